@@ -4,16 +4,25 @@ With F(d) = P(|x| <= d), E|x|^-r is the integral of r d^(-r - 1) F(d) over d > 0
 known from the law: on a grid of d it is set to its value at the upper end of each cell. Below the
 grid F falls as a power of d that the law states (`near_ends`): there it is set to twice what the
 power makes of its value at the lowest point, where it has been seen to follow that power.
+
+A sum of squares of linear forms in several draws comes no nearer to 0 than as many of them as are
+independent, one after the other, as `sums_of_squares` has it.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
 import numpy as np
 
 from dropcheck.analysis.existence import Line
+from dropcheck.language.graph import Kind, Value, kernel_of, number, ordered
 from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.functions.elementwise import DIVIDE
+from dropcheck.vocabulary.majorants.sums_of_squares import MOST_WEIGHTS, weights_of_sample
+from dropcheck.vocabulary.shapes import Shape
 
 # Points of the grid in a factor of 2, and probabilities between which it begins. At the end of a
 # support it begins lower where F does not follow its power yet: F keeps its digits there.
@@ -22,6 +31,8 @@ _LOWEST, _LOW_ENOUGH = 1e-7, 1e-3
 _LOWER = (1e-15, 1e-30, 1e-60, 1e-120)
 # Nearer to a number than this share of it, the distance has lost half of its digits.
 _DIGITS = 1e-8
+# Linear forms of less than this share of the largest are taken to depend on those before.
+_LEAST_SHARE = 1e-7
 # How far from its power F may be at the lowest point, and how far from its mean the density.
 _NEARLY = 1.2
 
@@ -105,3 +116,87 @@ def _follows(line: Line, zero: float, lowest: float, powers: tuple[float, float]
     points = zero + lowest * np.linspace(-1.0, 1.0, 33)
     density = law.density([np.array([one]) for one in arguments], points)
     return bool(density.max() <= _NEARLY * near[0] / (2 * lowest))
+
+
+# ---- sums of squares ----------------------------------------------------------------------------
+
+
+class Summed(Protocol):
+    """A quantity whose squares are added up."""
+
+    value: Value
+    shape: Shape
+    apart: frozenset[int]
+
+    @property
+    def density(self) -> float:
+        """What the density of each element is at most."""
+
+    @property
+    def drawn(self) -> Callable[[Value], Summed]:
+        """What is known of the draws that it is made of."""
+
+
+def weights_of_squares(x: Summed, axes: Sequence[int], *, centred: bool) -> list[float]:
+    """Weights w with Σ x² >= Σ w u² over some axes; centred: of x less its mean along these.
+
+    Each u has a density of at most 1, whatever those before it are. None where x is no linear image
+    of draws of which the densities are known.
+
+    With y = L x + c of independent x, in units in which their densities are at most 1, Q R = L has
+    |y|² >= |R x + Q'c|², where row i of R has x_i and those after it alone (Golub and Van Loan
+    2013, "Matrix Computations", section 5.4.2: with columns in the order of what is left of them).
+    """
+    if x.apart.issuperset(axes) and x.density < math.inf:
+        return weights_of_sample(math.prod(x.shape[at] for at in axes), x.density, centred=centred)
+    whole = len(axes) == len(x.shape)
+    image = _linear_image(x.value, lambda draw: x.drawn(draw).density) if whole else None
+    if image is None:
+        return []
+    left = image - image.mean(axis=0) if centred else image
+    found: list[float] = []
+    sizes = np.square(left).sum(axis=0)
+    first = float(sizes.max(initial=0.0))
+    while len(found) < min(image.shape) and sizes.max() > _LEAST_SHARE * first:
+        unit = left[:, int(sizes.argmax())] / math.sqrt(sizes.max())
+        found.append(float(sizes.max()) * (1 - _LEAST_SHARE))
+        left = left - np.outer(unit, unit @ left)
+        sizes = np.square(left).sum(axis=0)
+    return found
+
+
+def _linear_image(value: Value, density: Callable[[Value], float]) -> Array | None:
+    """The matrix L of y = L x + c, [elements, numbers drawn]; None where that is not known."""
+    steps = ordered([value])
+    drawn = [one for one in steps if one.kind == Kind.DRAW]
+    densities = [density(one) for one in drawn]
+    lengths = [math.prod(one.shape) for one in drawn]
+    count = sum(lengths)
+    small = all(math.prod(one.shape) <= MOST_WEIGHTS for one in steps) and count <= MOST_WEIGHTS
+    known = all(0 < one < math.inf for one in densities)
+    if not (small and known and all(map(_is_linear, steps))):
+        return None
+    units = np.eye(count, count + 1) / np.repeat(densities, lengths)[:, np.newaxis]
+    rows = iter(np.split(units, np.cumsum(lengths)[:-1]))
+    held: dict[int, Array] = {}
+    for one in steps:
+        if one.kind == Kind.DRAW:
+            held[id(one)] = next(rows).reshape(*one.shape, count + 1)
+            continue
+        inputs = [held[id(below)] if below.random else below.constant for below in one.inputs]
+        held[id(one)] = np.asarray(kernel_of(one)(*map(number, inputs)))
+    found = held[id(value)].reshape(-1, count + 1)
+    return found[:, :-1] - found[:, -1:]
+
+
+def _is_linear(value: Value) -> bool:
+    """Whether a value is a draw that depends on no other, or linear in what is random below it."""
+    random = [one for one in value.inputs if one.random]
+    if value.kind == Kind.DRAW:
+        return not random and value.law is not None and value.law.own_axes is None
+    if value.kind != Kind.COMPUTED or any(one.postponed for one in value.inputs):
+        return False
+    function = value.function
+    if function.bilinear or function is DIVIDE:
+        return len(random) == 1 and (function.bilinear or random[0] is value.inputs[0])
+    return function.additive or function.moves

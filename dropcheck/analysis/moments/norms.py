@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
@@ -35,7 +36,7 @@ from dropcheck.analysis.moments.law_bounds import (
     drawn_about_zero,
     variance_proxy,
 )
-from dropcheck.analysis.moments.negative_moments import inverse_of_line
+from dropcheck.analysis.moments.negative_moments import inverse_of_line, weights_of_squares
 from dropcheck.analysis.moments.single_draw import Found
 from dropcheck.language.graph import Kind, Value, in_order, number, thawed
 from dropcheck.vocabulary.majorants.bounds_arithmetic import (
@@ -56,8 +57,7 @@ from dropcheck.vocabulary.majorants.rule import NONE, Applied, Part
 from dropcheck.vocabulary.majorants.sums import of_parts
 
 # Orders beyond it are not asked for, and so many bounds at most are worked out.
-HIGHEST_ORDER = 64.0
-MOST_BOUNDS = 60_000
+HIGHEST_ORDER, MOST_BOUNDS = 64.0, 60_000
 # Steps from a draw on, of what is looked at as a function of one draw; beyond, it is the state of
 # a loop that may be held back.
 MOST_DEPTH = 64
@@ -171,7 +171,7 @@ class Norms:
 
     def _integral(self, quantity: Quantity, kind: str, p: float) -> float:
         """The norm or the spread of a function of one draw, else infinite."""
-        if self._integrals is None or kind not in _BY_INTEGRAL or not quantity.of_one_draw:
+        if self._integrals is None or kind not in ("sizes", "spread") or not quantity.of_one_draw:
             return INF
         found = self._integrals.norm if kind == "sizes" else self._integrals.spread
         return found(quantity.value, p)
@@ -192,6 +192,7 @@ class Quantity:
 
     def __init__(self, value: Value, below: Sequence[Quantity], norms: Norms) -> None:
         self.value, self.below, self.shape, self.random = value, below, value.shape, value.random
+        self.weights_of_squares, self.drawn = partial(weights_of_squares, self), norms.quantity
         self.fixed = None if value.random or value.constant is None else number(value.constant)
         self.norms = norms
         self.known: dict[tuple[str, float], tuple[float, float]] = {}
@@ -386,7 +387,6 @@ def _log_size(quantity: Quantity, p: float, exhausted: bool) -> tuple[float, flo
     return _outward(found), 0.0
 
 
-_BY_INTEGRAL = ("sizes", "spread")
 _WORK = {
     "sizes": _sizes,
     "spread": lambda *asked: _sizes(*asked)[::-1],

@@ -14,7 +14,7 @@ from dropcheck.vocabulary.majorants.bounds_arithmetic import INF, ZERO, raised, 
 from dropcheck.vocabulary.majorants.growing import about, slack
 from dropcheck.vocabulary.majorants.rule import Applied, Came, Majorant, OverAxes
 from dropcheck.vocabulary.majorants.sums import Size, inverse_of_sum, of_largest
-from dropcheck.vocabulary.majorants.sums_of_squares import MOST_WEIGHTS, inverse_of_squares
+from dropcheck.vocabulary.majorants.sums_of_squares import inverse_of_squares
 from dropcheck.vocabulary.shapes import Options, Shape
 
 # ---- the largest, the middle, in order ----------------------------------------------------------
@@ -204,19 +204,11 @@ class MeanSquare(OverAxes):
         return min(raised(square, self._power), sizes)  # no larger than the sum of the distances
 
     def inverse(self, use: Applied, r: float) -> float:
-        """Of independent ones, by how near each comes to any number.
-
-        The sum is Σ_j (j - 1) / j (x_j - the mean of those before)² over j from 2 (Welford 1962),
-        each x_j independent of those before.
-        """
+        """By how near the distances from the mean come to 0, one after the other."""
         x, count, ddof = use.arguments[0], use.length(), float(use.options.get("ddof", 0.0))
-        if count - ddof <= 0 or not x.apart.issuperset(use.axes()):
+        if count - ddof <= 0:
             return INF
-        if count > MOST_WEIGHTS:
-            weights = [0.5] * (count - 1)
-        else:
-            weights = [(j - 1) / j for j in range(2, count + 1)]
-        near = inverse_of_squares(x.density, weights, self._power * r)
+        near = inverse_of_squares(x.weights_of_squares(use.axes(), centred=True), self._power * r)
         return raised(times(count - ddof, near), self._power)
 
 

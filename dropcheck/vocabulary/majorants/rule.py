@@ -90,6 +90,13 @@ class Argument(Protocol):
     def even_share(self) -> bool:
         """Whether it lies between 0 and 1, and 1 less it has the same log-size."""
 
+    def weights_of_squares(self, axes: Sequence[int], *, centred: bool) -> Sequence[float]:
+        """Weights w, with Σ x² >= Σ w u² over some axes; centred: of x less its mean along these.
+
+        Each u has a density of at most 1, whatever those before it are; nothing where none are
+        known.
+        """
+
     def parts(self) -> Sequence[Sequence[tuple[Argument, float]]]:
         """Its size as a product of powers of others, in groups that share no draw."""
 

@@ -271,9 +271,10 @@ def inverse_of_sum(use: Applied, r: float, power: float) -> float:
     found = raised(x.inverse(r * power), power) if count else INF
     if count and x.apart.issuperset(use.axes()):
         found = min(found, raised(x.inverse(r * power / count), power) / count)
-        base = x if power == 2 else _squared(x) if power == 1 else None
-        if base is not None:
-            found = min(found, inverse_of_squares(base.density, [1.0] * count, r))
+    base = x if power == 2 else _squared(x) if power == 1 else None
+    if count and base is not None:
+        weights = base.weights_of_squares(use.axes(), centred=False)
+        found = min(found, inverse_of_squares(weights, r))
     return found
 
 

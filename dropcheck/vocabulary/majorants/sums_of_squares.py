@@ -5,7 +5,8 @@ at most M, whatever those before are, and c_j depends on those alone, E exp(-λ 
 largest if all probability is as near to c as M allows, on an interval of length 1 / M (Lieb and
 Loss, Analysis, 2001, theorem 1.14, the bathtub principle): with s = sqrt(λ w), it is at most
 M sqrt(π) erf(s / (2 M)) / s. Their product falls in λ, so that its value at the lower end of each
-cell of a grid bounds the integral; beyond the grid erf is at most 1.
+cell of a grid bounds the integral; beyond the grid erf is at most 1. Weights here are those in
+units in which M is 1.
 """
 
 from __future__ import annotations
@@ -18,29 +19,50 @@ import numpy as np
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.majorants.bounds_arithmetic import INF
 
-# Points of the grid in a factor of 2, and where it begins and ends in units of M².
+# Points of the grid in a factor of 2, and where it begins and ends, times the largest weight.
 _FINENESS = 16
 _LOWEST, _HIGHEST = 2.0**-40, 2.0**20
 MOST_WEIGHTS = 400  # of more, all are set to the least
 _ROUNDING = 1e-9
 
 
-def inverse_of_squares(density: float, weights: Sequence[float], r: float) -> float:
-    """A bound of (E S^-r)^(1/r), where every density is at most `density`.
+def weights_of_sample(count: int, density: float, *, centred: bool) -> list[float]:
+    """Those of so many independent numbers whose densities are at most `density`.
+
+    Of their distances from the mean they are those of Σ_j (j - 1) / j (x_j - the mean of those
+    before)² over j from 2 (Welford 1962), each x_j independent of those before.
+    """
+    if not 0 < density < INF:
+        return []
+    if not centred:
+        own = [1.0] * count
+    elif count > MOST_WEIGHTS:
+        own = [0.5] * (count - 1)
+    else:
+        own = [(j - 1) / j for j in range(2, count + 1)]
+    return [one / density**2 for one in own]
+
+
+def inverse_of_squares(weights: Sequence[float], r: float) -> float:
+    """A bound of (E S^-r)^(1/r), where every density is at most 1.
 
     Infinite where r is half of the number of weights, or more.
 
-    >>> found = inverse_of_squares(1 / math.sqrt(2 * math.pi), [1.0] * 10, 1.0)
+    >>> found = inverse_of_squares([2 * math.pi] * 10, 1.0)
     >>> 1 / 8 <= found < 0.22  # 1 / 8 for standard normal ones
     True
     """
     count = len(weights)
     least = min(weights, default=0.0)
-    if not (0 < density < INF and least > 0 and 0 < r < count / 2):
+    if not (least > 0 and 0 < r < count / 2):
         return INF
-    different = {least: count} if count > MOST_WEIGHTS else _counted(weights)
+    unit = max(weights)
+    if count > MOST_WEIGHTS:
+        different = {least / unit: count}
+    else:
+        different = _counted([one / unit for one in weights])
     steps = round(_FINENESS * math.log2(_HIGHEST / _LOWEST))
-    grid = _LOWEST * 2.0 ** (np.arange(steps + 1) / _FINENESS)  # λ / M²
+    grid = _LOWEST * 2.0 ** (np.arange(steps + 1) / _FINENESS)  # λ times the largest weight
     logs = np.zeros_like(grid)
     for weight, times in different.items():
         s = np.sqrt(grid * weight)
@@ -53,7 +75,7 @@ def inverse_of_squares(density: float, weights: Sequence[float], r: float) -> fl
     )
     with np.errstate(all="ignore"):
         total = (cells + ends) * (1 + _ROUNDING)
-        found = (total / math.gamma(r)) ** (1 / r) * density**2
+        found = (total / math.gamma(r)) ** (1 / r) / unit
     return float(found) if math.isfinite(found) else INF
 
 
