@@ -82,7 +82,8 @@ def nearer(values: Arrays, errors: Arrays) -> tuple[Arrays, Arrays]:
     """Jumps at some distance of two arguments, which is still near: nearer by their rounding."""
     a, b = values
     slack = errors[0] + errors[1] + 2.0**-50 * np.maximum(np.abs(a), np.abs(b))
-    return [a + np.clip(b - a, -slack, slack), b], errors
+    moved = a + np.clip(b - a, -slack, slack)
+    return [np.where(np.isfinite(a) & np.isfinite(b), moved, a), b], errors  # infinity is exact
 
 
 def ranks(values: Arrays, errors: Arrays) -> tuple[Arrays, Arrays]:

@@ -51,6 +51,8 @@ def test_what_rounding_decides_is_undecided(model: str, claim: str) -> None:
         (HALF, "P(mean(m) - 0.5 > 0.2) == 56 / 1024"),  # neither 0.7 - 0.5 nor 0.2 is above 0.2
         (HALF, "P(mean(m) - 0.5 >= 0.2) <= 0.2"),  # 56 or 176 of 1024
         ("u ~ uniform(0, 1)", "P(u - 0.5 >= 0.2) == 0.3"),
+        # infinity has no rounding
+        ("m ~ rademacher(); x = m * [inf, 1e4]", "P(all(isclose(x, m * [inf, 1e4]))) == 1"),
     ],
 )
 def test_where_ties_make_no_difference_the_claim_is_decided(model: str, claim: str) -> None:
