@@ -6,6 +6,7 @@ import itertools
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,11 @@ class Bound:
         self._limit = limit
         self._plans: dict[object, Plan] = {}
         self._shapes: dict[tuple[object, str], tuple[int, ...]] = {}
+
+    @property
+    def _counts_each(self) -> bool:
+        """Whether each draw of a call counts, by the word of the slot."""
+        return self.slot.independent or self.slot.law is not None
 
     @property
     def has_gradient(self) -> bool:
@@ -259,7 +265,8 @@ class Bound:
         def once(number: int) -> dict[str, Array]:
             return self._run(plan, key, probe, same, itertools.repeat(number).__next__)
 
-        check_draws(once, _WORDS, self._fault)
+        shared = replace(_WORDS, draw_each="")  # draws of a call may share all random numbers
+        check_draws(once, _WORDS if self._counts_each else shared, self._fault)
         if "train" in train and not asked.single and asked.draws > 1:
             self._check_independence(plan, key, probe, inputs)
         if asked.single or not plan.varying or asked.draws < 3:
@@ -282,7 +289,7 @@ class Bound:
         self, plan: Plan, key: object, probe: Asked, inputs: Sequence[Array]
     ) -> None:
         """Refuse draws of one call that share random numbers where each is to count by itself."""
-        if not self.slot.independent and self.slot.law is None:
+        if not self._counts_each:
             return
         own = _replaced(probe, draws=draws_of_a_call(plan.elements), modes=probe.modes)
         same = [_repeated(one, own.draws) for one in inputs]

@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import time
+from dataclasses import replace
 from typing import Any
 
 import fake_framework
@@ -115,7 +116,7 @@ def test_a_class_that_cannot_be_built_or_called_says_from_what_it_is_built() -> 
         def __call__(self, x: Any) -> Any:
             return x
 
-    class Two(Bare):
+    class Two:
         def __init__(self, p: float) -> None:
             self.p = p
 
@@ -204,11 +205,14 @@ def test_a_seed_of_its_own_is_refused() -> None:
     )
 
 
-def test_one_number_for_all_draws_is_refused() -> None:
+def test_one_number_for_all_draws_is_refused_where_each_counts() -> None:
     def shared(x: Any, rng: Generator) -> Any:
         return x * (rng.random(x.shape[1:]) >= 0.5)
 
-    assert "returned draws that are all alike" in fault(numpy_code(shared, ("x",)), X)
+    drawn(numpy_code(shared, ("x",)), 40, X)  # a call is one draw
+    declared = numpy_code(shared, ("x",))
+    declared.slot = replace(declared.slot, independent=True)
+    assert "returned draws that are all alike" in fault(declared, X)
 
 
 def test_a_state_is_no_error_where_calls_are_claimed_about() -> None:
