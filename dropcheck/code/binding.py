@@ -146,7 +146,7 @@ def _made(
         xfail=table.xfail,
         folder=folder,
         home=home,
-        shipped=plain in FRAMEWORKS and not table.slots,
+        shipped=plain in FRAMEWORKS and not (table.slots or targets),
         device=table.device,
         call_limit=table.call_limit or SECONDS,
     )

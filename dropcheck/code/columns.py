@@ -21,6 +21,7 @@ from dropcheck.claims.registry import (
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.language.syntax import Call, Node, Subscript, children, lines_of
+from dropcheck.packs.pack_files import PACK
 from dropcheck.vocabulary.slot_calls import EVAL, GRAD, TRAIN, slot_and_mode
 
 RESOLUTION = 0.001
@@ -68,8 +69,9 @@ def with_columns(
     """The registry with a column for each implementation: claims beside those of the mathematics.
 
     What the mathematics does not say, such as the gradient of a slot without one, has columns of
-    code alone, where there are some. Number formats that nobody asks for by name and for which a
-    library is not installed are left out, with a note.
+    code alone, where there are some. Claims of packs that no code is asked for are left out: their
+    mathematics is tested where packs are made. Number formats that nobody asks for by name and for
+    which a library is not installed are left out, with a note.
 
     Args:
         registry: the claims.
@@ -82,6 +84,7 @@ def with_columns(
     """
     graphs = graphs or CaseGraphs(keep=0)
     claims = dict(registry.claims)
+    of_code: set[str] = set()
     problems: list[Problem] = []
     notes: dict[Problem, None] = {}
     known = {name for claim in registry.claims.values() for name in claim.slots}
@@ -115,6 +118,7 @@ def with_columns(
                 own = _in_column(claim, column, chosen, sharp=not _of_laws(claim, graphs))
                 own = replace(own, xfail=_expected_failures(claim, chosen, one.xfail))
                 claims[own.id] = own
+                of_code.add(claim.id)
                 found += 1
                 if _unanswered(claim, calls, ()):
                     claims.pop(claim.id, None)
@@ -123,6 +127,9 @@ def with_columns(
             problems.append(Problem(message, hint=_list_of(known)))
     if problems:
         raise DropcheckError(problems)
+    for claim in registry.claims.values() if implementations else ():
+        if claim.slots and claim.location.file.startswith(PACK) and claim.id not in of_code:
+            claims.pop(claim.id, None)
     return replace(registry, claims=claims, notes=(*registry.notes, *notes))
 
 

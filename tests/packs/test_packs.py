@@ -65,6 +65,17 @@ def test_a_claim_of_one_number_format_is_not_made_of_a_coarser_one() -> None:
     assert claims["rms-norm-short@numpy"].parameters["dtype"] == formats
 
 
+def test_a_pack_is_of_the_slots_alone_that_code_is_named_for() -> None:
+    """The mathematics of the others is no news, and what ships is not asked for."""
+    target = "dropcheck.packs.implementations.numpy_reference:drop_path"
+    both = read_registries(["pack:stochastic-depth", "pack:dropout"])
+    for text, few in ((f"mine:channel_dropout={target}", 4), (f"numpy:dropout={target}", 15)):
+        claims = with_columns(both, implementations_of([text], CODE)).claims.values()
+        assert {claim.column.name for claim in claims if claim.column} == {text.partition(":")[0]}
+        assert len({claim.of for claim in claims}) == few
+    assert len(with_columns(both, []).claims) == len(both.claims)
+
+
 def test_no_slot_stands_in_two_packs() -> None:
     """Code that ships for packs is found by the name of the slot alone."""
     slots: list[str] = []
