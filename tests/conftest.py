@@ -75,16 +75,8 @@ def verify(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.fixture
-def cli(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    verify: Any,
-) -> Cli:
-    (tmp_path / "claims.yaml").write_text(CLAIMS, encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    for name in ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "DROPCHECK_DEBUG"):
-        monkeypatch.delenv(name, raising=False)
+def program(capsys: pytest.CaptureFixture[str]) -> Cli:
+    """The program itself, in this process."""
 
     def call(*arguments: str) -> Called:
         code = main(arguments)
@@ -92,3 +84,17 @@ def cli(
         return Called(code, captured.out, captured.err)
 
     return call
+
+
+@pytest.fixture
+def cli(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    program: Cli,
+    verify: Any,
+) -> Cli:
+    (tmp_path / "claims.yaml").write_text(CLAIMS, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    for name in ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "DROPCHECK_DEBUG"):
+        monkeypatch.delenv(name, raising=False)
+    return program

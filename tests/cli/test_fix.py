@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_stub import Called, Cli
+from cli_stub import Cli
 
-from dropcheck.cli import main
 from dropcheck.cli.fix_figures import ROUNDS
 from dropcheck.documents.figures import read_before
 from dropcheck.documents.new_figures import (
@@ -69,16 +68,10 @@ def document(which: int) -> str:
 
 
 @pytest.fixture
-def cli(folder: Path, capsys: pytest.CaptureFixture[str]) -> Cli:
+def cli(folder: Path, program: Cli) -> Cli:
     """The program itself."""
     assert folder.is_dir()
-
-    def call(*arguments: str) -> Called:
-        code = main(arguments)
-        captured = capsys.readouterr()
-        return Called(code, captured.out, captured.err)
-
-    return call
+    return program
 
 
 def test_ten_stale_figures_three_wrong_models_two_edges(cli: Cli) -> None:

@@ -9,10 +9,9 @@ import shlex
 from pathlib import Path
 
 import pytest
-from cli_stub import Called, Cli
+from cli_stub import Cli
 
 from dropcheck.api import ClaimFailedError, verify
-from dropcheck.cli import main
 
 TEXT = """\
 dropcheck: 1
@@ -39,17 +38,11 @@ claims:
 
 
 @pytest.fixture
-def cli(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Cli:
+def cli(folder: Path, monkeypatch: pytest.MonkeyPatch, program: Cli) -> Cli:
     """The commands themselves, in a folder with these claims."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
     Path("claims.yaml").write_text(TEXT)
-
-    def call(*arguments: str) -> Called:
-        code = main(arguments)
-        captured = capsys.readouterr()
-        return Called(code, captured.out, captured.err)
-
-    return call
+    return program
 
 
 def test_every_report_shows_a_search_as_one_case(cli: Cli) -> None:

@@ -8,9 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
-from cli_stub import Called, Cli
+from cli_stub import Cli
 
-from dropcheck.cli import main
 from dropcheck.documents.any_file import read_any
 from dropcheck.documents.formulas_in_text import formulas_in, has_relation
 from dropcheck.results.coverage import Counts, Coverage, unexpected
@@ -161,16 +160,10 @@ def test_hostile_text_takes_little_time(tmp_path: Path, text: str) -> None:
 
 
 @pytest.fixture
-def cli(folder: Path, capsys: pytest.CaptureFixture[str]) -> Cli:
+def cli(folder: Path, program: Cli) -> Cli:
     """The program itself, in a folder with a document."""
     (folder / "paper.md").write_text(PAPER)
-
-    def call(*arguments: str) -> Called:
-        code = main(arguments)
-        captured = capsys.readouterr()
-        return Called(code, captured.out, captured.err)
-
-    return call
+    return program
 
 
 PAPER = f"# T\n\nIt is 8.0{MARK}, not 7.5 or 41%, and $a = b$.\n"
