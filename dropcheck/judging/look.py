@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
+import numpy as np
+
 from dropcheck.inference import budget
 from dropcheck.inference.comparison import Comparison, Reading
-from dropcheck.inference.enclosure import Enclosed
+from dropcheck.inference.enclosure import Enclosed, enclose
 from dropcheck.inference.interval import Interval, Theta
 from dropcheck.inference.region import decide, reach, region_floor, widening
 from dropcheck.inference.scale import scale_of_sides
@@ -20,9 +22,12 @@ from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee, Method, Region, Verdict
 from dropcheck.simulation import FEWEST_CALLS, Compiled, Tally, means_of
 from dropcheck.vocabulary.enclosures import Affine
+from dropcheck.vocabulary.operators import UNDERFLOW
 
 # Differences below this share of the largest magnitude on the way are rounding.
 ROUNDING = 1e-12
+# What is smaller than this share of the largest magnitude is looked at for the digits that it has.
+SMALL = 1e-6
 
 # An interval from calls that is so many times as wide as one from their draws is no chance: of
 # independent draws it is as wide, give or take a few of its own standard errors, of 9% each.
@@ -248,7 +253,7 @@ def judge_look(
         sharpness = sharpness_of(run, part, scale, operands)
         unit = unit_of(comparison, operands)
         widen = widening(comparison.region, sharpness / unit)
-        rounding = ROUNDING * max(largest, scale) / unit
+        rounding = rounding_of(compiled, comparison, means, centres, max(largest, scale) / unit)
         interval, verdict = decided(comparison, alpha / len(reading.comparisons), widen, rounding)
         off.append(far_off(interval.estimate, comparison.region, widen))
         judged.append(
@@ -337,6 +342,28 @@ def theta_of(compiled: Compiled, comparison: Comparison, centres: Floats) -> The
         return comparison.quantity(found)
 
     return theta
+
+
+def rounding_of(
+    compiled: Compiled, comparison: Comparison, means: Floats, centres: Floats, largest: float
+) -> float:
+    """What rounding can do to a quantity: a share of the largest magnitude on the way, or less.
+
+    What is far smaller, as `P(x)**50` is, may still have all its digits: it has those of the
+    averages that it is made of.
+    """
+    most = ROUNDING * largest
+    with np.errstate(all="ignore"):
+        value = float(theta_of(compiled, comparison, centres)(means[:, np.newaxis])[0])
+    if not abs(value) < SMALL * largest:
+        return most
+    sizes = np.zeros_like(means)
+    for leaf in compiled.functional.leaves.values():
+        for column, size in leaf.magnitudes(means, centres).items():
+            sizes[column] = max(sizes[column], size)
+    low, high = enclose(enclosing(compiled, comparison, centres), means, ROUNDING * sizes)
+    off = max(high - value, value - low)
+    return min(most, off) if off > UNDERFLOW else 0.0
 
 
 def enclosing(compiled: Compiled, comparison: Comparison, centres: Floats) -> Enclosed:

@@ -159,7 +159,7 @@ class Program:
             batch = min(max(SMALLEST_BATCH, draws), self.block_draws)
             return self._cut(batch, max(1, min(BLOCKS_OF_SPAN, self.span_values // batch**2)))
         cheapest = min(max(FEWEST_IN_BLOCK, int(SHORTEST_WORK / self.cost)), SHORTEST_BLOCK)
-        block = max(cheapest, math.ceil(self.rarest))
+        block = max(cheapest, math.ceil(min(self.rarest, self.span_draws)))
         while 2 * block <= draws:
             block *= 2
         if self.shared:  # the whole span, whatever its blocks

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from trials import VERIFIED, judged
+from trials import REFUTED, VERIFIED, judged
 
 from dropcheck.claims.reader import read_text
 from dropcheck.inference.budget import draws_needed
@@ -50,3 +50,35 @@ def test_powers_that_overflow_leave_a_case_undecided_and_end_no_run(claim: str) 
     huge, fine = verify_cases(registry.expand(), Settings(), registry)
     assert (huge.verdict, huge.reason) == (Verdict.INCONCLUSIVE, Reason.POWERS_OVERFLOW)
     assert fine.verdict is Verdict.VERIFIED
+
+
+# ---- numbers that are too small for float64 ------------------------------------------------------
+
+SMALL = "x ~ exponential(1)"
+
+
+@pytest.mark.parametrize(
+    ("claim", "false"),
+    [
+        ("E(x) * 1e-200 * 1e-200 > 0", "E(x) * 1e-200 * 1e-200 == 0"),
+        ("exp(-1000 * E(x)) > 0", "exp(-1000 * E(x)) == 0"),
+        ("sqrt(E(x) * 5e-324 / 7) * 1e300 > 0", "sqrt(E(x) * 5e-324 / 7) * 1e300 == 0"),
+    ],
+)
+def test_what_underflows_is_not_taken_for_0(claim: str, false: str) -> None:
+    assert judged(SMALL, claim, most=20_000).verdict is not REFUTED
+    assert judged(SMALL, false, most=20_000).verdict is not VERIFIED
+
+
+def test_what_underflows_and_is_raised_again_is_no_internal_error() -> None:
+    claim = "sqrt(E(abs(x)) * 5e-324) * 1e300 == 1e-300"
+    found = judged("x ~ bernoulli(0.5)", claim, most=20_000)
+    assert found.verdict is not VERIFIED
+    assert judged("x ~ bernoulli(5e-324)", "P(x == 1) <= 0.001").verdict is VERIFIED
+
+
+def test_a_number_that_is_small_has_its_digits() -> None:
+    coin = "x ~ bernoulli(0.5)"  # 2^-50 is 8.9e-16
+    assert judged(coin, "P(x)**50 > 0").verdict is VERIFIED
+    assert judged(coin, "P(x)**50 <= 1e-18").verdict is REFUTED
+    assert judged(coin, "E(x + 0.1) - E(x) - 0.1 > 0", most=20_000).verdict is not VERIFIED

@@ -24,7 +24,7 @@ from trials import (
 
 from dropcheck.errors import DropcheckError
 from dropcheck.planning.plan import plan_cases
-from dropcheck.results import CaseResult, Guarantee, Method
+from dropcheck.results import CaseResult, Exact, Guarantee, Method
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 
@@ -90,6 +90,11 @@ def test_false_claims_are_refuted(claim: str) -> None:
 def test_every_number_between_is_a_median_of_a_coin(claimed: str) -> None:
     found = judged(COIN, f"Median(x) == {claimed}")
     assert (found.verdict, found.draws) == (VERIFIED, 0)
+
+
+def test_a_median_at_the_end_of_what_is_possible_is_that_end() -> None:
+    found = judged("x ~ bernoulli(0.5)", "Median(x) >= -1")
+    assert found.exact == Exact(0.0)
 
 
 def test_what_lies_beyond_is_none() -> None:

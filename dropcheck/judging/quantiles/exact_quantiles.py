@@ -128,6 +128,8 @@ def _turned(
         if math.isinf(high) and known[1]:
             high = inside
         inside *= 16.0
+    if test(low):  # at the end of the support, which no halving reaches
+        return low, low
     for _ in range(HALVINGS):
         middle = low / 2 + high / 2
         if not low < middle < high or high - low <= 1e-12 * max(abs(low), abs(high)):

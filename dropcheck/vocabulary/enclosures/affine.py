@@ -32,6 +32,10 @@ Floats = npt.NDArray[np.float64]
 # What rounding may add in one step, as a share of the largest magnitude in it: some units in the
 # last place of what numpy's and scipy's functions promise.
 ROUNDING = 1e-14
+# What underflow may take in one step, whatever its size: some units of the smallest numbers (Higham
+# 2002, "Accuracy and stability of numerical algorithms", eq. 2.8).
+UNDERFLOW = 4 * 2.0**-1074
+_SMALLEST_NORMAL = 2.0**-1022
 # Above so many elements nothing is folded one by one.
 _MOST_FOLDED = 1000
 
@@ -196,6 +200,9 @@ def made(
         low, high = low_end, high_end
     largest = np.maximum(np.maximum(-below, above), np.maximum(np.abs(value) + reach, size))
     give = ROUNDING * largest
+    small = (largest > 0) & (largest < _SMALLEST_NORMAL)
+    if small.any():
+        give = np.where(small, UNDERFLOW, give)
     found = Affine(
         value=value,
         slopes=slopes,
@@ -260,6 +267,12 @@ def _size(x: Affine) -> Floats:
     return np.maximum(np.abs(x.low), np.abs(x.high))
 
 
+def not_nothing(size: Floats, *of: Floats) -> Floats:
+    """A size that is not 0 where none of those is that it is made of, so small it may be."""
+    lost = np.logical_and.reduce([one > 0 for one in of])
+    return np.where(lost, np.maximum(size, UNDERFLOW), size)
+
+
 def add(a: Affine, b: Affine) -> Affine:
     """The enclosure of a + b."""
     return made(
@@ -308,7 +321,7 @@ def multiply(a: Affine, b: Affine) -> Affine:
         above + first[1] + second[1],
         ends,
         a.box,
-        _size(a) * _size(b),
+        not_nothing(_size(a) * _size(b), _size(a), _size(b)),
     )
 
 
@@ -336,7 +349,7 @@ def divide(a: Affine, b: Affine) -> Affine:
         above + own[1] + np.maximum(shift, 0.0),
         products(_ends(a), under),
         a.box,
-        np.abs(ratio),
+        not_nothing(np.abs(ratio), _size(a)),
     )
 
 

@@ -33,6 +33,7 @@ def _smooth(
     mirror: float | None = None,
     bottom: float | None = None,
     domain: tuple[float, float] = (-math.inf, math.inf),
+    never_0: bool = False,
 ) -> Callable[[Affine], Affine]:
     """The rule of a function that is convex, concave, or symmetric about a point of inflection.
 
@@ -42,6 +43,7 @@ def _smooth(
         mirror: the point about which the slope is symmetric, falling or rising away from it.
         bottom: where the function is lowest or highest, if not at an end.
         domain: the open interval in which it is defined, with its ends where it is finite there.
+        never_0: whether it is 0 nowhere, but for 0 itself.
     """
     bounded = domain != (-math.inf, math.inf)
 
@@ -67,6 +69,9 @@ def _smooth(
         strays = values - values[0] - slope * (places - at)
         first, second = slope * x.below, slope * x.above
         value = values[0] + slope * (x.value - at)
+        on_the_way = np.abs(slope) * size
+        if never_0:
+            on_the_way = affine.not_nothing(on_the_way, size)
         return made(
             value if inside.all() else np.where(inside, value, np.nan),
             slope * x.slopes,
@@ -74,7 +79,7 @@ def _smooth(
             np.maximum.reduce(strays) + np.maximum(first, second),
             (np.minimum.reduce(values), np.maximum.reduce(values)),
             x.box,
-            np.abs(slope) * size,
+            on_the_way,
         )
 
     return rule
@@ -134,6 +139,7 @@ def _power(base: Affine, exponent: Affine) -> Affine:
         mirror=0.0 if n % 2 == 1 else None,
         bottom=0.0 if even else None,
         domain=domain,
+        never_0=True,
     )
     return rule(base)
 
@@ -141,7 +147,7 @@ def _power(base: Affine, exponent: Affine) -> Affine:
 def _inverse_power(base: Affine, n: float) -> Affine:
     """The enclosure of a whole power below 0, convex or concave on either side of its pole."""
     away = (base.low > 0) | (base.high < 0)
-    found = _smooth(lambda x: np.power(x, n), lambda x: n * np.power(x, n - 1))(base)
+    found = _smooth(lambda x: np.power(x, n), lambda x: n * np.power(x, n - 1), never_0=True)(base)
     nowhere = np.where(away, 0.0, np.inf)
     return made(
         found.value, found.slopes, found.below - nowhere, found.above + nowhere,
@@ -201,7 +207,7 @@ _CURVES: dict[str, Callable[..., Affine]] = {
     "rint": _steps(np.rint),
     "floor_divide": _floor_divide,
     "remainder": _remainder,
-    "exp": _smooth(np.exp, np.exp),
+    "exp": _smooth(np.exp, np.exp, never_0=True),
     "expm1": _smooth(np.expm1, np.exp),
     "log": _smooth(np.log, lambda x: 1 / x, domain=_AT_LEAST_0),
     "log2": _smooth(np.log2, lambda x: 1 / (x * math.log(2)), domain=_AT_LEAST_0),
@@ -221,17 +227,19 @@ _CURVES: dict[str, Callable[..., Affine]] = {
     "arcsinh": _smooth(np.arcsinh, lambda x: 1 / np.hypot(1, x), mirror=0.0),
     "arctanh": _smooth(np.arctanh, lambda x: 1 / (1 - x * x), mirror=0.0, domain=_UNIT),
     "expit": _smooth(
-        Special("expit"), lambda x: special.expit(x) * special.expit(-x), mirror=0.0
+        Special("expit"), lambda x: special.expit(x) * special.expit(-x), mirror=0.0,
+        never_0=True,
     ),
     "logit": _smooth(
         Special("logit"), lambda x: 1 / (x * (1 - x)), mirror=0.5, domain=(0.0, 1.0)
     ),
-    "ndtr": _smooth(Special("ndtr"), _bell, mirror=0.0),
+    "ndtr": _smooth(Special("ndtr"), _bell, mirror=0.0, never_0=True),
     "erf": _smooth(
         Special("erf"), lambda x: 2 * math.sqrt(2) * _bell(math.sqrt(2) * x), mirror=0.0
     ),
     "erfc": _smooth(
-        Special("erfc"), lambda x: -2 * math.sqrt(2) * _bell(math.sqrt(2) * x), mirror=0.0
+        Special("erfc"), lambda x: -2 * math.sqrt(2) * _bell(math.sqrt(2) * x), mirror=0.0,
+        never_0=True,
     ),
     "gammaln": _smooth(
         Special("gammaln"), Special("psi"), bottom=_LEAST_GAMMA,
