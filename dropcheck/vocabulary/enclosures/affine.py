@@ -353,18 +353,6 @@ def divide(a: Affine, b: Affine) -> Affine:
     )
 
 
-def maximum(a: Affine, b: Affine) -> Affine:
-    """The enclosure of the larger: b + max(a - b, 0)."""
-    found = add(b, RULES["positive part"](subtract(a, b)))
-    ends = (np.maximum(a.low, b.low), np.maximum(a.high, b.high))
-    return made(found.value, found.slopes, found.below, found.above, ends, a.box)
-
-
-def minimum(a: Affine, b: Affine) -> Affine:
-    """The enclosure of the smaller."""
-    return negative(maximum(negative(a), negative(b)))
-
-
 def _reduced(ufunc: np.ufunc, x: Affine, options: Mapping[str, Any]) -> Any:
     """A sum, product or extreme over axes of one draw."""
     rule = RULES.get(ufunc.__name__)
@@ -404,8 +392,6 @@ RULES.update(
         "divide": divide,
         "negative": negative,
         "positive": lambda x: x,
-        "maximum": maximum,
-        "minimum": minimum,
         "square": lambda x: multiply(x, x),
     }
 )

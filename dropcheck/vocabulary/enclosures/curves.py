@@ -159,6 +159,18 @@ def _reciprocal(x: Affine) -> Affine:
     return affine.divide(affine.enclosed(1.0, x.box), x)
 
 
+def _maximum(a: Affine, b: Affine) -> Affine:
+    """The enclosure of the larger: b + max(a - b, 0)."""
+    found = affine.add(b, RULES["positive part"](affine.subtract(a, b)))
+    ends = (np.maximum(a.low, b.low), np.maximum(a.high, b.high))
+    return made(found.value, found.slopes, found.below, found.above, ends, a.box)
+
+
+def _minimum(a: Affine, b: Affine) -> Affine:
+    """The enclosure of the smaller."""
+    return affine.negative(_maximum(affine.negative(a), affine.negative(b)))
+
+
 def _floor_divide(a: Affine, b: Affine) -> Affine:
     return RULES["floor"](affine.divide(a, b))
 
@@ -201,6 +213,8 @@ _CURVES: dict[str, Callable[..., Affine]] = {
     "cbrt": _smooth(np.cbrt, lambda x: np.cbrt(x) ** -2.0 / 3, mirror=0.0),
     "absolute": _smooth(np.absolute, np.sign, bottom=0.0),
     "positive part": _smooth(lambda x: np.maximum(x, 0.0), lambda x: (x > 0) * 1.0),
+    "maximum": _maximum,
+    "minimum": _minimum,
     "sign": _steps(np.sign),
     "floor": _steps(np.floor),
     "ceil": _steps(np.ceil),
