@@ -18,7 +18,7 @@ import numpy as np
 from dropcheck.analysis.bounds import Hulls
 from dropcheck.analysis.moments.independence import grouped
 from dropcheck.analysis.polynomials.terms import Floats
-from dropcheck.language.graph import Kind, Value
+from dropcheck.language.graph import Kind, Value, computed, constant_beside
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, NEGATIVE, POWER, SQRT
 
@@ -172,9 +172,8 @@ class Factorised:
         def mean(*powers: _Exponents) -> tuple[float, float]:
             """That of a product, or of the product of the means over the elements of two."""
             if powers not in known:
-                whole = all(one >= 0 and one == round(one) for each in powers for one in each)
                 products = [_product_of(group, each) for each in powers]
-                known[powers] = (whole and self._means(*products)) or (math.nan, math.nan)
+                known[powers] = self._means(*products) or (math.nan, math.nan)
             return known[powers]
 
         rows = [tuple(own.get(id(value), 0.0) for value in group) for _, own in self._opened]
@@ -206,18 +205,22 @@ class Factorised:
             elif function is NEGATIVE and power == round(power):
                 number *= (-1.0) ** power
                 stack.append((first, power))
-            elif isinstance(exponent, float) and self._alike(first, exponent):
+            elif isinstance(exponent, float) and self._alike(first, exponent, power):
                 stack.append((first, power * exponent))
-            elif function is SQRT and self._alike(first, 0.5):
+            elif function is SQRT and self._alike(first, 0.5, power):
                 stack.append((first, power / 2))
             else:
                 self._values[id(value)] = value
                 found[id(value)] = found.get(id(value), 0.0) + power
         return number, found
 
-    def _alike(self, value: Value, exponent: float) -> bool:
-        """Whether the power of a power of it is the power of the product of both."""
-        return exponent == round(exponent) >= 0 or self._hulls.of(value).low >= 0
+    def _alike(self, value: Value, inner: float, outer: float) -> bool:
+        """Whether the power of a power of it is the power of the product of both.
+
+        The root of x² is |x|: below 0, both must be whole.
+        """
+        whole = inner == round(inner) >= 0 and outer == round(outer)
+        return whole or self._hulls.of(value).low >= 0
 
 
 def _without_centres(summand: Summand) -> dict[Product, float]:
@@ -248,7 +251,13 @@ def _place(group: Sequence[Value], crossed: Mapping[str, int] | None) -> int:
 
 def _product_of(group: Sequence[Value], powers: _Exponents) -> Product:
     pairs = zip(group, powers, strict=True)
-    return tuple((value, round(power)) for value, power in pairs if power)
+    return tuple(_raised(value, power) for value, power in pairs if power)
+
+
+def _raised(value: Value, power: float) -> tuple[Value, int]:
+    if power == round(power) > 0:
+        return value, round(power)
+    return computed(POWER, value, constant_beside(value, power), like=value), 1
 
 
 def _product(factors: Sequence[Estimates]) -> Estimates:

@@ -107,11 +107,8 @@ class _Turned:
     ) -> Value:
         """A value with some lengths taken out of its arguments."""
         if function.name not in TOGETHER:
-            others = value.inputs[1:]
             rests = [one for _, one in below] if function.bilinear else [below[0][1]]
-            if function is DIVIDE:
-                others = tuple(map(self._of, others))
-            return _made_of(value, (*rests, *others[len(rests) - 1 :]))
+            return _made_of(value, (*rests, *map(self._of, value.inputs[len(rests) :])))
         rests = []
         for own, rest in below:
             left = {key: power - lengths.get(key, 0.0) for key, power in own.items()}

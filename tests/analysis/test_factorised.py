@@ -32,7 +32,14 @@ def by_outcomes(expression: str) -> np.ndarray:
     return np.array([eval(expression, {}, scope), [math.prod(one) for one in chances]])
 
 
-FACTORS = ["(a0 - 2 * b0)", "(1 + a1)", "-(b2 + a2 * a2)", "(a3 + b3)**2", "(3 - b1) / 4", "a4"]
+FACTORS = [
+    "(a0 - 2 * b0)",
+    "(1 + a1)",
+    "-(b2 + a2 * a2)",
+    "(a3 + b3)**2",
+    "(3 - b1) / 4",
+    "(a4**2)**0.5",
+]
 
 
 def test_generated_products_are_those_of_all_outcomes() -> None:

@@ -76,6 +76,7 @@ CLAIM = "E(h[0] + 0.1 * h[1] * g[2]) == 0"
         (FIXED, "relu(h + g) / (1 + norm(g))"),
         (RANDOM, "tanh(g) * sum(abs(h))**1.5"),
         (RANDOM, "sqrt(abs(g)) * median(h)"),
+        (RANDOM, "tanh(h) * leaky_relu(g, h > 0)"),
     ],
 )
 def test_the_law_is_the_same(vector: str, step: str) -> None:
