@@ -189,8 +189,10 @@ class ClaimsFile(pytest.File):
 
     def repeat(self, case: Case, registry: Registry) -> str:
         """The command that repeats a case."""
+        from dropcheck.code.binding import needed
+
         command = repeat_command(case, self.plugin.settings.seed, [registry.name], RUN_OPTIONS)
-        code = [f"--with={one}" for one in self.plugin.implementations if case.claim.column]
+        code = [f"--with={one}" for one in needed(self.plugin.implementations, case.claim)]
         return shlex.join([*shlex.split(command), *self.plugin.limits, *code])
 
     def place(self, _: Case) -> Path:

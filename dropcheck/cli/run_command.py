@@ -242,6 +242,8 @@ def _repeat(case: Case, result: CaseResult | None, seed: int, given: Given) -> s
     Where the clock ended it, which its result shows, the limit is the number of draws that it had
     made. A search that did not pass is repeated at the value that it found.
     """
+    from dropcheck.code.binding import needed
+
     if result is not None and result.search is not None and result.result is not Outcome.PASS:
         case = Case(case.claim, {**case.parameters, **result.search.at})
     options = given.repeated_options()
@@ -250,18 +252,10 @@ def _repeat(case: Case, result: CaseResult | None, seed: int, given: Given) -> s
         del options["--time-limit"]
         options["--max-draws"] = str(result.draws)
     command = repeat_command(case, seed, given.files, RUN_OPTIONS)
-    words = [f"--with={one}" for one in given.several("with") if _is_of(one, case)]
+    words = [f"--with={one}" for one in needed(given.several("with"), case.claim)]
     words += [f"--evidence={one}" for one in given.several("evidence")]
     words += [name if text is None else f"{name}={text}" for name, text in options.items()]
     return f"{command} {shlex.join(words)}" if words else command
-
-
-def _is_of(text: str, case: Case) -> bool:
-    """Whether the code of a case is that of an implementation, given as `NAME` or `NAME:…`."""
-    from dropcheck.code.implementations import COMPILED
-
-    name = text.partition(":")[0].strip()
-    return case.claim.column is not None and case.claim.column.name in (name, name + COMPILED)
 
 
 def exit_code(

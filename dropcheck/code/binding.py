@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dropcheck.claims.registry import Claim
 from dropcheck.code.call_limit import SECONDS
 from dropcheck.code.implementations import COMPILED, FRAMEWORKS, Implementation, check_dtypes
 from dropcheck.code.tables import FILE, Table, tables_of
@@ -63,6 +64,20 @@ def implementations_of(given: Sequence[str], folder: Path) -> tuple[Implementati
     if problems:
         raise DropcheckError(problems)
     return tuple(made.values())
+
+
+def needed(given: Sequence[str], claim: Claim) -> list[str]:
+    """Those texts of the command line by which a claim's column is bound, and no others."""
+    if claim.column is None:
+        return []
+    names = {claim.column.name, claim.column.name.removesuffix(COMPILED)}
+    called = "\n".join(one.text for one in (claim.model, claim.statement) if one is not None)
+    parts = [(text, *re.split("[:=]", text, maxsplit=2)) for text in given]
+    own = [part for part in parts if part[1].strip() in names]
+    used = [
+        text for text, _, *rest in own if not rest or re.search(rf"\b{rest[0].strip()}\b", called)
+    ]
+    return used or list(dict.fromkeys(name for _, name, *_ in own))
 
 
 def of_functions(

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from slots_made import asked, slot
 
-from dropcheck.code.binding import implementations_of, of_functions
+from dropcheck.claims.reader import read_text
+from dropcheck.claims.registry import Column
+from dropcheck.code.binding import implementations_of, needed, of_functions
 from dropcheck.code.implementations import FRAMEWORKS, Implementation
 from dropcheck.errors import DropcheckError, Problem
 
@@ -294,6 +297,20 @@ def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
 def test_deep_nesting_is_told(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(f"a = {'[' * 5000}{']' * 5000}", encoding="utf-8")
     assert problem_of("torch", folder=tmp_path)
+
+
+def test_a_command_that_repeats_a_cell_binds_what_its_claim_calls_alone() -> None:
+    claim = read_text(
+        "dropcheck: 1\nslots: {one: {takes: [x], model: y = x, gives: y}}\n"
+        "claims: {c: {title: T, model: 'x ~ normal(0, 1)', claim: one(x) == x}}\n"
+    ).claims["c"]
+    assert needed(["mine"], claim) == []
+    claim = replace(claim, column=Column("mine", {}))
+    texts = ["mine:one=a:b", "mine:one_more=a:c", "other:one=a:b"]
+    assert needed(texts, claim) == texts[:1]
+    assert needed(texts[1:], claim) == ["mine"]  # its table binds the slot
+    assert needed(["mine", "other"], claim) == ["mine"]
+    assert needed(["mine"], replace(claim, column=Column("mine-compiled", {}))) == ["mine"]
 
 
 # ---- what ships, and functions at hand -----------------------------------------------------------
