@@ -64,7 +64,7 @@ def hull_of(value: Value, below: Sequence[Hull]) -> Hull:
         if plain.low == 0 and not (value.function.additive and _may_cancel(value, below)):
             found = Hull(0.0, found.high)  # no rounding goes below 0
         more = _OF_BOTH.get(value.function)
-        return _met(found, more(value, _lowest)) if more else found
+        return found.common(more(value, _lowest)) if more else found
 
 
 # what is known of two quantities together, beyond their hulls
@@ -73,12 +73,6 @@ _OF_BOTH = {DIVIDE: quotient_hull, MULTIPLY: product_hull}
 
 def _may_cancel(value: Value, below: Sequence[Hull]) -> bool:
     return value.function is SUBTRACT or any(one.low < 0 for one in below)
-
-
-def _met(first: Hull, second: Hull) -> Hull:
-    """What two hulls of one quantity have in common."""
-    low, high = max(first.low, second.low), min(first.high, second.high)
-    return Hull(low, high) if low <= high else first
 
 
 def _lowest(value: Value) -> float:

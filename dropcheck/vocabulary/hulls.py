@@ -39,6 +39,20 @@ class Hull:
         """The number of the hull that is nearest to one."""
         return min(max(number, self.low), self.high)  # NaN stays
 
+    def scaled(self, factor: float) -> Hull:
+        """The hull of the multiples by a factor."""
+        return self.times(Hull(factor, factor))
+
+    def times(self, other: Hull) -> Hull:
+        """The hull of the products of each number of one and each of the other."""
+        ends = [_times(a, b) for a in (self.low, self.high) for b in (other.low, other.high)]
+        return Hull(min(ends), max(ends))
+
+    def common(self, other: Hull) -> Hull:
+        """What lies in both; this one where nothing does, by rounding."""
+        low, high = max(other.low, self.low), min(other.high, self.high)
+        return Hull(low, high) if low <= high else self
+
 
 @dataclass(frozen=True, slots=True)
 class Use:
@@ -77,20 +91,11 @@ def _times(a: float, b: float) -> float:
     return 0.0 if a == 0 or b == 0 else a * b  # an end that is 0 is attained; 0 · ∞ is 0 here
 
 
-def _product(first: Hull, second: Hull) -> Hull:
-    ends = [_times(a, b) for a in (first.low, first.high) for b in (second.low, second.high)]
-    return Hull(min(ends), max(ends))
-
-
 def _quotient(over: Hull, under: Hull) -> Hull:
     if under.low < 0 < under.high or under.low == under.high == 0:
         return EVERYWHERE
     low = 1.0 / under.high if under.high else -math.inf
-    return _product(over, Hull(low, 1.0 / under.low if under.low else math.inf))
-
-
-def _scaled(hull: Hull, factor: float) -> Hull:
-    return Hull(_times(hull.low, factor), _times(hull.high, factor))
+    return over.times(Hull(low, 1.0 / under.low if under.low else math.inf))
 
 
 def _raised(base: float, exponent: float) -> float:
@@ -147,7 +152,7 @@ clipped = _by_hulls(
 sum_of_two = _by_hulls(lambda a, b: Hull(a.low + b.low, a.high + b.high))
 negated = _by_hulls(lambda a: Hull(-a.high, -a.low))
 quotient = _by_hulls(_quotient)
-products = _by_hulls(_product)  # of each value of one and each of the other
+products = _by_hulls(Hull.times)  # of each value of one and each of the other
 magnitude = _by_hulls(_magnitude)
 # a power with one known number as its exponent
 power = _by_hulls(lambda a, b: _power(a, b.low) if b.low == b.high else EVERYWHERE)
@@ -179,7 +184,7 @@ def difference(hulls: Sequence[Hull], use: Use) -> Hull:
 
 def product(hulls: Sequence[Hull], use: Use) -> Hull:
     """The hull of a * b, a square where both are one quantity."""
-    return _power(hulls[0], 2.0) if use.same else _product(*hulls)
+    return _power(hulls[0], 2.0) if use.same else hulls[0].times(hulls[1])
 
 
 def entropy(hulls: Sequence[Hull], use: Use) -> Hull:
@@ -204,7 +209,7 @@ def place(_hulls: Sequence[Hull], use: Use) -> Hull:
 
 def total(hulls: Sequence[Hull], use: Use) -> Hull:
     """The hull of a sum over some axes."""
-    return _scaled(hulls[0], math.prod(use.inputs[0]) / max(math.prod(use.shape), 1))
+    return hulls[0].scaled(math.prod(use.inputs[0]) / max(math.prod(use.shape), 1))
 
 
 def spread_of_elements(hulls: Sequence[Hull], use: Use) -> Hull:
@@ -225,7 +230,7 @@ def root_of_spread(hulls: Sequence[Hull], use: Use) -> Hull:
 
 def running_total(hulls: Sequence[Hull], use: Use) -> Hull:
     """The hull of a running sum, along whichever axis."""
-    return union([hulls[0], _scaled(hulls[0], float(max(use.inputs[0] or (1,))))])
+    return union([hulls[0], hulls[0].scaled(float(max(use.inputs[0] or (1,))))])
 
 
 def total_product(hulls: Sequence[Hull], use: Use) -> Hull:
@@ -243,11 +248,11 @@ def running_product(hulls: Sequence[Hull], use: Use) -> Hull:
 def matrix_product(hulls: Sequence[Hull], use: Use) -> Hull:
     """The hull of a @ b; of a vector with itself a sum of squares."""
     squares = use.same and len(use.inputs[0]) == 1
-    terms = _power(hulls[0], 2.0) if squares else _product(*hulls)
-    return _scaled(terms, float((use.inputs[0] or (1,))[-1]))
+    terms = _power(hulls[0], 2.0) if squares else hulls[0].times(hulls[1])
+    return terms.scaled(float((use.inputs[0] or (1,))[-1]))
 
 
 def sum_of_products(hulls: Sequence[Hull], use: Use) -> Hull:
     """The hull of a sum of products of elements."""
     terms = math.prod(broadcast(use.inputs)) / max(math.prod(use.shape), 1)
-    return _scaled(_power(hulls[0], 2.0) if use.same else _product(*hulls), terms)
+    return product(hulls, use).scaled(terms)

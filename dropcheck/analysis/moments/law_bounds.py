@@ -22,7 +22,6 @@ from dropcheck.vocabulary.majorants.bounds_arithmetic import (
     centring,
     plus,
     raised,
-    scaled,
     times,
 )
 from dropcheck.vocabulary.majorants.rule import Argument
@@ -114,7 +113,7 @@ def draw_mean(value: Value, below: Sequence[Argument]) -> Hull:
     found = Hull(loc + scale * of_z, loc + scale * of_z)
     for one, by_loc, by_scale in zip(below, locs, scales, strict=True):
         factor = by_loc + by_scale * of_z
-        found = plus(found, scaled(one.mean, factor) if factor else ZERO)
+        found = plus(found, one.mean.scaled(factor) if factor else ZERO)
     return found
 
 
@@ -173,7 +172,7 @@ def _log_moment_of_line(law: Law, below: Sequence[Argument], t: float) -> float:
         if by_loc:
             moving += one.fixed is None
             total += one.log_moment(t * by_loc)
-        range_ = plus(range_, scaled(one.hull, by_scale) if by_scale else ZERO)
+        range_ = plus(range_, one.hull.scaled(by_scale) if by_scale else ZERO)
     if moving > 1 or not range_.bounded:
         return INF
     ends = [float(law.log_mgf(t * end, *own)) for end in {range_.low, range_.high}]

@@ -43,7 +43,6 @@ from dropcheck.vocabulary.majorants.bounds_arithmetic import (
     INF,
     away,
     centring,
-    common,
     highest,
     log_of,
     nearest_zero,
@@ -224,7 +223,7 @@ class Quantity:
         value, below = self.value, self.below
         self.hull = hull_of(value, [one.hull for one in below])
         mean = draw_mean(value, below) if value.kind == Kind.DRAW else self.majorant.mean(self.use)
-        self.mean = common(mean, self.hull)
+        self.mean = self.hull.common(mean)
         self.alignment = alignment_of(value, [one.alignment for one in below])
         self.apart = frozenset(at for at, one in enumerate(self.alignment) if one is not None)
         self.centred = centred_axes(self)

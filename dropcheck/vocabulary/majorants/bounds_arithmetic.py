@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary.hulls import Hull, union
+from dropcheck.vocabulary.hulls import Hull
 
 INF = math.inf
 # the least that a bound becomes by an underflow
@@ -97,12 +97,6 @@ def size(hull: Hull) -> float:
     return max(abs(hull.low), abs(hull.high))
 
 
-def scaled(hull: Hull, factor: float) -> Hull:
-    """The hull of the multiples by a factor."""
-    ends = [0.0 if 0 in (factor, end) else factor * end for end in (hull.low, hull.high)]
-    return Hull(min(ends), max(ends))
-
-
 def plus(first: Hull, second: Hull) -> Hull:
     """The hull of the sums; moved outward, as the parts may cancel all but their rounding."""
     if ZERO in (first, second):
@@ -111,17 +105,6 @@ def plus(first: Hull, second: Hull) -> Hull:
     if rounding == INF:
         rounding = 0.0  # an end that is infinite needs none
     return Hull(first.low + second.low - rounding, first.high + second.high + rounding)
-
-
-def common(first: Hull, second: Hull) -> Hull:
-    """What lies in both; the second where nothing does, by rounding."""
-    low, high = max(first.low, second.low), min(first.high, second.high)
-    return Hull(low, high) if low <= high else second
-
-
-def product(first: Hull, second: Hull) -> Hull:
-    """The hull of the products."""
-    return union([scaled(first, second.low), scaled(first, second.high)])
 
 
 def away(hull: Hull, centre: float) -> float:

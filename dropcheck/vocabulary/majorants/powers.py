@@ -13,9 +13,7 @@ from dropcheck.vocabulary.majorants.bounds_arithmetic import (
     exponential,
     log_sum,
     nearest_zero,
-    product,
     raised,
-    scaled,
     size,
     times,
 )
@@ -135,7 +133,7 @@ class Negated(Powers):
 
     def mean(self, use: Applied) -> Hull:
         """That of the other sign."""
-        return scaled(use.arguments[0].mean, -1.0)
+        return use.arguments[0].mean.scaled(-1.0)
 
 
 class Magnitude(Powers):
@@ -160,7 +158,7 @@ class Products(Powers):
     def mean(self, use: Applied) -> Hull:
         """Of independent ones the product of the means."""
         x, y = use.arguments
-        return product(x.mean, y.mean) if use.independent else EVERYWHERE
+        return x.mean.times(y.mean) if use.independent else EVERYWHERE
 
 
 class Product(Products):
@@ -206,7 +204,7 @@ class Quotient(Powers):
         x, y = use.arguments
         if not use.independent or not nearest_zero(y.hull):
             return EVERYWHERE
-        return product(x.mean, _reciprocal(y.hull))
+        return x.mean.times(_reciprocal(y.hull))
 
     def log_moment(self, use: Applied, t: float) -> float:
         """By the bound of the reciprocal."""

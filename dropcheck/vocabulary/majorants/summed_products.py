@@ -11,9 +11,7 @@ from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
 from dropcheck.vocabulary.majorants.bounds_arithmetic import (
     INF,
     centring,
-    product,
     raised,
-    scaled,
     size,
     times,
 )
@@ -87,7 +85,7 @@ class SumOfProducts(Majorant):
         a, b = use.arguments
         if not use.independent:
             return EVERYWHERE
-        return scaled(product(a.mean, b.mean), self._inner(use)[0])
+        return a.mean.times(b.mean).scaled(self._inner(use)[0])
 
     def log_moment(self, use: Applied, t: float) -> float:
         """Of independent products the sum; of n others at most that of n times one (Hölder)."""

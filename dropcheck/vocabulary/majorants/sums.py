@@ -35,7 +35,6 @@ from dropcheck.vocabulary.majorants.bounds_arithmetic import (
     normal_norm,
     plus,
     raised,
-    scaled,
     summed,
     times,
 )
@@ -150,8 +149,8 @@ class Sum(Majorant):
         """The sum of the means."""
         a, b = use.arguments
         if use.same:
-            return scaled(a.mean, 1 + self._sign)
-        return plus(a.mean, scaled(b.mean, self._sign))
+            return a.mean.scaled(1 + self._sign)
+        return plus(a.mean, b.mean.scaled(self._sign))
 
     def log_moment(self, use: Applied, t: float) -> float:
         """Of independent parts the sum, by the hull of a part, or by Cauchy and Schwarz."""
@@ -215,7 +214,7 @@ class Total(OverAxes):
 
     def mean(self, use: Applied) -> Hull:
         """The mean of each, as many times."""
-        return scaled(use.arguments[0].mean, use.length() * self._factor(use))
+        return use.arguments[0].mean.scaled(use.length() * self._factor(use))
 
     def log_moment(self, use: Applied, t: float) -> float:
         """Of independent ones the sum; of n others at most that of n times one (Hölder)."""
@@ -301,7 +300,7 @@ class RunningTotal(Majorant):
     def mean(self, use: Applied) -> Hull:
         """From that of one to that of all."""
         mean = use.arguments[0].mean
-        return union([mean, scaled(mean, use.length())])
+        return union([mean, mean.scaled(use.length())])
 
     def log_moment(self, use: Applied, t: float) -> float:
         """That of one or of all: each is convex in how many there are, so that an end is largest.
@@ -344,7 +343,7 @@ class Trace(Majorant):
 
     def mean(self, use: Applied) -> Hull:
         """The mean of each, as many times."""
-        return scaled(use.arguments[0].mean, use.arguments[0].shape[-1])
+        return use.arguments[0].mean.scaled(use.arguments[0].shape[-1])
 
 
 def _trace(x: Argument, centred: frozenset[int], each: Size, p: float) -> float:
