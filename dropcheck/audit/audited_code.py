@@ -11,7 +11,7 @@ import numpy as np
 
 from dropcheck.claims.registry import Asked, Code, Column, Slot
 from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.functions.number_formats import rounded
+from dropcheck.vocabulary.functions.number_formats import DOUBLE, rounded
 
 FORMATS = ("float32", "bfloat16")
 Drawn = Callable[[np.random.Generator, Asked, Sequence[Array]], Mapping[str, Array]]
@@ -54,7 +54,8 @@ class _Bound:
         self, generator: np.random.Generator, asked: Asked, inputs: Sequence[Any]
     ) -> Mapping[str, Array]:
         """What it gives, by mode."""
-        return self.function(generator, asked, inputs)
+        own = [rounded(one, asked.dtype or DOUBLE) for one in inputs]
+        return self.function(generator, asked, own)
 
     def held(self) -> AbstractContextManager[None]:
         """Nothing is set up."""

@@ -133,7 +133,7 @@ class Code(Protocol):
     def drawn(self, generator: Any, asked: Asked, inputs: Sequence[Any]) -> Mapping[str, Any]:
         """An array for each mode: float64, [*shape of one draw, draws]; the generator seeds it.
 
-        Inputs are float64, [*shape, draws], or [*shape, 1] where nothing varies.
+        Inputs are float64, [*shape, draws], or [*shape, 1]; it rounds them to its own format.
 
         Raises:
             DropcheckError: the code raises, or returns what is not asked for.

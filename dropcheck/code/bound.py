@@ -109,8 +109,9 @@ class Bound:
 
     def _look_at(self, key: object, asked: Asked, inputs: Sequence[Array]) -> None:
         plan = self._planned(asked, inputs)
-        if not plan.lead:
-            self._check(plan, key, asked, inputs)
+        with limited(self._limit):
+            if not plan.lead:
+                self._check(plan, key, asked, inputs)
         self._plans[key] = plan
 
     def _key(self, asked: Asked, inputs: Sequence[Array]) -> object:
@@ -143,7 +144,7 @@ class Bound:
         What is evaluated is called after all that trains, with the same numbers.
         """
         given = Given(self._adapter, plan, asked, inputs)
-        taken = {mode: Taken(plan, asked) for mode in asked.modes}
+        taken = {mode: Taken(plan, asked, key, mode) for mode in asked.modes}
         training = asked.modes - {"eval"}
         groups = [modes for modes in (training, asked.modes - training) if modes]
         with limited(self._limit) as calls:
@@ -157,7 +158,7 @@ class Bound:
                             self._adapter.begin(base + of_seed)
                         found = self._call(plan, asked, given, number, start, modes, calls)
                         for mode, output in found.items():
-                            self._take(taken[mode], output, key, mode, plan, asked, number, start)
+                            self._take(taken[mode], output, number, start)
         return {mode: one.draws for mode, one in taken.items()}
 
     def _call(
@@ -190,17 +191,7 @@ class Bound:
         except BaseException as error:
             raise self._raised(error, _described(self.slot.takes, arguments)) from error
 
-    def _take(
-        self,
-        taken: Taken,
-        output: Any,
-        key: object,
-        mode: str,
-        plan: Plan,
-        asked: Asked,
-        number: int,
-        start: int,
-    ) -> None:
+    def _take(self, taken: Taken, output: Any, number: int, start: int) -> None:
         """Keep what was returned, once it has the right axes."""
         try:
             array = self._adapter.returned(output)
@@ -214,8 +205,8 @@ class Bound:
                 "return one array of real numbers or truths",
             ) from error
         if array.shape != taken.shape:
-            of_one = self._of_one(plan, asked, array)
-            self._compare(key, mode, of_one)
+            of_one = self._of_one(taken.plan, taken.asked, array)
+            self._compare(taken.key, taken.mode, of_one)
             taken.begin(of_one)
         taken.put(number, start, array)
 

@@ -85,31 +85,33 @@ class Given:
 class Taken:
     """What the calls of one span return in one mode, as float64: an array of its own."""
 
-    def __init__(self, plan: Plan, asked: Asked) -> None:
+    def __init__(self, plan: Plan, asked: Asked, key: object, mode: str) -> None:
         self._size = plan.call_draws(asked.draws)
-        self._plan = plan
-        self._asked = asked
+        self.plan = plan
+        self.asked = asked
+        self.key = key
+        self.mode = mode
         self._whole: Array | None = None
         self.shape: tuple[int, ...] | None = None  # of what a call returns
 
     def begin(self, of_one: tuple[int, ...]) -> None:
         """Make room for draws of a shape."""
-        draws = -(-self._asked.draws // self._size) * self._size
-        self._whole = np.empty((draws, self._asked.seeds * self._asked.calls, *of_one))
-        self.shape = of_one if self._plan.single else (self._size, *of_one)
+        draws = -(-self.asked.draws // self._size) * self._size
+        self._whole = np.empty((draws, self.asked.seeds * self.asked.calls, *of_one))
+        self.shape = of_one if self.plan.single else (self._size, *of_one)
 
     def put(self, number: int, start: int, array: Array) -> None:
         """What one call returned."""
         assert self._whole is not None
-        at = start if self._plan.single else slice(start, start + self._size)
+        at = start if self.plan.single else slice(start, start + self._size)
         self._whole[at, number] = array
 
     @property
     def draws(self) -> Array:
         """All of it: [*shape of one draw, draws], draws first in memory."""
         assert self._whole is not None
-        whole = self._whole[: self._asked.draws]
-        whole = whole.reshape(len(whole), *self._plan.lead, *whole.shape[2:])
+        whole = self._whole[: self.asked.draws]
+        whole = whole.reshape(len(whole), *self.plan.lead, *whole.shape[2:])
         return whole.transpose(*range(1, whole.ndim), 0)
 
 

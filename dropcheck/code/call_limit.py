@@ -6,6 +6,7 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from types import FrameType
 
 SECONDS = 60.0
@@ -48,6 +49,7 @@ class Calls:
 
 
 _armed: list[Calls] = []  # those that the alarm is set for, one within another
+_here: ContextVar[bool] = ContextVar("armed", default=False)  # whether it is set in this thread
 
 
 @contextmanager
@@ -60,21 +62,32 @@ def limited(seconds: float) -> Iterator[Calls]:
     for others within these: setting it takes longer than many of them.
     """
     calls = Calls(seconds)
-    if not _can_be_armed():
-        yield calls
-        return
-    soonest = min((one.seconds for one in _armed), default=None)
-    _armed.append(calls)
-    if soonest is None:
+    if _here.get():
+        with _among_armed(calls):
+            yield calls
+    elif _can_be_armed():
+        token = _here.set(True)
         signal.signal(signal.SIGALRM, _ring)
-    if soonest is None or seconds < soonest:
-        signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield calls
-    finally:
-        if len(_armed) == 1:
+        try:
+            with _among_armed(calls):
+                yield calls
+        finally:
             signal.setitimer(signal.ITIMER_REAL, 0.0)
             signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            _here.reset(token)
+    else:
+        yield calls
+
+
+@contextmanager
+def _among_armed(calls: Calls) -> Iterator[None]:
+    sooner = all(calls.seconds < one.seconds for one in _armed)
+    _armed.append(calls)
+    try:
+        if sooner:
+            signal.setitimer(signal.ITIMER_REAL, calls.seconds)
+        yield
+    finally:
         _armed.remove(calls)
 
 
@@ -84,20 +97,20 @@ def _ring(_: int, __: FrameType | None) -> None:
     Raises:
         CallTookTooLongError: within the call.
     """
-    left = min(one.left for one in _armed)
-    over = left <= 0
-    signal.setitimer(signal.ITIMER_REAL, min(one.seconds for one in _armed) if over else left)
-    if over:
-        raise CallTookTooLongError
+    left = min((one.left for one in _armed), default=0.0)
+    if left > 0 or not _armed:
+        signal.setitimer(signal.ITIMER_REAL, left)
+        return
+    signal.setitimer(signal.ITIMER_REAL, min(one.seconds for one in _armed))
+    raise CallTookTooLongError
 
 
 def _can_be_armed() -> bool:
-    """Whether SIGALRM is there, unused or our own, and for this thread to handle."""
-    own = _ring if _armed else signal.SIG_DFL
-    if not hasattr(signal, "SIGALRM") or signal.getsignal(signal.SIGALRM) is not own:
+    """Whether SIGALRM is there, unused, and for this thread to handle."""
+    if not hasattr(signal, "SIGALRM") or signal.getsignal(signal.SIGALRM) is not signal.SIG_DFL:
         return False
     try:
-        signal.signal(signal.SIGALRM, own)
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
     except ValueError:  # this is not the main thread
         return False
-    return bool(_armed) or signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+    return signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)

@@ -38,14 +38,6 @@ class Prepared:
     named: tuple[str, ...]
     has_modes: bool
 
-    def filled(
-        self, fill: Callable[[str], Any], given: Sequence[Any]
-    ) -> tuple[list[Any], dict[str, Any]]:
-        """What a call is made with: by place, and by name."""
-        rest = iter(given)
-        by_place = [next(rest) if name is None else fill(name) for name in self.arguments]
-        return by_place, {name: fill(name) for name in self.named}
-
     @property
     def first(self) -> int:
         """The place of the slot's first argument."""
@@ -114,14 +106,21 @@ def caller(adapter: Adapter, code: Prepared, dtype: str, modes: frozenset[str]) 
     }
     switched = code.has_modes and adapter.evaluating(code.function, evaluate)
 
+    all_given = not any(code.arguments)
+    gradient_too = "grad" in modes
+
     def fill(name: str) -> Any:
         return known[name] if name in known else adapter.source(name)
 
     def called(given: Sequence[Any]) -> Mapping[str, Any]:
         if switched:  # others may have put it into another mode
             adapter.evaluating(code.function, evaluate)
-        by_place, named = code.filled(fill, given)
-        if "grad" not in modes:
+        by_place = given
+        if not all_given:
+            rest = iter(given)
+            by_place = [next(rest) if name is None else fill(name) for name in code.arguments]
+        named = {name: fill(name) for name in code.named}
+        if not gradient_too:
             return dict.fromkeys(modes, adapter.called(code.function, by_place, named))
         output, gradient = adapter.with_gradient(code.function, by_place, named, code.first)
         both = {"train": output, "grad": gradient}

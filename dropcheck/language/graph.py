@@ -158,8 +158,8 @@ class Value:
         return dataclasses.replace(self, name=name)
 
 
-def _tuples(value: Any) -> Plain:
-    return tuple(map(_tuples, value)) if isinstance(value, list) else float(value)
+def _tuples(value: list[Any]) -> Plain:
+    return tuple(map(_tuples, value)) if value and isinstance(value[0], list) else tuple(value)
 
 
 def joined_sources(values: Iterable[Value]) -> Sources:

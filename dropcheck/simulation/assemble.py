@@ -12,7 +12,7 @@ from dropcheck.analysis.products import below
 from dropcheck.language.cost import SAMPLE_ELEMENT_COST, draw_cost
 from dropcheck.language.drawn_from import Sources
 from dropcheck.language.graph import Kind, Value, joined_sources, kernel_of, ordered
-from dropcheck.simulation.code_calls import MOST_SPAN_DRAWS, most_of_span
+from dropcheck.simulation.code_calls import MOST_SPAN_DRAWS, before_rounding, most_of_span
 from dropcheck.simulation.integrands import Term
 from dropcheck.simulation.program import BLOCKS_OF_SPAN, SHORTEST_SPAN, SMALLEST_BATCH, Program
 from dropcheck.simulation.shortcuts.combinations import separations
@@ -180,7 +180,7 @@ class ProgramBuilder:
         if products is not None:
             apart = freeing(_needed(steps, products.registers), products.registers)
             keep |= products.registers
-        all_steps = freeing(steps, keep)
+        all_steps = freeing(before_rounding(steps, keep), keep)
         held = _held(lean if tables else all_steps) + _powers(summed, self._values)
         calls = [value.call for value in values if value.call is not None]
         whole = any(call.dependent for call in calls)

@@ -17,6 +17,8 @@ from dropcheck.simulation.streams import stream
 # Past so many rows neighbouring blocks are joined: memory stays bounded however many draws there
 # are, and Student's quantile over so many blocks is within half a percent of the normal's.
 MOST_ROWS = 2048
+# Streams that are made at once: between draws, which fill the cache, each takes thrice as long.
+STREAMS = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,13 +60,16 @@ class Request:
     def carry_out(self) -> SpanSums:
         """Draw and sum: the blocks of all spans, in order."""
         started = time.perf_counter()
+        parts: list[SpanSums] = []
+        end = self.first + self.count
         with self.program.held():
-            parts = [
-                self.program.span(
-                    stream(self.seed, self.case_key, self.purpose, span), self.centres, span
-                )
-                for span in range(self.first, self.first + self.count)
-            ]
+            for start in range(self.first, end, STREAMS):
+                spans = range(start, min(start + STREAMS, end))
+                streams = [stream(self.seed, self.case_key, self.purpose, span) for span in spans]
+                parts += [
+                    self.program.span(own, self.centres, span)
+                    for own, span in zip(streams, spans, strict=True)
+                ]
         return joined(parts, time.perf_counter() - started)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
 from dataclasses import replace
@@ -11,10 +11,11 @@ import numpy as np
 
 from dropcheck.claims.registry import Asked, Code
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.language.graph import CodeCall, Value
+from dropcheck.language.graph import CodeCall, Kind, Value
 from dropcheck.simulation.steps import Step
 from dropcheck.simulation.user_code.draws_first import draws_last
 from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.functions.number_formats import ROUNDED, SINGLE
 from dropcheck.vocabulary.shapes import Shape
 from dropcheck.vocabulary.slot_calls import EVAL, TRAIN
 
@@ -54,6 +55,34 @@ def held(steps: Iterable[Step]) -> Iterator[None]:
 def counts_each(call: CodeCall) -> bool:
     """Whether draws of one call count each by the word of its slot alone."""
     return call.draws and not (call.dependent or call.asked.single)
+
+
+def before_rounding(steps: Sequence[Step], keep: Collection[int]) -> list[Step]:
+    """The steps, less those that round to float32 what nothing looks at but code that computes so.
+
+    Code is given numbers of its format: what is rounded once is the same as what is rounded twice.
+
+    Args:
+        steps: those of a program.
+        keep: registers that are looked at when all steps are done.
+    """
+
+    def of_code(step: Step) -> bool:
+        return step.value.call is not None and step.value.call.asked.dtype == SINGLE
+
+    read = {*keep, *(one for step in steps if not of_code(step) for one in step.inputs)}
+    before = {
+        step.target: step.inputs[0]
+        for step in steps
+        if step.target not in read
+        and step.value.kind == Kind.COMPUTED
+        and step.value.function is ROUNDED[SINGLE]
+    }
+    return [
+        replace(step, inputs=tuple([before.get(one, one) for one in step.inputs]))
+        for step in steps
+        if step.target not in before
+    ]
 
 
 class Calls:

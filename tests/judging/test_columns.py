@@ -103,7 +103,8 @@ def dropout(*, factor: float = 1.0, shared: bool = False, spoiled: float = 0.0) 
     def drawn(
         generator: np.random.Generator, asked: Asked, inputs: Sequence[Array]
     ) -> Mapping[str, Array]:
-        x, p = np.broadcast_to(inputs[0], (*(asked.shapes[0] or ()), asked.draws)), inputs[1].item()
+        given, p = rounded(inputs[0], asked.dtype or "float64"), inputs[1].item()
+        x = np.broadcast_to(given, (*(asked.shapes[0] or ()), asked.draws))
         mask = generator.random(x.shape) >= p
         if shared:
             mask = np.broadcast_to(mask[:, :1], mask.shape)  # [call, batch, …]
