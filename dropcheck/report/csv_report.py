@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+from collections.abc import Callable, Mapping
 
 from dropcheck.claims.values import format_parameters
 from dropcheck.report import Report, promises
@@ -12,54 +13,6 @@ from dropcheck.report import phrases as words
 from dropcheck.report.json_report import value_data
 from dropcheck.report.terminal.screen import one_line
 from dropcheck.results import CaseResult
-
-COLUMNS = (
-    "claim",
-    "parameters",
-    "title",
-    "statement",
-    "document",
-    "section",
-    "tags",
-    "claimed_low",
-    "claimed_high",
-    "estimate",
-    "interval_low",
-    "interval_high",
-    "standard_error",
-    "confidence",
-    "scale",
-    "resolution",
-    "draws",
-    "seconds",
-    "guarantee",
-    "verdict",
-    "expect",
-    "result",
-    "reason",
-    "file",
-    "line",
-    "seed",
-    "repeat",
-    "exact",
-    "confirmed",
-    "within",
-    "left",
-    "middle",
-    "right",
-    "entry",
-    "tried",
-    "at",
-    "note",
-    "written",
-    "rounding",
-    "column",
-    "dtype",
-    "of",
-    "xfail",
-    "nights",
-    "earlier_draws",
-)
 
 # what makes a spreadsheet take a text for a formula, in full width too (OWASP, "CSV Injection")
 _FORMULA = tuple("=+-@＝＋－＠")
@@ -70,7 +23,9 @@ def csv_report(report: Report) -> str:
     stream = io.StringIO(newline="")
     writer = csv.DictWriter(stream, COLUMNS, lineterminator="\r\n")
     writer.writeheader()
-    writer.writerows(_row(case, report.run.settings.seed) for case in report.run.cases)
+    seed = str(report.run.settings.seed)
+    for case in report.run.cases:
+        writer.writerow({name: of(case) if of else seed for name, of in COLUMNS.items()})
     return stream.getvalue()
 
 
@@ -102,55 +57,55 @@ def _three(sides: tuple[float, ...] | None) -> tuple[float | None, ...]:
     return sides if len(sides) > 2 else (sides[0], None, sides[1])
 
 
-def _row(case: CaseResult, seed: int) -> dict[str, str]:
-    low, high = (None, None) if case.region is None else (case.region.low, case.region.high)
-    interval = case.interval or (None, None)
-    place = case.location
-    sides = _three(case.sides)
-    return {
-        "claim": text_field(case.claim),
-        "parameters": text_field(format_parameters(case.parameters)),
-        "title": text_field(case.title),
-        "statement": text_field(case.statement),
-        "document": text_field("; ".join(one.document or "" for one in case.sources)),
-        "section": text_field("; ".join(one.section or "" for one in case.sources)),
-        "tags": text_field(" ".join(case.tags)),
-        "claimed_low": number_field(low),
-        "claimed_high": number_field(high),
-        "estimate": number_field(case.estimate),
-        "interval_low": number_field(interval[0]),
-        "interval_high": number_field(interval[1]),
-        "standard_error": number_field(case.standard_error),
-        "confidence": number_field(case.confidence),
-        "scale": number_field(case.scale),
-        "resolution": number_field(case.resolution),
-        "draws": str(case.draws),
-        "seconds": number_field(round(case.seconds, 6)),
-        "guarantee": str(case.guarantee or ""),
-        "verdict": str(case.verdict),
-        "expect": str(case.expect),
-        "result": str(case.result),
-        "reason": text_field(None if case.explanation is None else str(case.explanation)),
-        "file": text_field(place.file),
-        "line": "" if place.file_line is None else str(place.file_line),
-        "seed": str(seed),
-        "repeat": text_field(case.repeat),
-        "exact": number_field(None if case.exact is None else case.exact.value),
-        "confirmed": str(case.confirmed).lower(),
-        "within": number_field(case.within),
-        "left": number_field(sides[0]),
-        "middle": number_field(sides[1]),
-        "right": number_field(sides[2]),
-        "note": text_field(promises.note(case)),
-        "entry": "" if case.entry is None else str(list(case.entry)),
-        "tried": "" if case.search is None else str(len(case.search.tried)),
-        "written": text_field(None if case.written is None else case.written.text),
-        "rounding": words.rounding(case) or "",
-        "column": text_field(case.column),
-        "dtype": case.dtype or "",
-        "of": text_field(case.of),
-        "xfail": text_field(case.xfail),
-        "nights": "" if case.evidence is None else str(case.evidence.nights),
-        "earlier_draws": "" if case.evidence is None else str(case.evidence.earlier),
-        "at": "" if case.search is None else text_field(format_parameters(case.search.at)),
-    }
+def _claimed(case: CaseResult) -> tuple[float | None, float | None]:
+    return (None, None) if case.region is None else (case.region.low, case.region.high)
+
+
+COLUMNS: Mapping[str, Callable[[CaseResult], str] | None] = {
+    "claim": lambda case: text_field(case.claim),
+    "parameters": lambda case: text_field(format_parameters(case.parameters)),
+    "title": lambda case: text_field(case.title),
+    "statement": lambda case: text_field(case.statement),
+    "document": lambda case: text_field("; ".join(one.document or "" for one in case.sources)),
+    "section": lambda case: text_field("; ".join(one.section or "" for one in case.sources)),
+    "tags": lambda case: text_field(" ".join(case.tags)),
+    "claimed_low": lambda case: number_field(_claimed(case)[0]),
+    "claimed_high": lambda case: number_field(_claimed(case)[1]),
+    "estimate": lambda case: number_field(case.estimate),
+    "interval_low": lambda case: number_field(case.interval and case.interval[0]),
+    "interval_high": lambda case: number_field(case.interval and case.interval[1]),
+    "standard_error": lambda case: number_field(case.standard_error),
+    "confidence": lambda case: number_field(case.confidence),
+    "scale": lambda case: number_field(case.scale),
+    "resolution": lambda case: number_field(case.resolution),
+    "draws": lambda case: str(case.draws),
+    "seconds": lambda case: number_field(round(case.seconds, 6)),
+    "guarantee": lambda case: str(case.guarantee or ""),
+    "verdict": lambda case: str(case.verdict),
+    "expect": lambda case: str(case.expect),
+    "result": lambda case: str(case.result),
+    "reason": lambda case: text_field(None if case.explanation is None else str(case.explanation)),
+    "file": lambda case: text_field(case.location.file),
+    "line": lambda case: "" if case.location.file_line is None else str(case.location.file_line),
+    "seed": None,  # of the run
+    "repeat": lambda case: text_field(case.repeat),
+    "exact": lambda case: number_field(None if case.exact is None else case.exact.value),
+    "confirmed": lambda case: str(case.confirmed).lower(),
+    "within": lambda case: number_field(case.within),
+    "left": lambda case: number_field(_three(case.sides)[0]),
+    "middle": lambda case: number_field(_three(case.sides)[1]),
+    "right": lambda case: number_field(_three(case.sides)[2]),
+    "entry": lambda case: "" if case.entry is None else str(list(case.entry)),
+    "tried": lambda case: "" if case.search is None else str(len(case.search.tried)),
+    "at": lambda case: "" if case.search is None else text_field(format_parameters(case.search.at)),
+    "note": lambda case: text_field(promises.note(case)),
+    "written": lambda case: text_field(None if case.written is None else case.written.text),
+    "rounding": lambda case: words.rounding(case) or "",
+    "column": lambda case: text_field(case.column),
+    "dtype": lambda case: case.dtype or "",
+    "of": lambda case: text_field(case.of),
+    "xfail": lambda case: text_field(case.xfail),
+    "nights": lambda case: "" if case.evidence is None else str(case.evidence.nights),
+    "earlier_draws": lambda case: "" if case.evidence is None else str(case.evidence.earlier),
+}
+"""What each column says of a case."""
