@@ -22,6 +22,10 @@ UNLIKE = {
     "z ~ normal(0, 1)[2]; x = z * [1, 2]": "is pooled over 2 elements:",
     "u, v ~ normal(0, 1); x = [u, 2 * v]": "is pooled over 2 elements:",
     "x ~ normal(0, [1, 2])": "is pooled over 2 elements:",
+    "z ~ normal(0, 1)[3]; x = cumsum(z)": "is pooled over 3 elements:",
+    "z ~ normal(0, 1)[3]; x = 2 * sort(z)**2": "is pooled over 3 elements:",
+    "Z ~ normal(0, 1)[3, 3]; x = svdvals(Z)": "is pooled over 3 elements:",
+    "z ~ normal(0, 1)[3]; x = tril(ones([3, 3])) @ z": "is pooled over 3 elements:",
 }
 
 
@@ -39,6 +43,10 @@ ALIKE = [
     ("x ~ normal([0, 10], 1)", "E(x) == [0, 10]"),  # each is claimed
     ("x ~ normal([0, 10], 1)", "E(x[0]) == 0"),
     ("x ~ normal([0, 10], 1)", "E(sum(x)) == 10"),
+    ("x ~ normal(0, 1)[3]", "Var(cumsum(x)) == [1, 2, 3]"),
+    ("x ~ normal(0, 1)[3]", "Var(cumsum(x)[2]) == 3"),
+    ("x ~ normal(0, 1)[3]", "E(max(sort(x)) - max(x)) == 0"),
+    ("x ~ normal(0, 1)[3]", "Var(softmax(x)) < 1"),
     ("x ~ normal([0, 10], 1)", "Cov(x) == eye(2)"),
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -285,9 +286,11 @@ def _itself(value: Value) -> bool:
     if value.constant is not None:
         numbers = np.asarray(value.constant, dtype=np.float64)
         return bool(value.shape) and numbers.size > 1 and bool(np.ptp(numbers) > 0)
-    if value.kind == Kind.COMPUTED and value.function is ARRAY:
+    if value.kind != Kind.COMPUTED:
+        return False
+    if value.function is ARRAY:
         return any(one is not value.inputs[0] for one in value.inputs)
-    return False
+    return value.function.by_place and math.prod(value.shape) > 1
 
 
 def _means(value: Value) -> str:

@@ -240,11 +240,11 @@ ARRAYS = (
           defined=defined_where.REARRANGED),
     entry("tril", _triangle(np.tril), "0 above the k-th diagonal", hulls.picking_or_zero,
           growth.no_heavier(elements.WithGaps()), parameters=(*X, _K), shape=_triangle_shape,
-          polynomial=linear_maps.lower_triangle, **_GAPS,
+          polynomial=linear_maps.lower_triangle, by_place=True, **_GAPS,
           defined=defined_where.WITH_GAPS),
     entry("triu", _triangle(np.triu), "0 below the k-th diagonal", hulls.picking_or_zero,
           growth.no_heavier(elements.WithGaps()), parameters=(*X, _K), shape=_triangle_shape,
-          polynomial=linear_maps.upper_triangle, **_GAPS,
+          polynomial=linear_maps.upper_triangle, by_place=True, **_GAPS,
           defined=defined_where.WITH_GAPS),
     entry("diag", _diag, "the matrix with this k-th diagonal, or a matrix's; above the main one "
           "k is positive", hulls.picking_or_zero, growth.no_heavier(elements.Rearranged(gaps=True)),
