@@ -28,8 +28,7 @@ from dropcheck.language.graph import (
     joined_sources,
     ordered,
 )
-from dropcheck.vocabulary.function import Function
-from dropcheck.vocabulary.functions.degrees import TOGETHER, degree_alone
+from dropcheck.vocabulary.function import Function, degree_of, scales_together
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, POWER, SQRT
 from dropcheck.vocabulary.functions.linear_algebra import MATMUL, TRANSPOSE
 from dropcheck.vocabulary.functions.reductions import SUM
@@ -106,7 +105,7 @@ class _Turned:
         below: Sequence[tuple[Lengths, Value]],
     ) -> Value:
         """A value with some lengths taken out of its arguments."""
-        if function.name not in TOGETHER:
+        if not scales_together(function):
             rests = [one for _, one in below] if function.bilinear else [below[0][1]]
             return _made_of(value, (*rests, *map(self._of, value.inputs[len(rests) :])))
         rests = []
@@ -198,12 +197,11 @@ def _factor(function: Function, value: Value, below: Sequence[Lengths]) -> Lengt
     if function is POWER:
         power = value.inputs[1].known
         degree = power if isinstance(power, float) and power > 0 else None
-    elif function.name in TOGETHER:
+    elif scales_together(function):
         shared = set(below[0]).intersection(*below[1:])
-        degree = TOGETHER[function.name]
-        return {key: degree * min(one[key] for one in below) for key in shared}
+        return {key: min(one[key] for one in below) for key in shared}
     else:
-        degree = degree_alone(function, dict(value.options))
+        degree = degree_of(function, dict(value.options))
         if any(below[1:]):
             return {}
     return {} if degree is None else {key: degree * own for key, own in below[0].items()}

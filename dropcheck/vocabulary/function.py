@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -28,6 +28,16 @@ Array = NDArray[Any]
 Kernel = Callable[..., Array]
 PolynomialRule = Callable[..., Any]
 """A function made of arithmetic on what is `Algebraic`: operands in order, options by name."""
+DegreeRule = Callable[[Mapping[str, Any]], float | None]
+"""From the options, the d with f(s · x) = s^d · f(x) for every s >= 0 where f(x) is finite."""
+
+
+def scaling(degree: float) -> DegreeRule:
+    """The rule of a function with one degree, whatever its options."""
+    return lambda _options: degree
+
+
+LINEAR = scaling(1.0)
 
 
 class KernelError(ValueError):
@@ -147,6 +157,8 @@ class Function:
     divides: bool = False  # by its second argument
     commutes: bool = False  # f(a, b) is f(b, a)
     additive: bool = False  # a sum of parts of its arguments, each with a factor that is known
+    degree: DegreeRule | None = None  # how it scales with its first argument alone
+    homogeneous: bool = False  # of degree 1 in all its arguments together
     bilinear: bool = False  # linear in either of its two arguments, with no other part
     carries_size: bool = False  # of sizes it makes the size of the result
     rearranges: bool = False  # every element of the result is an element of its one argument
@@ -196,6 +208,17 @@ def entry(
     """An entry, of a function of one number element by element unless more is said."""
     facts = {"parameters": X, "shape": elementwise, "cost": usual, "bounds": bounds, **more}
     return Function(name=name, kernel=kernel, summary=summary, growth=growth, **facts)
+
+
+def degree_of(function: Function, options: Mapping[str, Any]) -> float | None:
+    """How a function scales with its first argument alone; None where it does not, or unknown."""
+    rule = LINEAR if function.rearranges else function.degree
+    return None if rule is None else rule(options)
+
+
+def scales_together(function: Function) -> bool:
+    """Whether a function scales by s where all its arguments do."""
+    return function.additive or function.homogeneous
 
 
 # ---- what kernels share -------------------------------------------------------------------------

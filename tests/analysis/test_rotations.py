@@ -87,7 +87,7 @@ def test_the_law_is_the_same(vector: str, step: str) -> None:
 
 
 def test_a_length_that_is_lost_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rotations, "degree_alone", lambda _function, _options: 0.5)
+    monkeypatch.setattr(rotations, "degree_of", lambda _function, _options: 0.5)
     assert not are_alike(*programs(LAYERS.format(vector=FIXED, step="relu(g)"), CLAIM))
 
 

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dropcheck.vocabulary.function import Function, degree_of, scales_together
 from dropcheck.vocabulary.functions import FUNCTIONS, SIGNS, operation
-from dropcheck.vocabulary.functions.degrees import ALONE, TOGETHER, degree_alone
-from dropcheck.vocabulary.functions.elementwise import NEGATIVE
 
 MATRICES = ("trace", "svdvals", "eigvalsh", "tril", "triu", "diag", ".T", "transpose")
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -21,16 +20,18 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "tile": {"n": 2},
     "take": {},
 }
-REARRANGING = [one.name for one in (*FUNCTIONS.values(), *SIGNS.values()) if one.rearranges]
+ALL = (*FUNCTIONS.values(), *SIGNS.values())
+ALONE = [one.name for one in ALL if degree_of(one, {}) is not None]
+TOGETHER = [one for one in ALL if scales_together(one)]
 
 
 def made(name: str, *arrays: np.ndarray) -> np.ndarray:
     return np.asarray(operation(name).kernel(*arrays, **OPTIONS.get(name, {})))
 
 
-@pytest.mark.parametrize("name", [*ALONE, *REARRANGING])
+@pytest.mark.parametrize("name", ALONE)
 def test_a_factor_goes_out_of_the_first_argument(name: str) -> None:
-    degree = degree_alone(operation(name), {})
+    degree = degree_of(operation(name), {})
     assert degree is not None
     x = np.random.default_rng(1).normal(size=(3, 3, 5) if name in MATRICES else (6, 5))
     x = np.abs(x) if name == "sqrt" else x
@@ -41,12 +42,14 @@ def test_a_factor_goes_out_of_the_first_argument(name: str) -> None:
         assert scaled == pytest.approx(scale**degree * made(name, x, *others), abs=1e-12)
 
 
-@pytest.mark.parametrize("name", TOGETHER)
-def test_a_factor_goes_out_of_all_arguments(name: str) -> None:
-    x, y = np.random.default_rng(2).normal(size=(2, 6, 5))
-    assert made(name, 3 * x, 3 * y) == pytest.approx(3 ** TOGETHER[name] * made(name, x, y))
+@pytest.mark.parametrize("function", TOGETHER, ids=lambda one: one.name)
+def test_a_factor_goes_out_of_all_arguments(function: Function) -> None:
+    needed = [one for one in function.parameters if not (one.option or one.variadic)]
+    arrays = np.random.default_rng(2).normal(size=(len(needed), 6, 5))
+    found = made(function.name, *arrays)
+    assert made(function.name, *(3 * arrays)) == pytest.approx(3 * found)
 
 
 def test_a_norm_that_counts_does_not_scale() -> None:
-    assert degree_alone(operation("norm"), {"ord": 0}) is None
-    assert degree_alone(NEGATIVE, {}) == 1
+    assert degree_of(operation("norm"), {"ord": 0}) is None
+    assert degree_of(operation("norm"), {"ord": 3}) == 1

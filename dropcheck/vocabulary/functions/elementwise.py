@@ -11,6 +11,7 @@ import numpy as np
 
 from dropcheck.vocabulary import defined_where, growth, hulls, jumps, special
 from dropcheck.vocabulary.function import (
+    LINEAR,
     MORE,
     PAIR,
     Array,
@@ -18,6 +19,7 @@ from dropcheck.vocabulary.function import (
     X,
     cheap,
     entry,
+    scaling,
     usual,
     values,
 )
@@ -134,6 +136,7 @@ ROUND = entry(
 SQRT = entry(
     "sqrt", np.sqrt, "square root", rising, growth.root(2),
     carries_size=True, latex=(r"\sqrt{", "}"), ranges=slopes.SQRT, square=algebra.itself,
+    degree=scaling(1 / 2),
     defined=defined_where.ROOT,
 )  # fmt: skip
 
@@ -141,7 +144,7 @@ ABS = entry(
     "abs", np.absolute, "size without the sign", hulls.magnitude,
     growth.same_size(powers.Magnitude(1.0)),
     carries_size=True, latex=(r"\lvert ", r" \rvert"), elsewhere=("absolute", "fabs"),
-    ranges=pieces.absolute, square=algebra.squared, with_sizes=algebra.size,
+    ranges=pieces.absolute, square=algebra.squared, with_sizes=algebra.size, degree=LINEAR,
     defined=defined_where.SIZE,
 )  # fmt: skip
 
@@ -153,7 +156,7 @@ EXP = entry(
 MINIMUM = entry(
     "minimum", lambda *x: reduce(np.minimum, x), "the smaller, by element", hulls.smallest,
     growth.PICKED, parameters=(*PAIR, MORE), carries_size=True, ranges=pieces.smallest,
-    with_sizes=algebra.smaller, defined=defined_where.PICKED,
+    with_sizes=algebra.smaller, homogeneous=True, defined=defined_where.PICKED,
 )  # fmt: skip
 
 NUMBERS = (
@@ -164,6 +167,7 @@ NUMBERS = (
     SQRT,
     entry("cbrt", np.cbrt, "cube root", rising, growth.root(3),
           carries_size=True, latex=(r"\sqrt[3]{", "}"), ranges=slopes.CBRT,
+          degree=scaling(1 / 3),
           defined=defined_where.CUBE_ROOT),
     EXP,
     entry("expm1", np.expm1, "exp(x) − 1", rising,
@@ -234,16 +238,16 @@ NUMBERS = (
     MINIMUM,
     entry("maximum", lambda *x: reduce(np.maximum, x), "the larger, by element", hulls.largest,
           growth.PICKED, parameters=(*PAIR, MORE), carries_size=True, ranges=pieces.largest,
-          with_sizes=algebra.larger,
+          with_sizes=algebra.larger, homogeneous=True,
           defined=defined_where.PICKED),
     entry("relu", lambda x: np.maximum(x, 0.0), "max(x, 0)", rising,
           _linear(above=True, slope=1.0), ranges=pieces.positive_part,
-          with_sizes=algebra.positive_part,
+          with_sizes=algebra.positive_part, degree=LINEAR,
           defined=defined_where.POSITIVE_PART),
     entry("leaky_relu", lambda x, slope: np.where(x > 0, x, slope * x),
           "x above 0, slope · x below", unknown, growth.LEAKY,
           parameters=values("x slope"), ranges=pieces.leaky,
-          with_sizes=algebra.bent),
+          with_sizes=algebra.bent, degree=LINEAR),
     entry("elu", _elu, "x above 0, exp(x) − 1 below: alpha is 1", unknown,
           _linear(above=True, slope=1.0), ranges=pieces.exponential_unit()),
     entry("selu", _selu, "1.0507 · x above 0, 1.7581 · (exp(x) − 1) below", unknown,

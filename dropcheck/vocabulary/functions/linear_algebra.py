@@ -14,6 +14,7 @@ import numpy as np
 
 from dropcheck.vocabulary import defined_where, growth, hulls
 from dropcheck.vocabulary.function import (
+    LINEAR,
     OVER,
     PAIR,
     PRODUCT_SHARE,
@@ -307,7 +308,7 @@ ARRAYS = (
           defined=defined_where.PRODUCT),
     entry("trace", lambda x: np.einsum("...iin->...n", x), "sum of the diagonal", unknown,
           growth.no_heavier(sums.Trace()), shape=_NUMBER, elsewhere=("tr",),
-          polynomial=algebra.trace,
+          polynomial=algebra.trace, degree=LINEAR,
           defined=defined_where.ARITHMETIC),
     entry("det", _of_each(np.linalg.det), "determinant", unknown,
           growth.within(elements.Determinant()), shape=_NUMBER, cost=decomposition, latex=r"\det",
@@ -332,7 +333,7 @@ ARRAYS = (
           "eigenvalues of a symmetric matrix, ascending", unknown,
           growth.within(elements.Eigenvalues()),
           shape=square(lambda n: (n,)), cost=decomposition, elsewhere=("eigvals",),
-          by_place=True),
+          by_place=True, degree=LINEAR),
     entry("eigvecsh", _of_each(_eigenvectors),
           "unit eigenvectors of a symmetric matrix as columns, in the order of eigvalsh; the "
           "largest element of each is positive",
@@ -341,7 +342,7 @@ ARRAYS = (
     entry("svdvals", _of_each(lambda m: np.linalg.svd(m, compute_uv=False)),
           "singular values, descending", hulls.within(0.0, math.inf),
           growth.within(elements.Eigenvalues()), shape=_svd_shape, cost=decomposition,
-          elsewhere=("singular_values",), by_place=True),
+          elsewhere=("singular_values",), by_place=True, degree=LINEAR),
     entry("pinv", _of_each(np.linalg.pinv), "pseudo-inverse (Moore-Penrose)", unknown, ANY,
           shape=_pinv_shape, cost=decomposition),
 )  # fmt: skip

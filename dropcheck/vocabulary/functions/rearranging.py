@@ -10,6 +10,7 @@ import numpy as np
 from dropcheck.vocabulary import defined_where, growth, hulls
 from dropcheck.vocabulary.function import (
     AXIS,
+    LINEAR,
     PAIR,
     Array,
     Parameter,
@@ -201,7 +202,7 @@ def _reshaped_axes(shape: Shape, options: Options) -> list[Came | None]:
 # ---- the entries --------------------------------------------------------------------------------
 
 _MOVED: dict[str, Any] = {"cost": cheap, "moves": True, "rearranges": True}
-_GAPS: dict[str, Any] = {"cost": cheap, "moves": True}
+_GAPS: dict[str, Any] = {"cost": cheap, "moves": True, "degree": LINEAR}
 _K = option("k", 0.0)
 
 RESHAPE = entry(

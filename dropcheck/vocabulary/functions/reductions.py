@@ -14,6 +14,7 @@ import numpy as np
 from dropcheck.vocabulary import defined_where, growth, hulls, jumps
 from dropcheck.vocabulary.function import (
     AXIS,
+    LINEAR,
     OVER,
     Array,
     Function,
@@ -23,6 +24,7 @@ from dropcheck.vocabulary.function import (
     axes_of,
     entry,
     option,
+    scaling,
     single_axis,
     sorting,
     spoil,
@@ -242,21 +244,22 @@ _DDOF = (option("ddof", 0.0),)
 
 VAR = _over("var", _var, "variance: squared distances from the mean, over n − ddof, which is n by "
       "default", hulls.spread_of_elements, growth.SPREAD, more=_DDOF, mistaken_for="std",
-      polynomial=algebra.variance,
+      polynomial=algebra.variance, degree=scaling(2.0),
       defined=defined_where.SPREAD)  # fmt: skip
 STD = _over("std", lambda x, **over: np.sqrt(_var(x, **over)),
       "square root of var, over n − ddof likewise", hulls.root_of_spread,
       growth.no_heavier(elements.MeanSquare(0.5)), more=_DDOF,
-      mistaken_for="var", square=algebra.variance,
+      mistaken_for="var", square=algebra.variance, degree=LINEAR,
       defined=defined_where.ROOT_OF_SPREAD)  # fmt: skip
 NORM = _over("norm", _norm,
       "vector norm of order ord along the last axis; of a whole matrix with axis=[0, 1]",
       unknown, growth.no_heavier(elements.VectorNorm()), more=(option("ord", 2.0),),
       carries_size=True, jumps=jumps.AtZero(), latex=(r"\lVert ", r" \rVert"),
       square=algebra.squared_norm,
+      degree=lambda options: None if options.get("ord") == 0 else 1.0,  # of order 0 it counts
       defined=defined_where.NORM)  # fmt: skip
 MAX = _over("max", partial(_over_axes, np.max), "largest", picking, LARGEST, empty=False,
-            latex=r"\max", elsewhere=("amax",),
+            latex=r"\max", elsewhere=("amax",), degree=LINEAR,
             defined=defined_where.PICKED)  # fmt: skip
 
 ARRAYS = (
@@ -270,7 +273,7 @@ ARRAYS = (
     NORM,
     MAX,
     _over("min", partial(_over_axes, np.min), "smallest", picking, LARGEST, empty=False,
-          latex=r"\min", elsewhere=("amin",),
+          latex=r"\min", elsewhere=("amin",), degree=LINEAR,
           defined=defined_where.PICKED),
     _over("argmax", partial(_place, np.argmax), "index of the largest, the first of equals, from 0",
           hulls.place, _PLACE, empty=False, several=False, jumps=jumps.ranks,
@@ -283,13 +286,13 @@ ARRAYS = (
           growth.no_heavier(elements.LogSumExp()),
           defined=defined_where.LOG_OF_SUM),
     _over("median", partial(_quantile, u=0.5), "the middle element, or the mean of the middle two",
-          picking, growth.MIDDLE, empty=False, cost=sorting),
+          picking, growth.MIDDLE, empty=False, cost=sorting, degree=LINEAR),
     _over("quantile", _quantile,
           "quantile at level u, or at each of a list, interpolated between neighbours",
           hulls.picking_first, growth.MIDDLE, more=(option("u"),), shape=_quantile_shape,
           cost=sorting),
     _along("sort", _sort, "in ascending order", picking, LARGEST, cost=sorting, by_place=True,
-           defined=defined_where.PICKED),
+           degree=LINEAR, defined=defined_where.PICKED),
     _along("argsort", _argsort, "the indices that sort, from 0, ties in order", unknown, _PLACE,
            cost=sorting, jumps=jumps.ranks,
            defined=defined_where.PLACE),
@@ -301,7 +304,7 @@ ARRAYS = (
            growth.within(elements.AllProduct(running=True)), by_place=True,
            defined=defined_where.PRODUCT),
     _along("cummax", partial(_running, np.maximum), "running maximum", picking, LARGEST,
-           by_place=True, defined=defined_where.PICKED),
+           by_place=True, degree=LINEAR, defined=defined_where.PICKED),
     entry("diff", lambda x, *, axis=None: np.diff(x, axis=axes_of(x, axis)[0]),
           "differences of neighbours", unknown, growth.no_heavier(sums.Differences()),
           parameters=(*X, AXIS), shape=_diff_shape, additive=True,
