@@ -176,6 +176,9 @@ def _unknown_id(name: str, registry: Registry) -> Problem:
     if name.lower().endswith((".yaml", ".yml")):  # no id ends so: a file is meant
         hint: str | None = f"did you mean --file {shlex.quote(name)}?"
     else:
+        claim, at, column = name.partition("@")
+        if at and claim in (ids := [*_ids(registry)]) and not any("@" in one for one in ids):
+            return Problem(message, hint=f"name its code too: {claim} --with {column}")
         hint = suggestion(name, [*_ids(registry), ALL]) or "dropcheck list shows every id"
         if registry.name == SHIPPED_NAME and not Path(USUAL_NAME).exists():
             files = sorted(str(one) for one in Path().glob("*.y*ml"))

@@ -16,6 +16,7 @@ from dropcheck.code.targets import Target, read_target
 from dropcheck.errors import DropcheckError, Problem, nearest
 
 _NAME = re.compile(r"[^\W_][\w.-]*")
+_MINE = "mine"  # what an implementation is called in hints
 _EXAMPLES = "write --with torch, or --with torch:dropout=torch.nn.functional:dropout"
 _NO_TABLE = Table(
     adapter=None, device=None, compiled=False, dtypes=(), call_limit=None, xfail={}, slots={}
@@ -136,12 +137,16 @@ def _read(text: str) -> tuple[str, str | None, Target | None]:
 def _hint(text: str) -> str:
     """What to write in place of a text that names a function and not all that is before it."""
     slot, _, target = text.rpartition("=")
+    if ":" not in target:  # layers.dropout
+        target = ":".join(target.rsplit(".", 1))
     try:
         read_target(target)
     except ValueError:
         return _EXAMPLES
     name, _, slot = slot.rpartition(":")
-    return f"write --with {name or 'mine'}:{slot or 'SLOT'}={target}"
+    if not name and slot in (_MINE, *FRAMEWORKS):
+        name, slot = slot, ""
+    return f"write --with {name or _MINE}:{slot or 'SLOT'}={target}"
 
 
 def _made(

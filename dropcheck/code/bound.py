@@ -18,7 +18,7 @@ from dropcheck.code.call_limit import Calls, CallTookTooLongError, limited
 from dropcheck.code.calling import caller
 from dropcheck.code.plans import Plan, UnfitCodeError, planned
 from dropcheck.code.shared_numbers import CALLS, FEWEST_COMPARED, draws_of_a_call, shared_numbers
-from dropcheck.code.targets import said_by
+from dropcheck.code.targets import raised, said_by
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.simulation.user_code.draw_checks import PROBE_DRAWS, Words, alike, check_draws
 from dropcheck.vocabulary.function import Array
@@ -189,7 +189,8 @@ class Bound:
                 "a call is meant to take milliseconds; 'call_limit' in pyproject.toml allows more",
             ) from None
         except BaseException as error:
-            raise self._raised(error, _described(self.slot.takes, arguments)) from error
+            given = _described(self.slot.takes, arguments) or "nothing"
+            raise self._fault(raised(error), f"it was given {given}") from error
 
     def _take(self, taken: Taken, output: Any, number: int, start: int) -> None:
         """Keep what was returned, once it has the right axes."""
@@ -301,11 +302,6 @@ class Bound:
 
     def _fault(self, message: str, hint: str) -> DropcheckError:
         return DropcheckError(Problem(f"{self.name} {message}", hint=hint))
-
-    def _raised(self, error: BaseException, given: str) -> DropcheckError:
-        said = said_by(error)
-        text = f"raised {type(error).__name__}{f': {said}' if said else ''}"
-        return self._fault(text, f"it was given {given}" if given else "it was given nothing")
 
 
 def _replaced(asked: Asked, *, draws: int, modes: frozenset[str]) -> Asked:

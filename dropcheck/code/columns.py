@@ -93,6 +93,7 @@ def with_columns(
             hint = suggestion(name, known) or _list_of(known)
             problems.append(Problem(f"{one.name}: there is no slot {name!r}", hint=hint))
         bound: dict[int, Column] = {}
+        no_gradient: set[str] = set()
         found = 0
         for claim in registry.claims.values():
             if not claim.slots:
@@ -110,11 +111,12 @@ def with_columns(
                 )
                 notes[Problem(message, hint=f"pip install {one.lacking[name]}")] = None
             called = any(name in column.code for name, _ in calls)
-            called = called and all(
-                mode != GRAD or name not in column.code or column.code[name].has_gradient
-                for name, mode in calls
-            )
-            if called and not _unanswered(claim, calls, column.code) and chosen:
+            without = {
+                name for name, mode in calls if mode == GRAD and name in column.code
+                and not column.code[name].has_gradient
+            }  # fmt: skip
+            no_gradient |= without
+            if called and not without and not _unanswered(claim, calls, column.code) and chosen:
                 own = _in_column(claim, column, chosen, sharp=not _of_laws(claim, graphs))
                 own = replace(own, xfail=_expected_failures(claim, chosen, one.xfail))
                 claims[own.id] = own
@@ -124,7 +126,11 @@ def with_columns(
                     claims.pop(claim.id, None)
         if not found and set(one.given) <= known:
             message = f"the implementation {one.name!r} has code for no slot that a claim calls"
-            problems.append(Problem(message, hint=_list_of(known)))
+            hint = _list_of(known)
+            if no_gradient:
+                message = f"the claims ask for gradients, and {one.name!r} gives none"
+                hint = f"bind {' and '.join(sorted(no_gradient))} to code of torch, jax or keras"
+            problems.append(Problem(message, hint=hint))
     if problems:
         raise DropcheckError(problems)
     for claim in registry.claims.values() if implementations else ():

@@ -13,7 +13,7 @@ import numpy as np
 from dropcheck.claims.registry import Asked
 from dropcheck.code.adapters.adapter import Adapter
 from dropcheck.code.calling import Call, Prepared, prepared
-from dropcheck.code.targets import said_by
+from dropcheck.code.targets import raised
 from dropcheck.errors import DropcheckError
 from dropcheck.vocabulary.function import Array
 
@@ -123,9 +123,8 @@ def _layer(adapter: Adapter, target: Any, named: Mapping[str, Any], dtype: str) 
         raise
     except BaseException as error:  # SystemExit of code would end the run, as if all had passed
         given = ", ".join(f"{name}={str(one)[:50]}" for name, one in named.items())
-        message = f"raised {type(error).__name__}: {said_by(error)}"
         hint = f"a class is built from what does not vary, here ({given})"
-        raise UnfitCodeError(message, hint) from error
+        raise UnfitCodeError(raised(error), hint) from error
 
 
 def _power_of_two(number: int) -> int:

@@ -6,8 +6,10 @@ A claims file names no code: nothing here is given a text of one.
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import sys
+import traceback
 from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -18,6 +20,8 @@ from dropcheck.errors import DropcheckError, Problem, nearest
 
 _NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 _TARGET = re.compile(rf"(?P<module>{_NAME}):(?P<attribute>{_NAME})")
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
+_STANDARD_LIBRARY = str(Path(os.__file__).parent) + os.sep
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,7 @@ def imported(target: Target, folder: Path, slot: str) -> Any:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a script that ends by sys.exit would end the run
-        message = f"{subject}: its import raised {type(error).__name__}: {said_by(error)}"
+        message = f"{subject}: its import {raised(error)}"
         hint = f"try it: python -c 'import {target.module}'"
         raise DropcheckError(Problem(message, hint=hint)) from error
     found: Any = module
@@ -88,6 +92,23 @@ def said_by(error: BaseException) -> str:
         return str(error).strip().split("\n")[0][:300]
     except Exception:
         return ""
+
+
+def raised(error: BaseException) -> str:
+    """What an error of code under test is, the first line of what it says, and where it was."""
+    said = said_by(error)
+    return f"raised {type(error).__name__}{f': {said}' if said else ''}{_place(error)}"
+
+
+def _place(error: BaseException) -> str:
+    """The last line that led to an error and is of no library: of libraries alone, nothing."""
+    for frame, line in reversed([*traceback.walk_tb(error.__traceback__)]):
+        file = frame.f_code.co_filename
+        if file.startswith(_PACKAGE):
+            break
+        if not (file.startswith(("<", _STANDARD_LIBRARY)) or f"-packages{os.sep}" in file):
+            return f" ({file.removeprefix(str(Path.cwd()) + os.sep)}:{line})"
+    return ""
 
 
 def _no_module(subject: str, name: str, folder: str) -> Problem:

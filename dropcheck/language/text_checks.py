@@ -125,7 +125,7 @@ _LIKELY = tuple(
         (
             r"~",
             "{} draws, and stands only after the names of a model's line",
-            "name the draw on a line of the model",
+            "draw on a line of the model; a law alone has no name before it",
         ),
     )
 )

@@ -128,6 +128,8 @@ def test_nothing_is_selected(patterns: list[str], tags: list[str], message: str,
         ("zzz", "dropcheck list shows every id"),
         ("All", "did you mean 'all'?"),
         ("", "dropcheck list shows every id"),
+        ("qk-variance@mine", "name its code too: qk-variance --with mine"),
+        ("qk-varianc@mine", "did you mean 'qk-variance'?"),
     ],
 )
 def test_an_unknown_id(name: str, hint: str) -> None:

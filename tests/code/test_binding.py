@@ -144,7 +144,14 @@ def test_a_text_that_cannot_be_read_is_refused(given: str, said: str, tmp_path: 
 
 
 @pytest.mark.parametrize(
-    ("given", "wanted"), [("m:f", "mine:SLOT=m:f"), ("dropout=m:f", "mine:dropout=m:f")]
+    ("given", "wanted"),
+    [
+        ("m:f", "mine:SLOT=m:f"),
+        ("dropout=m:f", "mine:dropout=m:f"),
+        ("mine=m:f", "mine:SLOT=m:f"),
+        ("torch=m:f", "torch:SLOT=m:f"),
+        ("a:dropout=m.n.f", "a:dropout=m.n:f"),
+    ],
 )
 def test_a_function_alone_is_told_what_stands_before_it(
     given: str, wanted: str, tmp_path: Path

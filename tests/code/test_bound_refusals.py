@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import fake_framework
@@ -96,8 +97,21 @@ def test_what_code_raises_is_told_with_what_it_was_given() -> None:
     def broken(x: Any, p: float) -> Any:
         raise RuntimeError("no kernel\nfor this")
 
+    line = broken.__code__.co_firstlineno + 1
+    place = f"({Path(__file__).relative_to(Path.cwd())}:{line})"
     said = fault(numpy_code(broken), X, 0.5, dtype="float32")
-    assert said == ("raised RuntimeError: no kernel | it was given x: float32 [40, 3], p: 0.5")
+    given = "it was given x: float32 [40, 3], p: 0.5"
+    assert said == f"raised RuntimeError: no kernel {place} | {given}"
+
+
+def test_the_place_of_an_error_is_in_no_library() -> None:
+    def mistaken(x: Any, p: float) -> Any:
+        return np.linalg.inv(x)
+
+    line = mistaken.__code__.co_firstlineno + 1
+    said = fault(numpy_code(mistaken), X, 0.5)
+    assert f"test_bound_refusals.py:{line}) | it was given" in said
+    assert ".py" not in fault(numpy_code(np.linalg.inv, ("x",)), X)
 
 
 def ours_and_more(x: Any, p: float, more: Any) -> Any:

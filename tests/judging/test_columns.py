@@ -263,6 +263,26 @@ def test_a_column_without_a_slot_is_an_error() -> None:
         registry_of(Own("none"))
 
 
+def test_code_without_gradients_is_told_that_the_claims_ask_for_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(OwnCode, "has_gradient", False)
+    text = """
+dropcheck: 1
+slots:
+  square: {takes: [x], model: y = x**2, gives: y, gradient: 2 * x}
+claims:
+  slope:
+    title: The slope of a square
+    model: |
+      x ~ normal(0, 1)
+      d = grad(square)(x)
+    claim: P(isclose(d, 2 * x)) == 1
+"""
+    with pytest.raises(DropcheckError, match="the claims ask for gradients, and 'own' gives none"):
+        with_columns(read_text(text), [Own("own", square=dropout())])
+
+
 def test_the_mathematics_has_no_number_format() -> None:
     assert judged(registry_of(), "dropout.mean").keys() == {"dropout.mean"}
 

@@ -79,7 +79,7 @@ REFUSED: Refused = {
     "a << b": (1, 3, "'<<' is not part", "2**n"),
     "(a) >> b": (1, 5, "'>>' is not part", "2**n"),
     "~a": (1, 1, "'~' draws", "'not'"),
-    "E(x) ~ 3": (1, 6, "'~' draws", "a line of the model"),
+    "E(x) ~ 3": (1, 6, "'~' draws", "on a line of the model"),
     "n!": (1, 2, "'!' is not part", "factorial(n)"),
     "a ? b : c": (1, 3, "'?' is not part", "a if c else b"),
     "$x$": (1, 1, "'$' is not part", ""),
