@@ -147,9 +147,11 @@ class Factorised:
 
         def of_two(one: _Exponents, other: _Exponents) -> tuple[float, float]:
             if any(value.shape for value in group):
-                return mean(one, other)
+                return mean(*sorted((one, other)))
             return mean(tuple(a + b for a, b in zip(one, other, strict=True)))
 
+        if any(math.isnan(of_two(row, row)[0]) for row in rows):
+            raise PolynomialError  # of a square that is not known there is no use
         second, second_off = np.moveaxis(
             np.array([[of_two(one, other) for other in rows] for one in rows]), -1, 0
         )

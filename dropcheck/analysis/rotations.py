@@ -154,13 +154,14 @@ def _products(values: Sequence[Value]) -> dict[int, tuple[Value, Value]]:
 
     None where all vectors are polynomials in a few draws, of which the moments are known as it is.
     """
+    products = [one for one in values if one.operation == MATMUL.name]
     takers: dict[int, int] = {}
-    for value in values:
+    for value in values if products else ():
         for one in value.inputs:
             takers[id(one)] = takers.get(id(one), 0) + 1
     found: dict[int, tuple[Value, Value]] = {}
-    for value in values:
-        if value.kind != Kind.COMPUTED or value.function is not MATMUL:
+    for value in products:
+        if not value.random:
             continue
         sides = value.inputs if len(value.inputs[1].shape) == 1 else value.inputs[::-1]
         matrix, vector = sides
