@@ -189,8 +189,8 @@ class Bound:
                 "a call is meant to take milliseconds; 'call_limit' in pyproject.toml allows more",
             ) from None
         except BaseException as error:
-            given = _described(self.slot.takes, arguments) or "nothing"
-            raise self._fault(raised(error), f"it was given {given}") from error
+            known = _described(self.slot.takes, arguments) or "nothing"
+            raise self._fault(raised(error), f"it was given {known}") from error
 
     def _take(self, taken: Taken, output: Any, number: int, start: int) -> None:
         """Keep what was returned, once it has the right axes."""
