@@ -74,7 +74,7 @@ def unknown_function(node: Call) -> DropcheckError:
     if node.name in LAWS:
         return node.at.error(
             f"{node.name!r} is a law, and cannot stand in an expression",
-            f"draw from it on a line of the model: x ~ {node.name}(…)",
+            f"draw from it on a line of the model, or claim it of a quantity: x ~ {node.name}(…)",
         )
     slot, mode = slot_and_mode(node.name)
     if mode != TRAIN:
@@ -84,7 +84,7 @@ def unknown_function(node: Call) -> DropcheckError:
     if node.name == INDEPENDENT:
         return node.at.error(
             f"{INDEPENDENT!r} stands by itself as a statement, and in no expression",
-            f"write claim: {SIGNATURE}",
+            f"write claim: {SIGNATURE}, and expect: refuted where they depend on each other",
         )
     hint = notation_hint(node.name, node.at) or function_hint(node.name)
     return node.at.error(f"{node.name!r} is not a function of the language", hint)
