@@ -19,7 +19,7 @@ from dropcheck.inference.region import coarse, promised
 from dropcheck.judging.error_of_code import calls_made
 from dropcheck.judging.evidence.held import Held
 from dropcheck.judging.prepared import Prepared
-from dropcheck.judging.witness import ROUNDING, SELDOM, disagreement, fits, inside, short_of
+from dropcheck.judging.witness import ROUNDING, SELDOM, disagreement, fits, inside, short_of, told
 from dropcheck.judging.wrong_draws import not_numbers, undefined_draws
 from dropcheck.processors import default_threads
 from dropcheck.reasons import Explanation, Reason
@@ -275,6 +275,7 @@ class CaseRun:
             low, high = map(hull.nearest, finding.interval)
             estimate = None if finding.estimate is None else hull.nearest(finding.estimate)
             finding = replace(finding, estimate=estimate, interval=(low, high))
+        finding = replace(finding, exact=told(finding.exact, finding.sharpness))
         quantity, region = self._claimed(finding)
         edge = edge_of(claim.written, region, finding.verdict, finding.exact, finding.interval)
         confirmed, warnings = self._confirmed(finding, region), finding.warnings
@@ -292,11 +293,10 @@ class CaseRun:
         within = promised(
             finding.verdict, region, finding.interval, finding.sharpness, finding.within
         )
-        expected = Verdict(self.case.expect)
         if finding.verdict is Verdict.INCONCLUSIVE:
             outcome = Outcome.UNDECIDED
         else:
-            outcome = Outcome.PASS if finding.verdict is expected else Outcome.FAIL
+            outcome = Outcome.PASS if finding.verdict is Verdict(self.case.expect) else Outcome.FAIL
         more = None
         if finding.more_draws is not None and finding.more_draws < 1e18:
             more = max(1, math.ceil(finding.more_draws))
@@ -334,7 +334,7 @@ class CaseRun:
             guarantee=finding.guarantee,
             sampling=finding.sampling,
             verdict=finding.verdict,
-            expect=expected,
+            expect=Verdict(self.case.expect),
             result=outcome,
             explanation=finding.explanation,
             more_draws=more,

@@ -10,7 +10,7 @@ from dropcheck.claims.registry import Case
 from dropcheck.claims.values import case_name
 from dropcheck.errors import InternalError, Problem
 from dropcheck.reasons import Explanation, Reason
-from dropcheck.results import Exact, Guarantee, Region, Verdict
+from dropcheck.results import Exact, Guarantee, Region, Resolution, Verdict
 
 SELDOM = 1e-6
 """The largest error rate of a case at which chance does not explain an interval that misses."""
@@ -37,6 +37,20 @@ def inside(exact: Exact, interval: tuple[float, float], scale: float | None) -> 
     give = exact.error + ROUNDING * max(abs(exact.value), scale or 0.0)
     low, high = interval
     return low - give <= exact.value <= high + give
+
+
+def told(exact: Exact | None, resolution: Resolution | None) -> Exact | None:
+    """An exact value that has digits to show; none has where rounding is all that is left of it.
+
+    It is known to three digits, or to a hundredth of the resolution.
+
+    >>> told(Exact(1.6e-9, 1.4e-4), Resolution(5e-13, 5e-13))
+    >>> told(Exact(0.0, 1e-11), Resolution(0.01, 0.01))
+    Exact(value=0.0, error=1e-11)
+    """
+    if exact is None or resolution is None:
+        return exact
+    return exact if exact.error <= max(abs(exact.value) / 1_000, resolution.asked / 100) else None
 
 
 def fits(exact: Exact, verdict: Verdict, region: Region, widening: float) -> bool:

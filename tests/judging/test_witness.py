@@ -67,6 +67,13 @@ def result(
     return run.result(finding)
 
 
+@pytest.mark.parametrize(("error", "shown"), [(1e-5, True), (0.01, False)])
+def test_an_exact_value_without_digits_is_not_shown(error: float, shown: bool) -> None:
+    """Var of Π (1 + 1e-6 x) was said to be 1.6e-9 by the model, give or take 1e-4; it is 5e-11."""
+    found = result(replace(FOUND, exact=Exact(4.0, error), sharpness=Resolution(0.04, 0.04)))
+    assert (found.exact is not None) is shown
+
+
 # ---- the exact value -----------------------------------------------------------------------------
 
 
@@ -74,7 +81,7 @@ def result(
     ("verdict", "interval", "exact", "confirmed"),
     [
         (VERIFIED, (3.99, 4.012), Exact(4.0), True),
-        (VERIFIED, (3.99, 4.012), Exact(3.985, error=0.01), True),
+        (VERIFIED, (3.99, 4.012), Exact(3.987, error=0.0035), True),
         (VERIFIED, (4.0, 4.0), Exact(4.0 * (1 + 1e-14)), True),  # rounding
         (REFUTED, (4.1, 4.3), Exact(4.2), True),
         (OPEN, (3.9, 4.2), Exact(4.0), False),  # nothing is there to be confirmed
