@@ -122,6 +122,8 @@ def measured(values: Iterable[float | None], width: float | None, more: int = 0)
     ('511.8', '509.1', '514.6')
     >>> measured([3.21e-9, -2.04e-7], 4e-7)
     ('3e-9', '-2.0e-7')
+    >>> measured([2.5, 2.499999999967], 3.3e-11)
+    ('2.500000000000', '2.499999999967')
     """
     values = tuple(values)
     known = [abs(value) for value in values if value is not None and math.isfinite(value)]
@@ -129,8 +131,9 @@ def measured(values: Iterable[float | None], width: float | None, more: int = 0)
         return tuple(exact(value) for value in values)
     last = math.floor(math.log10(width)) - 1 - more  # the power of ten of the last digit shown
     largest = max(known)
-    if SMALLEST_FIXED <= largest < LARGEST_FIXED and last > -12:
-        return tuple(written(value, f".{max(0, -last)}f") for value in values)
+    if SMALLEST_FIXED <= largest < LARGEST_FIXED:
+        decimals = min(-last, 15 - math.floor(math.log10(largest)))  # as float64 has digits
+        return tuple(written(value, f".{max(0, decimals)}f") for value in values)
     return tuple(_scientific(value, last) for value in values)
 
 
