@@ -25,7 +25,16 @@ from dropcheck.report.formats import FORMATS
 from dropcheck.report.terminal.claim_cards import claim_cards, exact_text
 from dropcheck.report.terminal.run_table import run_report
 from dropcheck.report.terminal.screen import Terminal
-from dropcheck.results import CaseResult, Exact, Guarantee, Method, Outcome, Quantity, Verdict
+from dropcheck.results import (
+    CaseResult,
+    Exact,
+    Guarantee,
+    Method,
+    Outcome,
+    Quantity,
+    Resolution,
+    Verdict,
+)
 from dropcheck.settings import Settings
 
 OPEN = replace(UNDECIDED, exact=Exact(0.41), confirmed=False)
@@ -185,6 +194,11 @@ def test_a_card_shows_the_values_of_the_cases_that_have_one() -> None:
     assert exact_text(cases) == "left side minus right side:\n1 at dk = 1\n2 at dk = 2"
     many = [({"dk": float(dk)}, known(float(dk))) for dk in range(20)]
     assert exact_text(many).splitlines()[-2:] == ["7 at dk = 7", "and 12 more"]
+
+
+def test_a_card_shows_no_value_that_has_no_digits() -> None:
+    lost = replace(FOUND, exact=Exact(1.6e-9, 1.4e-4), sharpness=Resolution(5e-13, 5e-13))
+    assert exact_text([({}, lost)]) == ""
 
 
 def test_a_card_has_what_a_run_without_draws_decides(monkeypatch: pytest.MonkeyPatch) -> None:
