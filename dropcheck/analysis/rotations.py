@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -63,7 +64,7 @@ class _Turned:
 
     def __init__(self, operands: Sequence[Value]) -> None:
         values = in_order(operands, lambda value: value.inputs if _varies(value) else ())
-        self.products = _products(values)
+        self.products = _products(values, operands)
         self._lengths: dict[int, Value] = {}  # squared, by their ids
         self._parts: dict[int, tuple[Lengths, Value]] = {}
         self._whole: dict[int, Value] = {}
@@ -149,16 +150,15 @@ def _varies(value: Value) -> bool:
     return value.random or value.estimated
 
 
-def _products(values: Sequence[Value]) -> dict[int, tuple[Value, Value]]:
+def _products(values: Sequence[Value], operands: Sequence[Value]) -> dict[int, tuple[Value, Value]]:
     """The products of such a matrix and a vector, each with both, if nothing else has the matrix.
 
     None where all vectors are polynomials in a few draws, of which the moments are known as it is.
     """
     products = [one for one in values if one.operation == MATMUL.name]
-    takers: dict[int, int] = {}
+    takers = Counter(map(id, operands))
     for value in values if products else ():
-        for one in value.inputs:
-            takers[id(one)] = takers.get(id(one), 0) + 1
+        takers.update(map(id, value.inputs))
     found: dict[int, tuple[Value, Value]] = {}
     for value in products:
         if not value.random:

@@ -135,6 +135,17 @@ def test_other_matrices_stay(line: str) -> None:
     assert numbers_a_draw(fewer) == numbers_a_draw(plain)
 
 
+def test_a_matrix_that_is_claimed_about_itself_stays() -> None:
+    model = """
+      x ~ uniform(1, 2)[3]
+      W ~ normal(0, 1)[3, 3]
+      y = relu(W @ sort(x))
+"""
+    for claim, same in (("E(y) + E(W) == 0", True), ("E(y) == 0", False)):
+        fewer, plain = programs(model, claim)
+        assert (numbers_a_draw(fewer) == numbers_a_draw(plain)) is same
+
+
 def test_draws_that_are_shown_are_those_of_the_model() -> None:
     """A counterexample to a certainty names its matrix; statements beside it share its draws."""
     model = LAYERS.format(vector=RANDOM, step="relu(g)")
