@@ -253,7 +253,8 @@ def judge_look(
         sharpness = sharpness_of(run, part, scale, operands)
         unit = unit_of(comparison, operands)
         widen = widening(comparison.region, sharpness / unit)
-        rounding = rounding_of(compiled, comparison, means, centres, max(largest, scale) / unit)
+        most, sides = max(largest, scale) / unit, max(map(abs, part.sides(operands))) / unit
+        rounding = rounding_of(compiled, comparison, tally, most, sides)
         interval, verdict = decided(comparison, alpha / len(reading.comparisons), widen, rounding)
         off.append(far_off(interval.estimate, comparison.region, widen))
         judged.append(
@@ -345,25 +346,25 @@ def theta_of(compiled: Compiled, comparison: Comparison, centres: Floats) -> The
 
 
 def rounding_of(
-    compiled: Compiled, comparison: Comparison, means: Floats, centres: Floats, largest: float
+    compiled: Compiled, comparison: Comparison, tally: Tally, largest: float, sides: float
 ) -> float:
     """What rounding can do to a quantity: a share of the largest magnitude on the way, or less.
 
     What is far smaller, as `P(x)**50` is, may still have all its digits: it has those of the
-    averages that it is made of.
+    averages that it is made of, and of the sides of which it is the difference.
     """
-    most = ROUNDING * largest
+    means, centres = means_of(tally.sums, tally.values), tally.centres
     with np.errstate(all="ignore"):
         value = float(theta_of(compiled, comparison, centres)(means[:, np.newaxis])[0])
     if not abs(value) < SMALL * largest:
-        return most
+        return ROUNDING * largest
     sizes = np.zeros_like(means)
     for leaf in compiled.functional.leaves.values():
         for column, size in leaf.magnitudes(means, centres).items():
             sizes[column] = max(sizes[column], size)
     low, high = enclose(enclosing(compiled, comparison, centres), means, ROUNDING * sizes)
-    off = max(high - value, value - low)
-    return min(most, off) if off > UNDERFLOW else 0.0
+    off = max(high - value, value - low, ROUNDING * sides)
+    return min(ROUNDING * largest, off) if off > UNDERFLOW else 0.0
 
 
 def enclosing(compiled: Compiled, comparison: Comparison, centres: Floats) -> Enclosed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -107,6 +108,9 @@ class Program:
     block_draws = 1
     cost = 1.0
     span_draws = 1
+
+    def held(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def span(self, *_: object) -> SpanSums:
         return SpanSums(sums=np.ones((1, 1)))
