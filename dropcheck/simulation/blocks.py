@@ -193,7 +193,7 @@ class Tally:
 
     @property
     def between_calls(self) -> tuple[Sums, Sums, int, int]:
-        """Of the sums of spans: their squares and they, added up; how many they are; all draws."""
+        """The squares of the sums of spans, added up; these sums; the spans; their draws."""
         sums, sizes = self.by_call
         return np.square(sums).sum(axis=0), sums.sum(axis=0), len(sums), int(sizes.sum())
 

@@ -14,13 +14,7 @@ from dropcheck.inference import budget
 from dropcheck.inference.interval import FEWEST_BLOCKS
 from dropcheck.inference.region import decide
 from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding, Floats
-from dropcheck.judging.look import (
-    ENDLESS,
-    dependent,
-    effect_of,
-    far_off,
-    settling,
-)
+from dropcheck.judging.look import ENDLESS, dependent, effect_of, far_off, settling
 from dropcheck.judging.quantiles.exact_quantiles import (
     by_exact_quantiles,
     exact_value,

@@ -34,7 +34,7 @@ Floats = npt.NDArray[np.float64]
 ROUNDING = 1e-14
 # What underflow may take in one step, whatever its size: some units of the smallest numbers (Higham
 # 2002, "Accuracy and stability of numerical algorithms", eq. 2.8).
-UNDERFLOW = 4 * 2.0**-1074
+LOST_TO_UNDERFLOW = 4 * 2.0**-1074
 _SMALLEST_NORMAL = 2.0**-1022
 # Above so many elements nothing is folded one by one.
 _MOST_FOLDED = 1000
@@ -202,7 +202,7 @@ def made(
     give = ROUNDING * largest
     small = (largest > 0) & (largest < _SMALLEST_NORMAL)
     if small.any():
-        give = np.where(small, UNDERFLOW, give)
+        give = np.where(small, LOST_TO_UNDERFLOW, give)
     found = Affine(
         value=value,
         slopes=slopes,
@@ -270,7 +270,7 @@ def _size(x: Affine) -> Floats:
 def not_nothing(size: Floats, *of: Floats) -> Floats:
     """A size that is not 0 where none of those is that it is made of, so small it may be."""
     lost = np.logical_and.reduce([one > 0 for one in of])
-    return np.where(lost, np.maximum(size, UNDERFLOW), size)
+    return np.where(lost, np.maximum(size, LOST_TO_UNDERFLOW), size)
 
 
 def add(a: Affine, b: Affine) -> Affine:
