@@ -42,16 +42,11 @@ from dropcheck.simulation.functional import means_of
 from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.sobol_nets import Clip
 from dropcheck.simulation.streams import MAIN, PILOT, stream
-from dropcheck.simulation.variants import (
-    can_be_in_nets,
-    counting_in_cells,
-    in_nets,
-    largest_of,
-    magnitude_of,
-    stratified,
-    tied_in,
-    values_of,
-)
+from dropcheck.simulation.variants.in_cells import counting_in_cells
+from dropcheck.simulation.variants.magnitudes import largest_of, magnitude_of, values_of
+from dropcheck.simulation.variants.nets import can_be_in_nets, in_nets
+from dropcheck.simulation.variants.stratified import stratified
+from dropcheck.simulation.variants.tied import tied_in
 
 __all__ = [
     "FEWEST_CALLS",

@@ -1,0 +1,14 @@
+"""Programs that draw or compute otherwise than they were compiled to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dropcheck.simulation.program import Program
+
+
+def step_by_step(program: Program) -> Program:
+    """The program without its shortcuts, and without others that make the same draws."""
+    return replace(
+        program, tables=(), lean=(), paired=False, separations=None, apart=(), shared=False
+    )

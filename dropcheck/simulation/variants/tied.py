@@ -1,0 +1,96 @@
+"""Programs as they are on paper, and where rounding makes a difference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from dropcheck.analysis.moments.exact import tied_somewhere
+from dropcheck.analysis.on_paper import EXACT, Rounded, alike, value_on_paper
+from dropcheck.language.graph import Value, number
+from dropcheck.simulation.integrands import filled
+from dropcheck.simulation.program import Program
+from dropcheck.simulation.roundings import NearJumps, may_jump
+from dropcheck.simulation.variants import step_by_step
+
+# How many times as long a function takes on paper (measured; 10 to 40 with functions of arrays).
+SLOWER = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Tied:
+    """A function that rounding keeps from a jump, and the program as it is on paper."""
+
+    by: Value
+    program: Program
+
+
+def tied_in(
+    program: Program,
+    generator: Callable[[int], np.random.Generator],
+    draws: int,
+    spans: int,
+    *,
+    closely: bool = False,
+) -> Tied | None:
+    """Where rounding decides what is averaged, in so many draws, or for a value of a discrete one.
+
+    Where numbers come again and again near where functions jump, or tie there with no difference,
+    rare ones are looked for in so many whole spans; in any case where `closely`. `generator` gives
+    the draws of each.
+    """
+    jumps = [step.value for step in program.steps if step.kernel is not None]
+    jumps = [value for value in jumps if may_jump(value)]
+    if not jumps:
+        return None
+    plain = step_by_step(program)
+    near = NearJumps()
+    tied = _tied(plain, near, lambda: generator(0), draws)
+    if tied is None and (closely or near.again or near.found is not None):
+        for span in range(spans):
+            tied = tied or _tied(plain, NearJumps(), partial(generator, span), plain.span_draws)
+    if tied is None:
+        by = next(filter(tied_somewhere, jumps), None)
+        return None if by is None else Tied(by, on_paper(plain))
+    return tied
+
+
+def _tied(
+    plain: Program, near: NearJumps, generator: Callable[[], np.random.Generator], draws: int
+) -> Tied | None:
+    with np.errstate(all="ignore"):
+        held = plain.registers(generator(), draws, near)
+        if near.found is None:
+            return None
+        other = on_paper(plain)
+        again = other.registers(generator(), draws)
+    factors = (register for term in plain.terms for register, _ in term.factors)
+    given = (term.given for term in plain.terms if term.given is not None)
+    same = all(
+        alike(number(filled(held[one])), number(filled(again[one])))
+        for one in {*plain.targets, *factors, *given}
+    )
+    return None if same else Tied(near.found, other)
+
+
+def on_paper(program: Program) -> Program:
+    """The program with each value that rounding keeps from a jump at the jump."""
+    known: dict[int, Rounded] = {}
+    fixed = {register: Rounded(array, EXACT) for register, array in program.fixed}
+    cost = program.cost
+    for step in program.steps:
+        if step.kernel is not None:
+            shapes = [below.shape for below in step.value.inputs]
+            cost += SLOWER * step.value.function.cost(step.value.shape, shapes)
+        for register, value in zip(step.inputs, step.value.inputs, strict=False):
+            if register in fixed and value.constant is not None:
+                fixed[register] = value_on_paper(value, known)
+    return replace(
+        program,
+        fixed=tuple((register, one.value) for register, one in fixed.items()),
+        roundings=tuple((register, one.error) for register, one in fixed.items()),
+        cost=cost,
+    )
