@@ -31,7 +31,7 @@ from dropcheck.judging.exactly import by_exact_value, unknown_exactly
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.laws.by_relation import by_laws
 from dropcheck.judging.limit_theorem import accepted, by_limit_theorem
-from dropcheck.judging.look import ROUNDING, far_off, scales_of, settling
+from dropcheck.judging.look import far_off, rounding_of, scales_of, settling, unit_of
 from dropcheck.judging.prepared import Prepared
 from dropcheck.judging.quantiles.exact_quantiles import without_draws
 from dropcheck.judging.quantiles.order_statistics import by_order_statistics
@@ -182,10 +182,10 @@ def by_arithmetic(run: CaseRun, compiled: Compiled) -> Finding:
     means = means_of(program.span(generator, centres, 0).sums, 1)
     values = compiled.functional.evaluate(means[:, np.newaxis], centres)
     scales = scales_of(run, compiled, means, centres)
-    _, largest = compiled.functional.at_averages(means, centres)
+    operands, largest = compiled.functional.at_averages(means, centres)
     verdicts: list[Verdict] = []
     points: list[float] = []
-    for comparison in run.reading.comparisons:
+    for comparison, part in zip(run.reading.comparisons, run.reading.of_each, strict=True):
         value = float(comparison.quantity(values)[0])
         if not math.isfinite(value):
             return Finding(
@@ -197,7 +197,10 @@ def by_arithmetic(run: CaseRun, compiled: Compiled) -> Finding:
                 explanation=Reason.UNDEFINED_ARITHMETIC.explain(),
             )
         # arithmetic needs no resolution: what is not equal is different
-        verdict = decide(value, value, comparison.region, 0.0, ROUNDING * largest)
+        unit = unit_of(comparison, operands)
+        sides = max(map(abs, part.sides(operands))) / unit
+        rounding = rounding_of(compiled, comparison, means, centres, largest / unit, sides)
+        verdict = decide(value, value, comparison.region, 0.0, rounding)
         verdicts.append(verdict)
         points.append(value)
     comparisons = run.reading.comparisons

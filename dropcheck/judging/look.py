@@ -254,7 +254,7 @@ def judge_look(
         unit = unit_of(comparison, operands)
         widen = widening(comparison.region, sharpness / unit)
         most, sides = max(largest, scale) / unit, max(map(abs, part.sides(operands))) / unit
-        rounding = rounding_of(compiled, comparison, tally, most, sides)
+        rounding = rounding_of(compiled, comparison, means, centres, most, sides)
         interval, verdict = decided(comparison, alpha / len(reading.comparisons), widen, rounding)
         off.append(far_off(interval.estimate, comparison.region, widen))
         judged.append(
@@ -346,14 +346,18 @@ def theta_of(compiled: Compiled, comparison: Comparison, centres: Floats) -> The
 
 
 def rounding_of(
-    compiled: Compiled, comparison: Comparison, tally: Tally, largest: float, sides: float
+    compiled: Compiled,
+    comparison: Comparison,
+    means: Floats,
+    centres: Floats,
+    largest: float,
+    sides: float,
 ) -> float:
     """What rounding can do to a quantity: a share of the largest magnitude on the way, or less.
 
     What is far smaller, as `P(x)**50` is, may still have all its digits: it has those of the
     averages that it is made of, and of the sides of which it is the difference.
     """
-    means, centres = means_of(tally.sums, tally.values), tally.centres
     with np.errstate(all="ignore"):
         value = float(theta_of(compiled, comparison, centres)(means[:, np.newaxis])[0])
     if not abs(value) < SMALL * largest:

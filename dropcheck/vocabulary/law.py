@@ -32,6 +32,8 @@ does, of all arguments in order, as arrays that broadcast."""
 MOST_POINTS = 4096  # values of a discrete law that are gone through one by one
 EXACT_INTEGERS = 2.0**53  # from here on float64 has not every whole number
 LEFT_OUT = 5e-31  # the probability that may be left out on either side: no run meets it
+# A draw has 53 binary digits: so far out, in units of its scale, 12 of them are left for the scale.
+FARTHEST_OUT = 2.0**40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -222,6 +224,29 @@ def argument_problem(law: Law, arguments: Arguments) -> str | None:
         problems = (_condition_problem(law, condition, arguments) for condition in law.conditions)
         problem = next(filter(None, problems), None)
         return problem if problem or law.check is None else law.check(*arguments)
+
+
+def digits_problem(law: Law, arguments: Arguments) -> str | None:
+    """A sentence where draws of a continuous law lie too far out for float64 to tell them apart.
+
+    The arguments are fixed ones, in order, as for `Law.sample`, and in their domains.
+
+    >>> from dropcheck.vocabulary.laws import LAWS
+    >>> digits_problem(LAWS["normal"], [np.array([1e16]), np.array([1.0])])
+    'draws around 1e+16 are multiples of 2 in float64, which is too coarse for a scale of 1'
+    """
+    if law.discrete or law.line is None:
+        return None
+    with np.errstate(all="ignore"):
+        loc, scale = np.broadcast_arrays(*law.line(*arguments)[:2])
+        far = (np.abs(loc) > FARTHEST_OUT * scale) & (scale > 0)
+    if not far.any():
+        return None
+    loc, scale = float(loc[far][0]), float(scale[far][0])
+    return (
+        f"draws around {loc:.6g} are multiples of {math.ulp(loc):.6g} in float64, which is too "
+        f"coarse for a scale of {scale:.6g}"
+    )
 
 
 def _condition_problem(law: Law, condition: Condition, arguments: Arguments) -> str | None:

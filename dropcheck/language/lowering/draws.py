@@ -19,7 +19,7 @@ from dropcheck.language.suggestions import law_hint, shape_by_name, square_for_s
 from dropcheck.language.syntax import Call, Name, Node, Position, Slice, Subscript, bind, children
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.distributions.domains import domain_problem
-from dropcheck.vocabulary.law import Law, argument_problem
+from dropcheck.vocabulary.law import Law, argument_problem, digits_problem
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.shapes import Shape, ShapeError, describe
 
@@ -198,11 +198,15 @@ def check_values(law: Law, arguments: Sequence[Value], drawn: Draw) -> None:
     """
     if any(value.random or value.constant is None or value.suspect for value in arguments):
         return
-    if not law.restricted and all(isinstance(value.known, float) for value in arguments):
-        return  # that each lies in its domain has been seen
-    problem = argument_problem(law, [number(argument.constant) for argument in arguments])
+    fixed = [number(argument.constant) for argument in arguments]
+    if law.restricted or not all(isinstance(value.known, float) for value in arguments):
+        problem = argument_problem(law, fixed)  # that each lies in its domain is seen elsewhere
+        if problem is not None:
+            raise drawn.at.error(f"{law.name}: {problem}", _about(law), About.VALUES)
+    problem = digits_problem(law, fixed)
     if problem is not None:
-        raise drawn.at.error(f"{law.name}: {problem}", _about(law), About.VALUES)
+        hint = "draw around 0, and claim what does not depend on the place"
+        raise drawn.at.error(f"{law.name}: {problem}", hint, About.VALUES)
 
 
 def batch_shape(context: Context, law: Law, arguments: Sequence[Value], drawn: Draw) -> Shape:
