@@ -13,7 +13,7 @@ _LONGEST_COMPARED = 60  # characters: the time of a comparison grows with their 
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class NotebookCell:
     """A cell of a notebook: its number from 1, and the lines of the file that its lines are on.
 
     `first` is the line, from 0, that it begins on in the text of all cells.
@@ -35,7 +35,7 @@ class Location:
     line: int | None = None
     column: int | None = None
     text: str | None = None
-    cell: Cell | None = None
+    cell: NotebookCell | None = None
 
     @property
     def file_line(self) -> int | None:

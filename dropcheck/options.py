@@ -20,8 +20,8 @@ from dropcheck.settings import (
     MOST_DRAWS,
     MOST_MEMORY,
     MOST_SEED,
-    Kind,
     Option,
+    OptionKind,
     one_of,
 )
 
@@ -36,57 +36,57 @@ REQUIRED = ("exact", "finite-sample", "moments", "asymptotic")
 """Guarantees that can be required, strongest first; less than the last of them is `asymptotic`."""
 
 OPTIONS: tuple[Option, ...] = (
-    Option(name="set", commands=("audit",), kind=Kind.WORD,
+    Option(name="set", commands=("audit",), kind=OptionKind.WORD,
         words=("laws", "moments", "hostile", "distributions", "nets", "code"),
         help="The built-in claims to repeat [default: laws]."),
-    Option(name="file", letter="f", commands=(*_CHOOSE, "show", "check", "audit"), kind=Kind.FILE,
-        repeated=True,
+    Option(name="file", letter="f", commands=(*_CHOOSE, "show", "check", "audit"),
+        kind=OptionKind.FILE, repeated=True,
         help="A claims file, or 'shipped': the claims that ship with dropcheck. May be given "
         "several times. Default: claims.yaml in this folder, otherwise (but not under CI) the "
         "claims that ship.",
         help_in={"audit": "Repeat the claims of a file, which are assumed to be what they are "
                  "expected to be. May be given several times."}),
-    Option(name="set", commands=_CASES, kind=Kind.TEXT, metavar="NAME=VALUE", repeated=True,
+    Option(name="set", commands=_CASES, kind=OptionKind.TEXT, metavar="NAME=VALUE", repeated=True,
         help="Set a parameter by its name."),
-    Option(name="tag", commands=_CHOOSE, kind=Kind.TAG, repeated=True,
+    Option(name="tag", commands=_CHOOSE, kind=OptionKind.TAG, repeated=True,
         help="Only claims with this tag."),
-    Option(name="with", commands=("run", "plan", "list", "show"), kind=Kind.TEXT, metavar="CODE",
-        repeated=True,
+    Option(name="with", commands=("run", "plan", "list", "show"), kind=OptionKind.TEXT,
+        metavar="CODE", repeated=True,
         help="Also check code that implements the slots of the claims: an implementation of "
         "pyproject.toml, or NAME:SLOT=MODULE:FUNCTION. It is imported and called. May be given "
         "several times."),
-    Option(name="dtype", commands=("run", "plan", "list", "show"), kind=Kind.TEXT,
+    Option(name="dtype", commands=("run", "plan", "list", "show"), kind=OptionKind.TEXT,
         metavar="FORMATS",
         help="The number formats in which code is checked, in place of each claim's own: "
         "float32,bfloat16."),
-    Option(name="shift", commands=("audit",), kind=Kind.SHARE, high=1,
+    Option(name="shift", commands=("audit",), kind=OptionKind.SHARE, high=1,
         accepts="a share such as 2% or 0.02",
         help="With a file: also repeat a copy of each claim that is shifted by this share of its "
         "scale: 2%."),
     Option(name="unclaimed", commands=("list",),
         help="In place of the claims, list the figures and formulas of documents that no mark "
         "speaks of."),
-    Option(name="expect_claims", commands=("run", "check"), kind=Kind.WHOLE, high=10**6,
+    Option(name="expect_claims", commands=("run", "check"), kind=OptionKind.WHOLE, high=10**6,
         accepts="a whole number from 0 on",
         ini="how many claims the documents are to hold; another number is an error",
         help="How many claims the documents are to hold; another number is an error: a mark that "
         "was deleted claims nothing."),
-    Option(name="alpha", commands=(*_CASES, "mutate"), kind=Kind.NUMBER, high=1, accepts=_RATE,
-        setting="alpha", in_repeat=True, in_verify=_RATE,
+    Option(name="alpha", commands=(*_CASES, "mutate"), kind=OptionKind.NUMBER, high=1,
+        accepts=_RATE, setting="alpha", in_repeat=True, in_verify=_RATE,
         ini="the probability that any verdict of a file is wrong", ini_default="1e-6",
         help="The probability that any verdict of a full run is wrong [default: 1e-6].",
         help_in={"mutate": "The probability that any verdict on a mutant of the file is wrong "
                  "[default: 1e-6]."}),
-    Option(name="alpha", commands=("audit",), kind=Kind.NUMBERS, high=1,
+    Option(name="alpha", commands=("audit",), kind=OptionKind.NUMBERS, high=1,
         accepts="numbers between 0 and 1, such as 0.05,0.01",
         help="The error rate that each repetition promises: 0.05,0.01 [default: 0.05; for moments "
         "and hostile 1e-6]."),
-    Option(name="repetitions", letter="n", commands=("audit",), kind=Kind.WHOLE, low=1,
+    Option(name="repetitions", letter="n", commands=("audit",), kind=OptionKind.WHOLE, low=1,
         high=10**9, accepts="a whole number from 1 to 1e9",
         help="Repetitions for each row [default: 1000; for moments 100, for hostile 20, for "
         "distributions 200, for nets and code 50]."),
     Option(name="full", commands=("audit",), help="20,000 repetitions for each row."),
-    Option(name="resolution", commands=(*_CASES, "audit"), kind=Kind.SHARE, high=1,
+    Option(name="resolution", commands=(*_CASES, "audit"), kind=OptionKind.SHARE, high=1,
         accepts="a number between 0 and 1, or a share such as 1%", setting="resolution",
         in_repeat=True, in_verify=_RATE,
         ini="the smallest difference to look for, in place of each claim's own",
@@ -94,11 +94,11 @@ OPTIONS: tuple[Option, ...] = (
         "the claim's own.",
         help_in={"audit": "With a file: the smallest difference to look for, in place of each "
                  "claim's own."}),
-    Option(name="seed", commands=(*_CASES, "audit", "mutate"), kind=Kind.SEED, high=MOST_SEED,
+    Option(name="seed", commands=(*_CASES, "audit", "mutate"), kind=OptionKind.SEED, high=MOST_SEED,
         accepts="a whole number, or fresh", setting="seed", in_verify="a whole number from 0 on",
         ini="the seed of all draws, or fresh", ini_default="0",
         help="The seed of all draws [default: 0]."),
-    Option(name="max_draws", commands=(*_CASES, "audit", "mutate"), kind=Kind.WHOLE, low=1,
+    Option(name="max_draws", commands=(*_CASES, "audit", "mutate"), kind=OptionKind.WHOLE, low=1,
         high=MOST_DRAWS, accepts=_COUNT, setting="max_draws", in_repeat=True, in_verify=_COUNT,
         ini="the limit of draws for each case: 1e6",
         help="Stop a case after this many draws: 1e6, 2**20.",
@@ -107,25 +107,25 @@ OPTIONS: tuple[Option, ...] = (
                  "hostile 2e6, for nets 1e8].",
                  "mutate": "Stop a run after this many draws [default: 8 times what the claim "
                  "took, then 8 times that]."}),
-    Option(name="time_limit", commands=_CASES, kind=Kind.SECONDS,
+    Option(name="time_limit", commands=_CASES, kind=OptionKind.SECONDS,
         accepts="a time above 0, such as 10s, 500ms or 2m", setting="time_limit", in_repeat=True,
         in_verify="seconds, a number above 0", ini="the time limit for each case: 10s, 500ms",
         help="End the run after this time: 10s, 500ms, 2m; undecided cases share the time.",
         help_in={"plan": "Plan for a run of this time: 10s, 500ms, 2m; undecided cases share the "
                  "time."}),
-    Option(name="max_memory", commands=_CASES, kind=Kind.BYTES, low=LEAST_MEMORY, high=MOST_MEMORY,
-        accepts="a size such as 500MB or 2GiB", setting="max_memory", in_repeat=True,
-        in_verify="bytes, a whole number from 2**20 on",
+    Option(name="max_memory", commands=_CASES, kind=OptionKind.BYTES, low=LEAST_MEMORY,
+        high=MOST_MEMORY, accepts="a size such as 500MB or 2GiB", setting="max_memory",
+        in_repeat=True, in_verify="bytes, a whole number from 2**20 on",
         help="What one draw of a claim may take: 500MB, 2GiB [default: 1GiB]."),
-    Option(name="threads", commands=(*_CASES, "mutate"), kind=Kind.THREADS, low=1,
+    Option(name="threads", commands=(*_CASES, "mutate"), kind=OptionKind.THREADS, low=1,
         setting="threads",
         in_verify="a whole number",  # and how many at most, which depends on the machine
         help="Threads to draw with; no result depends on it.",
         help_in={"mutate": "Claims to work on at a time; no result depends on it."}),
-    Option(name="scheduler", commands=("run",), kind=Kind.TEXT, metavar="ADDRESS",
+    Option(name="scheduler", commands=("run",), kind=OptionKind.TEXT, metavar="ADDRESS",
         help="Judge on the workers of a Dask cluster: tcp://host:8786, or 'local' for processes "
         "of this machine. No result depends on it."),
-    Option(name="evidence", commands=("run", "plan"), kind=Kind.FILE, repeated=True,
+    Option(name="evidence", commands=("run", "plan"), kind=OptionKind.FILE, repeated=True,
         help="Keep what is drawn in this file, and judge it with all that earlier runs kept there. "
         "May be given several times: all are read, the first is written.",
         help_in={"plan": "Plan for a run that judges what is kept in this file too. May be given "
@@ -134,9 +134,9 @@ OPTIONS: tuple[Option, ...] = (
         help="Make a new draw for every value, even where independent draws could be paired."),
     Option(name="no_nets", commands=_CASES, setting="nets", in_repeat=True,
         help="Make independent draws, even where a net of points would take fewer."),
-    Option(name="processes", commands=("audit",), kind=Kind.THREADS, low=1,
+    Option(name="processes", commands=("audit",), kind=OptionKind.THREADS, low=1,
         help="Processes to work with; no count depends on it."),
-    Option(name="require", commands=_CASES, kind=Kind.WORD, words=REQUIRED, setting="require",
+    Option(name="require", commands=_CASES, kind=OptionKind.WORD, words=REQUIRED, setting="require",
         in_repeat=True, in_verify=one_of(tuple(f"'{word}'" for word in REQUIRED)),
         ini="what a verdict must rest on at least: exact, finite-sample, moments or asymptotic",
         help="What a verdict must rest on at least; a case that rests on less is undecided "
@@ -145,14 +145,14 @@ OPTIONS: tuple[Option, ...] = (
         help="Draw nothing: decide the cases whose values are known exactly from the model."),
     Option(name="fail_fast", letter="x", commands=("run",), setting="fail_fast",
         help="Stop at the first case that fails."),
-    Option(name="format", commands=("run",), kind=Kind.FORMAT,
+    Option(name="format", commands=("run",), kind=OptionKind.FORMAT,
         help="What to print [default: table]."),
     Option(name="format", commands=("plan", "list", "show", "check", "audit", "mutate"),
-        kind=Kind.FORMAT, words=("table", "json"), help="What to print [default: table]."),
-    Option(name="output", letter="o", commands=("run",), kind=Kind.REPORT, repeated=True,
+        kind=OptionKind.FORMAT, words=("table", "json"), help="What to print [default: table]."),
+    Option(name="output", letter="o", commands=("run",), kind=OptionKind.REPORT, repeated=True,
         help="Also write a report to a file. The ending of its name says which kind: {words}. "
         "badge.json and badge.svg are badges. May be given several times."),
-    Option(name="output", letter="o", commands=("audit",), kind=Kind.REPORT, words=(".json",),
+    Option(name="output", letter="o", commands=("audit",), kind=OptionKind.REPORT, words=(".json",),
         repeated=True, help="Also write the report to a file."),
     Option(name="math", commands=("run",), help="In Markdown, write statements as LaTeX."),
     Option(name="fix", commands=("run",),
@@ -176,15 +176,15 @@ OPTIONS: tuple[Option, ...] = (
         help="Show no progress on a terminal."),
     Option(name="force", commands=("init",),
         help="Write the file even where there is one already."),
-    Option(name="expect", kind=Kind.WORD, words=("verified", "refuted"),
+    Option(name="expect", kind=OptionKind.WORD, words=("verified", "refuted"),
         in_verify="'verified' or 'refuted'"),
-    Option(name="undecided", kind=Kind.WORD, words=("fail", "skip", "pass"),
+    Option(name="undecided", kind=OptionKind.WORD, words=("fail", "skip", "pass"),
         in_verify="'fail', 'skip' or 'pass'", ini="what an undecided case is: fail, skip or pass",
         ini_default="fail"),
-    Option(name="tolerance", kind=Kind.NUMBER, high=1,
+    Option(name="tolerance", kind=OptionKind.NUMBER, high=1,
         in_verify=f"{_RATE}, or {{'absolute': a number above 0}}"),
-    Option(name="tails", kind=Kind.NUMBER, high=1, in_verify=_RATE),
-    Option(name="within", kind=Kind.NUMBER, in_verify="a number above 0"),
+    Option(name="tails", kind=OptionKind.NUMBER, high=1, in_verify=_RATE),
+    Option(name="within", kind=OptionKind.NUMBER, in_verify="a number above 0"),
 )  # fmt: skip
 
 
@@ -225,31 +225,31 @@ def read_value(option: Option, text: str) -> Any:
 
     value: Any
     match option.kind:
-        case Kind.WORD | Kind.FORMAT:
+        case OptionKind.WORD | OptionKind.FORMAT:
             value, fits = text, text in option.words
-        case Kind.REPORT:
+        case OptionKind.REPORT:
             value = Path(text)
             fits = value.suffix.lower() in option.words
-        case Kind.NUMBERS:
+        case OptionKind.NUMBERS:
             value = tuple(dict.fromkeys(map(parse_number, text.split(","))))
             fits = all(option.low < number < option.high for number in value)
-        case Kind.SHARE if (share := percentage(text)) is not None:
+        case OptionKind.SHARE if (share := percentage(text)) is not None:
             value, fits = share, share > 0
-        case Kind.NUMBER | Kind.SHARE:
+        case OptionKind.NUMBER | OptionKind.SHARE:
             value = parse_number(text)
             fits = option.low < value < option.high
-        case Kind.SECONDS:
+        case OptionKind.SECONDS:
             value = _with_unit(text, _TIME, _TIMES, "s")
             fits = option.low < value < option.high
-        case Kind.BYTES:
+        case OptionKind.BYTES:
             value = _with_unit(text, _SIZE, _SIZES, "")
             fits = option.low <= value <= option.high
             value = int(value)
-        case Kind.SEED if text.strip().lower() == "fresh":
+        case OptionKind.SEED if text.strip().lower() == "fresh":
             import secrets
 
             return secrets.randbits(32)  # short enough to type again
-        case Kind.WHOLE | Kind.THREADS | Kind.SEED:
+        case OptionKind.WHOLE | OptionKind.THREADS | OptionKind.SEED:
             # plain digits are read as they are: a float would round a long seed
             digits = text.strip().replace("_", "")
             plain = digits.isascii() and digits.isdecimal()
@@ -282,9 +282,9 @@ def problem_with(option: Option, text: str) -> Problem:
 
     message = f"option '{option.flag}' cannot be {text[:100]!r}: it must be {option.accepted()}"
     hint = suggestion(text[:100], option.words) if option.words else None
-    if option.kind in (Kind.NUMBER, Kind.NUMBERS):
+    if option.kind in (OptionKind.NUMBER, OptionKind.NUMBERS):
         hint = percentage_hint(text)
-    elif option.kind is Kind.SHARE:
+    elif option.kind is OptionKind.SHARE:
         with suppress(ValueError, OverflowError):
             if parse_number(text) >= option.high:  # 2 for 2%
                 hint = f"{option.flag} {text.strip()}%"
@@ -304,7 +304,7 @@ def accepts(option: Option, value: object) -> bool:
         return isinstance(value, str) and value in option.words
     if isinstance(value, bool):
         return False
-    if option.kind in (Kind.NUMBER, Kind.SHARE, Kind.SECONDS):
+    if option.kind in (OptionKind.NUMBER, OptionKind.SHARE, OptionKind.SECONDS):
         return isinstance(value, Real) and option.low < as_float(value) < option.high
     return isinstance(value, Integral) and option.low <= int(value) <= option.highest
 

@@ -15,7 +15,7 @@ from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import repeat_command
 from dropcheck.claims.several.searches import searched_in
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.execution.apart import Apart, EndedTwiceError
+from dropcheck.execution.apart import EndedTwiceError, SpawnedProcesses
 from dropcheck.execution.clusters import Engine
 from dropcheck.execution.compiled import saved
 from dropcheck.execution.executors import Lost, can_fork, shared
@@ -256,7 +256,7 @@ def _judged_whole(
         whole = _elsewhere(jobs, mathematics, engine, work.lost)
         yield from ((f"{engine.workers} workers", *one) for one in whole)
     elif work.processes and apart > 1:
-        with Apart(apart, work.lost) as executor:
+        with SpawnedProcesses(apart, work.lost) as executor:
             own = Engine(executor=executor, workers=apart)
             whole = _elsewhere(jobs, sorted([*mathematics, *code]), own)
             yield from ((f"{apart} processes", *one) for one in whole)

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, replace
 
 from dropcheck.claims.registry import Case
 from dropcheck.claims.several.searches import (
-    Point,
     Searches,
+    SearchPoint,
     beside,
     between,
     every_point,
@@ -90,8 +90,8 @@ class _Search:
     points: SearchPoints
     graphs: CaseGraphs
     # every case that was judged: those that were tried, and those after
-    tried: list[tuple[Point, CaseResult]] = field(default_factory=list)
-    again: list[tuple[Point, CaseResult]] = field(default_factory=list)
+    tried: list[tuple[SearchPoint, CaseResult]] = field(default_factory=list)
+    again: list[tuple[SearchPoint, CaseResult]] = field(default_factory=list)
 
     @property
     def searches(self) -> Searches:
@@ -113,17 +113,17 @@ class _Search:
             point, shown = yield from self._shrunk(point, shown, share)
         return self._summary(point, shown, complete)
 
-    def _worst(self) -> tuple[Point, CaseResult]:
+    def _worst(self) -> tuple[SearchPoint, CaseResult]:
         return max(self.tried, key=lambda one: one[1].badness)
 
     # ---- which values ------------------------------------------------------------------------
 
-    def _every_point(self) -> tuple[Point, ...] | None:
+    def _every_point(self) -> tuple[SearchPoint, ...] | None:
         """All points that the claim allows, where they are few."""
         points = every_point(self.searches, MOST_TRIED)
         return None if points is None else tuple(filter(self.points.allows, points))
 
-    def _drawn_points(self) -> Iterator[Point]:
+    def _drawn_points(self) -> Iterator[SearchPoint]:
         """Corners, a point within, and then drawn ones, each once."""
         given = [*self.points.corners(), self.points.middle]
         drawn = random.Random(f"{self.settings.seed}\n{self.case.stream_key}")  # no secret
@@ -145,7 +145,9 @@ class _Search:
 
     # ---- judging one -------------------------------------------------------------------------
 
-    def _tried_at(self, point: Point, alpha: float, budget: float = SHARE_OF_BUDGET) -> Judged:
+    def _tried_at(
+        self, point: SearchPoint, alpha: float, budget: float = SHARE_OF_BUDGET
+    ) -> Judged:
         case = self.points.at(point)
         try:
             prepared = prepare(case, self.graphs, crossing=self.settings.crossing)
@@ -187,8 +189,8 @@ class _Search:
     # ---- the simplest counterexample ---------------------------------------------------------
 
     def _shrunk(
-        self, point: Point, failing: CaseResult, alpha: float
-    ) -> Generator[Request, SpanSums, tuple[Point, CaseResult]]:
+        self, point: SearchPoint, failing: CaseResult, alpha: float
+    ) -> Generator[Request, SpanSums, tuple[SearchPoint, CaseResult]]:
         """The simplest point found at which the case fails in the same way."""
         improved = True
         while improved and not self._spent():
@@ -210,7 +212,7 @@ class _Search:
                         point, failing, improved = other, found, True
         return point, failing
 
-    def _simpler(self, name: str, point: Point) -> Sequence[float]:
+    def _simpler(self, name: str, point: SearchPoint) -> Sequence[float]:
         return simpler(self.searches[name], point[name])[:MOST_SIMPLER]
 
     def _ends(self, name: str) -> tuple[float, ...]:
@@ -219,7 +221,7 @@ class _Search:
         inside = (0.0,) if search.low <= 0 <= search.high else ()
         return search.low, search.high, *inside
 
-    def _between(self, name: str, near: float, point: Point) -> float | None:
+    def _between(self, name: str, near: float, point: SearchPoint) -> float | None:
         """A value about half-way to a simpler one; None where there is none, or enough is judged.
 
         Where the middle is none of the search, or not allowed, the next ones are looked at.
@@ -235,7 +237,7 @@ class _Search:
         return None
 
     def _if_fails(
-        self, point: Point, verdict: Verdict, alpha: float
+        self, point: SearchPoint, verdict: Verdict, alpha: float
     ) -> Generator[Request, SpanSums, CaseResult | None]:
         """The case at a point, if it fails there as it does elsewhere; each is judged once."""
         known = any(point == other for other, _ in (*self.tried, *self.again))
@@ -255,7 +257,7 @@ class _Search:
     # ---- the result --------------------------------------------------------------------------
 
     def _summary(
-        self, point: Point, shown: CaseResult, complete: Sequence[Point] | None
+        self, point: SearchPoint, shown: CaseResult, complete: Sequence[SearchPoint] | None
     ) -> CaseResult:
         every = [found for _, found in (*self.tried, *self.again)]
         passed = shown.result is Outcome.PASS

@@ -63,7 +63,7 @@ def most_threads() -> int:
     return min(MOST_THREADS, THREADS_A_CORE * default_threads())
 
 
-class Kind(Enum):
+class OptionKind(Enum):
     """What the value of an option is; this decides how its text is read and what is accepted."""
 
     FLAG = auto()
@@ -84,9 +84,10 @@ class Kind(Enum):
 
 
 _METAVARS = {
-    Kind.TEXT: "TEXT", Kind.TAG: "TAG", Kind.FILE: "FILE", Kind.REPORT: "FILE",
-    Kind.NUMBER: "NUMBER", Kind.NUMBERS: "NUMBERS", Kind.SHARE: "SHARE", Kind.WHOLE: "N",
-    Kind.THREADS: "N", Kind.SEED: "N|fresh", Kind.SECONDS: "TIME", Kind.BYTES: "SIZE",
+    OptionKind.TEXT: "TEXT", OptionKind.TAG: "TAG", OptionKind.FILE: "FILE",
+    OptionKind.REPORT: "FILE", OptionKind.NUMBER: "NUMBER", OptionKind.NUMBERS: "NUMBERS",
+    OptionKind.SHARE: "SHARE", OptionKind.WHOLE: "N", OptionKind.THREADS: "N",
+    OptionKind.SEED: "N|fresh", OptionKind.SECONDS: "TIME", OptionKind.BYTES: "SIZE",
 }  # fmt: skip
 
 
@@ -97,7 +98,7 @@ class Option:
     name: str  # as Python has it; `max_draws` is `--max-draws` on the command line
     commands: tuple[str, ...] = ()  # the commands that have it
     help: str = ""  # what `--help` says of it
-    kind: Kind = Kind.FLAG  # what its value is
+    kind: OptionKind = OptionKind.FLAG  # what its value is
     low: float = 0  # the lower bound of a number; excluded, where the number need not be whole
     high: float = math.inf  # the upper bound, likewise
     words: tuple[str, ...] = ()  # what it may be, where that is one of a few words or endings
@@ -139,22 +140,22 @@ class Option:
     @property
     def placeholder(self) -> str:
         """What stands for the value in `--help`; empty for a flag."""
-        if self.kind in (Kind.WORD, Kind.FORMAT):
+        if self.kind in (OptionKind.WORD, OptionKind.FORMAT):
             return "|".join(self.words)
         return self.metavar or _METAVARS.get(self.kind, "")
 
     @property
     def highest(self) -> float:
         """The upper bound on this machine."""
-        return most_threads() if self.kind is Kind.THREADS else self.high
+        return most_threads() if self.kind is OptionKind.THREADS else self.high
 
     def accepted(self, in_python: bool = False) -> str:
         """What the option accepts, in words."""
-        if self.kind is Kind.THREADS:
+        if self.kind is OptionKind.THREADS:
             return f"a whole number from 1 to {most_threads()}, at most {THREADS_A_CORE} a core"
         if in_python:
             return self.in_verify
-        if self.kind is Kind.REPORT:
+        if self.kind is OptionKind.REPORT:
             return f"a file that ends in {one_of(self.words)}"
         return one_of(self.words) if self.words else self.accepts
 

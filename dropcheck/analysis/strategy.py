@@ -83,9 +83,9 @@ class Unanswerable:
     why: Explanation
 
 
-Averages = Arithmetic | BlockMeans
+AveragingStrategy = Arithmetic | BlockMeans
 """Strategies in which the operators of the statement are averages."""
-Strategy = Averages | Certainty | Laws | Proportion | Quantiles | Unanswerable
+Strategy = AveragingStrategy | Certainty | Laws | Proportion | Quantiles | Unanswerable
 
 
 def sides(lowered: LoweredCase) -> tuple[Value | None, tuple[Value, ...]]:

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.claims.registry import Asked, Code, Column, Slot
+from dropcheck.claims.registry import Code, CodeRequest, Column, Slot
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.functions.number_formats import DOUBLE, rounded
 
 FORMATS = ("float32", "bfloat16")
-Drawn = Callable[[np.random.Generator, Asked, Sequence[Array]], Mapping[str, Array]]
+Drawn = Callable[[np.random.Generator, CodeRequest, Sequence[Array]], Mapping[str, Array]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class _Bound:
         return True
 
     def drawn(
-        self, generator: np.random.Generator, asked: Asked, inputs: Sequence[Any]
+        self, generator: np.random.Generator, asked: CodeRequest, inputs: Sequence[Any]
     ) -> Mapping[str, Array]:
         """What it gives, by mode."""
         own = [rounded(one, asked.dtype or DOUBLE) for one in inputs]
@@ -61,7 +61,7 @@ class _Bound:
         """Nothing is set up."""
         return nullcontext()
 
-    def looked_at(self, asked: Asked, inputs: Sequence[Any]) -> bool:  # noqa: ARG002 - asked of all code
+    def looked_at(self, asked: CodeRequest, inputs: Sequence[Any]) -> bool:  # noqa: ARG002 - asked of all code
         """Never: its law is known."""
         return False
 
@@ -87,7 +87,7 @@ def dropout(
     """
 
     def drawn(
-        generator: np.random.Generator, asked: Asked, inputs: Sequence[Array]
+        generator: np.random.Generator, asked: CodeRequest, inputs: Sequence[Array]
     ) -> Mapping[str, Array]:
         x = np.broadcast_to(inputs[0], (*(asked.shapes[0] or ()), asked.draws))
         p, dtype = float(inputs[1].reshape(-1)[0]), asked.dtype or FORMATS[0]
@@ -111,7 +111,7 @@ def die(*, loaded: float = 0.0) -> Drawn:
     """A die that shows a six with a chance that is higher by so much, in place of a one."""
 
     def drawn(
-        generator: np.random.Generator, asked: Asked, inputs: Sequence[Array]
+        generator: np.random.Generator, asked: CodeRequest, inputs: Sequence[Array]
     ) -> Mapping[str, Array]:
         shape, sides = (*(asked.size or ()), asked.draws), float(inputs[0].reshape(-1)[0])
         faces = generator.integers(1, int(sides) + 1, shape).astype(np.float64)

@@ -35,7 +35,7 @@ class Truth(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class VerdictCounts:
     """Verdicts of so many repetitions, and the draws that they took."""
 
     verified: int = 0
@@ -49,10 +49,10 @@ class Counts:
         """Repetitions made."""
         return self.verified + self.refuted + self.inconclusive
 
-    def __add__(self, other: Counts) -> Counts:
+    def __add__(self, other: VerdictCounts) -> VerdictCounts:
         """Both together."""
         names = (one.name for one in fields(self))
-        return Counts(**{name: getattr(self, name) + getattr(other, name) for name in names})
+        return VerdictCounts(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
     def of(self, verdict: Verdict) -> int:
         """How many repetitions ended with a verdict."""
@@ -60,14 +60,15 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class AuditRow:
     """One claim at one error rate, repeated.
 
     `promise` is the α of each repetition, and 0 where no error is allowed at all; `alarm_level` is
     this row's part of the chance of a false alarm. `off` says how far off the claim is, in words;
     `group` is the class that the claim is counted in, "" where there are none.
 
-    >>> row = Row("e", {}, "E(x) == 1", Truth.TRUE, "", 0.05, Counts(verified=900, refuted=100))
+    >>> counts = VerdictCounts(verified=900, refuted=100)
+    >>> row = AuditRow("e", {}, "E(x) == 1", Truth.TRUE, "", 0.05, counts)
     >>> row.wrong, row.alarm
     (100, True)
     """
@@ -78,7 +79,7 @@ class Row:
     truth: Truth
     off: str
     promise: float
-    counts: Counts
+    counts: VerdictCounts
     alarm_level: float = FALSE_ALARM
     group: str = ""
 
@@ -122,14 +123,15 @@ class Row:
 class Group:
     """The rows of one class together: single errors, spread over its claims, add up.
 
-    >>> rows = [Row(name, {}, "E(x) == 1", Truth.TRUE, "", 1e-6, Counts(19, 1)) for name in "abc"]
+    >>> counts = VerdictCounts(19, 1)
+    >>> rows = [AuditRow(name, {}, "E(x) == 1", Truth.TRUE, "", 1e-6, counts) for name in "abc"]
     >>> group = Group("a class", tuple(rows))
     >>> group.claims, group.wrong, any(row.alarm for row in rows), group.alarm
     (3, 3, False, True)
     """
 
     name: str
-    rows: tuple[Row, ...]
+    rows: tuple[AuditRow, ...]
 
     @property
     def claims(self) -> int:
@@ -137,9 +139,9 @@ class Group:
         return len({(row.claim, tuple(row.parameters.items())) for row in self.rows})
 
     @property
-    def counts(self) -> Counts:
+    def counts(self) -> VerdictCounts:
         """The verdicts over all rows."""
-        return sum((row.counts for row in self.rows), Counts())
+        return sum((row.counts for row in self.rows), VerdictCounts())
 
     @property
     def wrong(self) -> int:
@@ -173,7 +175,7 @@ class Audit:
     """A whole audit."""
 
     name: str  # of the set, or of the claims file
-    rows: tuple[Row, ...]
+    rows: tuple[AuditRow, ...]
     seed: int
     seconds: float
     processes: int

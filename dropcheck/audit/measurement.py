@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from dropcheck.audit.audited_claims import OWN, Subject, own, twins, why_no_twin
-from dropcheck.audit.error_rates import FALSE_ALARM, Audit, Counts, Row, Truth
+from dropcheck.audit.error_rates import FALSE_ALARM, Audit, AuditRow, Truth, VerdictCounts
 from dropcheck.claims.registry import Case
 from dropcheck.claims.values import parameter_text
 from dropcheck.execution.executors import shared
@@ -114,7 +114,7 @@ class Repeater:
     plan: AuditPlan
     held: tuple[int, Prepared] | None = None
 
-    def __call__(self, task: Task) -> Counts:
+    def __call__(self, task: Task) -> VerdictCounts:
         """The repetitions of a task, each with a seed of its own."""
         started = time.perf_counter()
         plan = self.plan
@@ -135,7 +135,7 @@ class Repeater:
         for finding in side_by_side(self.held[1], settings, task.alpha):
             verdicts[finding.verdict] += 1
             draws += finding.draws
-        return Counts(
+        return VerdictCounts(
             verified=verdicts[Verdict.VERIFIED],
             refuted=verdicts[Verdict.REFUTED],
             inconclusive=verdicts[Verdict.INCONCLUSIVE],
@@ -144,7 +144,7 @@ class Repeater:
         )
 
 
-def repeat(plan: AuditPlan, processes: int) -> Generator[tuple[Task, Counts], None, None]:
+def repeat(plan: AuditPlan, processes: int) -> Generator[tuple[Task, VerdictCounts], None, None]:
     """Carry out every task, and yield each as it is done.
 
     The counts do not depend on the number of processes; one is this process.
@@ -168,7 +168,7 @@ def carry_out(plan: AuditPlan, processes: int, name: str, advance: Callable[[str
         DropcheckError: where a case cannot be judged at all.
     """
     started = time.perf_counter()
-    counts = dict.fromkeys(plan.rows, Counts())
+    counts = dict.fromkeys(plan.rows, VerdictCounts())
     groups = len({subject.group for subject in plan.subjects} - {""})
     interrupted = False
     try:
@@ -192,9 +192,9 @@ def carry_out(plan: AuditPlan, processes: int, name: str, advance: Callable[[str
     )
 
 
-def _row(subject: Subject, alpha: float, counts: Counts, level: float) -> Row:
+def _row(subject: Subject, alpha: float, counts: VerdictCounts, level: float) -> AuditRow:
     case = subject.case
-    return Row(
+    return AuditRow(
         claim=case.claim.id,
         parameters=dict(case.parameters),
         statement=case.claim.statement.text.strip(),

@@ -7,15 +7,16 @@ from dataclasses import replace
 from typing import Any
 
 from dropcheck.claims.grids import mapping_at
-from dropcheck.claims.kinds import Key, Level, text
+from dropcheck.claims.keys import Key, KeyTable
+from dropcheck.claims.kinds import text
 from dropcheck.claims.nodes import Entry, Listing, Scalar, Tree
 from dropcheck.claims.registry import Claim, Family, Stated
-from dropcheck.claims.source import Report
+from dropcheck.claims.source import Problems
 from dropcheck.errors import suggestion
 from dropcheck.results import Passage
 
 LINE = text(tidy=lambda written: " ".join(written.split()))
-PASSAGE = Level(
+PASSAGE = KeyTable(
     "passage",
     description="A passage that a claim comes from.",
     keys=(
@@ -48,7 +49,7 @@ def passages(*levels: Mapping[str, Any]) -> tuple[Passage, ...]:
 # ---- what is named and has to exist --------------------------------------------------------------
 
 
-def check_documents(root: Tree, report: Report) -> None:
+def check_documents(root: Tree, report: Problems) -> None:
     """Report documents that are named and not listed, and a section of which is not known."""
     documents = mapping_at(root, "documents")
     defaults = root.entries.get("defaults")
@@ -65,7 +66,7 @@ def check_documents(root: Tree, report: Report) -> None:
                 report.add(section.key_start, message, "name it, 'document: …'")
 
 
-def _check_documents_of(tree: Tree, documents: Mapping[str, Entry], report: Report) -> None:
+def _check_documents_of(tree: Tree, documents: Mapping[str, Entry], report: Problems) -> None:
     for named in (tree, *(one for one in _listed(tree, "sources") if isinstance(one, Tree))):
         entry = named.entries.get("document")
         if entry is None or not isinstance(entry.node, Scalar):
@@ -80,7 +81,7 @@ def _check_documents_of(tree: Tree, documents: Mapping[str, Entry], report: Repo
         report.add(entry.node.start, f"there is no document {name!r}", hint)
 
 
-def check_truths(root: Tree, report: Report) -> None:
+def check_truths(root: Tree, report: Problems) -> None:
     """Report a truth that is no claim, or a false one, or that belongs to no false claim."""
     usual = _expects(root.entries["defaults"].node) if "defaults" in root.entries else None
     expected: dict[str, str] = {}

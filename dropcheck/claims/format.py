@@ -10,12 +10,10 @@ import re
 from typing import Any
 
 from dropcheck.claims import families, grids, models, slots
+from dropcheck.claims.keys import ExclusiveKeys, Key, KeyTable
 from dropcheck.claims.kinds import (
-    Apart,
     Field,
-    Key,
-    Kind,
-    Level,
+    KeyKind,
     Names,
     Schema,
     date,
@@ -30,7 +28,7 @@ from dropcheck.claims.kinds import (
 )
 from dropcheck.claims.nodes import Tree
 from dropcheck.claims.registry import MOST_CASES, Tolerance
-from dropcheck.claims.source import Report
+from dropcheck.claims.source import Problems
 
 FORMAT = 1
 SCHEMA_FILE = "claims.schema.json"
@@ -50,7 +48,7 @@ _SHARE = number(
     if_larger=f"0.05 is 'within 5%'; {_ABOVE}",
 )
 
-TOLERANCE_LEVEL = Level(
+TOLERANCE_LEVEL = KeyTable(
     "tolerance",
     description="A tolerance that is no share of what is claimed.",
     keys=(
@@ -67,7 +65,7 @@ def _read_tolerance(field: Field) -> Tolerance:
     return Tolerance(_SHARE.read(field))
 
 
-TOLERANCE = Kind(
+TOLERANCE = KeyKind(
     _SHARE.holds, {"anyOf": [_SHARE.schema, TOLERANCE_LEVEL.kind.schema]}, _read_tolerance
 )
 
@@ -75,7 +73,7 @@ TOLERANCE = Kind(
 # ---- what is particular to the file --------------------------------------------------------------
 
 
-def _check_file(root: Tree, report: Report) -> None:
+def _check_file(root: Tree, report: Problems) -> None:
     """Report what is named and does not exist, and more cases than one file may have."""
     claims = [entry.node for entry in grids.mapping_at(root, "claims").values()]
     families.check_documents(root, report)
@@ -117,13 +115,14 @@ _PARTS = Names({key: _ID_SCHEMA[key] for key in _ID_SCHEMA if key != "not"}, _pa
 _LINE = families.LINE
 _MODEL = expression("lines of text",
     hint="write 'model: |', and below it, indented, a line a name: x ~ normal(0, 1)")  # fmt: skip
-_WAYS = Apart("resolution", "within",
+_WAYS = ExclusiveKeys("resolution", "within",
     "keep one: 'resolution' is relative to the claim's scale, 'within' is absolute")  # fmt: skip
 _PLACES = tuple(
-    Apart("sources", name, "list them all under 'sources'") for name in ("document", "section")
+    ExclusiveKeys("sources", name, "list them all under 'sources'")
+    for name in ("document", "section")
 )
 _EACH = tuple(
-    Apart("claims", name, "give it to each of the 'claims' that it concerns")
+    ExclusiveKeys("claims", name, "give it to each of the 'claims' that it concerns")
     for name in ("claim", "tolerance", "truth")
 )
 _ID_HINT = "a claim has an id: write 'my-claim:', and indent its keys under it"
@@ -175,7 +174,7 @@ _CLAIM_TEXT = expression("a statement as text",
     hint="a claim states something, such as 'claim: E(x) == 3'; several statements of one model "
     "stand under 'claims', a name for each")  # fmt: skip
 
-STATEMENT = Level(
+STATEMENT = KeyTable(
     "statement",
     description="One of several statements of the same model.",
     keys=(
@@ -202,13 +201,13 @@ def _read_statement(field: Field) -> dict[str, Any] | None:
     return {"claim": read(_CLAIM_TEXT, field)}
 
 
-_STATEMENT = Kind(
+_STATEMENT = KeyKind(
     "a statement as text, or a mapping",
     {"anyOf": [_CLAIM_TEXT.schema, STATEMENT.kind.schema]},
     _read_statement,
 )
 
-CLAIM = Level(
+CLAIM = KeyTable(
     "claim",
     description="A claim: a title, a statement, and the model that the statement is about.",
     keys=(
@@ -260,7 +259,7 @@ CLAIM = Level(
 )  # fmt: skip
 _CLAIM_KEYS = [key.name for key in CLAIM.keys if key.name != "claims"]
 
-DEFAULTS = Level(
+DEFAULTS = KeyTable(
     "defaults",
     description="Values for every claim that does not give its own.",
     keys=_SHARED,
@@ -269,7 +268,7 @@ DEFAULTS = Level(
     examples=({"resolution": 0.01},),
 )
 
-DOCUMENT = Level(
+DOCUMENT = KeyTable(
     "document",
     description="A document that claims come from.",
     keys=(
@@ -282,7 +281,7 @@ DOCUMENT = Level(
     ),
 )  # fmt: skip
 
-FILE = Level(
+FILE = KeyTable(
     "file",
     description="Mathematical claims, each of which dropcheck checks by simulation.",
     keys=(

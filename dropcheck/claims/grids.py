@@ -15,18 +15,18 @@ from dropcheck.claims.kinds import (
     LARGEST,
     NOT_EMPTY,
     Field,
-    Kind,
+    KeyKind,
     Names,
     Schema,
     WrongError,
     named,
     read,
 )
-from dropcheck.claims.nodes import Entry, Listing, Node, Scalar, Tree
+from dropcheck.claims.nodes import Entry, Listing, Scalar, Tree, YamlNode
 from dropcheck.claims.registry import MOST_CASES, MOST_STATEMENTS
 from dropcheck.claims.several.searches import count_values, read_values
 from dropcheck.claims.several.value_ranges import RangeError
-from dropcheck.claims.source import Report
+from dropcheck.claims.source import Problems
 from dropcheck.claims.values import LONGEST_NAME, name_problem
 from dropcheck.errors import nearest
 from dropcheck.results import Value, Vector
@@ -109,9 +109,9 @@ def _read_grid(field: Field) -> tuple[Value, ...]:
 
 
 _EITHER: Schema = {"anyOf": [{"$ref": "#/definitions/value"}, {"$ref": "#/definitions/vector"}]}
-VALUE = Kind(values.KINDS_OF_VALUE, _EITHER, _read_value)
-_ITEM = Kind(values.KINDS_OF_VALUE, {}, _read_item)
-_ENTRY = Kind("a number", {}, _read_entry)
+VALUE = KeyKind(values.KINDS_OF_VALUE, _EITHER, _read_value)
+_ITEM = KeyKind(values.KINDS_OF_VALUE, {}, _read_item)
+_ENTRY = KeyKind("a number", {}, _read_entry)
 VALUE_IN_FULL = (
     "a number such as 512, 1e6 or 1/3, a list of numbers as a vector, or a law as text, such as "
     "normal(0, 1)"
@@ -140,7 +140,7 @@ VECTOR_DEFINITION: Schema = {
     "items": {"anyOf": [_ENTRY_SCHEMA, {**_ENTRIES, "items": _ENTRY_SCHEMA}]},
     "examples": [[0.5, -1, 3]],
 }
-GRID = Kind(
+GRID = KeyKind(
     f"{values.KINDS_OF_VALUE}, a range, or a list of these",
     {
         "anyOf": [
@@ -203,7 +203,7 @@ def _read_cases(field: Field) -> tuple[dict[str, Value], ...]:
     return cases
 
 
-def _check_same_names(cases: Sequence[Tree], report: Report) -> None:
+def _check_same_names(cases: Sequence[Tree], report: Problems) -> None:
     counts = Counter(name for case in cases for name in case.entries)
     for case in cases:
         if len(case.entries) in (0, len(counts)):  # an empty one is reported as empty
@@ -222,7 +222,7 @@ _CASE_SCHEMA = {
     **_CASE.schema,
     "propertyNames": PARAMETERS.schema,
 }
-CASES = Kind(
+CASES = KeyKind(
     "a list of cases, each a mapping of parameters to values",
     {"type": "array", "minItems": 1, "uniqueItems": True, "items": _CASE_SCHEMA},
     _read_cases,
@@ -232,7 +232,7 @@ CASES = Kind(
 # ---- several keys together -----------------------------------------------------------------------
 
 
-def check_claim(tree: Tree, report: Report) -> None:
+def check_claim(tree: Tree, report: Problems) -> None:
     """Report parameters that stand under both 'parameters' and 'cases', and too large a grid."""
     grid, rows = mapping_at(tree, "parameters"), _rows(tree)
     places = {name: entry for row in reversed(rows) for name, entry in row.entries.items()}
@@ -275,7 +275,7 @@ def count_cases(tree: Tree) -> int:
     return math.prod(sizes) * max(len(_rows(tree)), 1)
 
 
-def _length(node: Node) -> int:
+def _length(node: YamlNode) -> int:
     """How many values a grid has."""
     if isinstance(node, Listing):
         return max(1, sum(1 if isinstance(one, Listing) else _length(one) for one in node.items))

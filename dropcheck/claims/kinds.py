@@ -8,15 +8,24 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from dropcheck.claims.nodes import Broken, Entry, Listing, Node, Scalar, Tree, shown, source_text
+from dropcheck.claims.nodes import (
+    Broken,
+    Entry,
+    Listing,
+    Scalar,
+    Tree,
+    YamlNode,
+    shown,
+    source_text,
+)
 from dropcheck.claims.registry import SourceText
-from dropcheck.claims.source import Position, Report
+from dropcheck.claims.source import LineColumn, Problems
 from dropcheck.claims.values import format_value, parse_number, percentage
-from dropcheck.errors import nearest, suggestion
+from dropcheck.errors import suggestion
 
 Schema = dict[str, Any]
 
@@ -28,7 +37,7 @@ NOT_EMPTY = "leave it out, or put something in"
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class KeyKind:
     """What a value may be.
 
     `read` returns the value or raises a `WrongError`; what is wrong within a list or a mapping it
@@ -44,16 +53,16 @@ class Kind:
 class Field:
     """A value in a file under the name that messages give it, with the place of its key."""
 
-    node: Node
+    node: YamlNode
     name: str
-    report: Report
-    key_start: Position | None = None
+    report: Problems
+    key_start: LineColumn | None = None
 
     def under(self, entry: Entry, name: str) -> Field:
         """A value in the mapping that this one is."""
         return Field(entry.node, name, self.report, entry.key_start)
 
-    def read_items(self, item: Kind) -> tuple[Any, ...]:
+    def read_items(self, item: KeyKind) -> tuple[Any, ...]:
         """The items of the list that this value is."""
         assert isinstance(self.node, Listing)
         name = f"an item of {self.name}"
@@ -79,7 +88,7 @@ class WrongError(Exception):
         self.says, self.hint = says, hint
 
 
-def read(kind: Kind, field: Field, if_absent: str | None = None) -> Any:
+def read(kind: KeyKind, field: Field, if_absent: str | None = None) -> Any:
     """The value of a field; None where something is wrong with it, which is reported."""
     node = field.node
     if isinstance(node, Broken):  # it was reported as YAML
@@ -97,7 +106,7 @@ def read(kind: Kind, field: Field, if_absent: str | None = None) -> Any:
 # ---- single values -------------------------------------------------------------------------------
 
 
-def text(holds: str = "text", hint: str | None = None, tidy: Callable[[str], str] = str) -> Kind:
+def text(holds: str = "text", hint: str | None = None, tidy: Callable[[str], str] = str) -> KeyKind:
     """Text that is not blank, after `tidy`; `hint` replaces the advice to quote a number."""
 
     def read_text(field: Field) -> str:
@@ -110,10 +119,10 @@ def text(holds: str = "text", hint: str | None = None, tidy: Callable[[str], str
         return tidy(node.value)
 
     schema = {"type": "string", "pattern": r"\S", "patternErrorMessage": "this must not be empty"}
-    return Kind(holds, schema, read_text)
+    return KeyKind(holds, schema, read_text)
 
 
-def date() -> Kind:
+def date() -> KeyKind:
     """Text, or a year alone, which YAML reads as a number."""
     plain = text()
 
@@ -125,10 +134,10 @@ def date() -> Kind:
         return " ".join(written.split())
 
     year = {"type": "integer", "minimum": 1000, "maximum": 9999}
-    return Kind("text", {"anyOf": [plain.schema, year]}, read_date)
+    return KeyKind("text", {"anyOf": [plain.schema, year]}, read_date)
 
 
-def expression(holds: str = "text", hint: str | None = None) -> Kind:
+def expression(holds: str = "text", hint: str | None = None) -> KeyKind:
     """Text of the language, which is parsed later and keeps its places in the file."""
     plain = text(holds, hint)
 
@@ -137,7 +146,7 @@ def expression(holds: str = "text", hint: str | None = None) -> Kind:
         assert isinstance(field.node, Scalar)
         return source_text(field.node, field.report.source)
 
-    return Kind(holds, plain.schema, read_expression)
+    return KeyKind(holds, plain.schema, read_expression)
 
 
 def number(
@@ -145,7 +154,7 @@ def number(
     below: float = math.inf,
     if_larger: str | None = None,
     of_percentage: str = "write {}",
-) -> Kind:
+) -> KeyKind:
     """A number between 0 and `below`, both excluded.
 
     `if_larger` is the hint for one that is not below it, `of_percentage` for a text such as `2%`.
@@ -169,10 +178,10 @@ def number(
         return None if share is None else of_percentage.format(format_value(share))
 
     most = {"exclusiveMaximum": below} if below < math.inf else {"maximum": LARGEST}
-    return Kind(holds, {"type": "number", "exclusiveMinimum": 0, **most}, read_number)
+    return KeyKind(holds, {"type": "number", "exclusiveMinimum": 0, **most}, read_number)
 
 
-def word(*words: str) -> Kind:
+def word(*words: str) -> KeyKind:
     """One of a few words."""
     holds = " or ".join(map(repr, words))
 
@@ -183,10 +192,10 @@ def word(*words: str) -> Kind:
         hint = suggestion(node.text, words) if isinstance(node, Scalar) else None
         raise field.wrong_kind(holds, hint)
 
-    return Kind(holds, {"enum": list(words)}, read_word)
+    return KeyKind(holds, {"enum": list(words)}, read_word)
 
 
-def format_number(only: int) -> Kind:
+def format_number(only: int) -> KeyKind:
     """The number of the format, of which there is one."""
 
     def read_format(field: Field) -> int:
@@ -196,20 +205,20 @@ def format_number(only: int) -> Kind:
         says = f"is the number of the format, {only}, and is {shown(node)}"
         raise WrongError(says, f"write 'dropcheck: {only}'")
 
-    return Kind(str(only), {"type": "integer", "const": only}, read_format)
+    return KeyKind(str(only), {"type": "integer", "const": only}, read_format)
 
 
 # ---- lists and mappings --------------------------------------------------------------------------
 
 
 def items(
-    item: Kind,
+    item: KeyKind,
     holds: str,
     item_is: str | None = None,
     *,
     or_one: bool = False,
     if_other: str | None = None,
-) -> Kind:
+) -> KeyKind:
     """A list of values of one kind; a single one may stand in its place where `or_one`.
 
     `item_is` describes an item in the JSON Schema; `if_other` says what to write in place of
@@ -228,7 +237,7 @@ def items(
             raise field.wrong_kind(holds, if_other)
         return field.read_items(item)
 
-    return Kind(holds, {"anyOf": [described, schema]} if or_one else schema, read_items)
+    return KeyKind(holds, {"anyOf": [described, schema]} if or_one else schema, read_items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,14 +249,14 @@ class Names:
 
 
 def named(
-    item: Kind,
+    item: KeyKind,
     names: Names | None = None,
     what: str = "",
     hint: str | None = None,
     *,
     if_empty: str | None = None,
     item_is: str | None = None,
-) -> Kind:
+) -> KeyKind:
     """A mapping of free names to values of one kind, `item`.
 
     Messages call a value `what` and its name ("claim 'a'"). `hint` says what to write in place of
@@ -278,123 +287,4 @@ def named(
     schema |= {"propertyNames": names.schema} if names is not None else {}
     described = {"description": item_is} if item_is else {}
     schema["additionalProperties"] = described | item.schema
-    return Kind(MAPPING, schema, read_named)
-
-
-# ---- mappings of known keys ----------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """One key: what it means, what it holds, and what holds where it is left out."""
-
-    name: str
-    kind: Kind
-    description: str
-    examples: tuple[Any, ...]
-    default: Any = None
-    required: str | None = None  # what to write where it is missing; None for an optional key
-    unless: str | None = None  # a key that may stand in place of a required one
-
-    @property
-    def schema(self) -> Schema:
-        """The part of the JSON Schema that describes the key."""
-        inner = self.kind.schema
-        if "$ref" in inner:
-            return inner
-        default = {"default": self.default} if isinstance(self.default, str | float) else {}
-        return {"description": self.description, **inner, **default, "examples": [*self.examples]}
-
-
-@dataclass(frozen=True, slots=True)
-class Apart:
-    """Two keys of which at most one is given, and what to do where both are."""
-
-    one: str
-    other: str
-    hint: str
-
-
-@dataclass(frozen=True, slots=True)
-class Level:
-    """A mapping of known keys: the file, a document, the defaults, a claim, or a statement."""
-
-    name: str
-    description: str
-    keys: tuple[Key, ...]
-    apart: tuple[Apart, ...] = ()  # keys of which at most one is given
-    check: Callable[[Tree, Report], None] | None = None  # of keys that concern each other
-    misplaced: Mapping[str, str] | None = None  # keys of another level, and what to do with them
-    examples: tuple[Any, ...] = ()
-    hint: str | None = None  # what to write in place of something else
-
-    @property
-    def kind(self) -> Kind:
-        """Such a mapping as a value."""
-        return Kind(MAPPING, {"$ref": f"#/definitions/{self.name}"}, self.read)
-
-    @property
-    def definition(self) -> Schema:
-        """The part of the JSON Schema that describes it."""
-        required = [key.name for key in self.keys if key.required and key.unless is None]
-        alternatives = [(key.name, key.unless) for key in self.keys if key.required and key.unless]
-        in_place = [{"required": [name]} for pair in alternatives for name in pair]
-        apart = [{"required": [pair.one, pair.other]} for pair in self.apart]
-        return {
-            "description": self.description,
-            "type": "object",
-            "properties": {key.name: key.schema for key in self.keys},
-            "additionalProperties": False,
-            **({"required": required} if required else {}),
-            **({"anyOf": in_place} if in_place else {}),
-            **({"not": apart[0] if len(apart) == 1 else {"anyOf": apart}} if apart else {}),
-            **({"examples": [*self.examples]} if self.examples else {}),
-        }
-
-    def read(self, field: Field) -> dict[str, Any]:
-        """The values that are given, by the names of their keys."""
-        node = field.node
-        if not isinstance(node, Tree):
-            raise field.wrong_kind(MAPPING, self.hint)
-        known = {key.name: key for key in self.keys}
-        values: dict[str, Any] = {}
-        self._check_names(node, field)
-        for name, entry in node.entries.items():
-            key = known.get(name)
-            if key is not None:
-                values[name] = read(key.kind, field.under(entry, repr(name)), key.required)
-        for pair in self.apart:
-            if pair.one in values and pair.other in values:
-                later = max(node.entries[name].key_start for name in (pair.one, pair.other))
-                message = f"{field.name} gives both {pair.one!r} and {pair.other!r}"
-                field.report.add(later, message, pair.hint)
-        if self.check is not None:
-            self.check(node, field.report)
-        return values
-
-    def _check_names(self, tree: Tree, field: Field) -> None:
-        """Report keys that are unknown, and required ones that are missing.
-
-        The value of a slip is read as that of the key which is meant, so that all that is wrong
-        with it is found too.
-        """
-        names = [key.name for key in self.keys]
-        meant = set()
-        for name in [one for one in tree.entries if one not in names]:
-            near = nearest(name, names)
-            meant.add(near)
-            hint = (self.misplaced or {}).get(name, "the keys here are " + ", ".join(names))
-            if name not in (self.misplaced or {}) and not name.replace("-", "_").isidentifier():
-                hint = "in braces a comma ends a text: put one that has commas in quotes"
-            hint = f"did you mean {near!r}?" if near is not None else hint
-            at = tree.entries[name].key_start
-            field.report.add(at, f"{field.name} has no key {name!r}", hint)
-            if near is not None:
-                value = tree.entries[name].node
-                tree.entries.setdefault(near, Entry(value.start, value))
-        at = field.key_start or tree.start
-        for key in self.keys:
-            # where an unknown key is a slip for it, the hint there says so
-            given = {key.name, key.unless} & {*tree.entries, *meant}
-            if key.required and not given:
-                field.report.add(at, f"{field.name} lacks {key.name!r}", key.required)
+    return KeyKind(MAPPING, schema, read_named)

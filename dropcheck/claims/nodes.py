@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dropcheck.claims.registry import Jump, SourceText
-from dropcheck.claims.source import Position, Report, Source, forbidden
+from dropcheck.claims.source import LineColumn, Problems, Source, forbidden
 from dropcheck.claims.values import TOO_SMALL, shortened, vanishes
 from dropcheck.errors import DropcheckError
 
@@ -35,8 +35,8 @@ class Scalar:
 
     text: str
     value: str | int | float | bool | None
-    start: Position
-    end: Position
+    start: LineColumn
+    end: LineColumn
     style: str
     written: SourceText | None = None
 
@@ -45,16 +45,16 @@ class Scalar:
 class Listing:
     """A YAML sequence."""
 
-    items: tuple[Node, ...]
-    start: Position
+    items: tuple[YamlNode, ...]
+    start: LineColumn
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A value in a mapping, and the place of its key."""
 
-    key_start: Position
-    node: Node
+    key_start: LineColumn
+    node: YamlNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,21 +65,21 @@ class Tree:
     """
 
     entries: dict[str, Entry]
-    start: Position
-    repeated: tuple[tuple[str, Position], ...] = ()
+    start: LineColumn
+    repeated: tuple[tuple[str, LineColumn], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Broken:
     """What could not be read and was reported; nothing more is reported about it."""
 
-    start: Position
+    start: LineColumn
 
 
-Node = Scalar | Listing | Tree | Broken
+YamlNode = Scalar | Listing | Tree | Broken
 
 
-def shown(node: Node) -> str:
+def shown(node: YamlNode) -> str:
     """The node as a message names it: `'banana'`, `3`, `empty`, `a list`."""
     if isinstance(node, Scalar):
         if isinstance(node.value, str):
@@ -88,7 +88,7 @@ def shown(node: Node) -> str:
     return {Listing: "a list", Tree: "a mapping", Broken: "unreadable"}[type(node)]
 
 
-def compose(report: Report) -> Node | None:
+def compose(report: Problems) -> YamlNode | None:
     """The one document of a file, None where it is empty; what is wrong as YAML is reported.
 
     Raises:
@@ -105,8 +105,8 @@ def compose(report: Report) -> Node | None:
 
 
 def compose_text(
-    text: str, report: Report, place: Callable[[Position], Position] | None = None
-) -> Node | None:
+    text: str, report: Problems, place: Callable[[LineColumn], LineColumn] | None = None
+) -> YamlNode | None:
     """A text as nodes; `place` gives the place in the file of a place in the text.
 
     Raises:
@@ -119,8 +119,8 @@ def compose_text(
 
 
 def compose_piece(
-    text: str, report: Report, place: Callable[[Position], Position], at: Position
-) -> Node | None:
+    text: str, report: Problems, place: Callable[[LineColumn], LineColumn], at: LineColumn
+) -> YamlNode | None:
     """A piece of a document as nodes; None where it is empty, or cannot be read and is reported.
 
     Args:
@@ -143,14 +143,16 @@ def compose_piece(
         return None
 
 
-def _itself(position: Position) -> Position:
+def _itself(position: LineColumn) -> LineColumn:
     return position
 
 
 class _Composer:
     """Builds nodes from events, and reports what does not stop the reading."""
 
-    def __init__(self, report: Report, loader: Any, place: Callable[[Position], Position]) -> None:
+    def __init__(
+        self, report: Problems, loader: Any, place: Callable[[LineColumn], LineColumn]
+    ) -> None:
         import yaml
 
         self.report, self.loader, self.place = report, loader, place
@@ -159,7 +161,7 @@ class _Composer:
         # values of plain scalars: most scalars are keys, which come again
         self._values: dict[tuple[str, bool], Any] = {}
 
-    def document(self) -> Node | None:
+    def document(self) -> YamlNode | None:
         self.loader.get_event()  # the start of the stream
         if self.loader.check_event(self.events.StreamEndEvent):
             return None
@@ -172,13 +174,13 @@ class _Composer:
             self.report.add(self._start(self.loader.peek_event()), message, hint)
         return node
 
-    def _start(self, event: Any) -> Position:
+    def _start(self, event: Any) -> LineColumn:
         return self.place((event.start_mark.line, event.start_mark.column))
 
-    def _stop(self, position: Position, message: str, hint: str | None = None) -> DropcheckError:
+    def _stop(self, position: LineColumn, message: str, hint: str | None = None) -> DropcheckError:
         return self.report.error(self.report.source.problem(position, message, hint))
 
-    def _node(self, event: Any, depth: int) -> Node:
+    def _node(self, event: Any, depth: int) -> YamlNode:
         self.count += 1
         if self.count > MOST_NODES:
             raise self._stop(self._start(event), f"the file holds more than {MOST_NODES:,} entries")
@@ -201,7 +203,7 @@ class _Composer:
             return Broken(start)
         return node
 
-    def _content(self, event: Any, depth: int) -> Node:
+    def _content(self, event: Any, depth: int) -> YamlNode:
         if isinstance(event, self.events.ScalarEvent):
             return self._scalar(event)
         start = self._start(event)
@@ -215,9 +217,9 @@ class _Composer:
             items.append(self._node(event, depth + 1))
         return Listing(tuple(items), start)
 
-    def _tree(self, start: Position, depth: int) -> Tree:
+    def _tree(self, start: LineColumn, depth: int) -> Tree:
         entries: dict[str, Entry] = {}
-        repeated: list[tuple[str, Position]] = []
+        repeated: list[tuple[str, LineColumn]] = []
         following, end = self.loader.get_event, self.events.MappingEndEvent
         while type(event := following()) is not end:
             key = self._node(event, depth + 1)
@@ -227,7 +229,7 @@ class _Composer:
             self._enter(entries, key, value)
         return Tree(entries, start, tuple(repeated))
 
-    def _enter(self, entries: dict[str, Entry], key: Node, value: Node) -> None:
+    def _enter(self, entries: dict[str, Entry], key: YamlNode, value: YamlNode) -> None:
         if isinstance(key, Broken):
             return
         if not isinstance(key, Scalar):
@@ -315,7 +317,7 @@ def source_text(scalar: Scalar, source: Source) -> SourceText:
     )
 
 
-def _literal(text: str, scalar: Scalar, source: Source) -> list[Position]:
+def _literal(text: str, scalar: Scalar, source: Source) -> list[LineColumn]:
     """Line i of a `|` block is the i-th line below its mark, less one indentation for all."""
     first = scalar.start[0] + 1
     texts = text.split("\n")
@@ -325,11 +327,11 @@ def _literal(text: str, scalar: Scalar, source: Source) -> list[Position]:
     return [(number, indent) for number in numbers]
 
 
-def _aligned(text: str, scalar: Scalar, source: Source) -> tuple[list[Position], list[Jump]]:
+def _aligned(text: str, scalar: Scalar, source: Source) -> tuple[list[LineColumn], list[Jump]]:
     """Finds the words of the text one after the other in the file."""
     inside = (scalar.start[0], scalar.start[1] + (scalar.style in ("'", '"')))
     at = (scalar.start[0] + 1, 0) if scalar.style == ">" else inside
-    origins: list[Position] = []
+    origins: list[LineColumn] = []
     jumps: list[Jump] = []
     found = True
     for number, line in enumerate(text.split("\n")):
@@ -355,7 +357,7 @@ def _after_blanks(line: str, column: int) -> int:
     return len(line) if blanks is None else blanks.end()  # None: the column is beyond the line
 
 
-def _find(word: str, at: Position, end: Position, source: Source) -> Position | None:
+def _find(word: str, at: LineColumn, end: LineColumn, source: Source) -> LineColumn | None:
     """The place of a word, from `at` on and before `end`; None where an escape hides it."""
     number, column = at
     while number <= end[0] and number < len(source.lines):

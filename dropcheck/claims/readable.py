@@ -16,7 +16,7 @@ from typing import Any
 from dropcheck.claims.grids import mapping_at
 from dropcheck.claims.nodes import Entry, Tree
 from dropcheck.claims.registry import SourceText
-from dropcheck.claims.source import Position
+from dropcheck.claims.source import LineColumn
 from dropcheck.errors import Problem, nearest
 
 # What the language has no use for, and what it reads.
@@ -26,7 +26,7 @@ _READ = ("claim", "claims", "model", "parameters", "cases", "requires")
 
 _Values = Mapping[str, Any]
 _Kept = tuple[_Values, Entry]
-_Keep = Callable[[_Values, Entry, Sequence[Position]], _Kept | None]
+_Keep = Callable[[_Values, Entry, Sequence[LineColumn]], _Kept | None]
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
@@ -51,7 +51,7 @@ def readable(values: _Values, top: Tree, problems: Iterable[Problem]) -> tuple[_
         for name in mapping_at(top, key)
     }
 
-    def sure(value: _Values, entry: Entry, wrong: Sequence[Position]) -> _Kept | None:
+    def sure(value: _Values, entry: Entry, wrong: Sequence[LineColumn]) -> _Kept | None:
         kept = _claim(value, entry, wrong)
         return None if kept is None or unsure & {*_words(kept[0])} else kept
 
@@ -76,7 +76,7 @@ def _words(values: _Values) -> Iterator[str]:
 
 
 def _unconcerned(
-    values: _Values | None, entry: Entry | None, wrong: Sequence[Position], keep: _Keep
+    values: _Values | None, entry: Entry | None, wrong: Sequence[LineColumn], keep: _Keep
 ) -> _Kept | None:
     """A mapping of names with what `keep` keeps of each; None where that is nothing."""
     if values is None or entry is None or not isinstance(entry.node, Tree):
@@ -97,7 +97,7 @@ def _unconcerned(
     return {name: value for name, (value, _) in found.items()}, replace(entry, node=tree)
 
 
-def _claim(values: _Values, entry: Entry, wrong: Sequence[Position]) -> _Kept | None:
+def _claim(values: _Values, entry: Entry, wrong: Sequence[LineColumn]) -> _Kept | None:
     """A claim, with those of its statements that are not concerned."""
     if not isinstance(entry.node, Tree):
         return None
@@ -116,7 +116,7 @@ def _claim(values: _Values, entry: Entry, wrong: Sequence[Position]) -> _Kept | 
     return {**own, "claims": statements[0]}, replace(entry, node=tree)
 
 
-def _statement(values: _Values, entry: Entry, wrong: Sequence[Position]) -> _Kept | None:
+def _statement(values: _Values, entry: Entry, wrong: Sequence[LineColumn]) -> _Kept | None:
     if not isinstance(entry.node, Tree):  # its text alone
         return None if wrong or values["claim"] is None else (values, entry)
     own = _without(values, entry.node, _by_key(entry.node, wrong))
@@ -150,21 +150,21 @@ def _is_beside(key: str) -> bool:
     return (key if key in _READ else nearest(key, (*_BESIDE, *_READ))) in _BESIDE
 
 
-def _by_key(tree: Tree, wrong: Sequence[Position]) -> dict[str, list[Position]]:
+def _by_key(tree: Tree, wrong: Sequence[LineColumn]) -> dict[str, list[LineColumn]]:
     """The places below each key of a mapping, which may be given twice."""
     entries = [(one.key_start, key) for key, one in tree.entries.items()]
     return _below([*entries, *((at, key) for key, at in tree.repeated)], wrong)
 
 
 def _below(
-    keys: Iterable[tuple[Position, str]], wrong: Iterable[Position]
-) -> dict[str, list[Position]]:
+    keys: Iterable[tuple[LineColumn, str]], wrong: Iterable[LineColumn]
+) -> dict[str, list[LineColumn]]:
     """The places below each key: below several where these stand at one place, as in a mark."""
-    names: dict[Position, list[str]] = {}
+    names: dict[LineColumn, list[str]] = {}
     for at, name in keys:
         names.setdefault(at, []).append(name)
     starts = sorted(names)
-    found: dict[str, list[Position]] = {}
+    found: dict[str, list[LineColumn]] = {}
     for place in wrong:
         before = bisect_right(starts, place)
         for name in names[starts[before - 1]] if before else ():

@@ -18,7 +18,7 @@ from dropcheck.claims.format import CLAIM, FILE, FORMAT
 from dropcheck.claims.grids import mapping_at
 from dropcheck.claims.kinds import Field
 from dropcheck.claims.models import Models
-from dropcheck.claims.nodes import Broken, Listing, Node, Scalar, Tree, compose, shown
+from dropcheck.claims.nodes import Broken, Listing, Scalar, Tree, YamlNode, compose, shown
 from dropcheck.claims.readable import readable
 from dropcheck.claims.registry import (
     Claim,
@@ -29,7 +29,7 @@ from dropcheck.claims.registry import (
     Stated,
 )
 from dropcheck.claims.slots import slots_of
-from dropcheck.claims.source import Report, Source, decode, read_bytes
+from dropcheck.claims.source import Problems, Source, decode, read_bytes
 from dropcheck.errors import DropcheckError, Location, Problem
 from dropcheck.packs.pack_files import PACK, pack_file
 
@@ -208,11 +208,11 @@ def read_text(text: str | bytes, name: str = "<text>") -> Registry:
 
 
 def _read(source: Source) -> Registry:
-    report = Report(source)
+    report = Problems(source)
     return registry_of(_top_level(compose(report), report), report)
 
 
-def registry_of(top: Tree, report: Report) -> Registry:
+def registry_of(top: Tree, report: Problems) -> Registry:
     """The registry that a mapping holds, with the keys of a claims file.
 
     Raises:
@@ -231,7 +231,7 @@ def registry_of(top: Tree, report: Report) -> Registry:
     raise PartlyReadError(error.problems, rest) if rest.claims else error
 
 
-def _complete_models(values: Mapping[str, Any], top: Tree, report: Report) -> tuple[Problem, ...]:
+def _complete_models(values: Mapping[str, Any], top: Tree, report: Problems) -> tuple[Problem, ...]:
     """Put the lines of shared models in place of their names; notes on those that nothing uses."""
     texts = values.get("models") or {}
     entries = mapping_at(top, "models")
@@ -246,7 +246,7 @@ def _complete_models(values: Mapping[str, Any], top: Tree, report: Report) -> tu
     return models.notes
 
 
-def _top_level(root: Node | None, report: Report) -> Tree:
+def _top_level(root: YamlNode | None, report: Problems) -> Tree:
     """The mapping that a claims file is.
 
     Raises:
@@ -265,7 +265,7 @@ def _top_level(root: Node | None, report: Report) -> Tree:
     raise report.error()
 
 
-def _is_other_format(top: Tree, report: Report) -> bool:
+def _is_other_format(top: Tree, report: Problems) -> bool:
     """Whether the file is in a format of another number, which is reported: nothing else counts."""
     node = top.entries["dropcheck"].node if "dropcheck" in top.entries else None
     if not isinstance(node, Scalar) or type(node.value) is not int or node.value == FORMAT:
@@ -343,7 +343,7 @@ def _claim(
 _ABSENT = {key.name: key.default for key in CLAIM.keys}
 
 
-def _parameter_locations(claim: Node, source: Source) -> dict[str, Location]:
+def _parameter_locations(claim: YamlNode, source: Source) -> dict[str, Location]:
     """Where each parameter is first named: in the grid, or in the first of the listed cases."""
     places: dict[str, Location] = {}
     keys = claim.entries if isinstance(claim, Tree) else {}

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from dropcheck.claims.source import Position, Source
+from dropcheck.claims.source import LineColumn, Source
 from dropcheck.errors import DropcheckError, Location, Problem
 from dropcheck.results import NUMBER_FORMAT, Passage, Value, Written
 from dropcheck.results.coverage import Coverage
@@ -104,7 +104,7 @@ SEED, CALL, BATCH = "seed", "call", "batch"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class CodeRequest:
     """What code is asked for in one step of a program.
 
     `shapes` are those of one draw of each input. `size` is the shape of one draw of a sampler, and
@@ -130,7 +130,7 @@ class Code(Protocol):
     def has_gradient(self) -> bool:
         """Whether it can be asked for its gradient; else no claim of one is made of it."""
 
-    def drawn(self, generator: Any, asked: Asked, inputs: Sequence[Any]) -> Mapping[str, Any]:
+    def drawn(self, generator: Any, asked: CodeRequest, inputs: Sequence[Any]) -> Mapping[str, Any]:
         """An array for each mode: float64, [*shape of one draw, draws]; the generator seeds it.
 
         Inputs are float64, [*shape, draws], or [*shape, 1]; it rounds them to its own format.
@@ -142,7 +142,7 @@ class Code(Protocol):
     def held(self) -> AbstractContextManager[None]:
         """Where calls follow each other: what each needs around it is set up once for all."""
 
-    def looked_at(self, asked: Asked, inputs: Sequence[Any]) -> bool:
+    def looked_at(self, asked: CodeRequest, inputs: Sequence[Any]) -> bool:
         """Whether code had to be called to look at it first, once for each, which seeds it anew.
 
         Raises:
@@ -363,7 +363,7 @@ class Page:
 
     title: str
     source: Source
-    marks: frozenset[Position]
+    marks: frozenset[LineColumn]
 
 
 @dataclass(frozen=True, slots=True)

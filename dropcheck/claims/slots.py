@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from dropcheck.claims.grids import PARAMETERS, mapping_at
-from dropcheck.claims.kinds import Field, Key, Kind, Level, Names, expression, items, text, word
+from dropcheck.claims.keys import Key, KeyTable
+from dropcheck.claims.kinds import Field, KeyKind, Names, expression, items, text, word
 from dropcheck.claims.nodes import Scalar, Tree
 from dropcheck.claims.registry import Slot
-from dropcheck.claims.source import Report, Source
+from dropcheck.claims.source import Problems, Source
 from dropcheck.claims.values import name_problem
 
 ELEMENTS = "independent"
@@ -38,10 +39,10 @@ def _read_taken(field: Field) -> str:
     return name
 
 
-_TAKEN = Kind("a name", {"type": "string", **PARAMETERS.schema}, _read_taken)
+_TAKEN = KeyKind("a name", {"type": "string", **PARAMETERS.schema}, _read_taken)
 
 
-def _check(tree: Tree, report: Report) -> None:
+def _check(tree: Tree, report: Problems) -> None:
     """Report what a slot is made of twice, or lacks."""
     entries = tree.entries
     if "law" in entries:
@@ -64,7 +65,7 @@ def _items(tree: Tree, key: str) -> Any:
     return () if entry is None else getattr(entry.node, "items", ())
 
 
-LEVEL = Level(
+LEVEL = KeyTable(
     "slot",
     description="What code may be bound to, outside of the file, and the mathematics that stands "
     "in where none is.",

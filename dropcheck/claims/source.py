@@ -14,15 +14,15 @@ from pathlib import Path
 
 from dropcheck.errors import (
     MOST_PROBLEMS,
-    Cell,
     DropcheckError,
     Location,
+    NotebookCell,
     Problem,
     in_file_order,
     suggestion,
 )
 
-Position = tuple[int, int]
+LineColumn = tuple[int, int]
 
 LARGEST_FILE = 16 * 2**20  # bytes; a thousand claims take a twentieth of it
 LINE_END = re.compile(r"\r\n|\r|\n")
@@ -43,9 +43,9 @@ class Source:
     name: str
     text: str
     lines: tuple[str, ...]
-    cells: tuple[Cell, ...] = ()
+    cells: tuple[NotebookCell, ...] = ()
 
-    def location(self, position: Position) -> Location:
+    def location(self, position: LineColumn) -> Location:
         """Where a position is, with the line that stands there."""
         line, column = position
         text = self.lines[line] if line < len(self.lines) else ""
@@ -55,16 +55,16 @@ class Source:
         cell = self.cells[max(at, 0)]
         return Location(self.name, line - cell.first + 1, column + 1, text, cell=cell)
 
-    def line_of(self, position: Position) -> str:
+    def line_of(self, position: LineColumn) -> str:
         """The line of a position in words."""
         return self.location(position).line_in_words
 
-    def problem(self, position: Position, message: str, hint: str | None = None) -> Problem:
+    def problem(self, position: LineColumn, message: str, hint: str | None = None) -> Problem:
         """Something that is wrong at a position."""
         return Problem(message, self.location(position), hint)
 
 
-class Report:
+class Problems:
     """Everything that is wrong with a file, gathered while it is read."""
 
     def __init__(self, source: Source) -> None:
@@ -74,7 +74,7 @@ class Report:
     def __bool__(self) -> bool:
         return bool(self._problems)
 
-    def add(self, position: Position, message: str, hint: str | None = None) -> None:
+    def add(self, position: LineColumn, message: str, hint: str | None = None) -> None:
         """Report something that is wrong at a position.
 
         Raises:

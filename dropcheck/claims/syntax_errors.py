@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from dropcheck.claims.source import Position, Source
+from dropcheck.claims.source import LineColumn, Source
 from dropcheck.claims.values import shortened
 from dropcheck.errors import Problem
 
@@ -85,17 +85,17 @@ def explain(error: Any, source: Source) -> Problem:
     return source.problem(at, f"this is not YAML: {problem}")
 
 
-def _position(mark: Any) -> Position:
+def _position(mark: Any) -> LineColumn:
     return (mark.line, mark.column)
 
 
-def _needs_quotes(source: Source, at: Position) -> Problem:
+def _needs_quotes(source: Source, at: LineColumn) -> Problem:
     text = source.lines[at[0]][at[1] :]
     message = f"a text cannot begin with {text[:1]!r} unless it is quoted"
     return source.problem(at, message, f"write it in quotes: '{shortened(text)}'")
 
 
-def _colon(source: Source, at: Position, line: str) -> Problem:
+def _colon(source: Source, at: LineColumn, line: str) -> Problem:
     found = _KEY_AND_TEXT.match(line)
     if found is not None and at[1] > found.end(1) and (": " in found[2] or found[2][-1] == ":"):
         key, text = found.groups()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from dropcheck.cli.given import Given, command_options
 from dropcheck.errors import DropcheckError, Problem, nearest
 from dropcheck.options import RUN_OPTIONS, options_of
-from dropcheck.settings import Kind, Option
+from dropcheck.settings import Option, OptionKind
 
 if TYPE_CHECKING:  # `--help` has no use for them
     from dropcheck.claims.registry import Claim
@@ -49,7 +49,7 @@ class Command:
 
 
 @dataclass(slots=True)
-class Line:
+class CommandLine:
     """Arguments, read one by one.
 
     Attributes:
@@ -74,18 +74,19 @@ class Line:
             self.texts[option.name] = text
 
 
-def read_line(arguments: Iterable[str], options: Iterable[Option]) -> Line:
+def read_line(arguments: Iterable[str], options: Iterable[Option]) -> CommandLine:
     """Read arguments, by the options that are known.
 
     A long option that is not known is taken to have a value, as the parameters of claims have.
 
-    >>> options = [Option(name="file", letter="f", kind=Kind.FILE), Option(name="math", letter="m")]
+    >>> file = Option(name="file", letter="f", kind=OptionKind.FILE)
+    >>> options = [file, Option(name="math", letter="m")]
     >>> line = read_line(["qk", "--dk", "512", "-mf", "a.yaml"], options)
     >>> line.words, line.texts, line.unknown
     (['qk'], {'math': True, 'file': 'a.yaml'}, ['--dk'])
     """
     known = {written: option for option in options for written in option.spellings}
-    line = Line()
+    line = CommandLine()
     rest = deque(arguments)
     while rest:
         argument = rest.popleft()
@@ -99,7 +100,7 @@ def read_line(arguments: Iterable[str], options: Iterable[Option]) -> Line:
                 line.unknown.append(name)
                 if not separator and rest and not rest[0].startswith("--"):
                     rest.popleft()
-            elif option.kind is not Kind.FLAG:
+            elif option.kind is not OptionKind.FLAG:
                 line.give(name, option, value if separator else _next(rest))
             elif separator:
                 line.problems.append(Problem(f"option '{name}' takes no value"))
@@ -116,13 +117,15 @@ def _next(rest: deque[str]) -> str | None:
     return rest.popleft() if rest else None
 
 
-def _read_letters(letters: str, rest: deque[str], known: Mapping[str, Option], line: Line) -> None:
+def _read_letters(
+    letters: str, rest: deque[str], known: Mapping[str, Option], line: CommandLine
+) -> None:
     """Short options written together, the last of which may have a value: `-xf FILE`."""
     for index, letter in enumerate(letters, start=1):
         option = known.get(f"-{letter}")
         if option is None:
             line.unknown.append(f"-{letter}")
-        elif option.kind is Kind.FLAG:
+        elif option.kind is OptionKind.FLAG:
             line.texts[option.name] = True
         else:
             line.give(f"-{letter}", option, letters[index:] or _next(rest))
@@ -165,7 +168,7 @@ def read_arguments(
     return given
 
 
-def _take(given: Given, arguments: Sequence[str]) -> Line:
+def _take(given: Given, arguments: Sequence[str]) -> CommandLine:
     line = read_line(arguments, (*given.options, *given.parameter_options))
     given.texts, given.words = line.texts, tuple(line.words)
     return line
@@ -207,7 +210,7 @@ def _parameters(given: Given) -> Iterator[Option]:
         yield Option(
             name=name,
             written=_once(f"--{name}", *hyphened),
-            kind=Kind.TEXT,
+            kind=OptionKind.TEXT,
             metavar="VALUES",
             repeated=True,  # given twice, it has both values
             help=_grids({one: [*map(format_value, grid)] for one, grid in grids.items()}),
@@ -261,7 +264,7 @@ def unknown_option(name: str, given: Given, *, with_own: bool = False) -> Proble
     known = [written for option in options for written in option.spellings]
     near = nearest(name, known) if with_own else _near(bare, known)
     hint = None
-    if bare in next((one.words for one in given.options if one.kind is Kind.FORMAT), ()):
+    if bare in next((one.words for one in given.options if one.kind is OptionKind.FORMAT), ()):
         hint = f"did you mean '--format {bare}'?"
     elif near is not None:
         hint = f"did you mean '{near}'?"
@@ -271,7 +274,7 @@ def unknown_option(name: str, given: Given, *, with_own: bool = False) -> Proble
         hint = "it takes no parameters of claims as options; dropcheck mutate --help lists what "
         hint += "it takes"
     elif not given.command and (option := _option_of_run(bare.replace("-", "_"))) is not None:
-        value = " FILE" if option.kind in (Kind.FILE, Kind.REPORT) else ""
+        value = " FILE" if option.kind in (OptionKind.FILE, OptionKind.REPORT) else ""
         hint = f"it goes after the command: dropcheck run {name}{value}"
     if with_own:
         message += f", and {_nobody_has(given)}"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from dropcheck.cli.given import Given, is_file
 from dropcheck.errors import DropcheckError
-from dropcheck.settings import Kind, Option
+from dropcheck.settings import Option, OptionKind
 
 if TYPE_CHECKING:  # `--help` has no use for it
     from dropcheck.claims.registry import Claim
@@ -56,11 +56,11 @@ def values_of(option: Option, given: Given) -> Completer:
     """The completer of an option's value."""
 
     def offered(incomplete: str) -> list[tuple[str, str]]:
-        words: Iterable[str] = () if option.kind is Kind.REPORT else option.words
-        if option.kind is Kind.TAG:  # except those that a shell would not take as they stand
+        words: Iterable[str] = () if option.kind is OptionKind.REPORT else option.words
+        if option.kind is OptionKind.TAG:  # except those that a shell would not take as they stand
             tags = dict.fromkeys(tag for claim in _claims(given) for tag in claim.tags)
             words = filter(_PLAIN.fullmatch, tags)
-        elif option.kind is Kind.SEED:
+        elif option.kind is OptionKind.SEED:
             words = ("fresh",)
         return [(word, "") for word in words if word.startswith(incomplete)]
 

@@ -12,7 +12,7 @@ from dropcheck.documents.carrier import ENDINGS
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.options import options_of, problem_with, read_value
 from dropcheck.packs.pack_files import PACK, pack_names
-from dropcheck.settings import Kind, Option, Settings
+from dropcheck.settings import Option, OptionKind, Settings
 
 if TYPE_CHECKING:  # `--help` has no use for them
     from dropcheck.claims.registry import Claim, Registry
@@ -24,18 +24,18 @@ def command_options(command: str) -> tuple[Option, ...]:
 
 
 def _with_formats(option: Option) -> Option:
-    if option.words or option.kind not in (Kind.FORMAT, Kind.REPORT):
+    if option.words or option.kind not in (OptionKind.FORMAT, OptionKind.REPORT):
         return option
     from dropcheck.report.formats import PRINTED, WRITTEN
 
-    words = tuple(PRINTED if option.kind is Kind.FORMAT else WRITTEN)
+    words = tuple(PRINTED if option.kind is OptionKind.FORMAT else WRITTEN)
     return replace(option, words=words, help=option.help.format(words=" ".join(words)))
 
 
 def _refused(option: Option, text: str) -> Problem:
     """What to say of a text that the option does not accept."""
     problem = problem_with(option, text)
-    if option.kind is not Kind.FORMAT:
+    if option.kind is not OptionKind.FORMAT:
         return problem
     from dropcheck.report.formats import PRINTED, format_hint
 
@@ -122,7 +122,7 @@ class Given:
         usual = Settings()
         values: dict[str, Any] = {}
         for option in options_of(self.command):
-            if option.setting and option.kind is Kind.FLAG:
+            if option.setting and option.kind is OptionKind.FLAG:
                 default = getattr(usual, option.setting)
                 values[option.setting] = default is not self.flag(option.name)
             elif option.setting:
@@ -132,7 +132,7 @@ class Given:
     def repeated_options(self) -> dict[str, str | None]:
         """The options that a command which repeats a case has too; None for a flag."""
         return {
-            option.flag: None if option.kind is Kind.FLAG else self.texts[option.name]
+            option.flag: None if option.kind is OptionKind.FLAG else self.texts[option.name]
             for option in options_of(self.command)
             if option.in_repeat and self.texts.get(option.name)
         }

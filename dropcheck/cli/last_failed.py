@@ -27,7 +27,7 @@ from dropcheck.results import CaseResult, Outcome, Value
 
 SCHEMA = 1
 
-Key = tuple[str, tuple[tuple[str, Value], ...]]
+CaseKey = tuple[str, tuple[tuple[str, Value], ...]]
 
 
 def rerun(
@@ -74,7 +74,7 @@ def remember(registry: Registry, results: Sequence[CaseResult]) -> None:
         write_file(path, json.dumps({"schema": SCHEMA, "file": registry.name, "cases": cases}))
 
 
-def recall(registry: Registry) -> tuple[Key, ...]:
+def recall(registry: Registry) -> tuple[CaseKey, ...]:
     """The cases that did not pass; none where nothing of use is remembered."""
     path = memory_of(registry)
     try:
@@ -119,7 +119,7 @@ def cache_folder(environ: Mapping[str, str], platform: str) -> Path | None:
     return Path(home, "Library", "Caches") if platform == "darwin" else Path(home, ".cache")
 
 
-def _others(keys: Sequence[Key], selected: Mapping[str, Claim], memory: int) -> list[Case]:
+def _others(keys: Sequence[CaseKey], selected: Mapping[str, Claim], memory: int) -> list[Case]:
     """Cases that the file itself does not have, those of a sweep, as far as they can be run."""
     from dropcheck.language.case_graphs import CaseGraphs
     from dropcheck.language.checks import check_cases
@@ -136,7 +136,7 @@ def _others(keys: Sequence[Key], selected: Mapping[str, Claim], memory: int) -> 
     return found
 
 
-def _entry(entry: Any) -> Key | None:
+def _entry(entry: Any) -> CaseKey | None:
     """One remembered case; None for anything else."""
     if not isinstance(entry, dict):
         return None
@@ -165,7 +165,7 @@ def _value(value: Any) -> Value:
     return float(value)
 
 
-def case_key(case: Case | CaseResult) -> Key:
+def case_key(case: Case | CaseResult) -> CaseKey:
     """What a case and its result have in common: the claim, and the parameters by name."""
     claim = case.claim if isinstance(case.claim, str) else case.claim.id
     return claim, tuple(sorted(case.parameters.items()))

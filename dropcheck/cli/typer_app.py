@@ -20,7 +20,7 @@ from dropcheck.cli import completion
 from dropcheck.cli.arguments import HELP, Command, is_named
 from dropcheck.cli.given import Given
 from dropcheck.cli.output import ExitCode, emit, print_out
-from dropcheck.settings import Kind, Option
+from dropcheck.settings import Option, OptionKind
 
 SECTION = "Parameters of the selected claims"
 WIDEST_NAME = 30  # in the first column of a section, as typer has it
@@ -145,7 +145,7 @@ def _declared(option: Option, given: Given, *, completing: bool) -> tuple[Any, b
     declaration = typer.Option(
         *option.spellings, metavar=option.placeholder or None, help=text, **more
     )
-    if option.kind is Kind.FLAG:
+    if option.kind is OptionKind.FLAG:
         return Annotated[bool, declaration], False
     return Annotated[list[str] if option.repeated else str, declaration], None
 

@@ -11,14 +11,14 @@ from typing import Any
 from dropcheck.claims.registry import Claim
 from dropcheck.code.call_limit import SECONDS
 from dropcheck.code.implementations import COMPILED, FRAMEWORKS, Implementation, check_dtypes
-from dropcheck.code.tables import FILE, Table, tables_of
+from dropcheck.code.tables import FILE, ImplementationTable, tables_of
 from dropcheck.code.targets import Target, read_target
 from dropcheck.errors import DropcheckError, Problem, nearest
 
 _NAME = re.compile(r"[^\W_][\w.-]*")
 _MINE = "mine"  # what an implementation is called in hints
 _EXAMPLES = "write --with torch, or --with torch:dropout=torch.nn.functional:dropout"
-_NO_TABLE = Table(
+_NO_TABLE = ImplementationTable(
     adapter=None, device=None, compiled=False, dtypes=(), call_limit=None, xfail={}, slots={}
 )
 
@@ -150,7 +150,7 @@ def _hint(text: str) -> str:
 
 
 def _made(
-    name: str, targets: Mapping[str, Target], table: Table, folders: tuple[Path, Path]
+    name: str, targets: Mapping[str, Target], table: ImplementationTable, folders: tuple[Path, Path]
 ) -> Sequence[Implementation]:
     """The implementation, and the compiled one beside it where its table says so."""
     folder, home = folders
@@ -176,7 +176,7 @@ def _made(
     return (one, compiled) if table.compiled else (one,)
 
 
-def _unknown(name: str, tables: Mapping[str, Table]) -> Problem:
+def _unknown(name: str, tables: Mapping[str, ImplementationTable]) -> Problem:
     known = [*tables, *FRAMEWORKS]
     near = nearest(name, known)
     hint = f"did you mean {near!r}?" if near else (

@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.claims.registry import Asked, Slot
+from dropcheck.claims.registry import CodeRequest, Slot
 from dropcheck.code.adapters.adapter import Adapter, kind_of
-from dropcheck.code.call_data import Given, Taken
-from dropcheck.code.call_limit import Calls, CallTookTooLongError, limited
+from dropcheck.code.call_data import CallData, Taken
+from dropcheck.code.call_limit import CallTookTooLongError, TimedCalls, limited
 from dropcheck.code.calling import caller
-from dropcheck.code.plans import Plan, UnfitCodeError, planned
+from dropcheck.code.plans import CallPlan, UnfitCodeError, planned
 from dropcheck.code.shared_numbers import CALLS, FEWEST_COMPARED, draws_of_a_call, shared_numbers
 from dropcheck.code.targets import raised, said_by
 from dropcheck.errors import DropcheckError, Problem
@@ -58,7 +58,7 @@ class Bound:
         self._adapter = adapter
         self._function = function
         self._limit = limit
-        self._plans: dict[object, Plan] = {}
+        self._plans: dict[object, CallPlan] = {}
         self._shapes: dict[tuple[object, str], tuple[int, ...]] = {}
 
     @property
@@ -72,7 +72,7 @@ class Bound:
         return self._adapter.has_gradient(self._function)
 
     def drawn(
-        self, generator: np.random.Generator, asked: Asked, inputs: Sequence[Array]
+        self, generator: np.random.Generator, asked: CodeRequest, inputs: Sequence[Array]
     ) -> Mapping[str, Array]:
         """What the code returns for so many draws, by mode: float64, [*shape of one draw, draws].
 
@@ -94,7 +94,7 @@ class Bound:
         with limited(self._limit), self._adapter.on_one_thread():
             yield
 
-    def looked_at(self, asked: Asked, inputs: Sequence[Array]) -> bool:
+    def looked_at(self, asked: CodeRequest, inputs: Sequence[Array]) -> bool:
         """Whether code had to be called to look at it before it is asked for this: once for each.
 
         Raises:
@@ -107,23 +107,23 @@ class Bound:
             self._look_at(key, asked, inputs)
         return not self._plans[key].lead
 
-    def _look_at(self, key: object, asked: Asked, inputs: Sequence[Array]) -> None:
+    def _look_at(self, key: object, asked: CodeRequest, inputs: Sequence[Array]) -> None:
         plan = self._planned(asked, inputs)
         with limited(self._limit):
             if not plan.lead:
                 self._check(plan, key, asked, inputs)
         self._plans[key] = plan
 
-    def _key(self, asked: Asked, inputs: Sequence[Array]) -> object:
+    def _key(self, asked: CodeRequest, inputs: Sequence[Array]) -> object:
         """What a plan depends on: all but the draws, how many they are, and the seeds."""
         kept = tuple(one.tobytes() if one.shape[-1] == 1 else one.shape[:-1] for one in inputs)
         return asked.dtype, asked.modes, asked.size, asked.single, asked.seeds, asked.calls, kept
 
-    def _seeds(self, generator: np.random.Generator, asked: Asked) -> Callable[[], int]:
+    def _seeds(self, generator: np.random.Generator, asked: CodeRequest) -> Callable[[], int]:
         """The first of as many seeds as follow each other, a new one each time."""
         return lambda: int(generator.integers(self._adapter.seeds - asked.seeds))
 
-    def _planned(self, asked: Asked, inputs: Sequence[Array]) -> Plan:
+    def _planned(self, asked: CodeRequest, inputs: Sequence[Array]) -> CallPlan:
         try:
             return planned(self._adapter, self._function, self.slot.takes, asked, inputs)
         except UnfitCodeError as error:
@@ -133,9 +133,9 @@ class Bound:
 
     def _run(
         self,
-        plan: Plan,
+        plan: CallPlan,
         key: object,
-        asked: Asked,
+        asked: CodeRequest,
         inputs: Sequence[Array],
         seed: Callable[[], int],
     ) -> dict[str, Array]:
@@ -143,7 +143,7 @@ class Bound:
 
         What is evaluated is called after all that trains, with the same numbers.
         """
-        given = Given(self._adapter, plan, asked, inputs)
+        given = CallData(self._adapter, plan, asked, inputs)
         taken = {mode: Taken(plan, asked, key, mode) for mode in asked.modes}
         training = asked.modes - {"eval"}
         groups = [modes for modes in (training, asked.modes - training) if modes]
@@ -163,13 +163,13 @@ class Bound:
 
     def _call(
         self,
-        plan: Plan,
-        asked: Asked,
-        given: Given,
+        plan: CallPlan,
+        asked: CodeRequest,
+        given: CallData,
         number: int,
         start: int,
         modes: frozenset[str],
-        calls: Calls,
+        calls: TimedCalls,
     ) -> Mapping[str, Any]:
         """What one call returns, in each mode; the size that a sampler gets comes last."""
         arguments: Sequence[Any] = ()
@@ -211,7 +211,7 @@ class Bound:
             taken.begin(of_one)
         taken.put(number, start, array)
 
-    def _of_one(self, plan: Plan, asked: Asked, array: Array) -> tuple[int, ...]:
+    def _of_one(self, plan: CallPlan, asked: CodeRequest, array: Array) -> tuple[int, ...]:
         """The shape of one draw of what was returned."""
         draws = plan.call_draws(asked.draws)
         size = None if asked.size is None else asked.size[len(plan.lead) :]
@@ -243,7 +243,9 @@ class Bound:
 
     # ---- what is looked at before anything is judged --------------------------------------------
 
-    def _check(self, plan: Plan, key: object, asked: Asked, inputs: Sequence[Array]) -> None:
+    def _check(
+        self, plan: CallPlan, key: object, asked: CodeRequest, inputs: Sequence[Array]
+    ) -> None:
         """Refuse code whose draws depend on more than the seed, or on less, or on one another.
 
         Where draws are compared with each other, all have the same inputs. The seeds are no part of
@@ -278,7 +280,7 @@ class Bound:
             )
 
     def _check_independence(
-        self, plan: Plan, key: object, probe: Asked, inputs: Sequence[Array]
+        self, plan: CallPlan, key: object, probe: CodeRequest, inputs: Sequence[Array]
     ) -> None:
         """Refuse draws of one call that share random numbers where each is to count by itself."""
         if not self._counts_each:
@@ -304,8 +306,8 @@ class Bound:
         return DropcheckError(Problem(f"{self.name} {message}", hint=hint))
 
 
-def _replaced(asked: Asked, *, draws: int, modes: frozenset[str]) -> Asked:
-    return Asked(
+def _replaced(asked: CodeRequest, *, draws: int, modes: frozenset[str]) -> CodeRequest:
+    return CodeRequest(
         draws=draws, shapes=asked.shapes, dtype=asked.dtype, modes=modes, size=asked.size,
         seeds=asked.seeds, calls=asked.calls, single=asked.single, begin=True,
     )  # fmt: skip

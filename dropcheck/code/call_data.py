@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.claims.registry import Asked
+from dropcheck.claims.registry import CodeRequest
 from dropcheck.code.adapters.adapter import Adapter
-from dropcheck.code.plans import Plan, precision
+from dropcheck.code.plans import CallPlan, precision
 from dropcheck.simulation.user_code.draws_first import draws_first
 from dropcheck.vocabulary.function import Array
 
@@ -18,7 +18,7 @@ COPIED = 2**15
 _Make = Callable[[int, int], Any]
 
 
-class Given:
+class CallData:
     """What the calls of one span are given, in arrays of their own: code may compute in place.
 
     Args:
@@ -28,7 +28,9 @@ class Given:
         inputs: [*shape, draws], or [*shape, 1] of what does not vary.
     """
 
-    def __init__(self, adapter: Adapter, plan: Plan, asked: Asked, inputs: Sequence[Array]) -> None:
+    def __init__(
+        self, adapter: Adapter, plan: CallPlan, asked: CodeRequest, inputs: Sequence[Array]
+    ) -> None:
         self._adapter = adapter
         self._dtype = asked.dtype or adapter.default_dtype
         self._size = plan.call_draws(asked.draws)
@@ -52,7 +54,7 @@ class Given:
         """Those of one call: its number among those of all seeds, and its first draw."""
         return [make(number, start) for make in self._makers]
 
-    def _varying(self, values: Array, plan: Plan) -> _Make:
+    def _varying(self, values: Array, plan: CallPlan) -> _Make:
         """The parts of [calls of all seeds, draws, …]."""
         adapter, dtype, size = self._adapter, self._dtype, self._size
         if plan.single and not self._several:
@@ -85,7 +87,7 @@ class Given:
 class Taken:
     """What the calls of one span return in one mode, as float64: an array of its own."""
 
-    def __init__(self, plan: Plan, asked: Asked, key: object, mode: str) -> None:
+    def __init__(self, plan: CallPlan, asked: CodeRequest, key: object, mode: str) -> None:
         self._size = plan.call_draws(asked.draws)
         self.plan = plan
         self.asked = asked
@@ -119,7 +121,7 @@ def _always(value: Any) -> _Make:
     return lambda _number, _start: value
 
 
-def _by_call(values: Array, plan: Plan, asked: Asked) -> Array:
+def _by_call(values: Array, plan: CallPlan, asked: CodeRequest) -> Array:
     """[draws, …] as [calls of all seeds, draws, …]; what has no such axes is given to all."""
     if not plan.lead:
         return values[np.newaxis]

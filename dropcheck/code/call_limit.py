@@ -17,7 +17,7 @@ class CallTookTooLongError(BaseException):
     """Raised within a call at its limit; code under test that catches `Exception` lets it pass."""
 
 
-class Calls:
+class TimedCalls:
     """Calls that are timed one by one, within one `limited`.
 
     Args:
@@ -48,12 +48,12 @@ class Calls:
         return self.seconds - (0.0 if self._start is None else time.monotonic() - self._start)
 
 
-_armed: list[Calls] = []  # those that the alarm is set for, one within another
+_armed: list[TimedCalls] = []  # those that the alarm is set for, one within another
 _here: ContextVar[bool] = ContextVar("armed", default=False)  # whether it is set in this thread
 
 
 @contextmanager
-def limited(seconds: float) -> Iterator[Calls]:
+def limited(seconds: float) -> Iterator[TimedCalls]:
     """Calls of which none goes on for longer, where the main thread waits in Python for them.
 
     A signal reaches the main thread alone, on systems that have SIGALRM, and interrupts no function
@@ -61,7 +61,7 @@ def limited(seconds: float) -> Iterator[Calls]:
     a call that has taken too long is seen when it is over. The alarm is set once for all calls, and
     for others within these: setting it takes longer than many of them.
     """
-    calls = Calls(seconds)
+    calls = TimedCalls(seconds)
     if _here.get():
         with _among_armed(calls):
             yield calls
@@ -80,7 +80,7 @@ def limited(seconds: float) -> Iterator[Calls]:
 
 
 @contextmanager
-def _among_armed(calls: Calls) -> Iterator[None]:
+def _among_armed(calls: TimedCalls) -> Iterator[None]:
     sooner = all(calls.seconds < one.seconds for one in _armed)
     _armed.append(calls)
     try:

@@ -26,7 +26,7 @@ _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedFunction:
     """A function, ready to be called with the arguments of its slot.
 
     `arguments` are those of a call: None where an argument of the slot goes, else the name of what
@@ -44,7 +44,7 @@ class Prepared:
         return self.arguments.index(None)
 
 
-def prepared(adapter: Adapter, function: Any, takes: Sequence[str], count: int) -> Prepared:
+def prepared(adapter: Adapter, function: Any, takes: Sequence[str], count: int) -> PreparedFunction:
     """A function with the plan of its arguments.
 
     Args:
@@ -60,7 +60,7 @@ def prepared(adapter: Adapter, function: Any, takes: Sequence[str], count: int) 
     try:
         signature = inspect.signature(adapter.entry(function))
     except (TypeError, ValueError):  # of a function that is not written in Python
-        return Prepared(function, (None,) * count, (), has_modes)
+        return PreparedFunction(function, (None,) * count, (), has_modes)
     parameters = signature.parameters
     known = {DTYPE, *adapter.sources}
     known |= set() if has_modes else {*TRAINING, *EVALUATING}
@@ -89,14 +89,14 @@ def prepared(adapter: Adapter, function: Any, takes: Sequence[str], count: int) 
     modes = has_modes or any(
         name in (*TRAINING, *EVALUATING) for name in (*by_place & known, *named)
     )
-    return Prepared(function, tuple(places), named, modes)
+    return PreparedFunction(function, tuple(places), named, modes)
 
 
-Call = Callable[[Sequence[Any]], Mapping[str, Any]]
+Caller = Callable[[Sequence[Any]], Mapping[str, Any]]
 """What a call returns, by mode: "eval" alone, or one or both of "train" and "grad"."""
 
 
-def caller(adapter: Adapter, code: Prepared, dtype: str, modes: frozenset[str]) -> Call:
+def caller(adapter: Adapter, code: PreparedFunction, dtype: str, modes: frozenset[str]) -> Caller:
     """What calls a function with the arguments of its slot, time and again."""
     evaluate = "eval" in modes
     known: dict[str, Any] = {

@@ -30,7 +30,7 @@ FINEST = ("float64", "float32")
 """Number formats in which all numbers of those behind them, and of shorter ones, are."""
 
 
-class Implementation(Protocol):
+class ColumnCode(Protocol):
     """Code for slots, under a name."""
 
     @property
@@ -62,7 +62,7 @@ class Implementation(Protocol):
 
 def with_columns(
     registry: Registry,
-    implementations: Sequence[Implementation],
+    implementations: Sequence[ColumnCode],
     formats: Sequence[str] = (),
     graphs: CaseGraphs | None = None,
 ) -> Registry:
@@ -177,7 +177,7 @@ def _of_laws(claim: Claim, graphs: CaseGraphs) -> bool:
         return False
 
 
-def _formats(claim: Claim, one: Implementation, formats: Sequence[str]) -> tuple[str, ...]:
+def _formats(claim: Claim, one: ColumnCode, formats: Sequence[str]) -> tuple[str, ...]:
     """The number formats of a claim in a column: those asked for that code computes in.
 
     A claim of one format alone is made of that one and of finer ones: in others it may be wrong.

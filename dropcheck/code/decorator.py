@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from dropcheck.errors import DropcheckError, Problem, nearest
 
-Code = TypeVar("Code", bound=Callable[..., Any])
+Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
 MARK = "__dropcheck_implements__"
 """The attribute of what is decorated that holds what it implements."""
@@ -35,7 +35,7 @@ def implements(
     slot: str | None = None,
     adapter: str | None = None,
     dtypes: Sequence[str] = (),
-) -> Callable[[Code], Code]:
+) -> Callable[[Decorated], Decorated]:
     """Have pytest check the claims of a file of the function below it, each as a test.
 
     The function itself stays as it is; without pytest, nothing happens.
@@ -67,7 +67,7 @@ def implements(
         raise DropcheckError(Problem("'dtypes' of 'implements' is a list of names", hint=hint))
     asked = Implements(file, slot, adapter, tuple(dtypes))
 
-    def decorated(code: Code) -> Code:
+    def decorated(code: Decorated) -> Decorated:
         held: Any = code
         # a function may be code for several files; a class does not share what its parents hold
         held.__dropcheck_implements__ = (*vars(held).get(MARK, ()), asked)

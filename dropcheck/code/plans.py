@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.claims.registry import Asked
+from dropcheck.claims.registry import CodeRequest
 from dropcheck.code.adapters.adapter import Adapter
-from dropcheck.code.calling import Call, Prepared, prepared
+from dropcheck.code.calling import Caller, PreparedFunction, prepared
 from dropcheck.code.targets import raised
 from dropcheck.errors import DropcheckError
 from dropcheck.vocabulary.function import Array
@@ -32,17 +32,17 @@ class UnfitCodeError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CallPlan:
     """How one function is called for one shape of what is asked."""
 
-    code: Prepared
+    code: PreparedFunction
     fixed: Mapping[int, Any]  # arguments that are the same in every call, by place
     varying: tuple[int, ...]  # the places of the others
     lead: tuple[int, ...]  # the lengths of the axes of seeds and calls that there are
     elements: int  # numbers of one draw
     one_shape: bool  # whether all calls are to have few shapes
     single: bool  # whether one draw is one call
-    callers: dict[frozenset[str], Call] = field(default_factory=dict)  # by the modes of a call
+    callers: dict[frozenset[str], Caller] = field(default_factory=dict)  # by the modes of a call
 
     def call_draws(self, draws: int) -> int:
         """The draws of one call, where so many are asked for: those of all calls are made equal."""
@@ -56,8 +56,8 @@ class Plan:
 
 
 def planned(
-    adapter: Adapter, target: Any, takes: Sequence[str], asked: Asked, inputs: Sequence[Array]
-) -> Plan:
+    adapter: Adapter, target: Any, takes: Sequence[str], asked: CodeRequest, inputs: Sequence[Array]
+) -> CallPlan:
     """The plan of all calls that are asked for like these.
 
     Args:
@@ -105,7 +105,7 @@ def planned(
     shapes = [inputs[place].shape[len(lead) : -1] for place in varying]
     shapes += [asked.size[len(lead) :]] if asked.size is not None else []
     largest = max(map(prod, shapes), default=1)
-    return Plan(
+    return CallPlan(
         code=code,
         fixed=fixed,
         varying=varying,
@@ -132,7 +132,7 @@ def _power_of_two(number: int) -> int:
     return 1 << (number - 1).bit_length()
 
 
-def _varies(asked: Asked, place: int, values: Array) -> bool:
+def _varies(asked: CodeRequest, place: int, values: Array) -> bool:
     """Whether an input may differ from draw to draw: a shape is given for those that do."""
     return values.shape[-1] > 1 or (asked.draws == 1 and asked.shapes[place] is not None)
 

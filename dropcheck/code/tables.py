@@ -22,7 +22,7 @@ KEYS = ("adapter", "device", "compiled", "dtypes", "call_limit", "xfail")
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ImplementationTable:
     """What pyproject.toml says of one implementation."""
 
     adapter: str | None
@@ -34,7 +34,7 @@ class Table:
     slots: Mapping[str, Target]
 
 
-def tables_of(folder: Path) -> tuple[Mapping[str, Table], Path]:
+def tables_of(folder: Path) -> tuple[Mapping[str, ImplementationTable], Path]:
     """The tables of the nearest pyproject.toml, in this folder or above; and its folder.
 
     Raises:
@@ -47,7 +47,7 @@ def tables_of(folder: Path) -> tuple[Mapping[str, Table], Path]:
     return {}, folder
 
 
-def _tables(path: Path) -> Mapping[str, Table]:
+def _tables(path: Path) -> Mapping[str, ImplementationTable]:
     text = ""
     try:
         text = path.read_text(encoding="utf-8")
@@ -67,7 +67,7 @@ def _tables(path: Path) -> Mapping[str, Table]:
         where = _location(path, text, line, column)
         problem = Problem(f"not TOML: {message[: at.start() if at else None]}", where)
         raise DropcheckError(problem) from error
-    reader = _Reader(path, text)
+    reader = _TableReader(path, text)
     for key in _HEADING.split("."):
         whole = whole.get(key, {}) if isinstance(whole, dict) else {}
     tables = {name: reader.table(name, one) for name, one in whole.items()}
@@ -76,7 +76,7 @@ def _tables(path: Path) -> Mapping[str, Table]:
     return tables
 
 
-class _Reader:
+class _TableReader:
     """The values of tables, and every problem with them."""
 
     def __init__(self, path: Path, text: str) -> None:
@@ -84,7 +84,7 @@ class _Reader:
         self.text = text
         self.problems: list[Problem] = []
 
-    def table(self, name: str, values: object) -> Table:
+    def table(self, name: str, values: object) -> ImplementationTable:
         """One table; what is wrong with it is kept."""
         if not isinstance(values, dict):
             self._wrong(name, None, "is a table", f"write [{_HEADING}.{name}]")
@@ -111,7 +111,7 @@ class _Reader:
                 near = nearest(slot, KEYS)
                 hint = f"did you mean {near!r}?" if near else "write slot = 'module:function'"
                 self._wrong(name, slot, str(error), hint)
-        return Table(
+        return ImplementationTable(
             adapter=adapter,
             device=self._value(name, values, "device", str, "text such as 'cpu'"),
             compiled=self._value(name, values, "compiled", bool, "true or false") or False,

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
 
-from dropcheck.claims.source import Position, Report
+from dropcheck.claims.source import LineColumn, Problems
 
 MARKDOWN = (".md", ".markdown", ".qmd", ".rmd")
 NOTEBOOK = (".ipynb",)
@@ -32,7 +32,7 @@ class Piece:
     """Text of a document with the place of each of its characters."""
 
     text: str
-    places: Sequence[Position]  # one more than there are characters
+    places: Sequence[LineColumn]  # one more than there are characters
 
     def part(self, start: int, end: int) -> Piece:
         """Some of its characters, without white space at the ends."""
@@ -43,7 +43,7 @@ class Piece:
         return Piece(self.text[start:end], self.places[start : end + 1])
 
     @property
-    def start(self) -> Position:
+    def start(self) -> LineColumn:
         """Where it begins."""
         return self.places[0]
 
@@ -54,7 +54,7 @@ class Mark:
 
     id: str | None
     body: Piece
-    start: Position
+    start: LineColumn
     before: Piece  # the text of its paragraph up to it
     pair: Piece | None  # what stands up to its closing mark, where it has one
     section: str
@@ -74,14 +74,14 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
+class KeyBlock:
     """A block of keys of a claims file."""
 
     text: Piece
-    start: Position
+    start: LineColumn
 
 
-class LinePlaces(Sequence[Position]):
+class LinePlaces(Sequence[LineColumn]):
     """Places of a text of whole lines, or of their ends, with a line end behind each.
 
     A document of millions of characters has few whose places are asked for.
@@ -95,7 +95,7 @@ class LinePlaces(Sequence[Position]):
     (8, (4, 1), (5, 1), (6, 0), ((4, 2), (5, 1)))
     """
 
-    def __init__(self, lines: Sequence[tuple[int, int, int]], end: Position) -> None:
+    def __init__(self, lines: Sequence[tuple[int, int, int]], end: LineColumn) -> None:
         self._lines = lines
         self._end = end
         self._starts = [0]
@@ -106,10 +106,10 @@ class LinePlaces(Sequence[Position]):
         return self._starts[-1] + 1
 
     @overload
-    def __getitem__(self, at: int) -> Position: ...
+    def __getitem__(self, at: int) -> LineColumn: ...
     @overload
-    def __getitem__(self, at: slice) -> tuple[Position, ...]: ...
-    def __getitem__(self, at: int | slice) -> Position | tuple[Position, ...]:
+    def __getitem__(self, at: slice) -> tuple[LineColumn, ...]: ...
+    def __getitem__(self, at: int | slice) -> LineColumn | tuple[LineColumn, ...]:
         if isinstance(at, slice):
             return self._between(*at.indices(len(self)))
         at += len(self) if at < 0 else 0
@@ -121,9 +121,9 @@ class LinePlaces(Sequence[Position]):
         number, column, _ = self._lines[line]
         return number, column + at - self._starts[line]
 
-    def _between(self, start: int, stop: int, step: int) -> tuple[Position, ...]:
+    def _between(self, start: int, stop: int, step: int) -> tuple[LineColumn, ...]:
         assert step == 1
-        found: list[Position] = []
+        found: list[LineColumn] = []
         line = bisect_right(self._starts, start) - 1
         while start < min(stop, len(self) - 1):
             (number, column, _), first = self._lines[line], self._starts[line]
@@ -154,7 +154,7 @@ class Marked:
     """A document as far as claims stand in it, and its text, in which figures are counted."""
 
     title: str
-    parts: tuple[Mark | Block, ...]
+    parts: tuple[Mark | KeyBlock, ...]
     passages: tuple[Prose, ...] = ()  # in order; those with neither digit nor formula may lack
 
 
@@ -163,8 +163,8 @@ class Comment:
     """A comment of a document, without what opens and closes it."""
 
     text: Piece
-    start: Position
-    end: Position  # of what follows it
+    start: LineColumn
+    end: LineColumn  # of what follows it
     before: Piece
     section: str = ""
     sentence: str = ""
@@ -174,14 +174,16 @@ class Comment:
     after: str = ""  # some of what follows it and the comments right behind it
 
 
-def parts_of(comments: Sequence[Comment | Block], report: Report) -> tuple[Mark | Block, ...]:
+def parts_of(
+    comments: Sequence[Comment | KeyBlock], report: Problems
+) -> tuple[Mark | KeyBlock, ...]:
     """The marks and blocks among comments; what only looks like one is reported.
 
     Args:
         comments: in the order of the document; a block may stand among them already.
         report: takes what is wrong.
     """
-    parts: list[Mark | Block] = []
+    parts: list[Mark | KeyBlock] = []
     opened: tuple[Comment, re.Match[str]] | None = None
 
     def alone() -> None:
@@ -190,7 +192,7 @@ def parts_of(comments: Sequence[Comment | Block], report: Report) -> tuple[Mark 
             parts.append(_mark(*opened, None))
 
     for comment in comments:
-        if isinstance(comment, Block):
+        if isinstance(comment, KeyBlock):
             alone()
             opened = None
             parts.append(comment)
@@ -212,7 +214,7 @@ def parts_of(comments: Sequence[Comment | Block], report: Report) -> tuple[Mark 
         rest = comment.text.text[head.end() :]
         if comment.own_line and not head["colon"] and "\n" in comment.text.text:
             text = comment.text.part(head.end(), len(comment.text.text))
-            parts.append(Block(text=_whole_lines(comment.text, head.end()), start=text.start))
+            parts.append(KeyBlock(text=_whole_lines(comment.text, head.end()), start=text.start))
         elif not head["colon"] and rest.strip():
             report.add(comment.start, "a colon is missing", f"write {WORD}: …")
         else:
@@ -249,7 +251,7 @@ def _paired(opened: tuple[Comment, re.Match[str]], closing: Comment) -> Mark:
     return _mark(comment, head, between.part(start, len(between.text)))
 
 
-def _misspelt(comment: Comment, word: str, head: re.Match[str] | None, report: Report) -> None:
+def _misspelt(comment: Comment, word: str, head: re.Match[str] | None, report: Problems) -> None:
     if _BEHIND_SIGNS.match(comment.text.text):
         hint = f"write <!-- {WORD}: …; a mark that is not read claims nothing"
         report.add(comment.start, "signs stand before the word of this mark", hint)

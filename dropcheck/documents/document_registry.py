@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dropcheck.claims.format import CLAIM, FILE, FORMAT
-from dropcheck.claims.nodes import Entry, Listing, Node, Scalar, Tree, compose_piece
+from dropcheck.claims.nodes import Entry, Listing, Scalar, Tree, YamlNode, compose_piece
 from dropcheck.claims.reader import registry_of
 from dropcheck.claims.registry import (
     Claim,
@@ -20,8 +20,8 @@ from dropcheck.claims.registry import (
     Registry,
     SourceText,
 )
-from dropcheck.claims.source import Position, Report, read_bytes
-from dropcheck.documents.carrier import Block, Mark, Piece
+from dropcheck.claims.source import LineColumn, Problems, read_bytes
+from dropcheck.documents.carrier import KeyBlock, Mark, Piece
 from dropcheck.documents.carriers import marked_in
 from dropcheck.documents.latex.formula import statements
 from dropcheck.documents.latex.tokens import LatexError
@@ -65,7 +65,7 @@ def document_of(data: bytes, path: Path, name: str) -> Registry:
     report, marked = marked_in(data, path.suffix.lower(), name)
     builder = _Builder(report, _slug(path.stem) or "document")
     for part in marked.parts:
-        if isinstance(part, Block):
+        if isinstance(part, KeyBlock):
             builder.add_block(part)
         else:
             builder.add_mark(part)
@@ -80,7 +80,7 @@ def document_of(data: bytes, path: Path, name: str) -> Registry:
 class _Builder:
     """Gathers what blocks and marks say, in the form of a claims file."""
 
-    def __init__(self, report: Report, document: str) -> None:
+    def __init__(self, report: Problems, document: str) -> None:
         self.report = report
         self.document = document
         self.models: dict[str, Entry] = {}
@@ -90,14 +90,14 @@ class _Builder:
         self.notation: dict[str, str] = {}
         self.formulas: dict[str, tuple[Piece, dict[str, str]]] = {}
         self.made: Counter[str] = Counter()  # how often each id was made
-        self.marks: set[Position] = set()
+        self.marks: set[LineColumn] = set()
         self.written: dict[str, Written] = {}  # what each mark speaks of, by its claim's id
         self.printed: dict[Span, Printed] = {}  # the same, by its place
         self.dotted: dict[str, str] = {}  # the ids with a dot, by what stands for them
 
     # ---- blocks --------------------------------------------------------------------------------
 
-    def add_block(self, block: Block) -> None:
+    def add_block(self, block: KeyBlock) -> None:
         node = self._composed(block.text, block.start)
         if node is None:
             return
@@ -288,18 +288,18 @@ class _Builder:
 
     # ---- both ----------------------------------------------------------------------------------
 
-    def _entry(self, text: str, at: Position) -> Entry:
+    def _entry(self, text: str, at: LineColumn) -> Entry:
         written = SourceText.placed(text, self.report.source.location(at))
         scalar = Scalar(text=text, value=text, start=at, end=at, style="'", written=written)
         return Entry(at, scalar)
 
-    def _composed(self, text: Piece, at: Position) -> Node | None:
+    def _composed(self, text: Piece, at: LineColumn) -> YamlNode | None:
         """A piece of YAML as nodes that stand where it stands; None where there are none."""
         starts = [0]
         for line in text.text.split("\n"):
             starts.append(starts[-1] + len(line) + 1)
 
-        def place(position: Position) -> Position:
+        def place(position: LineColumn) -> LineColumn:
             line, column = position
             index = starts[min(line, len(starts) - 1)] + column
             return text.places[min(index, len(text.places) - 1)]
@@ -385,7 +385,7 @@ def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40].strip("-")
 
 
-def _shown(node: Node) -> str:
+def _shown(node: YamlNode) -> str:
     """What a node says, without its places."""
     match node:
         case Scalar():

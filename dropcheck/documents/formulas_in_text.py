@@ -23,7 +23,7 @@ _TOKEN = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Formula:
+class FormulaSpan:
     """A formula of a text: `text[start:end]` with what opens and closes it."""
 
     start: int
@@ -33,7 +33,7 @@ class Formula:
     has_relation: bool  # whether it says something, as `a = b` does and `x^2` does not
 
 
-def formulas_in(text: str) -> Iterator[Formula]:
+def formulas_in(text: str) -> Iterator[FormulaSpan]:
     r"""The formulas of a text, in order; the two dollar signs of "$5 and $6" make none.
 
     >>> text = r"$5 and $6, $x_{i=1}$ and \(a < b\)"
@@ -58,7 +58,13 @@ def formulas_in(text: str) -> Iterator[Formula]:
             money and (content[-1].isspace() or text[behind : behind + 1].isdigit())
         ):
             continue
-        yield Formula(opened.start(), behind, inner, end, has_relation(content))
+        yield FormulaSpan(
+            start=opened.start(),
+            end=behind,
+            inner_start=inner,
+            inner_end=end,
+            has_relation=has_relation(content),
+        )
         at = behind
 
 

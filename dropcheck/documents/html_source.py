@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 
-from dropcheck.claims.source import Position, Report, Source
+from dropcheck.claims.source import LineColumn, Problems, Source
 from dropcheck.documents.carrier import HIDDEN, MARK, Comment, Marked, Piece, Prose, parts_of
 from dropcheck.documents.sentences import sentence_at
 
@@ -74,14 +74,14 @@ def _closing(name: str, text: str, at: int) -> re.Match[str] | None:
     return re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE).search(text, at)
 
 
-def read_html(source: Source, report: Report) -> Marked:
+def read_html(source: Source, report: Problems) -> Marked:
     """The marks and blocks of an HTML document.
 
     Args:
         source: its text.
         report: takes what is wrong with the marks.
     """
-    reader = _Reader(source, report)
+    reader = _HtmlReader(source, report)
     comments = list(reader.comments())
     return Marked(
         title=reader.title or reader.heading or source.name,
@@ -97,26 +97,26 @@ def paragraphs_of_html(text: str) -> list[tuple[int, str]]:
     [(2, '1 < 2'), (0, '3')]
     """
     source = Source("", text, tuple(text.split("\n")))
-    reader = _Reader(source, Report(source))
+    reader = _HtmlReader(source, Problems(source))
     deque(reader.comments(), maxlen=0)
     return [(level, shown) for level, shown in reader.paragraphs if shown]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Pending:
+class _PendingComment:
     """A comment whose paragraph is not yet read to its end."""
 
     text: Piece
-    start: Position
-    end: Position
+    start: LineColumn
+    end: LineColumn
     at: int  # how much of the paragraph stands before it
     own_line: bool
 
 
-class _Reader:
+class _HtmlReader:
     """Goes through a document in order, paragraph by paragraph."""
 
-    def __init__(self, source: Source, report: Report) -> None:
+    def __init__(self, source: Source, report: Problems) -> None:
         self.source = source
         self.report = report
         self.whole = "\n".join(source.lines)
@@ -130,12 +130,12 @@ class _Reader:
         self.breaks = False  # the paragraph is over
         self.closing = False  # it is a heading
         self.text: list[str] = []
-        self.places: list[Position] = []
+        self.places: list[LineColumn] = []
         self.hidden: list[bool] = []
         self.seen: list[str] = []
-        self.pending: list[_Pending] = []
+        self.pending: list[_PendingComment] = []
 
-    def place(self, at: int) -> Position:
+    def place(self, at: int) -> LineColumn:
         """Where a character of the document stands."""
         line = min(bisect_right(self.starts, at) - 1, len(self.source.lines) - 1)
         return line, at - self.starts[line]
@@ -207,7 +207,7 @@ class _Reader:
             places = tuple(self.place(at) for at in range(first, stop + 1))
             line, column = self.place(start)
             self.pending.append(
-                _Pending(
+                _PendingComment(
                     text=Piece(found["text"], places),
                     start=(line, column),
                     end=self.place(found.end()),

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from dropcheck.claims.source import Position, Report, Source
+from dropcheck.claims.source import LineColumn, Problems, Source
 from dropcheck.documents.carrier import (
     HIDDEN,
     MARK,
     WORD,
-    Block,
     Comment,
+    KeyBlock,
     LinePlaces,
     Marked,
     Piece,
@@ -34,7 +34,7 @@ LONGEST_AFTER = 80
 LONGEST_BEFORE = 1_000  # characters before a mark that are looked at
 
 
-def read_markdown(source: Source, report: Report) -> Marked:
+def read_markdown(source: Source, report: Problems) -> Marked:
     """The marks and blocks of a Markdown document, or of the Markdown cells of a notebook.
 
     Args:
@@ -47,7 +47,7 @@ def read_markdown(source: Source, report: Report) -> Marked:
     if front is not None:  # is no Markdown, and would be read as a heading
         text = "\n" * front.group().count("\n") + text[front.end() :]
     tokens = _tokens_of(source, text)
-    reader = _Reader(source, tokens, report)
+    reader = _MarkdownReader(source, tokens, report)
     comments = list(reader.comments())
     name = title["title"] if title is not None else reader.title
     return Marked(
@@ -74,10 +74,10 @@ def _tokens_of(source: Source, text: str) -> list[Any]:
     return tokens
 
 
-class _Reader:
+class _MarkdownReader:
     """Goes through the tokens of a document in order."""
 
-    def __init__(self, source: Source, tokens: Sequence[Any], report: Report) -> None:
+    def __init__(self, source: Source, tokens: Sequence[Any], report: Problems) -> None:
         self.lines = source.lines
         self.report = report
         self.tokens = tokens
@@ -90,7 +90,7 @@ class _Reader:
         self.head = False
         self.read: tuple[list[int] | None, int] = None, 0  # lines, and how much of them is read
 
-    def comments(self) -> Iterator[Comment | Block]:
+    def comments(self) -> Iterator[Comment | KeyBlock]:
         """Comments outside code, and fences that hold a block."""
         heading = None
         for token in self.tokens:
@@ -124,15 +124,15 @@ class _Reader:
         else:
             self.column += 1
 
-    def _fenced(self, token: Any) -> Block:
+    def _fenced(self, token: Any) -> KeyBlock:
         first = token.map[0] + 1
         lines = token.content.rstrip("\n").split("\n")
-        places: list[Position] = []
+        places: list[LineColumn] = []
         for number, line in enumerate(lines, first):
             raw = self.lines[number] if number < len(self.lines) else ""
             shift = max(len(raw) - len(line), 0)
             places += [(number, shift + column) for column in range(len(line) + 1)]
-        return Block(text=Piece("\n".join(lines), (*places, places[-1])), start=(first - 1, 0))
+        return KeyBlock(text=Piece("\n".join(lines), (*places, places[-1])), start=(first - 1, 0))
 
     def _of_html(self, token: Any) -> Iterator[Comment]:
         region = self.region(*token.map)
@@ -147,7 +147,7 @@ class _Reader:
                 return
             yield self._comment(region, found, "")
 
-    def _refuse_open(self, text: str, at: Position) -> None:
+    def _refuse_open(self, text: str, at: LineColumn) -> None:
         """Report a mark that is never closed, which would claim nothing."""
         if re.match(rf"<!--\s*/?{WORD}", text) and "-->" not in text:
             self.report.add(at, "this mark is never closed", "close it: -->")
@@ -267,11 +267,11 @@ _TARGET = re.compile(
     r"|<[A-Za-z][\w.+-]{1,31}:[^<>\s]{0,2000}>"
 )
 
-Region = Callable[[int, int], Piece]
+PieceOfLines = Callable[[int, int], Piece]
 """Lines of a document, from one up to another, with their places."""
 
 
-def prose_of(tokens: Sequence[Any], region: Region) -> Iterator[Prose]:
+def prose_of(tokens: Sequence[Any], region: PieceOfLines) -> Iterator[Prose]:
     """The passages of a document that may hold a figure or a formula.
 
     Args:

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from dropcheck.claims.source import Position, Source, forbidden
-from dropcheck.errors import Cell, DropcheckError
+from dropcheck.claims.source import LineColumn, Source, forbidden
+from dropcheck.errors import DropcheckError, NotebookCell
 
 DEEPEST = 100  # the format needs six levels; metadata and outputs of real notebooks some ten
 FORMAT = 4
@@ -141,7 +141,7 @@ def _joined(source: Source, parts: Iterator[tuple[int, list[JsonString]]]) -> So
     """
     ends = [found.end() for found in _LINE_END.finditer(source.text)]
     lines: list[str] = []
-    cells: list[Cell] = []
+    cells: list[NotebookCell] = []
     at = 0  # of `ends`; strings come in order, so that all are passed once
     for number, strings in parts:
         text, file_lines = "", [0]
@@ -157,7 +157,7 @@ def _joined(source: Source, parts: Iterator[tuple[int, list[JsonString]]]) -> So
         file_lines = [*file_lines, *file_lines[-1:] * len(within)][: len(within)]
         if not text:
             continue
-        cells.append(Cell(number + 1, tuple(file_lines), len(lines)))
+        cells.append(NotebookCell(number + 1, tuple(file_lines), len(lines)))
         lines += within
         hidden = forbidden(text)
         if hidden is not None:
@@ -203,5 +203,5 @@ def _decoded(text: str) -> str:
 def _error(source: Source, at: int, message: str, hint: str | None = None) -> DropcheckError:
     """An error at a character of the file."""
     before = _LINE_END.split(source.text[:at])
-    place: Position = (len(before) - 1, len(before[-1]))
+    place: LineColumn = (len(before) - 1, len(before[-1]))
     return DropcheckError(source.problem(place, message, hint))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from dropcheck.claims.nodes import Entry
-from dropcheck.claims.source import Position, Source
+from dropcheck.claims.source import LineColumn, Source
 from dropcheck.documents.carrier import Mark, Piece
 from dropcheck.documents.figures import Figure, FigureError, goes_on, read_before
 from dropcheck.documents.latex.tokens import LatexError
@@ -42,8 +42,8 @@ class Spoken:
     """
 
     text: str = ""
-    places: tuple[tuple[int, Position], ...] = ()
-    start: Position | None = None
+    places: tuple[tuple[int, LineColumn], ...] = ()
+    start: LineColumn | None = None
     formula: Piece | None = None
     figure: Figure | None = None
     # the figure as it is printed, or the formula with what opens and closes it
@@ -269,9 +269,9 @@ def _one_line(piece: Piece) -> str:
     return re.sub(r"\s*\n\s*", " ", piece.text)
 
 
-def _places(piece: Piece, column: int) -> tuple[tuple[int, Position], ...]:
+def _places(piece: Piece, column: int) -> tuple[tuple[int, LineColumn], ...]:
     """Where the lines of a piece stand, in a text in which they follow each other."""
-    found: list[tuple[int, Position]] = []
+    found: list[tuple[int, LineColumn]] = []
     at = 0
     for line in re.split(r"\s*\n\s*", piece.text):
         start = piece.text.find(line, at)

@@ -7,8 +7,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dropcheck.claims.source import Position
-from dropcheck.documents.carrier import HIDDEN, WORD, Block, Comment, Piece, Prose
+from dropcheck.claims.source import LineColumn
+from dropcheck.documents.carrier import HIDDEN, WORD, Comment, KeyBlock, Piece, Prose
 from dropcheck.documents.latex.tokens import LONGEST
 from dropcheck.documents.sentences import sentence_at, shortened
 
@@ -48,12 +48,12 @@ _SHOWS_SOMETHING = re.compile(r"[0-9$]|\\[(\[b]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Pending:
+class _PendingMark:
     """A comment of the paragraph, whose sentence is not yet read to its end."""
 
     text: Piece
-    start: Position
-    end: Position
+    start: LineColumn
+    end: LineColumn
     at: int  # how much of the paragraph stands before it
     own_line: bool
     formula: Piece | None
@@ -71,9 +71,9 @@ class Paragraph:
         self.over = False
         self.glued = False  # a comment took the end of the line before
         self.text: list[str] = []
-        self.places: list[Position] = []
+        self.places: list[LineColumn] = []
         self.hidden: list[tuple[int, int]] = []
-        self.pending: list[_Pending | Block] = []
+        self.pending: list[_PendingMark | KeyBlock] = []
         self.maths: list[str] = []  # the open environments, from that of a formula on
         self.rows: list[int] = []  # where rows of the formula begin
         self.ended: tuple[int, int, int] | None = (
@@ -87,7 +87,7 @@ class Paragraph:
         self.text += text.replace("~", " ")  # a space that no line ends at
         self.places += [(line, place) for place in range(column, column + len(text))]
 
-    def add_block(self, block: Block) -> None:
+    def add_block(self, block: KeyBlock) -> None:
         """Take a block."""
         self.pending.append(block)
 
@@ -118,7 +118,9 @@ class Paragraph:
         if self.maths and not any(map(_CELLS.match, self.maths)):
             self.rows.append(len(self.text))
 
-    def add_comment(self, *, text: Piece, start: Position, end: Position, own_line: bool) -> None:
+    def add_comment(
+        self, *, text: Piece, start: LineColumn, end: LineColumn, own_line: bool
+    ) -> None:
         """Take a comment that may be a mark."""
         span, unread = None, ""
         if own_line:
@@ -138,7 +140,7 @@ class Paragraph:
         if span is not None and span[1] - span[0] > LONGEST:
             unread = f"the formula before this mark is longer than {LONGEST:,} characters"
         self.pending.append(
-            _Pending(text=text, start=start, end=end, at=len(self.text), own_line=own_line,
+            _PendingMark(text=text, start=start, end=end, at=len(self.text), own_line=own_line,
                      formula=self._formula(*span) if span and not unread else None, unread=unread)
         )  # fmt: skip
 
@@ -164,7 +166,7 @@ class Paragraph:
         )
         return piece.part(0, len(piece.text))
 
-    def flushed(self) -> Iterator[Comment | Block]:
+    def flushed(self) -> Iterator[Comment | KeyBlock]:
         """The comments and blocks of the paragraph, which is over."""
         text = "".join(self.text)
         last = (self.places[-1][0], self.places[-1][1] + 1) if self.places else (0, 0)
@@ -174,7 +176,7 @@ class Paragraph:
         ends = [end for _, _, _, end in headings]
         named = [(end, name) for kind, name, _, end in headings if kind != "title"]
         for one in self.pending:
-            if isinstance(one, Block):
+            if isinstance(one, KeyBlock):
                 yield one
                 continue
             passed = bisect_right(ends, one.at)
@@ -210,7 +212,7 @@ class Paragraph:
         self.text, self.places, self.pending, self.hidden = [], [], [], []
         self.rows, self.ended, self.over = [0], None, False
 
-    def _pass(self, text: str, places: tuple[Position, ...], heading: bool) -> None:
+    def _pass(self, text: str, places: tuple[LineColumn, ...], heading: bool) -> None:
         """Keep the paragraph as prose."""
         shown = list(text)
         unread = [found.span() for found in _NO_PROSE.finditer(text) if not _of_formula(found)]
@@ -241,7 +243,7 @@ def _headings(text: str) -> Iterator[tuple[str, str, int, int]]:
         yield found["kind"], " ".join(name.split()), found.start(), end
 
 
-def _before(text: str, places: tuple[Position, ...], at: int) -> Piece:
+def _before(text: str, places: tuple[LineColumn, ...], at: int) -> Piece:
     """What stands before a mark: without white space, emphasis and a full stop at its end.
 
     A mark goes to the end of its line, so that what ends a sentence can only stand before it.

@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from dropcheck.claims.source import Position, Report, Source
-from dropcheck.documents.carrier import WORD, Block, Comment, Marked, Piece, parts_of
+from dropcheck.claims.source import LineColumn, Problems, Source
+from dropcheck.documents.carrier import WORD, Comment, KeyBlock, Marked, Piece, parts_of
 from dropcheck.documents.tex_paragraph import Paragraph
 
 _VERBATIM = (
@@ -41,14 +41,14 @@ _BLOCK = re.compile(rf"\s*%+[ \t]*{WORD}[ \t]*(?:%.*)?\Z")
 _BLOCK_LINE = re.compile(rf"\s*%%?(?![ \t]*{WORD}\b)(?P<text>.*)\Z")
 
 
-def read_tex(source: Source, report: Report) -> Marked:
+def read_tex(source: Source, report: Problems) -> Marked:
     """The marks and blocks of a LaTeX document.
 
     Args:
         source: its text.
         report: takes what is wrong with the marks.
     """
-    reader = _Reader(source, report)
+    reader = _TexReader(source, report)
     comments = list(reader.comments())
     return Marked(
         title=reader.paragraph.title or source.name,
@@ -57,21 +57,21 @@ def read_tex(source: Source, report: Report) -> Marked:
     )
 
 
-class _Reader:
+class _TexReader:
     """Goes through the lines of a document in order."""
 
-    def __init__(self, source: Source, report: Report) -> None:
+    def __init__(self, source: Source, report: Problems) -> None:
         self.lines = source.lines
         self.report = report
         self.paragraph = Paragraph(preamble=any(r"\begin{document}" in line for line in self.lines))
         self.verbatim = set(_VERBATIM.split())
         self.ends = ""  # the environment of verbatim text that is open
-        self.opened: Position = (0, 0)  # where it is, or where \iffalse is
+        self.opened: LineColumn = (0, 0)  # where it is, or where \iffalse is
         self.unread = 0  # how many conditions are open since \iffalse
         self.over = False  # \end{document} was passed
         self.held = False  # a mark may stand in what is open
 
-    def comments(self) -> Iterator[Comment | Block]:
+    def comments(self) -> Iterator[Comment | KeyBlock]:
         """Comments that LaTeX passes over, and blocks of such lines."""
         number = 0
         while number < len(self.lines) and not self.over:
@@ -91,10 +91,10 @@ class _Reader:
             message = f"{what} is never ended, so that no mark after it is read"
             self.report.add(self.opened, message, "end it")
 
-    def _block(self, number: int) -> Block | None:
+    def _block(self, number: int) -> KeyBlock | None:
         """The block whose first line is this one; None where no line of it follows."""
         text: list[str] = []
-        places: list[Position] = []
+        places: list[LineColumn] = []
         for below in range(number + 1, len(self.lines)):
             found = _BLOCK_LINE.match(self.lines[below])
             if found is None:
@@ -104,7 +104,7 @@ class _Reader:
             places += [(below, shift + column) for column in range(len(found["text"]) + 1)]
         if not text:
             return None
-        return Block(text=Piece("\n".join(text), (*places, places[-1])), start=(number, 0))
+        return KeyBlock(text=Piece("\n".join(text), (*places, places[-1])), start=(number, 0))
 
     def _line(self, number: int) -> None:
         line = self.lines[number]

@@ -16,13 +16,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dropcheck.claims.registry import Claim
-from dropcheck.claims.source import Position, Source
+from dropcheck.claims.source import LineColumn, Source
 from dropcheck.documents.carrier import HIDDEN, Prose
 from dropcheck.documents.figures import FIGURE
-from dropcheck.documents.formulas_in_text import Formula, formulas_in
+from dropcheck.documents.formulas_in_text import FormulaSpan, formulas_in
 from dropcheck.results.coverage import Coverage, Printed, Unclaimed
 
-Span = tuple[Position, Position]
+Span = tuple[LineColumn, LineColumn]
 """Where something begins, and the place behind it."""
 
 WORDS_AROUND = 40  # characters on either side that are shown
@@ -144,7 +144,7 @@ def _items(text: str, *, heading: bool) -> Iterator[_Item]:
     yield from _figures(prose, at, len(prose), heading=heading)
 
 
-def _of_formula(text: str, formula: Formula) -> Iterator[_Item]:
+def _of_formula(text: str, formula: FormulaSpan) -> Iterator[_Item]:
     """A formula with a relation, or one that is nothing but a figure."""
     if formula.has_relation:
         yield _Item(Printed.FORMULA, formula.start, formula.end)

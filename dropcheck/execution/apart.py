@@ -23,7 +23,7 @@ class EndedTwiceError(Exception):
     """Work that ended the process which did it, and another one."""
 
 
-class Apart(Threads):
+class SpawnedProcesses(Threads):
     """Processes that are spawned, each with a thread here that waits for it.
 
     What a process that ends was doing is done again by a fresh one, once: then the error is
@@ -33,7 +33,7 @@ class Apart(Threads):
         count: how many.
         lost: called where the work of a process that ended is done again.
 
-    >>> with Apart(1) as workers:
+    >>> with SpawnedProcesses(1) as workers:
     ...     workers.submit(abs, -3).result()
     3
     """

@@ -19,7 +19,7 @@ SMALLEST_SQUARE, LARGEST_SQUARE = 1e-200, 1e200
 
 
 @dataclass(frozen=True, slots=True)
-class Axes:
+class PrincipalAxes:
     """Axes of one standard error of the averages, and the way from deviations to them.
 
     `steps` has shape [terms, rank]: an axis a column. `whitening`, of the same shape, takes the
@@ -35,7 +35,7 @@ class Axes:
         return len(self.steps.T)
 
 
-def principal_axes(deviations: Floats) -> Axes:
+def principal_axes(deviations: Floats) -> PrincipalAxes:
     """The principal axes of blocks about their mean, each term in units of its own spread.
 
     Directions in which the averages do not vary are left out.
@@ -56,7 +56,7 @@ def principal_axes(deviations: Floats) -> Axes:
     blocks, terms = deviations.shape
     if terms == 1:
         spread = math.sqrt(extremes[0] / (blocks - 1))
-        return Axes(np.array([[spread / math.sqrt(blocks)]]), np.array([[1 / spread]]))
+        return PrincipalAxes(np.array([[spread / math.sqrt(blocks)]]), np.array([[1 / spread]]))
     if terms == 2:
         return _of_two(deviations, extremes[0], extremes[1], float(products[0, 1]))
     spreads = np.sqrt(squares / (blocks - 1))
@@ -74,7 +74,7 @@ def principal_axes(deviations: Floats) -> Axes:
     return _axes(blocks, spreads, np.sqrt(values[::-1]), directions[:, ::-1])
 
 
-def _of_two(deviations: Floats, first: float, second: float, product: float) -> Axes:
+def _of_two(deviations: Floats, first: float, second: float, product: float) -> PrincipalAxes:
     """The same for two terms: in units of their spreads, the axes are their sum and difference.
 
     `first`, `second` and `product` are the sums of the squares of the deviations [blocks, 2], and
@@ -96,10 +96,10 @@ def _of_two(deviations: Floats, first: float, second: float, product: float) -> 
     to_unit = math.sqrt(freedom)
     steps = [(one * x * size * to_error, other * y * size * to_error) for x, y, size in axes]
     whitening = [(x / one * to_unit / size, y / other * to_unit / size) for x, y, size in axes]
-    return Axes(np.array(steps).T, np.array(whitening).T)
+    return PrincipalAxes(np.array(steps).T, np.array(whitening).T)
 
 
-def _careful(deviations: Floats) -> Axes:
+def _careful(deviations: Floats) -> PrincipalAxes:
     """The same by the singular values, which need no squares.
 
     Squares would hide what two almost equal averages differ by, and be cut off far from 1.
@@ -108,19 +108,19 @@ def _careful(deviations: Floats) -> Axes:
     largest = np.abs(deviations).max(axis=0)
     varied = np.flatnonzero(largest > 0)
     if not len(varied):
-        return Axes(np.zeros((terms, 0)), np.zeros((terms, 0)))
+        return PrincipalAxes(np.zeros((terms, 0)), np.zeros((terms, 0)))
     scaled = deviations[:, varied] / largest[varied]
     relative = np.sqrt((scaled**2).sum(axis=0) / (blocks - 1))
     scaled /= relative
     _, lengths, right = np.linalg.svd(scaled, full_matrices=False)
     kept = lengths > NO_VARIATION * lengths[0]
     part = _axes(blocks, largest[varied] * relative, lengths[kept], right[kept].T)
-    found = Axes(np.zeros((terms, part.rank)), np.zeros((terms, part.rank)))
+    found = PrincipalAxes(np.zeros((terms, part.rank)), np.zeros((terms, part.rank)))
     found.steps[varied], found.whitening[varied] = part.steps, part.whitening
     return found
 
 
-def _axes(blocks: int, spreads: Floats, lengths: Floats, directions: Floats) -> Axes:
+def _axes(blocks: int, spreads: Floats, lengths: Floats, directions: Floats) -> PrincipalAxes:
     """From singular values and right singular vectors [terms, rank] of the standardised blocks.
 
     The way that an axis points is chance; it is taken so that the first term grows along it.
@@ -129,4 +129,4 @@ def _axes(blocks: int, spreads: Floats, lengths: Floats, directions: Floats) -> 
     errors = lengths / math.sqrt((blocks - 1) * blocks)
     spread = spreads[:, np.newaxis]
     whitening = directions / spread * (math.sqrt(blocks - 1) / lengths)
-    return Axes(spread * directions * errors, whitening)
+    return PrincipalAxes(spread * directions * errors, whitening)

@@ -6,15 +6,15 @@ from dropcheck.claims.registry import Case
 from dropcheck.errors import DropcheckError
 from dropcheck.judging.prepared import Prepared
 from dropcheck.reasons import Reason
-from dropcheck.results import Calls, CaseResult, Outcome, Verdict
+from dropcheck.results import CallCount, CaseResult, Outcome, Verdict
 
 
-def calls_made(prepared: Prepared, spans: int, draws: int) -> Calls | None:
+def calls_made(prepared: Prepared, spans: int, draws: int) -> CallCount | None:
     """The calls that so many draws come from; None where no code is called."""
     program = None if prepared.compiled is None else prepared.compiled.program
     if program is None or not (spans and program.tests_code):
         return None
-    return Calls(program.calls(spans, draws), program.declared)
+    return CallCount(program.calls(spans, draws), program.declared)
 
 
 def result_of_error(case: Case, error: DropcheckError, alpha: float, repeat: str) -> CaseResult:

@@ -73,7 +73,7 @@ MOST_EXTRAPOLATED = 32
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pilot:
+class PilotOutcome:
     """What follows from a pilot: the draws to be judged at.
 
     A verdict is expected after `expected` draws; no look comes before `fewest` unless the budget,
@@ -147,7 +147,7 @@ def by_limit_theorem(
     return shown(run, compiled, judged, tally, Guarantee.ASYMPTOTIC, needed)
 
 
-def piloted(run: CaseRun, compiled: Compiled) -> Generator[Request, SpanSums, Pilot]:
+def piloted(run: CaseRun, compiled: Compiled) -> Generator[Request, SpanSums, PilotOutcome]:
     """Draw a pilot, used for nothing but to plan the looks."""
     most = run.most_draws(compiled.program)
     most = most if accepted(run, compiled) else min(most, UNCOUNTED)
@@ -158,7 +158,7 @@ def piloted(run: CaseRun, compiled: Compiled) -> Generator[Request, SpanSums, Pi
     rarest = draws_to_see(program, conditions_of(compiled.functional.operands))
     rare = math.ceil(RARE_SIGHTINGS * rarest)
     fewest = max(FEWEST_DRAWS, FEWEST_BLOCKS * program.block_draws, rare)
-    pilot = Pilot(
+    pilot = PilotOutcome(
         program=whole, most=most, tally=tally, fewest=fewest, expected=fewest, rarest=rarest
     )
     wanted = PILOT_BLOCKS * program.block_draws

@@ -127,7 +127,7 @@ class Converter:
             case ast.List(elts=items):
                 if not items:
                     raise at.error("a list needs at least one entry", "write for example [1, 2]")
-                return syntax.Array(at, self._all(items))
+                return syntax.ArrayLiteral(at, self._all(items))
             case ast.Subscript(value=base, slice=index):
                 entries = index.elts if isinstance(index, ast.Tuple) else [index]
                 if not entries:

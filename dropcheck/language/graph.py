@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.claims.registry import Asked, Code, Sample, Slot
+from dropcheck.claims.registry import Code, CodeRequest, Sample, Slot
 from dropcheck.language.drawn_from import NO_DRAWS, Sources
 from dropcheck.language.syntax import Position
 from dropcheck.vocabulary.distributions.distribution import Values
@@ -71,7 +71,7 @@ class CodeCall:
 
     slot: Slot
     code: Code
-    asked: Asked
+    asked: CodeRequest
     tag: str
     mode: str
     draws: bool  # whether it does by the slot's own mathematics

@@ -54,20 +54,20 @@ _COUNTED_UP = re.compile(r"([+\-*/%@]|\*\*|//)=(?!=)")
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class IndentedBlock:
     """A line, the number of its first row, and of a loop the lines of its body."""
 
     first: int
     rows: list[str]
     loop: bool
-    body: list[Block] = field(default_factory=list)
+    body: list[IndentedBlock] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class _Open:
     """A loop whose body goes on: the blanks before it, and those before its body once known."""
 
-    block: Block
+    block: IndentedBlock
     outer: str
     inner: str | None = None
 
@@ -83,14 +83,14 @@ def is_loop(row: str) -> bool:
 
 def blocks(
     source: SourceText, groups: Iterable[tuple[int, list[str]]]
-) -> tuple[list[Block], list[DropcheckError]]:
+) -> tuple[list[IndentedBlock], list[DropcheckError]]:
     """The lines of a model with those of each loop within it, and what is wrong with the blanks.
 
     Args:
         source: where the lines stand.
         groups: of each line the number of its first row, and its rows.
     """
-    found: list[Block] = []
+    found: list[IndentedBlock] = []
     errors: list[DropcheckError] = []
     opened: list[_Open] = []
     for first, rows in groups:
@@ -98,7 +98,7 @@ def blocks(
         at = Position(source, first, len(blanks))
         while opened and not _belongs(opened[-1], blanks, at, errors):
             _close(source, opened.pop(), errors)
-        block = Block(first, rows, is_loop(rows[0]))
+        block = IndentedBlock(first, rows, is_loop(rows[0]))
         (opened[-1].block.body if opened else found).append(block)
         if block.loop:
             if len(opened) >= DEEPEST_LOOPS:

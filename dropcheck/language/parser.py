@@ -17,7 +17,7 @@ from dropcheck.claims.registry import SourceText
 from dropcheck.errors import MOST_PROBLEMS, DropcheckError, Problem, at_most
 from dropcheck.language import indentation, text_checks
 from dropcheck.language.conversion import Converter
-from dropcheck.language.indentation import Block
+from dropcheck.language.indentation import IndentedBlock
 from dropcheck.language.syntax import (
     Call,
     Compare,
@@ -89,7 +89,7 @@ def model_lines(source: SourceText) -> tuple[Model, tuple[UnreadLine, ...]]:
     return _parts(source, blocks, unread), tuple(unread)
 
 
-def _parts(source: SourceText, blocks: list[Block], unread: list[UnreadLine]) -> Model:
+def _parts(source: SourceText, blocks: list[IndentedBlock], unread: list[UnreadLine]) -> Model:
     """The lines of a model or of a loop's body; those that cannot be read are put with the rest."""
     found: list[ModelLine | Loop] = []
     for block in blocks:
@@ -111,7 +111,7 @@ def _parts(source: SourceText, blocks: list[Block], unread: list[UnreadLine]) ->
     return tuple(found)
 
 
-def _loop_header(source: SourceText, block: Block) -> tuple[Name, tuple[Node, ...]]:
+def _loop_header(source: SourceText, block: IndentedBlock) -> tuple[Name, tuple[Node, ...]]:
     """The name that a loop counts with, and the arguments of its `range`.
 
     Raises:

@@ -93,8 +93,8 @@ def _is_vector(line: ModelLine) -> bool:
     match line.right:
         case syntax.Subscript(index=index):
             return line.drawn and len(index) == 1
-        case syntax.Array(items=items):
-            return not any(isinstance(item, syntax.Array) for item in items)
+        case syntax.ArrayLiteral(items=items):
+            return not any(isinstance(item, syntax.ArrayLiteral) for item in items)
         case syntax.Call(name=name):
             return name in FUNCTIONS and FUNCTIONS[name].vector
         case _:
@@ -161,7 +161,7 @@ class _TextWriter:
             case syntax.Conditional(condition=condition, then=then, otherwise=otherwise):
                 taken, asked = self.within(then, Level.OR), self.within(condition, Level.OR)
                 return self.conditional(taken, asked, self.text(otherwise)), Level.CONDITIONAL
-            case syntax.Array(items=items):
+            case syntax.ArrayLiteral(items=items):
                 return self.array(self.listed(items)), Level.ATOM
             case syntax.Subscript(base=base, index=index):
                 entries = ", ".join(self.index(entry) for entry in index)
@@ -328,7 +328,7 @@ class _LatexWriter(_TextWriter):
                 return super().index(syntax.Slice(node.at, first, node.stop, node.step))
             case syntax.Number() | syntax.Negative() | syntax.Slice():
                 return super().index(node)
-            case syntax.NewAxis() | syntax.Rest() | syntax.Array():
+            case syntax.NewAxis() | syntax.Rest() | syntax.ArrayLiteral():
                 return super().index(node)
         return self.text(syntax.Binary(node.at, "+", node, syntax.Number(node.at, 1.0)))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from dropcheck.claims.registry import Case, Claim
-from dropcheck.claims.several.searches import Point, Search, corners, searched_in, spread
+from dropcheck.claims.several.searches import Search, SearchPoint, corners, searched_in, spread
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.language.cases import (
@@ -72,19 +72,19 @@ class SearchPoints:
             )
         self.middle = first
 
-    def at(self, point: Point) -> Case:
+    def at(self, point: SearchPoint) -> Case:
         """The case at a point."""
         return Case(self.case.claim, {**self.case.parameters, **point})
 
-    def allows(self, point: Point) -> bool:
+    def allows(self, point: SearchPoint) -> bool:
         """Whether the claim's conditions hold at a point."""
         return not breaks(self._parsed, self.at(point).parameters, self._memory)
 
-    def corners(self) -> Iterator[Point]:
+    def corners(self) -> Iterator[SearchPoint]:
         """The points at the ends that the claim allows."""
         return filter(self.allows, corners(self.searches))
 
-    def _spread(self, searches: Mapping[str, Search]) -> Iterator[Point]:
+    def _spread(self, searches: Mapping[str, Search]) -> Iterator[SearchPoint]:
         return spread(searches, MOST_LOOKED_AT)
 
     def _with_whole_numbers(self) -> dict[str, Search]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.language.syntax import Array, Binary, Call, Name, Node, Number, Position
+from dropcheck.language.syntax import ArrayLiteral, Binary, Call, Name, Node, Number, Position
 from dropcheck.vocabulary import functions, laws, operators
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
 from dropcheck.vocabulary.functions.other_words import COMPLEX, DERIVATIVE
@@ -176,7 +176,7 @@ def shape_by_name(call: Call, names: Sequence[str]) -> DropcheckError:
     given = next(value for name, value in call.keywords if name not in names)
     kept = tuple((name, value) for name, value in call.keywords if name in names)
     own = unparse(Call(call.at, call.name, call.arguments, kept))
-    entries = given.items if isinstance(given, Array) else (given,)
+    entries = given.items if isinstance(given, ArrayLiteral) else (given,)
     wanted = f"{own}[{', '.join(map(unparse, entries))}]"
     hint = f"write {wanted if len(wanted) <= LONGEST_SHOWN else 'normal(0, 1)[n]'}"
     return given.at.error(f"the shape of a draw follows {call.name}(…) in brackets", hint)

@@ -123,7 +123,7 @@ class Conditional(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Array(Node):
+class ArrayLiteral(Node):
     """`[a, b, c]`."""
 
     items: tuple[Node, ...]
@@ -261,7 +261,7 @@ def children(node: Node) -> tuple[Node, ...]:
             return (item, *options)
         case Conditional(condition=condition, then=then, otherwise=otherwise):
             return (then, condition, otherwise)
-        case Array(items=items):
+        case ArrayLiteral(items=items):
             return items
         case Slice(start=start, stop=stop, step=step):
             return tuple(end for end in (start, stop, step) if end is not None)

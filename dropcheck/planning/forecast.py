@@ -46,7 +46,7 @@ from dropcheck.simulation import (
     AtThresholds,
     Compiled,
     Counted,
-    Counts,
+    CountTally,
     InCells,
     Program,
     Request,
@@ -290,7 +290,7 @@ def _of_laws(
 ) -> Generator[Request, SpanSums, Forecast]:
     """Of a statement about laws the draws are known beforehand; a span shows what they take."""
     counting = counting_of(run, claim, program)
-    tally = Counts(counting.program)
+    tally = CountTally(counting.program)
     yield from run.draw_until(tally, PILOT, 1)
     result = _of_pilot(run, counting.program, counting.most, tally, Guarantee.FINITE_SAMPLE)
     undefined = undefined_draws(tally)

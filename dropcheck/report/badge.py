@@ -15,7 +15,7 @@ from enum import Enum
 from dropcheck.report import Report, numbers
 from dropcheck.report.phrases import by_claim, worst
 from dropcheck.results import Outcome
-from dropcheck.results.coverage import Counts
+from dropcheck.results.coverage import CoverageCounts
 
 LABEL = "dropcheck"
 HEIGHT, PADDING, SIZE = 20, 6, 11  # pixels
@@ -57,7 +57,7 @@ def badge_of(report: Report) -> Badge:
     count = {outcome: sum(one.result is outcome for one in cases) for outcome in Outcome}
     held = {str(one.verdict) for one in cases if one.result is Outcome.PASS}
     holds = "verified" if held <= {"verified"} else "as claimed"
-    unclaimed = Counts.of(report.run.coverage).unclaimed
+    unclaimed = CoverageCounts.of(report.run.coverage).unclaimed
     parts = [
         f"{number} {what}"
         for number, what in (

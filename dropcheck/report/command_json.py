@@ -18,10 +18,10 @@ from dropcheck.report.json_report import (
     value_data,
     written_data,
 )
-from dropcheck.results.coverage import Counts, Coverage
+from dropcheck.results.coverage import Coverage, CoverageCounts
 
 if TYPE_CHECKING:  # each command loads its own
-    from dropcheck.audit.error_rates import Audit, Group, Row
+    from dropcheck.audit.error_rates import Audit, AuditRow, Group
     from dropcheck.claims.registry import Claim, Registry, Tolerance
     from dropcheck.errors import Problem
     from dropcheck.mutation.outcome import ClaimResult, MutantResult, MutationRun
@@ -88,8 +88,10 @@ def coverage_json(documents: Sequence[Coverage]) -> str:
     return dump(
         {
             **header(),
-            "summary": counts_data(Counts.of(documents)),
-            "documents": [{"file": one.file, **counts_data(Counts.of([one]))} for one in documents],
+            "summary": counts_data(CoverageCounts.of(documents)),
+            "documents": [
+                {"file": one.file, **counts_data(CoverageCounts.of([one]))} for one in documents
+            ],
             "unclaimed": [
                 {
                     "kind": str(one.kind),
@@ -115,7 +117,11 @@ def check_json(files: Sequence[CheckedFile], further: Sequence[Problem] = ()) ->
                     "file": file.name,
                     "claims": file.claims,
                     "cases": file.cases,
-                    **({"covered": counts_data(Counts.of(file.coverage))} if file.coverage else {}),
+                    **(
+                        {"covered": counts_data(CoverageCounts.of(file.coverage))}
+                        if file.coverage
+                        else {}
+                    ),
                 }
                 for file in files
             ],
@@ -262,7 +268,7 @@ def audit_json(audit: Audit) -> str:
     )
 
 
-def _audit_row(row: Row) -> dict[str, Any]:
+def _audit_row(row: AuditRow) -> dict[str, Any]:
     return {
         "claim": row.claim,
         "class": row.group or None,

@@ -17,7 +17,7 @@ MOST_POINTS = 3  # of parameter values that are alike; the rest are counted
 NOTHING = "-"
 
 
-class Mark(Enum):
+class ConformanceMark(Enum):
     """What became of a cell, the worst first: its sign, and what it means."""
 
     ERROR = ("error", "could not be judged")
@@ -32,19 +32,21 @@ class Mark(Enum):
         self.meaning = meaning
 
 
-_WORST_FIRST = tuple(Mark)
+_WORST_FIRST = tuple(ConformanceMark)
 
 
-def mark(case: CaseResult) -> Mark:
+def mark(case: CaseResult) -> ConformanceMark:
     """The mark of one case."""
     match case.result:
         case Outcome.ERROR:
-            return Mark.ERROR
+            return ConformanceMark.ERROR
         case Outcome.UNDECIDED:
-            return Mark.UNDECIDED
+            return ConformanceMark.UNDECIDED
         case Outcome.PASS:
-            return Mark.HOLDS if case.xfail is None else Mark.FAILS_AS_EXPECTED
-    return Mark.FAILS if case.xfail is None else Mark.HOLDS_UNEXPECTED
+            return (
+                ConformanceMark.HOLDS if case.xfail is None else ConformanceMark.FAILS_AS_EXPECTED
+            )
+    return ConformanceMark.FAILS if case.xfail is None else ConformanceMark.HOLDS_UNEXPECTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +58,14 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class ConformanceCell:
     """What became of a claim in one column: of all its cases there, one or several."""
 
     head: Head
     cases: tuple[CaseResult, ...]
 
     @property
-    def mark(self) -> Mark | None:
+    def mark(self) -> ConformanceMark | None:
         """That of the worst of them; None where there are none."""
         return min(map(mark, self.cases), key=_WORST_FIRST.index, default=None)
 
@@ -81,14 +83,14 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class ConformanceRow:
     """A claim at all its parameter values, or at those at which all columns are alike."""
 
     claim: str
     title: str
     parameters: str  # in few words; empty where the row is of all of them
     points: tuple[Mapping[str, Value], ...]
-    cells: tuple[Cell, ...]
+    cells: tuple[ConformanceCell, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,18 +98,18 @@ class Conformance:
     """The table; the mathematics is its first column."""
 
     heads: tuple[Head, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[ConformanceRow, ...]
 
     @property
-    def cells(self) -> Iterator[Cell]:
+    def cells(self) -> Iterator[ConformanceCell]:
         """Every cell that holds a case, row by row."""
         return (cell for row in self.rows for cell in row.cells if cell.cases)
 
     @property
-    def marks(self) -> tuple[Mark, ...]:
+    def marks(self) -> tuple[ConformanceMark, ...]:
         """The marks that occur."""
         found = {cell.mark for cell in self.cells}
-        return tuple(one for one in Mark if one in found)
+        return tuple(one for one in ConformanceMark if one in found)
 
 
 def conformance(cases: Sequence[CaseResult], *, each: bool = False) -> Conformance | None:
@@ -136,28 +138,28 @@ def _head(case: CaseResult) -> Head:
     return Head(MODEL if case.column is None else case.column, case.dtype)
 
 
-Point = tuple[tuple[str, Value], ...]
+ParameterPoint = tuple[tuple[str, Value], ...]
 
 
 def _rows(
     claim: str, cases: Sequence[CaseResult], heads: Sequence[Head], each: bool
-) -> Iterator[Row]:
+) -> Iterator[ConformanceRow]:
     """The rows of one claim."""
-    points: dict[Point, dict[Head, CaseResult]] = {}
+    points: dict[ParameterPoint, dict[Head, CaseResult]] = {}
     for case in cases:
         points.setdefault(tuple(case.point.items()), {})[_head(case)] = case
-    together: dict[object, list[Point]] = {}
+    together: dict[object, list[ParameterPoint]] = {}
     for point, own in points.items():
         marks = tuple(mark(own[head]) if head in own else None for head in heads)
         together.setdefault(point if each else marks, []).append(point)
     for alike in together.values():
         cells = (
-            Cell(head, tuple(points[one][head] for one in alike if head in points[one]))
+            ConformanceCell(head, tuple(points[one][head] for one in alike if head in points[one]))
             for head in heads
         )
         whole = len(together) == 1 and not each
         text = "" if whole else _text(alike, list(points))
-        yield Row(
+        yield ConformanceRow(
             claim=claim,
             title=cases[0].title,
             parameters=text,
@@ -166,7 +168,7 @@ def _rows(
         )
 
 
-def _text(points: Sequence[Point], beside: Sequence[Point]) -> str:
+def _text(points: Sequence[ParameterPoint], beside: Sequence[ParameterPoint]) -> str:
     """Parameter values in few words: those of the parameters that vary over the claim's rows."""
     varying = [
         name for name, _ in points[0] if len({dict(one).get(name) for one in beside}) > 1
@@ -183,7 +185,7 @@ def _text(points: Sequence[Point], beside: Sequence[Point]) -> str:
 # ---- what was seen -------------------------------------------------------------------------------
 
 
-def where(cell: Cell) -> str:
+def where(cell: ConformanceCell) -> str:
     """Which case of a cell is spoken of: `values@torch float32, p=0.1 and 2 more`.
 
     Of a cell made of several, their names: `mean@torch, values@torch (float16) at p=0.1`.
@@ -220,15 +222,15 @@ def seen(case: CaseResult) -> str:
     return explained or figures or words.reading(case)
 
 
-def said(cell: Cell) -> str | None:
+def said(cell: ConformanceCell) -> str | None:
     """What is said of a cell below the table; None where it holds, as it should."""
     case = cell.worst
     match cell.mark:
-        case Mark.HOLDS | None:
+        case ConformanceMark.HOLDS | None:
             return None
-        case Mark.FAILS_AS_EXPECTED:
+        case ConformanceMark.FAILS_AS_EXPECTED:
             return f"{case.xfail} ({seen(case)})"
-        case Mark.HOLDS_UNEXPECTED:
+        case ConformanceMark.HOLDS_UNEXPECTED:
             return words.reading(case)
     return seen(case)
 
@@ -244,7 +246,7 @@ def measured(case: CaseResult) -> str:
 
 def legend(table: Conformance) -> tuple[str, ...]:
     """What the signs mean, of those that the reader of a table does not know."""
-    known = {Mark.HOLDS, Mark.FAILS}
+    known = {ConformanceMark.HOLDS, ConformanceMark.FAILS}
     parts = [f"{one.sign} {one.meaning}" for one in table.marks if one not in known]
     calls = [case.calls for cell in table.cells for case in cell.cases]
     if any(one is not None and one.declared for one in calls):
@@ -254,25 +256,25 @@ def legend(table: Conformance) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def sign(cell: Cell) -> str:
+def sign(cell: ConformanceCell) -> str:
     """What stands in a cell."""
     return NOTHING if cell.mark is None else cell.mark.sign
 
 
-def to_say(table: Conformance) -> list[tuple[Cell, Mark, str]]:
+def to_say(table: Conformance) -> list[tuple[ConformanceCell, ConformanceMark, str]]:
     """The cells of which something is to be said, the worst first, with their marks and what is.
 
     What is one error of several cells is said once, of a cell made of those.
     """
-    found: dict[object, tuple[Cell, Mark, str]] = {}
+    found: dict[object, tuple[ConformanceCell, ConformanceMark, str]] = {}
     for cell in table.cells:
         text = said(cell)
         if cell.mark is None or text is None:
             continue
         key: object = len(found)
-        if cell.mark is Mark.ERROR:
-            key, own = text, tuple(one for one in cell.cases if mark(one) is Mark.ERROR)
+        if cell.mark is ConformanceMark.ERROR:
+            key, own = text, tuple(one for one in cell.cases if mark(one) is ConformanceMark.ERROR)
             before = found[key][0].cases if key in found else ()
             cell = replace(cell, cases=(*before, *own))  # noqa: PLW2901
-        found[key] = (cell, cell.mark or Mark.ERROR, text)
+        found[key] = (cell, cell.mark or ConformanceMark.ERROR, text)
     return sorted(found.values(), key=lambda one: _WORST_FIRST.index(one[1]))

@@ -23,7 +23,7 @@ from dropcheck.results import (
     Value,
     Written,
 )
-from dropcheck.results.coverage import Counts
+from dropcheck.results.coverage import CoverageCounts
 from dropcheck.results.drawn import Evidence
 
 SCHEMA = 1
@@ -54,7 +54,8 @@ def run_json(result: RunResult) -> str:
                 "draws": result.draws,
             },
             "documents": [
-                {"file": one.file, **counts_data(Counts.of([one]))} for one in result.coverage
+                {"file": one.file, **counts_data(CoverageCounts.of([one]))}
+                for one in result.coverage
             ],
             "conformance": _conformance(result.cases),
             "cases": [_case(case) for case in result.cases],
@@ -63,7 +64,7 @@ def run_json(result: RunResult) -> str:
     )
 
 
-def counts_data(counts: Counts) -> dict[str, int]:
+def counts_data(counts: CoverageCounts) -> dict[str, int]:
     """How much of documents is claimed."""
     return asdict(counts)
 

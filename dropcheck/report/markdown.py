@@ -9,9 +9,9 @@ from dropcheck.errors import Problem
 from dropcheck.report import Report, numbers, promises
 from dropcheck.report import phrases as words
 from dropcheck.report.conformance import (
-    Cell,
     Conformance,
-    Mark,
+    ConformanceCell,
+    ConformanceMark,
     conformance,
     legend,
     measured,
@@ -45,7 +45,7 @@ _MARKUP = re.compile(r"([\\`*_\[\]<>|~$&])")
 # what GitHub makes links and pictures of, in text that Markdown is done with
 _REFERENCE = re.compile(r"(@(?=\w)|#(?=\w)|:(?=[\w+-]+:)|\w:(?=//)|\bwww(?=\.))", re.ASCII)
 
-Statement = Callable[[CaseResult], str]
+StatementText = Callable[[CaseResult], str]
 
 
 def markdown_report(report: Report) -> str:
@@ -104,7 +104,7 @@ def code(written: str) -> str:
     return f"`{shown}`"
 
 
-def _table(cases: Sequence[CaseResult], statement: Statement, verbose: bool) -> str:
+def _table(cases: Sequence[CaseResult], statement: StatementText, verbose: bool) -> str:
     if not cases:
         return ""
     shown = words.rows(cases, each=verbose)
@@ -135,13 +135,13 @@ def _conformance(table: Conformance, *, verbose: bool) -> list[str]:
     return ["\n".join(map(_line, lines)), " · ".join(legend(table)), "\n".join(said)]
 
 
-def _cell(cell: Cell, *, verbose: bool) -> str:
+def _cell(cell: ConformanceCell, *, verbose: bool) -> str:
     below = measured(cell.worst).replace("\n", "<br>") if verbose and cell.cases else ""
     return "<br>".join(filter(None, (sign(cell), below)))
 
 
-def _said(cell: Cell, mark: Mark, said: str) -> str:
-    command = "" if mark is Mark.FAILS_AS_EXPECTED else f"<br>{code(cell.worst.repeat)}"
+def _said(cell: ConformanceCell, mark: ConformanceMark, said: str) -> str:
+    command = "" if mark is ConformanceMark.FAILS_AS_EXPECTED else f"<br>{code(cell.worst.repeat)}"
     return f"{mark.sign} {code(where(cell))}: {text(said)}{command}"
 
 
@@ -149,7 +149,7 @@ def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _row(case: CaseResult, statement: Statement, result: str) -> Sequence[str]:
+def _row(case: CaseResult, statement: StatementText, result: str) -> Sequence[str]:
     return (
         code(case.claim),
         statement(case),

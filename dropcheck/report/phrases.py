@@ -9,7 +9,7 @@ from dropcheck.claims import values
 from dropcheck.reasons import Reason
 from dropcheck.report import edges, numbers, promises
 from dropcheck.results import SEVERITY, CaseResult, Method, Outcome, Region, RunResult, Verdict
-from dropcheck.results.coverage import Counts, Coverage
+from dropcheck.results.coverage import Coverage, CoverageCounts
 from dropcheck.results.drawn import Evidence
 
 STYLES = dict(zip(Outcome, ("green", "bold red", "yellow", "bold red"), strict=True))
@@ -317,7 +317,7 @@ def on_the_limit(run: RunResult) -> str | None:
 
 def claimed_share(documents: Sequence[Coverage]) -> str | None:
     """How much of documents is claimed: `24 of 31 figures claimed`; None where nothing is there."""
-    found = Counts.of(documents)
+    found = CoverageCounts.of(documents)
     parts = [
         f"{claimed} of {numbers.plural(count, name)}"
         for claimed, count, name in (

@@ -251,7 +251,7 @@ class Searched:
 
 
 @dataclass(frozen=True, slots=True)
-class Calls:
+class CallCount:
     """How many calls of code the draws of a case come from.
 
     Where they are `declared` independent, each draw counts: the guarantee holds if that is true.
@@ -317,7 +317,7 @@ class CaseResult:
     dtype: str | None = None
     of: str | None = None
     xfail: str | None = None
-    calls: Calls | None = None
+    calls: CallCount | None = None
     evidence: Evidence | None = None  # of several runs, where that is kept
 
     @property

@@ -56,7 +56,7 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
+class CoverageCounts:
     """Of one document or several: figures and formulas, and how many of them are claimed."""
 
     figures: int
@@ -65,7 +65,7 @@ class Counts:
     claimed_formulas: int
 
     @classmethod
-    def of(cls, documents: Iterable[Coverage]) -> Counts:
+    def of(cls, documents: Iterable[Coverage]) -> CoverageCounts:
         """The sums over documents."""
         listed = tuple(documents)
         return cls(

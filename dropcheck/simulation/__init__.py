@@ -23,7 +23,7 @@ What a program is made of, and the shortcuts that it takes, are the room's own.
 """
 
 from dropcheck.simulation.assemble import Registers
-from dropcheck.simulation.blocks import MOST_ROWS, Collected, Counts, Request, Tally
+from dropcheck.simulation.blocks import MOST_ROWS, Collected, CountTally, Request, Tally
 from dropcheck.simulation.cell_counts import AtCuts, Counter, FarOut, Tables, TwoAtCuts
 from dropcheck.simulation.code_calls import FEWEST_CALLS
 from dropcheck.simulation.compile import (
@@ -58,9 +58,9 @@ __all__ = [
     "Clip",
     "Collected",
     "Compiled",
+    "CountTally",
     "Counted",
     "Counter",
-    "Counts",
     "FarOut",
     "InCells",
     "Program",

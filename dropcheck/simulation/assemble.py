@@ -16,7 +16,7 @@ from dropcheck.simulation.code_calls import MOST_SPAN_DRAWS, before_rounding, mo
 from dropcheck.simulation.integrands import Term
 from dropcheck.simulation.program import BLOCKS_OF_SPAN, SHORTEST_SPAN, SMALLEST_BATCH, Program
 from dropcheck.simulation.shortcuts.combinations import separations
-from dropcheck.simulation.shortcuts.truth_tables import Table, combinations, truths
+from dropcheck.simulation.shortcuts.truth_tables import TruthTable, combinations, truths
 from dropcheck.simulation.steps import Step, computed, crossed_product, freeing
 from dropcheck.vocabulary.function import Array, Kernel
 
@@ -211,7 +211,7 @@ class ProgramBuilder:
             whole=whole,
         )
 
-    def _tables(self, steps: list[Step]) -> tuple[tuple[Table, ...], tuple[Step, ...]]:
+    def _tables(self, steps: list[Step]) -> tuple[tuple[TruthTable, ...], tuple[Step, ...]]:
         """Integrands that can be counted, and the steps that are needed then."""
         groups: dict[tuple[int, ...], list[int]] = {}
         for index, term in enumerate(self._terms):
@@ -226,7 +226,7 @@ class ProgramBuilder:
         if not groups:
             return (), ()
         tables = tuple(
-            Table(
+            TruthTable(
                 sources,
                 tuple(terms),
                 math.prod(self._values[sources[0]].shape),

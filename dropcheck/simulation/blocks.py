@@ -254,7 +254,7 @@ class Collected(Tally):
         return replace(whole, sums=_join(rows, count))
 
 
-class Counts(Tally):
+class CountTally(Tally):
     """Counts of all blocks so far, added up; each span's are handed to `each`, in order."""
 
     def __init__(self, program: Program, each: Callable[[Sums], None] | None = None) -> None:

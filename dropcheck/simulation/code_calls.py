@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dropcheck.claims.registry import Asked, Code
+from dropcheck.claims.registry import Code, CodeRequest
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.graph import CodeCall, Kind, Value
 from dropcheck.simulation.steps import Step
@@ -85,7 +85,7 @@ def before_rounding(steps: Sequence[Step], keep: Collection[int]) -> list[Step]:
     ]
 
 
-class Calls:
+class SpanCalls:
     """The calls of code in one span: the first one seeds, and what is given is kept.
 
     Args:
@@ -109,7 +109,7 @@ class Calls:
             used = {*targets, *(register for step in steps for register in step.inputs)}
             self._used = {(call.tag, call.mode) for step, call in calls if step.target in used}
         self._given: dict[str, Mapping[str, Array]] = {}
-        self._earlier: list[tuple[Code, np.random.Generator, Asked, Sequence[Array]]] = []
+        self._earlier: list[tuple[Code, np.random.Generator, CodeRequest, Sequence[Array]]] = []
 
     def given(self, value: Value, inputs: Sequence[Array], draws: int) -> Array:
         """What a call gives: float64, [*shape, draws].
@@ -149,7 +149,7 @@ class Calls:
         return draws_last(given) if id(value) in self._computed else given
 
     def _drawn(
-        self, call: CodeCall, own: Asked, numbers: Sequence[Array], *, several: bool
+        self, call: CodeCall, own: CodeRequest, numbers: Sequence[Array], *, several: bool
     ) -> Mapping[str, Array]:
         # what looks at code seeds it anew: to go on as before, earlier calls are made again
         if not own.begin and call.code.looked_at(own, numbers):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dropcheck.analysis.strategy import (
-    Averages,
+    AveragingStrategy,
     BlockMeans,
     Certainty,
     Laws,
@@ -97,7 +97,7 @@ def compile_strategy(
 
 
 def compile_averages(
-    strategy: Averages,
+    strategy: AveragingStrategy,
     operands: Sequence[Value],
     *,
     crossing: bool = True,

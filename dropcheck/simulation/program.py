@@ -12,11 +12,11 @@ import numpy.typing as npt
 
 from dropcheck.language.graph import number
 from dropcheck.simulation.cell_counts import Counter, counted
-from dropcheck.simulation.code_calls import FEWEST_CALLS, Calls, calls_of, counts_each, held
+from dropcheck.simulation.code_calls import FEWEST_CALLS, SpanCalls, calls_of, counts_each, held
 from dropcheck.simulation.integrands import Held, Moments, Sums, Term, filled, in_part, middle
 from dropcheck.simulation.roundings import OnPaper
 from dropcheck.simulation.shortcuts.combinations import GroupMeans, Separations
-from dropcheck.simulation.shortcuts.truth_tables import Table, occurrences, weighted
+from dropcheck.simulation.shortcuts.truth_tables import TruthTable, occurrences, weighted
 from dropcheck.simulation.sobol_nets import Clip, Points, laws_points, with_clips
 from dropcheck.simulation.steps import Compute, Step, computed, draw_law
 from dropcheck.vocabulary.function import Array
@@ -70,7 +70,7 @@ class Program:
     # each block is a batch of left sides and one of right sides, of which every pair is evaluated
     paired: bool = False
     # integrands that are counted, and the steps that the others and the counts need
-    tables: tuple[Table, ...] = ()
+    tables: tuple[TruthTable, ...] = ()
     lean: tuple[Step, ...] = ()
     # integrands as products over groups of draws, and the steps that these need where all are
     separations: Separations | None = None
@@ -233,7 +233,7 @@ class Program:
         """
         held: list[Array | None] = [None] * self.size
         sampled: Mapping[str, Array] | None = None
-        code = Calls(self.steps, generator, self.targets)
+        code = SpanCalls(self.steps, generator, self.targets)
         points: Mapping[int, Points] = {}
         if self.net > 1:
             drawn = {one.target: one.value.shape for one in self.steps if one.kernel is None}

@@ -94,11 +94,11 @@ def compared_with(sign: str, low: float, high: float, *, turned: bool, held: boo
     return Known(hull=hull, nonzero=SURE if apart else NEVER, finite=NEVER)
 
 
-Asked = Callable[[Sequence[Known], Use], int]
+Requirement = Callable[[Sequence[Known], Use], int]
 """How surely something holds of arguments, or how the result of a function depends on draws."""
 
 
-def _always(answer: int) -> Asked:
+def _always(answer: int) -> Requirement:
     return lambda _arguments, _use: answer
 
 
@@ -124,9 +124,9 @@ class DefinedWhere:
         mend: what to write where finite arguments give infinite values.
     """
 
-    asks: Asked = _SURELY
-    nonzero: Asked = _NEVER
-    smooth: Asked = _ROUGHLY
+    asks: Requirement = _SURELY
+    nonzero: Requirement = _NEVER
+    smooth: Requirement = _ROUGHLY
     infinities: bool = False
     no_numbers: bool = False
     finite: int = SURE
@@ -229,7 +229,7 @@ def _products_nonzero(arguments: Sequence[Known], use: Use) -> int:
     return _all_nonzero(arguments, use) if one_sign else NEVER
 
 
-def _first_is_not(value: float) -> Asked:
+def _first_is_not(value: float) -> Requirement:
     return lambda arguments, _use: arguments[0].never(value)
 
 
@@ -254,7 +254,7 @@ def _power(arguments: Sequence[Known], use: Use) -> int:
     return _analytic(0.0)(arguments, use) if base.hull.low > 0 else ROUGH
 
 
-def _analytic(*breaks: float) -> Asked:
+def _analytic(*breaks: float) -> Requirement:
     """An analytic function, but where the first argument is one of some numbers."""
 
     def smooth(arguments: Sequence[Known], _use: Use) -> int:

@@ -18,7 +18,7 @@ from scipy import special
 from dropcheck.analysis.moments.exact import ExactMoments
 from dropcheck.audit import measurement
 from dropcheck.audit.audited_claims import Subject, built_in
-from dropcheck.audit.error_rates import Counts, Row, Truth
+from dropcheck.audit.error_rates import AuditRow, Truth, VerdictCounts
 from dropcheck.audit.measurement import AuditPlan, carry_out, ready, repeat, run_once
 from dropcheck.claims.reader import read_text
 from dropcheck.inference import budget, catoni, interval, spread
@@ -267,8 +267,8 @@ def test_alarm_for_a_claim_that_is_taken_for_true_and_is_false() -> None:
 
 
 def test_wrong_is_refuted_where_true_and_verified_where_false() -> None:
-    counts = Counts(verified=7, refuted=2, inconclusive=1, draws=100)
-    row = Row("c", {}, "E(x) == 1", Truth.TRUE, "", ALPHA, counts)
+    counts = VerdictCounts(verified=7, refuted=2, inconclusive=1, draws=100)
+    row = AuditRow("c", {}, "E(x) == 1", Truth.TRUE, "", ALPHA, counts)
     assert (row.wrong, row.rate, row.undecided, row.draws) == (2, 0.2, 0.1, 10)
     assert dataclasses.replace(row, truth=Truth.FALSE).wrong == 7
     assert dataclasses.replace(row, truth=Truth.UNDEFINED).wrong == 9  # neither is right
@@ -277,23 +277,29 @@ def test_wrong_is_refuted_where_true_and_verified_where_false() -> None:
 def test_bounds_are_the_exact_binomial_ones() -> None:
     from scipy import stats
 
-    row = Row("c", {}, "", Truth.TRUE, "", ALPHA, Counts(verified=970, refuted=30), 1e-3)
+    row = AuditRow(
+        "c", {}, "", Truth.TRUE, "", ALPHA, VerdictCounts(verified=970, refuted=30), 1e-3
+    )
     assert stats.binom.cdf(30, 1000, row.at_most) == pytest.approx(0.01)
     assert stats.binom.sf(29, 1000, row.at_least) == pytest.approx(1e-3)
 
 
 def test_a_kept_promise_raises_no_alarm_and_a_broken_one_does() -> None:
-    kept = Row("c", {}, "", Truth.TRUE, "", ALPHA, Counts(verified=18_900, refuted=1_100))
+    kept = AuditRow(
+        "c", {}, "", Truth.TRUE, "", ALPHA, VerdictCounts(verified=18_900, refuted=1_100)
+    )
     assert kept.rate > ALPHA  # chance allows as much
     assert not kept.alarm
-    broken = dataclasses.replace(kept, counts=Counts(verified=18_800, refuted=1_200))
+    broken = dataclasses.replace(kept, counts=VerdictCounts(verified=18_800, refuted=1_200))
     assert broken.alarm
 
 
 def test_one_verified_claim_about_no_moment_is_an_alarm() -> None:
-    counts = Counts(verified=1, inconclusive=99)
-    assert Row("c", {}, "", Truth.UNDEFINED, "", 0.0, counts).alarm
-    assert not Row("c", {}, "", Truth.UNDEFINED, "", 0.0, Counts(inconclusive=100)).alarm
+    counts = VerdictCounts(verified=1, inconclusive=99)
+    assert AuditRow("c", {}, "", Truth.UNDEFINED, "", 0.0, counts).alarm
+    assert not AuditRow(
+        "c", {}, "", Truth.UNDEFINED, "", 0.0, VerdictCounts(inconclusive=100)
+    ).alarm
 
 
 def test_verdicts_are_data() -> None:

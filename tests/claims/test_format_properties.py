@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dropcheck.claims.format import CLAIM, DEFAULTS, LEVELS
-from dropcheck.claims.kinds import Key
+from dropcheck.claims.keys import Key
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError, Problem
 

@@ -21,9 +21,9 @@ from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
 from dropcheck.claims.format import SCHEMA_FILE, claims_schema
-from dropcheck.claims.nodes import Listing, Node, Scalar, Tree, compose
+from dropcheck.claims.nodes import Listing, Scalar, Tree, YamlNode, compose
 from dropcheck.claims.reader import read_text
-from dropcheck.claims.source import Report, decode
+from dropcheck.claims.source import Problems, decode
 from dropcheck.errors import DropcheckError
 
 TOP = Path(__file__).parents[2]
@@ -42,12 +42,12 @@ def accepted(text: str) -> bool:
 
 def valid(text: str) -> bool:
     """Whether the schema takes the file, as an editor would read it."""
-    root = compose(Report(decode(text.encode(), "claims.yaml")))
+    root = compose(Problems(decode(text.encode(), "claims.yaml")))
     assert root is not None
     return bool(VALIDATOR.is_valid(plain(root)))
 
 
-def plain(node: Node) -> Any:
+def plain(node: YamlNode) -> Any:
     """What a node holds, as JSON does."""
     match node:
         case Listing():

@@ -17,7 +17,7 @@ import pexpect
 import pytest
 from terminals import POSIX, PROGRAM, environment, run, started, stop_all
 
-from dropcheck.report.terminal.progress import Tally, progress, progress_line
+from dropcheck.report.terminal.progress import RunProgress, progress, progress_line
 
 pytestmark = POSIX
 
@@ -160,12 +160,12 @@ def test_progress_is_on_standard_error_alone(folder: Path) -> None:
 
 def test_time_left_is_that_of_the_cases_or_of_the_limit() -> None:
     now = [0.0]
-    tally = Tally(10, limit=None, clock=lambda: now[0])
+    tally = RunProgress(10, limit=None, clock=lambda: now[0])
     assert tally.parts() == ["0/10"]
     now[0] = 4.0
     tally("a", 1_000_000)
     assert tally.parts() == ["1/10", "250k draws/s", "36 s left", "a"]
-    limited = Tally(10, limit=7.0, clock=lambda: now[0])
+    limited = RunProgress(10, limit=7.0, clock=lambda: now[0])
     now[0] = 8.0
     limited.drew(8_000)
     assert limited.parts() == ["0/10", "2k draws/s", "3 s left"]
@@ -174,7 +174,7 @@ def test_time_left_is_that_of_the_cases_or_of_the_limit() -> None:
 
 
 def test_a_hostile_name_is_shown_and_not_obeyed() -> None:
-    tally = Tally(2, clock=lambda: 0.0)
+    tally = RunProgress(2, clock=lambda: 0.0)
     tally("a\x1b[31m\nb")
     assert progress_line(tally, 80) == "1/2 cases · 1 s left · a\\x1b[31m b"
 

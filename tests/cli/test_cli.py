@@ -15,7 +15,7 @@ from dropcheck.cli.given import assignments
 from dropcheck.errors import DropcheckError
 from dropcheck.options import VERIFY_OPTIONS, read_value
 from dropcheck.results import CaseResult
-from dropcheck.settings import Kind, Option, Settings
+from dropcheck.settings import Option, OptionKind, Settings
 
 # exit codes
 
@@ -346,7 +346,7 @@ def test_a_long_seed_keeps_every_digit() -> None:
     assert read_value(VERIFY_OPTIONS["seed"], "9007199254740993") == 9007199254740993  # 2**53 + 1
 
 
-FILE = Option(name="file", letter="f", kind=Kind.FILE, repeated=True)
+FILE = Option(name="file", letter="f", kind=OptionKind.FILE, repeated=True)
 QUIET = Option(name="quiet", letter="q")
 
 

@@ -22,7 +22,7 @@ from dropcheck.documents.new_figures import (
     settled,
     stands,
 )
-from dropcheck.errors import Cell, Location
+from dropcheck.errors import Location, NotebookCell
 from dropcheck.results import Written
 
 BLOCK = """\
@@ -320,6 +320,6 @@ def test_edits_stand_where_they_are_said_to_stand() -> None:
     mends = [Mend(second, Decimal("2.5"), "2.5"), Mend(first, Decimal("10.5"), "10.5")]
     assert edited(data, mends) == "\ufeffa 10.5\r\nb\rc “1.5” 2.5\n".encode()
     assert edited(data, []) == data
-    nowhere = Location("a.ipynb", 1, 1, cell=Cell(number=1, file_lines=(1,), first=0))
+    nowhere = Location("a.ipynb", 1, 1, cell=NotebookCell(number=1, file_lines=(1,), first=0))
     assert not stands(b"{}", written("1.5", nowhere))
     assert ROUNDS > 1

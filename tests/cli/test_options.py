@@ -21,13 +21,13 @@ from dropcheck.cli.arguments import read_arguments
 from dropcheck.cli.given import Given
 from dropcheck.options import OPTIONS, RUN_OPTIONS, options_of, problem_with, read_value
 from dropcheck.pytest_plugin import KEYS
-from dropcheck.settings import Kind, Option, Settings
+from dropcheck.settings import Option, OptionKind, Settings
 
 ADDED = Option(
     name="warm_up",
     letter="w",
     commands=("run", "mutate"),
-    kind=Kind.SECONDS,
+    kind=OptionKind.SECONDS,
     accepts="a time above 0, such as 10s",
     help="Draw for this time before anything counts.",
 )
@@ -96,7 +96,14 @@ def test_every_key_of_the_plugin_accepts_its_default() -> None:
 def test_every_option_of_a_command_has_a_help_text_and_says_what_it_accepts(name: str) -> None:
     for option in options.options_of(name):
         assert option.help_in.get(name, option.help).endswith(".")
-        if option.kind not in (Kind.FLAG, Kind.TEXT, Kind.TAG, Kind.FILE, Kind.FORMAT, Kind.REPORT):
+        if option.kind not in (
+            OptionKind.FLAG,
+            OptionKind.TEXT,
+            OptionKind.TAG,
+            OptionKind.FILE,
+            OptionKind.FORMAT,
+            OptionKind.REPORT,
+        ):
             assert problem_with(option, "?").message.partition("must be ")[2]
 
 

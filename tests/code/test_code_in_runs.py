@@ -22,7 +22,7 @@ from dropcheck.language.graph import CodeCall
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
-from dropcheck.simulation.code_calls import Calls
+from dropcheck.simulation.code_calls import SpanCalls
 
 CLAIMS = """\
 dropcheck: 1
@@ -129,7 +129,7 @@ def test_what_is_looked_at_moves_no_draws() -> None:
     ]
 
     def span() -> Any:
-        calls = Calls(steps, np.random.default_rng(1))
+        calls = SpanCalls(steps, np.random.default_rng(1))
         return [calls.given(step.value, [x], 40) for step in steps]
 
     first, again = span(), span()  # the second time, all code was looked at before

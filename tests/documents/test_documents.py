@@ -10,7 +10,7 @@ import pytest
 
 from dropcheck.claims.registry import Registry
 from dropcheck.claims.selection import select_claims
-from dropcheck.claims.source import Report, decode
+from dropcheck.claims.source import Problems, decode
 from dropcheck.documents.any_file import read_any
 from dropcheck.documents.carrier import HIDDEN, LinePlaces
 from dropcheck.documents.markdown_source import LONGEST_BEFORE, read_markdown
@@ -342,7 +342,7 @@ def test_passages_show_what_is_read(tmp_path: Path) -> None:
         "```\n6.0\n```\n\n<div id='6.1'>\n6.2\n</div>\n"
     )
     source = decode(text.encode(), "a.md")
-    shown = read_markdown(source, Report(source)).passages
+    shown = read_markdown(source, Problems(source)).passages
     assert [one.heading for one in shown] == [True, *[False] * 4]
     for one in shown:  # each character stands where it is said to stand
         for character, (line, column) in zip(one.piece.text, one.piece.places, strict=False):

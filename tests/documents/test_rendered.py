@@ -10,7 +10,7 @@ import pytest
 from cmarkgfm.cmark import Options
 from fuzzed_documents import CELLS
 
-from dropcheck.claims.source import Report, decode
+from dropcheck.claims.source import Problems, decode
 from dropcheck.documents.carrier import Mark
 from dropcheck.documents.markdown_source import read_markdown
 
@@ -32,7 +32,7 @@ def rendered(text: str) -> str:
 def without_marks(text: str, name: str) -> str:
     """The document as it would be without dropcheck."""
     source = decode(text.encode(), name)
-    marks = [one for one in read_markdown(source, Report(source)).parts if isinstance(one, Mark)]
+    marks = [one for one in read_markdown(source, Problems(source)).parts if isinstance(one, Mark)]
     kept = "\n".join(source.lines)
     starts = [0]
     for line in source.lines:
@@ -55,7 +55,7 @@ def test_the_marks_are_the_comments_that_github_hides() -> None:
     seen = 0
     for name, text in MARKED.items():
         source = decode(text.encode(), name)
-        parts = read_markdown(source, Report(source)).parts
+        parts = read_markdown(source, Problems(source)).parts
         hidden = re.findall(r"<!--\s*dropcheck\b[^>]*?:.*?-->", rendered(text), re.DOTALL)
         seen += sum(isinstance(one, Mark) for one in parts)
         assert len(hidden) >= sum(isinstance(one, Mark) for one in parts), name

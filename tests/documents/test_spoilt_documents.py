@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from fuzzed_documents import base_documents, hidden, read_text, spoilt
 
-from dropcheck.claims.source import Report, decode
+from dropcheck.claims.source import Problems, decode
 from dropcheck.documents.carrier import ENDINGS
 from dropcheck.documents.html_source import comments_in, read_html
 
@@ -58,7 +58,7 @@ def test_comments_are_those_that_another_parser_sees() -> None:
         ours = [re.match(r"<!--(.*?)-->", text[at:], re.DOTALL) for at in comments_in(text, print)]
         assert [one[1] for one in ours if one is not None] == _Comments(text).found
     source = decode(base_documents(".html")[-1].encode(), "paper.html")
-    assert len(read_html(source, Report(source)).parts) == 4
+    assert len(read_html(source, Problems(source)).parts) == 4
 
 
 LONG = {

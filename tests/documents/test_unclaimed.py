@@ -12,7 +12,7 @@ from cli_stub import Cli
 
 from dropcheck.documents.any_file import read_any
 from dropcheck.documents.formulas_in_text import formulas_in, has_relation
-from dropcheck.results.coverage import Counts, Coverage, unexpected
+from dropcheck.results.coverage import Coverage, CoverageCounts, unexpected
 
 MODEL = "model: b ~ bernoulli(0.8)"
 MARK = f"<!-- dropcheck: == E(10 * b); {MODEL} -->"
@@ -126,7 +126,7 @@ def test_what_marks_speak_of_is_claimed(tmp_path: Path) -> None:
     )
     found = covered(tmp_path, text)
     assert [one.text for one in found.unclaimed] == ["$a = b$", "$c = d$", "8.0"]
-    assert Counts.of([found]) == Counts(
+    assert CoverageCounts.of([found]) == CoverageCounts(
         figures=5, claimed_figures=4, formulas=3, claimed_formulas=1
     )
     assert len(found.claims) == 5

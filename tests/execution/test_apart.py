@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.execution.apart import Apart, EndedTwiceError
+from dropcheck.execution.apart import EndedTwiceError, SpawnedProcesses
 
 
 def kill_oneself() -> None:
@@ -32,7 +32,7 @@ def fail() -> None:
 
 def test_what_ends_its_process_once_is_done_again(tmp_path: Path) -> None:
     lost: list[None] = []
-    with Apart(2, lambda: lost.append(None)) as workers:
+    with SpawnedProcesses(2, lambda: lost.append(None)) as workers:
         others = [workers.submit(abs, -number) for number in range(9)]
         again = workers.submit(kill_oneself_once, tmp_path / "marker")
         assert again.result() == "done"
@@ -42,7 +42,7 @@ def test_what_ends_its_process_once_is_done_again(tmp_path: Path) -> None:
 
 
 def test_what_ends_its_process_twice_is_an_error_and_takes_nothing_with_it() -> None:
-    with Apart(1) as workers:
+    with SpawnedProcesses(1) as workers:
         ended = workers.submit(kill_oneself)
         after = workers.submit(abs, -1)
         with pytest.raises(EndedTwiceError):
@@ -52,7 +52,7 @@ def test_what_ends_its_process_twice_is_an_error_and_takes_nothing_with_it() -> 
 
 
 def test_an_error_comes_back_as_it_is() -> None:
-    with Apart(1) as workers, pytest.raises(DropcheckError) as caught:
+    with SpawnedProcesses(1) as workers, pytest.raises(DropcheckError) as caught:
         workers.submit(fail).result()
     assert caught.value.problems == (Problem("no", hint="never"),)
 
@@ -60,7 +60,7 @@ def test_an_error_comes_back_as_it_is() -> None:
 def test_they_end_with_the_block_whatever_they_work_on() -> None:
     started = time.monotonic()
     before = threading.active_count()
-    with Apart(1) as workers:
+    with SpawnedProcesses(1) as workers:
         workers.submit(abs, 1).result()
         slow = workers.submit(time.sleep, 60)
         time.sleep(0.1)
@@ -73,5 +73,5 @@ def test_they_end_with_the_block_whatever_they_work_on() -> None:
 
 
 def test_what_cannot_be_sent_is_refused_at_once() -> None:
-    with Apart(1) as workers, pytest.raises(Exception, match="pickle"):
+    with SpawnedProcesses(1) as workers, pytest.raises(Exception, match="pickle"):
         workers.submit(lambda: None)

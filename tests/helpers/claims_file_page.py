@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dropcheck.claims.families import PASSAGE
 from dropcheck.claims.format import CLAIM, DEFAULTS, DOCUMENT, FILE, STATEMENT
-from dropcheck.claims.kinds import Key, Level
+from dropcheck.claims.keys import Key, KeyTable
 from dropcheck.claims.slots import LEVEL as SLOT
 
 PAGE = Path(__file__).parents[2] / "docs" / "claims-file.md"
@@ -47,7 +47,7 @@ Under `sources`, each passage has:
 """
 
 
-def rows(level: Level) -> str:
+def rows(level: KeyTable) -> str:
     """The keys of a level as a Markdown table."""
     head = "| key | holds | if left out | meaning |\n| --- | --- | --- | --- |"
     return "\n".join([head, *map(_row, level.keys)])

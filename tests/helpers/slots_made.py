@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.claims.registry import Asked, Slot, SourceText
+from dropcheck.claims.registry import CodeRequest, Slot, SourceText
 from dropcheck.code.adapters.adapter import Adapter
 from dropcheck.code.adapters.numpy_adapter import NumpyAdapter
 from dropcheck.code.bound import Bound
@@ -51,10 +51,12 @@ def bound(
     return Bound(slot(takes=takes), adapter, function, name="ours:function", limit=limit)
 
 
-def asked(draws: int, *inputs: Any, modes: Sequence[str] = ("train",), **more: Any) -> Asked:
+def asked(draws: int, *inputs: Any, modes: Sequence[str] = ("train",), **more: Any) -> CodeRequest:
     """What is asked for, of these inputs."""
     shapes = tuple(np.shape(one)[:-1] for one in inputs)
-    return Asked(draws=draws, shapes=shapes, **{"dtype": None, "modes": frozenset(modes), **more})
+    return CodeRequest(
+        draws=draws, shapes=shapes, **{"dtype": None, "modes": frozenset(modes), **more}
+    )
 
 
 def drawn(code: Bound, draws: int, *inputs: Any, seed: int = 1, **more: Any) -> dict[str, Array]:

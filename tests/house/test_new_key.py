@@ -11,14 +11,15 @@ from claims_file_page import rows
 from jsonschema import Draft7Validator
 
 from dropcheck.claims import format as table
-from dropcheck.claims.kinds import Field, Key, Level
+from dropcheck.claims.keys import Key, KeyTable
+from dropcheck.claims.kinds import Field
 from dropcheck.claims.nodes import compose
-from dropcheck.claims.source import Report, decode
+from dropcheck.claims.source import Problems, decode
 
 CONTRIBUTING = Path(__file__).parents[2] / "CONTRIBUTING.md"
 
 
-def level_with_the_key() -> Level:
+def level_with_the_key() -> KeyTable:
     """The keys of a claim, and the one on the page."""
     text = CONTRIBUTING.read_text(encoding="utf-8")
     section = text.partition("## To add a key of the claims file")[2]
@@ -32,7 +33,7 @@ LEVEL = level_with_the_key()
 
 def read(more: str) -> tuple[dict[str, Any], tuple[str, ...]]:
     """What a claim with one more key holds, and what is reported of it."""
-    report = Report(decode(f"{{title: T, claim: 1 == 1, {more}}}".encode(), "f.yaml"))
+    report = Problems(decode(f"{{title: T, claim: 1 == 1, {more}}}".encode(), "f.yaml"))
     node = compose(report)
     assert node is not None
     values = LEVEL.read(Field(node, "claim 'c'", report))

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from dropcheck.inference.covariance import Axes, principal_axes
+from dropcheck.inference.covariance import PrincipalAxes, principal_axes
 
 Floats = npt.NDArray[np.float64]
 
@@ -19,7 +19,7 @@ def blocks(terms: int, seed: int = 1, count: int = 200) -> Floats:
     return np.asarray(found - found.mean(axis=0), np.float64)
 
 
-def whitened(deviations: Floats, axes: Axes) -> Floats:
+def whitened(deviations: Floats, axes: PrincipalAxes) -> Floats:
     return np.asarray(deviations @ axes.whitening, np.float64)
 
 

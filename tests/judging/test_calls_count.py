@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pytest
 
 from dropcheck.claims.reader import read_text
-from dropcheck.claims.registry import Asked, Code, Slot
+from dropcheck.claims.registry import Code, CodeRequest, Slot
 from dropcheck.code.columns import with_columns
 from dropcheck.judging.prepared import prepare
 from dropcheck.planning.plan import plan_cases
@@ -102,11 +102,11 @@ class Own:
     def held(self) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def looked_at(self, asked: Asked, inputs: Sequence[Array]) -> bool:  # noqa: ARG002
+    def looked_at(self, asked: CodeRequest, inputs: Sequence[Array]) -> bool:  # noqa: ARG002
         return False
 
     def drawn(
-        self, generator: np.random.Generator, asked: Asked, inputs: Sequence[Any]
+        self, generator: np.random.Generator, asked: CodeRequest, inputs: Sequence[Any]
     ) -> Mapping[str, Array]:
         x = np.broadcast_to(inputs[0], (*(asked.shapes[0] or ()), asked.draws))
         return {"train": self.layer(generator, x), "eval": x}

@@ -13,7 +13,7 @@ import pytest
 from slots_made import DROPOUT
 
 from dropcheck.claims.reader import read_registries, read_text
-from dropcheck.claims.registry import Asked, Code, Registry, Slot
+from dropcheck.claims.registry import Code, CodeRequest, Registry, Slot
 from dropcheck.code.columns import with_columns
 from dropcheck.errors import DropcheckError
 from dropcheck.results import CaseResult, Outcome
@@ -22,7 +22,7 @@ from dropcheck.settings import Settings
 from dropcheck.vocabulary.functions.number_formats import rounded
 
 Array = npt.NDArray[np.float64]
-Draw = Callable[[np.random.Generator, Asked, Sequence[Array]], Mapping[str, Array]]
+Draw = Callable[[np.random.Generator, CodeRequest, Sequence[Array]], Mapping[str, Array]]
 
 FILE = (
     "\ndropcheck: 1\nslots:\n"
@@ -74,7 +74,7 @@ class OwnCode:
     def held(self) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def looked_at(self, asked: Asked, inputs: Sequence[Array]) -> bool:  # noqa: ARG002 - asked of all code
+    def looked_at(self, asked: CodeRequest, inputs: Sequence[Array]) -> bool:  # noqa: ARG002 - asked of all code
         return False
 
 
@@ -101,7 +101,7 @@ def dropout(*, factor: float = 1.0, shared: bool = False, spoiled: float = 0.0) 
     """Dropout, with its scale off by a factor, one mask for the batch, or NaN with some chance."""
 
     def drawn(
-        generator: np.random.Generator, asked: Asked, inputs: Sequence[Array]
+        generator: np.random.Generator, asked: CodeRequest, inputs: Sequence[Array]
     ) -> Mapping[str, Array]:
         given, p = rounded(inputs[0], asked.dtype or "float64"), inputs[1].item()
         x = np.broadcast_to(given, (*(asked.shapes[0] or ()), asked.draws))
@@ -118,7 +118,7 @@ def dropout(*, factor: float = 1.0, shared: bool = False, spoiled: float = 0.0) 
 
 def die(*, low: int = 1) -> Draw:
     def drawn(
-        generator: np.random.Generator, asked: Asked, inputs: Sequence[Array]
+        generator: np.random.Generator, asked: CodeRequest, inputs: Sequence[Array]
     ) -> Mapping[str, Array]:
         shape = (*(asked.size or ()), asked.draws)
         return {
@@ -187,7 +187,7 @@ def test_draws_of_one_call_that_depend_on_each_other_are_not_counted_as_many() -
     """All elements of a call are kept or dropped together: 95% of such a call says little."""
 
     def together(
-        generator: np.random.Generator, asked: Asked, inputs: Sequence[Array]
+        generator: np.random.Generator, asked: CodeRequest, inputs: Sequence[Array]
     ) -> Mapping[str, Array]:
         x = np.broadcast_to(inputs[0], (*(asked.shapes[0] or ()), asked.draws))
         mask = generator.random() >= inputs[1].item()
@@ -291,7 +291,7 @@ def test_what_code_is_given_is_rounded_and_so_is_what_is_claimed_of_it() -> None
     given: list[Any] = []
 
     def noting(
-        generator: np.random.Generator, asked: Asked, inputs: Sequence[Array]
+        generator: np.random.Generator, asked: CodeRequest, inputs: Sequence[Array]
     ) -> Mapping[str, Array]:
         given.append((asked.dtype, inputs[0].copy(), inputs[1].item()))
         return dropout()(generator, asked, inputs)
@@ -362,7 +362,7 @@ def test_a_certainty_of_code_ends_at_its_first_counterexample_and_shows_it() -> 
     given: list[int] = []
 
     def shifted(
-        generator: np.random.Generator, asked: Asked, inputs: Sequence[Array]
+        generator: np.random.Generator, asked: CodeRequest, inputs: Sequence[Array]
     ) -> Mapping[str, Array]:
         x = np.broadcast_to(inputs[0], (8, asked.draws)).copy()
         given.append(asked.draws)
@@ -382,7 +382,7 @@ def test_a_certainty_of_code_ends_at_its_first_counterexample_and_shows_it() -> 
 
 def test_a_rare_counterexample_is_found_and_shown() -> None:
     def rare(
-        generator: np.random.Generator, asked: Asked, inputs: Sequence[Array]
+        generator: np.random.Generator, asked: CodeRequest, inputs: Sequence[Array]
     ) -> Mapping[str, Array]:
         x = np.broadcast_to(inputs[0], (8, asked.draws)).copy()
         x[generator.random(x.shape) < 2e-6] = 9.0
@@ -426,7 +426,7 @@ def test_what_code_rounds_away_is_no_fault_of_a_mean() -> None:
 
     def scaled(factor: float) -> Draw:
         def drawn(
-            generator: np.random.Generator, asked: Asked, inputs: Sequence[Array]
+            generator: np.random.Generator, asked: CodeRequest, inputs: Sequence[Array]
         ) -> Mapping[str, Array]:
             return {"train": rounded(inputs[0] * inputs[1].item() * factor, "float32")}
 

@@ -24,7 +24,7 @@ from dropcheck.errors import DropcheckError
 from dropcheck.language.graph import number
 from dropcheck.language.parser import parse_expression
 from dropcheck.language.syntax import (
-    Array,
+    ArrayLiteral,
     Binary,
     Call,
     Compare,
@@ -196,7 +196,7 @@ def one_draw(node: Node, here: Here) -> Any:
         case Conditional(condition=condition, then=then, otherwise=otherwise):
             asked = np.asarray(of(condition))
             return np.where(np.isnan(asked), np.nan, np.where(asked, of(then), of(otherwise)))
-        case Array(items=items):
+        case ArrayLiteral(items=items):
             return np.stack([of(item) for item in items])
         case Transpose(base=base):
             return np.swapaxes(of(base), -1, -2)

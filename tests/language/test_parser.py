@@ -9,7 +9,7 @@ import pytest
 from dropcheck.claims.registry import SourceText
 from dropcheck.language.parser import parse_expression, parse_model, parse_statement
 from dropcheck.language.syntax import (
-    Array,
+    ArrayLiteral,
     Binary,
     Call,
     Compare,
@@ -101,9 +101,11 @@ READ: dict[str, Node] = {
     "a if b else c": Conditional(HERE, b, a, c),
     "a if b else c if a else b": Conditional(HERE, b, a, Conditional(HERE, a, c, b)),
     # lists and indexing
-    "[1, x]": Array(HERE, (one, x)),
-    "[1,]": Array(HERE, (one,)),
-    "[[1, 2], [3, x]]": Array(HERE, (Array(HERE, (one, two)), Array(HERE, (three, x)))),
+    "[1, x]": ArrayLiteral(HERE, (one, x)),
+    "[1,]": ArrayLiteral(HERE, (one,)),
+    "[[1, 2], [3, x]]": ArrayLiteral(
+        HERE, (ArrayLiteral(HERE, (one, two)), ArrayLiteral(HERE, (three, x)))
+    ),
     "x[1]": subscript(x, one),
     "x[-1, 2]": subscript(x, Negative(HERE, one), two),
     "x[(1, 2)]": subscript(x, one, two),
@@ -157,7 +159,7 @@ MODELS: dict[str, tuple[ModelLine, ...]] = {
         line("c", False, three),
     ),
     "x = [1,  # (\n  2]\nb = (\n3\n)": (
-        line("x", False, Array(HERE, (one, two))),
+        line("x", False, ArrayLiteral(HERE, (one, two))),
         line("b", False, three),
     ),
     "ﬁ = 1": (line("fi", False, one),),  # the form in which an expression would read it

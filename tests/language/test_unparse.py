@@ -19,7 +19,7 @@ from dropcheck.language.printing import (
     unparse_statement,
 )
 from dropcheck.language.syntax import (
-    Array,
+    ArrayLiteral,
     Binary,
     Call,
     Compare,
@@ -164,7 +164,7 @@ def _with_parts(part: st.SearchStrategy[Node]) -> st.SearchStrategy[Node]:
         st.builds(Logic, st.just(AT), st.sampled_from(["and", "or"]), parts),
         st.builds(Conditional, st.just(AT), part, part, part),
         st.builds(Member, st.just(AT), part, parts),
-        st.builds(Array, st.just(AT), parts),
+        st.builds(ArrayLiteral, st.just(AT), parts),
         st.builds(lambda base, entries: Subscript(AT, base, tuple(entries)), part, index),
         st.builds(Transpose, st.just(AT), part),
         st.builds(

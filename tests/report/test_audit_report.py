@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from audits import ALPHA, OWN
 
-from dropcheck.audit.error_rates import Audit, Counts, Row, Truth
+from dropcheck.audit.error_rates import Audit, AuditRow, Truth, VerdictCounts
 from dropcheck.cli import main
 from dropcheck.inference import catoni
 from dropcheck.report.command_json import audit_json
@@ -17,8 +17,8 @@ from dropcheck.report.terminal.screen import Terminal
 
 
 def an_audit(wrong: int) -> Audit:
-    counts = Counts(verified=1000 - wrong, refuted=wrong, draws=2_000_000)
-    row = Row("normal-mean", {"off": 0.0}, "E(x) == 1", Truth.TRUE, "", ALPHA, counts)
+    counts = VerdictCounts(verified=1000 - wrong, refuted=wrong, draws=2_000_000)
+    row = AuditRow("normal-mean", {"off": 0.0}, "E(x) == 1", Truth.TRUE, "", ALPHA, counts)
     return Audit("the built-in set 'laws'", (row,), 3, 1.5, 2)
 
 
@@ -39,7 +39,9 @@ def test_the_report_raises_the_alarm() -> None:
 
 
 def test_one_run_is_told_as_one() -> None:
-    row = Row("mean", {}, "E(x) == 1", Truth.UNDEFINED, "no such moment", 0.0, Counts(verified=1))
+    row = AuditRow(
+        "mean", {}, "E(x) == 1", Truth.UNDEFINED, "no such moment", 0.0, VerdictCounts(verified=1)
+    )
     text = audit_report(Audit("a set", (row,), 0, 1.0, 1), Terminal())
     assert "verified in 1 of 1 run, so" in " ".join(text.split())
     assert "1 row, 1 run · " in text
@@ -55,17 +57,17 @@ def test_the_report_fits_a_narrow_terminal(width: int) -> None:
 def by_class(wrong: int) -> Audit:
     """Three claims of one class, each with so many wrong verdicts of 20, and one of another."""
 
-    def row(claim: str, truth: Truth, counts: Counts, group: str) -> Row:
+    def row(claim: str, truth: Truth, counts: VerdictCounts, group: str) -> AuditRow:
         promise = 0.0 if truth is Truth.UNDEFINED else 1e-6
         off = {Truth.UNDEFINED: "no such moment", Truth.FALSE: "+2 resolutions"}.get(truth, "")
-        return Row(claim, {}, "E(y) == 1", truth, off, promise, counts, 1e-7, group)
+        return AuditRow(claim, {}, "E(y) == 1", truth, off, promise, counts, 1e-7, group)
 
     spikes = [
-        row("a", Truth.TRUE, Counts(18 - wrong, wrong, 2, draws=40_000), "a spike"),
-        row("b", Truth.TRUE, Counts(20 - wrong, wrong, draws=40_000), "a spike"),
-        row("c", Truth.FALSE, Counts(wrong, 20 - wrong, draws=40_000), "a spike"),
+        row("a", Truth.TRUE, VerdictCounts(18 - wrong, wrong, 2, draws=40_000), "a spike"),
+        row("b", Truth.TRUE, VerdictCounts(20 - wrong, wrong, draws=40_000), "a spike"),
+        row("c", Truth.FALSE, VerdictCounts(wrong, 20 - wrong, draws=40_000), "a spike"),
     ]
-    tail = row("d", Truth.UNDEFINED, Counts(inconclusive=20), "no moment")
+    tail = row("d", Truth.UNDEFINED, VerdictCounts(inconclusive=20), "no moment")
     return Audit("the built-in set 'hostile'", (*spikes, tail), 0, 1.0, 1)
 
 
@@ -93,7 +95,9 @@ def test_single_errors_of_a_class_add_up_to_an_alarm() -> None:
 
 
 def test_a_moment_that_does_not_exist_is_not_refuted_either() -> None:
-    row = Row("m", {}, "E(x) == 1", Truth.UNDEFINED, "no such moment", 0.0, Counts(0, 1))
+    row = AuditRow(
+        "m", {}, "E(x) == 1", Truth.UNDEFINED, "no such moment", 0.0, VerdictCounts(0, 1)
+    )
     assert row.wrong == 1
     text = audit_report(Audit("a set", (row,), 0, 1.0, 1), Terminal())
     assert "m, no such moment: refuted in 1 of 1 run" in text

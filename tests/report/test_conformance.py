@@ -16,7 +16,7 @@ from report_cases import FAILED, PASSED, UNDECIDED, run_of
 from dropcheck.claims.registry import Registry
 from dropcheck.reasons import Reason
 from dropcheck.report import Report
-from dropcheck.report.conformance import Cell, Head, Mark, conformance, where
+from dropcheck.report.conformance import ConformanceCell, ConformanceMark, Head, conformance, where
 from dropcheck.report.formats import FORMATS
 from dropcheck.report.html import conformance_section
 from dropcheck.report.terminal.run_table import run_report
@@ -59,7 +59,7 @@ CASES = (MEAN, WIDE, of_code(MEAN, "torch"), of_code(LOW, "torch", "bfloat16"), 
 def test_errors_of_one_cause_name_their_parameter_values() -> None:
     claims = [at(of_code(LOW, "torch"), p / 10) for p in range(1, 6)]
     claims.append(of_code(replace(WIDE, parameters={"p": 0.1}), "torch"))
-    text = where(Cell(Head("torch", "float32"), tuple(claims)))
+    text = where(ConformanceCell(Head("torch", "float32"), tuple(claims)))
     assert text == "mean@torch, spread@torch (float32) at p=0.1; p=0.2; p=0.3; 2 more"
 
 
@@ -164,14 +164,14 @@ def test_several_parameters_are_told_apart_by_those_that_vary() -> None:
 
 def test_the_worst_mark_of_a_cell_is_its_mark() -> None:
     order = [
-        Mark.ERROR,
-        Mark.FAILS,
-        Mark.HOLDS_UNEXPECTED,
-        Mark.UNDECIDED,
-        Mark.FAILS_AS_EXPECTED,
-        Mark.HOLDS,
+        ConformanceMark.ERROR,
+        ConformanceMark.FAILS,
+        ConformanceMark.HOLDS_UNEXPECTED,
+        ConformanceMark.UNDECIDED,
+        ConformanceMark.FAILS_AS_EXPECTED,
+        ConformanceMark.HOLDS,
     ]
-    assert list(Mark) == order
+    assert list(ConformanceMark) == order
 
 
 @pytest.mark.parametrize("width", [24, 30, 40, 80, 160])

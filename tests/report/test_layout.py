@@ -13,9 +13,9 @@ from rich.text import Text
 from dropcheck.report.terminal.layout import (
     GAP,
     WRAPPED,
-    Cell,
     Fields,
     Layout,
+    TableCell,
     arrange,
     layout,
 )
@@ -25,12 +25,12 @@ FIELDS = Fields(right=("n",), prose=("title",), headings={"id": "claim", "n": "c
 LAYOUTS = (layout("id title n"), layout("id/title n"), layout("id n/title"), layout("title id/n"))
 ROWS = [
     {
-        "id": Cell("a", "bold"),
-        "title": Cell("What it says, in more words than few"),
-        "n": Cell("1"),
+        "id": TableCell("a", "bold"),
+        "title": TableCell("What it says, in more words than few"),
+        "n": TableCell("1"),
     },
-    {"id": Cell("longer", "bold"), "title": Cell("漢字 é"), "n": Cell("1,000")},
-    {"id": Cell("last", "bold"), "title": Cell("[bold]x[/bold] …")},
+    {"id": TableCell("longer", "bold"), "title": TableCell("漢字 é"), "n": TableCell("1,000")},
+    {"id": TableCell("last", "bold"), "title": TableCell("[bold]x[/bold] …")},
 ]
 _ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -43,7 +43,7 @@ def least(rows: Any, column: tuple[str, ...]) -> int:
     widths = [cells(FIELDS.heading(name)) for name in column]
     for row in rows:
         for name in column:
-            width = max(map(cells, row.get(name, Cell("")).text.split("\n")))
+            width = max(map(cells, row.get(name, TableCell("")).text.split("\n")))
             widths.append(min(width, WRAPPED) if name == "title" else width)
     return max(widths)
 
@@ -68,7 +68,7 @@ def by_rich(rows: Any, terminal: Terminal, columns: Layout) -> str:
     for row in rows:
         stacks = []
         for column in columns:
-            texts = [row.get(name, Cell("")).text for name in column]
+            texts = [row.get(name, TableCell("")).text for name in column]
             while len(texts) > 1 and not texts[-1]:
                 texts.pop()
             stacks.append(styled(terminal.spell("\n".join(texts))))
@@ -89,7 +89,7 @@ def test_tables_are_those_of_rich(
     width: int | None, ascii_only: bool, colour: bool, columns: Layout
 ) -> None:
     terminal = Terminal(width, colour, ascii_only)
-    for rows in (ROWS, ROWS[:1], [{**ROWS[0], "title": Cell("two\nlines")}], []):
+    for rows in (ROWS, ROWS[:1], [{**ROWS[0], "title": TableCell("two\nlines")}], []):
         room = sum(least(rows, column) for column in columns) + GAP * (len(columns) - 1)
         if width is None or room <= width:
             ours = drawn(rows, terminal, columns)
@@ -99,7 +99,7 @@ def test_tables_are_those_of_rich(
 
 def test_two_columns_of_prose_share_what_is_left() -> None:
     fields = Fields(prose=("a", "b"))
-    rows = [{"a": Cell("one two " * 20), "b": Cell("three four " * 10)}]
+    rows = [{"a": TableCell("one two " * 20), "b": TableCell("three four " * 10)}]
     text = render(arrange(rows, fields, [layout("a b")], Terminal(80)), Terminal(80))
     assert max(map(len, text.splitlines())) == 80
     assert text.split().count("three") == 10

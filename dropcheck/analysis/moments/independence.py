@@ -18,7 +18,7 @@ from dropcheck.vocabulary.majorants.bounds_arithmetic import ZERO
 from dropcheck.vocabulary.majorants.rule import Applied, Came, Majorant
 from dropcheck.vocabulary.shapes import Shape
 
-Places = frozenset[tuple[str, object]] | None
+AxisOrigins = frozenset[tuple[str, object]] | None
 """The axes of draws that lie along one axis of a quantity, each with the way in which it came
 there; None: not all do, or not alone."""
 
@@ -30,7 +30,7 @@ _Part = TypeVar("_Part")
 MOST_PARTS = 32
 MOST_OPENED = 256
 
-Alignment = tuple[Places, ...]
+Alignment = tuple[AxisOrigins, ...]
 """The places of each axis of a quantity."""
 
 
@@ -43,7 +43,7 @@ def alignment_of(value: Value, below: Sequence[Alignment]) -> Alignment:
         return (None,) * rank
     if value.function.by_element:
         return tuple(_joined(value, below, axis) for axis in range(rank))
-    found: list[Places] = []
+    found: list[AxisOrigins] = []
     options = {name: thawed(option) for name, option in value.options}
     for kept in value.function.growth.majorant.kept_axes(value.inputs[0].shape, options):
         others = any(one.random for one in value.inputs[1:])
@@ -51,7 +51,7 @@ def alignment_of(value: Value, below: Sequence[Alignment]) -> Alignment:
     return tuple(found) if len(found) == rank else (None,) * rank
 
 
-def _came(kept: Came, alignment: Alignment) -> Places:
+def _came(kept: Came, alignment: Alignment) -> AxisOrigins:
     """The places of an axis that came from others: all of those must be known."""
     places = [alignment[axis] for axis in kept.axes]
     if kept.way is None and len(places) == 1:
@@ -79,7 +79,7 @@ def _of_draw(value: Value, below: Sequence[Alignment]) -> Alignment:
 
 def _joined(
     value: Value, below: Sequence[Alignment], axis: int, own: set[tuple[str, object]] | None = None
-) -> Places:
+) -> AxisOrigins:
     """The places of one axis of what is made element by element."""
     found = set(own or ())
     from_right = len(value.shape) - axis

@@ -174,7 +174,7 @@ def _short(number: Decimal) -> str:
 # ---- several parameters at once ------------------------------------------------------------------
 
 Searches = Mapping[str, Search]
-Point = Mapping[str, float]
+SearchPoint = Mapping[str, float]
 
 
 def searched_in(parameters: Mapping[str, Value]) -> dict[str, Search]:
@@ -186,7 +186,7 @@ def searched_in(parameters: Mapping[str, Value]) -> dict[str, Search]:
     }
 
 
-def corners(searches: Searches) -> Iterator[Point]:
+def corners(searches: Searches) -> Iterator[SearchPoint]:
     """The points at which every parameter is at an end, at most so many.
 
     >>> [*corners({"p": Search(0.0, 1.0)})]
@@ -197,7 +197,7 @@ def corners(searches: Searches) -> Iterator[Point]:
         yield dict(zip(searches, values, strict=True))
 
 
-def spread(searches: Searches, most: int) -> Iterator[Point]:
+def spread(searches: Searches, most: int) -> Iterator[SearchPoint]:
     """Points that fill the space evenly, the first at no round numbers.
 
     Additive recurrence in d dimensions by powers of the root of x^(d + 1) = x + 1, the golden ratio
@@ -217,7 +217,7 @@ def spread(searches: Searches, most: int) -> Iterator[Point]:
         yield point
 
 
-def every_point(searches: Searches, most: int) -> tuple[Point, ...] | None:
+def every_point(searches: Searches, most: int) -> tuple[SearchPoint, ...] | None:
     """All points, the simplest first; None where they are more than `most`, or not counted."""
     total = 1
     for one in searches.values():

@@ -252,7 +252,7 @@ class Reader(Expressions):
             return self.enclosed()
         if text == r"\lbrack":
             self.at += 1
-            return syntax.Array(self.here, tuple(self.listed(r"\rbrack")))
+            return syntax.ArrayLiteral(self.here, tuple(self.listed(r"\rbrack")))
         if text in _CLOSES:
             self.at += 1
             calls, self.calls = self.calls, 0

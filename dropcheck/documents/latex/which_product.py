@@ -13,13 +13,13 @@ from dropcheck.language.syntax import Binary, Negative, Node, Number
 _NUMBERS = "alpha beta gamma delta epsilon eta theta kappa lambda mu nu rho tau omega pi chi xi"
 _GREEK = frozenset(_NUMBERS.split())
 _CALLED = frozenset("fghFGH")
-Axes = Mapping[str, int]
+AxisCounts = Mapping[str, int]
 """The names of a model, with their numbers of axes."""
 _UNKNOWN = "which product is meant is not known here"
 _INNER = r"write q^\top k or q \cdot k for the inner product, \odot element by element"
 
 
-def times(sign: str, left: Node, right: Node, axes: Axes, column: int) -> Node:
+def times(sign: str, left: Node, right: Node, axes: AxisCounts, column: int) -> Node:
     """Two factors with a sign between.
 
     Raises:
@@ -32,7 +32,7 @@ def times(sign: str, left: Node, right: Node, axes: Axes, column: int) -> Node:
     return Binary(left.at, "%" if sign == r"\bmod" else "*", left, right)
 
 
-def dotted(left: Node, right: Node, axes: Axes, column: int) -> Node:
+def dotted(left: Node, right: Node, axes: AxisCounts, column: int) -> Node:
     r"""`left \cdot right`: the inner product of two vectors, and a number times anything.
 
     Raises:
@@ -50,7 +50,7 @@ def dotted(left: Node, right: Node, axes: Axes, column: int) -> Node:
     )
 
 
-def side_by_side(left: Node, right: Node, axes: Axes, column: int) -> Node:
+def side_by_side(left: Node, right: Node, axes: AxisCounts, column: int) -> Node:
     """Two factors without a sign: never two vectors.
 
     Raises:
@@ -68,7 +68,7 @@ def side_by_side(left: Node, right: Node, axes: Axes, column: int) -> Node:
     raise LatexError(column, _UNKNOWN, r"write \cdot, \odot or ^\top")
 
 
-def refuse_call(left: Node, right: Node, axes: Axes, column: int) -> None:
+def refuse_call(left: Node, right: Node, axes: AxisCounts, column: int) -> None:
     """See that a name right before brackets is a factor, and not a function that is called.
 
     People write p(1 - p) and n(n + 1) for products: one letter before a sum. Whatever else stands
@@ -95,7 +95,7 @@ def refuse_call(left: Node, right: Node, axes: Axes, column: int) -> None:
         raise LatexError(column, message, r"write \cdot between for a product")
 
 
-def untransposed(node: Node, axes: Axes) -> Node:
+def untransposed(node: Node, axes: AxisCounts) -> Node:
     """A vector as a row is the vector itself."""
     if isinstance(node, syntax.Transpose) and axes_of(node.base, axes) == 1:
         return node.base

@@ -26,7 +26,7 @@ from dropcheck.language.law_claims import LawClaim, pairs
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Call, Name
 from dropcheck.reasons import Reason
-from dropcheck.simulation import Counts, Program, Request, SpanSums, Tables
+from dropcheck.simulation import CountTally, Program, Request, SpanSums, Tables
 
 Floats = npt.NDArray[np.float64]
 
@@ -42,7 +42,7 @@ MARGINS, ABOVE, BELOW = 0.1, 0.45, 0.45
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class DependencePlan:
     """The tables, the chances at or below each cut by the first draws, and what is counted."""
 
     tables: Tables
@@ -51,7 +51,7 @@ class Plan:
     counting: Counting
 
 
-def tables_plan(run: CaseRun, claim: LawClaim, program: Program) -> Plan:
+def tables_plan(run: CaseRun, claim: LawClaim, program: Program) -> DependencePlan:
     """The tables, from draws that are used for nothing else.
 
     Raises:
@@ -76,7 +76,7 @@ def tables_plan(run: CaseRun, claim: LawClaim, program: Program) -> Plan:
     alpha = shares_of(run.alpha).distance * budget.PLANNED * ABOVE
     precision = _precision(tables, levels, alpha)
     counting = counting_of(run, program, counter, run.sharpness(1.0), precision)
-    return Plan(counter, levels, tuple(_names(run, claim)), counting)
+    return DependencePlan(counter, levels, tuple(_names(run, claim)), counting)
 
 
 def _precision(
@@ -133,7 +133,7 @@ def by_tables(
 ) -> Generator[Request, SpanSums, Finding]:
     """Judge that quantities are independent."""
     plan = tables_plan(run, claim, program)
-    tally = Counts(plan.counting.program)
+    tally = CountTally(plan.counting.program)
 
     def at_look(alpha: float, effect: float) -> Seen:
         tables, worth = _tables(plan, tally.totals / effect), tally.drawn / effect
@@ -144,7 +144,7 @@ def by_tables(
     return (yield from until_decided(run, plan.counting, tally, shares, at_look, holds))
 
 
-def _tables(plan: Plan, totals: Floats) -> list[Floats]:
+def _tables(plan: DependencePlan, totals: Floats) -> list[Floats]:
     found, end = [], 0
     for table in plan.tables.tables:
         shape = plan.tables.shape(table)
@@ -154,7 +154,7 @@ def _tables(plan: Plan, totals: Floats) -> list[Floats]:
     return found
 
 
-def _what(plan: Plan) -> str:
+def _what(plan: DependencePlan) -> str:
     """On what cells: `x and y in 16×16 cells`."""
     tables = plan.tables.tables
     if len(tables) == 1:
@@ -169,7 +169,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def dependence(
-    plan: Plan, tables: Sequence[Floats], draws: float, alpha: float
+    plan: DependencePlan, tables: Sequence[Floats], draws: float, alpha: float
 ) -> tuple[float, tuple[float, float]]:
     """The largest difference of a joint chance and the product of chances, and its interval.
 
@@ -284,7 +284,7 @@ def _margin(at_most: Floats, kept: Collection[int]) -> Floats:
     return found
 
 
-def evidence(plan: Plan, tables: Sequence[Floats]) -> EValue:
+def evidence(plan: DependencePlan, tables: Sequence[Floats]) -> EValue:
     """The average of what all tables say, with few cells and with many, and the strongest."""
     found: list[tuple[float, int, tuple[int, ...]]] = []
     for entries, table in zip(plan.tables.tables, tables, strict=True):

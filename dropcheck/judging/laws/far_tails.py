@@ -27,7 +27,7 @@ from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee, Method, Verdict
 from dropcheck.simulation import (
     MAIN,
-    Counts,
+    CountTally,
     FarOut,
     Program,
     Request,
@@ -46,7 +46,7 @@ def far_out(
     finding: Finding,
     cells: LawCells,
     program: Program,
-    before: Counts,
+    before: CountTally,
     shares: Shares,
     tails: float,
     entries: int,
@@ -67,7 +67,7 @@ def far_out(
     far = FarOut(entries=entries, low=cells.cuts[low], high=cells.cuts[high])
     counted = counting_in_cells(program, far, before.program.span_draws)
     most = run.most_draws(counted)
-    tally = Counts(counted)
+    tally = CountTally(counted)
     tally.spans = before.spans  # the next draws are those after them
     first = np.concatenate([totals[:, low], before.drawn - totals[:, high]], axis=1)
     chances = np.concatenate([cells.below[low], cells.above[high]])

@@ -22,7 +22,7 @@ from dropcheck.simulation import (
     MAIN,
     PILOT,
     Counter,
-    Counts,
+    CountTally,
     Program,
     Request,
     SpanSums,
@@ -135,7 +135,7 @@ def span_draws(program: Program, planned: int, most: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Pilot:
+class PilotDraws:
     """Draws that are not counted: values, [entries of all quantities, draws], and their size."""
 
     values: Floats
@@ -147,7 +147,7 @@ class Pilot:
         return int(self.values.shape[1])
 
 
-def piloted(run: CaseRun, program: Program, wanted: int = 0) -> Pilot:
+def piloted(run: CaseRun, program: Program, wanted: int = 0) -> PilotDraws:
     """Draw a pilot of at least so many draws, or of what the budget has for it.
 
     Raises:
@@ -175,7 +175,7 @@ def piloted(run: CaseRun, program: Program, wanted: int = 0) -> Pilot:
         every = np.zeros((len(every), 2))
     few = min(draws, MAGNITUDE_DRAWS, program.span_draws)
     size = magnitude_of(program, run.generator(PILOT, 0), few)
-    return Pilot(every, size)
+    return PilotDraws(every, size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +190,7 @@ class Seen:
 def until_decided(
     run: CaseRun,
     counting: Counting,
-    tally: Counts,
+    tally: CountTally,
     shares: Shares,
     at_look: Callable[[float, float], Seen],
     holds: Explanation,
@@ -239,7 +239,7 @@ def until_decided(
 def _finding_of(
     run: CaseRun,
     counting: Counting,
-    tally: Counts,
+    tally: CountTally,
     verdict: Verdict,
     why: Explanation | None,
     seen: Seen,

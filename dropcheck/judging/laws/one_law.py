@@ -25,7 +25,7 @@ from dropcheck.judging.laws.looks import (
 from dropcheck.language.law_claims import LawClaim
 from dropcheck.reasons import Reason
 from dropcheck.results import Verdict
-from dropcheck.simulation import AtCuts, Counts, Program, Request, SpanSums
+from dropcheck.simulation import AtCuts, CountTally, Program, Request, SpanSums
 from dropcheck.vocabulary.functions.number_formats import DOUBLE, SINGLE, rounded
 
 Floats = npt.NDArray[np.float64]
@@ -35,7 +35,7 @@ TAILS = 1e-6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class OneLawPlan:
     """The cells of a law, what is counted in them, and what they leave open of the distance."""
 
     cells: LawCells
@@ -44,7 +44,7 @@ class Plan:
     left_open: float
 
 
-def plan_of(run: CaseRun, claim: LawClaim, program: Program) -> Plan:
+def plan_of(run: CaseRun, claim: LawClaim, program: Program) -> OneLawPlan:
     """The cells, from the law and from draws that are used for nothing else.
 
     Raises:
@@ -74,7 +74,7 @@ def plan_of(run: CaseRun, claim: LawClaim, program: Program) -> Plan:
     alpha = shares_of(run.alpha, tails=tails is not None).distance * budget.PLANNED / claim.entries
     precision = Precision(alpha=alpha)
     counting = counting_of(run, program, counter, resolution - left_open, precision)
-    return Plan(cells=cells, counter=counter, counting=counting, left_open=left_open)
+    return OneLawPlan(cells=cells, counter=counter, counting=counting, left_open=left_open)
 
 
 def _format_of(program: Program, values: Floats) -> str:
@@ -91,7 +91,7 @@ def by_law(
     plan = plan_of(run, claim, program)
     tails = run.case.claim.tails
     shares = shares_of(run.alpha, tails=tails is not None)
-    tally = Counts(plan.counting.program)
+    tally = CountTally(plan.counting.program)
 
     def at_look(alpha: float, effect: float) -> Seen:
         counts, worth = tally.totals.reshape(claim.entries, plan.counter.own), tally.drawn / effect

@@ -29,7 +29,7 @@ from dropcheck.judging.laws.looks import (
 )
 from dropcheck.language.law_claims import LawClaim
 from dropcheck.reasons import Reason
-from dropcheck.simulation import Counts, Program, Request, SpanSums, TwoAtCuts
+from dropcheck.simulation import CountTally, Program, Request, SpanSums, TwoAtCuts
 
 Floats = npt.NDArray[np.float64]
 
@@ -42,7 +42,7 @@ QUANTITIES = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TwoLawsPlan:
     """The cells of each entry, how often the first draws fell between cuts, and what is counted."""
 
     cells: tuple[SampleCells, ...]
@@ -51,7 +51,7 @@ class Plan:
     counting: Counting
 
 
-def pair_plan(run: CaseRun, claim: LawClaim, program: Program) -> Plan:
+def pair_plan(run: CaseRun, claim: LawClaim, program: Program) -> TwoLawsPlan:
     """The cells, from draws that are used for nothing else.
 
     Raises:
@@ -70,7 +70,7 @@ def pair_plan(run: CaseRun, claim: LawClaim, program: Program) -> Plan:
     target = resolution - max(one.widest for one in cells)
     precision = Precision(alpha=alpha, bands=QUANTITIES)
     counting = counting_of(run, program, counter, target, precision)
-    return Plan(cells, first, drawn.draws, counting)
+    return TwoLawsPlan(cells, first, drawn.draws, counting)
 
 
 def _at_most(values: Floats, cuts: Floats) -> Floats:
@@ -86,7 +86,7 @@ class Doubts:
     done with even and odd exchanged, and the average taken.
     """
 
-    plan: Plan
+    plan: TwoLawsPlan
     logs: list[list[float]] = field(default_factory=list)  # of each family: one for each way
     cells: list[int] = field(default_factory=list)
     before: list[tuple[Floats, Floats]] = field(default_factory=list)  # counts in a family's cells
@@ -158,7 +158,7 @@ def by_two_laws(
     """Judge `x ~ y`, for each entry of x and the same entry of y."""
     plan = pair_plan(run, claim, program)
     doubts = Doubts(plan)
-    tally = Counts(plan.counting.program, doubts.add)
+    tally = CountTally(plan.counting.program, doubts.add)
 
     def at_look(alpha: float, effect: float) -> Seen:
         found = apart(plan, tally.totals, tally.drawn)
@@ -172,7 +172,7 @@ def by_two_laws(
     return (yield from until_decided(run, plan.counting, tally, shares, at_look, holds))
 
 
-def apart(plan: Plan, totals: Floats, draws: int) -> Distance:
+def apart(plan: TwoLawsPlan, totals: Floats, draws: int) -> Distance:
     """The distance of the entry of which the two laws are farthest apart."""
     each, end = [], 0
     for cells in plan.cells:

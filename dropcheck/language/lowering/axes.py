@@ -11,7 +11,7 @@ from dropcheck.vocabulary.operators import OPERATORS
 from dropcheck.vocabulary.shapes import ShapeError, ShapeRule, matmul
 
 # indices that make an axis, or stand for several
-_OTHER_INDICES = (syntax.NewAxis, syntax.Rest, syntax.Array, syntax.Compare, syntax.Logic)
+_OTHER_INDICES = (syntax.NewAxis, syntax.Rest, syntax.ArrayLiteral, syntax.Compare, syntax.Logic)
 
 
 def axes_of(node: Node, axes: Mapping[str, int]) -> int | None:
@@ -45,7 +45,7 @@ def axes_of(node: Node, axes: Mapping[str, int]) -> int | None:
             if name not in FUNCTIONS or keywords:
                 return None
             return _by(FUNCTIONS[name].shape, tuple(axes_of(one, axes) for one in arguments))
-        case syntax.Array(items=items):
+        case syntax.ArrayLiteral(items=items):
             of_item = axes_of(items[0], axes) if items else 0
             return None if of_item is None else of_item + 1
         case syntax.Subscript(base=base, index=index):

@@ -16,15 +16,17 @@ from dropcheck.vocabulary.shapes import Shape
 # Entries of one claim: each is a comparison of its own.
 MOST_ENTRIES = 1024
 
-Index = tuple[int, ...]
+EntryIndex = tuple[int, ...]
 
 
-def indices(shape: Shape) -> list[Index]:
+def indices(shape: Shape) -> list[EntryIndex]:
     """The indices of all entries of an array, in their order."""
     return list(itertools.product(*map(range, shape)))
 
 
-def array_of(context: Context, shape: Shape, made: Callable[[Index], Value], at: Position) -> Value:
+def array_of(
+    context: Context, shape: Shape, made: Callable[[EntryIndex], Value], at: Position
+) -> Value:
     """An array of numbers that are made one by one.
 
     Raises:
@@ -37,7 +39,7 @@ def array_of(context: Context, shape: Shape, made: Callable[[Index], Value], at:
             "claim it of a part, x[:10], or of what is made of all: max(…), sum(…)",
         )
 
-    def stacked(before: Index) -> Value:
+    def stacked(before: EntryIndex) -> Value:
         if len(before) == len(shape):
             return made(before)
         values = tuple(stacked((*before, place)) for place in range(shape[len(before)]))
@@ -46,7 +48,7 @@ def array_of(context: Context, shape: Shape, made: Callable[[Index], Value], at:
     return stacked(())
 
 
-def entry_of(context: Context, value: Value, index: Index) -> Value:
+def entry_of(context: Context, value: Value, index: EntryIndex) -> Value:
     """One entry of an array; of what operators on the law make up, by the entries of its parts."""
     if value.shape == ():
         return value
@@ -65,19 +67,21 @@ def entry_of(context: Context, value: Value, index: Index) -> Value:
     )
 
 
-def place_in(index: Index, shape: Shape) -> Index:
+def place_in(index: EntryIndex, shape: Shape) -> EntryIndex:
     """The place in an argument of what stands at an index of the result."""
     last = index[len(index) - len(shape) :]
     return tuple(0 if length == 1 else place for place, length in zip(last, shape, strict=True))
 
 
-def entries_of_sides(context: Context, sides: Sequence[Value]) -> tuple[list[Index], list[Value]]:
+def entries_of_sides(
+    context: Context, sides: Sequence[Value]
+) -> tuple[list[EntryIndex], list[Value]]:
     """Every entry of a statement's sides: its index, and its sides in their order.
 
     Entries that state the same are given once, as the two halves of a symmetric matrix.
     """
     shape = next(side.shape for side in sides if side.shape)
-    found: dict[tuple[int, ...], tuple[Index, list[Value]]] = {}
+    found: dict[tuple[int, ...], tuple[EntryIndex, list[Value]]] = {}
     for index in indices(shape):
         own = [entry_of(context, side, place_in(index, side.shape)) for side in sides]
         # numbers that are equal may be two values

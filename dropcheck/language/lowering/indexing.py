@@ -25,7 +25,7 @@ MOST_PLACES = 2**16  # in one array of places
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class AdvancedIndex:
     """Elements along some axes, counted as if these were one axis.
 
     `shape` is the shape that comes in place of the `axes` axes, [places].
@@ -36,7 +36,7 @@ class Places:
     shape: Shape
 
 
-Entry = Index | Places
+SubscriptEntry = Index | AdvancedIndex
 
 
 def subscript(context: Context, base: Node, index: tuple[Node, ...], at: Position) -> Value:
@@ -51,10 +51,10 @@ def subscript(context: Context, base: Node, index: tuple[Node, ...], at: Positio
     entries = _entries(context, value.shape, index, at)
     plain: list[Index] = []
     for entry in entries:
-        plain += [slice(None)] * entry.axes if isinstance(entry, Places) else [entry]
+        plain += [slice(None)] * entry.axes if isinstance(entry, AdvancedIndex) else [entry]
     value = _basic(context, value, tuple(plain), at)
     for place, entry in enumerate(entries):
-        if isinstance(entry, Places):
+        if isinstance(entry, AdvancedIndex):
             axis = sum(not isinstance(one, int) for one in entries[:place])
             return _picked(context, value, axis, entry, at)
     return value
@@ -73,9 +73,11 @@ def _basic(context: Context, value: Value, index: tuple[Index, ...], at: Positio
     )
 
 
-def _picked(context: Context, value: Value, axis: int, chosen: Entry, at: Position) -> Value:
+def _picked(
+    context: Context, value: Value, axis: int, chosen: SubscriptEntry, at: Position
+) -> Value:
     """Several places of the axes from one on."""
-    assert isinstance(chosen, Places)
+    assert isinstance(chosen, AdvancedIndex)
     after = axis + chosen.axes
     first, own, last = value.shape[:axis], value.shape[axis:after], value.shape[after:]
     joined = _reshaped(context, value, (*first, math.prod(own), *last), at)
@@ -92,7 +94,9 @@ def _reshaped(context: Context, value: Value, shape: Shape, at: Position) -> Val
     return context.graph.operation(RESHAPE, (value,), shape, at, options)
 
 
-def _entries(context: Context, shape: Shape, index: tuple[Node, ...], at: Position) -> list[Entry]:
+def _entries(
+    context: Context, shape: Shape, index: tuple[Node, ...], at: Position
+) -> list[SubscriptEntry]:
     """The entries of an index, `...` written out, and arrays of truths as the places of them."""
     rests = [node for node in index if isinstance(node, syntax.Rest)]
     if len(rests) > 1:
@@ -102,7 +106,7 @@ def _entries(context: Context, shape: Shape, index: tuple[Node, ...], at: Positi
     if used > len(shape):
         wrong = shapes.too_many_indices(used, shape)
         raise at.error(str(wrong), wrong.hint)
-    found: list[Entry] = []
+    found: list[SubscriptEntry] = []
     axis = 0
     for node, entry in read:
         if isinstance(entry, Value):
@@ -138,20 +142,20 @@ def _refuse_outside(entry: int | slice, length: int, node: Node) -> None:
         raise node.at.error(message, "count to what the model has")
 
 
-def _check_order(entries: Sequence[Entry], index: tuple[Node, ...]) -> None:
+def _check_order(entries: Sequence[SubscriptEntry], index: tuple[Node, ...]) -> None:
     """See that there is one array at most, and that numpy would put its axis where it stands.
 
     Raises:
         DropcheckError: where numpy pairs two arrays, or moves the axis to the front.
     """
-    arrays = [at for at, entry in enumerate(entries) if isinstance(entry, Places)]
+    arrays = [at for at, entry in enumerate(entries) if isinstance(entry, AdvancedIndex)]
     if len(arrays) > 1:
         raise index[0].at.error(
             "several arrays of indices stand in one index",
             "rows and columns go one after the other, x[[0, 2]][:, [1, 3]]; single elements are "
             "listed, [x[0, 1], x[2, 3]]",
         )
-    picked = [at for at, entry in enumerate(entries) if isinstance(entry, int | Places)]
+    picked = [at for at, entry in enumerate(entries) if isinstance(entry, int | AdvancedIndex)]
     if arrays and len(picked) != picked[-1] - picked[0] + 1:
         raise index[0].at.error(
             "a number and an array of indices stand apart in one index",
@@ -223,7 +227,7 @@ def _index(number: float, node: Node) -> int:
     return int(max(-(2.0**62), min(number, 2.0**62)))
 
 
-def _places(value: Value, own: Shape, node: Node) -> Places:
+def _places(value: Value, own: Shape, node: Node) -> AdvancedIndex:
     """What an array of indices, or of truths, picks of some axes."""
     if value.constant.size > MOST_PLACES:
         raise node.at.error(
@@ -238,11 +242,11 @@ def _places(value: Value, own: Shape, node: Node) -> Places:
                 "a fixed condition in brackets has the shape of what it picks from",
             )
         picked = tuple(int(place) for place in np.flatnonzero(array))
-        return Places(len(own), picked, (len(picked),))
+        return AdvancedIndex(len(own), picked, (len(picked),))
     (length,) = own
     places = [_index(float(number), node) for number in array.ravel()]
     for place in places:
         if not -length <= place < length:
             wrong = shapes.out_of_range(place, length)
             raise node.at.error(str(wrong), wrong.hint)
-    return Places(1, tuple(place % length for place in places), array.shape)
+    return AdvancedIndex(1, tuple(place % length for place in places), array.shape)

@@ -69,7 +69,7 @@ def _for_code(context: Context, value: Value, name: syntax.Name) -> Value:
 def _written(value: float | Vector, at: Position) -> Node:
     """A vector as the list that it would be in the language."""
     if isinstance(value, tuple):
-        return syntax.Array(at, tuple(_written(one, at) for one in value))
+        return syntax.ArrayLiteral(at, tuple(_written(one, at) for one in value))
     return syntax.Number(at, value)
 
 
@@ -171,7 +171,7 @@ def lower(context: Context, node: Node) -> Value:
             return context.graph.elementwise(NOT, (context.lower(inner),), node.at)
         case syntax.Conditional(condition=condition, then=then, otherwise=otherwise):
             return _conditional(context, condition, then, otherwise, node.at)
-        case syntax.Array(items=items):
+        case syntax.ArrayLiteral(items=items):
             return _array(context, items, node.at)
         case syntax.Subscript(base=base, index=index):
             return subscript(context, base, index, node.at)

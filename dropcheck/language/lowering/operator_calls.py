@@ -12,7 +12,7 @@ from dropcheck.language.graph import Kind, Value, in_order, joined_sources
 from dropcheck.language.lowering.builder import shape_at
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.lowering.entries import (
-    Index,
+    EntryIndex,
     array_of,
     entry_of,
     place_in,
@@ -83,7 +83,7 @@ def _level(context: Context, node: Node) -> float:
     return known
 
 
-def _entries(context: Context, values: Sequence[Value], index: Index) -> tuple[Value, ...]:
+def _entries(context: Context, values: Sequence[Value], index: EntryIndex) -> tuple[Value, ...]:
     """The entries of some operands at one index of their common shape."""
     return tuple(entry_of(context, value, place_in(index, value.shape)) for value in values)
 
@@ -105,7 +105,7 @@ def _of_pairs(context: Context, node: Call, x: Value, *given: Value) -> Value:
         raise node.at.error("the condition of a matrix of pairs is one truth a draw", written)
     count = x.shape[0]
 
-    def of_pair(index: Index) -> Value:
+    def of_pair(index: EntryIndex) -> Value:
         row, column = sorted(index)
         pair = (entry_of(context, x, (row,)), entry_of(context, x, (column,)))
         return _operator(context, node, (*pair, *given))

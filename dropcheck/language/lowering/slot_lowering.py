@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from dropcheck.claims.registry import BATCH, CALL, SEED, Asked, Slot, SourceText
+from dropcheck.claims.registry import BATCH, CALL, SEED, CodeRequest, Slot, SourceText
 from dropcheck.errors import DropcheckError
 from dropcheck.language.drawn_from import Sources
 from dropcheck.language.graph import CodeCall, Kind, Value, joined_sources
@@ -233,7 +233,7 @@ def _asked(
     values: Sequence[Value],
     nodes: Sequence[Node],
     size: Shape | None,
-) -> Asked:
+) -> CodeRequest:
     """What a call asks for, but for its mode: axes in front say how often code is called."""
     names: tuple[str, ...] = ()
     lengths: Shape = ()
@@ -245,7 +245,7 @@ def _asked(
     one_call = not any(value.random for value in values) or bool(in_front)
     one_call |= names[len(in_front) : len(in_front) + 1] == (BATCH,)
     one_call |= context.slots.single and not slot.independent
-    return Asked(
+    return CodeRequest(
         draws=1,
         shapes=tuple(value.shape if value.random else None for value in values),
         dtype=context.slots.dtype,

@@ -6,7 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from dropcheck.report import conformance as table_of
-from dropcheck.report.conformance import Cell, Conformance, Head, Mark, conformance
+from dropcheck.report.conformance import (
+    Conformance,
+    ConformanceCell,
+    ConformanceMark,
+    Head,
+    conformance,
+)
 from dropcheck.report.html import MANY, SHEAF, Markup, element, fold, join, lists
 from dropcheck.report.html.claim_sections import anchor
 from dropcheck.results import CaseResult
@@ -75,7 +81,7 @@ def _head(head: Head) -> list[Markup | str]:
     return [head.name, *([element("br"), head.dtype] if head.dtype else [])]
 
 
-def _cell(cell: Cell) -> Markup:
+def _cell(cell: ConformanceCell) -> Markup:
     mark = cell.mark
     if mark is None:
         return element("td", table_of.NOTHING, class_="cell", title="says nothing of it")
@@ -90,13 +96,13 @@ def _cell(cell: Cell) -> Markup:
     return element("td", link, class_=f"cell {_class(mark)}")
 
 
-def _class(mark: Mark) -> str:
+def _class(mark: ConformanceMark) -> str:
     return mark.name.lower().replace("_", "-")
 
 
-def _said(cell: Cell, mark: Mark, said: str) -> Markup:
+def _said(cell: ConformanceCell, mark: ConformanceMark, said: str) -> Markup:
     command = None
-    if mark is not Mark.FAILS_AS_EXPECTED:
+    if mark is not ConformanceMark.FAILS_AS_EXPECTED:
         command = element("code", cell.worst.repeat)
     sign = element("span", mark.sign, class_=_class(mark), title=mark.meaning)
     name = element("a", table_of.where(cell), href=f"#{anchor(cell.worst.claim)}")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from dropcheck.claims.registry import Claim, Page, Registry
-from dropcheck.claims.source import Position, Source
+from dropcheck.claims.source import LineColumn, Source
 from dropcheck.documents.carrier import HTML, LATEX
 from dropcheck.report import phrases as words
 from dropcheck.report.html import Markup, element, join, text
@@ -44,7 +44,7 @@ def document_sections(run: RunResult, registry: Registry) -> list[Markup]:
 
 def _section(
     page: Page,
-    spots: Sequence[Spot],
+    spots: Sequence[DocumentPlace],
     cases: Mapping[str, Sequence[CaseResult]],
     first: int,
     *,
@@ -65,7 +65,7 @@ def _section(
     )
 
 
-def _markup(source: Source, spots: Sequence[Spot]) -> Markup:
+def _markup(source: Source, spots: Sequence[DocumentPlace]) -> Markup:
     """The document with a number in place of each spot."""
     texts = held_texts(source, spots)
     ending = PurePath(source.name).suffix.lower()
@@ -89,7 +89,7 @@ def _without_front(whole: str) -> str:
 # ---- what became of a figure ---------------------------------------------------------------------
 
 
-def _marked(number: int, spot: Spot, cases: Mapping[str, Sequence[CaseResult]]) -> Markup:
+def _marked(number: int, spot: DocumentPlace, cases: Mapping[str, Sequence[CaseResult]]) -> Markup:
     """A figure or formula with its sign, and what was found of it on hover and focus."""
     found = [case for claim in spot.claims for case in cases.get(claim.id, ())]
     printed = _printed(spot)
@@ -115,7 +115,7 @@ def _marked(number: int, spot: Spot, cases: Mapping[str, Sequence[CaseResult]]) 
     )
 
 
-def _printed(spot: Spot) -> Markup:
+def _printed(spot: DocumentPlace) -> Markup:
     if not spot.formula:
         return text(spot.shown)
     inner = re.sub(r"\A(?:\$\$?|\\[(\[])|(?:\$\$?|\\[)\]])\Z", "", spot.shown)
@@ -174,7 +174,7 @@ def _line(content: str | Markup, class_: str | None = None) -> Markup:
     return element("span", content, class_=f"line {class_}" if class_ else "line")
 
 
-def _key(spots: Sequence[Spot], cases: Mapping[str, Sequence[CaseResult]]) -> Markup:
+def _key(spots: Sequence[DocumentPlace], cases: Mapping[str, Sequence[CaseResult]]) -> Markup:
     """How the colours are read, and how often each occurs."""
     worst = [
         words.worst([case for claim in spot.claims for case in cases.get(claim.id, ())])
@@ -215,25 +215,27 @@ _COMMENT_ENDS = "-->"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spot:
+class DocumentPlace:
     """A place of a document: what is printed there, or a mark alone."""
 
-    start: Position
-    end: Position
+    start: LineColumn
+    end: LineColumn
     shown: str  # what is printed; empty of a mark that states something of its own
     formula: bool
     claims: tuple[Claim, ...]  # that speak of it; none of what is not claimed
 
 
-def spots_of(page: Page, claims: Iterable[Claim], coverage: Iterable[Coverage] = ()) -> list[Spot]:
+def spots_of(
+    page: Page, claims: Iterable[Claim], coverage: Iterable[Coverage] = ()
+) -> list[DocumentPlace]:
     """The places that claims speak of, and those that none does, in order and without overlap."""
-    places: dict[tuple[Position, Position], list[Claim]] = {}
+    places: dict[tuple[LineColumn, LineColumn], list[Claim]] = {}
     for claim in claims:
         if claim.location.file == page.source.name and (ends := _ends(page, claim)) is not None:
             places.setdefault(ends, []).append(claim)
     found = [_claimed(ends, group) for ends, group in places.items()]
     found += _unclaimed(page.source, coverage)
-    spots: list[Spot] = []
+    spots: list[DocumentPlace] = []
     for spot in sorted(found, key=lambda one: (one.start, one.end)):
         if not spots or spot.start >= spots[-1].end:
             spots.append(spot)
@@ -243,9 +245,9 @@ def spots_of(page: Page, claims: Iterable[Claim], coverage: Iterable[Coverage] =
     return spots
 
 
-def _claimed(ends: tuple[Position, Position], claims: Sequence[Claim]) -> Spot:
+def _claimed(ends: tuple[LineColumn, LineColumn], claims: Sequence[Claim]) -> DocumentPlace:
     written = claims[0].written
-    return Spot(
+    return DocumentPlace(
         start=ends[0],
         end=ends[1],
         shown="" if written is None else written.text,
@@ -254,7 +256,7 @@ def _claimed(ends: tuple[Position, Position], claims: Sequence[Claim]) -> Spot:
     )
 
 
-def _ends(page: Page, claim: Claim) -> tuple[Position, Position] | None:
+def _ends(page: Page, claim: Claim) -> tuple[LineColumn, LineColumn] | None:
     """Where what a claim speaks of stands, or its mark; None of one in a block."""
     if claim.written is not None:
         ends = claim.written.start, claim.written.end
@@ -263,7 +265,7 @@ def _ends(page: Page, claim: Claim) -> tuple[Position, Position] | None:
     return (start, _end_of_mark(page.source, start)) if start in page.marks else None
 
 
-def _unclaimed(source: Source, coverage: Iterable[Coverage]) -> Iterable[Spot]:
+def _unclaimed(source: Source, coverage: Iterable[Coverage]) -> Iterable[DocumentPlace]:
     for document in coverage:
         if document.file != source.name:
             continue
@@ -272,10 +274,12 @@ def _unclaimed(source: Source, coverage: Iterable[Coverage]) -> Iterable[Spot]:
             end = line, column + len(one.text)
             if source.lines[line].startswith(one.text, column):  # else it goes over several lines
                 formula = one.kind is Printed.FORMULA
-                yield Spot(start=start, end=end, shown=one.text, formula=formula, claims=())
+                yield DocumentPlace(
+                    start=start, end=end, shown=one.text, formula=formula, claims=()
+                )
 
 
-def _end_of_mark(source: Source, start: Position) -> Position:
+def _end_of_mark(source: Source, start: LineColumn) -> LineColumn:
     """Where a comment ends; of what is no comment, where it begins."""
     line, column = start
     if not source.lines[line].startswith("<!--", column):
@@ -287,7 +291,7 @@ def _end_of_mark(source: Source, start: Position) -> Position:
     return start
 
 
-def held_texts(source: Source, spots: Sequence[Spot]) -> list[str]:
+def held_texts(source: Source, spots: Sequence[DocumentPlace]) -> list[str]:
     """The text of a document, or of each cell of a notebook, with a number for each spot."""
     lines: list[str | None] = [
         _PRIVATE.sub("\N{REPLACEMENT CHARACTER}", line) for line in source.lines

@@ -117,7 +117,7 @@ def formula_markup(latex: str) -> Markup:
     '<code class="formula">\\frac{1}{1-p} \\foo</code>'
     """
     try:
-        shown = _Reader(latex).sequence(0) if len(latex) <= LONGEST else None
+        shown = _TokenReader(latex).sequence(0) if len(latex) <= LONGEST else None
     except _UnknownError:
         shown = None
     if shown is None:
@@ -125,7 +125,7 @@ def formula_markup(latex: str) -> Markup:
     return element("span", Markup(re.sub(r"\s+", " ", join(shown)).strip()), class_="formula")
 
 
-class _Reader:
+class _TokenReader:
     """Goes through the tokens of a formula once."""
 
     def __init__(self, latex: str) -> None:

@@ -24,7 +24,7 @@ from dropcheck.report.html.document_view import document_sections
 from dropcheck.report.numbers import UNKNOWN, count, duration, exact, plural
 from dropcheck.report.phrases import by_claim, not_passed, standing
 from dropcheck.results import CaseResult, Outcome, RunResult, Verdict
-from dropcheck.results.coverage import Counts
+from dropcheck.results.coverage import CoverageCounts
 
 # in rem, at a desk
 CLAIM_HEIGHT = 22.0
@@ -133,7 +133,7 @@ def _summary(run: RunResult) -> Markup:
     if run.asymptotic:
         figures["on the limit theorem"] = str(run.asymptotic)
     if run.coverage:
-        found = Counts.of(run.coverage)
+        found = CoverageCounts.of(run.coverage)
         figures["figures claimed"] = f"{found.claimed_figures} of {found.figures}"
         figures["formulas claimed"] = f"{found.claimed_formulas} of {found.formulas}"
     tiles = (

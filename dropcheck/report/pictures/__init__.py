@@ -27,7 +27,7 @@ from dropcheck.results import CaseResult, Verdict
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Kind = Literal["svg", "png"]
+PictureFormat = Literal["svg", "png"]
 
 DPI = 144  # sharp on the screens of today, and still small
 MOST_PIXELS = 2**16 - 1  # of a PNG on either side: what the renderer takes
@@ -68,7 +68,7 @@ _STYLE: Any = {  # of types that differ between versions of matplotlib
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class VerdictSymbol:
     """How a verdict looks in every picture: its colour, and its shape that says the same without.
 
     The shape is matplotlib's name for it, and the character in a terminal and in plain ASCII.
@@ -82,9 +82,9 @@ class Mark:
 
 # colours of Okabe and Ito, which people who see few colours can distinguish
 MARKS = {
-    Verdict.VERIFIED: Mark("#0072b2", "o", "●", "o"),
-    Verdict.REFUTED: Mark("#d55e00", "X", "✕", "x"),
-    Verdict.INCONCLUSIVE: Mark("#6b6b6b", "s", "□", "?"),
+    Verdict.VERIFIED: VerdictSymbol("#0072b2", "o", "●", "o"),
+    Verdict.REFUTED: VerdictSymbol("#d55e00", "X", "✕", "x"),
+    Verdict.INCONCLUSIVE: VerdictSymbol("#6b6b6b", "s", "□", "?"),
 }
 
 
@@ -101,7 +101,7 @@ def drawing() -> Iterator[None]:
         yield
 
 
-def new_figure(width: float, height: float, kind: Kind) -> Figure:
+def new_figure(width: float, height: float, kind: PictureFormat) -> Figure:
     """A figure of so many inches that belongs to nobody but its holder.
 
     Raises:
@@ -122,7 +122,7 @@ def new_figure(width: float, height: float, kind: Kind) -> Figure:
     return figure
 
 
-def as_bytes(figure: Figure, kind: Kind) -> bytes:
+def as_bytes(figure: Figure, kind: PictureFormat) -> bytes:
     """The figure as a file, with no date and no version in it."""
     file = io.BytesIO()
     nothing = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}

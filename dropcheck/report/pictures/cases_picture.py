@@ -47,7 +47,7 @@ def png_report(report: Report) -> bytes:
     return curve_picture(report.run, "png") if report.plot else picture(report.run, "png")
 
 
-def picture(run: RunResult, kind: style.Kind) -> bytes:
+def picture(run: RunResult, kind: style.PictureFormat) -> bytes:
     """The picture as the bytes of a file; the same run gives the same bytes.
 
     Raises:
@@ -57,7 +57,7 @@ def picture(run: RunResult, kind: style.Kind) -> bytes:
         return style.as_bytes(_figure(run, kind), kind)
 
 
-def _figure(run: RunResult, kind: style.Kind) -> Figure:
+def _figure(run: RunResult, kind: style.PictureFormat) -> Figure:
     from matplotlib.transforms import Bbox
 
     rows, height = _rows([pictures.placed(case) for case in run.cases])

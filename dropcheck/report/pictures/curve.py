@@ -117,7 +117,7 @@ Parameters = Mapping[str, Value]
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class CurvePoint:
     """One case of a sweep: its place along the axis and its value there, as it is written."""
 
     place: float
@@ -138,7 +138,7 @@ class Panel:
     along: str  # those that the axis determines: "low, high"
     held: str  # the values of the others: "x=2, law=normal(0, 1)"
     numeric: bool
-    points: tuple[Point, ...]
+    points: tuple[CurvePoint, ...]
     across: Axis
     up: Axis
 
@@ -195,7 +195,7 @@ def _panel(
     numeric = all(isinstance(value, float) for value in values)
     order = {value: index + 1.0 for index, value in enumerate(dict.fromkeys(values))}
     points = [
-        Point(
+        CurvePoint(
             value if isinstance(value, float) and numeric else order[value],
             format_value(value),
             case,

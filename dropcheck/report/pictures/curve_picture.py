@@ -14,7 +14,7 @@ from dropcheck.errors import DropcheckError, Problem
 from dropcheck.report import pictures
 from dropcheck.report import pictures as style
 from dropcheck.report.numbers import plural
-from dropcheck.report.pictures.curve import Axis, Panel, Point, panels
+from dropcheck.report.pictures.curve import Axis, CurvePoint, Panel, panels
 from dropcheck.results import RunResult, Verdict
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ UPRIGHT = 24  # letters of a line of a law that is
 MOST_PANELS = 60  # a larger picture serves nobody
 
 
-def curve_picture(run: RunResult, kind: style.Kind) -> bytes:
+def curve_picture(run: RunResult, kind: style.PictureFormat) -> bytes:
     """The curves of every swept claim of a run as the bytes of a file.
 
     Raises:
@@ -78,7 +78,7 @@ class _Sheet:
         return self.above + CURVE + BETWEEN + STRIP + self.below
 
 
-def _figure(drawn: tuple[Panel, ...], kind: style.Kind) -> Figure:
+def _figure(drawn: tuple[Panel, ...], kind: style.PictureFormat) -> Figure:
     sheets = [_sheet(panel) for panel in drawn]
     columns = 1 if len(sheets) <= SEVERAL else 2
     rows = [sheets[start : start + columns] for start in range(0, len(sheets), columns)]
@@ -190,7 +190,7 @@ def _draw_allowed(axes: Axes, panel: Panel) -> None:
         )
 
 
-def _draw_found(axes: Axes, points: Sequence[Point], verdict: Verdict, up: Axis) -> None:
+def _draw_found(axes: Axes, points: Sequence[CurvePoint], verdict: Verdict, up: Axis) -> None:
     """The intervals of one verdict's cases, and their estimates."""
     for point in points:
         if point.case.interval is not None:

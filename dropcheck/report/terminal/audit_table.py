@@ -7,10 +7,10 @@ import shlex
 from rich.console import RenderableType
 
 from dropcheck.audit.audited_claims import OFF
-from dropcheck.audit.error_rates import Audit, Group, Row, Truth
+from dropcheck.audit.error_rates import Audit, AuditRow, Group, Truth
 from dropcheck.claims.values import format_parameters
 from dropcheck.report import numbers
-from dropcheck.report.terminal.layout import Cell, Fields, arrange, layout
+from dropcheck.report.terminal.layout import Fields, TableCell, arrange, layout
 from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
 
 FIELDS = Fields(
@@ -51,48 +51,48 @@ def audit_report(audit: Audit, terminal: Terminal) -> str:
     return render([*items, styled(_summary(audit))], terminal)
 
 
-def _row(row: Row) -> dict[str, Cell]:
+def _row(row: AuditRow) -> dict[str, TableCell]:
     return {
-        "claim": Cell(one_line(_name(row))),
-        "truth": Cell(_truth(row)),
-        "runs": Cell(f"{row.counts.runs:,}"),
-        "wrong": Cell(f"{row.wrong:,}"),
-        "rate": Cell(_share(row.rate)),
-        "at_most": Cell(_share(row.at_most)),
-        "promise": Cell(numbers.exact(row.promise)),
-        "undecided": Cell(_share(row.undecided)),
-        "draws": Cell(numbers.count(round(row.draws))),
+        "claim": TableCell(one_line(_name(row))),
+        "truth": TableCell(_truth(row)),
+        "runs": TableCell(f"{row.counts.runs:,}"),
+        "wrong": TableCell(f"{row.wrong:,}"),
+        "rate": TableCell(_share(row.rate)),
+        "at_most": TableCell(_share(row.at_most)),
+        "promise": TableCell(numbers.exact(row.promise)),
+        "undecided": TableCell(_share(row.undecided)),
+        "draws": TableCell(numbers.count(round(row.draws))),
         **_result(row.alarm),
     }
 
 
-def _class_row(group: Group) -> dict[str, Cell]:
+def _class_row(group: Group) -> dict[str, TableCell]:
     counts = group.counts
     return {
-        "class": Cell(one_line(group.name)),
-        "claims": Cell(f"{group.claims:,}"),
-        "runs": Cell(f"{counts.runs:,}"),
-        "verified": Cell(f"{counts.verified:,}"),
-        "refuted": Cell(f"{counts.refuted:,}"),
-        "undecided": Cell(f"{counts.inconclusive:,}"),
-        "wrong": Cell(f"{group.wrong:,}", "bold red" if group.wrong else ""),
-        "promise": Cell(numbers.exact(group.promise)),
-        "draws": Cell(numbers.count(round(counts.draws / counts.runs))),
+        "class": TableCell(one_line(group.name)),
+        "claims": TableCell(f"{group.claims:,}"),
+        "runs": TableCell(f"{counts.runs:,}"),
+        "verified": TableCell(f"{counts.verified:,}"),
+        "refuted": TableCell(f"{counts.refuted:,}"),
+        "undecided": TableCell(f"{counts.inconclusive:,}"),
+        "wrong": TableCell(f"{group.wrong:,}", "bold red" if group.wrong else ""),
+        "promise": TableCell(numbers.exact(group.promise)),
+        "draws": TableCell(numbers.count(round(counts.draws / counts.runs))),
         **_result(group.alarm),
     }
 
 
-def _result(alarm: bool) -> dict[str, Cell]:
-    return {"result": Cell("ALARM", "bold red") if alarm else Cell("kept", "green")}
+def _result(alarm: bool) -> dict[str, TableCell]:
+    return {"result": TableCell("ALARM", "bold red") if alarm else TableCell("kept", "green")}
 
 
-def _name(row: Row) -> str:
+def _name(row: AuditRow) -> str:
     # how far a built-in claim is off stands in a column of its own
     shown = {name: value for name, value in row.parameters.items() if name != OFF}
     return f"{row.claim} {format_parameters(shown)}".rstrip()
 
 
-def _truth(row: Row) -> str:
+def _truth(row: AuditRow) -> str:
     match row.truth:
         case Truth.TRUE:
             return "true"
@@ -120,7 +120,7 @@ def _runs(number: int) -> str:
     return f"{number:,} run" if number == 1 else f"{number:,} runs"
 
 
-def _alarm(row: Row, file: str | None) -> str:
+def _alarm(row: AuditRow, file: str | None) -> str:
     """What is wrong; a claim of a file may not be what it is taken to be."""
     verdicts = " or ".join(verdict for verdict in row.truth.wrong if row.counts.of(verdict))
     text = (

@@ -12,7 +12,7 @@ from dropcheck.claims.values import format_value, parameter_text
 from dropcheck.errors import Problem
 from dropcheck.report import edges, numbers
 from dropcheck.report.phrases import claimed_share
-from dropcheck.report.terminal.layout import Cell, Fields, arrange, layout, pairs_table
+from dropcheck.report.terminal.layout import Fields, TableCell, arrange, layout, pairs_table
 from dropcheck.report.terminal.screen import Terminal, line, one_line, place, render, styled
 from dropcheck.results import Passage, Value
 from dropcheck.results.coverage import Coverage
@@ -78,7 +78,7 @@ def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[Renderab
         "where": place(claim.location),
     }
     shown = {
-        label: Cell(_broken(terminal.spell(text), label, terminal))
+        label: TableCell(_broken(terminal.spell(text), label, terminal))
         for label, text in pairs.items()
         if text
     }
@@ -247,12 +247,12 @@ def claims_table(claims: Sequence[Claim], registry: Registry, terminal: Terminal
     cases = {claim.id: claim.case_count for claim in claims}
     rows = [
         {
-            "id": Cell(claim.id, "bold"),
-            WRITTEN: Cell(_printed(claim)),
-            "title": Cell(one_line(claim.title)),
-            "document": Cell(", ".join(_documents(claim))),
-            EXPECT: Cell("" if claim.expect == "verified" else claim.expect),
-            "cases": Cell(str(cases[claim.id])),
+            "id": TableCell(claim.id, "bold"),
+            WRITTEN: TableCell(_printed(claim)),
+            "title": TableCell(one_line(claim.title)),
+            "document": TableCell(", ".join(_documents(claim))),
+            EXPECT: TableCell("" if claim.expect == "verified" else claim.expect),
+            "cases": TableCell(str(cases[claim.id])),
         }
         for claim in claims
     ]

@@ -7,12 +7,10 @@ from typing import TYPE_CHECKING
 
 from dropcheck.report import numbers
 from dropcheck.report.conformance import (
-    Cell as Judged,
-)
-from dropcheck.report.conformance import (
+    ConformanceCell,
+    ConformanceMark,
+    ConformanceRow,
     Head,
-    Mark,
-    Row,
     conformance,
     legend,
     measured,
@@ -21,7 +19,7 @@ from dropcheck.report.conformance import (
     where,
 )
 from dropcheck.report.phrases import STYLES
-from dropcheck.report.terminal.layout import Cell, Fields, arrange, fits, layout, packed
+from dropcheck.report.terminal.layout import Fields, TableCell, arrange, fits, layout, packed
 from dropcheck.report.terminal.screen import Terminal, one_line, styled
 from dropcheck.results import CaseResult, Outcome
 
@@ -30,12 +28,12 @@ if TYPE_CHECKING:
 
 MOST = 40  # cells that something is said of, one by one; the rest are counted
 MARK_STYLES = {
-    Mark.ERROR: STYLES[Outcome.ERROR],
-    Mark.FAILS: STYLES[Outcome.FAIL],
-    Mark.HOLDS_UNEXPECTED: STYLES[Outcome.FAIL],
-    Mark.UNDECIDED: STYLES[Outcome.UNDECIDED],
-    Mark.FAILS_AS_EXPECTED: STYLES[Outcome.UNDECIDED],
-    Mark.HOLDS: STYLES[Outcome.PASS],
+    ConformanceMark.ERROR: STYLES[Outcome.ERROR],
+    ConformanceMark.FAILS: STYLES[Outcome.FAIL],
+    ConformanceMark.HOLDS_UNEXPECTED: STYLES[Outcome.FAIL],
+    ConformanceMark.UNDECIDED: STYLES[Outcome.UNDECIDED],
+    ConformanceMark.FAILS_AS_EXPECTED: STYLES[Outcome.UNDECIDED],
+    ConformanceMark.HOLDS: STYLES[Outcome.PASS],
 }
 
 
@@ -63,21 +61,25 @@ def _head(head: Head) -> str:
     return head.name if head.dtype is None else f"{head.name}\n{head.dtype}"
 
 
-def _row(row: Row, keys: Sequence[str], verbose: bool) -> dict[str, Cell]:
+def _row(row: ConformanceRow, keys: Sequence[str], verbose: bool) -> dict[str, TableCell]:
     cells = {key: _cell(one, verbose) for key, one in zip(keys, row.cells, strict=True)}
-    return {"claim": Cell(row.claim), "parameters": Cell(one_line(row.parameters)), **cells}
+    return {
+        "claim": TableCell(row.claim),
+        "parameters": TableCell(one_line(row.parameters)),
+        **cells,
+    }
 
 
-def _cell(judged: Judged, verbose: bool) -> Cell:
+def _cell(judged: ConformanceCell, verbose: bool) -> TableCell:
     shown = sign(judged)
     if judged.mark is None:
-        return Cell(shown)
+        return TableCell(shown)
     below = measured(judged.worst) if verbose else ""
-    return Cell(f"{shown}\n{below}" if below else shown, MARK_STYLES[judged.mark])
+    return TableCell(f"{shown}\n{below}" if below else shown, MARK_STYLES[judged.mark])
 
 
 def _layouts(
-    rows: Sequence[dict[str, Cell]], band: Sequence[str]
+    rows: Sequence[dict[str, TableCell]], band: Sequence[str]
 ) -> list[tuple[tuple[str, ...], ...]]:
     """The columns of a band behind the claim and its parameters, beside or below each other."""
     behind = tuple((key,) for key in band)
@@ -87,7 +89,7 @@ def _layouts(
 
 
 def _bands(
-    rows: Sequence[dict[str, Cell]], keys: Sequence[str], fields: Fields, terminal: Terminal
+    rows: Sequence[dict[str, TableCell]], keys: Sequence[str], fields: Fields, terminal: Terminal
 ) -> list[list[str]]:
     """The columns in as many tables as the terminal needs, one below the other."""
     bands: list[list[str]] = [[]]
@@ -110,7 +112,7 @@ def said_below(
     table = conformance(cases)
     if table is None:
         return []
-    expected = Mark.FAILS_AS_EXPECTED
+    expected = ConformanceMark.FAILS_AS_EXPECTED
     shown = [one for one in to_say(table) if not full or one[1] is expected]
     items: list[RenderableType] = []
     for cell, mark, text in shown[:MOST]:

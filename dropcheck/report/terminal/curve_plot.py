@@ -18,8 +18,8 @@ from rich.text import Text
 from dropcheck.report import pictures
 from dropcheck.report.numbers import plural
 from dropcheck.report.pictures import MARKS, Placed, placed
-from dropcheck.report.pictures.curve import Panel, Point, panels, unswept
-from dropcheck.report.terminal.layout import Cell, pairs_table
+from dropcheck.report.pictures.curve import CurvePoint, Panel, panels, unswept
+from dropcheck.report.terminal.layout import TableCell, pairs_table
 from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
 from dropcheck.results import SEVERITY, RunResult, Verdict
 
@@ -130,7 +130,7 @@ def _across(panel: Panel, canvas: Canvas, place: float) -> float:
     return room + (1 - 2 * room) * panel.across.at(place)
 
 
-def _worst_last(points: Iterable[Point]) -> list[Point]:
+def _worst_last(points: Iterable[CurvePoint]) -> list[CurvePoint]:
     """The points in an order in which none that failed is covered."""
     return sorted(points, key=lambda point: SEVERITY[point.case.result])
 
@@ -155,7 +155,7 @@ def _is_seen(panel: Panel) -> bool:
 def _draw(
     canvas: Canvas,
     panel: Panel,
-    point: Point,
+    point: CurvePoint,
     estimate: float | None,
     interval: tuple[float, float] | None,
 ) -> None:
@@ -218,7 +218,7 @@ def _feet(panel: Panel, canvas: Canvas, margin: int, terminal: Terminal) -> list
         Text(indent + " " + name.center(canvas.width).rstrip(), overflow="fold"),
     ]
     if not panel.numeric:
-        key = {f"{place:g}": Cell(terminal.spell(one_line(label))) for place, label in places}
+        key = {f"{place:g}": TableCell(terminal.spell(one_line(label))) for place, label in places}
         items.append(pairs_table(key))
     return items
 

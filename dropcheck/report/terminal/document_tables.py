@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from dropcheck.documents.new_figures import Left, Mend
 from dropcheck.report import numbers
-from dropcheck.report.terminal.layout import Cell, Fields, arrange, layout
+from dropcheck.report.terminal.layout import Fields, TableCell, arrange, layout
 from dropcheck.report.terminal.screen import Terminal, line, one_line, place, render
-from dropcheck.results.coverage import Counts, Coverage, Unclaimed
+from dropcheck.results.coverage import Coverage, CoverageCounts, Unclaimed
 
 FIELDS = Fields(prose=("why",), headings={"done": "", "why": ""})
 LAYOUTS = (layout("done where figure claim why"), layout("done where/claim figure/why"))
@@ -45,23 +45,23 @@ def fix_table(
     return render(items, terminal)
 
 
-def _mended(claim: str, mend: Mend, why: str, done: str) -> dict[str, Cell]:
+def _mended(claim: str, mend: Mend, why: str, done: str) -> dict[str, TableCell]:
     return {
-        "done": Cell(done, "green"),
-        "where": Cell(place(mend.written.start)),
-        "figure": Cell(one_line(f"{mend.written.text} → {mend.text}")),
-        "claim": Cell(claim),
-        "why": Cell(why),
+        "done": TableCell(done, "green"),
+        "where": TableCell(place(mend.written.start)),
+        "figure": TableCell(one_line(f"{mend.written.text} → {mend.text}")),
+        "claim": TableCell(claim),
+        "why": TableCell(why),
     }
 
 
-def _left(one: Left) -> dict[str, Cell]:
+def _left(one: Left) -> dict[str, TableCell]:
     return {
-        "done": Cell("left", "yellow"),
-        "where": Cell(place(one.location)),
-        "figure": Cell(_short(one.figure)),
-        "claim": Cell(one.claim),
-        "why": Cell(one_line(one.why)),
+        "done": TableCell("left", "yellow"),
+        "where": TableCell(place(one.location)),
+        "figure": TableCell(_short(one.figure)),
+        "claim": TableCell(one.claim),
+        "why": TableCell(one_line(one.why)),
     }
 
 
@@ -81,16 +81,16 @@ def coverage_table(documents: Sequence[Coverage], terminal: Terminal) -> str:
     items = [*arrange(rows, UNCLAIMED_FIELDS, UNCLAIMED_LAYOUTS, terminal), ""] if rows else []
     if len(documents) > 1:
         items += [
-            line(f"{one_line(one.file)}: {counted(Counts.of([one]))}", terminal)
+            line(f"{one_line(one.file)}: {counted(CoverageCounts.of([one]))}", terminal)
             for one in documents
         ]
-    return render([*items, line(counted(Counts.of(documents)), terminal)], terminal)
+    return render([*items, line(counted(CoverageCounts.of(documents)), terminal)], terminal)
 
 
-def counted(counts: Counts) -> str:
+def counted(counts: CoverageCounts) -> str:
     """How many figures and formulas there are, and how many of them are claimed.
 
-    >>> counted(Counts(figures=31, claimed_figures=24, formulas=1, claimed_formulas=0))
+    >>> counted(CoverageCounts(figures=31, claimed_figures=24, formulas=1, claimed_formulas=0))
     '31 figures, 24 claimed; 1 formula, 0 claimed'
     """
     figures = f"{numbers.plural(counts.figures, 'figure')}, {counts.claimed_figures} claimed"
@@ -98,10 +98,10 @@ def counted(counts: Counts) -> str:
     return f"{figures}; {formulas}"
 
 
-def _row(one: Unclaimed) -> dict[str, Cell]:
+def _row(one: Unclaimed) -> dict[str, TableCell]:
     return {
-        "where": Cell(place(one.location)),
-        "kind": Cell(str(one.kind)),
-        "unclaimed": Cell(_short(one.text), "bold"),
-        "words": Cell(one_line(f"{one.before}[…]{one.after}")),
+        "where": TableCell(place(one.location)),
+        "kind": TableCell(str(one.kind)),
+        "unclaimed": TableCell(_short(one.text), "bold"),
+        "words": TableCell(one_line(f"{one.before}[…]{one.after}")),
     }

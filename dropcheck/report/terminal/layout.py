@@ -34,7 +34,7 @@ def layout(columns: str) -> Layout:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class TableCell:
     """One field of one row."""
 
     text: str
@@ -55,7 +55,7 @@ class Fields:
 
 
 def arrange(
-    rows: Sequence[Mapping[str, Cell]],
+    rows: Sequence[Mapping[str, TableCell]],
     fields: Fields,
     layouts: Sequence[Layout],
     terminal: Terminal,
@@ -63,7 +63,7 @@ def arrange(
     """The rows in the first of the layouts that fits the terminal; stacked where none does."""
     shown = [
         {
-            name: Cell(terminal.spell(plain(cell.text)).expandtabs(), cell.style)
+            name: TableCell(terminal.spell(plain(cell.text)).expandtabs(), cell.style)
             for name, cell in row.items()
         }
         for row in rows
@@ -75,7 +75,7 @@ def arrange(
 
 
 def fits(
-    rows: Sequence[Mapping[str, Cell]], fields: Fields, columns: Layout, terminal: Terminal
+    rows: Sequence[Mapping[str, TableCell]], fields: Fields, columns: Layout, terminal: Terminal
 ) -> bool:
     """Whether the terminal is wide enough for a layout."""
     gaps = GAP * (len(columns) - 1)
@@ -83,7 +83,9 @@ def fits(
     return terminal.width is None or least + gaps <= terminal.width
 
 
-def _least_width(rows: Sequence[Mapping[str, Cell]], fields: Fields, column: Sequence[str]) -> int:
+def _least_width(
+    rows: Sequence[Mapping[str, TableCell]], fields: Fields, column: Sequence[str]
+) -> int:
     """The least width that cuts nothing: prose may be wrapped, but not into a ribbon."""
     widths = []
     for name in column:
@@ -95,15 +97,15 @@ def _least_width(rows: Sequence[Mapping[str, Cell]], fields: Fields, column: Seq
 
 
 def _table(
-    rows: Sequence[Mapping[str, Cell]], fields: Fields, columns: Layout, terminal: Terminal
+    rows: Sequence[Mapping[str, TableCell]], fields: Fields, columns: Layout, terminal: Terminal
 ) -> list[RenderableType]:
     """The table line by line."""
     names = chain.from_iterable(columns)
-    headings = {name: Cell(terminal.spell(fields.heading(name)), "bold") for name in names}
+    headings = {name: TableCell(terminal.spell(fields.heading(name)), "bold") for name in names}
     grid = [[_stack(row, column) for column in columns] for row in [headings, *rows]]
     deepest = max(map(len, grid[0]))
     if all(len(column) == 1 for column in columns):  # else each name stands at its field's line
-        grid[0] = [[Cell("")] * (deepest - len(stack)) + stack for stack in grid[0]]
+        grid[0] = [[TableCell("")] * (deepest - len(stack)) + stack for stack in grid[0]]
     widths = [max(cells(one.text) for row in grid for one in row[i]) for i in range(len(columns))]
     prose = [i for i, column in enumerate(columns) if set(column) & set(fields.prose)]
     right = [bool(set(column) & set(fields.right)) for column in columns]
@@ -116,32 +118,32 @@ def _table(
             [part for one in stack for part in _folded(one, width)]
             for stack, width in zip(row, widths, strict=True)
         ]
-        parts = zip_longest(*stacks, fillvalue=Cell(""))
+        parts = zip_longest(*stacks, fillvalue=TableCell(""))
         lines += [_line(one, widths, right, terminal) for one in parts]
     lines.insert(deepest, terminal.spell("─") * (sum(widths) + gaps))
     return lines
 
 
-def _stack(row: Mapping[str, Cell], column: Sequence[str]) -> list[Cell]:
+def _stack(row: Mapping[str, TableCell], column: Sequence[str]) -> list[TableCell]:
     """The lines of one column, field below field; the last fields left out where empty."""
-    fields = [row.get(name, Cell("")) for name in column]
+    fields = [row.get(name, TableCell("")) for name in column]
     while len(fields) > 1 and not fields[-1].text:
         fields.pop()
-    return [Cell(line, cell.style) for cell in fields for line in cell.text.split("\n")]
+    return [TableCell(line, cell.style) for cell in fields for line in cell.text.split("\n")]
 
 
-def _folded(line: Cell, width: int) -> list[Cell]:
+def _folded(line: TableCell, width: int) -> list[TableCell]:
     """A line of a column on lines of at most a width, broken between words where it can be."""
     if cells(line.text) <= width:
         return [line]
     from rich.console import Console
 
     wrapped = styled(line.text).wrap(Console(), width, overflow="fold")
-    return [Cell(part.plain.rstrip(), line.style) for part in wrapped]
+    return [TableCell(part.plain.rstrip(), line.style) for part in wrapped]
 
 
 def _line(
-    parts: Sequence[Cell], widths: Sequence[int], right: Sequence[bool], terminal: Terminal
+    parts: Sequence[TableCell], widths: Sequence[int], right: Sequence[bool], terminal: Terminal
 ) -> RenderableType:
     texts = []
     for part, width, flush_right in zip(parts, widths, right, strict=True):
@@ -154,17 +156,19 @@ def _line(
 
 
 def _stacked(
-    rows: Sequence[Mapping[str, Cell]], fields: Fields, names: Sequence[str]
+    rows: Sequence[Mapping[str, TableCell]], fields: Fields, names: Sequence[str]
 ) -> list[RenderableType]:
     items: list[RenderableType] = []
     head, *rest = names
     for row in rows:
-        pairs = {fields.heading(name): row[name] for name in rest if row.get(name, Cell("")).text}
+        pairs = {
+            fields.heading(name): row[name] for name in rest if row.get(name, TableCell("")).text
+        }
         items += [styled(row[head].text, "bold"), pairs_table(pairs)]
     return items
 
 
-def pairs_table(pairs: Mapping[str, Cell]) -> Padding:
+def pairs_table(pairs: Mapping[str, TableCell]) -> Padding:
     """Labels and what they stand for, in two columns; the right one is wrapped, never cut."""
     from rich.padding import Padding
     from rich.table import Table
@@ -178,14 +182,14 @@ def pairs_table(pairs: Mapping[str, Cell]) -> Padding:
 
 
 def block(
-    heading: Cell, pairs: Mapping[str, str | None], repeat: str, terminal: Terminal
+    heading: TableCell, pairs: Mapping[str, str | None], repeat: str, terminal: Terminal
 ) -> list[RenderableType]:
     """What there is to say of one result below a table, and the command that repeats it.
 
     Labels without a text are left out. The command stands on a line that is never broken, so that
     it can be copied.
     """
-    shown = {label: Cell(terminal.spell(text)) for label, text in pairs.items() if text}
+    shown = {label: TableCell(terminal.spell(text)) for label, text in pairs.items() if text}
     last = f"  {'repeat':<{max(map(len, shown))}}  {repeat}"
     return [styled(heading.text, heading.style), pairs_table(shown), last]
 

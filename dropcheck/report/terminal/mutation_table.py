@@ -7,7 +7,7 @@ from rich.console import RenderableType
 from dropcheck.claims.values import format_parameters
 from dropcheck.mutation.outcome import SURVIVING, TRUE, ClaimResult, Fate, MutantResult, MutationRun
 from dropcheck.report import numbers
-from dropcheck.report.terminal.layout import Cell, Fields, arrange, block, layout
+from dropcheck.report.terminal.layout import Fields, TableCell, arrange, block, layout
 from dropcheck.report.terminal.screen import Terminal, one_line, place, render, styled
 
 FIELDS = Fields(
@@ -48,17 +48,19 @@ def mutation_report(
     return render([*items, styled(" · ".join(summary_parts(run)))], terminal)
 
 
-def _row(claim: ClaimResult) -> dict[str, Cell]:
+def _row(claim: ClaimResult) -> dict[str, TableCell]:
     word, style = verdict_on(claim)
     return {
-        "claim": Cell(claim.claim.id),
-        "at": Cell(one_line(format_parameters(claim.parameters))),
-        "mutants": Cell(str(len(claim.mutants))),
-        "refuted": Cell(str(claim.count(Fate.REFUTED))),
-        "true": Cell(str(claim.count(*TRUE))),
-        "neither": Cell(str(claim.count(*NEITHER))),
-        "survivors": Cell(str(claim.count(*SURVIVING)), style if claim.count(*SURVIVING) else ""),
-        "result": Cell(word, style),
+        "claim": TableCell(claim.claim.id),
+        "at": TableCell(one_line(format_parameters(claim.parameters))),
+        "mutants": TableCell(str(len(claim.mutants))),
+        "refuted": TableCell(str(claim.count(Fate.REFUTED))),
+        "true": TableCell(str(claim.count(*TRUE))),
+        "neither": TableCell(str(claim.count(*NEITHER))),
+        "survivors": TableCell(
+            str(claim.count(*SURVIVING)), style if claim.count(*SURVIVING) else ""
+        ),
+        "result": TableCell(word, style),
     }
 
 
@@ -85,7 +87,7 @@ def _block(mutant: MutantResult, terminal: Terminal, run: MutationRun) -> list[R
         "where": place(claim.location),
     }
     repeat = run.repeats.get(claim.id, "")
-    return block(Cell(heading, STYLES[mutant.fate]), pairs, repeat, terminal)
+    return block(TableCell(heading, STYLES[mutant.fate]), pairs, repeat, terminal)
 
 
 def _hidden(run: MutationRun, terminal: Terminal) -> list[RenderableType]:

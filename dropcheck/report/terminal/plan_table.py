@@ -7,7 +7,7 @@ from rich.console import RenderableType
 from dropcheck.claims.values import format_parameters
 from dropcheck.planning.plan import CasePlan, Plan
 from dropcheck.report import edges, numbers, phrases
-from dropcheck.report.terminal.layout import Cell, Fields, arrange, layout, packed
+from dropcheck.report.terminal.layout import Fields, TableCell, arrange, layout, packed
 from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
 
 WRITTEN = "written"  # a column of its own, where documents have figures
@@ -35,21 +35,23 @@ def plan_report(plan: Plan, terminal: Terminal) -> str:
     return render([*items, *packed(summary_parts(plan), terminal)], terminal)
 
 
-def _row(case: CasePlan) -> dict[str, Cell]:
+def _row(case: CasePlan) -> dict[str, TableCell]:
     relative = "" if case.relative is None else f"{numbers.rough(100 * case.relative)}%"
     seen, figure = case.discrepancy, case.case.claim.written
     least = "≥" if case.doubtful else ""
     return {
-        "claim": Cell(case.case.claim.id),
-        "parameters": Cell(one_line(format_parameters(case.case.parameters))),
-        WRITTEN: Cell(one_line(figure.text) if figure and figure.digits is not None else ""),
-        "draws": Cell(numbers.UNKNOWN if case.draws is None else least + numbers.count(case.draws)),
-        "time": Cell(
+        "claim": TableCell(case.case.claim.id),
+        "parameters": TableCell(one_line(format_parameters(case.case.parameters))),
+        WRITTEN: TableCell(one_line(figure.text) if figure and figure.digits is not None else ""),
+        "draws": TableCell(
+            numbers.UNKNOWN if case.draws is None else least + numbers.count(case.draws)
+        ),
+        "time": TableCell(
             numbers.UNKNOWN if case.seconds is None else least + numbers.duration(case.seconds)
         ),
-        "sees": Cell(numbers.UNKNOWN if seen is None else numbers.rough(seen)),
-        "relative": Cell(relative),
-        "note": Cell(note(case), "" if case.within else "yellow"),
+        "sees": TableCell(numbers.UNKNOWN if seen is None else numbers.rough(seen)),
+        "relative": TableCell(relative),
+        "note": TableCell(note(case), "" if case.within else "yellow"),
     }
 
 

@@ -24,7 +24,7 @@ REFRESHES = 5
 
 
 @dataclass(slots=True)
-class Tally:
+class RunProgress:
     """What has been done so far; called with a claim's id and its draws after each case.
 
     `drew` is called with draws as they are made, where that is possible; the larger of the two
@@ -76,10 +76,10 @@ class Tally:
         return min(known, default=None)
 
 
-def progress_line(tally: Tally, width: int) -> str:
+def progress_line(tally: RunProgress, width: int) -> str:
     """The parts that fit on one line of a terminal; the number of cases always does.
 
-    >>> tally = Tally(291, clock=lambda: 0.0, done=12, claim="dropout-values")
+    >>> tally = RunProgress(291, clock=lambda: 0.0, done=12, claim="dropout-values")
     >>> progress_line(tally, 40), progress_line(tally, 10)
     ('12/291 cases · 1 s left · dropout-values', '12/291')
     """
@@ -94,12 +94,12 @@ def progress_line(tally: Tally, width: int) -> str:
 
 
 @contextmanager
-def progress(total: int, shown: bool, limit: float | None = None) -> Iterator[Tally]:
+def progress(total: int, shown: bool, limit: float | None = None) -> Iterator[RunProgress]:
     """A tally to call after each case, shown on standard error; silent where not `shown`.
 
     A terminal that cannot rewrite a line is left alone.
     """
-    tally = Tally(total, limit)
+    tally = RunProgress(total, limit)
     if not shown or is_dumb(os.environ):
         yield tally
         return
@@ -113,7 +113,7 @@ def progress(total: int, shown: bool, limit: float | None = None) -> Iterator[Ta
             live.stop()
 
 
-def _live(tally: Tally) -> Progress:
+def _live(tally: RunProgress) -> Progress:
     """What writes the line anew until it is stopped, and then takes it away."""
     from rich.console import Console
     from rich.progress import Progress, ProgressColumn, Task
@@ -122,7 +122,7 @@ def _live(tally: Tally) -> Progress:
     terminal = terminal_of(sys.stderr)
     width = (terminal.width or 80) - 1  # a full line would break some terminals' last column
 
-    class Line(ProgressColumn):
+    class ProgressLine(ProgressColumn):
         def render(self, task: Task) -> Text:
             late = (task.elapsed or 0.0) > DELAY
             text = terminal.spell(progress_line(tally, width)) if late else ""
@@ -130,7 +130,7 @@ def _live(tally: Tally) -> Progress:
 
     console = Console(stderr=True, markup=False, emoji=False, highlight=False)
     live = Progress(
-        Line(),
+        ProgressLine(),
         console=console,
         disable=not console.is_terminal,
         refresh_per_second=REFRESHES,

@@ -10,7 +10,15 @@ from dropcheck.report import Report, numbers, promises
 from dropcheck.report import phrases as words
 from dropcheck.report.phrases import by_claim, not_passed
 from dropcheck.report.terminal.conformance_table import conformance_table, said_below
-from dropcheck.report.terminal.layout import Cell, Fields, Layout, arrange, block, layout, packed
+from dropcheck.report.terminal.layout import (
+    Fields,
+    Layout,
+    TableCell,
+    arrange,
+    block,
+    layout,
+    packed,
+)
 from dropcheck.report.terminal.screen import Terminal, one_line, place, render, styled
 from dropcheck.results import CaseResult, RunResult
 
@@ -104,21 +112,21 @@ def _without(layout: Layout, field: str) -> Layout:
     return tuple(column for column in columns if column)
 
 
-def _row(case: CaseResult, outcome: str) -> dict[str, Cell]:
+def _row(case: CaseResult, outcome: str) -> dict[str, TableCell]:
     style = words.STYLES[case.result]
     return {
-        "claim": Cell(case.claim),
-        "parameters": Cell(one_line(words.parameters(case))),
-        "claimed": Cell(words.claimed(case)),
-        "estimated": Cell(words.estimated(case)),
-        "exact": Cell(words.exact(case)),
-        "interval": Cell(words.interval(case)),
-        "confidence": Cell(numbers.confidence(case.confidence)),
-        "guarantee": Cell(promises.basis(case)),
-        "within": Cell(promises.within(case)),
-        "draws": Cell(numbers.count(case.draws)),
-        "verdict": Cell(str(case.verdict), style),
-        "result": Cell(outcome, style),
+        "claim": TableCell(case.claim),
+        "parameters": TableCell(one_line(words.parameters(case))),
+        "claimed": TableCell(words.claimed(case)),
+        "estimated": TableCell(words.estimated(case)),
+        "exact": TableCell(words.exact(case)),
+        "interval": TableCell(words.interval(case)),
+        "confidence": TableCell(numbers.confidence(case.confidence)),
+        "guarantee": TableCell(promises.basis(case)),
+        "within": TableCell(promises.within(case)),
+        "draws": TableCell(numbers.count(case.draws)),
+        "verdict": TableCell(str(case.verdict), style),
+        "result": TableCell(outcome, style),
     }
 
 
@@ -157,7 +165,7 @@ def _block(case: CaseResult, terminal: Terminal) -> list[RenderableType]:
         "reason": None if case.explanation is None else str(case.explanation),
         "where": place(case.location),
     }
-    return block(Cell(heading, words.STYLES[case.result]), pairs, case.repeat, terminal)
+    return block(TableCell(heading, words.STYLES[case.result]), pairs, case.repeat, terminal)
 
 
 def _estimated(case: CaseResult) -> str | None:

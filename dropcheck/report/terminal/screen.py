@@ -29,7 +29,7 @@ INDENT = "    "
 LONGEST = 100  # a source line longer than this is shown around its column only
 SHOWN = 200  # problems beyond these are counted: nobody reads on, and the count says how far off
 
-Kind = Literal["error", "note"]
+MessageKind = Literal["error", "note"]
 
 # what the reports use beyond ASCII, and what stands for it where it cannot be written
 ASCII = str.maketrans(
@@ -204,7 +204,10 @@ def _by_rich(items: Iterable[RenderableType], terminal: Terminal) -> str:
 
 
 def problems_text(
-    problems: Sequence[Problem], terminal: Terminal, kind: Kind = "error", counted: bool = True
+    problems: Sequence[Problem],
+    terminal: Terminal,
+    kind: MessageKind = "error",
+    counted: bool = True,
 ) -> str:
     """All problems, in the order of the file, then how many there are."""
     lines: list[str] = []
@@ -218,7 +221,7 @@ def problems_text(
     return terminal.spell("".join(f"{line}\n" for line in lines))
 
 
-def _problem(problem: Problem, terminal: Terminal, kind: Kind) -> list[str]:
+def _problem(problem: Problem, terminal: Terminal, kind: MessageKind) -> list[str]:
     where = place(problem.location)
     message = plain(problem.message)
     # an error with a place reads as compilers write it; editors find their way by that
@@ -240,8 +243,8 @@ def place(location: Location | None) -> str:
 
     >>> place(Location("claims.yaml", 12, 9))
     'claims.yaml:12:9'
-    >>> from dropcheck.errors import Cell
-    >>> place(Location("paper.ipynb", 2, 7, cell=Cell(3, (8, 9), 6)))
+    >>> from dropcheck.errors import NotebookCell
+    >>> place(Location("paper.ipynb", 2, 7, cell=NotebookCell(3, (8, 9), 6)))
     'paper.ipynb:cell 3:line 2:column 7'
     """
     if location is None:

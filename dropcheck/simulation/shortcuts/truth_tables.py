@@ -24,7 +24,7 @@ MOST_TRUTHS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class TruthTable:
     """Integrands of a program that depend on the same truths.
 
     `sources` are the registers of the truths, of `elements` elements each; `terms` the integrands'

@@ -13,7 +13,7 @@ from dropcheck.language.lowering.draws import check_values, own_axes, read_draw,
 from dropcheck.language.lowering.named_axes import axis_names, rounded_for_code
 from dropcheck.language.printing import unparse
 from dropcheck.language.suggestions import square_for_sd
-from dropcheck.language.syntax import Array, Call, Name, Node, Statement, Subscript
+from dropcheck.language.syntax import ArrayLiteral, Call, Name, Node, Statement, Subscript
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import OPERATORS
@@ -192,7 +192,7 @@ def _axes(
     context: Context, node: Node, shape: Sequence[int], names: Sequence[str]
 ) -> tuple[int, ...]:
     """The axes that `over` lists, by number or by name."""
-    written = node.items if isinstance(node, Array) else (node,)
+    written = node.items if isinstance(node, ArrayLiteral) else (node,)
     listed: list[object] = []
     for item in written:
         if isinstance(item, Name) and item.name in names:

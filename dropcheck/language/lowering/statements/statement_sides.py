@@ -12,7 +12,7 @@ from dropcheck.errors import About, DropcheckError, Problem
 from dropcheck.language.graph import Kind, Value, operators
 from dropcheck.language.lowering.builder import Skipped
 from dropcheck.language.lowering.context import Context
-from dropcheck.language.lowering.entries import Index, entries_of_sides
+from dropcheck.language.lowering.entries import EntryIndex, entries_of_sides
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Call, Name, Node, Statement, children
 from dropcheck.results import Value as ParameterValue
@@ -29,7 +29,7 @@ class Sides:
     """
 
     values: tuple[Value, ...]
-    entries: tuple[Index, ...] = ()
+    entries: tuple[EntryIndex, ...] = ()
 
 
 def statement_sides(
