@@ -13,7 +13,7 @@ from dropcheck.claims.registry import Claim, Registry, Sample, SourceText
 from dropcheck.errors import DropcheckError, Location, NothingSelected, Problem, in_file_order
 from dropcheck.options import RUN_OPTIONS, VERIFY_OPTIONS
 from dropcheck.processors import default_threads
-from dropcheck.results import CaseResult, Outcome, RunResult, Value
+from dropcheck.results import CaseResult, Outcome, ParameterValue, RunResult
 from dropcheck.settings import DEFAULT_MEMORY, Settings
 from dropcheck.verify_arguments import (
     call_text,
@@ -192,7 +192,7 @@ def _judge(
 def _own_code(
     sample: Callable[..., Mapping[str, Any]],
     settings: Settings,
-    parameters: Mapping[str, Value],
+    parameters: Mapping[str, ParameterValue],
     failures: list[Exception],
 ) -> Sample:
     """The user's function as a source of draws; what it raises is kept, to be shown as it was."""

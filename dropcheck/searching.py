@@ -50,12 +50,12 @@ MOST_REFUSED = 40 * MOST_TRIED
 # Simpler values that are looked at before the way to the simplest is halved.
 MOST_SIMPLER = 12
 
-Judged = Generator[Request, SpanSums, CaseResult]
+CaseGenerator = Generator[Request, SpanSums, CaseResult]
 
 
 def search_case(
     case: Case, settings: Settings, alpha: float, deadline: Deadline, graphs: CaseGraphs
-) -> Judged:
+) -> CaseGenerator:
     """Search a case for values at which it does not pass.
 
     Args:
@@ -97,7 +97,7 @@ class _Search:
     def searches(self) -> Searches:
         return self.points.searches
 
-    def result(self) -> Judged:
+    def result(self) -> CaseGenerator:
         """The whole search as one result."""
         complete = self._every_point()
         share = self.alpha / (MOST_AGAIN + len(complete or range(MOST_TRIED)))
@@ -147,7 +147,7 @@ class _Search:
 
     def _tried_at(
         self, point: SearchPoint, alpha: float, budget: float = SHARE_OF_BUDGET
-    ) -> Judged:
+    ) -> CaseGenerator:
         case = self.points.at(point)
         try:
             prepared = prepare(case, self.graphs, crossing=self.settings.crossing)

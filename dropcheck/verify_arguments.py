@@ -22,7 +22,7 @@ from dropcheck.claims.values import (
 )
 from dropcheck.errors import DropcheckError, Problem, nearest
 from dropcheck.options import VERIFY_OPTIONS, accepts, as_float
-from dropcheck.results import Value, Vector
+from dropcheck.results import ParameterValue, Vector
 from dropcheck.settings import Settings
 
 if TYPE_CHECKING:  # loads numpy
@@ -107,7 +107,7 @@ def check_texts(claim: object, model: object) -> None:
         raise DropcheckError(problems)
 
 
-def read_parameters(*parts: object) -> dict[str, Value]:
+def read_parameters(*parts: object) -> dict[str, ParameterValue]:
     """Parameters as a claim holds them: numbers, and laws in one spelling.
 
     Raises:
@@ -122,7 +122,7 @@ def read_parameters(*parts: object) -> dict[str, Value]:
             message = f"'parameters' is a mapping of names to values, and not {_kind(part)}"
             raise DropcheckError(Problem(message, hint="write parameters={'p': 0.5}"))
         given.extend(part.items())
-    read: dict[str, Value] = {}
+    read: dict[str, ParameterValue] = {}
     problems: list[Problem] = []
     for name, value in given:
         wrong = name_problem(name)
@@ -143,7 +143,7 @@ def read_parameters(*parts: object) -> dict[str, Value]:
     return read
 
 
-def _value(value: object) -> Value:
+def _value(value: object) -> ParameterValue:
     """A parameter's value.
 
     Raises:
@@ -204,7 +204,7 @@ def mistyped_options(claim: Claim, names: Iterable[str], graphs: CaseGraphs) -> 
 def call_text(
     claim: str,
     options: Mapping[str, object],
-    parameters: Mapping[str, Value],
+    parameters: Mapping[str, ParameterValue],
     defaults: Mapping[str, object],
 ) -> str:
     """The call that checks a claim again, in Python.

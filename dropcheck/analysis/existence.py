@@ -30,7 +30,7 @@ _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class AffineDraw:
     """factor · draw + shift, of a draw whose arguments are known numbers; the factor is not 0.
 
     `largest` is the largest shift on the way, in the draw's own unit: rounding is relative to it.
@@ -80,14 +80,14 @@ class Line:
         return (down, up) if self.factor > 0 else (up, down)
 
 
-def line_of(value: Value, below: list[Line | None]) -> Line | None:
+def line_of(value: Value, below: list[AffineDraw | None]) -> AffineDraw | None:
     """A random quantity as a line of one draw, from its inputs as lines; None where it is none."""
     if value.kind == Kind.DRAW:
         known = tuple(argument.known for argument in value.inputs)
         numbers = tuple(one for one in known if isinstance(one, float))
         if value.law is None or len(numbers) < len(known):
             return None
-        return Line(law=value.law, arguments=numbers)
+        return AffineDraw(law=value.law, arguments=numbers)
     function = value.function
     if function.rearranges:  # elements of an array of draws have one law
         return below[0]
@@ -113,7 +113,7 @@ def line_of(value: Value, below: list[Line | None]) -> Line | None:
             return _moved(line, 1 / known_side, 0.0) if left.random and known_side else None
 
 
-def _moved(line: Line | None, factor: float, shift: float) -> Line | None:
+def _moved(line: AffineDraw | None, factor: float, shift: float) -> AffineDraw | None:
     if line is None:
         return None
     stretched, moved = line.factor * factor, line.shift * factor + shift
@@ -125,8 +125,8 @@ def _moved(line: Line | None, factor: float, shift: float) -> Line | None:
 
 def moment_order(value: Value) -> Order:
     """The order of a quantity: up to which moments it surely has, and from which it has none."""
-    known: dict[int, tuple[Operand, Line | None]] = {}
-    dense: dict[int, Line | None] = {}
+    known: dict[int, tuple[Operand, AffineDraw | None]] = {}
+    dense: dict[int, AffineDraw | None] = {}
     for one in ordered([value]):
         below = [known.get(id(v)) or (_fixed(v), None) for v in one.inputs]
         operands = [operand for operand, _ in below]
@@ -172,7 +172,9 @@ def _of_draw(value: Value) -> Order:
     return Order(order, order)
 
 
-def _is_dense(value: Value, line: Line | None, lines: Mapping[int, Line | None]) -> bool:
+def _is_dense(
+    value: Value, line: AffineDraw | None, lines: Mapping[int, AffineDraw | None]
+) -> bool:
     """Whether a quantity has a density that is above 0 around every point.
 
     A line of one draw with such a law has, and its sum with anything that is independent of it.
@@ -213,7 +215,9 @@ def _drawn(value: Value) -> Value:
     return value
 
 
-def _reciprocal(value: Value, operands: list[Operand], line: Line | None, *, dense: bool) -> Order:
+def _reciprocal(
+    value: Value, operands: list[Operand], line: AffineDraw | None, *, dense: bool
+) -> Order:
     """The order of a random quantity's reciprocal: how its probability falls towards 0."""
     if line is not None:
         power = line.near_zero()

@@ -27,7 +27,7 @@ MOST_FACTORS, MOST_GROUPS = 2_000, 200
 # Groups of draws that are combined: every set of them is a part of the covariances.
 MOST_CROSSED = 6
 
-Product = tuple[tuple[Value, int], ...]
+PoweredValues = tuple[tuple[Value, int], ...]
 """Whole powers of quantities, whose product is meant."""
 Means = Callable[..., tuple[float, float] | None]
 """The mean of one product, or of the product of two that are averaged over their elements first.
@@ -44,7 +44,7 @@ class Summand(Protocol):
     """[given] · Π (value − centre)^power."""
 
     @property
-    def factors(self) -> Product:
+    def factors(self) -> PoweredValues:
         """The quantities and their powers."""
 
     @property
@@ -182,7 +182,7 @@ class Factorised:
         first, off = np.array([mean(row) for row in rows]).T
         return (first, off), mean, rows
 
-    def _factors(self, product: Product) -> tuple[float, _Powers]:
+    def _factors(self, product: PoweredValues) -> tuple[float, _Powers]:
         """A product as a number times powers of values that are none."""
         number, found, steps = 1.0, dict[int, float](), 0
         stack = [(value, float(power)) for value, power in product]
@@ -225,10 +225,10 @@ class Factorised:
         return whole or self._hulls.of(value).low >= 0
 
 
-def _without_centres(summand: Summand) -> dict[Product, float]:
+def _without_centres(summand: Summand) -> dict[PoweredValues, float]:
     """Π (value - centre)^power as products of powers, each with its factor in the sum of them."""
     factors, centres = summand.factors, summand.centres or (0.0,) * len(summand.factors)
-    sums: dict[Product, float] = {(): 1.0}
+    sums: dict[PoweredValues, float] = {(): 1.0}
     for (value, power), centre in zip(factors, centres, strict=True):
         parts = {
             order: math.comb(power, order) * (-centre) ** (power - order)
@@ -251,7 +251,7 @@ def _place(group: Sequence[Value], crossed: Mapping[str, int] | None) -> int:
     return names.pop()
 
 
-def _product_of(group: Sequence[Value], powers: _Exponents) -> Product:
+def _product_of(group: Sequence[Value], powers: _Exponents) -> PoweredValues:
     pairs = zip(group, powers, strict=True)
     return tuple(_raised(value, power) for value, power in pairs if power)
 

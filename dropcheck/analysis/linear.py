@@ -11,44 +11,46 @@ _ARITHMETIC = (NEGATIVE, ADD, SUBTRACT, MULTIPLY, DIVIDE)
 
 
 @dataclass(frozen=True, slots=True)
-class Linear:
+class LinearCombination:
     """Σ factor · operator + constant."""
 
     terms: tuple[tuple[float, Value], ...]
     constant: float
 
-    def scaled(self, factor: float) -> Linear:
+    def scaled(self, factor: float) -> LinearCombination:
         """The same, times a number."""
-        return Linear(
+        return LinearCombination(
             tuple((factor * own, value) for own, value in self.terms), factor * self.constant
         )
 
-    def plus(self, other: Linear) -> Linear:
+    def plus(self, other: LinearCombination) -> LinearCombination:
         """The sum of two; what stands in both is counted once."""
         factors: dict[int, tuple[float, Value]] = {}
         for factor, value in self.terms + other.terms:
             before, _ = factors.get(id(value), (0.0, value))
             factors[id(value)] = (before + factor, value)
-        return Linear(tuple(factors.values()), self.constant + other.constant)
+        return LinearCombination(tuple(factors.values()), self.constant + other.constant)
 
-    def divided(self, by: float) -> Linear:
+    def divided(self, by: float) -> LinearCombination:
         """The same, divided by a number."""
-        return Linear(tuple((own / by, value) for own, value in self.terms), self.constant / by)
+        return LinearCombination(
+            tuple((own / by, value) for own, value in self.terms), self.constant / by
+        )
 
 
-def of_one_operator(value: Value) -> Linear | None:
+def of_one_operator(value: Value) -> LinearCombination | None:
     """A side as a linear form in the value of one operator, or None where it is none."""
     form = of_operators(value)
     return form if form is not None and len(form.terms) == 1 else None
 
 
-def of_operators(value: Value) -> Linear | None:
+def of_operators(value: Value) -> LinearCombination | None:
     """A side as a linear form in the values of operators, or None where it is none."""
     known = None if value.estimated else value.known
     if isinstance(known, float):
-        return Linear((), known)
+        return LinearCombination((), known)
     if value.kind == Kind.OPERATOR:
-        return Linear(((1.0, value),), 0.0)
+        return LinearCombination(((1.0, value),), 0.0)
     if value.kind != Kind.COMPUTED or value.function not in _ARITHMETIC:
         return None
     forms = [form for form in map(of_operators, value.inputs) if form is not None]

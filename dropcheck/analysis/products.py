@@ -24,7 +24,7 @@ from dropcheck.language.graph import Kind, Value
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, NEGATIVE, POWER
 from dropcheck.vocabulary.functions.linear_algebra import MATMUL
 
-Parts = tuple[tuple[Value, int], ...]
+ValuePowers = tuple[tuple[Value, int], ...]
 """Values and the whole powers that they are raised to."""
 
 # Parts of one quantity, and the largest power of a part: past that sums of powers cost more than
@@ -42,8 +42,8 @@ class Separated:
     """
 
     sign: int
-    fixed: Parts
-    groups: tuple[tuple[int, Parts], ...]
+    fixed: ValuePowers
+    groups: tuple[tuple[int, ValuePowers], ...]
 
     @property
     def mixed(self) -> bool:
@@ -90,7 +90,7 @@ def _groups(parts: Iterable[Value]) -> dict[str, int]:
     return {name: numbers.setdefault(leading(name), len(numbers)) for name in sorted(leader)}
 
 
-def _parts(value: Value) -> tuple[int, Parts]:
+def _parts(value: Value) -> tuple[int, ValuePowers]:
     """A quantity as sign · Π part^power; itself where parts or powers are too many, or cancel.
 
     m / m is undefined where m is 0, which must not be lost.

@@ -25,14 +25,14 @@ from dropcheck.analysis.moments.exact import Integrand, exact_means, exact_momen
 from dropcheck.analysis.moments.part_of_draw import in_stratum
 from dropcheck.analysis.polynomials.terms import Floats
 from dropcheck.language.graph import Kind, Value, ordered
-from dropcheck.vocabulary.law_parts import Level, Stratum, can_be_cut
+from dropcheck.vocabulary.law_parts import QuantileLevel, Stratum, can_be_cut
 
 # Chances below and above, where the first strata end: no round numbers, as models have their kinks
 # there, and on which side of a kink a rounded value lies is not known.
 FIRST_LEVELS = (0.11, 0.013, 1.3e-4, 1.7e-8, 1.9e-16)
 _FIRST = (
-    *(Level.from_below(chance) for chance in FIRST_LEVELS[::-1]),
-    *(Level.from_above(chance) for chance in FIRST_LEVELS),
+    *(QuantileLevel.from_below(chance) for chance in FIRST_LEVELS[::-1]),
+    *(QuantileLevel.from_above(chance) for chance in FIRST_LEVELS),
 )
 # Of a law's end they stay away by this share of it.
 LEAST_APART = 1e-11
@@ -43,8 +43,8 @@ COMMON = 0.013
 # Ends of parts of the common values; where the root mean squares in all of them and of the whole
 # are alike to this share, strata gain little.
 COMMON_LEVELS = (
-    *(Level.from_below(chance) for chance in (COMMON, 0.31)),
-    *(Level.from_above(chance) for chance in (0.31, COMMON)),
+    *(QuantileLevel.from_below(chance) for chance in (COMMON, 0.31)),
+    *(QuantileLevel.from_above(chance) for chance in (0.31, COMMON)),
 )
 ALIKE = 0.6
 # Strata that are looked at, in all; each takes milliseconds.
@@ -141,7 +141,7 @@ def candidates(integrands: Sequence[Integrand]) -> list[Value]:
 
 def typical(draw: Value, values: Sequence[Value]) -> Floats | None:
     """The means of some quantities where a draw is no rare one; None where they are not known."""
-    stratum = Stratum(Level.from_below(COMMON), Level.from_above(COMMON))
+    stratum = Stratum(QuantileLevel.from_below(COMMON), QuantileLevel.from_above(COMMON))
     changed = _replaced(draw, in_stratum(draw, stratum)[0], ordered(values))
     found = exact_means([Integrand(factors=((changed.get(id(one), one), 1),)) for one in values])
     return None if found is None else found[0]
@@ -191,11 +191,11 @@ class DrawInStrata:
             if one is None:
                 return None
             found.append(one)
-        below, lower = self._far_out(levels[0], Level.from_below)
-        above, upper = self._far_out(levels[-1], Level.from_above)
+        below, lower = self._far_out(levels[0], QuantileLevel.from_below)
+        above, upper = self._far_out(levels[-1], QuantileLevel.from_above)
         return [*lower, *found, *upper], below + above
 
-    def _told_from_end(self, level: Level) -> bool:
+    def _told_from_end(self, level: QuantileLevel) -> bool:
         """Whether a level lies so far from the law's end on its side that rounding leaves both."""
         if self.draw.law is None:
             return False
@@ -205,7 +205,7 @@ class DrawInStrata:
         return abs(value - end) > LEAST_APART * max(abs(value), abs(end)) or math.isinf(end)
 
     def _far_out(
-        self, end: Level, level: Callable[[float], Level]
+        self, end: QuantileLevel, level: Callable[[float], QuantileLevel]
     ) -> tuple[float, list[InStratum]]:
         """The strata beyond a level, and the chance of what they leave out."""
         last = level(0.0)
@@ -237,7 +237,7 @@ class DrawInStrata:
         if whole is None or len(parts) < len(found):
             return whole is None
         plain = InStratum(
-            stratum=Stratum(Level(0.0, 1.0), Level(1.0, 0.0)),
+            stratum=Stratum(QuantileLevel(0.0, 1.0), QuantileLevel(1.0, 0.0)),
             means=_spread_out(whole.means, self._used, len(self._integrands)),
             covariance=whole.covariance(1),
             error=whole.error,
@@ -356,7 +356,7 @@ def _spread_out(values: Floats, places: Sequence[int], count: int) -> Floats:
     return found
 
 
-def _between(one: Level, other: Level) -> Stratum:
+def _between(one: QuantileLevel, other: QuantileLevel) -> Stratum:
     return Stratum(*sorted((one, other), key=lambda level: (level.below, -level.above)))
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dropcheck.analysis.existence import Line, line_of
+from dropcheck.analysis.existence import AffineDraw, line_of
 from dropcheck.analysis.sources_known import is_finite, of_draw, of_fixed, one_draw
 from dropcheck.language.graph import Kind, Value, in_order, kernel_of, ordered
 from dropcheck.reasons import Explanation, Reason
@@ -42,14 +42,14 @@ from dropcheck.vocabulary.hulls import Hull, Use, proper
 # Values that are looked at again behind guards, in all, and guards within guards.
 MOST_AGAIN = 20_000
 MOST_GUARDS = 12
-Facts = dict[int, Known]
+KnownValues = dict[int, Known]
 Assumed = Mapping[int, Known]
 """What a guard says of some values, by their ids."""
-Term = tuple[Value, Value | None]
+AveragedQuantity = tuple[Value, Value | None]
 """A quantity that is averaged, and the condition that it is averaged under."""
 
 
-def may_be_undefined(terms: Sequence[Term]) -> Explanation | None:
+def may_be_undefined(terms: Sequence[AveragedQuantity]) -> Explanation | None:
     """Why some quantity may have no value in a draw; None where all surely have one.
 
     Nothing is asked of a truth: one that cannot be told does not hold.
@@ -82,7 +82,7 @@ class Walk:
     """What is known of the quantities of a case."""
 
     def __init__(self) -> None:
-        self._facts: Facts = {}
+        self._facts: KnownValues = {}
         # what is defined, and what is not 0, either so or in no draw at all
         self._generic: list[Value] = []
         self._nonzero: list[Value] = []
@@ -117,7 +117,7 @@ class Walk:
             through = one.kind == Kind.COMPUTED and (whole or one.function.by_element)
             return list(one.inputs) if through and one.random and id(one) not in assumed else []
 
-        found: Facts = {}
+        found: KnownValues = {}
         for one in in_order([value], below):
             self._left -= 1
             known = self.known(one)
@@ -233,7 +233,7 @@ class Walk:
 
     def _assumed(self, holds: Sequence[tuple[Value, bool]]) -> Assumed:
         """What is known of values in draws in which some truths hold, or do not."""
-        found: Facts = {}
+        found: KnownValues = {}
         stack = list(holds)
         while stack:
             value, held = stack.pop()
@@ -254,7 +254,7 @@ class Walk:
                 self._compared(value, held, found)
         return found
 
-    def _compared(self, value: Value, held: bool, found: Facts) -> None:
+    def _compared(self, value: Value, held: bool, found: KnownValues) -> None:
         """What a comparison with a number says; whichever way, what is compared is a number."""
         for (one, other), turned in ((value.inputs, False), (value.inputs[::-1], True)):
             if not one.random or other.constant is None or not other.constant.size:
@@ -289,7 +289,7 @@ class Walk:
         drawn = [one for one in culprit.inputs if one.random]
         if interval is None or drawn != [culprit.inputs[0]]:
             return None
-        lines: dict[int, Line | None] = {}
+        lines: dict[int, AffineDraw | None] = {}
         for one in ordered(drawn):
             lines[id(one)] = line_of(one, [lines.get(id(v)) for v in one.inputs])
         line = lines[id(drawn[0])]
@@ -298,7 +298,7 @@ class Walk:
         return _outside(line, *interval) * math.prod(drawn[0].shape)
 
 
-def _note(found: Facts, value: Value, known: Known) -> None:
+def _note(found: KnownValues, value: Value, known: Known) -> None:
     found[id(value)] = _both(found[id(value)], known) if id(value) in found else known
 
 
@@ -316,7 +316,7 @@ def _both(first: Known, second: Known) -> Known:
     )
 
 
-def _outside(line: Line, low: float, high: float) -> float:
+def _outside(line: AffineDraw, low: float, high: float) -> float:
     """The chance that a line of one draw is outside two numbers; their ends included."""
     ends = sorted(((low - line.shift) / line.factor, (high - line.shift) / line.factor))
     below, above = 0.0, 0.0

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 
 from dropcheck.inference.finite_sample import clopper_pearson, upper_bound
-from dropcheck.results import Value, Verdict
+from dropcheck.results import ParameterValue, Verdict
 
 # The chance that an audit of a procedure that keeps its promise raises the alarm at all; it is
 # divided over the audit's rows.
@@ -74,7 +74,7 @@ class AuditRow:
     """
 
     claim: str
-    parameters: dict[str, Value]
+    parameters: dict[str, ParameterValue]
     statement: str
     truth: Truth
     off: str

@@ -29,10 +29,10 @@ from dropcheck.claims.several.value_ranges import RangeError
 from dropcheck.claims.source import Problems
 from dropcheck.claims.values import LONGEST_NAME, name_problem
 from dropcheck.errors import nearest
-from dropcheck.results import Value, Vector
+from dropcheck.results import ParameterValue, Vector
 
 
-def _read_value(field: Field) -> Value:
+def _read_value(field: Field) -> ParameterValue:
     """A parameter's value as the registry holds it: a finite float, a vector, or a law as text."""
     if isinstance(field.node, Listing):
         return _read_vector(field)
@@ -43,7 +43,7 @@ def _read_value(field: Field) -> Value:
     return values[0]
 
 
-def _read_values(field: Field) -> tuple[Value, ...]:
+def _read_values(field: Field) -> tuple[ParameterValue, ...]:
     """The values that one entry stands for: those of a range, else one."""
     node, holds = field.node, values.KINDS_OF_VALUE
     if not isinstance(node, Scalar):
@@ -87,11 +87,11 @@ def _read_entry(field: Field) -> float:
     return value[0]
 
 
-def _read_item(field: Field) -> tuple[Value, ...]:
+def _read_item(field: Field) -> tuple[ParameterValue, ...]:
     return (_read_vector(field),) if isinstance(field.node, Listing) else _read_values(field)
 
 
-def _read_grid(field: Field) -> tuple[Value, ...]:
+def _read_grid(field: Field) -> tuple[ParameterValue, ...]:
     """The values of a parameter, each once."""
     node = field.node
     if not isinstance(node, Listing):
@@ -179,7 +179,7 @@ _CASE_HINT = "a case names its parameters: '- {p: 0.1, n: 10}'"
 _CASE = named(VALUE, hint=_CASE_HINT, if_empty=NOT_EMPTY)
 
 
-def _read_cases(field: Field) -> tuple[dict[str, Value], ...]:
+def _read_cases(field: Field) -> tuple[dict[str, ParameterValue], ...]:
     """Cases, each once, that give a value to the same parameters."""
     node = field.node
     if not isinstance(node, Listing):
@@ -193,7 +193,7 @@ def _read_cases(field: Field) -> tuple[dict[str, Value], ...]:
         if (wrong := _parameter_problem(name)) is not None:
             field.report.add(place, *wrong)
     _check_same_names(trees, field.report)
-    first: dict[frozenset[tuple[str, Value]], int] = {}
+    first: dict[frozenset[tuple[str, ParameterValue]], int] = {}
     for index, case in enumerate(cases, start=1):
         complete = case and None not in case.values()
         earlier = first.setdefault(frozenset(case.items()), index) if complete else index

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from dropcheck.claims.source import LineColumn, Source
 from dropcheck.errors import DropcheckError, Location, Problem
-from dropcheck.results import NUMBER_FORMAT, Passage, Value, Written
+from dropcheck.results import NUMBER_FORMAT, ParameterValue, Passage, Written
 from dropcheck.results.coverage import Coverage
 
 MOST_CASES = 100_000  # of one claim: a day's run at a second a case
@@ -233,8 +233,8 @@ class Claim:
     title: str
     statement: SourceText
     model: SourceText | None
-    parameters: Mapping[str, tuple[Value, ...]]  # name → the values of its grid (one or more)
-    cases: tuple[Mapping[str, Value], ...] | None  # in place of a crossed grid
+    parameters: Mapping[str, tuple[ParameterValue, ...]]  # by name, the values of its grid
+    cases: tuple[Mapping[str, ParameterValue], ...] | None  # in place of a crossed grid
     requires: tuple[SourceText, ...]
     expect: str  # "verified" or "refuted"
     tolerance: Tolerance | None
@@ -284,11 +284,11 @@ class Claim:
         return tuple(dict.fromkeys((*self.parameters, *listed)))
 
     @property
-    def _rows(self) -> tuple[Mapping[str, Value], ...]:
+    def _rows(self) -> tuple[Mapping[str, ParameterValue], ...]:
         return self.cases if self.cases is not None else ({},)
 
     @property
-    def _grid(self) -> Mapping[str, tuple[Value, ...]]:
+    def _grid(self) -> Mapping[str, tuple[ParameterValue, ...]]:
         """The values to be crossed; the number format of code says nothing of the mathematics."""
         if self.column is not None or DTYPE not in self.parameters or not self.slots:
             return self.parameters
@@ -313,7 +313,7 @@ class Case:
     """A claim at one value of each of its parameters."""
 
     claim: Claim
-    parameters: Mapping[str, Value]
+    parameters: Mapping[str, ParameterValue]
 
     @property
     def dtype(self) -> str | None:
@@ -351,7 +351,7 @@ class Case:
         return ";".join((name, *parts))
 
 
-def _spelled(value: Value) -> str:
+def _spelled(value: ParameterValue) -> str:
     if isinstance(value, tuple):
         return f"[{','.join(map(_spelled, value))}]"
     return value if isinstance(value, str) else float(value).hex()

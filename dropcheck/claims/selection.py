@@ -26,7 +26,7 @@ from dropcheck.claims.values import (
     split_values,
 )
 from dropcheck.errors import DropcheckError, NothingSelected, Problem, nearest, suggestion
-from dropcheck.results import Value
+from dropcheck.results import ParameterValue
 
 ALL = "all"
 _WILD = frozenset("*?[")
@@ -117,7 +117,7 @@ def _names(claim: Claim) -> set[str]:
     return names
 
 
-def parse_values(option: str, text: str) -> tuple[Value, ...]:
+def parse_values(option: str, text: str) -> tuple[ParameterValue, ...]:
     """The values of an option as written, each once.
 
     Raises:
@@ -126,7 +126,7 @@ def parse_values(option: str, text: str) -> tuple[Value, ...]:
     >>> parse_values("--dk", "64, 2**7"), parse_values("--p", "0.1..0.3 by 0.1")
     ((64.0, 128.0), (0.1, 0.2, 0.3))
     """
-    values: dict[Value, None] = {}
+    values: dict[ParameterValue, None] = {}
     problems = []
     for part in split_values(text):
         try:
@@ -205,9 +205,9 @@ def _near_tag(tag: str, known: Iterable[str]) -> str:
 
 def _override_values(
     claims: Sequence[Claim], overrides: Mapping[str, str], reserved: Container[str]
-) -> dict[str, tuple[Value, ...]]:
+) -> dict[str, tuple[ParameterValue, ...]]:
     known = tuple(dict.fromkeys(name for claim in claims for name in claim.parameter_names))
-    values: dict[str, tuple[Value, ...]] = {}
+    values: dict[str, tuple[ParameterValue, ...]] = {}
     problems: list[Problem] = []
     for asked, text in overrides.items():
         name = asked if asked in known else asked.replace("-", "_")
@@ -232,7 +232,7 @@ def _unknown_parameter(name: str, known: Sequence[str]) -> Problem:
     return Problem(f"no selected claim has a parameter {name!r}", hint=hint)
 
 
-def _cases(claim: Claim, overrides: Mapping[str, tuple[Value, ...]]) -> tuple[Case, ...]:
+def _cases(claim: Claim, overrides: Mapping[str, tuple[ParameterValue, ...]]) -> tuple[Case, ...]:
     """The claim's cases, each once, with the values from the command line in place of its own."""
     own = {name: values for name, values in overrides.items() if name in claim.parameter_names}
     if not own:
@@ -254,8 +254,8 @@ def _cases(claim: Claim, overrides: Mapping[str, tuple[Value, ...]]) -> tuple[Ca
 
 
 def _rows_at(
-    rows: Sequence[Mapping[str, Value]], asked: Mapping[str, tuple[Value, ...]]
-) -> tuple[int, Iterable[Mapping[str, Value]]]:
+    rows: Sequence[Mapping[str, ParameterValue]], asked: Mapping[str, tuple[ParameterValue, ...]]
+) -> tuple[int, Iterable[Mapping[str, ParameterValue]]]:
     """The listed cases that have the values asked for, and new ones for values that none has.
 
     A case that has them is taken as it is listed: the other values in it belong to these. A value

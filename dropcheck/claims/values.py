@@ -14,7 +14,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 
-from dropcheck.results import Value, Vector
+from dropcheck.results import ParameterValue, Vector
 
 LONGEST_SHOWN = 40  # characters of a text that a message quotes
 ACCEPTED = (
@@ -152,7 +152,7 @@ def _evaluate(node: ast.expr) -> float:
             raise NotANumberError("is not a number")
 
 
-def parse_value(text: str) -> Value:
+def parse_value(text: str) -> ParameterValue:
     """A number, a vector, or the text of a law in one spelling.
 
     Raises:
@@ -291,7 +291,7 @@ def split_values(text: str) -> tuple[str, ...]:
     return tuple(text[a:b].strip() for a, b in zip(starts, [*ends[1:], None], strict=True))
 
 
-def format_value(value: Value) -> str:
+def format_value(value: ParameterValue) -> str:
     """The shortest usual writing of a value that reads back as the same float64.
 
     >>> [format_value(v) for v in (512.0, 0.1, 1e6, 1048576.0, 1e-9, -0.5, "normal(0, 1)")]
@@ -315,7 +315,7 @@ def format_value(value: Value) -> str:
     return usual if ordinary or len(usual) <= len(scientific) else scientific
 
 
-def format_parameters(parameters: Mapping[str, Value], separator: str = ", ") -> str:
+def format_parameters(parameters: Mapping[str, ParameterValue], separator: str = ", ") -> str:
     """Parameters with their values, as messages and reports write them.
 
     >>> format_parameters({"dk": 512.0, "p": 0.1})
@@ -324,7 +324,7 @@ def format_parameters(parameters: Mapping[str, Value], separator: str = ", ") ->
     return separator.join(f"{name}={format_value(value)}" for name, value in parameters.items())
 
 
-def short_parameters(parameters: Mapping[str, Value]) -> str:
+def short_parameters(parameters: Mapping[str, ParameterValue]) -> str:
     """Parameters with their values, as tables write them: of a long vector a few entries.
 
     >>> short_parameters({"w": tuple(map(float, range(60))), "p": 0.1})
@@ -333,7 +333,7 @@ def short_parameters(parameters: Mapping[str, Value]) -> str:
     return ", ".join(f"{name}={_short(value)}" for name, value in parameters.items())
 
 
-def _short(value: Value) -> str:
+def _short(value: ParameterValue) -> str:
     if not isinstance(value, tuple) or len(format_value(value)) <= LONGEST_SHOWN:
         return format_value(value)
     begin = ", ".join(map(_short, value[:4]))
@@ -341,7 +341,7 @@ def _short(value: Value) -> str:
     return f"[{begin}{more}]"
 
 
-def parameter_text(parameters: Mapping[str, Value]) -> str:
+def parameter_text(parameters: Mapping[str, ParameterValue]) -> str:
     """Parameters with their values, as sentences write them.
 
     >>> parameter_text({"dk": 512.0, "p": 0.1})
@@ -352,7 +352,7 @@ def parameter_text(parameters: Mapping[str, Value]) -> str:
     return ", ".join(f"{name} = {format_value(value)}" for name, value in parameters.items())
 
 
-def case_name(claim: str, parameters: Mapping[str, Value]) -> str:
+def case_name(claim: str, parameters: Mapping[str, ParameterValue]) -> str:
     """A case as test runners write one.
 
     >>> case_name("qk-variance", {"dk": 512.0, "p": 0.1}), case_name("clt", {})

@@ -20,7 +20,7 @@ from dropcheck.settings import Option, OptionKind
 
 if TYPE_CHECKING:  # `--help` has no use for them
     from dropcheck.claims.registry import Claim
-    from dropcheck.results import Value
+    from dropcheck.results import ParameterValue
 
 HELP = Option(name="help", help="Show this message and exit.")
 SHOWN_GRIDS = 3  # of claims that share a parameter; help is to be read
@@ -226,7 +226,7 @@ def _once(*names: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _values(claim: Claim, name: str) -> tuple[Value, ...]:
+def _values(claim: Claim, name: str) -> tuple[ParameterValue, ...]:
     """The values that a claim has for a parameter, each once."""
     return claim.parameters.get(name) or tuple(
         dict.fromkeys(case[name] for case in claim.cases or () if name in case)

@@ -23,11 +23,11 @@ from dropcheck.claims.values import as_vector
 from dropcheck.cli.output import write_file
 from dropcheck.errors import DropcheckError
 from dropcheck.report.numbers import plural
-from dropcheck.results import CaseResult, Outcome, Value
+from dropcheck.results import CaseResult, Outcome, ParameterValue
 
 SCHEMA = 1
 
-CaseKey = tuple[str, tuple[tuple[str, Value], ...]]
+CaseKey = tuple[str, tuple[tuple[str, ParameterValue], ...]]
 
 
 def rerun(
@@ -150,7 +150,7 @@ def _entry(entry: Any) -> CaseKey | None:
     return claim, tuple(sorted(values.items()))
 
 
-def _value(value: Any) -> Value:
+def _value(value: Any) -> ParameterValue:
     """A remembered value, of which a vector is a list in JSON.
 
     Raises:

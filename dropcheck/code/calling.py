@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dropcheck.code.adapters.adapter import Adapter, Function
+from dropcheck.code.adapters.adapter import Adapter, FrameworkFunction
 
 TRAINING = ("training", "train")
 EVALUATING = ("deterministic", "inference")
@@ -33,7 +33,7 @@ class PreparedFunction:
     is filled in. `named` are the parameters that are filled in by name.
     """
 
-    function: Function
+    function: FrameworkFunction
     arguments: tuple[str | None, ...]
     named: tuple[str, ...]
     has_modes: bool

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dropcheck.claims.registry import Tolerance
-from dropcheck.inference.scale import Magnitude, known_scale
+from dropcheck.inference.scale import SideMagnitude, known_scale
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.graph import Value
 from dropcheck.language.law_claims import LawClaim, Relation
@@ -62,7 +62,7 @@ class Reading:
     ends: tuple[int, ...]
     # the claim's scale where that is known beforehand, else None: operands have to be estimated
     known_scale: float | None
-    magnitudes: tuple[Magnitude, ...] = ()  # of its sides, in their order
+    magnitudes: tuple[SideMagnitude, ...] = ()  # of its sides, in their order
     # the readings of the entries, of a statement about arrays, each with comparisons of its own
     entries: tuple[Reading, ...] = ()
 
@@ -117,7 +117,7 @@ def read_statement(lowered: LoweredCase, tolerance: Tolerance | None) -> Reading
             entries=parts,
         )
     operands = lowered.operands
-    magnitudes = tuple(map(Magnitude.of, operands))
+    magnitudes = tuple(map(SideMagnitude.of, operands))
     if len(operands) == 3:
         return _range(lowered, magnitudes)
     side, end, operator = 0, 1, lowered.operators[0]
@@ -212,7 +212,7 @@ def _region(operator: str, end: float) -> Region:
             return Region(end, math.inf, low_open=operator == ">")
 
 
-def _range(lowered: LoweredCase, magnitudes: tuple[Magnitude, ...]) -> Reading:
+def _range(lowered: LoweredCase, magnitudes: tuple[SideMagnitude, ...]) -> Reading:
     rises = lowered.operators[0].startswith("<")
     low, high = (0, 2) if rises else (2, 0)
     strict = ["=" not in operator for operator in lowered.operators]

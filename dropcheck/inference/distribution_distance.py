@@ -93,7 +93,7 @@ def empirical_bernstein(draws: float, variance: Floats, width: Floats, alpha: fl
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Precision:
+class DistancePrecision:
     """How well a distance is known from counts: what a plan rests on, and no interval.
 
     It is known from `bands` distribution functions, each with the error `alpha`. What is averaged
@@ -101,7 +101,8 @@ class Precision:
     is estimated (`empirical_bernstein`), it lies in an interval of length `width`, and the distance
     is the largest of averages at `corners` places.
 
-    >>> round(Precision(alpha=0.05).draws(0.1)), round(Precision(alpha=0.05).smallest(704), 4)
+    >>> precision = DistancePrecision(alpha=0.05)
+    >>> round(precision.draws(0.1)), round(precision.smallest(704), 4)
     (707, 0.1024)
     """
 

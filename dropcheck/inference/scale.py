@@ -10,16 +10,16 @@ from dropcheck.language.graph import Value
 
 
 @dataclass(frozen=True, slots=True)
-class Magnitude:
+class SideMagnitude:
     """How large a side of a statement is, by its value: itself without its sign.
 
     Of a probability p the event and its opposite say the same, so that it is as large as the
     smaller of p and 1 − p. That holds for a side that is `factor` times one probability, plus
     `constant`; the factor of others is 0.
 
-    >>> Magnitude()(-2.0), Magnitude(1.0)(0.75), Magnitude(-2.0, 1.0)(-0.5)
+    >>> SideMagnitude()(-2.0), SideMagnitude(1.0)(0.75), SideMagnitude(-2.0, 1.0)(-0.5)
     (2.0, 0.25, 0.5)
-    >>> Magnitude(1.0)(1.5)  # no probability
+    >>> SideMagnitude(1.0)(1.5)  # no probability
     1.5
     """
 
@@ -27,7 +27,7 @@ class Magnitude:
     constant: float = 0.0
 
     @classmethod
-    def of(cls, side: Value) -> Magnitude:
+    def of(cls, side: Value) -> SideMagnitude:
         """That of a side."""
         form = of_one_operator(side) if side.estimated else None
         if form is None:
@@ -49,14 +49,14 @@ class Magnitude:
         return abs(value)
 
 
-def known_scale(side: Magnitude, ends: Sequence[float]) -> float | None:
+def known_scale(side: SideMagnitude, ends: Sequence[float]) -> float | None:
     """The scale of a side that is held against numbers; None where that takes the side's size.
 
     An end of 0 has no magnitude, and neither has a probability of 0 or 1 beside another one.
 
-    >>> known_scale(Magnitude(), [3.0]), known_scale(Magnitude(), [0.0])
+    >>> known_scale(SideMagnitude(), [3.0]), known_scale(SideMagnitude(), [0.0])
     (3.0, None)
-    >>> known_scale(Magnitude(1.0), [0.75, 1.0]), known_scale(Magnitude(1.0), [1.0])
+    >>> known_scale(SideMagnitude(1.0), [0.75, 1.0]), known_scale(SideMagnitude(1.0), [1.0])
     (0.25, 1.0)
     """
     if side.of_probability:

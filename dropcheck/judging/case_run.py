@@ -17,7 +17,7 @@ from dropcheck.inference.comparison import Reading, expression
 from dropcheck.inference.printed_digits import edge_of
 from dropcheck.inference.region import coarse, promised
 from dropcheck.judging.error_of_code import calls_made
-from dropcheck.judging.evidence.held import Held
+from dropcheck.judging.evidence.held import KeptEvidence
 from dropcheck.judging.prepared import Prepared
 from dropcheck.judging.witness import ROUNDING, SELDOM, disagreement, fits, inside, short_of, told
 from dropcheck.judging.wrong_draws import not_numbers, undefined_draws
@@ -108,7 +108,7 @@ class CaseRun:
     repeat: str = ""  # the command that repeats the run
     deadline: Deadline = field(default_factory=Deadline)  # never by default
     supply: Supply | None = None  # of draws that many runs of the case share out
-    held: Held | None = None  # what earlier runs drew, where that counts
+    held: KeptEvidence | None = None  # what earlier runs drew, where that counts
     spans: dict[int, int] = field(default_factory=dict)  # drawn, by what for
 
     @property

@@ -25,7 +25,7 @@ from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.judging.events.certainty import by_counterexample
 from dropcheck.judging.events.counting import by_proportion
 from dropcheck.judging.events.ties import unless_tied
-from dropcheck.judging.evidence.held import Held
+from dropcheck.judging.evidence.held import KeptEvidence
 from dropcheck.judging.evidence.units import NothingDrawnError
 from dropcheck.judging.exactly import by_exact_value, unknown_exactly
 from dropcheck.judging.knowledge import Knowledge
@@ -86,7 +86,9 @@ def run_case(
         alpha=alpha,
         repeat=repeat,
         deadline=end,
-        held=Held.of(kept, prepared.case) if kept is not None and _keeps(prepared) else None,
+        held=KeptEvidence.of(kept, prepared.case)
+        if kept is not None and _keeps(prepared)
+        else None,
     )
     try:
         finding = yield from judge(run)

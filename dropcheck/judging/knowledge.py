@@ -206,8 +206,8 @@ def _bounded(averages: BoundedAverages, used: Sequence[int]) -> bool:
     return any(bool(np.isfinite(averages.sizes(order)[used]).all()) for order in (2.0, ORDERS[-1]))
 
 
-Factors = tuple[tuple[int, int], ...]
-_Term = tuple[Factors, int | None]
+RegisterPowers = tuple[tuple[int, int], ...]
+_Term = tuple[RegisterPowers, int | None]
 
 
 def _terms(compiled: Compiled) -> list[_Term]:

@@ -19,7 +19,7 @@ from dropcheck.language.graph import Value
 from dropcheck.language.lowering.loops import define_model
 from dropcheck.language.lowering.statements.statement_checks import check_tolerance
 from dropcheck.language.syntax import lines_of
-from dropcheck.results import Value as ParameterValue
+from dropcheck.results import ParameterValue
 from dropcheck.settings import DEFAULT_MEMORY
 
 MOST_KEPT = 2**28  # bytes that the graphs of checked cases may hold until they are judged

@@ -32,7 +32,7 @@ from dropcheck.language.syntax import (
     Statement,
     names_in,
 )
-from dropcheck.results import Value as ParameterValue
+from dropcheck.results import ParameterValue
 from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.laws import LAWS

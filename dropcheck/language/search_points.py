@@ -16,7 +16,7 @@ from dropcheck.language.cases import (
     define_parameters,
     lower_case,
 )
-from dropcheck.results import Value
+from dropcheck.results import ParameterValue
 from dropcheck.settings import DEFAULT_MEMORY
 
 # Points that are looked at for one that `requires` allows.
@@ -25,7 +25,7 @@ MOST_LOOKED_AT = 300
 
 def breaks(
     parsed: ParsedClaim,
-    parameters: Mapping[str, Value],
+    parameters: Mapping[str, ParameterValue],
     memory: int = DEFAULT_MEMORY,
     *,
     rounded: bool = True,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from dropcheck.claims.registry import Case, Claim
-from dropcheck.results import Value
+from dropcheck.results import ParameterValue
 from dropcheck.vocabulary.distributions.distribution import Values
 from dropcheck.vocabulary.laws import LAWS
 
@@ -33,7 +33,7 @@ def most_revealing_first(cases: Iterable[Case]) -> tuple[Case, ...]:
     return tuple(sorted(cases, key=lambda case: sum(map(dullness, case.parameters.values()))))
 
 
-def dullness(value: Value) -> float:
+def dullness(value: ParameterValue) -> float:
     """How little a value shows of an error, and how much it costs; the numbers only rank."""
     if isinstance(value, str):
         law = LAWS.get(value.partition("(")[0])

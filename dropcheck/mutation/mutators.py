@@ -12,7 +12,7 @@ from functools import partial
 
 from dropcheck.language import syntax
 from dropcheck.language.cases import ParsedClaim
-from dropcheck.mutation.places import Facts, Spot, everywhere, is_number, more
+from dropcheck.mutation.places import ClaimFacts, Spot, everywhere, is_number, more
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.functions.elementwise import SQRT
 from dropcheck.vocabulary.operators import OPERATORS
@@ -20,8 +20,8 @@ from dropcheck.vocabulary.operators import OPERATORS
 # A constant is changed by a thousand times as much at most, to differ visibly from the true one.
 MOST_DOUBLINGS = 10
 
-Rewrite = Callable[[Spot, Facts], Iterable[syntax.Node]]
-Plant = Callable[[ParsedClaim, Facts], Iterator[ParsedClaim]]
+RewriteByFacts = Callable[[Spot, ClaimFacts], Iterable[syntax.Node]]
+Plant = Callable[[ParsedClaim, ClaimFacts], Iterator[ParsedClaim]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Mutator:
     plant: Plant
 
 
-def _at_each_node(rewrite: Rewrite) -> Plant:
+def _at_each_node(rewrite: RewriteByFacts) -> Plant:
     return lambda claim, facts: everywhere(claim, lambda spot: rewrite(spot, facts))
 
 
@@ -43,7 +43,7 @@ def _doubled(node: syntax.Node) -> syntax.Node:
 # ---- factors -------------------------------------------------------------------------------------
 
 
-def _factor_dropped(spot: Spot, _: Facts) -> Iterator[syntax.Node]:
+def _factor_dropped(spot: Spot, _: ClaimFacts) -> Iterator[syntax.Node]:
     """`a * b` → `b` or `a`; `a / b` → `a`."""
     match spot.node:
         case syntax.Binary(operator="*", left=left, right=right):
@@ -53,13 +53,13 @@ def _factor_dropped(spot: Spot, _: Facts) -> Iterator[syntax.Node]:
             yield left
 
 
-def _factor_2_too_many(spot: Spot, _: Facts) -> Iterator[syntax.Node]:
+def _factor_2_too_many(spot: Spot, _: ClaimFacts) -> Iterator[syntax.Node]:
     """A side of the statement, or what a line of the model names, times 2."""
     if (spot.side or spot.line) and not is_number(spot.node, 0):
         yield _doubled(spot.node)
 
 
-def _factor_repeated(spot: Spot, _: Facts) -> Iterator[syntax.Node]:
+def _factor_repeated(spot: Spot, _: ClaimFacts) -> Iterator[syntax.Node]:
     """`a * b` → `a * b * b`; `a / b` → `a / b / b`."""
     match spot.node:
         case syntax.Binary(operator="*" | "/" as operator, right=right) as node if not is_number(
@@ -68,7 +68,7 @@ def _factor_repeated(spot: Spot, _: Facts) -> Iterator[syntax.Node]:
             yield syntax.Binary(node.at, operator, node, right)
 
 
-def _complement(spot: Spot, facts: Facts) -> Iterator[syntax.Node]:
+def _complement(spot: Spot, facts: ClaimFacts) -> Iterator[syntax.Node]:
     """`p` → `1 - p` for a name that stands for a probability; `1 - p` → `p`."""
     match spot.node, spot.above:
         case syntax.Name(), syntax.Binary(operator="-", left=syntax.Number(value=1.0)):
@@ -79,7 +79,7 @@ def _complement(spot: Spot, facts: Facts) -> Iterator[syntax.Node]:
             yield right
 
 
-def _root_too_many(spot: Spot, facts: Facts) -> Iterator[syntax.Node]:
+def _root_too_many(spot: Spot, facts: ClaimFacts) -> Iterator[syntax.Node]:
     """A square root around a parameter, a probability or a side of the statement.
 
     Not around one side where the other is 0 or 1, which is its own root.
@@ -94,14 +94,14 @@ def _root_too_many(spot: Spot, facts: Facts) -> Iterator[syntax.Node]:
         yield syntax.Call(node.at, SQRT.name, (node,))
 
 
-def _root_dropped(spot: Spot, _: Facts) -> Iterator[syntax.Node]:
+def _root_dropped(spot: Spot, _: ClaimFacts) -> Iterator[syntax.Node]:
     """`sqrt(x)` → `x`."""
     match spot.node:
         case syntax.Call(name=SQRT.name, arguments=(inner,)):
             yield inner
 
 
-def _another_power(spot: Spot, _: Facts) -> Iterator[syntax.Node]:
+def _another_power(spot: Spot, _: ClaimFacts) -> Iterator[syntax.Node]:
     """`x**n` → `x**(n + 1)` or `x`."""
     match spot.node:
         case syntax.Binary(at=at, operator="**", left=left, right=right):
@@ -112,7 +112,7 @@ def _another_power(spot: Spot, _: Facts) -> Iterator[syntax.Node]:
 # ---- terms ---------------------------------------------------------------------------------------
 
 
-def _one_off(spot: Spot, facts: Facts) -> Iterator[syntax.Node]:
+def _one_off(spot: Spot, facts: ClaimFacts) -> Iterator[syntax.Node]:
     """`n` → `n + 1` or `n - 1`, for a whole parameter and for a number that counts."""
     match spot.node:
         case syntax.Name(name=name) as node if name in facts.whole:
@@ -124,14 +124,14 @@ def _one_off(spot: Spot, facts: Facts) -> Iterator[syntax.Node]:
                 yield more(node, -1.0)
 
 
-def _term_too_many(spot: Spot, _: Facts) -> Iterator[syntax.Node]:
+def _term_too_many(spot: Spot, _: ClaimFacts) -> Iterator[syntax.Node]:
     """`a + b` → `a + b + b`; `a - b` → `a - b - b`."""
     match spot.node:
         case syntax.Binary(at=at, operator="+" | "-" as operator, right=right) as node:
             yield syntax.Binary(at, operator, node, right)
 
 
-def _term_dropped(spot: Spot, _: Facts) -> Iterator[syntax.Node]:
+def _term_dropped(spot: Spot, _: ClaimFacts) -> Iterator[syntax.Node]:
     """`a + b` → `a` or `b`; `a - b` → `a`."""
     match spot.node:
         case syntax.Binary(operator="+" | "-" as operator, left=left, right=right):
@@ -140,7 +140,7 @@ def _term_dropped(spot: Spot, _: Facts) -> Iterator[syntax.Node]:
                 yield right
 
 
-def _sign(spot: Spot, _: Facts) -> Iterator[syntax.Node]:
+def _sign(spot: Spot, _: ClaimFacts) -> Iterator[syntax.Node]:
     """`a + b` → `a - b`, `a - b` → `a + b`, `-a` → `a`; and the last side with a minus."""
     node = spot.node
     match node:
@@ -153,7 +153,7 @@ def _sign(spot: Spot, _: Facts) -> Iterator[syntax.Node]:
         yield syntax.Negative(node.at, node)
 
 
-def _constant_changed(claim: ParsedClaim, facts: Facts) -> Iterator[ParsedClaim]:
+def _constant_changed(claim: ParsedClaim, facts: ClaimFacts) -> Iterator[ParsedClaim]:
     """A constant changed by three times the resolution.
 
     That is by a share of itself, and by a share of the claim's scale where it is a term of a side
@@ -188,14 +188,14 @@ _OTHER_MOMENT = {
 }
 
 
-def _other_moment(spot: Spot, _: Facts) -> Iterator[syntax.Node]:
+def _other_moment(spot: Spot, _: ClaimFacts) -> Iterator[syntax.Node]:
     """`Var` for `Std`, and `Std` for `Var`; `var` and `std` of one draw likewise."""
     match spot.node:
         case syntax.Call(name=name) as node if name in _OTHER_MOMENT:
             yield replace(node, name=_OTHER_MOMENT[name])
 
 
-def _inequality_turned(claim: ParsedClaim, _: Facts) -> Iterator[ParsedClaim]:
+def _inequality_turned(claim: ParsedClaim, _: ClaimFacts) -> Iterator[ParsedClaim]:
     """`<` for `>`, and a range moved by its own width."""
     statement = claim.statement
     match statement.operators, statement.operands:
@@ -211,7 +211,7 @@ def _beyond(end: syntax.Node, other: syntax.Node) -> syntax.Node:
     return syntax.Binary(end.at, "-", _doubled(end), other)
 
 
-def _other_event(spot: Spot, _: Facts) -> Iterator[syntax.Node]:
+def _other_event(spot: Spot, _: ClaimFacts) -> Iterator[syntax.Node]:
     """A comparison in an event turned round; an alternative, or a condition, left out."""
     match spot.node:
         case syntax.Compare(operators=(first, *rest)) as node:
@@ -228,7 +228,7 @@ def _other_event(spot: Spot, _: Facts) -> Iterator[syntax.Node]:
             yield replace(node, keywords=())
 
 
-def _branches_exchanged(spot: Spot, _: Facts) -> Iterator[syntax.Node]:
+def _branches_exchanged(spot: Spot, _: ClaimFacts) -> Iterator[syntax.Node]:
     """`a if c else b` → `b if c else a`."""
     match spot.node:
         case syntax.Conditional(at=at, condition=condition, then=then, otherwise=otherwise):

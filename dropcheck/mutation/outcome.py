@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from dropcheck.claims.registry import Claim
-from dropcheck.results import Value, Verdict
+from dropcheck.results import ParameterValue, Verdict
 from dropcheck.settings import Settings
 
 
@@ -54,10 +54,10 @@ class MutantResult:
 
     mutant: Mutant
     fate: Fate
-    parameters: dict[str, Value]
+    parameters: dict[str, ParameterValue]
     draws: int
     reason: str | None = None
-    shows_at: dict[str, Value] | None = None
+    shows_at: dict[str, ParameterValue] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class ClaimResult:
 
     claim: Claim
     verdict: Verdict | None  # of the claim itself, at the case where its mutants are judged first
-    parameters: dict[str, Value]
+    parameters: dict[str, ParameterValue]
     mutants: tuple[MutantResult, ...]
     draws: int
     seconds: float

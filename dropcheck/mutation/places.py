@@ -33,7 +33,7 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ClaimFacts:
     """What the mutators need to know of a claim.
 
     `shares` are the names that stand for probabilities, `whole` the parameters that are whole,

@@ -15,7 +15,7 @@ from dropcheck.language.syntax import Binary, Model, Name, Number, lines_of, loo
 from dropcheck.mutation.distinguishing import numbers_of, share_names, whole_names
 from dropcheck.mutation.mutators import MUTATORS
 from dropcheck.mutation.outcome import Mutant
-from dropcheck.mutation.places import Facts
+from dropcheck.mutation.places import ClaimFacts
 from dropcheck.mutation.readings import Readings
 
 # Of one claim: each of the sixteen kinds once on average, and a registry of 70 claims in two
@@ -25,7 +25,7 @@ MOST_MUTANTS = 16
 STEP = 3.0
 
 
-def facts_of(parsed: ParsedClaim, scale: float | None, readings: Readings) -> Facts:
+def facts_of(parsed: ParsedClaim, scale: float | None, readings: Readings) -> ClaimFacts:
     """What the mutators need to know; `scale` is that of the claim where it was judged."""
     claim = parsed.claim
     shares = set(share_names(claim))
@@ -40,7 +40,7 @@ def facts_of(parsed: ParsedClaim, scale: float | None, readings: Readings) -> Fa
     if claim.tolerance is not None:
         step += claim.tolerance.around(size) / size
     share = step if claim.within is None else 0.0  # what is asked of each case is a number then
-    return Facts(
+    return ClaimFacts(
         shares=frozenset(shares),
         whole=whole_names(claim),
         numbers=frozenset(numbers_of(claim)),
@@ -51,7 +51,7 @@ def facts_of(parsed: ParsedClaim, scale: float | None, readings: Readings) -> Fa
 
 
 def mutants_of(
-    readings: Readings, facts: Facts, case: Case, most: int = MOST_MUTANTS
+    readings: Readings, facts: ClaimFacts, case: Case, most: int = MOST_MUTANTS
 ) -> tuple[Mutant, ...]:
     """At most so many mutants that are claims, as far as is known before any draw.
 
@@ -64,7 +64,7 @@ def mutants_of(
     return tuple(islice(claims, most))
 
 
-def _candidates(parsed: ParsedClaim, facts: Facts) -> Iterator[Mutant]:
+def _candidates(parsed: ParsedClaim, facts: ClaimFacts) -> Iterator[Mutant]:
     """Every mutant in the order in which they are chosen, each text once."""
     seen = {_written(parsed)}
     kinds = []

@@ -10,11 +10,10 @@ from dropcheck.claims.registry import Case, Claim
 from dropcheck.errors import DropcheckError
 from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.language.cases import LoweredCase, ParsedClaim, parse_claim
-from dropcheck.language.graph import Kind, Plain
-from dropcheck.language.graph import Value as Quantity
+from dropcheck.language.graph import Kind, Plain, Value
 from dropcheck.language.law_claims import LawClaim
 from dropcheck.language.syntax import Model, Statement
-from dropcheck.results import Value
+from dropcheck.results import ParameterValue
 
 # A change of just so many resolutions is one of so many, however it was rounded.
 ROUNDED_CHANGE = 1e-9
@@ -72,7 +71,7 @@ class Readings:
         """Free the graphs of a mutant."""
         self._mutants.pop(_text(mutated), None)
 
-    def lowered(self, parsed: ParsedClaim, parameters: Mapping[str, Value]) -> LoweredCase:
+    def lowered(self, parsed: ParsedClaim, parameters: Mapping[str, ParameterValue]) -> LoweredCase:
         """The graph of the claim or of a mutant.
 
         Raises:
@@ -89,17 +88,19 @@ class Readings:
             self._refused[key] = error
             raise
 
-    def own(self, parameters: Mapping[str, Value]) -> LoweredCase | None:
+    def own(self, parameters: Mapping[str, ParameterValue]) -> LoweredCase | None:
         """The claim itself; None where it is no claim there."""
         return self._read(self.parsed, parameters)
 
-    def _read(self, parsed: ParsedClaim, parameters: Mapping[str, Value]) -> LoweredCase | None:
+    def _read(
+        self, parsed: ParsedClaim, parameters: Mapping[str, ParameterValue]
+    ) -> LoweredCase | None:
         try:
             return self.lowered(parsed, parameters)
         except DropcheckError:
             return None
 
-    def differs(self, mutated: ParsedClaim, parameters: Mapping[str, Value]) -> bool:
+    def differs(self, mutated: ParsedClaim, parameters: Mapping[str, ParameterValue]) -> bool:
         """Whether a mutant works out differently from its claim there, and is a claim at all."""
         own, other = self.own(parameters), self._read(mutated, parameters)
         return own is not None and other is not None and not same_case(own, other)
@@ -114,7 +115,9 @@ class Readings:
                     return case, error.problems[0].message
         return None
 
-    def change(self, mutated: ParsedClaim, parameters: Mapping[str, Value]) -> float | None:
+    def change(
+        self, mutated: ParsedClaim, parameters: Mapping[str, ParameterValue]
+    ) -> float | None:
         """The relative change of the number that is claimed, where that is fixed and not 0."""
         own, other = self.own(parameters), self._read(mutated, parameters)
         if own is None or other is None:
@@ -179,7 +182,7 @@ def _same_law(first: LawClaim | None, second: LawClaim | None) -> bool:
     )
 
 
-def same_value(first: Quantity, second: Quantity) -> bool:
+def same_value(first: Value, second: Value) -> bool:
     """Whether two quantities are computed alike from the same draws; each pair is compared once."""
     known: dict[tuple[int, int], bool] = {}
     stack = [(first, second)]
@@ -194,8 +197,8 @@ def same_value(first: Quantity, second: Quantity) -> bool:
 
 
 def _compared(
-    first: Quantity, second: Quantity, known: Mapping[tuple[int, int], bool]
-) -> bool | list[tuple[Quantity, Quantity]]:
+    first: Value, second: Value, known: Mapping[tuple[int, int], bool]
+) -> bool | list[tuple[Value, Value]]:
     """Whether two quantities are computed alike, or the pairs that have to be compared before."""
     one, other = first.known, second.known
     if one is not None and other is not None:
@@ -217,7 +220,7 @@ def _compared(
     return False
 
 
-def _head(value: Quantity, *, named: bool) -> tuple[object, ...]:
+def _head(value: Value, *, named: bool) -> tuple[object, ...]:
     """What a quantity is, apart from what its inputs are."""
     name = value.name if named else None
     return value.kind, value.operation, value.options, value.shape, name, len(value.inputs)

@@ -9,7 +9,7 @@ from enum import Enum
 from dropcheck.claims import values
 from dropcheck.report import numbers, promises
 from dropcheck.report import phrases as words
-from dropcheck.results import CaseResult, Outcome, Value
+from dropcheck.results import CaseResult, Outcome, ParameterValue
 
 MODEL = "model"
 MOST_NAMES = 6  # of statements with one error
@@ -89,7 +89,7 @@ class ConformanceRow:
     claim: str
     title: str
     parameters: str  # in few words; empty where the row is of all of them
-    points: tuple[Mapping[str, Value], ...]
+    points: tuple[Mapping[str, ParameterValue], ...]
     cells: tuple[ConformanceCell, ...]
 
 
@@ -138,7 +138,7 @@ def _head(case: CaseResult) -> Head:
     return Head(MODEL if case.column is None else case.column, case.dtype)
 
 
-ParameterPoint = tuple[tuple[str, Value], ...]
+ParameterPoint = tuple[tuple[str, ParameterValue], ...]
 
 
 def _rows(

@@ -17,10 +17,10 @@ from dropcheck.results import (
     CaseResult,
     Edge,
     Outcome,
+    ParameterValue,
     Passage,
     RunResult,
     Searched,
-    Value,
     Written,
 )
 from dropcheck.results.coverage import CoverageCounts
@@ -184,7 +184,7 @@ def _search(case: CaseResult, search: Searched) -> dict[str, Any]:
     }
 
 
-def value_data(value: Value) -> Any:
+def value_data(value: ParameterValue) -> Any:
     """A parameter's value as it was written: whole numbers without a point, a vector as a list.
 
     >>> value_data(512.0), value_data(0.1), value_data("normal(0, 1)"), value_data((0.5, -1.0))
@@ -197,7 +197,7 @@ def value_data(value: Value) -> Any:
     return value
 
 
-def parameter_data(parameters: Mapping[str, Value]) -> dict[str, Any]:
+def parameter_data(parameters: Mapping[str, ParameterValue]) -> dict[str, Any]:
     """A case's parameters, with their values as they were written."""
     return {name: value_data(value) for name, value in parameters.items()}
 

@@ -17,7 +17,7 @@ from dropcheck.settings import Settings
 Vector = tuple["float | Vector", ...]
 """A vector, or a matrix as its rows."""
 
-Value = float | str | Vector
+ParameterValue = float | str | Vector
 """A parameter's value: a number, a vector, or a law as text such as "normal(0, 1)"."""
 
 NUMBER_FORMAT = "dtype"
@@ -266,7 +266,7 @@ class CaseResult:
     """One case, judged, with all that was decided. What is unknown is None, never made up."""
 
     claim: str
-    parameters: dict[str, Value]
+    parameters: dict[str, ParameterValue]
     title: str
     statement: str
     sources: tuple[Passage, ...]
@@ -321,7 +321,7 @@ class CaseResult:
     evidence: Evidence | None = None  # of several runs, where that is kept
 
     @property
-    def point(self) -> dict[str, Value]:
+    def point(self) -> dict[str, ParameterValue]:
         """The parameters that code and mathematics share: all but the number format of code."""
         shared = self.column is None
         return {name: v for name, v in self.parameters.items() if shared or name != NUMBER_FORMAT}

@@ -179,7 +179,7 @@ def root(degree: float) -> Growth:
     """A root of the argument."""
     return Growth(
         lambda operands: operands[0].order.of_power(1 / degree),
-        powers.Powers(1 / degree),
+        powers.ProductOfPowers(1 / degree),
         lambda operands: operands[0].reciprocal.of_power(1 / degree),
     )
 
@@ -203,7 +203,7 @@ def linear(
     factor: float = 1.0, summand: float = 0.0, *, above: bool = False, slope: float = math.inf
 ) -> Growth:
     """|f(x)| <= summand + factor · |x|, of one argument; more as `growing.Linear` says."""
-    return no_heavier(growing.Linear(factor, summand, above, slope))
+    return no_heavier(growing.LinearGrowth(factor, summand, above, slope))
 
 
 def share(a: float, b: float = 0.0) -> Growth:
@@ -246,7 +246,7 @@ def sum_of_two(sign: float) -> Growth:
 
 PRODUCT = Growth(
     lambda both: _product(both, both[0].order, both[1].order),
-    powers.Product(),
+    powers.ProductOfTwo(),
     _unless_zero(lambda both: _product(both, both[0].reciprocal, both[1].reciprocal)),
 )
 QUOTIENT = Growth(

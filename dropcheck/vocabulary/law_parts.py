@@ -28,7 +28,7 @@ MIXTURE_COST = 150.0
 
 
 @dataclass(frozen=True, slots=True)
-class Level:
+class QuantileLevel:
     """A value of a continuous law: the chances to lie below it and above it.
 
     They add up to 1, and the smaller of them has all its digits.
@@ -38,12 +38,12 @@ class Level:
     above: float
 
     @classmethod
-    def from_below(cls, chance: float) -> Level:
+    def from_below(cls, chance: float) -> QuantileLevel:
         """The value with such a chance to lie below it."""
         return cls(chance, 1.0 - chance)
 
     @classmethod
-    def from_above(cls, chance: float) -> Level:
+    def from_above(cls, chance: float) -> QuantileLevel:
         """The value with such a chance to lie above it."""
         return cls(1.0 - chance, chance)
 
@@ -58,14 +58,15 @@ class Level:
 class Stratum:
     """The values between two levels."""
 
-    low: Level
-    high: Level
+    low: QuantileLevel
+    high: QuantileLevel
 
     @property
     def chance(self) -> float:
         """The chance of lying in it, by the nearer tail.
 
-        >>> Stratum(Level.from_above(2**-64), Level.from_above(2**-66)).chance == 3 * 2**-66
+        >>> ends = QuantileLevel.from_above(2**-64), QuantileLevel.from_above(2**-66)
+        >>> Stratum(*ends).chance == 3 * 2**-66
         True
         """
         if self.high.below <= self.low.above:
@@ -80,11 +81,11 @@ class Stratum:
     def halves(self) -> tuple[Stratum, Stratum] | None:
         """Two strata in its place, cut in equal ratios far out; None where it is cut no further."""
         if self.low.below < 0.2 and self.high.above < 0.2:
-            middle = Level.from_below(NEAR_MIDDLE)
+            middle = QuantileLevel.from_below(NEAR_MIDDLE)
         elif self.lower:
-            middle = Level.from_below(_between(self.low.below, self.high.below))
+            middle = QuantileLevel.from_below(_between(self.low.below, self.high.below))
         else:
-            middle = Level.from_above(_between(self.high.above, self.low.above))
+            middle = QuantileLevel.from_above(_between(self.high.above, self.low.above))
         first, last = Stratum(self.low, middle), Stratum(middle, self.high)
         return (first, last) if min(first.chance, last.chance) > FARTHEST else None
 
@@ -95,7 +96,7 @@ def _between(least: float, most: float) -> float:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Part(Law):
+class LawPart(Law):
     """A law with fixed arguments, given that its value lies in a stratum.
 
     `moment` gives E (x - E x)^order, of an order from 2 to 8.
@@ -116,7 +117,7 @@ def part_of(
     stratum: Stratum,
     mean: Callable[[], float] = lambda: math.nan,
     moment: Callable[[int], float] = lambda _: math.nan,
-) -> Part:
+) -> LawPart:
     """A law with fixed arguments within a stratum; it takes the same arguments, and no others.
 
     Args:
@@ -145,7 +146,7 @@ def part_of(
             norm=lambda p, *_: law.norm(p, *arguments) * chance ** (-1 / p),
         ),
     }
-    return Part(**{**_fields(law), **changes})
+    return LawPart(**{**_fields(law), **changes})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -11,7 +11,7 @@ from fresh_norms import centred_norm, norm
 from lowered import expressed, lowered, lowering
 from scipy.special import ndtr
 
-from dropcheck.analysis.moments.norms import Norms, Quantity
+from dropcheck.analysis.moments.norms import NormedValue, Norms
 from dropcheck.analysis.moments.single_draw import expectation
 from dropcheck.language.graph import kernel_of
 from dropcheck.vocabulary.function import Array, X
@@ -200,7 +200,7 @@ NEAR_ZERO: list[tuple[str, str, float, float]] = [
 @pytest.mark.parametrize(("law", "text", "order", "truth"), NEAR_ZERO)
 def test_negative_moments_are_bounded(law: str, text: str, order: float, truth: float) -> None:
     known, value = Norms(), lowered(f"x ~ {law}", text)
-    bound = known.ask(value, partial(Quantity.inverse, r=order)) ** order
+    bound = known.ask(value, partial(NormedValue.inverse, r=order)) ** order
     assert truth <= bound <= 1.5 * truth
 
 
@@ -211,4 +211,4 @@ def test_negative_moments_are_bounded(law: str, text: str, order: float, truth: 
 )  # fmt: skip
 def test_a_negative_moment_that_is_infinite_has_no_bound(law: str, text: str, order: float) -> None:
     known, value = Norms(), lowered(f"x ~ {law}", text)
-    assert known.ask(value, partial(Quantity.inverse, r=order)) == INF
+    assert known.ask(value, partial(NormedValue.inverse, r=order)) == INF

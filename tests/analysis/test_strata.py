@@ -15,7 +15,7 @@ from dropcheck.analysis import strata
 from dropcheck.analysis.moments.exact import Integrand
 from dropcheck.analysis.strata import DrawInStrata, Stratified, candidates
 from dropcheck.language.graph import operators
-from dropcheck.vocabulary.law_parts import Level, Stratum
+from dropcheck.vocabulary.law_parts import QuantileLevel, Stratum
 
 SPIKE = "h ~ normal(0, 0.1); z ~ normal(0, 1)"
 
@@ -122,7 +122,7 @@ def test_large_models_are_left_alone() -> None:
 def test_a_stratum_between_levels() -> None:
     integrand = integrand_of("x ~ exponential(1)", "E(x) == 1")
     own = DrawInStrata(candidates([integrand])[0], [integrand], [0])
-    found = own.within(Stratum(Level.from_above(0.5), Level.from_above(0.0)))
+    found = own.within(Stratum(QuantileLevel.from_above(0.5), QuantileLevel.from_above(0.0)))
     assert found is not None  # beyond any point it is that point and the same law again
     assert found.means[0] == pytest.approx(1 + math.log(2), rel=1e-9)
     assert found.covariance[0, 0] == pytest.approx(1, rel=1e-8)

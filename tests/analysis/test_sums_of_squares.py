@@ -10,7 +10,7 @@ import pytest
 from lowered import lowered
 
 from dropcheck.analysis.moments import negative_moments, norms
-from dropcheck.analysis.moments.norms import Norms, Quantity
+from dropcheck.analysis.moments.norms import NormedValue, Norms
 from dropcheck.vocabulary.majorants.sums_of_squares import MOST_WEIGHTS, inverse_of_squares
 
 INF = math.inf
@@ -19,7 +19,7 @@ NORMAL = 1 / math.sqrt(2 * math.pi)
 
 def inverse(model: str, text: str, order: float) -> float:
     """The bound of E text^-order."""
-    bound = Norms().ask(lowered(model, text), partial(Quantity.inverse, r=order))
+    bound = Norms().ask(lowered(model, text), partial(NormedValue.inverse, r=order))
     return bound**order if bound < INF else INF
 
 

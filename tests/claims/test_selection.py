@@ -11,7 +11,7 @@ from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import MOST_CASES, Case, Registry
 from dropcheck.claims.selection import repeat_command, select, select_claims
 from dropcheck.errors import DropcheckError, NothingSelected, Problem
-from dropcheck.results import Value
+from dropcheck.results import ParameterValue
 
 REGISTRY = read_text(
     """\
@@ -44,7 +44,7 @@ def ids(cases: tuple[Case, ...]) -> list[str]:
     return list(dict.fromkeys(case.claim.id for case in cases))
 
 
-def points(cases: tuple[Case, ...], claim: str) -> list[dict[str, Value]]:
+def points(cases: tuple[Case, ...], claim: str) -> list[dict[str, ParameterValue]]:
     return [dict(case.parameters) for case in cases if case.claim.id == claim]
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dropcheck.claims.values import format_value, parse_number, parse_value, split_values
-from dropcheck.results import Value
+from dropcheck.results import ParameterValue
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_any_text_is_a_finite_number_or_refused(text: str) -> None:
         ("[(1 + 2) * 3, 1]", (9.0, 1.0)),
     ],
 )
-def test_values(text: str, value: Value) -> None:
+def test_values(text: str, value: ParameterValue) -> None:
     assert parse_value(text) == value
     assert parse_value(format_value(value)) == value
 

@@ -12,7 +12,7 @@ import pytest
 from outcomes import outcomes_of
 
 from dropcheck.analysis.moments import norms as norms_module
-from dropcheck.analysis.moments.norms import Norms, Quantity
+from dropcheck.analysis.moments.norms import NormedValue, Norms
 from dropcheck.language.graph import Value, ordered
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.hulls import EVERYWHERE
@@ -64,7 +64,7 @@ def _wrong(known: Norms, value: Value, array: Array, chances: Array) -> Iterator
             yield from _wrong_of_defined(known, value, array, chances)
         for r in (0.5, 1.0, 2.0):
             truth = largest(np.abs(array) ** -r) ** (1 / r)
-            bound = known.ask(value, partial(Quantity.inverse, r=r))
+            bound = known.ask(value, partial(NormedValue.inverse, r=r))
             if truth < math.inf and not bound >= truth * (1 - 1e-9):  # 0 may be an underflow
                 yield f"inverse {r}"
 
@@ -77,13 +77,13 @@ def _wrong_of_defined(known: Norms, value: Value, array: Array, chances: Array) 
             if isinstance(centre, float):
                 bound = known.centred_norm(value, centre, p)
             else:
-                bound = known.ask(value, partial(Quantity.spread, p=p))
+                bound = known.ask(value, partial(NormedValue.spread, p=p))
             if not bound >= truth * (1 - 1e-9) - 1e-13:
                 yield f"about {centre}, {p}"
     for t in (0.5, -0.7, 2.0, -3.0):
         most = t * array.max() if t > 0 else t * array.min()
         truth = most + float(np.log((np.exp(t * array - most) @ chances).max()))
-        bound = known.ask(value, partial(Quantity.log_moment, t=t))
+        bound = known.ask(value, partial(NormedValue.log_moment, t=t))
         if not bound >= truth - 1e-9 * abs(truth) - 1e-13:
             yield f"log-moment {t}"
     quantity = known.quantity(value)
@@ -98,7 +98,7 @@ def _wrong_of_defined(known: Norms, value: Value, array: Array, chances: Array) 
     yield from _dependent(quantity, array.reshape(*value.shape, -1), chances)
 
 
-def _dependent(quantity: Quantity, array: Array, chances: Array) -> Iterator[str]:
+def _dependent(quantity: NormedValue, array: Array, chances: Array) -> Iterator[str]:
     """Axes whose slices are not independent, or not of mean 0 given those before them."""
     draws = np.random.default_rng(0)
     for axis in quantity.apart | quantity.centred:

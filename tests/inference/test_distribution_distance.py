@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from dropcheck.inference.distribution_distance import (
-    Precision,
+    DistancePrecision,
     distance,
     empirical_bernstein,
     massart,
@@ -53,7 +53,7 @@ def test_massart_bounds_the_distance_as_often_as_it_says() -> None:
 
 def test_the_draws_planned_verify_a_true_claim_nine_times_in_ten() -> None:
     rng = np.random.default_rng(0)
-    draws = int(Precision(alpha=0.05).draws(0.1))
+    draws = int(DistancePrecision(alpha=0.05).draws(0.1))
     uniform = np.sort(rng.random((2000, draws)), axis=1)
     places = np.arange(1, draws + 1) / draws
     apart = np.maximum(places - uniform, uniform - places + 1 / draws).max(axis=1)

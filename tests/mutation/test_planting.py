@@ -15,12 +15,12 @@ from dropcheck.language.parser import parse_expression, parse_model, parse_state
 from dropcheck.language.printing import unparse_model, unparse_statement
 from dropcheck.language.syntax import children, lines_of, rebuilt
 from dropcheck.mutation.mutators import MUTATORS
-from dropcheck.mutation.places import Facts
+from dropcheck.mutation.places import ClaimFacts
 from dropcheck.mutation.planting import MOST_MUTANTS, facts_of, mutants_of
 from dropcheck.mutation.readings import Readings
 
 SHIPPED = read_registry(Path(__file__).parents[2] / "claims.yaml")
-FACTS = Facts(frozenset({"p"}), frozenset({"n"}), frozenset({"p", "n"}), step=0.03, zero=0.6)
+FACTS = ClaimFacts(frozenset({"p"}), frozenset({"n"}), frozenset({"p", "n"}), step=0.03, zero=0.6)
 
 
 @pytest.mark.parametrize(

@@ -15,11 +15,11 @@ from dropcheck.judging.knowledge import integrands_of
 from dropcheck.language.graph import Kind
 from dropcheck.simulation import Compiled, Program, Tally, stratified
 from dropcheck.simulation.blocks import Request
-from dropcheck.vocabulary.law_parts import Level, Stratum
+from dropcheck.vocabulary.law_parts import QuantileLevel, Stratum
 
 ENDS = [
-    *(Level.from_below(one) for one in (0.0, 0.01, 0.5)),
-    *(Level.from_above(one) for one in (0.01, 1e-5, 0.0)),
+    *(QuantileLevel.from_below(one) for one in (0.0, 0.01, 0.5)),
+    *(QuantileLevel.from_above(one) for one in (0.01, 1e-5, 0.0)),
 ]
 STRATA = tuple(Stratum(*pair) for pair in itertools.pairwise(ENDS))
 SHARES = (0.15, 0.2, 0.25, 0.25, 0.15)

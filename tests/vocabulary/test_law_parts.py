@@ -13,7 +13,7 @@ from trials import lowered
 
 from dropcheck.analysis.moments.part_of_draw import in_stratum
 from dropcheck.language.graph import Value, operators
-from dropcheck.vocabulary.law_parts import Level, Mixture, Stratum, can_be_cut, mixture_of
+from dropcheck.vocabulary.law_parts import Mixture, QuantileLevel, Stratum, can_be_cut, mixture_of
 from dropcheck.vocabulary.laws import LAWS
 
 CONTINUOUS = {
@@ -27,10 +27,10 @@ CONTINUOUS = {
     "beta": (0.5, 2.0),
 }
 STRATA = [
-    Stratum(Level.from_below(0.1), Level.from_above(0.1)),
-    Stratum(Level.from_below(1e-4), Level.from_below(1e-2)),
-    Stratum(Level.from_above(1e-2), Level.from_above(1e-4)),
-    Stratum(Level.from_above(1e-8), Level.from_above(1e-12)),
+    Stratum(QuantileLevel.from_below(0.1), QuantileLevel.from_above(0.1)),
+    Stratum(QuantileLevel.from_below(1e-4), QuantileLevel.from_below(1e-2)),
+    Stratum(QuantileLevel.from_above(1e-2), QuantileLevel.from_above(1e-4)),
+    Stratum(QuantileLevel.from_above(1e-8), QuantileLevel.from_above(1e-12)),
 ]
 # A law that has no such name is left out.
 KNOWN = {name: values for name, values in CONTINUOUS.items() if name in LAWS}
@@ -80,8 +80,11 @@ def test_moments_of_a_part_are_those_of_quadrature(name: str, stratum: Stratum) 
 def test_draws_of_a_mixture_have_the_law_with_their_weights(name: str) -> None:
     law, arguments = LAWS[name], KNOWN[name]
     levels = [0.0, 0.01, 0.3, 0.9, 0.999]
-    ends = [*map(Level.from_below, levels[:3]), *(Level.from_above(1 - one) for one in levels[3:])]
-    ends.append(Level.from_above(0.0))
+    ends = [
+        *map(QuantileLevel.from_below, levels[:3]),
+        *(QuantileLevel.from_above(1 - one) for one in levels[3:]),
+    ]
+    ends.append(QuantileLevel.from_above(0.0))
     strata = tuple(Stratum(*pair) for pair in itertools.pairwise(ends))
     shares = (0.3, 0.1, 0.1, 0.2, 0.3)
     mixture = mixture_of(law, strata, shares)
@@ -101,7 +104,7 @@ def test_draws_of_a_mixture_have_the_law_with_their_weights(name: str) -> None:
 
 def test_levels_far_out_keep_their_digits() -> None:
     law = LAWS["normal"]
-    stratum = Stratum(Level.from_above(1e-200), Level.from_above(1e-240))
+    stratum = Stratum(QuantileLevel.from_above(1e-200), QuantileLevel.from_above(1e-240))
     assert stratum.chance == pytest.approx(1e-200, rel=1e-12)
     mixture = mixture_of(law, (stratum,), (1.0,))
     values, _ = mixture.sampler(np.random.default_rng(0), (2, 1000), 0.0, 1.0)
@@ -109,7 +112,9 @@ def test_levels_far_out_keep_their_digits() -> None:
     assert np.isfinite(values).all()
 
 
-@pytest.mark.parametrize("stratum", [*STRATA, Stratum(Level(0.0, 1.0), Level.from_below(1e-9))])
+@pytest.mark.parametrize(
+    "stratum", [*STRATA, Stratum(QuantileLevel(0.0, 1.0), QuantileLevel.from_below(1e-9))]
+)
 def test_halves_share_out_the_chance(stratum: Stratum) -> None:
     halves = stratum.halves()
     assert halves is not None
@@ -119,8 +124,8 @@ def test_halves_share_out_the_chance(stratum: Stratum) -> None:
 
 
 def test_a_mixture_goes_to_another_process_as_it_is() -> None:
-    level = Level.from_above(0.1)
-    strata = (Stratum(Level(0.0, 1.0), level), Stratum(level, Level(1.0, 0.0)))
+    level = QuantileLevel.from_above(0.1)
+    strata = (Stratum(QuantileLevel(0.0, 1.0), level), Stratum(level, QuantileLevel(1.0, 0.0)))
     mixture = mixture_of(LAWS["normal"], strata, (0.25, 0.75))
     received = pickle.loads(pickle.dumps(mixture))
     assert isinstance(received, Mixture)

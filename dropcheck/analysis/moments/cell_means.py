@@ -38,7 +38,7 @@ LEAST_UNBOUNDED = 1e-60
 
 
 @dataclass(frozen=True, slots=True)
-class Integrand:
+class SingleDrawIntegrand:
     """The product of |φ - centre|^power over functions φ of one draw, signs kept where `signed`."""
 
     steps: Steps
@@ -145,7 +145,7 @@ def near_cells(low: Floats, high: Floats) -> Ranges:
     return Ranges(low, high, np.stack([reach, ROUNDING * size]))
 
 
-def means_of(integrand: Integrand, cells: Cells) -> CellMeans:
+def means_of(integrand: SingleDrawIntegrand, cells: Cells) -> CellMeans:
     """The mean over each cell."""
     found = integrand.ranges(near_cells(cells.low, cells.high))
     values = integrand.evaluated(cells.points.ravel()).reshape(cells.points.shape)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dropcheck.language.graph import Plain, fixed_array
 from dropcheck.vocabulary.law import Law
-from dropcheck.vocabulary.law_parts import Part
+from dropcheck.vocabulary.law_parts import LawPart
 from dropcheck.vocabulary.smoothness.ranges import Floats
 
 POINTS = 24
@@ -108,7 +108,7 @@ class CutLaw:
 def cut_law(law: Law, arguments: tuple[Plain, ...]) -> CutLaw | None:
     """The first cells of a continuous law that is not a constant; None: no quantiles are known."""
     with np.errstate(all="ignore"):
-        if isinstance(law, Part):
+        if isinstance(law, LawPart):
             return _cut_part(law, arguments)
         low, high = law.support(*arguments)
         levels = np.array(LEVELS)
@@ -138,7 +138,7 @@ def cut_law(law: Law, arguments: tuple[Plain, ...]) -> CutLaw | None:
         )
 
 
-def _cut_part(part: Part, arguments: tuple[Plain, ...]) -> CutLaw | None:
+def _cut_part(part: LawPart, arguments: tuple[Plain, ...]) -> CutLaw | None:
     """The cells of the whole law that lie in a part of it, and its tails where they are in it."""
     whole = cut_law(part.whole, arguments)
     if whole is None:

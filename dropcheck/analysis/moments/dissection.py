@@ -24,7 +24,7 @@ MOST_COMPARED = 500_000
 # Draws of which it is known that a quantity changes its sign with them.
 MOST_TURNING = 8
 
-Parts = tuple[tuple[float, Value], ...]
+WeightedValues = tuple[tuple[float, Value], ...]
 """Values, each with the factor that it has in a sum."""
 
 
@@ -37,8 +37,8 @@ class Dissected:
     0 whatever all others are.
     """
 
-    apart: Parts
-    turning: Parts
+    apart: WeightedValues
+    turning: WeightedValues
     shift: float
 
 
@@ -121,7 +121,7 @@ class Dissection:
         return any(all(name not in other.sources for other in others) for name in names)
 
 
-def _opened(value: Value) -> tuple[Parts, float]:
+def _opened(value: Value) -> tuple[WeightedValues, float]:
     """A value as a sum of others with factors, and a number; no parts where it is no such sum."""
     if value.kind != Kind.COMPUTED:
         return (), 0.0
@@ -153,7 +153,7 @@ def _opened(value: Value) -> tuple[Parts, float]:
     return (), 0.0
 
 
-def _of_joined(joined: Value, factor: float) -> tuple[Parts, float]:
+def _of_joined(joined: Value, factor: float) -> tuple[WeightedValues, float]:
     """The sum of the numbers that an array is made of, each with a factor."""
     if any(one.shape != () for one in joined.inputs):
         return (), 0.0

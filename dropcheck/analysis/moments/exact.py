@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from dropcheck.analysis.factorised import Factorised, Product
+from dropcheck.analysis.factorised import Factorised, PoweredValues
 from dropcheck.analysis.moments.draw_steps import Steps, draw_below
 from dropcheck.analysis.moments.enumeration import Outcomes, outcomes_of
 from dropcheck.analysis.moments.linear_forms import factors_of, moments_of
@@ -21,9 +21,9 @@ from dropcheck.analysis.moments.single_draw import Found, SingleDraw
 from dropcheck.analysis.on_paper import alike
 from dropcheck.analysis.polynomials.expectation import PRECISION, drawn_in, expected
 from dropcheck.analysis.polynomials.letters import Centred, Identities
-from dropcheck.analysis.polynomials.normal_form import Reading
+from dropcheck.analysis.polynomials.normal_form import NormalForms
 from dropcheck.analysis.polynomials.polynomial import Polynomial, mean_of_elements, value_of
-from dropcheck.analysis.polynomials.terms import SMALLEST, Atom, Floats, Term
+from dropcheck.analysis.polynomials.terms import SMALLEST, Atom, Floats, Monomial
 from dropcheck.language.graph import Value
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 
@@ -142,7 +142,7 @@ def vanishes(value: Value) -> bool:
     """Whether a quantity is 0 in every draw, up to rounding, as its normal form shows."""
     try:
         with np.errstate(all="ignore"):
-            return not Reading(Identities()).polynomial(value).terms
+            return not NormalForms(Identities()).polynomial(value).terms
     except PolynomialError:
         return False
 
@@ -263,7 +263,7 @@ def _of_factors(
     return moments if moments.error <= MOST_OFF else None
 
 
-def _mean_of_products(known: Found | None, *averaged: Product) -> tuple[float, float] | None:
+def _mean_of_products(known: Found | None, *averaged: PoweredValues) -> tuple[float, float] | None:
     """The mean of a product, or of two that are averaged over their elements first."""
     own = [Integrand(factors=product) for product in averaged if product]
     if len(own) < 2:
@@ -327,7 +327,7 @@ def _of_polynomials(
             ]
             space.spend(len(pairs))
             collected = space.collected(pairs, frozenset(), exactly=True)
-            by_link: dict[int, list[Term]] = {}
+            by_link: dict[int, list[Monomial]] = {}
             for term in expected(space, collected, letters.sources):
                 if term.linked:
                     by_link.setdefault(term.linked, []).append(term)
@@ -341,11 +341,11 @@ def _of_polynomials(
     return _with_error(found, off, parts)
 
 
-def _of_other_side(term: Term) -> Term:
+def _of_other_side(term: Monomial) -> Monomial:
     return term.with_atoms(tuple([Atom(one.draw, 1, *one[2:]) for one in term.atoms]))
 
 
-def _polynomial(reading: Reading, integrand: Integrand) -> Polynomial:
+def _polynomial(reading: NormalForms, integrand: Integrand) -> Polynomial:
     """An integrand before it is averaged over the elements.
 
     Raises:

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from dropcheck.analysis.moments.independence import Product
+from dropcheck.analysis.moments.independence import PossibleProduct
 from dropcheck.analysis.polynomials.letters import Identities
-from dropcheck.analysis.polynomials.normal_form import Reading
+from dropcheck.analysis.polynomials.normal_form import NormalForms
 from dropcheck.analysis.polynomials.polynomial import Polynomial
 from dropcheck.analysis.polynomials.sources import ITSELF
 from dropcheck.language.drawn_from import NO_DRAWS
@@ -69,7 +69,7 @@ class Exponents(Identities):
     def __init__(self) -> None:
         super().__init__()
         self._values: list[Value] = []
-        self._reading = Reading(self)
+        self._reading = NormalForms(self)
         self._known: dict[int, Straight | None] = {}
 
     def draw(self, value: Value) -> Polynomial:
@@ -132,7 +132,7 @@ class Exponents(Identities):
         return Straight(tuple(parts), shift)
 
 
-_Part = TypeVar("_Part", bound=Product)
+_Part = TypeVar("_Part", bound=PossibleProduct)
 
 
 def joined(

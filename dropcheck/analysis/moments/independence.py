@@ -120,7 +120,7 @@ def grouped(parts: Sequence[_Part], sources: Callable[[_Part], Sources]) -> list
     return [members for _, members in groups]
 
 
-class Product(Protocol):
+class PossibleProduct(Protocol):
     """What may be a product of others."""
 
     value: Value
@@ -133,7 +133,7 @@ class Product(Protocol):
         """The rules of the function that makes it."""
 
 
-_Product = TypeVar("_Product", bound=Product)
+_Product = TypeVar("_Product", bound=PossibleProduct)
 
 
 def factors(quantity: _Product) -> list[tuple[_Product, float]]:
@@ -161,7 +161,7 @@ def factors(quantity: _Product) -> list[tuple[_Product, float]]:
     return list(found.values())
 
 
-class Described(Product, Protocol):
+class Described(PossibleProduct, Protocol):
     """A quantity of which the means and the independent axes are known."""
 
     shape: Shape

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.analysis.existence import Line
+from dropcheck.analysis.existence import AffineDraw
 from dropcheck.language.graph import Value
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
 from dropcheck.vocabulary.law import Law
@@ -85,7 +85,7 @@ def draw_log_moment(value: Value, below: Sequence[Argument], t: float) -> float:
     return _log_moment_of_line(law, below, t)
 
 
-def variance_proxy(hull: Hull, line: Line | None) -> float:
+def variance_proxy(hull: Hull, line: AffineDraw | None) -> float:
     """A quarter of the squared width of the hull (Hoeffding 1963, 4.16), or a normal variance."""
     if hull.bounded:
         return (hull.width / 2) ** 2

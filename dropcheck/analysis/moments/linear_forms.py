@@ -31,7 +31,7 @@ from dropcheck.vocabulary.functions.elementwise import (
 from dropcheck.vocabulary.majorants.bounds_arithmetic import summed
 
 Floats = npt.NDArray[np.float64]
-Precision = type[np.float64] | type[np.float32]
+FloatType = type[np.float64] | type[np.float32]
 
 # Factors of both sides of a covariance together: their partitions are few.
 MOST_FACTORS = 4
@@ -40,12 +40,12 @@ EPSILONS_APART = float(np.finfo(np.float32).eps / np.finfo(np.float64).eps)
 # By so much more than it shows there it is taken to be in double precision.
 GIVE = 64.0
 
-Product = tuple[Value, ...]
+FactorValues = tuple[Value, ...]
 """Quantities whose product is meant."""
 
 
 @dataclass(frozen=True, slots=True)
-class Moments:
+class ProductMoments:
     """Means and covariances of products, and how far they may be off."""
 
     means: Floats
@@ -54,7 +54,7 @@ class Moments:
     covariances_off: Floats
 
 
-def moments_of(products: Sequence[Sequence[tuple[Value, float]]]) -> Moments:
+def moments_of(products: Sequence[Sequence[tuple[Value, float]]]) -> ProductMoments:
     """The means and covariances of products of linear forms, each less a number.
 
     Raises:
@@ -71,10 +71,10 @@ def moments_of(products: Sequence[Sequence[tuple[Value, float]]]) -> Moments:
     lost = covariances.diagonal()[varied] < SMALLEST
     if lost.any() or not all(np.isfinite(each).all() for each in (*double, *errors)):
         raise PolynomialError
-    return Moments(means, covariances, errors[0], errors[1])
+    return ProductMoments(means, covariances, errors[0], errors[1])
 
 
-def factors_of(value: Value) -> Product:
+def factors_of(value: Value) -> FactorValues:
     """A quantity as a product of others, itself if it is none.
 
     Raises:
@@ -97,7 +97,7 @@ def factors_of(value: Value) -> Product:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class LinearForm:
     """A number and, for each draw, its factor: Σ factor · (draw − its mean) + number.
 
     Of a draw that a random argument moves, what is left of it without that is meant.
@@ -108,7 +108,7 @@ class Form:
 
 
 def _moments(
-    products: Sequence[Sequence[tuple[Value, float]]], precision: Precision
+    products: Sequence[Sequence[tuple[Value, float]]], precision: FloatType
 ) -> tuple[Floats, Floats]:
     if max(map(len, products), default=0) > MOST_FACTORS:
         raise PolynomialError
@@ -181,7 +181,7 @@ def _partitions(places: list[int]) -> Iterator[list[list[int]]]:
             yield [*blocks[:at], [first, *block], *blocks[at + 1 :]]
 
 
-def _cumulants(draws: Sequence[Value], precision: Precision) -> Callable[[int], Floats]:
+def _cumulants(draws: Sequence[Value], precision: FloatType) -> Callable[[int], Floats]:
     found = np.full((len(draws), MOST_FACTORS + 1), np.nan)  # of orders that no float64 holds
     for place, draw in enumerate(draws):
         own = _of_law(draw)[: MOST_FACTORS + 1]
@@ -239,7 +239,7 @@ def _fixed(values: Sequence[Value]) -> tuple[float, ...]:
     return tuple(_number(value) for value in values)
 
 
-def _form(value: Value, draws: dict[int, Value], precision: Precision) -> Form:
+def _form(value: Value, draws: dict[int, Value], precision: FloatType) -> LinearForm:
     """A quantity as a linear form, from the quantity down: each value's factor in it.
 
     Raises:
@@ -248,7 +248,7 @@ def _form(value: Value, draws: dict[int, Value], precision: Precision) -> Form:
     factors: dict[int, float] = {id(value): 1.0}
     parts: list[float] = []
     if not value.random:
-        return Form(_number(value), {})
+        return LinearForm(_number(value), {})
     own: dict[int, float] = {}
 
     def rounded(number: float) -> float:
@@ -268,7 +268,7 @@ def _form(value: Value, draws: dict[int, Value], precision: Precision) -> Form:
                 factors[id(below)] = rounded(factors.get(id(below), 0.0) + more)
             else:
                 parts.append(rounded(factor * rounded(share * _number(below))))
-    return Form(summed(parts), own)
+    return LinearForm(summed(parts), own)
 
 
 def _shares(value: Value) -> list[tuple[Value, float]]:

@@ -17,7 +17,7 @@ from typing import Protocol
 
 import numpy as np
 
-from dropcheck.analysis.existence import Line
+from dropcheck.analysis.existence import AffineDraw
 from dropcheck.language.graph import Kind, Value, kernel_of, number, ordered
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.functions.elementwise import DIVIDE
@@ -37,7 +37,7 @@ _LEAST_SHARE = 1e-7
 _NEARLY = 1.2
 
 
-def inverse_of_line(line: Line, r: float) -> float:
+def inverse_of_line(line: AffineDraw, r: float) -> float:
     """A bound of (E|x|^-r)^(1/r), of r > 0; infinite where none is known."""
     power = line.near_zero()
     if power is None or power <= r or line.law.cdf(0.0, *line.arguments) is None:
@@ -69,7 +69,7 @@ def inverse_of_line(line: Line, r: float) -> float:
     return found if math.isfinite(found) and total > 0 else math.inf
 
 
-def _near(line: Line, zero: float, distance: Array) -> Array:
+def _near(line: AffineDraw, zero: float, distance: Array) -> Array:
     """The probability that the draw is at most so far from a point; a shade too large."""
     law, arguments = line.law, line.arguments
     low, high = law.support(*arguments)
@@ -81,7 +81,7 @@ def _near(line: Line, zero: float, distance: Array) -> Array:
     return np.asarray(above - law.cdf(zero - distance, *arguments) + 1e-15)
 
 
-def _lowest(line: Line, zero: float, probability: float) -> float:
+def _lowest(line: AffineDraw, zero: float, probability: float) -> float:
     """A distance with about such a probability, where so small a one can be told."""
     law, arguments = line.law, line.arguments
     low, high = law.support(*arguments)
@@ -97,7 +97,7 @@ def _lowest(line: Line, zero: float, probability: float) -> float:
     return max(found, _DIGITS * abs(zero), 1e-280)
 
 
-def _follows(line: Line, zero: float, lowest: float, powers: tuple[float, float]) -> bool:
+def _follows(line: AffineDraw, zero: float, lowest: float, powers: tuple[float, float]) -> bool:
     """Whether F goes with its power of the distance around the lowest point.
 
     Where it falls faster than any power, and ever faster, whether it does with the second one.

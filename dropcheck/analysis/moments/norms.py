@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 
 from dropcheck.analysis.bounds import Hulls, hull_of, hull_of_fixed
-from dropcheck.analysis.existence import Line, line_of
+from dropcheck.analysis.existence import AffineDraw, line_of
 from dropcheck.analysis.moments.dissection import Dissected, Dissection, turns_with
 from dropcheck.analysis.moments.exponents import Exponents, Straight, joined, proxy_of
 from dropcheck.analysis.moments.independence import (
@@ -52,7 +52,7 @@ from dropcheck.vocabulary.majorants.bounds_arithmetic import (
     times,
 )
 from dropcheck.vocabulary.majorants.exponentials import log_size_by_powers, norm_by_exponentials
-from dropcheck.vocabulary.majorants.rule import NONE, Applied, Part
+from dropcheck.vocabulary.majorants.rule import NONE, Applied, ArgumentPower
 from dropcheck.vocabulary.majorants.sums import of_parts
 
 # Orders beyond it are not asked for, and so many bounds at most are worked out.
@@ -74,7 +74,7 @@ class Norms:
     """
 
     def __init__(self, integrate: bool = True, found: Found | None = None) -> None:
-        self._quantities: dict[int, Quantity] = {}
+        self._quantities: dict[int, NormedValue] = {}
         self.bounds = 0  # that have been worked out
         self.hulls = Hulls()
         self._exponents = Exponents()
@@ -95,7 +95,7 @@ class Norms:
     def centred_norm(self, value: Value, centre: float, p: float) -> float:
         """A bound of (E|x - centre|^p)^(1/p), of the element that has the largest."""
 
-        def about(quantity: Quantity) -> float:
+        def about(quantity: NormedValue) -> float:
             found = away(quantity.hull, centre)
             if quantity.random:
                 # the distance of two numbers, each of which is rounded
@@ -111,7 +111,7 @@ class Norms:
                 return found
         return self.ask(value, about)
 
-    def ask(self, value: Value, bound: Callable[[Quantity], float]) -> float:
+    def ask(self, value: Value, bound: Callable[[NormedValue], float]) -> float:
         """The bound, after those that it takes: a walk without recursion, as models are deep."""
         quantity = self.quantity(value)
         while True:
@@ -127,27 +127,27 @@ class Norms:
                 except _NotYet as more:
                     stack += more.wanted
 
-    def quantity(self, value: Value) -> Quantity:
+    def quantity(self, value: Value) -> NormedValue:
         """What is known of a value: without an order at once, the rest by `ask`."""
         found = self._quantities
         if id(value) not in found:
             for one in in_order([value], lambda v: [w for w in v.inputs if id(w) not in found]):
                 if id(one) not in found:
                     below = [found[id(other)] for other in one.inputs]
-                    found[id(one)] = Quantity(one, below, self)
+                    found[id(one)] = NormedValue(one, below, self)
         return found[id(value)]
 
-    def dissected(self, quantity: Quantity) -> Dissected | None:
+    def dissected(self, quantity: NormedValue) -> Dissected | None:
         """A quantity as a sum of parts that do not add up in line; None where it is none."""
         if quantity.use.independent or not quantity.random:
             return None
         return self._dissection.of(quantity.value)
 
-    def straight(self, quantity: Quantity) -> Straight | None:
+    def straight(self, quantity: NormedValue) -> Straight | None:
         """A quantity as a sum of quadratics that share no draw; None where it is none."""
         return self._exponents.straight(quantity.value)
 
-    def _work_out(self, quantity: Quantity, kind: str, order: float) -> None:
+    def _work_out(self, quantity: NormedValue, kind: str, order: float) -> None:
         if (kind, order) in quantity.known:
             return
         highest = math.inf if kind == "log_moment" else HIGHEST_ORDER
@@ -168,7 +168,7 @@ class Norms:
                 quantity.known[kind, order] = _WORK[kind](quantity, order, exhausted)
         self.bounds += 1
 
-    def _integral(self, quantity: Quantity, kind: str, p: float) -> float:
+    def _integral(self, quantity: NormedValue, kind: str, p: float) -> float:
         """The norm or the spread of a function of one draw, else infinite."""
         if self._integrals is None or kind not in ("sizes", "spread") or not quantity.of_one_draw:
             return INF
@@ -176,7 +176,7 @@ class Norms:
         return found(quantity.value, p)
 
 
-_Wanted = tuple["Quantity", str, float]
+_Wanted = tuple["NormedValue", str, float]
 
 
 class _NotYet(Exception):  # noqa: N818 - it is no error
@@ -186,16 +186,16 @@ class _NotYet(Exception):  # noqa: N818 - it is no error
         self.wanted = wanted
 
 
-class Quantity:
+class NormedValue:
     """A value of a graph, as an argument of the rules."""
 
-    def __init__(self, value: Value, below: Sequence[Quantity], norms: Norms) -> None:
+    def __init__(self, value: Value, below: Sequence[NormedValue], norms: Norms) -> None:
         self.value, self.below, self.shape, self.random = value, below, value.shape, value.random
         self.weights_of_squares, self.drawn = partial(weights_of_squares, self), norms.quantity
         self.fixed = None if value.random or value.constant is None else number(value.constant)
         self.norms = norms
         self.known: dict[tuple[str, float], tuple[float, float]] = {}
-        self._parts: Sequence[Sequence[Part]] | None = None
+        self._parts: Sequence[Sequence[ArgumentPower]] | None = None
         self.majorant = value.function.growth.majorant if value.kind == Kind.COMPUTED else NONE
         self.even_share = self.majorant.even_share
         self.depth: int = 1 + max((one.depth for one in below), default=0)
@@ -213,7 +213,7 @@ class Quantity:
         self.apart: frozenset[int] = frozenset()
         self.centred: frozenset[int] = frozenset()
         self.signed: frozenset[int] = frozenset()
-        self.line: Line | None = None
+        self.line: AffineDraw | None = None
         self.turns_with: frozenset[str] = frozenset()
         self._dissected: list[Dissected | None] = []
         if value.random:
@@ -294,7 +294,7 @@ class Quantity:
             raise _NotYet([(self, kind, order)])
         return found
 
-    def parts(self) -> Sequence[Sequence[Part]]:
+    def parts(self) -> Sequence[Sequence[ArgumentPower]]:
         """Itself as a product of powers, in groups that share no draw."""
         if self._parts is None:
             parts = joined(factors(self), self.shape, self.norms.quantity)
@@ -306,7 +306,7 @@ class Quantity:
 # ---- bounds, by order ---------------------------------------------------------------------------
 
 
-def _sizes(quantity: Quantity, p: float, exhausted: bool) -> tuple[float, float]:
+def _sizes(quantity: NormedValue, p: float, exhausted: bool) -> tuple[float, float]:
     """The norm and the spread, each from the other too."""
     value, hull, mean = quantity.value, quantity.hull, quantity.mean
     found = spread = INF
@@ -330,7 +330,7 @@ def _sizes(quantity: Quantity, p: float, exhausted: bool) -> tuple[float, float]
     return min(found, _outward(size(mean) + spread)), spread
 
 
-def _spread_of_parts(quantity: Quantity, p: float) -> float:
+def _spread_of_parts(quantity: NormedValue, p: float) -> float:
     """The spread of a sum by its parts, where these share draws as they stand in it."""
     found = quantity.dissected
     if found is None:
@@ -353,7 +353,7 @@ def _spread_of_parts(quantity: Quantity, p: float) -> float:
     return of_parts(sizes[0], sizes[-1], p) if asked else 0.0
 
 
-def _log_moment(quantity: Quantity, t: float, exhausted: bool) -> tuple[float, float]:
+def _log_moment(quantity: NormedValue, t: float, exhausted: bool) -> tuple[float, float]:
     found = INF
     if not exhausted:
         if quantity.value.kind == Kind.DRAW:
@@ -369,7 +369,7 @@ def _log_moment(quantity: Quantity, t: float, exhausted: bool) -> tuple[float, f
     return min(found, highest(quantity.hull, t)), 0.0
 
 
-def _inverse(quantity: Quantity, r: float, exhausted: bool) -> tuple[float, float]:
+def _inverse(quantity: NormedValue, r: float, exhausted: bool) -> tuple[float, float]:
     found = INF
     if not exhausted and quantity.line is not None:
         found = inverse_of_line(quantity.line, r)
@@ -379,7 +379,7 @@ def _inverse(quantity: Quantity, r: float, exhausted: bool) -> tuple[float, floa
     return min(_outward(found), _outward(1 / nearest) if nearest else INF), 0.0
 
 
-def _log_size(quantity: Quantity, p: float, exhausted: bool) -> tuple[float, float]:
+def _log_size(quantity: NormedValue, p: float, exhausted: bool) -> tuple[float, float]:
     found = INF if exhausted else quantity.majorant.log_size(quantity.use, p)
     if found == INF and not exhausted:
         found = log_size_by_powers(quantity, p)

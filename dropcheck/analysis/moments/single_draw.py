@@ -27,8 +27,8 @@ import numpy as np
 
 from dropcheck.analysis.moments.cell_means import (
     CellMeans,
-    Integrand,
     Norm,
+    SingleDrawIntegrand,
     Truths,
     means_of,
     near_cells,
@@ -105,7 +105,7 @@ class KnownMeans:
         self._left = most
         self._found: Found = {} if found is None else found
 
-    def mean(self, draw: Value, integrand: Integrand, norm: Norm | None) -> Estimate:
+    def mean(self, draw: Value, integrand: SingleDrawIntegrand, norm: Norm | None) -> Estimate:
         """The expectation of a function of a draw, from its law or from before."""
         single = SingleDraw.of(draw)
         how = integrand.powers, integrand.centres, integrand.signed, norm is None
@@ -141,7 +141,7 @@ class SingleDraw:
             return None
         return self.law.points(*self.arguments, at_most=MOST_POINTS)
 
-    def mean(self, integrand: Integrand, norm: Norm | None) -> Estimate:
+    def mean(self, integrand: SingleDrawIntegrand, norm: Norm | None) -> Estimate:
         """The expectation of a function of the draw."""
         with np.errstate(all="ignore"):
             constant = self.law.constant(*self.arguments)
@@ -151,7 +151,7 @@ class SingleDraw:
                 return self._of_points(integrand, norm)
             return self._of_cells(integrand, norm)
 
-    def _of_points(self, integrand: Integrand, norm: Norm | None) -> Estimate:
+    def _of_points(self, integrand: SingleDrawIntegrand, norm: Norm | None) -> Estimate:
         points = self.points
         if points is None:
             return UNKNOWN
@@ -160,7 +160,7 @@ class SingleDraw:
         tail = (*self.law.support(*self.arguments), rest)
         return found.wider(self._tail_error(integrand, norm, tail) if rest > 0 else 0.0)
 
-    def _of_cells(self, integrand: Integrand, norm: Norm | None) -> Estimate:
+    def _of_cells(self, integrand: SingleDrawIntegrand, norm: Norm | None) -> Estimate:
         start = cut_law(self.law, self.arguments)
         if start is None:
             return UNKNOWN
@@ -185,7 +185,7 @@ class SingleDraw:
         return Estimate(float(means.values.sum()), error) if math.isfinite(error) else UNKNOWN
 
     def _tail_error(
-        self, integrand: Integrand, norm: Norm | None, tail: tuple[float, float, float]
+        self, integrand: SingleDrawIntegrand, norm: Norm | None, tail: tuple[float, float, float]
     ) -> float:
         """The most that the mean of |g| over a tail can be."""
         low, high, chance = tail
@@ -202,7 +202,7 @@ class SingleDraw:
 
 
 def _located(
-    integrand: Integrand, cells: CellMeans, allowed: float, room: int
+    integrand: SingleDrawIntegrand, cells: CellMeans, allowed: float, room: int
 ) -> tuple[Floats, Floats]:
     """Cells in place of some that are not smooth, where a few narrow ones hold all kinks.
 
@@ -262,7 +262,7 @@ def _worst(means: CellMeans, most_cells: int) -> Truths:
     return chosen
 
 
-def _enumerated(integrand: Integrand, values: Floats, chances: Floats) -> Estimate:
+def _enumerated(integrand: SingleDrawIntegrand, values: Floats, chances: Floats) -> Estimate:
     """The expectation of a function of a draw with few values.
 
     What rounding decides at one of them is part of the error.
@@ -300,7 +300,7 @@ def joint_moment(
     if draw is None or any(draw_below(one) is not draw for one in functions):
         return UNKNOWN
     kept = [at for at, power in enumerate(powers) if power]
-    integrand = Integrand(
+    integrand = SingleDrawIntegrand(
         Steps.to([functions[at] for at in kept], draw),
         tuple(float(powers[at]) for at in kept),
         tuple(centres[at] for at in kept),
@@ -327,7 +327,7 @@ def norm_of(
     draw = draw_below(value)
     if draw is None or not 1 <= p < math.inf:
         return math.inf
-    integrand = Integrand(Steps.to([value], draw), (float(p),), (centre,), False)
+    integrand = SingleDrawIntegrand(Steps.to([value], draw), (float(p),), (centre,), False)
     found = (means or KnownMeans(1)).mean(draw, integrand, norm)
     most = found.value + found.error
     return math.inf if math.isnan(most) else max(most, 0.0) ** (1 / p)

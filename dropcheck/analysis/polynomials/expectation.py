@@ -25,23 +25,23 @@ from dropcheck.analysis.polynomials.terms import (
     EPSILON,
     Atom,
     Floats,
-    Powers,
-    Term,
+    FunctionPowers,
+    Monomial,
     multiplied,
     product_of,
 )
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 
-Number = float | Floats
+ElementNumbers = float | Floats
 """One number for all elements of a draw, or an array that broadcasts to the draw's shape."""
 
-Block = tuple[Powers, ...]
+PartitionBlock = tuple[FunctionPowers, ...]
 
 # the relative error of the moments that laws give, and of the arithmetic with them
 PRECISION = 4e-12
 
 
-class Source(Protocol):
+class MomentSource(Protocol):
     """A draw, or what is as good as one: independent elements, whose joint moments are known."""
 
     @property
@@ -52,7 +52,7 @@ class Source(Protocol):
     def below(self) -> frozenset[int]:
         """The numbers of draws that it is made of, of which nothing else may be made."""
 
-    def cumulant(self, block: Block) -> tuple[Number, float]:
+    def cumulant(self, block: PartitionBlock) -> tuple[ElementNumbers, float]:
         """The joint cumulant of functions of one element, and how far its rounding has grown.
 
         Raises:
@@ -64,9 +64,9 @@ class Cumulants:
     """Joint cumulants of functions of one random element, from its joint moments."""
 
     def __init__(self) -> None:
-        self._known: dict[Block, tuple[Number, float]] = {}
+        self._known: dict[PartitionBlock, tuple[ElementNumbers, float]] = {}
 
-    def moment(self, powers: Powers) -> tuple[Number, float]:
+    def moment(self, powers: FunctionPowers) -> tuple[ElementNumbers, float]:
         """The expectation of a product of powers of functions, and how far its error has grown.
 
         Raises:
@@ -74,8 +74,8 @@ class Cumulants:
         """
         raise NotImplementedError
 
-    def cumulant(self, block: Block) -> tuple[Number, float]:
-        """As `Source` says: κ(1…n) = E(1…n) − Σ κ(B) E(the rest), over B with 1 in it.
+    def cumulant(self, block: PartitionBlock) -> tuple[ElementNumbers, float]:
+        """As `MomentSource` says: κ(1…n) = E(1…n) − Σ κ(B) E(the rest), over B with 1 in it.
 
         Smith 1995, "A recursive formulation of the old problem of obtaining moments from cumulants
         and vice versa", The American Statistician 49, equation 4, for several variables.
@@ -85,7 +85,7 @@ class Cumulants:
             found = self._known[block] = self._cumulant(block)
         return found
 
-    def _cumulant(self, block: Block) -> tuple[Number, float]:
+    def _cumulant(self, block: PartitionBlock) -> tuple[ElementNumbers, float]:
         whole, growth = self.moment(multiplied(block))
         if len(block) == 1:
             return whole, growth
@@ -111,10 +111,10 @@ class Cumulants:
 
 def expected(
     space: Space,
-    terms: Sequence[Term],
-    sources: Mapping[int, Source],
+    terms: Sequence[Monomial],
+    sources: Mapping[int, MomentSource],
     free: frozenset[int] = frozenset(),
-) -> list[Term]:
+) -> list[Monomial]:
     """The expectation of a sum of terms, as terms without atoms.
 
     Raises:
@@ -127,7 +127,7 @@ def expected(
             return left
         draw = max(draws)  # what is made of others comes after them
         source = sources[draw]
-        taken: list[Term] = []
+        taken: list[Monomial] = []
         for term in left:
             if source.below:
                 refuse_shared({atom.draw: sources[atom.draw] for atom in term.atoms})
@@ -138,12 +138,12 @@ def expected(
         left = space.collected(taken, free, exactly=True)
 
 
-def drawn_in(term: Term, sources: Mapping[int, Source]) -> set[int]:
+def drawn_in(term: Monomial, sources: Mapping[int, MomentSource]) -> set[int]:
     """The draws that a term is made of, those that are made of others with these."""
     return {draw for atom in term.atoms for draw in (atom.draw, *sources[atom.draw].below)}
 
 
-def refuse_shared(sources: Mapping[int, Source]) -> None:
+def refuse_shared(sources: Mapping[int, MomentSource]) -> None:
     """See that what is made of draws does not stand beside these, nor beside what shares them.
 
     Raises:
@@ -155,8 +155,8 @@ def refuse_shared(sources: Mapping[int, Source]) -> None:
 
 
 def _without(
-    space: Space, term: Term, draw: int, source: Source, free: frozenset[int]
-) -> Iterator[Term]:
+    space: Space, term: Monomial, draw: int, source: MomentSource, free: frozenset[int]
+) -> Iterator[Monomial]:
     """The expectation of a term over one draw, a term for each partition that counts."""
     own = [atom for atom in term.atoms if atom.draw == draw]
     rest = tuple([atom for atom in term.atoms if atom.draw != draw])
@@ -178,7 +178,7 @@ def _without(
                 factor, more = space.tensor(value, block[0].indices)
                 coefficient = product_of(coefficient, factor)
                 tensors += more
-        made = Term(coefficient, loss, tensors, rest, linked)
+        made = Monomial(coefficient, loss, tensors, rest, linked)
         roots = labels
         if same:
             made = substituted(space, made, {label: _root(label, same) for label in labels})
@@ -186,10 +186,10 @@ def _without(
         yield space.without(made, [one for one in roots if one >= 0 and one not in free])
 
 
-Partition = list[tuple[tuple[Atom, ...], Number, float]]
+Partition = list[tuple[tuple[Atom, ...], ElementNumbers, float]]
 
 
-def _partitions(atoms: Sequence[Atom], source: Source) -> Iterator[Partition]:
+def _partitions(atoms: Sequence[Atom], source: MomentSource) -> Iterator[Partition]:
     """Every partition into blocks whose joint cumulant is not 0, with these."""
     if not atoms:
         yield []

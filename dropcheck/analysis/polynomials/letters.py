@@ -15,8 +15,8 @@ import numpy as np
 from dropcheck.analysis.moments.draw_steps import Steps, draw_below
 from dropcheck.analysis.moments.single_draw import Found, KnownMeans
 from dropcheck.analysis.on_paper import alike
-from dropcheck.analysis.polynomials.expectation import Source, expected
-from dropcheck.analysis.polynomials.normal_form import Reading
+from dropcheck.analysis.polynomials.expectation import MomentSource, expected
+from dropcheck.analysis.polynomials.normal_form import NormalForms
 from dropcheck.analysis.polynomials.polynomial import Polynomial
 from dropcheck.analysis.polynomials.sources import (
     ITSELF,
@@ -27,7 +27,7 @@ from dropcheck.analysis.polynomials.sources import (
     with_loss,
 )
 from dropcheck.analysis.polynomials.term_space import Space, substituted
-from dropcheck.analysis.polynomials.terms import Atom, Term, fixed_index
+from dropcheck.analysis.polynomials.terms import Atom, Monomial, fixed_index
 from dropcheck.language.drawn_from import Sources
 from dropcheck.language.graph import Kind, Value, number
 from dropcheck.vocabulary.distributions.distribution import Values
@@ -43,7 +43,7 @@ def lettered(space: Space, shape: Shape, draw: int, function: int = ITSELF) -> P
     """A polynomial that is an atom: a function of one element of a draw for each of its own."""
     axes = tuple(space.label(length) if length != 1 else None for length in shape)
     indices = tuple(fixed_index(0) if label is None else label for label in axes)
-    term = Term(1.0, 1.0, (), (Atom(draw, 0, ((function, 1),), indices),))
+    term = Monomial(1.0, 1.0, (), (Atom(draw, 0, ((function, 1),), indices),))
     return Polynomial(space, shape, axes, [term])
 
 
@@ -131,8 +131,8 @@ class Centred:
         found: Found | None = None,
     ) -> None:
         self.space = Space(self._product)
-        self.sources: dict[int, Source] = {}
-        self.reading = Reading(self)
+        self.sources: dict[int, MomentSource] = {}
+        self.reading = NormalForms(self)
         self._groups = groups
         self._bounds = bounds
         self._means = KnownMeans(MOST_INTEGRALS, found)

@@ -43,7 +43,7 @@ class Letters(Protocol):
         """
 
 
-class Reading:
+class NormalForms:
     """The polynomials of a graph's values, each worked out once."""
 
     def __init__(self, letters: Letters) -> None:

@@ -21,7 +21,7 @@ from dropcheck.analysis.polynomials.term_space import (
     contracted,
     substituted,
 )
-from dropcheck.analysis.polynomials.terms import Term, fixed_index
+from dropcheck.analysis.polynomials.terms import Monomial, fixed_index
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.functions.linear_maps import regrouped
 from dropcheck.vocabulary.shapes import Shape, ShapeError, broadcast
@@ -45,7 +45,7 @@ class Polynomial:
         space: Space,
         shape: Shape,
         axes: tuple[int | None, ...],
-        terms: Iterable[Term],
+        terms: Iterable[Monomial],
         *,
         fixed: Floats | None = None,
         binary: bool = False,
@@ -82,13 +82,13 @@ class Polynomial:
         if not (math.isfinite(low) and math.isfinite(high)):
             raise PolynomialError
         if low == high:
-            terms: list[Term] = [Term(low, 1.0, (), ())] if low else []
+            terms: list[Monomial] = [Monomial(low, 1.0, (), ())] if low else []
         elif values.size > LARGEST_ARRAY:
             raise PolynomialError
         else:
             labels = tuple(label for label in axes if label is not None)
             squeezed = values.reshape(tuple(length for length in values.shape if length != 1))
-            terms = [Term(1.0, 1.0, ((space.array(squeezed), labels),), ())]
+            terms = [Monomial(1.0, 1.0, ((space.array(squeezed), labels),), ())]
         return cls(space, values.shape, axes, terms, fixed=values)
 
     def _operand(self, other: Any) -> Polynomial:
@@ -96,7 +96,7 @@ class Polynomial:
 
     # ---- arithmetic ----------------------------------------------------------------------------
 
-    def _aligned(self, other: Polynomial) -> tuple[Shape, tuple[int | None, ...], list[Term]]:
+    def _aligned(self, other: Polynomial) -> tuple[Shape, tuple[int | None, ...], list[Monomial]]:
         """The common shape and axes, and the terms of the other with its free indices as here."""
         try:
             shape = broadcast([self.shape, other.shape])
@@ -194,7 +194,7 @@ class Polynomial:
 
     def with_number(self, number: float, loss: float) -> Polynomial:
         """The sum with a number whose error has grown so many times."""
-        return self._with(self.axes, self.shape, [*self.terms, Term(number, loss, (), ())])
+        return self._with(self.axes, self.shape, [*self.terms, Monomial(number, loss, (), ())])
 
     def truth(self) -> Polynomial:
         """The same, of a quantity that is 1 or 0."""
@@ -213,7 +213,9 @@ class Polynomial:
 
     # ---- axes ----------------------------------------------------------------------------------
 
-    def _with(self, axes: Sequence[int | None], shape: Shape, terms: Iterable[Term]) -> Polynomial:
+    def _with(
+        self, axes: Sequence[int | None], shape: Shape, terms: Iterable[Monomial]
+    ) -> Polynomial:
         return Polynomial(self.space, shape, tuple(axes), terms, binary=self.binary)
 
     def _other_axes(self, gone: Sequence[int], keepdims: bool) -> tuple[list[int | None], Shape]:
@@ -253,7 +255,7 @@ class Polynomial:
         Axes that are joined or taken apart go through a tensor that is 1 where both say one place.
         """
         axes: list[int | None] = []
-        terms: list[Term] = list(self.terms)
+        terms: list[Monomial] = list(self.terms)
         for own, made in regrouped(self.shape, shape):
             old = [self.axes[at] for at in own if self.axes[at] is not None]
             if len(own) == len(made) == 1 or not old:
@@ -270,8 +272,8 @@ class Polynomial:
         return self._with(axes, shape, terms)
 
     def _through(
-        self, term: Term, joined: Floats, labels: Sequence[int], old: Sequence[int | None]
-    ) -> Term:
+        self, term: Monomial, joined: Floats, labels: Sequence[int], old: Sequence[int | None]
+    ) -> Monomial:
         """A term times a tensor of new and old indices, summed over the old ones it varies with."""
         here = [label for label in old if label in term.labels]
         if not here:
@@ -285,7 +287,7 @@ class Polynomial:
         """What stands at one place of an axis, without that axis."""
         label = self.axes[axis]
         axes, shape = self._other_axes((axis,), keepdims=False)
-        terms: Iterable[Term] = self.terms
+        terms: Iterable[Monomial] = self.terms
         if label is not None:
             mapping = {label: fixed_index(place)}
             terms = [substituted(self.space, term, mapping) for term in self.terms]
@@ -348,7 +350,7 @@ def mean_of_elements(quantity: Polynomial) -> Polynomial:
     return whole if count == 1 else whole * (1.0 / count)
 
 
-def value_of(space: Space, terms: Iterable[Term]) -> tuple[float, float]:
+def value_of(space: Space, terms: Iterable[Monomial]) -> tuple[float, float]:
     """Terms without atoms, all their indices summed over: the sum, and that of the sizes."""
     total = size = 0.0
     for term in terms:

@@ -10,8 +10,13 @@ from typing import Any
 import numpy as np
 
 from dropcheck.analysis.moments.single_draw import Estimate, KnownMeans, joint_moment
-from dropcheck.analysis.polynomials.expectation import PRECISION, Block, Cumulants, Number
-from dropcheck.analysis.polynomials.terms import SMALLEST, Powers
+from dropcheck.analysis.polynomials.expectation import (
+    PRECISION,
+    Cumulants,
+    ElementNumbers,
+    PartitionBlock,
+)
+from dropcheck.analysis.polynomials.terms import SMALLEST, FunctionPowers
 from dropcheck.language.graph import Value
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.law import Law
@@ -53,7 +58,7 @@ class DrawnElements(Cumulants):
         self._functions: dict[int, tuple[Value, float]] = {}
         self._bounds: Bounds | None = None
 
-    def _of_law(self, order: int) -> Number:
+    def _of_law(self, order: int) -> ElementNumbers:
         """The mean, or a central moment of the law.
 
         Raises:
@@ -70,7 +75,7 @@ class DrawnElements(Cumulants):
             return found
         return self._checked(_of_arrays(self._law, order, *self._arguments))
 
-    def _checked(self, found: Any) -> Number:
+    def _checked(self, found: Any) -> ElementNumbers:
         """A number, or an array of the rank of the draw.
 
         Raises:
@@ -99,7 +104,7 @@ class DrawnElements(Cumulants):
         self._functions[function] = (value, mean.value)
         return function, mean
 
-    def _of_functions(self, powers: Powers, draw: Value) -> tuple[Number, float]:
+    def _of_functions(self, powers: FunctionPowers, draw: Value) -> tuple[ElementNumbers, float]:
         chosen = [
             (draw, self.mean) if function == ITSELF else self._functions[function]
             for function, _ in powers
@@ -116,7 +121,7 @@ class DrawnElements(Cumulants):
 
     # ---- moments -------------------------------------------------------------------------------
 
-    def moment(self, powers: Powers) -> tuple[Number, float]:
+    def moment(self, powers: FunctionPowers) -> tuple[ElementNumbers, float]:
         """The expectation of a product of powers."""
         if not powers:
             return 1.0, 1.0
@@ -132,7 +137,7 @@ class DrawnElements(Cumulants):
 
     draw_of_functions: Value | None = None
 
-    def _cumulant(self, block: Block) -> tuple[Number, float]:
+    def _cumulant(self, block: PartitionBlock) -> tuple[ElementNumbers, float]:
         if any(powers != ((ITSELF, 1),) for powers in block) or len(block) <= 3:
             return super()._cumulant(block)
         # those of the draw itself are exactly 0 where the law says so
@@ -185,7 +190,11 @@ class ProductOfElements(Cumulants):
     """
 
     def __init__(
-        self, raw: Sequence[tuple[Number, Number]], count: int, group: int, below: frozenset[int]
+        self,
+        raw: Sequence[tuple[ElementNumbers, ElementNumbers]],
+        count: int,
+        group: int,
+        below: frozenset[int],
     ) -> None:
         super().__init__()
         self.group = group
@@ -198,7 +207,7 @@ class ProductOfElements(Cumulants):
         self.mean = self._raw[1]
         self.loss = _growth(self._off[1])
 
-    def moment(self, powers: Powers) -> tuple[Number, float]:
+    def moment(self, powers: FunctionPowers) -> tuple[ElementNumbers, float]:
         """E (P − E P)^k = Σ C(k, j) E P^j (−E P)^(k − j)."""
         if not powers:
             return 1.0, 1.0
@@ -221,7 +230,7 @@ class ProductOfElements(Cumulants):
         return with_loss(Estimate(total, PRECISION * size))
 
 
-def _over_factors(value: Number, count: int) -> float:
+def _over_factors(value: ElementNumbers, count: int) -> float:
     with np.errstate(all="ignore"):
         found = float(np.power(value, count) if isinstance(value, float) else np.prod(value))
     lost = abs(found) < SMALLEST and bool(np.all(value))
@@ -230,7 +239,7 @@ def _over_factors(value: Number, count: int) -> float:
     return found
 
 
-def _sum_over_factors(loss: Number, count: int) -> float:
+def _sum_over_factors(loss: ElementNumbers, count: int) -> float:
     return count * loss if isinstance(loss, float) else float(np.sum(loss))
 
 

@@ -17,8 +17,8 @@ from dropcheck.analysis.polynomials.terms import (
     ROUNDING,
     Atom,
     Floats,
+    Monomial,
     Tensor,
-    Term,
     merged,
     ordered_indices,
     power_of_two_values,
@@ -131,7 +131,7 @@ class Space:
 
     # ---- sums and products ---------------------------------------------------------------------
 
-    def product(self, one: Term, other: Term, free: frozenset[int]) -> Term:
+    def product(self, one: Monomial, other: Monomial, free: frozenset[int]) -> Monomial:
         """The product of two terms, their summed indices kept apart."""
         mine = one.labels - free
         both = [label for label in other.labels if label in mine]
@@ -141,7 +141,7 @@ class Space:
                 for label in both
             }
             other = substituted(self, other, shift)
-        return Term(
+        return Monomial(
             product_of(one.coefficient, other.coefficient),
             one.loss + other.loss,
             one.tensors + other.tensors,
@@ -150,14 +150,14 @@ class Space:
         )
 
     def collected(
-        self, terms: Iterable[Term], free: frozenset[int], *, exactly: bool = False
-    ) -> list[Term]:
+        self, terms: Iterable[Monomial], free: frozenset[int], *, exactly: bool = False
+    ) -> list[Monomial]:
         """Terms in their usual form, and those that are alike as one.
 
         What is left of a sum by rounding alone is left out, unless the sums are to be exact: of
         them it stands for what may have been lost.
         """
-        sums: dict[Any, Term] = {}
+        sums: dict[Any, Monomial] = {}
         terms = list(terms)
         self.spend(len(terms) * SHARE_OF_TERM)
         reduced = [one for term in terms if term.coefficient for one in self._reduced(term, free)]
@@ -173,7 +173,7 @@ class Space:
             sums[key] = usual if before is None else self._sum(before, usual, single, exactly)
         return [term for term in sums.values() if term.coefficient]
 
-    def _sum(self, one: Term, other: Term, single: bool, exactly: bool) -> Term:
+    def _sum(self, one: Monomial, other: Monomial, single: bool, exactly: bool) -> Monomial:
         if not one.coefficient or not other.coefficient:
             return other if other.coefficient else one
         sizes = [abs(one.coefficient), abs(other.coefficient)]
@@ -189,15 +189,15 @@ class Space:
             size = abs(coefficient)
         parts = sizes[0] * one.loss + sizes[1] * other.loss
         if not exactly and size <= ROUNDING * sum(sizes):
-            return Term(0.0, 1.0, tensors, one.atoms, one.linked)
+            return Monomial(0.0, 1.0, tensors, one.atoms, one.linked)
         if not size:  # as much as may have been lost stands for it
             coefficient = size = EPSILON * parts
             tensors = one.tensors
-        return Term(coefficient, max(1.0, parts / size), tensors, one.atoms, one.linked)
+        return Monomial(coefficient, max(1.0, parts / size), tensors, one.atoms, one.linked)
 
     # ---- the usual form ------------------------------------------------------------------------
 
-    def _usual(self, term: Term, free: frozenset[int]) -> Term:
+    def _usual(self, term: Monomial, free: frozenset[int]) -> Monomial:
         if not term.tensors and not term.labels:
             if len(term.atoms) < 2:
                 return term
@@ -221,7 +221,7 @@ class Space:
         if len(tensors) == 1:
             tensors = (self._sorted(tensors[0]),)
         tensors, atoms = tuple(sorted(tensors)), tuple(sorted(atoms))
-        return Term(term.coefficient, term.loss, tensors, atoms, term.linked)
+        return Monomial(term.coefficient, term.loss, tensors, atoms, term.linked)
 
     def _sorted(self, tensor: Tensor) -> Tensor:
         """The same array with its indices in ascending order."""
@@ -234,7 +234,7 @@ class Space:
         array = np.ascontiguousarray(self._arrays[number].transpose(places))
         return self.array(array), tuple(labels[at] for at in places)
 
-    def _reduced(self, term: Term, free: frozenset[int]) -> list[Term]:
+    def _reduced(self, term: Monomial, free: frozenset[int]) -> list[Monomial]:
         """A term with atoms of one element merged, and without powers of draws of two values."""
         atoms = merged(term.atoms)
         if not any(atom.draw in self.squares and atom.powers != ((0, 1),) for atom in atoms):
@@ -255,13 +255,13 @@ class Space:
         labels = term.labels - free
         return [self.without(one, labels) for one in found]
 
-    def without(self, term: Term, labels: Iterable[int]) -> Term:
+    def without(self, term: Monomial, labels: Iterable[int]) -> Monomial:
         """A term summed over all of some indices, those that are in it no more among them."""
         kept = term.labels
         lost = [self.sizes[one] for one in labels if one not in kept]
         return term.times(float(math.prod(lost))) if lost else term
 
-    def simplified(self, term: Term, free: frozenset[int] = frozenset()) -> Term:
+    def simplified(self, term: Monomial, free: frozenset[int] = frozenset()) -> Monomial:
         """With sums over indices of arrays alone worked out, and arrays with equal indices one."""
         kept = set(free)
         for atom in term.atoms:
@@ -290,7 +290,7 @@ class Space:
             if not tensor[1]:
                 coefficient = product_of(coefficient, float(self.array_of(tensor)))
         left_over = tuple(tensor for tensor in tensors if tensor[1])
-        return Term(coefficient, term.loss, left_over, term.atoms, term.linked)
+        return Monomial(coefficient, term.loss, left_over, term.atoms, term.linked)
 
     def _joined_arrays(self, tensors: Sequence[Tensor]) -> list[Tensor]:
         """One array in place of two, where the indices of one are among those of the other."""
@@ -360,7 +360,7 @@ class Space:
         return order
 
 
-def substituted(space: Space, term: Term, mapping: Mapping[int, int]) -> Term:
+def substituted(space: Space, term: Monomial, mapping: Mapping[int, int]) -> Monomial:
     """A term with other indices in place of some: fixed places, or others of the same range."""
     atoms = tuple(
         [
@@ -386,7 +386,7 @@ def substituted(space: Space, term: Term, mapping: Mapping[int, int]) -> Term:
     return term._replace(coefficient=coefficient, tensors=tuple(tensors), atoms=atoms)
 
 
-def contracted(space: Space, term: Term) -> float:
+def contracted(space: Space, term: Monomial) -> float:
     """The number that a term without atoms is, summed over all its indices.
 
     Raises:

@@ -16,7 +16,7 @@ from dropcheck.vocabulary.functions.algebra import PolynomialError
 
 Floats = npt.NDArray[np.float64]
 
-Powers = tuple[tuple[int, int], ...]
+FunctionPowers = tuple[tuple[int, int], ...]
 """Functions of one draw, by number, and the powers that they are raised to."""
 
 EPSILON = float(np.finfo(np.float64).eps)
@@ -51,7 +51,7 @@ class Atom(NamedTuple):
 
     draw: int
     side: int
-    powers: Powers
+    powers: FunctionPowers
     indices: tuple[int, ...]
 
 
@@ -59,7 +59,7 @@ Tensor = tuple[int, tuple[int, ...]]
 """A fixed array, by its number in the space, and the index of each of its axes."""
 
 
-class Term(NamedTuple):
+class Monomial(NamedTuple):
     """coefficient · Π array · Π atom; `loss` is how many times its rounding error has grown."""
 
     coefficient: float
@@ -78,18 +78,18 @@ class Term(NamedTuple):
             found.update(labels)
         return {label for label in found if label >= 0}
 
-    def times(self, factor: float) -> Term:
+    def times(self, factor: float) -> Monomial:
         """The term times a number."""
         coefficient = product_of(self.coefficient, factor)
-        return Term(coefficient, self.loss, self.tensors, self.atoms, self.linked)
+        return Monomial(coefficient, self.loss, self.tensors, self.atoms, self.linked)
 
-    def with_tensors(self, tensors: tuple[Tensor, ...]) -> Term:
+    def with_tensors(self, tensors: tuple[Tensor, ...]) -> Monomial:
         """The same with other arrays."""
-        return Term(self.coefficient, self.loss, tensors, self.atoms, self.linked)
+        return Monomial(self.coefficient, self.loss, tensors, self.atoms, self.linked)
 
-    def with_atoms(self, atoms: tuple[Atom, ...]) -> Term:
+    def with_atoms(self, atoms: tuple[Atom, ...]) -> Monomial:
         """The same with other atoms."""
-        return Term(self.coefficient, self.loss, self.tensors, atoms, self.linked)
+        return Monomial(self.coefficient, self.loss, self.tensors, atoms, self.linked)
 
 
 def fixed_index(place: int) -> int:
@@ -101,7 +101,7 @@ def merged(atoms: tuple[Atom, ...]) -> tuple[Atom, ...]:
     """Atoms of one element as one atom, with all their powers."""
     if len(atoms) < 2:
         return atoms
-    found: dict[tuple[int, int, tuple[int, ...]], Powers] = {}
+    found: dict[tuple[int, int, tuple[int, ...]], FunctionPowers] = {}
     for draw, side, powers, indices in atoms:
         key = (draw, side, indices)
         before = found.get(key)
@@ -109,7 +109,7 @@ def merged(atoms: tuple[Atom, ...]) -> tuple[Atom, ...]:
     return tuple([Atom(d, s, powers, i) for (d, s, i), powers in found.items()])
 
 
-def multiplied(block: Iterable[Powers]) -> Powers:
+def multiplied(block: Iterable[FunctionPowers]) -> FunctionPowers:
     """The powers of a product."""
     found: dict[int, int] = {}
     for powers in block:
@@ -129,11 +129,11 @@ def power_of_two_values(power: int, factor: float, summand: float) -> tuple[floa
 # ---- an order of the summed indices --------------------------------------------------------------
 
 
-Factors = Sequence[tuple[Hashable, tuple[int, ...]]]
+FactorLabels = Sequence[tuple[Hashable, tuple[int, ...]]]
 """What the factors of a term are, but for their indices, and these."""
 
 
-def ordered_indices(factors: Factors, ranges: Mapping[int, int]) -> list[int]:
+def ordered_indices(factors: FactorLabels, ranges: Mapping[int, int]) -> list[int]:
     """The summed indices in an order that follows from where they stand.
 
     By refinement of what tells them apart, as in tests of the isomorphism of graphs (Weisfeiler and
@@ -154,7 +154,7 @@ def ordered_indices(factors: Factors, ranges: Mapping[int, int]) -> list[int]:
         colours[chosen] = hash((tied, 2))
 
 
-def _refined(factors: Factors, colours: dict[int, int]) -> dict[int, int]:
+def _refined(factors: FactorLabels, colours: dict[int, int]) -> dict[int, int]:
     """Colours that tell apart what stands in different places, until they tell no more."""
     told_apart = 0
     while told_apart < (now := len(set(colours.values()))):

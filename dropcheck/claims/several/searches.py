@@ -17,7 +17,7 @@ from functools import lru_cache
 from dropcheck.claims.several import value_ranges
 from dropcheck.claims.several.value_ranges import Range, RangeError, is_range, read_ends, read_range
 from dropcheck.claims.values import format_value, parse_value
-from dropcheck.results import Value
+from dropcheck.results import ParameterValue
 
 WRITTEN = "write any in 0..1, or any in 16..1024 by x2"
 DIGITS = 4  # significant ones of a number that is drawn: a message has to quote it
@@ -100,7 +100,7 @@ class WholeSearch(Search):
         return float(min(max(float(round(value)), self.low), self.high))
 
 
-def is_search(value: Value) -> bool:
+def is_search(value: ParameterValue) -> bool:
     """Whether a parameter's value is a search.
 
     >>> is_search("any in 0..1"), is_search("normal(0, 1)"), is_search(0.5)
@@ -177,7 +177,7 @@ Searches = Mapping[str, Search]
 SearchPoint = Mapping[str, float]
 
 
-def searched_in(parameters: Mapping[str, Value]) -> dict[str, Search]:
+def searched_in(parameters: Mapping[str, ParameterValue]) -> dict[str, Search]:
     """The parameters that are searched, of those of a case."""
     return {
         name: read_search(value)
@@ -305,7 +305,7 @@ def _unit(value: float) -> Decimal:
 # ---- what one entry for a parameter stands for ---------------------------------------------------
 
 
-def read_values(text: str) -> tuple[Value, ...]:
+def read_values(text: str) -> tuple[ParameterValue, ...]:
     """The values that a text stands for: those of a range, or one.
 
     Raises:
@@ -319,7 +319,7 @@ def read_values(text: str) -> tuple[Value, ...]:
     return read_range(text).values() if is_range(text) else (parse_value(text),)
 
 
-def read_value(text: str) -> Value:
+def read_value(text: str) -> ParameterValue:
     """The one value that a text stands for.
 
     Raises:

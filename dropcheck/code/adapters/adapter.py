@@ -16,7 +16,7 @@ import numpy as np
 
 from dropcheck.vocabulary.function import Array
 
-Function = Callable[..., Any]
+FrameworkFunction = Callable[..., Any]
 
 
 class Adapter(ABC):
@@ -111,7 +111,9 @@ class Adapter(ABC):
         """Put an object into the mode of evaluation or of training; whether it has these modes."""
         return False
 
-    def called(self, function: Function, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    def called(
+        self, function: FrameworkFunction, arguments: Sequence[Any], named: Mapping[str, Any]
+    ) -> Any:
         """What the function returns; the place to compile it."""
         return function(*arguments, **named)
 
@@ -121,7 +123,11 @@ class Adapter(ABC):
 
     @abstractmethod
     def with_gradient(
-        self, function: Function, arguments: Sequence[Any], named: Mapping[str, Any], by: int
+        self,
+        function: FrameworkFunction,
+        arguments: Sequence[Any],
+        named: Mapping[str, Any],
+        by: int,
     ) -> tuple[Any, Any]:
         """What it returns, and the gradient of the sum of it by the argument at place `by`.
 

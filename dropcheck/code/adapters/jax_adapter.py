@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from dropcheck.code.adapters.adapter import Adapter, Function, built, numbers_of
+from dropcheck.code.adapters.adapter import Adapter, FrameworkFunction, built, numbers_of
 from dropcheck.vocabulary.function import Array
 
 
@@ -104,14 +104,20 @@ class JaxAdapter(Adapter):
         target.eval() if evaluate else target.train()
         return True
 
-    def called(self, function: Function, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    def called(
+        self, function: FrameworkFunction, arguments: Sequence[Any], named: Mapping[str, Any]
+    ) -> Any:
         """The function, by jax.jit where asked for; what is no array is compiled in."""
         if not self.compiled:
             return function(*arguments, **named)
         return self._jitted(_call, function, arguments, named)
 
     def _jitted(
-        self, use: Function, function: Function, arguments: Sequence[Any], named: Mapping[str, Any]
+        self,
+        use: FrameworkFunction,
+        function: FrameworkFunction,
+        arguments: Sequence[Any],
+        named: Mapping[str, Any],
     ) -> Any:
         """`use(function, arguments, named)`, compiled once for all arguments that are no arrays."""
         values: dict[Any, Any] = {**dict(enumerate(arguments)), **named}
@@ -131,7 +137,11 @@ class JaxAdapter(Adapter):
         return self._compiled[key](traced)
 
     def with_gradient(
-        self, function: Function, arguments: Sequence[Any], named: Mapping[str, Any], by: int
+        self,
+        function: FrameworkFunction,
+        arguments: Sequence[Any],
+        named: Mapping[str, Any],
+        by: int,
     ) -> tuple[Any, Any]:
         """By jax.value_and_grad, in one call."""
 
@@ -181,7 +191,7 @@ def _reseed(module: Any, seed: int) -> None:
     nnx.reseed(module, **dict.fromkeys(tags, seed))
 
 
-def _call(function: Function, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
+def _call(function: FrameworkFunction, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
     return function(*arguments, **named)
 
 

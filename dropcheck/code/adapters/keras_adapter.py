@@ -8,7 +8,7 @@ from typing import Any
 
 import keras
 
-from dropcheck.code.adapters.adapter import Adapter, Function, built, kind_of, numbers_of
+from dropcheck.code.adapters.adapter import Adapter, FrameworkFunction, built, kind_of, numbers_of
 from dropcheck.vocabulary.function import Array
 
 _SEED = "seed_generator_state"
@@ -81,7 +81,11 @@ class KerasAdapter(Adapter):
         return target.call if isinstance(target, keras.layers.Layer) else target
 
     def with_gradient(
-        self, function: Function, arguments: Sequence[Any], named: Mapping[str, Any], by: int
+        self,
+        function: FrameworkFunction,
+        arguments: Sequence[Any],
+        named: Mapping[str, Any],
+        by: int,
     ) -> tuple[Any, Any]:
         """As the backend has it: torch.autograd, jax.grad, or a tape of TensorFlow."""
         if self._backend == "torch":

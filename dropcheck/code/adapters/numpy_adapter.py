@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.code.adapters.adapter import Adapter, Function, numbers_of
+from dropcheck.code.adapters.adapter import Adapter, FrameworkFunction, numbers_of
 from dropcheck.vocabulary.function import Array
 
 
@@ -70,7 +70,11 @@ class NumpyAdapter(Adapter):
         return hasattr(target, "with_gradient")
 
     def with_gradient(
-        self, function: Function, arguments: Sequence[Any], named: Mapping[str, Any], by: int
+        self,
+        function: FrameworkFunction,
+        arguments: Sequence[Any],
+        named: Mapping[str, Any],
+        by: int,
     ) -> tuple[Any, Any]:
         """By a method `with_gradient` of the code, which gives both: numpy itself has no gradients.
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from dropcheck.code.adapters.adapter import Adapter, Function, numbers_of
+from dropcheck.code.adapters.adapter import Adapter, FrameworkFunction, numbers_of
 from dropcheck.vocabulary.function import Array
 
 # What torch.compile keeps of one function before it gives up is 8 (`recompile_limit`).
@@ -32,7 +32,7 @@ class TorchAdapter(Adapter):
             torch.empty(0, device=self._device)
         except (RuntimeError, AssertionError) as error:
             raise ValueError(f"torch has no device {device!r}: {str(error)[:200]}") from error
-        self._compiled: dict[object, Function] = {}
+        self._compiled: dict[object, FrameworkFunction] = {}
 
     def begin(self, seed: int) -> None:
         """Seed torch on every device, and the Generator."""
@@ -96,7 +96,9 @@ class TorchAdapter(Adapter):
             target.train(not evaluate)
         return _is_module(target)
 
-    def called(self, function: Function, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
+    def called(
+        self, function: FrameworkFunction, arguments: Sequence[Any], named: Mapping[str, Any]
+    ) -> Any:
         """The function, by torch.compile where asked for.
 
         What is not a tensor is compiled in, and all is compiled anew for another value. After a
@@ -114,7 +116,11 @@ class TorchAdapter(Adapter):
         return self._compiled[signature](*arguments, **named)
 
     def with_gradient(
-        self, function: Function, arguments: Sequence[Any], named: Mapping[str, Any], by: int
+        self,
+        function: FrameworkFunction,
+        arguments: Sequence[Any],
+        named: Mapping[str, Any],
+        by: int,
     ) -> tuple[Any, Any]:
         """By torch.autograd, in one call."""
         with torch.enable_grad():

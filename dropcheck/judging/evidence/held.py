@@ -24,7 +24,7 @@ STREAMS = 1
 
 
 @dataclass(slots=True, kw_only=True)
-class Held:
+class KeptEvidence:
     """What is kept of one case, as it grows in one run.
 
     Several programs may have been simulated for one case, as its text or its settings changed;
@@ -41,7 +41,7 @@ class Held:
     looks: int = 0
 
     @classmethod
-    def of(cls, kept: Kept, case: Case) -> Held:
+    def of(cls, kept: Kept, case: Case) -> KeptEvidence:
         """What is kept of a case."""
         return cls(night=kept.night, case=case.key, earlier=kept.cases.get(case.key, {}))
 

@@ -23,7 +23,7 @@ from dropcheck.execution.schedule import Deadline
 from dropcheck.inference import budget
 from dropcheck.inference.budget import Look
 from dropcheck.judging.case_run import CaseRun
-from dropcheck.judging.evidence.held import Held, packed, simulated_key, together
+from dropcheck.judging.evidence.held import KeptEvidence, packed, simulated_key, together
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results.drawn import Unit
 from dropcheck.settings import Settings
@@ -71,7 +71,7 @@ class AllNights:
     def __init__(
         self,
         run: CaseRun,
-        held: Held,
+        held: KeptEvidence,
         tally: Tally,
         *,
         fewest: int,

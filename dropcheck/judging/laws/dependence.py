@@ -11,7 +11,11 @@ import numpy.typing as npt
 
 from dropcheck.analysis.law_cells import ROUNDING, TIES, rounding_of
 from dropcheck.inference import budget, cell_evidence
-from dropcheck.inference.distribution_distance import Precision, empirical_bernstein, massart
+from dropcheck.inference.distribution_distance import (
+    DistancePrecision,
+    empirical_bernstein,
+    massart,
+)
 from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.judging.laws.law_evidence import EValue
 from dropcheck.judging.laws.looks import (
@@ -81,7 +85,7 @@ def tables_plan(run: CaseRun, claim: LawClaim, program: Program) -> DependencePl
 
 def _precision(
     tables: Sequence[tuple[int, ...]], levels: Sequence[Floats], alpha: float
-) -> Precision:
+) -> DistancePrecision:
     """How well the largest dependence is known, where there is none."""
     spread, width, corners = 0.0, 0.0, 0
     for table in tables:
@@ -94,7 +98,7 @@ def _precision(
             spread = max(spread, math.sqrt(max(float(variance.max()), 0.0)))
             width = max(width, float(_width(others).max()))
             corners += p.size
-    return Precision(alpha=alpha, spread=spread, width=width, corners=max(corners, 1))
+    return DistancePrecision(alpha=alpha, spread=spread, width=width, corners=max(corners, 1))
 
 
 def _others(factors: Sequence[Floats]) -> list[Floats]:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dropcheck.inference import budget
-from dropcheck.inference.distribution_distance import Precision
+from dropcheck.inference.distribution_distance import DistancePrecision
 from dropcheck.inference.region import decide
 from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.judging.laws.law_evidence import EValue
@@ -45,12 +45,12 @@ class Counting:
     program: Program
     most: int
     planned: int
-    precision: Precision
+    precision: DistancePrecision
     target: float
 
 
 def counting_of(
-    run: CaseRun, program: Program, counter: Counter, target: float, precision: Precision
+    run: CaseRun, program: Program, counter: Counter, target: float, precision: DistancePrecision
 ) -> Counting:
     """What a plan ends with: what is counted, in spans as long as it needs, and until when.
 

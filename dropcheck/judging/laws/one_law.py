@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from dropcheck.analysis.law_cells import POSITIONS, LawCells, law_cells
 from dropcheck.inference import budget
-from dropcheck.inference.distribution_distance import Precision, distance, massart
+from dropcheck.inference.distribution_distance import DistancePrecision, distance, massart
 from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.judging.laws.far_tails import far_out
 from dropcheck.judging.laws.law_evidence import apart, evidence
@@ -72,7 +72,7 @@ def plan_of(run: CaseRun, claim: LawClaim, program: Program) -> OneLawPlan:
     )
     left_open = distance(cells.below, cells.below, cells.points).most
     alpha = shares_of(run.alpha, tails=tails is not None).distance * budget.PLANNED / claim.entries
-    precision = Precision(alpha=alpha)
+    precision = DistancePrecision(alpha=alpha)
     counting = counting_of(run, program, counter, resolution - left_open, precision)
     return OneLawPlan(cells=cells, counter=counter, counting=counting, left_open=left_open)
 

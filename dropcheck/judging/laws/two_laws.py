@@ -13,7 +13,7 @@ from dropcheck.analysis.sample_cells import SampleCells, sample_cells
 from dropcheck.inference import budget, cell_evidence
 from dropcheck.inference.distribution_distance import (
     Distance,
-    Precision,
+    DistancePrecision,
     distance,
     massart,
 )
@@ -68,7 +68,7 @@ def pair_plan(run: CaseRun, claim: LawClaim, program: Program) -> TwoLawsPlan:
     counter = TwoAtCuts(cuts=tuple(one.cuts for one in cells))
     alpha = shares_of(run.alpha).distance * budget.PLANNED / entries
     target = resolution - max(one.widest for one in cells)
-    precision = Precision(alpha=alpha, bands=QUANTITIES)
+    precision = DistancePrecision(alpha=alpha, bands=QUANTITIES)
     counting = counting_of(run, program, counter, target, precision)
     return TwoLawsPlan(cells, first, drawn.draws, counting)
 

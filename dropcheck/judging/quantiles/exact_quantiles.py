@@ -15,7 +15,7 @@ from dropcheck.analysis.strategy import Quantiles
 from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.judging.exactly import exact_probability
 from dropcheck.judging.look import far_off, settling
-from dropcheck.judging.quantiles.pilot_sample import Target, targets_of
+from dropcheck.judging.quantiles.pilot_sample import QuantileTarget, targets_of
 from dropcheck.language.graph import Kind, Value
 from dropcheck.reasons import Reason
 from dropcheck.results import Exact, Method, Verdict
@@ -162,7 +162,7 @@ def at_another(operator: Value, level: float) -> Value:
 
 
 def by_exact_quantiles(
-    run: CaseRun, claim: Quantiles, targets: tuple[Target, ...]
+    run: CaseRun, claim: Quantiles, targets: tuple[QuantileTarget, ...]
 ) -> Finding | None:
     """Judge a claim by what the model says; None where it does not say it."""
     known: dict[int, Between | None] = {}
@@ -182,7 +182,7 @@ def by_exact_quantiles(
     return findings[settling(verdicts, off if run.reading.entries else ())]
 
 
-def exact_value(target: Target, known: Mapping[int, Between | None]) -> Exact | None:
+def exact_value(target: QuantileTarget, known: Mapping[int, Between | None]) -> Exact | None:
     """The comparison's quantity, by the quantile that lies nearest to what is claimed.
 
     None where one of several quantiles is any number of an interval, or is not known.
@@ -205,7 +205,7 @@ def exact_value(target: Target, known: Mapping[int, Between | None]) -> Exact | 
     return Exact(value, error)
 
 
-def _judged(run: CaseRun, target: Target, exact: Exact) -> Finding:
+def _judged(run: CaseRun, target: QuantileTarget, exact: Exact) -> Finding:
     region, widen, rounding = target.comparison.region, target.widen, target.rounding
     give = exact.error + rounding
     inside = region.low - widen - give <= exact.value <= region.high + widen + give

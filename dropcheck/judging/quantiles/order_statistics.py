@@ -21,9 +21,9 @@ from dropcheck.judging.quantiles.exact_quantiles import (
     quantile_of_law,
 )
 from dropcheck.judging.quantiles.pilot_sample import (
-    Form,
     QuantilePilot,
-    Target,
+    QuantileSum,
+    QuantileTarget,
     at_level,
     draws_for,
     piloted,
@@ -102,7 +102,7 @@ def thresholds_of(pilot: QuantilePilot) -> list[list[Threshold]]:
     return [sorted(own) for own in found]
 
 
-def _deciding(target: Target, factor: float) -> set[Threshold]:
+def _deciding(target: QuantileTarget, factor: float) -> set[Threshold]:
     """Where a quantity is counted, of which a claim is decided there.
 
     That the quantile lies at or above t is seen by u < t, that it lies above t by u <= t.
@@ -198,8 +198,8 @@ def _look(
 def _more(
     run: CaseRun,
     pilot: QuantilePilot,
-    target: Target,
-    form: Form,
+    target: QuantileTarget,
+    form: QuantileSum,
     estimates: Sequence[float],
     tally: Tally,
     verdict: Verdict,
@@ -214,14 +214,14 @@ def _more(
     return max(budget.GROWTH * needed, 1.5 * tally.drawn) - tally.drawn + tally.program.span_draws
 
 
-def _exact(claim: Quantiles, target: Target) -> Exact | None:
+def _exact(claim: Quantiles, target: QuantileTarget) -> Exact | None:
     """The quantity by the model, where it is one draw of a law."""
     return exact_value(
         target, {at: quantile_of_law(claim.quantities[at]) for _, at in target.form.terms}
     )
 
 
-def _off(finding: Finding, target: Target) -> float:
+def _off(finding: Finding, target: QuantileTarget) -> float:
     value = finding.estimate
     return 0.0 if value is None else far_off(value, target.comparison.region, target.widen)
 

@@ -34,7 +34,7 @@ WITHIN_SIZE = 0.6827
 UNSURE = 5.0
 
 
-class Sample(Tally):
+class PilotSample(Tally):
     """The sums of all blocks as they are: of blocks of one draw the values."""
 
     def __init__(self, compiled: AtThresholds) -> None:
@@ -58,7 +58,7 @@ class Sample(Tally):
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class QuantileSum:
     """A comparison's quantity: the sum of factor times the quantile at a place, and a constant."""
 
     terms: tuple[tuple[float, int], ...]
@@ -76,12 +76,12 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class QuantileTarget:
     """One comparison as it is looked at: its form, its scale, the widening of its region."""
 
     comparison: Comparison
-    form: Form
-    sides: tuple[Form, ...]  # of the statement, where a difference of two is judged
+    form: QuantileSum
+    sides: tuple[QuantileSum, ...]  # of the statement, where a difference of two is judged
     scale: float
     widen: float
     rounding: float
@@ -114,10 +114,10 @@ class Target:
 class QuantilePilot:
     """What a pilot says: the values of each operator's quantity, rising, and what is looked at."""
 
-    sample: Sample
+    sample: PilotSample
     levels: tuple[float, ...]
     values: tuple[Floats, ...]
-    targets: tuple[Target, ...]
+    targets: tuple[QuantileTarget, ...]
     expected: int
     most: int
 
@@ -146,7 +146,7 @@ def piloted(
     """
     most = run.most_draws(compiled.program)
     program = compiled.program.fitted(most, FEWEST_BLOCKS).in_blocks_of(1)
-    sample = Sample(AtThresholds(program, compiled.columns, compiled.given))
+    sample = PilotSample(AtThresholds(program, compiled.columns, compiled.given))
     wanted = min(SAMPLED_DRAWS, most)
     while True:
         yield from run.draw_until(sample, PILOT, wanted)
@@ -161,7 +161,7 @@ def piloted(
 
 
 def _looked_at(
-    run: CaseRun, claim: Quantiles, compiled: AtThresholds, sample: Sample, most: int
+    run: CaseRun, claim: Quantiles, compiled: AtThresholds, sample: PilotSample, most: int
 ) -> QuantilePilot:
     levels = tuple(operator.level for operator in claim.quantities)
     columns = zip(compiled.columns, compiled.given, strict=True)
@@ -190,7 +190,7 @@ def _looked_at(
 
 def targets_of(
     run: CaseRun, claim: Quantiles, sizes: Sequence[float], estimates: Sequence[float]
-) -> tuple[Target, ...]:
+) -> tuple[QuantileTarget, ...]:
     """Every comparison, with its scale: known before, or by the sizes of the quantities.
 
     Args:
@@ -201,20 +201,20 @@ def targets_of(
     """
     operands = run.prepared.lowered.operands
     places = {id(operator): place for place, operator in enumerate(claim.quantities)}
-    forms: dict[int, Form] = {}
+    forms: dict[int, QuantileSum] = {}
     for at, operand in enumerate(operands):
         found = of_operators(operand)
         if found is None:
             raise AssertionError("quantiles stand in no sum")
         terms = tuple((factor, places[id(value)]) for factor, value in found.terms)
-        forms[at] = Form(terms, found.constant)
+        forms[at] = QuantileSum(terms, found.constant)
     shown = [forms[at].value(estimates) for at in range(len(operands))]
 
     def size(at: int) -> float:
         form = forms[at]
         return sum(abs(factor) * sizes[place] for factor, place in form.terms) + abs(form.constant)
 
-    targets: list[Target] = []
+    targets: list[QuantileTarget] = []
     for comparison, part in zip(run.reading.comparisons, run.reading.of_each, strict=True):
         scale = part.known_scale or max(size(end) for end in part.ends) or size(part.side)
         widen = widening(comparison.region, sharpness_of(run, part, scale, shown))
@@ -225,7 +225,7 @@ def targets_of(
         if comparison.against is not None:
             form = _less(form, forms[comparison.against])
         targets.append(
-            Target(
+            QuantileTarget(
                 comparison=comparison,
                 form=form,
                 sides=() if comparison.against is None else sides,
@@ -237,13 +237,13 @@ def targets_of(
     return tuple(targets)
 
 
-def _less(first: Form, second: Form) -> Form:
+def _less(first: QuantileSum, second: QuantileSum) -> QuantileSum:
     factors: dict[int, float] = {}
     for sign, form in ((1.0, first), (-1.0, second)):
         for factor, place in form.terms:
             factors[place] = factors.get(place, 0.0) + sign * factor
     terms = tuple((factor, place) for place, factor in factors.items() if factor)
-    return Form(terms, first.constant - second.constant)
+    return QuantileSum(terms, first.constant - second.constant)
 
 
 def at_level(values: Floats, level: float) -> float:
@@ -267,7 +267,7 @@ def _size(values: Floats) -> float:
 
 
 def draws_for(
-    run: CaseRun, pilot: QuantilePilot, target: Target, estimate: float | None = None
+    run: CaseRun, pilot: QuantilePilot, target: QuantileTarget, estimate: float | None = None
 ) -> int:
     """Draws after which one comparison is likely to be decided, as the pilot shows its quantities.
 
@@ -301,7 +301,7 @@ def draws_for(
     return int(min(needed, ENDLESS))
 
 
-def reach_of(pilot: QuantilePilot, target: Target, draws: int, alpha: float) -> float:
+def reach_of(pilot: QuantilePilot, target: QuantileTarget, draws: int, alpha: float) -> float:
     """How far off a comparison's quantity is seen to be after so many draws, all but surely."""
     terms = max(len(target.form.terms), 1)
     share = alpha / len(pilot.targets) / terms

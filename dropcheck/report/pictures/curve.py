@@ -16,7 +16,7 @@ from dropcheck.claims.values import format_parameters, format_value
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.report.numbers import exact
 from dropcheck.report.phrases import by_claim
-from dropcheck.results import CaseResult, RunResult, Value
+from dropcheck.results import CaseResult, ParameterValue, RunResult
 
 # values that span so many times the smallest are easier to read on a logarithmic axis
 SPREAD = 100.0
@@ -113,7 +113,7 @@ def is_geometric(values: Sequence[float]) -> bool:
     return max(ratios) / sum(ratios) < 0.9 * max(gaps) / sum(gaps)
 
 
-Parameters = Mapping[str, Value]
+Parameters = Mapping[str, ParameterValue]
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ def panels(run: RunResult) -> tuple[Panel, ...]:
             continue
         apart = _apart(rows, parameter)
         held = [name for name in _names(rows) if len(_values(rows, name)) == 1]
-        groups: dict[tuple[Value | None, ...], list[CaseResult]] = {}
+        groups: dict[tuple[ParameterValue | None, ...], list[CaseResult]] = {}
         for case in cases:
             groups.setdefault(tuple(case.parameters.get(name) for name in apart), []).append(case)
         shown = [*apart, *held]
@@ -267,7 +267,7 @@ def _names(rows: Iterable[Parameters]) -> list[str]:
     return list(dict.fromkeys(name for row in rows for name in row))
 
 
-def _values(rows: Iterable[Parameters], name: str) -> set[Value]:
+def _values(rows: Iterable[Parameters], name: str) -> set[ParameterValue]:
     return {row[name] for row in rows if name in row}
 
 

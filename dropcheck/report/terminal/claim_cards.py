@@ -14,7 +14,7 @@ from dropcheck.report import edges, numbers
 from dropcheck.report.phrases import claimed_share
 from dropcheck.report.terminal.layout import Fields, TableCell, arrange, layout, pairs_table
 from dropcheck.report.terminal.screen import Terminal, line, one_line, place, render, styled
-from dropcheck.results import Passage, Value
+from dropcheck.results import ParameterValue, Passage
 from dropcheck.results.coverage import Coverage
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def resolution_text(claim: Claim, cases: Sequence[Prepared]) -> str:
     return f"{numbers.exact(claim.resolution)} of {', or of '.join(scales)}{where}"
 
 
-def exact_text(cases: Sequence[tuple[Mapping[str, Value], Finding | None]]) -> str:
+def exact_text(cases: Sequence[tuple[Mapping[str, ParameterValue], Finding | None]]) -> str:
     """What the model gives of each case without a draw: one value for all, or a line each."""
     from dropcheck.judging.witness import told
 

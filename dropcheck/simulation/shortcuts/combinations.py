@@ -33,14 +33,14 @@ class Power:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Part:
+class GroupPart:
     """What an integrand has of one group of draws: Π power. Parts that are alike are one object.
 
     `plain` is the same about no centres; None where it is so already.
     """
 
     powers: tuple[Power, ...]
-    plain: Part | None
+    plain: GroupPart | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +51,7 @@ class Separation:
     """
 
     factor: Array
-    parts: tuple[Part, ...]
+    parts: tuple[GroupPart, ...]
     mixed: tuple[int, ...]
 
 
@@ -108,7 +108,7 @@ def separations(
         return None
     targets, members = separate
     products = {register: targets[values[register]] for register in powers}
-    parts: dict[tuple[Power, ...], Part] = {}
+    parts: dict[tuple[Power, ...], GroupPart] = {}
     with np.errstate(all="ignore"):
         each = [_separation(term, products, registers, parts) for term in terms]
     kept = [one for one in each if one is not None]
@@ -122,7 +122,7 @@ def _separation(
     term: Term,
     products: Mapping[int, Separated],
     registers: Mapping[int, int],
-    parts: dict[tuple[Power, ...], Part],
+    parts: dict[tuple[Power, ...], GroupPart],
 ) -> Separation | None:
     """One integrand as a product over groups of draws; None where what is fixed overflows.
 
@@ -154,14 +154,14 @@ def _separation(
     return Separation(factor, own_parts, tuple(mixed))
 
 
-def _part(powers: tuple[Power, ...], parts: dict[tuple[Power, ...], Part]) -> Part:
+def _part(powers: tuple[Power, ...], parts: dict[tuple[Power, ...], GroupPart]) -> GroupPart:
     """The part of such powers, made where there is none yet."""
     part = parts.get(powers)
     if part is None:
         plain = None
         if any(power.centred for power in powers):
             plain = _part(tuple(replace(power, centred=False) for power in powers), parts)
-        part = parts[powers] = Part(powers, plain)
+        part = parts[powers] = GroupPart(powers, plain)
     return part
 
 
@@ -171,7 +171,7 @@ class GroupMeans:
     def __init__(self, held: Held) -> None:
         self._held = held
         self._powers: dict[Power, Array] = {}
-        self._means: dict[Part, Array] = {}
+        self._means: dict[GroupPart, Array] = {}
 
     def sums(self, term: Separation) -> Sums:
         """The integrand's average over all combinations of a block, times its draws: [blocks]."""
@@ -180,7 +180,7 @@ class GroupMeans:
             product = product * self._mean(part)
         return _over_elements(product)
 
-    def _mean(self, part: Part) -> Array:
+    def _mean(self, part: GroupPart) -> Array:
         """Averages of a part over each block's draws: [elements…, blocks]."""
         mean = self._means.get(part)
         if mean is None:

@@ -17,7 +17,7 @@ from dropcheck.claims.registry import Sample
 from dropcheck.claims.values import name_problem
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.graph import SAMPLE
-from dropcheck.results import Value
+from dropcheck.results import ParameterValue
 from dropcheck.simulation.streams import PROBE, stream
 from dropcheck.simulation.user_code.draw_checks import PROBE_DRAWS, Words, check_draws
 from dropcheck.simulation.user_code.with_parameters import with_parameters
@@ -44,7 +44,7 @@ def own_code(
     function: Callable[..., Mapping[str, Any]],
     seed: int,
     memory: int,
-    parameters: Mapping[str, Value] | None = None,
+    parameters: Mapping[str, ParameterValue] | None = None,
 ) -> Sample:
     """A function as a source of draws, after a few calls that show its names and shapes.
 

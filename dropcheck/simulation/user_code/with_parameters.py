@@ -11,11 +11,11 @@ import numpy as np
 
 from dropcheck.claims.several.searches import is_search
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.results import Value
+from dropcheck.results import ParameterValue
 
 
 def with_parameters(
-    function: Callable[..., Any], parameters: Mapping[str, Value]
+    function: Callable[..., Any], parameters: Mapping[str, ParameterValue]
 ) -> tuple[Callable[..., Any], frozenset[str]]:
     """The function with the values of its parameters, but for the generator and the count.
 
@@ -54,7 +54,7 @@ def with_parameters(
     return functools.partial(function, **given), frozenset(given)
 
 
-def _as_given(name: str, value: Value) -> Any:
+def _as_given(name: str, value: ParameterValue) -> Any:
     if is_search(value):
         message = f"sample takes {name!r}, which is searched for"
         hint = "give one value: code draws for one value of each parameter"

@@ -142,7 +142,7 @@ SQRT = entry(
 
 ABS = entry(
     "abs", np.absolute, "size without the sign", hulls.magnitude,
-    growth.same_size(powers.Magnitude(1.0)),
+    growth.same_size(powers.AbsoluteValue(1.0)),
     carries_size=True, latex=(r"\lvert ", r" \rvert"), elsewhere=("absolute", "fabs"),
     ranges=pieces.absolute, square=algebra.squared, with_sizes=algebra.size, degree=LINEAR,
     defined=defined_where.SIZE,

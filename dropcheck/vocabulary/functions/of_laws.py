@@ -20,7 +20,7 @@ from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.law_known import arguments_fit, inside_support
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.shapes import broadcast
-from dropcheck.vocabulary.smoothness.ranges import Kernel, Ranges, RangesRule
+from dropcheck.vocabulary.smoothness.ranges import Ranges, RangesKernel, RangesRule
 
 # The last digits that a function of a law may have wrong: ends of hulls are moved outward by it.
 _ROUNDING = 1e-9
@@ -28,7 +28,7 @@ _ROUNDING = 1e-9
 # ---- kernels ------------------------------------------------------------------------------------
 
 
-def _asked(method: Callable[..., Any]) -> Kernel:
+def _asked(method: Callable[..., Any]) -> RangesKernel:
     """The kernel of a method of a distribution, which has lists on the last axis, and no draws."""
 
     def kernel(*arrays: Array, law: str) -> Array:
@@ -43,7 +43,7 @@ def _asked(method: Callable[..., Any]) -> Kernel:
 # ---- where the values lie -----------------------------------------------------------------------
 
 
-def _law_of(kernel: Kernel) -> Law:
+def _law_of(kernel: RangesKernel) -> Law:
     # the law is an option, and options are in the kernel as keywords
     return LAWS[kernel.keywords["law"]]  # type: ignore[attr-defined]  # a partial
 
@@ -54,7 +54,7 @@ def _plain_arguments(given: Sequence[Hull]) -> list[float] | None:
     return [one.low for one in given] if known else None
 
 
-def _at(kernel: Kernel, arguments: Sequence[float], points: Sequence[float]) -> list[float]:
+def _at(kernel: RangesKernel, arguments: Sequence[float], points: Sequence[float]) -> list[float]:
     numbers = [np.array([one]) for one in arguments]
     return [float(one) for one in kernel(*numbers, np.array(points))]
 
@@ -117,7 +117,7 @@ def _density_bounds(*, logarithm: bool) -> BoundsRule:
 def _monotone_ranges(rule: BoundsRule) -> RangesRule:
     """The ranges on cells of what is monotone: at both ends; how smooth it is is not said."""
 
-    def found(arguments: Sequence[Ranges], kernel: Kernel, _same: bool) -> Ranges:
+    def found(arguments: Sequence[Ranges], kernel: RangesKernel, _same: bool) -> Ranges:
         *given, x = arguments
         cells = len(x.low)
         law = _law_of(kernel)
@@ -163,7 +163,7 @@ def _level(arguments: Sequence[Known], use: Use) -> int:
 # ---- the entries --------------------------------------------------------------------------------
 
 
-def _of_law(name: str, kernel: Kernel, summary: str, bounds: BoundsRule,
+def _of_law(name: str, kernel: RangesKernel, summary: str, bounds: BoundsRule,
             grows: growth.Growth, **more: Any) -> Function:  # fmt: skip
     facts = {
         "parameters": values("law x"),

@@ -13,7 +13,7 @@ from dropcheck.vocabulary.hulls import EVERYWHERE, UNIT, Hull, union
 from dropcheck.vocabulary.majorants.bounds_arithmetic import INF, ZERO, raised, size, times
 from dropcheck.vocabulary.majorants.growing import about, slack
 from dropcheck.vocabulary.majorants.rule import Applied, Came, Majorant, OverAxes
-from dropcheck.vocabulary.majorants.sums import Size, inverse_of_sum, of_largest
+from dropcheck.vocabulary.majorants.sums import NormBound, inverse_of_sum, of_largest
 from dropcheck.vocabulary.majorants.sums_of_squares import inverse_of_squares
 from dropcheck.vocabulary.shapes import Options, Shape
 
@@ -226,7 +226,7 @@ class AllProduct(OverAxes):
         """That of the reciprocals."""
         return self._raised(use, r, use.arguments[0].inverse)
 
-    def _raised(self, use: Applied, p: float, each: Size) -> float:
+    def _raised(self, use: Applied, p: float, each: NormBound) -> float:
         x, count = use.arguments[0], use.length()
         together = math.prod(x.shape[axis] for axis in use.axes() if axis not in x.apart)
         if not count:

@@ -24,7 +24,7 @@ def about(x: Argument, p: float) -> float:
     return min(x.norm(p), around)
 
 
-class Linear(Majorant):
+class LinearGrowth(Majorant):
     """|f(x)| <= summand + factor · |x|.
 
     `above`: f(x) <= summand + factor · max(x, 0) even; `slope`: no two values of f are further

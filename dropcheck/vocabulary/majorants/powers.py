@@ -18,7 +18,7 @@ from dropcheck.vocabulary.majorants.bounds_arithmetic import (
     times,
 )
 from dropcheck.vocabulary.majorants.growing import slack
-from dropcheck.vocabulary.majorants.rule import Applied, Argument, Majorant, Part
+from dropcheck.vocabulary.majorants.rule import Applied, Argument, ArgumentPower, Majorant
 
 
 def log_moment_of_quadratic(x: Argument, b: float, c: float) -> float:
@@ -40,7 +40,7 @@ def log_moment_of_quadratic(x: Argument, b: float, c: float) -> float:
     return INF if math.isnan(found) else found
 
 
-def of_parts(groups: Sequence[Sequence[Part]], p: float) -> float:
+def of_parts(groups: Sequence[Sequence[ArgumentPower]], p: float) -> float:
     """The norm of a product of powers: of independent groups the product.
 
     Within a group of total degree K each factor is asked for order p · K (Hölder's inequality for
@@ -49,7 +49,7 @@ def of_parts(groups: Sequence[Sequence[Part]], p: float) -> float:
     return times(1.0, *(_of_group(group, p) for group in groups))
 
 
-def _of_group(group: Sequence[Part], p: float) -> float:
+def _of_group(group: Sequence[ArgumentPower], p: float) -> float:
     found = _by_hoelder(group, p)
     bounded = [part for part in group if _largest(part) < INF]
     if len(group) > 1 and bounded:
@@ -59,7 +59,7 @@ def _of_group(group: Sequence[Part], p: float) -> float:
     return found
 
 
-def _by_hoelder(group: Sequence[Part], p: float) -> float:
+def _by_hoelder(group: Sequence[ArgumentPower], p: float) -> float:
     degree = math.fsum(abs(power) for _, power in group)
     sizes = [1.0]
     for part, power in group:
@@ -68,7 +68,7 @@ def _by_hoelder(group: Sequence[Part], p: float) -> float:
     return times(*sizes)
 
 
-def _largest(part: Part) -> float:
+def _largest(part: ArgumentPower) -> float:
     one, power = part
     if power > 0:
         return raised(size(one.hull), power)
@@ -79,7 +79,7 @@ def _largest(part: Part) -> float:
 _SQUARE = ((0, 2.0),)
 
 
-class Powers(Majorant):
+class ProductOfPowers(Majorant):
     """|f| is the product of fixed powers of the arguments' sizes."""
 
     def __init__(self, *powers: float) -> None:
@@ -116,7 +116,7 @@ class Powers(Majorant):
         return log_moment_of_quadratic(use.arguments[0], 0.0, t) if powers == _SQUARE else INF
 
 
-class Negated(Powers):
+class Negated(ProductOfPowers):
     """The number with the other sign."""
 
     def linear_in(self, use: Applied) -> Sequence[int]:
@@ -136,7 +136,7 @@ class Negated(Powers):
         return use.arguments[0].mean.scaled(-1.0)
 
 
-class Magnitude(Powers):
+class AbsoluteValue(ProductOfPowers):
     """The size without the sign."""
 
     def spread(self, use: Applied, p: float) -> float:
@@ -149,7 +149,7 @@ class Magnitude(Powers):
         return log_sum([x.log_moment(t), x.log_moment(-t)]) if t > 0 else 0.0
 
 
-class Products(Powers):
+class Products(ProductOfPowers):
     """Every product of an element of one and an element of the other."""
 
     def __init__(self) -> None:
@@ -161,7 +161,7 @@ class Products(Powers):
         return x.mean.times(y.mean) if use.independent else EVERYWHERE
 
 
-class Product(Products):
+class ProductOfTwo(Products):
     """The product of two."""
 
     def linear_in(self, use: Applied) -> Sequence[int]:
@@ -186,7 +186,7 @@ class Product(Products):
         )
 
 
-class Quotient(Powers):
+class Quotient(ProductOfPowers):
     """The first divided by the second."""
 
     def linear_in(self, use: Applied) -> Sequence[int]:
@@ -246,7 +246,7 @@ def _with_factor(x: Argument, factor: Hull, use: Applied, t: float) -> float:
     return max(ends) if use.independent else log_sum(ends)
 
 
-class Raised(Powers):
+class Raised(ProductOfPowers):
     """The first to the power of the second."""
 
     def powers(self, use: Applied) -> Sequence[tuple[int, float]]:
@@ -280,7 +280,7 @@ def _raised_between(use: Applied, p: float) -> float:
         return INF
     total = 0.0
     for power in {exponent.hull.low, exponent.hull.high}:
-        group: list[Part] = [(base, power)] if power else []
+        group: list[ArgumentPower] = [(base, power)] if power else []
         total += of_parts([group], p)
     return total
 
@@ -299,5 +299,5 @@ class WholeQuotient(Majorant):
     def norm(self, use: Applied, p: float) -> float:
         """That of the quotient, and 1."""
         x, y = use.arguments
-        both: Sequence[Sequence[Part]] = [[(x, 1.0)], [(y, -1.0)]]
+        both: Sequence[Sequence[ArgumentPower]] = [[(x, 1.0)], [(y, -1.0)]]
         return 1.0 + of_parts(both if use.independent else [[*both[0], *both[1]]], p)

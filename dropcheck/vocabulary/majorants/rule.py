@@ -101,7 +101,7 @@ class Argument(Protocol):
         """Its size as a product of powers of others, in groups that share no draw."""
 
 
-Part = tuple[Argument, float]
+ArgumentPower = tuple[Argument, float]
 """A quantity and the power that it is raised to."""
 
 
@@ -130,7 +130,7 @@ class Applied:
     shape: Shape
     independent: bool
     same: bool
-    parts: Callable[[], Sequence[Sequence[Part]]]
+    parts: Callable[[], Sequence[Sequence[ArgumentPower]]]
 
     def axes(self) -> tuple[int, ...]:
         """The axes of the first argument that are meant."""

@@ -19,7 +19,7 @@ from dropcheck.vocabulary.majorants.powers import log_moment_of_product
 from dropcheck.vocabulary.majorants.rule import Applied, Argument, Majorant
 from dropcheck.vocabulary.majorants.sums import (
     HIGHEST,
-    Size,
+    NormBound,
     as_normal,
     drifting,
     inverse_of_sum,
@@ -134,12 +134,12 @@ def _length(b: Argument, axis: int, count: int, p: float) -> float:
     return found
 
 
-def _both(first: Size, second: Size) -> Size:
+def _both(first: NormBound, second: NormBound) -> NormBound:
     return lambda p: times(first(p), second(p))
 
 
 def _of_fixed(
-    weights: Argument, axis: int, count: int, centred: bool, each: Size, p: float
+    weights: Argument, axis: int, count: int, centred: bool, each: NormBound, p: float
 ) -> float:
     """A sum with weights that are known, the worst row of them."""
     array = np.abs(np.asarray(weights.fixed, dtype=np.float64)[..., 0])

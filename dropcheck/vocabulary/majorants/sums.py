@@ -42,7 +42,7 @@ from dropcheck.vocabulary.majorants.growing import about
 from dropcheck.vocabulary.majorants.rule import Applied, Argument, Majorant, OverAxes
 from dropcheck.vocabulary.majorants.sums_of_squares import inverse_of_squares
 
-Size = Callable[[float], float]
+NormBound = Callable[[float], float]
 """A bound of a norm, from its order."""
 
 # orders that are asked for where a higher one may serve better
@@ -52,7 +52,7 @@ HIGHEST = 64.0
 # ---- sums of what has the mean 0 ----------------------------------------------------------------
 
 
-def added(first: Size, second: Size, p: float) -> float:
+def added(first: NormBound, second: NormBound, p: float) -> float:
     """The norm of a sum whose second part has the mean 0, whatever the first one is."""
     if p >= 2:
         return combined((first(p), math.sqrt(p - 1) * second(p)), 2.0)
@@ -60,7 +60,7 @@ def added(first: Size, second: Size, p: float) -> float:
     return min(found, combined((first(2.0), second(2.0)), 2.0))
 
 
-def drifting(count: float, each: Size, p: float) -> float:
+def drifting(count: float, each: NormBound, p: float) -> float:
     """The norm of a sum of so many numbers, each of mean 0 whatever those before it are."""
     return weighted(count, math.sqrt(count), count, each, p)
 
@@ -83,7 +83,7 @@ def of_parts(sizes: Sequence[float], at_two: Sequence[float], p: float) -> float
     return min(found, together)
 
 
-def weighted(largest: float, root: float, total: float, each: Size, p: float) -> float:
+def weighted(largest: float, root: float, total: float, each: NormBound, p: float) -> float:
     """Of a sum with weights w: for Σ|w|, √Σw² and a bound of Σ|w|^p, each number of mean 0."""
     found = times(largest, each(p))
     if p >= 2:
@@ -92,12 +92,12 @@ def weighted(largest: float, root: float, total: float, each: Size, p: float) ->
     return min(found, by_order, times(root, each(2.0)))
 
 
-def turning(count: float, each: Size, p: float) -> float:
+def turning(count: float, each: NormBound, p: float) -> float:
     """The norm of a sum of so many numbers, whose signs may be turned one by one; p >= 2."""
     return times(normal_norm(p), math.sqrt(count), each(p)) if p >= 2 else INF
 
 
-def as_normal(each: Size, p: float) -> tuple[float, float]:
+def as_normal(each: NormBound, p: float) -> tuple[float, float]:
     """The next even order q from p on, and τ ||z||_q, by the norms of one weight."""
     order = max(2.0, 2.0 * math.ceil(p / 2))
     orders = [2.0 * j for j in range(1, int(order / 2) + 1)]
@@ -105,7 +105,7 @@ def as_normal(each: Size, p: float) -> tuple[float, float]:
     return order, times(found, normal_norm(order))
 
 
-def of_largest(count: int, each: Size, p: float) -> float:
+def of_largest(count: int, each: NormBound, p: float) -> float:
     """The norm of the largest size of so many numbers: E max^q <= n E|x|^q, for any q >= p."""
     found, order = INF, p
     while order <= HIGHEST:
@@ -251,7 +251,7 @@ def _sum_of(use: Applied, p: float) -> float:
     return found
 
 
-def _sum_along(use: Applied, centred: frozenset[int], each: Size, p: float) -> float:
+def _sum_along(use: Applied, centred: frozenset[int], each: NormBound, p: float) -> float:
     """A sum over the axes of the first argument, some of which have terms of mean 0."""
     shape, axes = use.arguments[0].shape, use.axes()
     apart = math.prod(shape[axis] for axis in axes if axis in centred)
@@ -346,6 +346,6 @@ class Trace(Majorant):
         return use.arguments[0].mean.scaled(use.arguments[0].shape[-1])
 
 
-def _trace(x: Argument, centred: frozenset[int], each: Size, p: float) -> float:
+def _trace(x: Argument, centred: frozenset[int], each: NormBound, p: float) -> float:
     count, axes = x.shape[-1], {len(x.shape) - 1, len(x.shape) - 2}
     return drifting(count, each, p) if axes & centred else times(count, each(p))

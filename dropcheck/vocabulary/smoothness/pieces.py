@@ -9,8 +9,8 @@ import numpy as np
 
 from dropcheck.vocabulary.smoothness.ranges import (
     Floats,
-    Kernel,
     Ranges,
+    RangesKernel,
     RangesRule,
     divide,
     fixed,
@@ -25,10 +25,10 @@ def _in_pieces(off: Floats, whole: Any) -> Floats:
     return np.stack([np.where(whole, off[0], np.inf), off[1]])
 
 
-def steps(kernel: Kernel) -> RangesRule:
+def steps(kernel: RangesKernel) -> RangesRule:
     """The rule of what rises in steps, such as floor."""
 
-    def rule(arguments: Sequence[Ranges], _kernel: Kernel, _same: bool) -> Ranges:
+    def rule(arguments: Sequence[Ranges], _kernel: RangesKernel, _same: bool) -> Ranges:
         (x,) = arguments
         low, high = kernel(x.low - x.rounding), kernel(x.high + x.rounding)
         return Ranges(low, high, _in_pieces(np.zeros_like(x.off), low == high))
@@ -36,7 +36,7 @@ def steps(kernel: Kernel) -> RangesRule:
     return rule
 
 
-def absolute(arguments: Sequence[Ranges], _kernel: Kernel, _same: bool) -> Ranges:
+def absolute(arguments: Sequence[Ranges], _kernel: RangesKernel, _same: bool) -> Ranges:
     """The ranges of |x|."""
     (x,) = arguments
     return Ranges(x.least, x.size, _in_pieces(x.off, (x.low >= 0) | (x.high <= 0)))
@@ -49,7 +49,7 @@ def _larger(a: Ranges, b: Ranges) -> Ranges:
     return Ranges(low, high, _in_pieces(off, first | second))
 
 
-def largest(arguments: Sequence[Ranges], _kernel: Kernel, _same: bool) -> Ranges:
+def largest(arguments: Sequence[Ranges], _kernel: RangesKernel, _same: bool) -> Ranges:
     """The ranges of the larger of all arguments."""
     found = arguments[0]
     for other in arguments[1:]:
@@ -61,18 +61,18 @@ def _turned(a: Ranges) -> Ranges:
     return Ranges(-a.high, -a.low, a.off)
 
 
-def smallest(arguments: Sequence[Ranges], kernel: Kernel, same: bool) -> Ranges:
+def smallest(arguments: Sequence[Ranges], kernel: RangesKernel, same: bool) -> Ranges:
     """The ranges of the smaller of all arguments."""
     return _turned(largest([_turned(one) for one in arguments], kernel, same))
 
 
-def clip(arguments: Sequence[Ranges], kernel: Kernel, same: bool) -> Ranges:
+def clip(arguments: Sequence[Ranges], kernel: RangesKernel, same: bool) -> Ranges:
     """The ranges of what is held between two others."""
     x, low, high = arguments
     return smallest((largest((x, low), kernel, same), high), kernel, same)
 
 
-def positive_part(arguments: Sequence[Ranges], _kernel: Kernel, _same: bool) -> Ranges:
+def positive_part(arguments: Sequence[Ranges], _kernel: RangesKernel, _same: bool) -> Ranges:
     """The ranges of max(x, 0)."""
     (x,) = arguments
     return _larger(x, fixed(0.0, len(x.low)))
@@ -103,7 +103,7 @@ def _below_0(x: Ranges) -> Ranges:
 def exponential_unit(scale: float = 1.0, alpha: float = 1.0) -> RangesRule:
     """The rule of scale · x above 0, scale · alpha · (exp(x) - 1) below."""
 
-    def rule(arguments: Sequence[Ranges], kernel: Kernel, _same: bool) -> Ranges:
+    def rule(arguments: Sequence[Ranges], kernel: RangesKernel, _same: bool) -> Ranges:
         (x,) = arguments
         cells = len(x.low)
         above = multiply((fixed(scale, cells), _above_0(x)), kernel, False)
@@ -115,18 +115,18 @@ def exponential_unit(scale: float = 1.0, alpha: float = 1.0) -> RangesRule:
     return rule
 
 
-def leaky(arguments: Sequence[Ranges], kernel: Kernel, _same: bool) -> Ranges:
+def leaky(arguments: Sequence[Ranges], kernel: RangesKernel, _same: bool) -> Ranges:
     """The ranges of x above 0, slope · x below."""
     x, slope = arguments
     return _chosen(_positive(x), _above_0(x), multiply((_below_0(x), slope), kernel, False))
 
 
-def floor_divide(arguments: Sequence[Ranges], kernel: Kernel, same: bool) -> Ranges:
+def floor_divide(arguments: Sequence[Ranges], kernel: RangesKernel, same: bool) -> Ranges:
     """The ranges of a // b."""
     return steps(np.floor)((divide(arguments, kernel, same),), np.floor, False)
 
 
-def modulo(arguments: Sequence[Ranges], kernel: Kernel, same: bool) -> Ranges:
+def modulo(arguments: Sequence[Ranges], kernel: RangesKernel, same: bool) -> Ranges:
     """The ranges of a % b: a less a whole number of b, and of the sign of b."""
     a, b = arguments
     whole = floor_divide(arguments, kernel, same)
@@ -146,7 +146,7 @@ def _truth(yes: Any, no: Any) -> Ranges:
 def comparison(sign: str) -> RangesRule:
     """The rule of a comparison, by its sign."""
 
-    def rule(arguments: Sequence[Ranges], _kernel: Kernel, _same: bool) -> Ranges:
+    def rule(arguments: Sequence[Ranges], _kernel: RangesKernel, _same: bool) -> Ranges:
         a, b = arguments
         rounding = a.rounding + b.rounding
         above, below = a.low - b.high - rounding, b.low - a.high - rounding  # by how much at least
@@ -173,25 +173,25 @@ def as_truth(x: Ranges) -> Ranges:
     return _truth((x.low > 0) | (x.high < 0), (x.low == 0) & (x.high == 0))
 
 
-def conjunction(arguments: Sequence[Ranges], _kernel: Kernel, _same: bool) -> Ranges:
+def conjunction(arguments: Sequence[Ranges], _kernel: RangesKernel, _same: bool) -> Ranges:
     """The ranges of `a and b`."""
     a, b = map(as_truth, arguments)
     return _truth((a.low == 1) & (b.low == 1), (a.high == 0) | (b.high == 0))
 
 
-def disjunction(arguments: Sequence[Ranges], _kernel: Kernel, _same: bool) -> Ranges:
+def disjunction(arguments: Sequence[Ranges], _kernel: RangesKernel, _same: bool) -> Ranges:
     """The ranges of `a or b`."""
     a, b = map(as_truth, arguments)
     return _truth((a.low == 1) | (b.low == 1), (a.high == 0) & (b.high == 0))
 
 
-def negation(arguments: Sequence[Ranges], _kernel: Kernel, _same: bool) -> Ranges:
+def negation(arguments: Sequence[Ranges], _kernel: RangesKernel, _same: bool) -> Ranges:
     """The ranges of `not a`."""
     a = as_truth(arguments[0])
     return _truth(a.high == 0, a.low == 1)
 
 
-def choice(arguments: Sequence[Ranges], _kernel: Kernel, _same: bool) -> Ranges:
+def choice(arguments: Sequence[Ranges], _kernel: RangesKernel, _same: bool) -> Ranges:
     """The ranges of `a if c else b`."""
     condition, first, second = arguments
     return _chosen(as_truth(condition), first, second)

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-Kernel = Callable[..., Any]
+RangesKernel = Callable[..., Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Ranges:
         return np.where(np.isfinite(self.off[1]), self.off[1], 0.0)
 
 
-RangesRule = Callable[[Sequence[Ranges], Kernel, bool], Ranges]
+RangesRule = Callable[[Sequence[Ranges], RangesKernel, bool], Ranges]
 """The ranges of a result, from those of the arguments, what computes it, and whether both of two
 arguments are one and the same quantity."""
 
@@ -100,7 +100,7 @@ def smooth(
         values: all its values lie here.
     """
 
-    def rule(arguments: Sequence[Ranges], kernel: Kernel, _same: bool) -> Ranges:
+    def rule(arguments: Sequence[Ranges], kernel: RangesKernel, _same: bool) -> Ranges:
         (x,) = arguments
         low, high = np.clip(x.low, *domain), np.clip(x.high, *domain)
         if rises:
@@ -122,19 +122,19 @@ def smooth(
 # ---- arithmetic ---------------------------------------------------------------------------------
 
 
-def add(arguments: Sequence[Ranges], _kernel: Kernel, _same: bool) -> Ranges:
+def add(arguments: Sequence[Ranges], _kernel: RangesKernel, _same: bool) -> Ranges:
     """The ranges of a + b."""
     a, b = arguments
     return Ranges(a.low + b.low, a.high + b.high, a.off + b.off)
 
 
-def negate(arguments: Sequence[Ranges], _kernel: Kernel, _same: bool) -> Ranges:
+def negate(arguments: Sequence[Ranges], _kernel: RangesKernel, _same: bool) -> Ranges:
     """The ranges of -a."""
     (a,) = arguments
     return Ranges(-a.high, -a.low, a.off)
 
 
-def subtract(arguments: Sequence[Ranges], _kernel: Kernel, same: bool) -> Ranges:
+def subtract(arguments: Sequence[Ranges], _kernel: RangesKernel, same: bool) -> Ranges:
     """The ranges of a - b, which is 0 where both are one quantity."""
     a, b = arguments
     if same:
@@ -142,7 +142,7 @@ def subtract(arguments: Sequence[Ranges], _kernel: Kernel, same: bool) -> Ranges
     return Ranges(a.low - b.high, a.high - b.low, a.off + b.off)
 
 
-def multiply(arguments: Sequence[Ranges], _kernel: Kernel, same: bool) -> Ranges:
+def multiply(arguments: Sequence[Ranges], _kernel: RangesKernel, same: bool) -> Ranges:
     """The ranges of a · b, a square where both are one quantity."""
     a, b = arguments
     if same:
@@ -168,7 +168,7 @@ def reciprocal(a: Ranges) -> Ranges:
     return Ranges(low, high, np.where(away, off, np.inf))
 
 
-def divide(arguments: Sequence[Ranges], kernel: Kernel, _same: bool) -> Ranges:
+def divide(arguments: Sequence[Ranges], kernel: RangesKernel, _same: bool) -> Ranges:
     """The ranges of a / b."""
     a, b = arguments
     return multiply((a, reciprocal(b)), kernel, False)

@@ -15,8 +15,8 @@ import numpy as np
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.smoothness.ranges import (
     Floats,
-    Kernel,
     Ranges,
+    RangesKernel,
     Slope,
     fixed,
     multiply,
@@ -168,7 +168,7 @@ def real_power(a: Ranges, exponent: float) -> Ranges:
     return Ranges(np.power(low, exponent), np.power(high, exponent), off)
 
 
-def power(arguments: Sequence[Ranges], kernel: Kernel, _same: bool) -> Ranges:
+def power(arguments: Sequence[Ranges], kernel: RangesKernel, _same: bool) -> Ranges:
     """The ranges of x**y: of a fixed exponent by its own rule, else exp(y · log(x))."""
     x, y = arguments
     exponent = float(y.low[0]) if len(y.low) else 1.0
@@ -182,7 +182,7 @@ def power(arguments: Sequence[Ranges], kernel: Kernel, _same: bool) -> Ranges:
     return EXP((multiply((y, logarithm), kernel, False),), np.exp, False)
 
 
-def x_log_y(arguments: Sequence[Ranges], kernel: Kernel, same: bool) -> Ranges:
+def x_log_y(arguments: Sequence[Ranges], kernel: RangesKernel, same: bool) -> Ranges:
     """The ranges of x · log(y), which is 0 where x is 0."""
     x, y = arguments
     found = multiply((x, LOG((y,), np.log, False)), kernel, False)

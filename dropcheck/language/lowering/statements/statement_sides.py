@@ -15,7 +15,7 @@ from dropcheck.language.lowering.context import Context
 from dropcheck.language.lowering.entries import EntryIndex, entries_of_sides
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Call, Name, Node, Statement, children
-from dropcheck.results import Value as ParameterValue
+from dropcheck.results import ParameterValue
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, NEGATIVE, SUBTRACT
 from dropcheck.vocabulary.operators import OPERATORS, operator_like
