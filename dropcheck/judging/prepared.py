@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from dropcheck.analysis.bounds import support
-from dropcheck.analysis.rotations import with_fewer_draws
+from dropcheck.analysis.fewer_draws import with_fewer_draws
 from dropcheck.analysis.strategy import (
     Arithmetic,
     BlockMeans,

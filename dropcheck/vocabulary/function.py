@@ -166,6 +166,7 @@ class Function:
     view: bool = False  # another way to look at what is there, without memory of its own
     picks: bool = False  # single elements
     moves: bool = False  # puts elements elsewhere, or adds them up: linear, with no minus sign
+    by_rank: bool = False  # picks elements by their ranks, or averages such
     by_place: bool = False  # elements of one law become elements of laws that differ by place
     vector: bool = False  # makes a fixed vector
     of_vectors: bool = False  # takes laws of vectors, where it takes a law

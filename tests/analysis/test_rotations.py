@@ -7,8 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dropcheck.analysis import rotations
-from dropcheck.analysis.rotations import with_fewer_draws
+from dropcheck.analysis.fewer_draws import rotations, with_fewer_draws
 from dropcheck.analysis.strategy import averages_of
 from dropcheck.claims.reader import read_text
 from dropcheck.judging.prepared import Prepared, prepare

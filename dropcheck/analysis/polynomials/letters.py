@@ -24,7 +24,6 @@ from dropcheck.analysis.polynomials.sources import (
     Bounds,
     DrawnElements,
     ProductOfElements,
-    with_loss,
 )
 from dropcheck.analysis.polynomials.term_space import Space, substituted
 from dropcheck.analysis.polynomials.terms import Atom, Monomial, fixed_index
@@ -177,18 +176,29 @@ class Centred:
 
     def _elements(self, value: Value, law: Law, arguments: Sequence[Any]) -> Polynomial:
         names = Sources([value.name]) & value.sources if value.name else value.sources
+        known = not any(argument.random for argument in value.inputs)
         source = DrawnElements(
-            law, arguments, value.shape, self.group(names or value.sources), self._means
+            law,
+            arguments,
+            value.shape,
+            self.group(names or value.sources),
+            self._means,
+            self._bounds,
+            value if known else None,
         )
         draw = len(self.sources)
         self.sources[draw] = source
-        if not any(argument.random for argument in value.inputs):
-            source.draw_of_functions = value
+        if known:
             self._draws[id(value)] = draw
         if isinstance(source.mean, float) and law.values in _TWO_VALUES:
             low, high = (end - source.mean for end in _TWO_VALUES[law.values])
             self.space.squares[draw] = (low + high, -low * high)
-        found = lettered(self.space, value.shape, draw) + source.mean
+        found = lettered(self.space, value.shape, draw)
+        mean = source.mean
+        if isinstance(mean, float) and source.loss > 1.0:  # it is known as an integral
+            found = found.with_number(mean, source.loss)
+        else:
+            found = found + mean
         found.binary = law.values is Values.TRUTHS
         return found
 
@@ -212,8 +222,7 @@ class Centred:
             raise PolynomialError
         if draw in self.space.squares:
             return self._of_two_values(value, below)
-        function, mean = source.added(value, self._bounds)
-        centre, loss = with_loss(mean)
+        function, centre, loss = source.added(value)
         found = lettered(self.space, value.shape, draw, function)
         found = found.with_number(centre, loss)
         found.binary = value.truth

@@ -20,6 +20,7 @@ from dropcheck.analysis.polynomials.terms import SMALLEST, FunctionPowers
 from dropcheck.language.graph import Value
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.law import Law
+from dropcheck.vocabulary.laws.ranked_law import Ranked
 from dropcheck.vocabulary.shapes import Shape
 
 HIGHEST_ORDER = 8  # of the moments that a law gives
@@ -46,19 +47,23 @@ class DrawnElements(Cumulants):
         shape: Shape,
         group: int,
         means: KnownMeans | None = None,
+        bounds: Bounds | None = None,
+        draw: Value | None = None,
     ) -> None:
         super().__init__()
         self._means = means or KnownMeans(MOST_INTEGRALS)
+        self._bounds = bounds
+        self._draw = draw  # of fixed arguments, of which functions are known
         self.group = group
         self._law = law
         self._shape = shape
         self._arguments = arguments
         self._plain = all(isinstance(one, float) for one in arguments)
-        self.mean = self._of_law(1)
+        self.mean: ElementNumbers = 0.0
+        self.mean, self.loss = self._of_law(1)
         self._functions: dict[int, tuple[Value, float]] = {}
-        self._bounds: Bounds | None = None
 
-    def _of_law(self, order: int) -> ElementNumbers:
+    def _of_law(self, order: int) -> tuple[ElementNumbers, float]:
         """The mean, or a central moment of the law.
 
         Raises:
@@ -66,14 +71,21 @@ class DrawnElements(Cumulants):
         """
         if order > HIGHEST_ORDER:
             raise PolynomialError
+        if (
+            isinstance(self._law, Ranked)
+            and self._draw
+            and not (order == 1 and self._law.symmetric)
+        ):
+            assert isinstance(self.mean, float)
+            return self._integrated([self._draw], [order], [self.mean])
         if self._plain:
             found = _moment(self._law, order, *self._arguments)
             if not math.isfinite(found):
                 raise PolynomialError
             if order % 2 == 0 and found < SMALLEST:  # of what is constant nothing is asked
                 raise PolynomialError
-            return found
-        return self._checked(_of_arrays(self._law, order, *self._arguments))
+            return found, 1.0
+        return self._checked(_of_arrays(self._law, order, *self._arguments)), 1.0
 
     def _checked(self, found: Any) -> ElementNumbers:
         """A number, or an array of the rank of the draw.
@@ -90,19 +102,16 @@ class DrawnElements(Cumulants):
 
     # ---- functions of the draw -----------------------------------------------------------------
 
-    def added(self, value: Value, bounds: Bounds | None) -> tuple[int, Estimate]:
-        """The number of a function of the draw, and its mean.
+    def added(self, value: Value) -> tuple[int, float, float]:
+        """The number of a function of the draw, and its mean with its loss.
 
         Raises:
             PolynomialError: where its mean is not known.
         """
-        self._bounds = bounds
-        mean = joint_moment([value], [1], [0.0], bounds, self._means)
-        if not math.isfinite(mean.error):
-            raise PolynomialError
+        mean, loss = self._integrated([value], [1], [0.0])
         function = len(self._functions) + 1
-        self._functions[function] = (value, mean.value)
-        return function, mean
+        self._functions[function] = (value, mean)
+        return function, mean, loss
 
     def _of_functions(self, powers: FunctionPowers, draw: Value) -> tuple[ElementNumbers, float]:
         chosen = [
@@ -114,6 +123,11 @@ class DrawnElements(Cumulants):
             raise PolynomialError
         values = [value for value, _ in chosen]
         orders = [power for _, power in powers]
+        return self._integrated(values, orders, centres)
+
+    def _integrated(
+        self, values: Sequence[Value], orders: Sequence[int], centres: Sequence[float]
+    ) -> tuple[float, float]:
         found = joint_moment(values, orders, centres, self._bounds, self._means)
         if not math.isfinite(found.error):
             raise PolynomialError
@@ -127,18 +141,16 @@ class DrawnElements(Cumulants):
             return 1.0, 1.0
         ((function, power), *others) = powers
         if function == ITSELF and not others:
-            return (self._of_law(power), 1.0) if power > 1 else (0.0, 1.0)
+            return self._of_law(power) if power > 1 else (0.0, 1.0)
         if not others and power == 1:
             return 0.0, 1.0
-        draw = self.draw_of_functions
-        if draw is None:
+        if self._draw is None:
             raise PolynomialError
-        return self._of_functions(powers, draw)
-
-    draw_of_functions: Value | None = None
+        return self._of_functions(powers, self._draw)
 
     def _cumulant(self, block: PartitionBlock) -> tuple[ElementNumbers, float]:
-        if any(powers != ((ITSELF, 1),) for powers in block) or len(block) <= 3:
+        of_draw = all(powers == ((ITSELF, 1),) for powers in block)
+        if not of_draw or len(block) <= 3 or isinstance(self._law, Ranked):
             return super()._cumulant(block)
         # those of the draw itself are exactly 0 where the law says so
         if len(block) > HIGHEST_ORDER:

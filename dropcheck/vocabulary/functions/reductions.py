@@ -259,7 +259,7 @@ NORM = _over("norm", _norm,
       degree=lambda options: None if options.get("ord") == 0 else 1.0,  # of order 0 it counts
       defined=defined_where.NORM)  # fmt: skip
 MAX = _over("max", partial(_over_axes, np.max), "largest", picking, LARGEST, empty=False,
-            latex=r"\max", elsewhere=("amax",), degree=LINEAR,
+            latex=r"\max", elsewhere=("amax",), degree=LINEAR, by_rank=True,
             defined=defined_where.PICKED)  # fmt: skip
 
 ARRAYS = (
@@ -273,7 +273,7 @@ ARRAYS = (
     NORM,
     MAX,
     _over("min", partial(_over_axes, np.min), "smallest", picking, LARGEST, empty=False,
-          latex=r"\min", elsewhere=("amin",), degree=LINEAR,
+          latex=r"\min", elsewhere=("amin",), degree=LINEAR, by_rank=True,
           defined=defined_where.PICKED),
     _over("argmax", partial(_place, np.argmax), "index of the largest, the first of equals, from 0",
           hulls.place, _PLACE, empty=False, several=False, jumps=jumps.ranks,
@@ -286,13 +286,13 @@ ARRAYS = (
           growth.no_heavier(elements.LogSumExp()),
           defined=defined_where.LOG_OF_SUM),
     _over("median", partial(_quantile, u=0.5), "the middle element, or the mean of the middle two",
-          picking, growth.MIDDLE, empty=False, cost=sorting, degree=LINEAR),
+          picking, growth.MIDDLE, empty=False, cost=sorting, degree=LINEAR, by_rank=True),
     _over("quantile", _quantile,
           "quantile at level u, or at each of a list, interpolated between neighbours",
           hulls.picking_first, growth.MIDDLE, more=(option("u"),), shape=_quantile_shape,
-          cost=sorting),
+          cost=sorting, by_rank=True),
     _along("sort", _sort, "in ascending order", picking, LARGEST, cost=sorting, by_place=True,
-           degree=LINEAR, defined=defined_where.PICKED),
+           by_rank=True, degree=LINEAR, defined=defined_where.PICKED),
     _along("argsort", _argsort, "the indices that sort, from 0, ties in order", unknown, _PLACE,
            cost=sorting, jumps=jumps.ranks,
            defined=defined_where.PLACE),

@@ -15,20 +15,12 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from dropcheck.language.cases import LoweredCase
-from dropcheck.language.graph import (
-    Kind,
-    Value,
-    computed,
-    constant_beside,
-    in_order,
-    joined_sources,
-    ordered,
-)
+from dropcheck.analysis.fewer_draws.exchanges import made_of, takers_of, varying
+from dropcheck.language.graph import Kind, Value, computed, constant_beside, ordered
 from dropcheck.vocabulary.function import Function, degree_of, scales_together
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, POWER, SQRT
 from dropcheck.vocabulary.functions.linear_algebra import MATMUL, TRANSPOSE
@@ -42,28 +34,17 @@ Lengths = Mapping[int, float]
 """A factor of a quantity as a product of powers of squared lengths, by their ids."""
 
 
-def with_fewer_draws(lowered: LoweredCase) -> LoweredCase:
-    """The case with normal vectors in place of such matrices; itself where it has none.
-
-    The statements beside it share its draws, and are changed with it.
-    """
-    family = [one for one in lowered.beside if one is not None] or [lowered]
-    operands = [value for one in family for value in one.operands]
-    turned = _Turned(operands)
-    if not turned.products:
-        return lowered
-    known = {id(one): turned.operands(one) for one in family}
-    beside = tuple(None if one is None else known[id(one)] for one in lowered.beside)
-    own = beside[lowered.place] if beside else known[id(lowered)]
-    assert own is not None
-    return dataclasses.replace(lowered, operands=own.operands, beside=beside)
+def turned(operands: Sequence[Value]) -> Callable[[Value], Value] | None:
+    """What stands for each value, such matrices not drawn; None where there are none."""
+    found = _Turned(operands)
+    return found.of if found.products else None
 
 
 class _Turned:
     """The values of a graph, each as powers of lengths times what is left of it."""
 
     def __init__(self, operands: Sequence[Value]) -> None:
-        values = in_order(operands, lambda value: value.inputs if _varies(value) else ())
+        values = varying(operands)
         self.products = _products(values, operands)
         self._lengths: dict[int, Value] = {}  # squared, by their ids
         self._parts: dict[int, tuple[Lengths, Value]] = {}
@@ -72,11 +53,7 @@ class _Turned:
             for value in values:
                 self._parts[id(value)] = self._turned(value)
 
-    def operands(self, lowered: LoweredCase) -> LoweredCase:
-        """A statement about them."""
-        return dataclasses.replace(lowered, operands=tuple(map(self._of, lowered.operands)))
-
-    def _of(self, value: Value) -> Value:
+    def of(self, value: Value) -> Value:
         """What stands for a value, with its lengths in it."""
         if id(value) not in self._whole:
             lengths, rest = self._parts[id(value)]
@@ -84,7 +61,7 @@ class _Turned:
         return self._whole[id(value)]
 
     def _turned(self, value: Value) -> tuple[Lengths, Value]:
-        if not _varies(value):
+        if not (value.random or value.estimated):
             return {}, value
         if id(value) in self.products:
             return self._product(value, *self.products[id(value)])
@@ -94,9 +71,7 @@ class _Turned:
             lengths = _factor(function, value, [one for one, _ in below])
             if lengths:
                 return lengths, self._without(value, function, lengths, below)
-        inputs = tuple(map(self._of, value.inputs))
-        changed = any(one is not other for one, other in zip(inputs, value.inputs, strict=True))
-        return {}, _made_of(value, inputs) if changed else value
+        return {}, made_of(value, tuple(map(self.of, value.inputs)))
 
     def _without(
         self,
@@ -108,12 +83,12 @@ class _Turned:
         """A value with some lengths taken out of its arguments."""
         if not scales_together(function):
             rests = [one for _, one in below] if function.bilinear else [below[0][1]]
-            return _made_of(value, (*rests, *map(self._of, value.inputs[len(rests) :])))
+            return made_of(value, (*rests, *map(self.of, value.inputs[len(rests) :])))
         rests = []
         for own, rest in below:
             left = {key: power - lengths.get(key, 0.0) for key, power in own.items()}
             rests.append(self._times(left, rest))
-        return _made_of(value, tuple(rests))
+        return made_of(value, tuple(rests))
 
     def _product(self, value: Value, matrix: Value, vector: Value) -> tuple[Lengths, Value]:
         """‖h‖ and a draw of as many numbers; of a fixed h the length goes into the draw."""
@@ -146,19 +121,13 @@ class _Turned:
         return rest
 
 
-def _varies(value: Value) -> bool:
-    return value.random or value.estimated
-
-
 def _products(values: Sequence[Value], operands: Sequence[Value]) -> dict[int, tuple[Value, Value]]:
     """The products of such a matrix and a vector, each with both, if nothing else has the matrix.
 
     None where all vectors are polynomials in a few draws, of which the moments are known as it is.
     """
     products = [one for one in values if one.operation == MATMUL.name]
-    takers = Counter(map(id, operands))
-    for value in values if products else ():
-        takers.update(map(id, value.inputs))
+    takers = takers_of(values, operands) if products else Counter()
     found: dict[int, tuple[Value, Value]] = {}
     for value in products:
         if not value.random:
@@ -206,9 +175,3 @@ def _factor(function: Function, value: Value, below: Sequence[Lengths]) -> Lengt
         if any(below[1:]):
             return {}
     return {} if degree is None else {key: degree * own for key, own in below[0].items()}
-
-
-def _made_of(value: Value, inputs: tuple[Value, ...]) -> Value:
-    """A value of other inputs; a draw, or an operator, has the sources that it had."""
-    sources = joined_sources(inputs) if value.kind == Kind.COMPUTED else value.sources
-    return dataclasses.replace(value, inputs=inputs, sources=sources)

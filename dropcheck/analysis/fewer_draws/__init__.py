@@ -1,0 +1,30 @@
+"""Quantities of the same law made of fewer draws."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from dropcheck.analysis.fewer_draws.ranks import with_ranks
+from dropcheck.analysis.fewer_draws.rotations import turned
+from dropcheck.language.cases import LoweredCase
+
+
+def with_fewer_draws(lowered: LoweredCase) -> LoweredCase:
+    """The case with fewer draws; itself where that cannot be.
+
+    The statements beside it share its draws, and are changed with it.
+    """
+    for rule in (turned, with_ranks):
+        family = [one for one in lowered.beside if one is not None] or [lowered]
+        of = rule([value for one in family for value in one.operands])
+        if of is None:
+            continue
+        known = {
+            id(one): dataclasses.replace(one, operands=tuple(map(of, one.operands)))
+            for one in family
+        }
+        beside = tuple(None if one is None else known[id(one)] for one in lowered.beside)
+        own = beside[lowered.place] if beside else known[id(lowered)]
+        assert own is not None
+        lowered = dataclasses.replace(lowered, operands=own.operands, beside=beside)
+    return lowered

@@ -1,0 +1,195 @@
+"""The law of the element of a given rank among independent draws of one continuous law.
+
+Of n draws sorted, the k-th from 0 has the distribution function I_F(x)(k + 1, n - k): it is Q(u) of
+u with the beta law of k + 1 and n - k (David and Nagaraja 2003, "Order statistics", section 2.1).
+"""
+
+from __future__ import annotations
+
+import copyreg
+import math
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from dropcheck.vocabulary import special
+from dropcheck.vocabulary.distributions.standard import Standard
+from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.law import Generator, Law, Size
+from dropcheck.vocabulary.laws.formulas import (
+    beta_cdf,
+    beta_quantile,
+    beta_survival,
+    beta_upper_quantile,
+)
+
+# Levels by which tails that fall as a power are summed up: cells of a quarter of a factor of 2.
+_LEVELS = 2.0 ** -(1.0 + np.arange(800) / 4)
+# Rough nanoseconds an element to find the one of a rank (measured).
+_SORTING = 15.0
+# How far the last of them may be from following its power, over a factor of 16.
+_NEARLY = 1.05
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Ranked(Law):
+    """The law of an element by its rank; its arguments are those of the law of the draws."""
+
+    whole: Law
+    rank: int
+    count: int
+
+
+@cache
+def ranked(law: Law, rank: int, count: int) -> Ranked:
+    """The law of the element with so many below it, of so many draws of a continuous law.
+
+    Its central moments are not among what is known: they are integrals over one draw.
+    """
+    below, above = rank + 1, count - rank
+    middle = law.symmetric and below == above
+    log_most = _log_density(below, above, np.array(rank / max(count - 1, 1)))
+
+    all_drawn = count * (law.draw_cost((1,)) + _SORTING)
+    one_drawn = 100.0 + (law.standard.quantile_cost if law.standard else 0.0)
+
+    def drawn(generator: Generator, size: Size, *arguments: Array) -> Array:
+        if all_drawn <= one_drawn:
+            elements = np.asarray(law.sampler(generator, (count, *size), *arguments))
+            return np.asarray(np.partition(elements, rank, axis=0)[rank])
+        low, high = generator.standard_gamma(below, size), generator.standard_gamma(above, size)
+        lower, numbers = low < high, [one[..., 0] for one in arguments]
+        result = np.minimum(low, high) / (low + high)
+        for side, inverse in ((lower, law.quantile), (~lower, law.upper_quantile)):
+            result[side] = inverse(result[side], *numbers)
+        return result
+
+    def log_density(x: Array, *arguments: Array) -> Array:
+        under, over = law.cdf(x, *arguments), law.survival(x, *arguments)
+        of_rank = special.xlogy(rank, under) + special.xlogy(above - 1, over)
+        own = law.log_density_inside(x, *arguments)
+        return np.asarray(own + of_rank - special.betaln(below, above))
+
+    def near_ends(*arguments: Any) -> tuple[float, float]:
+        assert law.near_ends is not None
+        low, high = law.near_ends(*arguments)
+        return low * below, high * above
+
+    def tails(*arguments: Any) -> tuple[float, float]:
+        assert law.tails is not None
+        low, high = law.tails(*arguments)
+        return low * below, high * above
+
+    changes: dict[str, Any] = {
+        "whole": law,
+        "rank": rank,
+        "count": count,
+        "sampler": drawn,
+        "log_density_inside": log_density,
+        "moments": lambda *arguments: _order(law, below, above, arguments),
+        "near_ends": None if law.near_ends is None else near_ends,
+        "tails": None if law.tails is None else tails,
+        "symmetric": middle,
+        "parabola": None,
+        "mode": None,
+        "line": None,
+        "standard_arguments": None,
+        "norm_of_random": None,
+        "nanoseconds": min(all_drawn, one_drawn),
+        "standard": Standard(
+            # symmetric about its median, if the law is
+            mean=lambda *arguments: law.quantile(0.5, *arguments) if middle else math.nan,
+            central=lambda *_: [1.0, 0.0] + [math.nan] * 7,
+            # the density is at most so many times that of the draws
+            norm=lambda p, *arguments: min(
+                float(law.norm(p, *arguments)) * math.exp(log_most / p),
+                _norm_of_tails(law, below, above, p, arguments),
+            ),
+            log_mgf=lambda t, *arguments: law.log_mgf(t, *arguments) + log_most,
+            cdf=lambda x, *arguments: _tail(
+                below, above, law.cdf(x, *arguments), law.survival(x, *arguments)
+            ),
+            survival=lambda x, *arguments: _tail(
+                above, below, law.survival(x, *arguments), law.cdf(x, *arguments)
+            ),
+            quantile=lambda u, *arguments: _at(
+                law, beta_quantile(below, above, u), beta_upper_quantile(above, below, u), arguments
+            ),
+            upper_quantile=lambda v, *arguments: _at(
+                law, beta_upper_quantile(below, above, v), beta_quantile(above, below, v), arguments
+            ),
+            quantile_cost=2000.0,
+        ),
+    }
+    known = {one.name: getattr(law, one.name) for one in fields(Law)}
+    return Ranked(**{**known, **changes})
+
+
+def can_be_ranked(law: Law, arguments: tuple[float, ...]) -> bool:
+    """Whether the law of such elements is known."""
+    if law.discrete or law.own_axes is not None or law.constant(*arguments) is not None:
+        return False
+    low, high = law.support(*arguments)
+    one_tail = law.symmetric or math.isfinite(low) or math.isfinite(high)
+    return law.has_quantiles and (one_tail or law.moment_order(*arguments) == math.inf)
+
+
+def _order(law: Law, below: int, above: int, arguments: tuple[Any, ...]) -> float:
+    """P(x > t) of n draws falls as a power of that of one, and so does P(x < t)."""
+    order = law.moment_order(*arguments)
+    low, high = law.support(*arguments)
+    tails = [side for side, end in ((below, low), (above, high)) if math.isinf(end)]
+    return order * min(tails, default=1)
+
+
+def _log_density(below: int, above: int, u: Any) -> Any:
+    """That of the beta law."""
+    powers = special.xlogy(below - 1, u) + special.xlog1py(above - 1, -u)
+    return powers - special.betaln(below, above)
+
+
+def _tail(below: int, above: int, under: Any, over: Any) -> Any:
+    """I_F(below, above), F = `under`, of it or of the rest, `over`, whichever has its digits."""
+    return np.where(under < 0.5, beta_cdf(below, above, under), beta_survival(above, below, over))
+
+
+def _at(law: Law, under: Any, over: Any, arguments: tuple[Any, ...]) -> Any:
+    """The value of a law that has such chances below it and above it."""
+    low, high = law.quantile(under, *arguments), law.upper_quantile(over, *arguments)
+    return np.where(under < 0.5, low, high)
+
+
+def _norm_of_tails(law: Law, below: int, above: int, p: float, arguments: tuple[Any, ...]) -> float:
+    """A bound of (E|x|^p)^(1/p) where a tail falls as a power: cell by cell of the levels.
+
+    Beyond the last |x| goes with its power of the level, if it has been seen to follow it: with
+    that, the rest counts twice.
+    """
+    order = law.moment_order(*arguments)
+    if order == math.inf or not p < _order(law, below, above, arguments):
+        return math.inf
+    low, high = law.support(*arguments)
+    logs: list[Any] = []
+    for first, last, end, inverse in (
+        (below, above, low, law.quantile),
+        (above, below, high, law.upper_quantile),
+    ):
+        levels = _LEVELS[:1] if math.isfinite(end) else _LEVELS
+        sizes = np.log(np.abs(inverse(levels, *arguments)))
+        chances = beta_cdf(first, last, levels)
+        logs += [p * np.maximum(sizes[1:], sizes[:-1]) + np.log(chances[:-1] - chances[1:])]
+        if math.isfinite(end):
+            rest = p * max(float(sizes[0]), math.log(max(abs(end), 1e-300)))
+            logs += [rest + np.log(chances)]
+            continue
+        if not abs((sizes[-1] - sizes[-17]) * order / math.log(16.0) - 1) < _NEARLY - 1:
+            return math.inf
+        share = first - p / order
+        rest = p * sizes[-1] + first * math.log(levels[-1]) - special.betaln(first, last)
+        logs += [np.array([rest + math.log(2.0 / share)])]
+    return float(np.exp(np.logaddexp.reduce(np.concatenate(logs)) / p))
+
+
+copyreg.pickle(Ranked, lambda one: (ranked, (one.whole, one.rank, one.count)))

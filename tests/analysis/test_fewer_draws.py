@@ -1,0 +1,126 @@
+"""Elements that are looked at by one rank: one number is drawn in place of all, of the same law."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from dropcheck.analysis.fewer_draws import ranks, with_fewer_draws
+from dropcheck.analysis.strategy import averages_of
+from dropcheck.claims.reader import read_text
+from dropcheck.judging.exactly import exact_quantity
+from dropcheck.judging.prepared import prepare
+from dropcheck.language.cases import lower_case, parse_claim
+from dropcheck.simulation import Compiled
+from dropcheck.simulation.compile import compile_averages
+from dropcheck.simulation.program import Program
+from dropcheck.simulation.variants.magnitudes import values_of
+from dropcheck.vocabulary.laws.ranked_law import ranked
+
+# each of 9 claims holds two means against each other, twice: 1 - erf(6 / √2) for each is 2e-9
+DEVIATIONS, DRAWS = 6.0, 20_000
+
+
+def text_of(model: str, claim: str) -> str:
+    lines = "\n".join(f"      {line}" for line in model.split("; "))
+    return f"dropcheck: 1\nclaims:\n  c:\n    title: T\n    model: |\n{lines}\n    claim: {claim}\n"
+
+
+def programs(model: str, claim: str) -> tuple[Program, Program]:
+    """Of fewer draws, and as it is written."""
+    lowered = lower_case(parse_claim(read_text(text_of(model, claim)).claims["c"]), {})
+    fewer, plain = (
+        compile_averages(averages_of(one), one.operands, crossing=False).program
+        for one in (with_fewer_draws(lowered), lowered)
+    )
+    return fewer, plain
+
+
+def numbers_a_draw(program: Program) -> int:
+    drawn = [step.value for step in program.steps if step.value.law is not None]
+    return sum(math.prod(one.shape) for one in drawn)
+
+
+def are_alike(fewer: Program, plain: Program) -> bool:
+    """Whether means and mean squares of what is looked at differ by chance alone."""
+    for power in (1, 2):
+        one, other = (
+            values_of(program, np.random.default_rng(seed), DRAWS)[0] ** power
+            for seed, program in enumerate((fewer, plain))
+        )
+        off = math.hypot(one.std(), other.std()) / math.sqrt(DRAWS)
+        if abs(one.mean() - other.mean()) >= DEVIATIONS * off:
+            return False
+    return True
+
+
+ONE_RANK = [
+    ("x ~ normal(1, 2)[5]", "max(x)", 1),
+    ("x ~ exponential(2)[4]", "min(x)**2", 1),
+    ("x ~ uniform(-1, 2)[7]", "exp(median(x))", 1),
+    ("x ~ gamma(0.5, 1)[9]", "quantile(x, 0.25)", 1),
+    ("x ~ normal(0, 1)[6]", "sort(x)[-2]", 1),
+    ("x ~ student_t(9)[3, 4]", "sum(max(x))", 3),
+    ("x ~ beta(2, 3)[3, 4]", "sum(sort(x, axis=0)[1] * [1, 2, 3, 4])", 4),
+    ("x ~ laplace(0, 1)[2, 3]", "max(x, axis=[0, 1])", 1),
+    ("x ~ normal(0, 1)[2, 3, 4]; u ~ uniform(0, 1)[3]", "sum(u * min(x, axis=[0, 2]))", 6),
+]
+
+
+@pytest.mark.parametrize(("model", "quantity", "numbers"), ONE_RANK)
+def test_the_law_is_the_same(model: str, quantity: str, numbers: int) -> None:
+    fewer, plain = programs(model, f"E({quantity}) == 0")
+    assert numbers_a_draw(fewer) == numbers < numbers_a_draw(plain)
+    assert are_alike(fewer, plain)
+
+
+def test_a_wrong_rank_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ranks, "ranked", lambda law, rank, count: ranked(law, rank, count + 1))
+    assert not any(are_alike(*programs(model, f"E({one}) == 0")) for model, one, _ in ONE_RANK[:2])
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "E(max(x) - min(x)) == 0",  # of two ranks
+        "E(max(x)) + E(x) == 0",  # claimed about itself
+        "E(sort(x)[[0, 1]]) == 0",
+        "E(median(x)) == 0",  # the mean of two elements
+        "E(max(n)) == 0",  # there are ties
+        "E(max(r)) == 0",  # its arguments are random
+        "E(max(s)) == 0",  # no law of their own for each
+        "E(max(exp(x))) == 0",
+        "E(cummax(x)[1]) == 0",
+        "E(sort(y)[0, [1, 1]]) == 0",  # one element twice
+    ],
+)
+def test_others_stay(claim: str) -> None:
+    model = "x ~ normal(0, 1)[4]; n ~ poisson(3)[4]; u ~ uniform(1, 2); r ~ normal(0, u)[4]"
+    model += "; s ~ normal(0, [1, 2])[2]; y ~ normal(0, 1)[2, 3]"
+    fewer, plain = programs(model, claim)
+    assert numbers_a_draw(fewer) == numbers_a_draw(plain)
+
+
+@pytest.mark.parametrize(
+    ("law", "claim", "truth"),
+    [
+        # Σ 1/i and Σ 1/i² over the last n - k of i = 1 … n (David and Nagaraja 2003, section 2.7)
+        ("exponential(2)[5]", "E(sort(x)[3])", 2 * (1 / 2 + 1 / 3 + 1 / 4 + 1 / 5)),
+        ("exponential(1)[100]", "Var(max(x))", sum(1 / i**2 for i in range(1, 101))),
+        ("uniform(0, 1)[20]", "E((21 / 20 * max(x) - 1)**2)", 1 / (20 * 22)),
+        ("pareto(1.5, 1)[4]", "Var(min(x))", 6 / 4 - 36 / 25),  # a Pareto variable of index 6
+        ("student_t(3)[9]", "E(median(x))", 0.0),
+        ("normal(0, 1)[3]", "E(max(x))", 1.5 / math.sqrt(math.pi)),
+    ],
+)
+def test_moments_are_exact(law: str, claim: str, truth: float) -> None:
+    (case,) = read_text(text_of(f"x ~ {law}", f"{claim} == 1")).expand()
+    prepared = prepare(case)
+    assert prepared.knowledge is not None
+    assert isinstance(prepared.compiled, Compiled)
+    (comparison,) = prepared.reading.comparisons
+    exact = exact_quantity(prepared.compiled, prepared.knowledge, comparison)
+    assert exact is not None
+    assert abs(exact.value - truth) <= exact.error + 1e-15 <= 1e-8
