@@ -17,7 +17,8 @@ import numpy as np
 
 from dropcheck.analysis.bounds import Hulls
 from dropcheck.analysis.moments.independence import grouped
-from dropcheck.analysis.polynomials.terms import Floats
+from dropcheck.analysis.products import ValuePowers
+from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, computed, constant_beside
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, NEGATIVE, POWER, SQRT
@@ -27,8 +28,6 @@ MOST_FACTORS, MOST_GROUPS = 2_000, 200
 # Groups of draws that are combined: every set of them is a part of the covariances.
 MOST_CROSSED = 6
 
-PoweredValues = tuple[tuple[Value, int], ...]
-"""Whole powers of quantities, whose product is meant."""
 Means = Callable[..., tuple[float, float] | None]
 """The mean of one product, or of the product of two that are averaged over their elements first.
 
@@ -44,7 +43,7 @@ class Summand(Protocol):
     """[given] · Π (value − centre)^power."""
 
     @property
-    def factors(self) -> PoweredValues:
+    def factors(self) -> ValuePowers:
         """The quantities and their powers."""
 
     @property
@@ -182,7 +181,7 @@ class Factorised:
         first, off = np.array([mean(row) for row in rows]).T
         return (first, off), mean, rows
 
-    def _factors(self, product: PoweredValues) -> tuple[float, _Powers]:
+    def _factors(self, product: ValuePowers) -> tuple[float, _Powers]:
         """A product as a number times powers of values that are none."""
         number, found, steps = 1.0, dict[int, float](), 0
         stack = [(value, float(power)) for value, power in product]
@@ -225,10 +224,10 @@ class Factorised:
         return whole or self._hulls.of(value).low >= 0
 
 
-def _without_centres(summand: Summand) -> dict[PoweredValues, float]:
+def _without_centres(summand: Summand) -> dict[ValuePowers, float]:
     """Π (value - centre)^power as products of powers, each with its factor in the sum of them."""
     factors, centres = summand.factors, summand.centres or (0.0,) * len(summand.factors)
-    sums: dict[PoweredValues, float] = {(): 1.0}
+    sums: dict[ValuePowers, float] = {(): 1.0}
     for (value, power), centre in zip(factors, centres, strict=True):
         parts = {
             order: math.comb(power, order) * (-centre) ** (power - order)
@@ -251,7 +250,7 @@ def _place(group: Sequence[Value], crossed: Mapping[str, int] | None) -> int:
     return names.pop()
 
 
-def _product_of(group: Sequence[Value], powers: _Exponents) -> PoweredValues:
+def _product_of(group: Sequence[Value], powers: _Exponents) -> ValuePowers:
     pairs = zip(group, powers, strict=True)
     return tuple(_raised(value, power) for value, power in pairs if power)
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dropcheck.array_types import Floats, Indices
 from dropcheck.vocabulary.functions.number_formats import (
     DOUBLE,
     EPSILONS,
@@ -21,9 +22,6 @@ from dropcheck.vocabulary.functions.number_formats import (
     rounded,
 )
 from dropcheck.vocabulary.law import Law
-
-Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.intp]
 
 # Values closer than this share of their size, or of the numbers of which they are the difference,
 # may be one value: more digits no model keeps. A law of single values is given more.

@@ -8,9 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dropcheck.analysis.law_cells import ROUNDING, TIES, rounding_of
-
-Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.intp]
+from dropcheck.array_types import Floats, Indices
 
 # Cells of about equal chance, few and many.
 SHAPES = (8, 64)

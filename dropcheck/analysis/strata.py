@@ -23,7 +23,7 @@ import numpy as np
 
 from dropcheck.analysis.moments.exact import Integrand, exact_means, exact_moments
 from dropcheck.analysis.moments.part_of_draw import in_stratum
-from dropcheck.analysis.polynomials.terms import Floats
+from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.vocabulary.law_parts import QuantileLevel, Stratum, can_be_cut
 

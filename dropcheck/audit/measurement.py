@@ -23,12 +23,11 @@ from dropcheck.claims.values import parameter_text
 from dropcheck.execution.executors import shared
 from dropcheck.execution.repetitions import Supply, in_lockstep
 from dropcheck.execution.schedule import carried_out
-from dropcheck.judging.case_run import CaseRun, Finding
+from dropcheck.judging.case_run import CaseRun, Finding, Judging
 from dropcheck.judging.judge import judge, run_case
 from dropcheck.judging.prepared import Prepared, prepare
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.settings import Settings
-from dropcheck.simulation import Request, SpanSums
 
 # Blocks of a span that is cut to size: the fewest that an interval is made from.
 SPAN_BLOCKS = 64
@@ -100,7 +99,7 @@ def side_by_side(
     """
     supply = Supply(settings[0].seed, prepared.case.stream_key)
 
-    def start(one: Settings) -> Generator[Request, SpanSums, Finding]:
+    def start(one: Settings) -> Judging:
         own = supply if len(settings) > 1 else None
         return judge(CaseRun(prepared=prepared, settings=one, alpha=alpha, supply=own))
 

@@ -35,9 +35,8 @@ from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from dropcheck.array_types import Floats
 
 # Ends are searched for to this share of the half-width, and moved outward by it.
 _PRECISION = 1e-9

@@ -11,12 +11,10 @@ import math
 from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
 
+from dropcheck.array_types import Floats
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.laws.formulas import log_rising
-
-Floats = npt.NDArray[np.float64]
 
 # How sharply a Dirichlet law is centred at the chances that are claimed: draws that would be needed
 # for as much certainty, from one in the rarest cell on; whatever the size of an error, one of these

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
+from dropcheck.array_types import Floats
 from dropcheck.claims.registry import Tolerance
 from dropcheck.inference.scale import SideMagnitude, known_scale
 from dropcheck.language.cases import LoweredCase
@@ -21,7 +21,6 @@ from dropcheck.language.syntax import Binary, Node, Number, Statement, Subscript
 from dropcheck.results import Quantity, Region
 from dropcheck.vocabulary.enclosures.affine import Affine
 
-Floats = npt.NDArray[np.float64]
 Operands = Mapping[int, Any]
 """Operands by their places: arrays [points], or enclosures, of which the quantity is one too."""
 

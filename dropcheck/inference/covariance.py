@@ -6,9 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from dropcheck.array_types import Floats
 
 # Directions that vary by less than this share of the widest do not vary: rounding leaves 1e-14.
 NO_VARIATION = 1e-9

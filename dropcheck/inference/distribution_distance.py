@@ -12,10 +12,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
-Truths = npt.NDArray[np.bool_]
+from dropcheck.array_types import Floats, Truths
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
+from dropcheck.array_types import Floats
 from dropcheck.vocabulary.enclosures import Affine, over
 
-Floats = npt.NDArray[np.float64]
 Enclosed = Callable[[Affine], Affine]
 """The averages [terms] as enclosures to the quantity as one."""
 

@@ -25,13 +25,12 @@ from functools import lru_cache
 from operator import mul
 
 import numpy as np
-import numpy.typing as npt
 
+from dropcheck.array_types import Floats
 from dropcheck.inference.covariance import principal_axes
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.vocabulary import special
 
-Floats = npt.NDArray[np.float64]
 Theta = Callable[[Floats], Floats]
 """Averages [terms, points] to the quantity at each point [points]."""
 

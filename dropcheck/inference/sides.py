@@ -6,14 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from dropcheck.array_types import Floats
 from dropcheck.inference.comparison import Reading
 from dropcheck.language.graph import Kind, Value
 from dropcheck.simulation import Compiled, Tally
 from dropcheck.vocabulary.functions.elementwise import ADD, NEGATIVE, SUBTRACT
-
-Floats = npt.NDArray[np.float64]
 
 # Groups of blocks whose averages show how far a side may be off; fewer blocks show nothing.
 GROUPS = 16

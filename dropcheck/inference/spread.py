@@ -31,8 +31,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from dropcheck.array_types import Floats
 from dropcheck.inference.catoni import (
     catoni_interval,
     half_width,
@@ -44,8 +44,6 @@ from dropcheck.inference.catoni import (
 )
 from dropcheck.inference.interval import Theta
 from dropcheck.vocabulary import special
-
-Floats = npt.NDArray[np.float64]
 
 # Share of the error that pays for the bound of the variance, where that comes from the blocks.
 VARIANCE_SHARE = 0.1

@@ -18,10 +18,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dropcheck.array_types import Floats
 from dropcheck.inference.enclosure import Enclosed, enclose, gradient
 from dropcheck.inference.interval import Interval
 from dropcheck.inference.spread import NetSpread, Reach
-from dropcheck.judging.case_run import Floats
 from dropcheck.simulation import Tally
 
 # Such an interval needs no more of the error: this enters through a logarithm.

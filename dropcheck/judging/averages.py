@@ -10,19 +10,20 @@ direction and the spread to be expected, and nothing of its draws is used again.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
+from dropcheck.array_types import Floats
 from dropcheck.inference import budget
 from dropcheck.inference.comparison import Comparison, expression
 from dropcheck.inference.enclosure import Enclosed, enclose
 from dropcheck.inference.interval import Interval, Theta
 from dropcheck.inference.region import decide
 from dropcheck.inference.spread import NetSpread, seen_variance
-from dropcheck.judging.case_run import CaseRun, Finding, Floats
+from dropcheck.judging.case_run import CaseRun, Judging
 from dropcheck.judging.evidence.units import looking, planner
 from dropcheck.judging.exactly import exact_quantity
 from dropcheck.judging.foreseen import foreseen
@@ -42,14 +43,11 @@ from dropcheck.judging.look import (
 from dropcheck.judging.outlook import BOX_SHARE, Direction, Outlook, draws_for, target_of
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Exact, Method, Verdict
-from dropcheck.simulation import PILOT, Compiled, Request, SpanSums, Tally
+from dropcheck.simulation import PILOT, Compiled, Tally
 from dropcheck.vocabulary.majorants.bounds_arithmetic import raised
 
 # An interval so many times the variance that the draws show is wide for what they do not show.
 UNSEEN = 4.0
-
-
-Judging = Generator[Request, SpanSums, Finding]
 
 
 def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Judging:

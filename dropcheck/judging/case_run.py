@@ -7,8 +7,8 @@ from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from dropcheck.array_types import Floats
 from dropcheck.claims.registry import Case
 from dropcheck.claims.values import parameter_text
 from dropcheck.execution.repetitions import Supply
@@ -47,8 +47,6 @@ from dropcheck.simulation import (
     stream,
 )
 
-Floats = npt.NDArray[np.float64]
-
 # Work that a case may cost by default, in rough nanoseconds on one core. In draws, not seconds, so
 # that the same file has the same verdicts on any machine.
 DEFAULT_WORK = 2e10
@@ -68,6 +66,8 @@ CANCELS = 1e-12 / ROUNDING
 # Draws without a condition being met once after which it is given up: by then one as rare as one
 # in ten thousand was met with chance 1 - e^-64.
 NEVER = 640_000
+Judging = Generator[Request, SpanSums, "Finding"]
+"""What judges a case: it asks for draws, is sent their sums, and returns what it finds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,10 @@ from functools import partial
 
 import numpy as np
 
+from dropcheck.array_types import Floats
 from dropcheck.inference.enclosure import gradient
 from dropcheck.inference.spread import NetSpread, Spread, seen_variance
-from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Floats
+from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun
 from dropcheck.judging.knowledge import ExactAverages, Knowledge
 from dropcheck.judging.look import enclosing
 from dropcheck.judging.outlook import (

@@ -21,7 +21,7 @@ from dropcheck.execution.schedule import Deadline, carried_out
 from dropcheck.inference.interval import FEWEST_BLOCKS
 from dropcheck.inference.region import decide
 from dropcheck.judging.averages import judge_averages
-from dropcheck.judging.case_run import CaseRun, Finding
+from dropcheck.judging.case_run import CaseRun, Finding, Judging
 from dropcheck.judging.events.certainty import by_counterexample
 from dropcheck.judging.events.counting import by_proportion
 from dropcheck.judging.events.ties import unless_tied
@@ -117,7 +117,7 @@ def judged_exactly(prepared: Prepared) -> Finding | None:
     return None if finding.exact is None else finding
 
 
-def judge(run: CaseRun) -> Generator[Request, SpanSums, Finding]:
+def judge(run: CaseRun) -> Judging:
     """Judge a case; asks for spans of draws as it goes.
 
     Raises:

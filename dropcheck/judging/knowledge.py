@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 
 from dropcheck.analysis.moments.exact import (
     ExactMoments,
@@ -20,6 +19,7 @@ from dropcheck.analysis.moments.exact import (
 from dropcheck.analysis.moments.norms import Norms
 from dropcheck.analysis.moments.single_draw import Found
 from dropcheck.analysis.undefined import may_be_undefined
+from dropcheck.array_types import Floats
 from dropcheck.inference.spread import Spread
 from dropcheck.language.graph import Value
 from dropcheck.reasons import Explanation
@@ -27,8 +27,6 @@ from dropcheck.results import Guarantee
 from dropcheck.simulation import Compiled, Program
 from dropcheck.vocabulary.majorants.bounds_arithmetic import raised
 from dropcheck.vocabulary.operators import UNDERFLOW
-
-Floats = npt.NDArray[np.float64]
 
 # Exact values are sums of products of float64: their last digits are not known.
 ROUNDING = 1e-12

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dropcheck.analysis.moments.exact import Integrand, exact_means
+from dropcheck.array_types import Floats
 from dropcheck.inference import budget
 from dropcheck.inference.comparison import Comparison
 from dropcheck.inference.interval import (
@@ -27,7 +28,7 @@ from dropcheck.inference.interval import (
 )
 from dropcheck.inference.region import decide
 from dropcheck.judging.as_seen import SHARE, as_seen
-from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding, Floats
+from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding, Judging
 from dropcheck.judging.evidence.units import looking, planner
 from dropcheck.judging.look import (
     ENDLESS,
@@ -101,7 +102,7 @@ def accepted(run: CaseRun, compiled: Compiled) -> bool:
 
 def by_limit_theorem(
     run: CaseRun, compiled: Compiled, unseen: Sequence[Callable[[float], float]] = ()
-) -> Generator[Request, SpanSums, Finding]:
+) -> Judging:
     """Judge a function of averages by the limit theorem and the delta method.
 
     `unseen` is known of code whose calls count: how far a share of them can move each comparison.

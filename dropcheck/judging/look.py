@@ -9,6 +9,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from dropcheck.array_types import Floats
 from dropcheck.inference import budget
 from dropcheck.inference.comparison import Comparison, Reading
 from dropcheck.inference.enclosure import Enclosed, enclose
@@ -17,8 +18,9 @@ from dropcheck.inference.region import decide, reach, region_floor, widening
 from dropcheck.inference.scale import scale_of_sides
 from dropcheck.inference.sides import Looked, claimed_about, may_be_off
 from dropcheck.inference.spread import between_parts, design_effect
-from dropcheck.judging.case_run import CaseRun, Finding, Floats
-from dropcheck.reasons import Explanation, Reason
+from dropcheck.judging.case_run import CaseRun, Finding
+from dropcheck.judging.wrong_draws import why_undefined
+from dropcheck.reasons import Reason
 from dropcheck.results import Guarantee, Method, Region, Verdict
 from dropcheck.simulation import FEWEST_CALLS, Compiled, Tally, means_of
 from dropcheck.vocabulary.enclosures import Affine
@@ -393,12 +395,3 @@ def undefined_at_averages(compiled: Compiled, tally: Tally, guarantee: Guarantee
         sampling=tally.program.sampling,
         explanation=why_undefined(compiled, tally),
     )
-
-
-def why_undefined(compiled: Compiled, tally: Tally) -> Explanation:
-    """What makes the quantity undefined at the averages themselves."""
-    for leaf in compiled.functional.leaves.values():
-        column = leaf.columns.get("g")
-        if column is not None and tally.totals[column] == 0:
-            return Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
-    return Reason.UNDEFINED_AT_AVERAGES.explain()

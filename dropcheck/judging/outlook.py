@@ -9,13 +9,14 @@ from functools import partial
 
 import numpy as np
 
+from dropcheck.array_types import Floats
 from dropcheck.inference import budget
 from dropcheck.inference.comparison import Comparison
 from dropcheck.inference.enclosure import Enclosed, enclose
 from dropcheck.inference.region import region_floor, ways, widening
 from dropcheck.inference.sides import SIGNIFICANT, may_be_off
 from dropcheck.inference.spread import NetSpread, Spread
-from dropcheck.judging.case_run import CaseRun, Floats
+from dropcheck.judging.case_run import CaseRun
 from dropcheck.judging.look import (
     ENDLESS,
     ROUNDING,

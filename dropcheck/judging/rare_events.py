@@ -14,10 +14,10 @@ import numpy as np
 
 from dropcheck.analysis.moments.exact import ExactMoments
 from dropcheck.analysis.strata import DrawInStrata, InStratum, Stratified, candidates, typical
+from dropcheck.array_types import Floats
 from dropcheck.judging.knowledge import (
     ORDERS,
     ExactAverages,
-    Floats,
     InStrata,
     Knowledge,
     integrands_of,

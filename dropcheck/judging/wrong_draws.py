@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from dropcheck.reasons import Explanation, Reason
-from dropcheck.simulation import PILOT, Tally, example
+from dropcheck.simulation import PILOT, Compiled, Tally, example
 
 Streams = Callable[[int, int], np.random.Generator]
 """The streams of a case, by what they are drawn for and the number of the span."""
@@ -23,6 +23,15 @@ def undefined_draws(tally: Tally) -> Explanation | None:
         percent=float(f"{100 * tally.undefined / tally.looked_at:.2g}"),
         first=(tally.first_undefined or 0) + 1,
     )
+
+
+def why_undefined(compiled: Compiled, tally: Tally) -> Explanation:
+    """What makes the quantity undefined at the averages themselves."""
+    for leaf in compiled.functional.leaves.values():
+        column = leaf.columns.get("g")
+        if column is not None and tally.totals[column] == 0:
+            return Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
+    return Reason.UNDEFINED_AT_AVERAGES.explain()
 
 
 def not_numbers(tally: Tally, streams: Streams, purpose: int) -> Explanation:

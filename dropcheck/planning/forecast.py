@@ -28,13 +28,13 @@ from dropcheck.judging.foreseen import foreseen
 from dropcheck.judging.judge import run_case
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.laws.by_relation import counting_of
-from dropcheck.judging.look import ENDLESS, judge_look, why_endless, why_undefined
+from dropcheck.judging.look import ENDLESS, judge_look, why_endless
 from dropcheck.judging.outlook import smallest_seen
 from dropcheck.judging.prepared import Prepared
 from dropcheck.judging.quantiles.pilot_sample import piloted as sampled
 from dropcheck.judging.quantiles.pilot_sample import reach_of
 from dropcheck.judging.witness import BASES
-from dropcheck.judging.wrong_draws import undefined_draws
+from dropcheck.judging.wrong_draws import undefined_draws, why_undefined
 from dropcheck.language.law_claims import LawClaim
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Edge, Guarantee, Verdict

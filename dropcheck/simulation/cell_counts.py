@@ -14,9 +14,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from dropcheck.array_types import Floats
 from dropcheck.vocabulary.function import Array
-
-Floats = npt.NDArray[np.float64]
 
 # Of each block so many draws, the first, are looked at for their places within fine cells.
 PLACED = 8192

@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, in_order, kernel_of, number, operators
 from dropcheck.vocabulary.enclosures import applied
 from dropcheck.vocabulary.enclosures.affine import Affine, enclosed
 from dropcheck.vocabulary.function import Array, Function, Kernel
 from dropcheck.vocabulary.functions import elementwise
 from dropcheck.vocabulary.functions.elementwise import POWER
-from dropcheck.vocabulary.operators import Averages, Floats, Operator
+from dropcheck.vocabulary.operators import Averages, Operator
 
 
 @dataclass(frozen=True, slots=True)

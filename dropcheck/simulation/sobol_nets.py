@@ -23,12 +23,12 @@ from functools import lru_cache
 import numpy as np
 import numpy.typing as npt
 
+from dropcheck.array_types import Floats
 from dropcheck.vocabulary.distributions.distribution import Values
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.shapes import Shape
 
-Floats = npt.NDArray[np.float64]
 Points = npt.NDArray[np.uint64]
 
 # Of each coordinate but the first: the coefficients of a primitive polynomial over GF(2) between

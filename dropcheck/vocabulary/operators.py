@@ -15,12 +15,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dropcheck.array_types import Floats
 from dropcheck.vocabulary.constants import PROBABILITY
 from dropcheck.vocabulary.enclosures.affine import Affine
-
-Floats = npt.NDArray[np.float64]
 
 # Below this the average of an even power has lost digits, or is 0 for want of smaller numbers.
 UNDERFLOW = 1e-290

@@ -25,6 +25,7 @@ FLOORS = {
     "results": 0,
     "settings": 0,
     # words and files
+    "array_types": 1,
     "vocabulary": 1,
     "claims": 1,
     "options": 2,
@@ -62,6 +63,8 @@ SIDEWAYS: dict[tuple[str, str], set[str] | None] = {
     ("packs", "errors"): None,
     # and why it is undecided
     ("results", "reasons"): None,
+    # rules of words are about arrays of numbers
+    ("vocabulary", "array_types"): None,
     # a search is many cases that are run as one, and planned so
     ("running", "searching"): None,
     ("planning", "searching"): {"dropcheck.searching"},
@@ -122,7 +125,7 @@ LIBRARIES = {
     "numpy": (
         *("vocabulary", "language", "analysis", "simulation", "execution"),
         *("inference", "judging", "planning", "code", "audit.audited_code"),
-        "packs.implementations",
+        *("array_types", "packs.implementations"),
     ),
     "torch": ("code.adapters.torch_adapter", "packs.implementations"),
     "jax": ("code.adapters.jax_adapter", "packs.implementations"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,12 +16,30 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 MOST_LINES = 400
 MOST_IN_A_FOLDER = 15
 MOST_POSITIONAL = 4
+TYPE_NAME = re.compile(r"_?[A-Z]+[a-z]\w*")
+# each of these modules stands alone, as a user's own code would: it imports nothing of the package
+ALONE = Path("packs/implementations")
 
 
 def doubled(names: Iterable[str]) -> list[str]:
     """The names that stand for more than one module."""
     counted = Counter(name for name in names if name != "__init__")
     return sorted(name for name, count in counted.items() if count > 1)
+
+
+def class_names(tree: ast.Module) -> Iterator[str]:
+    """Every class of a module, and its own capitalised names for types; no type variables."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            yield node.name
+    for node in tree.body:
+        value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+        if value is None or (isinstance(value, ast.Call) and ast.unparse(value.func) == "TypeVar"):
+            continue
+        named = node.targets if isinstance(node, ast.Assign) else [node.target]
+        yield from (
+            one.id for one in named if isinstance(one, ast.Name) and TYPE_NAME.fullmatch(one.id)
+        )
 
 
 def crowded(paths: Iterable[Path], most: int = MOST_IN_A_FOLDER) -> dict[str, int]:
@@ -56,6 +75,14 @@ def test_no_two_modules_share_a_name() -> None:
     assert doubled(path.stem for path in MODULES) == []
 
 
+def test_no_two_classes_share_a_name() -> None:
+    """Nor two names of types: who searches for one finds no other."""
+    names = (class_names(tree) for path, tree in trees().items() if not path.is_relative_to(ALONE))
+    counted = Counter(name for own in names for name in own)
+    assert len(counted) > 500
+    assert {name: count for name, count in counted.items() if count > 1} == {}
+
+
 def test_no_folder_is_crowded() -> None:
     assert crowded(path.relative_to(PACKAGE) for path in MODULES) == {}
 
@@ -77,6 +104,19 @@ def test_records_of_many_fields_are_built_by_keyword() -> None:
 
 def test_a_doubled_name_is_found() -> None:
     assert doubled(["a", "b", "a", "__init__", "__init__"]) == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("class Plan:\n    class Part: ...", ["Plan", "Part"]),
+        ("def made():\n    class _Plan: ...", ["_Plan"]),
+        ("Floats = NDArray[float]\nLevel: TypeAlias = int", ["Floats", "Level"]),
+        ("Kept = TypeVar('Kept')\nMOST = 3\nE = 2\nplan = Plan()", []),
+    ],
+)
+def test_names_of_classes_are_found(text: str, names: list[str]) -> None:
+    assert list(class_names(ast.parse(text))) == names
 
 
 def test_a_crowded_folder_is_found() -> None:

@@ -15,8 +15,9 @@ import pytest
 from scipy.integrate import quad
 from trials import alarm
 
+from dropcheck.array_types import Floats
 from dropcheck.inference.catoni import catoni_interval
-from dropcheck.inference.spread import Floats, Spread, seen_variance
+from dropcheck.inference.spread import Spread, seen_variance
 
 REPEATS = 600
 ALPHA = 0.05

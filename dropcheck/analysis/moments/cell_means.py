@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from dropcheck.analysis.moments.cells import FUNCTION_DEGREE, Cells, can_be_split
 from dropcheck.analysis.moments.draw_steps import ROUNDING, Steps
+from dropcheck.array_types import Floats, Truths
 from dropcheck.language.graph import Value
 from dropcheck.vocabulary.smoothness.pieces import absolute
 from dropcheck.vocabulary.smoothness.ranges import (
-    Floats,
     Ranges,
     fixed,
     multiply,
@@ -23,7 +23,6 @@ from dropcheck.vocabulary.smoothness.ranges import (
 )
 from dropcheck.vocabulary.smoothness.slopes import real_power
 
-Truths = NDArray[np.bool_]
 Norm = Callable[[Value, float], float]
 """An upper bound of (E|quantity|^p)^(1/p), infinite where none is known."""
 

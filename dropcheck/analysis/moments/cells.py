@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dropcheck.array_types import Floats
 from dropcheck.language.graph import Plain, fixed_array
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.law_parts import LawPart
-from dropcheck.vocabulary.smoothness.ranges import Floats
 
 POINTS = 24
 # the degree up to which a density is taken as a polynomial; for the function that leaves:

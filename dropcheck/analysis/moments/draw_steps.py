@@ -10,10 +10,11 @@ import numpy as np
 
 from dropcheck.analysis.bounds import hull_of, hull_of_fixed
 from dropcheck.analysis.on_paper import EXACT, Rounded, near_jumps, value_on_paper
+from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, in_order, kernel_of, number
 from dropcheck.vocabulary.function import Array, KernelError
 from dropcheck.vocabulary.hulls import Hull
-from dropcheck.vocabulary.smoothness.ranges import Floats, Ranges, fixed
+from dropcheck.vocabulary.smoothness.ranges import Ranges, fixed
 
 # Functions of one draw are short: what is longer is not looked at.
 MOST_STEPS = 100

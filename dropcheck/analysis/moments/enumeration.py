@@ -11,14 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from dropcheck.analysis.on_paper import EXACT, Rounded, alike, near_jumps, value_on_paper
+from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, kernel_of, number, ordered
 from dropcheck.vocabulary.function import Array, KernelError
 from dropcheck.vocabulary.law import argument_problem
-
-Floats = npt.NDArray[np.float64]
 
 MOST_NUMBERS = 2_000_000  # of all values in all outcomes
 MOST_VALUES = 2_000

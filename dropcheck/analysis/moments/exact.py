@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from dropcheck.analysis.factorised import Factorised, PoweredValues
+from dropcheck.analysis.factorised import Factorised
 from dropcheck.analysis.moments.draw_steps import Steps, draw_below
 from dropcheck.analysis.moments.enumeration import Outcomes, outcomes_of
 from dropcheck.analysis.moments.linear_forms import factors_of, moments_of
@@ -23,7 +23,9 @@ from dropcheck.analysis.polynomials.expectation import PRECISION, drawn_in, expe
 from dropcheck.analysis.polynomials.letters import Centred, Identities
 from dropcheck.analysis.polynomials.normal_form import NormalForms
 from dropcheck.analysis.polynomials.polynomial import Polynomial, mean_of_elements, value_of
-from dropcheck.analysis.polynomials.terms import SMALLEST, Atom, Floats, Monomial
+from dropcheck.analysis.polynomials.terms import SMALLEST, Atom, Monomial
+from dropcheck.analysis.products import ValuePowers
+from dropcheck.array_types import Floats
 from dropcheck.language.graph import Value
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 
@@ -37,14 +39,11 @@ MOST_OFF = 1e-6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Integrand:
-    """[given] · Π (value − centre)^power, averaged over the elements of a draw.
+    """[given] · Π (value − centre)^power, averaged over the elements of a draw."""
 
-    `factors` are the quantities and their powers, `centres` one number for each of them.
-    """
-
-    factors: tuple[tuple[Value, int], ...]
+    factors: ValuePowers
     given: Value | None = None
-    centres: tuple[float, ...] = ()
+    centres: tuple[float, ...] = ()  # a number for each factor
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -263,7 +262,7 @@ def _of_factors(
     return moments if moments.error <= MOST_OFF else None
 
 
-def _mean_of_products(known: Found | None, *averaged: PoweredValues) -> tuple[float, float] | None:
+def _mean_of_products(known: Found | None, *averaged: ValuePowers) -> tuple[float, float] | None:
     """The mean of a product, or of two that are averaged over their elements first."""
     own = [Integrand(factors=product) for product in averaged if product]
     if len(own) < 2:

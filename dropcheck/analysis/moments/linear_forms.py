@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dropcheck.analysis.moments.law_bounds import fixed_arguments
 from dropcheck.analysis.polynomials.terms import SMALLEST
+from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.functions.elementwise import (
@@ -30,7 +30,6 @@ from dropcheck.vocabulary.functions.elementwise import (
 )
 from dropcheck.vocabulary.majorants.bounds_arithmetic import summed
 
-Floats = npt.NDArray[np.float64]
 FloatType = type[np.float64] | type[np.float32]
 
 # Factors of both sides of a covariance together: their partitions are few.

@@ -29,16 +29,16 @@ from dropcheck.analysis.moments.cell_means import (
     CellMeans,
     Norm,
     SingleDrawIntegrand,
-    Truths,
     means_of,
     near_cells,
 )
 from dropcheck.analysis.moments.cells import between, can_be_split, cut_law, split
 from dropcheck.analysis.moments.draw_steps import Steps, draw_below, law_of
+from dropcheck.array_types import Floats, Truths
 from dropcheck.language.graph import Plain, Value
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.majorants.bounds_arithmetic import summed
-from dropcheck.vocabulary.smoothness.ranges import Floats, Ranges
+from dropcheck.vocabulary.smoothness.ranges import Ranges
 
 __all__ = [
     "Estimate",

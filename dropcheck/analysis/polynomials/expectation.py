@@ -24,12 +24,12 @@ from dropcheck.analysis.polynomials.term_space import Space, substituted
 from dropcheck.analysis.polynomials.terms import (
     EPSILON,
     Atom,
-    Floats,
     FunctionPowers,
     Monomial,
     multiplied,
     product_of,
 )
+from dropcheck.array_types import Floats
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 
 ElementNumbers = float | Floats

@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dropcheck.analysis.polynomials.term_space import (
     LARGEST_ARRAY,
@@ -22,11 +21,10 @@ from dropcheck.analysis.polynomials.term_space import (
     substituted,
 )
 from dropcheck.analysis.polynomials.terms import Monomial, fixed_index
+from dropcheck.array_types import Floats
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.functions.linear_maps import regrouped
 from dropcheck.vocabulary.shapes import Shape, ShapeError, broadcast
-
-Floats = npt.NDArray[np.float64]
 
 MOST_TERMS = 400
 LARGEST_EXPONENT = 8

@@ -16,7 +16,6 @@ from dropcheck.analysis.polynomials.terms import (
     EPSILON,
     ROUNDING,
     Atom,
-    Floats,
     Monomial,
     Tensor,
     merged,
@@ -24,6 +23,7 @@ from dropcheck.analysis.polynomials.terms import (
     power_of_two_values,
     product_of,
 )
+from dropcheck.array_types import Floats
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 
 LARGEST_ARRAY = 1_000_000  # entries of a fixed array

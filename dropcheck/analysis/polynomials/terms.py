@@ -10,11 +10,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from dropcheck.vocabulary.functions.algebra import PolynomialError
-
-Floats = npt.NDArray[np.float64]
 
 FunctionPowers = tuple[tuple[int, int], ...]
 """Functions of one draw, by number, and the powers that they are raised to."""

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
 
 import numpy as np
 
 from dropcheck.analysis.strategy import Certainty
 from dropcheck.inference.finite_sample import clopper_pearson, upper_bound
 from dropcheck.inference.interval import FEWEST_BLOCKS
-from dropcheck.judging.case_run import CaseRun, Finding
+from dropcheck.judging.case_run import CaseRun, Finding, Judging
 from dropcheck.judging.evidence.units import looking, planner
 from dropcheck.judging.exactly import exact_probability, known_exception
 from dropcheck.judging.prepared import rarest_violations
 from dropcheck.judging.wrong_draws import first_wrong
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee, Method, Region, Resolution, Verdict
-from dropcheck.simulation import MAIN, Counted, Request, SpanSums, Tally
+from dropcheck.simulation import MAIN, Counted, SpanSums, Tally
 
 # Looks for a counterexample of code, at twice as many draws each time: more than any run can make.
 MOST_LOOKS = 64
 
 
-def by_counterexample(
-    run: CaseRun, claim: Certainty, counted: Counted
-) -> Generator[Request, SpanSums, Finding]:
+def by_counterexample(run: CaseRun, claim: Certainty, counted: Counted) -> Judging:
     """An event that is claimed to be certain: one counterexample refutes.
 
     So does the model where it gives the chance of one. Code, whose draws may take long, is looked
@@ -37,9 +34,7 @@ def by_counterexample(
     return (yield from by_draws(run, claim, counted))
 
 
-def by_draws(
-    run: CaseRun, claim: Certainty, counted: Counted
-) -> Generator[Request, SpanSums, Finding]:
+def by_draws(run: CaseRun, claim: Certainty, counted: Counted) -> Judging:
     """The same by what is drawn alone."""
     if run.held is not None:
         return (yield from _by_all_nights(run, claim, counted))
@@ -70,9 +65,7 @@ def by_draws(
     return _found(run, claim, counted, tally, alpha)
 
 
-def _by_all_nights(
-    run: CaseRun, claim: Certainty, counted: Counted
-) -> Generator[Request, SpanSums, Finding]:
+def _by_all_nights(run: CaseRun, claim: Certainty, counted: Counted) -> Judging:
     """The same from draws that are kept.
 
     A claim is verified by many draws without a counterexample. If later ones, too, have none, it

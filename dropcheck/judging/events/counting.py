@@ -10,12 +10,13 @@ from functools import partial
 import numpy as np
 
 from dropcheck.analysis.strategy import Proportion, averages_of
+from dropcheck.array_types import Floats
 from dropcheck.inference import budget
 from dropcheck.inference.finite_sample import clopper_pearson
 from dropcheck.inference.interval import FEWEST_BLOCKS, Interval
 from dropcheck.inference.region import decide, widening
 from dropcheck.judging.averages import judge_averages
-from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding, Floats
+from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding, Judging
 from dropcheck.judging.events import certainty
 from dropcheck.judging.evidence.units import looking, planner
 from dropcheck.judging.exactly import exact_probability, of_proportion
@@ -208,9 +209,7 @@ def _to_plan_by(claim: Proportion, counted: Counted, interval: Interval, tally: 
     return replace(interval, standard_error=error)
 
 
-def by_proportion(
-    run: CaseRun, claim: Proportion, counted: Counted
-) -> Generator[Request, SpanSums, Finding]:
+def by_proportion(run: CaseRun, claim: Proportion, counted: Counted) -> Judging:
     """One bare probability of an event that is one truth a draw: exact binomial intervals."""
     plan = planner(run)
     pilot = yield from piloted(plan, claim, counted)

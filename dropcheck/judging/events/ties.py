@@ -14,7 +14,7 @@ from functools import partial
 
 from dropcheck.analysis.on_paper import first_off
 from dropcheck.analysis.strategy import Certainty, Quantiles
-from dropcheck.judging.case_run import PILOT_DRAWS, CaseRun, Finding
+from dropcheck.judging.case_run import PILOT_DRAWS, CaseRun, Finding, Judging
 from dropcheck.judging.events.certainty import by_draws, draws_that_bound
 from dropcheck.judging.limit_theorem import by_limit_theorem
 from dropcheck.judging.witness import fits
@@ -28,8 +28,6 @@ SEARCH_WORK, WORK_ON_PAPER = 2e7, 2e9
 # Draws on paper that a verdict may take: so many times those of the first one, and as many more as
 # a certainty takes.
 MORE_DRAWS, DRAWS_OF_CERTAINTY = 4, 2**18
-
-Judging = Generator[Request, SpanSums, Finding]
 
 
 def unless_tied(run: CaseRun, finding: Finding, judge: Callable[[CaseRun], Judging]) -> Judging:

@@ -10,14 +10,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
-import numpy.typing as npt
 
+from dropcheck.array_types import Floats
 from dropcheck.claims.registry import Case, SourceText
 from dropcheck.results.drawn import Evidence, Kept, Unit, Units
 from dropcheck.settings import Settings
 from dropcheck.simulation import SpanSums
-
-Floats = npt.NDArray[np.float64]
 
 STREAMS = 1
 """Of how draws are made from a seed. Where that changes, evidence starts anew."""

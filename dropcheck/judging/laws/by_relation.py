@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import replace
 
-from dropcheck.judging.case_run import CaseRun, Finding
+from dropcheck.judging.case_run import CaseRun, Judging
 from dropcheck.judging.laws.dependence import by_tables, tables_plan
 from dropcheck.judging.laws.far_tails import SEEN_OFTEN
 from dropcheck.judging.laws.looks import Counting
 from dropcheck.judging.laws.one_law import by_law, plan_of
 from dropcheck.judging.laws.two_laws import by_two_laws, pair_plan
 from dropcheck.language.law_claims import LawClaim, Relation
-from dropcheck.simulation import Program, Request, SpanSums
+from dropcheck.simulation import Program
 
 
-def by_laws(
-    run: CaseRun, claim: LawClaim, program: Program
-) -> Generator[Request, SpanSums, Finding]:
+def by_laws(run: CaseRun, claim: LawClaim, program: Program) -> Judging:
     """Judge a statement about laws; asks for spans of draws as it goes."""
     match claim.relation:
         case Relation.FOLLOWS:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Generator, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from dropcheck.analysis.law_cells import ROUNDING, TIES, rounding_of
+from dropcheck.array_types import Floats
 from dropcheck.inference import budget, cell_evidence
 from dropcheck.inference.distribution_distance import (
     DistancePrecision,
     empirical_bernstein,
     massart,
 )
-from dropcheck.judging.case_run import CaseRun, Finding
+from dropcheck.judging.case_run import CaseRun, Judging
 from dropcheck.judging.laws.law_evidence import EValue
 from dropcheck.judging.laws.looks import (
     Counting,
@@ -30,9 +30,7 @@ from dropcheck.language.law_claims import LawClaim, pairs
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Call, Name
 from dropcheck.reasons import Reason
-from dropcheck.simulation import CountTally, Program, Request, SpanSums, Tables
-
-Floats = npt.NDArray[np.float64]
+from dropcheck.simulation import CountTally, Program, Tables
 
 # Cells of each quantity: of few quantities that are looked at together, by how many there are, and
 # of pairs, by how many pairs there are at most.
@@ -132,9 +130,7 @@ def _names(run: CaseRun, claim: LawClaim) -> Iterator[str]:
             yield whole + (f"[{', '.join(map(str, index))}]" if index else "")
 
 
-def by_tables(
-    run: CaseRun, claim: LawClaim, program: Program
-) -> Generator[Request, SpanSums, Finding]:
+def by_tables(run: CaseRun, claim: LawClaim, program: Program) -> Judging:
     """Judge that quantities are independent."""
     plan = tables_plan(run, claim, program)
     tally = CountTally(plan.counting.program)

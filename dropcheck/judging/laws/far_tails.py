@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
 from dataclasses import replace
 
 import numpy as np
 
 from dropcheck.analysis.law_cells import LawCells
+from dropcheck.array_types import Floats, Indices
 from dropcheck.inference import cell_evidence
 from dropcheck.inference.finite_sample import clopper_pearson
-from dropcheck.judging.case_run import CaseRun, Finding
+from dropcheck.judging.case_run import CaseRun, Finding, Judging
 from dropcheck.judging.laws.law_evidence import (
     TAIL,
     EValue,
-    Floats,
-    Indices,
     Tails,
     every_tail,
     of_tails,
@@ -30,8 +28,6 @@ from dropcheck.simulation import (
     CountTally,
     FarOut,
     Program,
-    Request,
-    SpanSums,
     counting_in_cells,
 )
 
@@ -50,7 +46,7 @@ def far_out(
     shares: Shares,
     tails: float,
     entries: int,
-) -> Generator[Request, SpanSums, Finding]:
+) -> Judging:
     """Go on until each tail that is claimed is known to be right to within a factor."""
     low, high = cells.low_tails, cells.high_tails
     totals = before.totals.reshape(entries, -1)

@@ -10,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from dropcheck.analysis.law_cells import POSITIONS, SHAPES, LawCells
+from dropcheck.array_types import Floats, Indices
 from dropcheck.inference import cell_evidence
 from dropcheck.inference.distribution_distance import Distance, distance
 from dropcheck.reasons import Explanation, Reason
 
-Floats = npt.NDArray[np.float64]
-Indices = npt.NDArray[np.intp]
 Tails = tuple[Indices, Indices]
 """Places of cuts in the lower tail, and in the upper one."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from dropcheck.array_types import Floats
 from dropcheck.inference import budget
 from dropcheck.inference.distribution_distance import DistancePrecision
 from dropcheck.inference.region import decide
-from dropcheck.judging.case_run import CaseRun, Finding
+from dropcheck.judging.case_run import CaseRun, Finding, Judging
 from dropcheck.judging.laws.law_evidence import EValue
 from dropcheck.judging.look import dependent, effect_of
 from dropcheck.reasons import Explanation, Reason
@@ -24,14 +24,10 @@ from dropcheck.simulation import (
     Counter,
     CountTally,
     Program,
-    Request,
-    SpanSums,
     counting_in_cells,
     magnitude_of,
     values_of,
 )
-
-Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -195,7 +191,7 @@ def until_decided(
     at_look: Callable[[float, float], Seen],
     holds: Explanation,
     too_wide: Explanation | None = None,
-) -> Generator[Request, SpanSums, Finding]:
+) -> Judging:
     """Draw and look until the distance verifies or refutes, or the evidence refutes.
 
     Args:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from dropcheck.analysis.law_cells import POSITIONS, LawCells, law_cells
+from dropcheck.array_types import Floats
 from dropcheck.inference import budget
 from dropcheck.inference.distribution_distance import DistancePrecision, distance, massart
-from dropcheck.judging.case_run import CaseRun, Finding
+from dropcheck.judging.case_run import CaseRun, Judging
 from dropcheck.judging.laws.far_tails import far_out
 from dropcheck.judging.laws.law_evidence import apart, evidence
 from dropcheck.judging.laws.looks import (
@@ -25,10 +24,8 @@ from dropcheck.judging.laws.looks import (
 from dropcheck.language.law_claims import LawClaim
 from dropcheck.reasons import Reason
 from dropcheck.results import Verdict
-from dropcheck.simulation import AtCuts, CountTally, Program, Request, SpanSums
+from dropcheck.simulation import AtCuts, CountTally, Program
 from dropcheck.vocabulary.functions.number_formats import DOUBLE, SINGLE, rounded
-
-Floats = npt.NDArray[np.float64]
 
 # How far out tails are looked at where the claim does not say.
 TAILS = 1e-6
@@ -84,9 +81,7 @@ def _format_of(program: Program, values: Floats) -> str:
     return SINGLE if short else DOUBLE
 
 
-def by_law(
-    run: CaseRun, claim: LawClaim, program: Program
-) -> Generator[Request, SpanSums, Finding]:
+def by_law(run: CaseRun, claim: LawClaim, program: Program) -> Judging:
     """Judge `y ~ law`, for each entry of y."""
     plan = plan_of(run, claim, program)
     tails = run.case.claim.tails

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from dropcheck.analysis.sample_cells import SampleCells, sample_cells
+from dropcheck.array_types import Floats
 from dropcheck.inference import budget, cell_evidence
 from dropcheck.inference.distribution_distance import (
     Distance,
@@ -17,7 +16,7 @@ from dropcheck.inference.distribution_distance import (
     distance,
     massart,
 )
-from dropcheck.judging.case_run import CaseRun, Finding
+from dropcheck.judging.case_run import CaseRun, Judging
 from dropcheck.judging.laws.law_evidence import EValue
 from dropcheck.judging.laws.looks import (
     Counting,
@@ -29,9 +28,7 @@ from dropcheck.judging.laws.looks import (
 )
 from dropcheck.language.law_claims import LawClaim
 from dropcheck.reasons import Reason
-from dropcheck.simulation import CountTally, Program, Request, SpanSums, TwoAtCuts
-
-Floats = npt.NDArray[np.float64]
+from dropcheck.simulation import CountTally, Program, TwoAtCuts
 
 # Pilot draws per resolution: cells then hold a small share of it.
 PILOT_PER_RESOLUTION = 128
@@ -152,9 +149,7 @@ def _guesses(first: Floats, second: Floats) -> list[tuple[Floats, Floats]]:
     ]
 
 
-def by_two_laws(
-    run: CaseRun, claim: LawClaim, program: Program
-) -> Generator[Request, SpanSums, Finding]:
+def by_two_laws(run: CaseRun, claim: LawClaim, program: Program) -> Judging:
     """Judge `x ~ y`, for each entry of x and the same entry of y."""
     plan = pair_plan(run, claim, program)
     doubts = Doubts(plan)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
 
 from dropcheck.analysis.strategy import Quantiles
+from dropcheck.array_types import Floats
 from dropcheck.inference import budget
 from dropcheck.inference.interval import FEWEST_BLOCKS
 from dropcheck.inference.region import decide
-from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding, Floats
+from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding, Judging
 from dropcheck.judging.look import ENDLESS, dependent, effect_of, far_off, settling
 from dropcheck.judging.quantiles.exact_quantiles import (
     by_exact_quantiles,
@@ -33,8 +34,6 @@ from dropcheck.results import Exact, Guarantee, Method, Verdict
 from dropcheck.simulation import (
     MAIN,
     AtThresholds,
-    Request,
-    SpanSums,
     Tally,
     Threshold,
     compile_counts,
@@ -49,9 +48,7 @@ FARTHER = (6.0, 8.0, 12.0, 16.0, 24.0, 32.0)
 PLANNED_BLOCKS = 512
 
 
-def by_order_statistics(
-    run: CaseRun, claim: Quantiles, compiled: AtThresholds
-) -> Generator[Request, SpanSums, Finding]:
+def by_order_statistics(run: CaseRun, claim: Quantiles, compiled: AtThresholds) -> Judging:
     """Judge a claim about quantiles; asks for spans of draws as it goes."""
     pilot = yield from piloted(run, claim, compiled)
     broken = run.undefined(pilot.sample, Method.ORDER_STATISTICS, Guarantee.EXACT)

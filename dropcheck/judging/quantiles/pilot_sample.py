@@ -14,11 +14,12 @@ import numpy as np
 
 from dropcheck.analysis.linear import of_operators
 from dropcheck.analysis.strategy import Quantiles
+from dropcheck.array_types import Floats
 from dropcheck.inference import budget
 from dropcheck.inference.comparison import Comparison
 from dropcheck.inference.interval import FEWEST_BLOCKS
 from dropcheck.inference.region import reach, widening
-from dropcheck.judging.case_run import CaseRun, Finding, Floats
+from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.judging.look import ENDLESS, ROUNDING, sharpness_of
 from dropcheck.results import Guarantee, Method, Region, Verdict
 from dropcheck.simulation import PILOT, AtThresholds, Request, SpanSums, Tally

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 import dropcheck.vocabulary.enclosures.curves  # noqa: F401 — which completes the rules
-from dropcheck.vocabulary.enclosures.affine import Affine, Floats, between, enclosed, made
+from dropcheck.array_types import Floats
+from dropcheck.vocabulary.enclosures.affine import Affine, between, enclosed, made
 from dropcheck.vocabulary.function import Function, Kernel
 from dropcheck.vocabulary.hulls import Hull, Use
 from dropcheck.vocabulary.smoothness.ranges import Ranges

@@ -27,7 +27,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float64]
+from dropcheck.array_types import Floats
 
 # What rounding may add in one step, as a share of the largest magnitude in it: some units in the
 # last place of what numpy's and scipy's functions promise.

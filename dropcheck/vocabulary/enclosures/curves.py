@@ -15,9 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from dropcheck.array_types import Floats
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.enclosures import affine
-from dropcheck.vocabulary.enclosures.affine import ROUNDING, RULES, Affine, Floats, made
+from dropcheck.vocabulary.enclosures.affine import ROUNDING, RULES, Affine, made
 from dropcheck.vocabulary.special import Special
 
 Curve = Callable[[Floats], Any]

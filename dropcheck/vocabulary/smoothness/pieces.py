@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from dropcheck.array_types import Floats
 from dropcheck.vocabulary.smoothness.ranges import (
-    Floats,
     Ranges,
     RangesKernel,
     RangesRule,

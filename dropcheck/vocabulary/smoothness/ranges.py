@@ -22,9 +22,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from dropcheck.array_types import Floats
+
 RangesKernel = Callable[..., Any]
 
 

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dropcheck.array_types import Floats
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.smoothness.ranges import (
-    Floats,
     Ranges,
     RangesKernel,
     Slope,
