@@ -61,12 +61,14 @@ class Entry:
 class Tree:
     """A YAML mapping; keys are kept as written, so that `no` and `1` are names like others.
 
-    Of a key that is given twice the first is kept; `repeated` has the places of the others.
+    Of a key that is given twice the first is kept; `repeated` has the places of the others. `ends`
+    has places at which the entry before ends, of entries between which other text stands.
     """
 
     entries: dict[str, Entry]
     start: LineColumn
     repeated: tuple[tuple[str, LineColumn], ...] = ()
+    ends: tuple[LineColumn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,7 @@ def compose_text(
 def compose_piece(
     text: str, report: Problems, place: Callable[[LineColumn], LineColumn], at: LineColumn
 ) -> YamlNode | None:
-    """A piece of a document as nodes; None where it is empty, or cannot be read and is reported.
+    """A piece of a document as nodes; None where it is empty.
 
     Args:
         text: the piece.
@@ -140,7 +142,7 @@ def compose_piece(
         mark = error.problem_mark
         where = at if mark is None else place((mark.line, mark.column))
         report.add(where, f"this cannot be read as YAML: {error.problem}")
-        return None
+        return Broken(at)
 
 
 def _itself(position: LineColumn) -> LineColumn:

@@ -84,7 +84,8 @@ def _unconcerned(
     entries = entry.node.entries
     # what stands below a name that is given twice is read once, and concerns nothing else
     places = [(one.key_start, name) for name, one in entries.items()]
-    below = _below([*places, *((at, "") for _, at in entry.node.repeated)], wrong)
+    elsewhere = [*(at for _, at in entry.node.repeated), *entry.node.ends]
+    below = _below([*places, *((at, "") for at in elsewhere)], wrong)
     found = {
         name: kept
         for name, value in values.items()
@@ -128,7 +129,7 @@ def _without(values: _Values, tree: Tree, concerned: Iterable[str]) -> dict[str,
     concerned = {key for key in concerned if not _is_read(tree, key)}
     kept = {key: value for key, value in values.items() if key not in concerned}
     unread = any(key in kept and _is_broken(kept[key]) for key in _READ)
-    return kept if all(map(_is_beside, concerned)) and not unread else None
+    return kept if all(map(is_beside, concerned)) and not unread else None
 
 
 def _is_broken(value: Any) -> bool:
@@ -145,7 +146,7 @@ def _is_read(tree: Tree, key: str) -> bool:
     return any(one.node is value and one.key_start == value.start for one in others)
 
 
-def _is_beside(key: str) -> bool:
+def is_beside(key: str) -> bool:
     """Whether the language has no use for a key, or for the one that it is a slip of."""
     return (key if key in _READ else nearest(key, (*_BESIDE, *_READ))) in _BESIDE
 

@@ -47,6 +47,12 @@ class Piece:
         """Where it begins."""
         return self.places[0]
 
+    @property
+    def behind(self) -> LineColumn:
+        """A place behind its end, at which something may be missing."""
+        line, column = self.places[-1]
+        return line, column + 1
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:

@@ -10,16 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from dropcheck.claims.format import CLAIM, FILE, FORMAT
-from dropcheck.claims.nodes import Entry, Listing, Scalar, Tree, YamlNode, compose_piece
+from dropcheck.claims.nodes import Broken, Entry, Listing, Scalar, Tree, YamlNode, compose_piece
+from dropcheck.claims.readable import is_beside
 from dropcheck.claims.reader import registry_of
-from dropcheck.claims.registry import (
-    Claim,
-    Jump,
-    Page,
-    PartlyReadError,
-    Registry,
-    SourceText,
-)
+from dropcheck.claims.registry import Claim, Jump, Page, PartlyReadError, Registry, SourceText
 from dropcheck.claims.source import LineColumn, Problems, read_bytes
 from dropcheck.documents.carrier import KeyBlock, Mark, Piece
 from dropcheck.documents.carriers import marked_in
@@ -27,7 +21,7 @@ from dropcheck.documents.latex.formula import statements
 from dropcheck.documents.latex.tokens import LatexError
 from dropcheck.documents.spoken_of import Spoken, of_another_model, spoken_of
 from dropcheck.documents.unclaimed import Span, coverage_of
-from dropcheck.errors import DropcheckError, Problem, suggestion
+from dropcheck.errors import DropcheckError, Problem, nearest, suggestion
 from dropcheck.language.case_graphs import axes_in
 from dropcheck.language.cases import parse_claim
 from dropcheck.results import Written
@@ -91,6 +85,7 @@ class _Builder:
         self.formulas: dict[str, tuple[Piece, dict[str, str]]] = {}
         self.made: Counter[str] = Counter()  # how often each id was made
         self.marks: set[LineColumn] = set()
+        self.ends: list[LineColumn] = []  # of marks and blocks: what is behind is of no claim
         self.written: dict[str, Written] = {}  # what each mark speaks of, by its claim's id
         self.printed: dict[Span, Printed] = {}  # the same, by its place
         self.dotted: dict[str, str] = {}  # the ids with a dot, by what stands for them
@@ -98,8 +93,9 @@ class _Builder:
     # ---- blocks --------------------------------------------------------------------------------
 
     def add_block(self, block: KeyBlock) -> None:
+        self.ends.append(block.text.behind)
         node = self._composed(block.text, block.start)
-        if node is None:
+        if node is None or isinstance(node, Broken):
             return
         if not isinstance(node, Tree):
             self.report.add(block.start, "a block is a mapping", "write 'models:', and lines below")
@@ -140,6 +136,7 @@ class _Builder:
 
     def add_mark(self, mark: Mark) -> None:
         self.marks.add(mark.start)
+        self.ends.append(mark.body.behind)
         segments = list(mark.segments())
         keyed = bool(segments) and _KEY.match(segments[0].text) is not None
         stated = None if keyed or not segments else segments.pop(0)
@@ -225,17 +222,19 @@ class _Builder:
     def _misspelt(
         self, entries: dict[str, Entry], parameters: dict[str, Entry], words: set[str]
     ) -> bool:
-        """Whether a key was reported that nothing uses as a parameter."""
+        """Whether a key that the claim is read by is misspelt; slips are reported and mended."""
         said = [_shown(one.node) for one in entries.values()] + list(self.notation.values())
-        wrong = set(parameters) - words.union(*map(_WORD.findall, said))
-        for name in (*wrong,):
-            node, hint = parameters[name].node, suggestion(name, _CLAIM_KEYS)
-            if hint and isinstance(node, Scalar):
+        used = words.union(*map(_WORD.findall, said))
+        unused = {name: one for name, one in parameters.items() if name not in used}
+        keys = []
+        for name, entry in unused.items():
+            key = nearest(name, _CLAIM_KEYS)
+            if key is not None and isinstance(entry.node, Scalar):
                 message = f"{name!r} is neither a key nor used in the model or the claim"
-                self.report.add(parameters[name].key_start, message, hint)
-            else:
-                wrong.remove(name)
-        return bool(wrong)
+                self.report.add(entry.key_start, message, f"did you mean {key!r}?")
+                entries.setdefault(key, parameters.pop(name))
+                keys.append(key)
+        return not all(map(is_beside, keys))
 
     def _statement(self, spoken: Spoken, text: str, mark: Mark) -> Scalar:
         written = self._written(spoken, text, mark)
@@ -318,7 +317,7 @@ class _Builder:
         top = {"dropcheck": Entry(start, number), "documents": Entry(start, Tree(documents, start))}
         for key in ("models", "defaults", "claims"):
             if entries := getattr(self, key):
-                top[key] = Entry(start, Tree(entries, start))
+                top[key] = Entry(start, Tree(entries, start, ends=tuple(self.ends)))
         problems: list[Problem] = []
         try:
             registry = registry_of(Tree(top, start), self.report)

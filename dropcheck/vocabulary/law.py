@@ -242,10 +242,10 @@ def digits_problem(law: Law, arguments: Arguments) -> str | None:
         far = (np.abs(loc) > FARTHEST_OUT * scale) & (scale > 0)
     if not far.any():
         return None
-    loc, scale = float(loc[far][0]), float(scale[far][0])
+    around, width = float(loc[far][0]), float(scale[far][0])
     return (
-        f"draws around {loc:.6g} are multiples of {math.ulp(loc):.6g} in float64, which is too "
-        f"coarse for a scale of {scale:.6g}"
+        f"draws around {around:.6g} are multiples of {math.ulp(around):.6g} in float64, which is "
+        f"too coarse for a scale of {width:.6g}"
     )
 
 

@@ -164,3 +164,44 @@ def test_a_document_reports_all_at_once(tmp_path: Path) -> None:
     found = [problem.message for problem in problems_of(caught.value)]
     assert sum("'zz' is not defined" in one for one in found) == 1
     assert len(found) == 4, found
+
+
+# each stands behind a mark with an error of its own, and is an error of no other mark
+BESIDE_A_MARK = {
+    "a formula that is not read": "$x = \\foo{y}$<!-- dropcheck: -->",
+    "a figure that is not read": "1/2<!-- dropcheck: == 0.5 -->",
+    "an id twice": "0<!-- dropcheck #a: E(x) == 0; model: x = 0 -->",
+    "no mark": "0<!-- dropchek: E(x) == 0 -->",
+    "no key": "0<!-- dropcheck: 1 == 1; nothing -->",
+    "no YAML": "0<!-- dropcheck: 1 == 1; tags: [a -->",
+    "a block": "\n<!-- dropcheck\nmodel: {}\n-->\n",
+}
+
+
+@pytest.mark.parametrize("what", BESIDE_A_MARK)
+def test_an_error_of_a_mark_hides_none_of_another(what: str, tmp_path: Path) -> None:
+    paper = tmp_path / "paper.md"
+    mark = "0<!-- dropcheck #{}: E({}) == 0; model: x = 0 -->"
+    before, behind = mark.format("a", "q"), mark.format("b", "r")
+    paper.write_text(f"It is {before} and {BESIDE_A_MARK[what]} and {behind}.\n")
+    with pytest.raises(DropcheckError) as caught:
+        read_any(paper, "paper.md")
+    found = [problem.message for problem in problems_of(caught.value)]
+    assert ["'q' is not defined" in found[0], "'r' is not defined" in found[-1]] == [True, True]
+    assert len(found) == 3, found
+
+
+@pytest.mark.parametrize(
+    ("key", "named"),
+    [("exspect: refuted", True), ("tags: [a", True), ("modle: x = 0", False), ("model: 3", False)],
+)
+def test_an_error_beside_the_statement_of_a_mark_does_not_hide_it(
+    key: str, named: bool, tmp_path: Path
+) -> None:
+    paper = tmp_path / "paper.md"
+    paper.write_text(f"It is 0<!-- dropcheck: E(q) == 0; {key} -->.\n")
+    with pytest.raises(DropcheckError) as caught:
+        read_any(paper, "paper.md")
+    found = [problem.message for problem in problems_of(caught.value)]
+    assert any("'q' is not defined" in one for one in found) is named
+    assert len(found) == 1 + named, found

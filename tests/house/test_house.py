@@ -33,8 +33,9 @@ def class_names(tree: ast.Module) -> Iterator[str]:
         if isinstance(node, ast.ClassDef):
             yield node.name
     for node in tree.body:
-        value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
-        if value is None or (isinstance(value, ast.Call) and ast.unparse(value.func) == "TypeVar"):
+        if not isinstance(node, ast.Assign | ast.AnnAssign):
+            continue
+        if isinstance(node.value, ast.Call) and ast.unparse(node.value.func) == "TypeVar":
             continue
         named = node.targets if isinstance(node, ast.Assign) else [node.target]
         yield from (
