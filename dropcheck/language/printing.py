@@ -26,6 +26,7 @@ from dropcheck.language.syntax import (
 )
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.functions import FUNCTIONS, SIGNS
+from dropcheck.vocabulary.latex_words import GREEK
 from dropcheck.vocabulary.relations import FOLLOWS
 
 # How tightly each form binds, as in Python's grammar: the loosest first.
@@ -356,12 +357,6 @@ def number_text(value: float) -> str:
     return f"{mantissa}e{int(exponent)}" if separator else mantissa
 
 
-_GREEK = frozenset({
-    "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa",
-    "lambda", "mu", "nu", "xi", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi",
-    "omega", "Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi",
-    "Omega",
-})  # fmt: skip
 _LETTERS_DIGITS = re.compile(r"([^\W\d_]+)(\d+)")
 
 
@@ -382,7 +377,7 @@ def _latex_name(name: str) -> str:
 
 
 def _latex_word(word: str) -> str:
-    if word in _GREEK:
+    if word in GREEK:
         return f"\\{word}"
     if len(word) == 1 or word.isdecimal():
         return word

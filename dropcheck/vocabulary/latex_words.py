@@ -39,3 +39,10 @@ RELATIONS |= {r"\le": "<=", r"\ge": ">=", r"\lt": "<", r"\gt": ">", r"\ne": "!="
 AND, OR, NOT = "and", "or", "not"
 LOGIC = {str(SIGNS[word].latex): word for word in (AND, OR, NOT)}
 LETTERS = {c.latex: name for name, c in CONSTANTS.items()}
+_SMALL = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho varsigma
+sigma tau upsilon phi chi psi omega"""
+_CAPITAL = "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
+GREEK = dict(
+    zip(f"{_SMALL} {_CAPITAL}".split(), "αβγδεζηθικλμνξπρςστυφχψωΓΔΘΛΞΠΣΥΦΨΩ", strict=True)
+)
+"""Greek letters that are commands by their names."""

@@ -68,6 +68,7 @@ REFUSED = [
     ("-y^2(x) = 1", 4, "may be a function"),
     ("q_1(n) = 1", 3, "may be a function"),
     (r"\sigma(x + 1) = 1", 6, "may be a function"),
+    (r"\Phi(x + 1) = 1", 4, "may be a function"),
     (r"X \sim N(0, 4)", 2, "laws are not read"),
     (r"X \approx 3", 2, "an approximation"),
     (r"x \ne 1", 2, "cannot be"),

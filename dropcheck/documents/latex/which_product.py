@@ -8,11 +8,11 @@ from dropcheck.documents.latex.tokens import LatexError
 from dropcheck.language import syntax
 from dropcheck.language.lowering.axes import axes_of
 from dropcheck.language.syntax import Binary, Negative, Node, Number
+from dropcheck.vocabulary.latex_words import GREEK
 
-# Names of numbers that are one letter in print, and letters that name functions in most papers.
-_NUMBERS = "alpha beta gamma delta epsilon eta theta kappa lambda mu nu rho tau omega pi chi xi"
-_GREEK = frozenset(_NUMBERS.split())
-_CALLED = frozenset("fghFGH")
+# Letters that name functions in most papers.
+_CALLED = {*"fghFGH", "zeta", "sigma", "varsigma", "phi", "psi"}
+_CALLED |= {name for name in GREEK if name[0].isupper()}
 AxisCounts = Mapping[str, int]
 """The names of a model, with their numbers of axes."""
 _UNKNOWN = "which product is meant is not known here"
@@ -85,7 +85,7 @@ def refuse_call(left: Node, right: Node, axes: AxisCounts, column: int) -> None:
     if not isinstance(left, syntax.Name):
         return
     head = left.name.partition("_")[0]
-    letter = len(head) == 1 or head in _GREEK
+    letter = len(head) == 1 or head in GREEK
     summed = isinstance(right, Negative) or (
         isinstance(right, Binary) and right.operator in ("+", "-")
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from dropcheck.report.html import Markup, element, join, text
+from dropcheck.vocabulary.latex_words import GREEK
 
 DEEPEST = 12
 LONGEST = 2_000
@@ -19,27 +20,8 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _INNER = re.compile(r"\{(.*)\}", re.DOTALL)
-_GREEK = {
-    rf"\{name}": chr(0x3B1 + place)
-    for place, name in enumerate(
-        (
-            *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota"),
-            *("kappa", "lambda", "mu", "nu", "xi", "omicron", "pi", "rho", "varsigma", "sigma"),
-            *("tau", "upsilon", "phi", "chi", "psi", "omega"),
-        )
-    )
-}
-_CAPITALS = {
-    rf"\{name}": letter
-    for name, letter in zip(
-        ("Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Phi", "Psi", "Omega"),
-        "ΓΔΘΛΞΠΣΦΨΩ",
-        strict=True,
-    )
-}
 _SIGNS = {
-    **_GREEK,
-    **_CAPITALS,
+    **{rf"\{name}": letter for name, letter in GREEK.items()},
     r"\varepsilon": "ε",
     r"\varphi": "φ",
     r"\vartheta": "ϑ",
