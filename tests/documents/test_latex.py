@@ -15,8 +15,8 @@ from dropcheck.language.case_graphs import axes_in
 from dropcheck.language.cases import parse_claim
 from dropcheck.language.printing import statement_latex, unparse_statement
 
-AXES = {"x": 0, "y": 0, "X": 0, "Y": 0, "p": 0, "n": 0, "mu": 0, "sigma": 0, "rho": 0, "d_k": 0,
-        "q": 1, "k": 1, "w": 1, "Q": 2, "K": 2, "A": 2, "scores": 1}  # fmt: skip
+AXES = {"x": 0, "y": 0, "X": 0, "Y": 0, "p": 0, "n": 0, "mu": 0, "sigma": 0, "Psi": 0, "rho": 0,
+        "d_k": 0, "q": 1, "k": 1, "w": 1, "Q": 2, "K": 2, "A": 2, "scores": 1}  # fmt: skip
 NOTATION = {r"\text{Dropout}(X)": "y", r"\sigma^2_x": "mu + 1"}
 
 READ = {
@@ -68,7 +68,7 @@ REFUSED = [
     ("-y^2(x) = 1", 4, "may be a function"),
     ("q_1(n) = 1", 3, "may be a function"),
     (r"\sigma(x + 1) = 1", 6, "may be a function"),
-    (r"\Phi(x + 1) = 1", 4, "may be a function"),
+    (r"\Psi(x + 1) = 1", 4, "may be a function"),
     (r"X \sim N(0, 4)", 2, "laws are not read"),
     (r"X \approx 3", 2, "an approximation"),
     (r"x \ne 1", 2, "cannot be"),
