@@ -1,10 +1,11 @@
-"""Quantities of the same law made of fewer draws."""
+"""Quantities of the same law made of other draws: of fewer, or of such as more is known of."""
 
 from __future__ import annotations
 
 import dataclasses
 
 from dropcheck.analysis.fewer_draws.ranks import with_ranks
+from dropcheck.analysis.fewer_draws.roots import with_roots
 from dropcheck.analysis.fewer_draws.rotations import turned
 from dropcheck.language.cases import LoweredCase
 
@@ -14,7 +15,7 @@ def with_fewer_draws(lowered: LoweredCase) -> LoweredCase:
 
     The statements beside it share its draws, and are changed with it.
     """
-    for rule in (turned, with_ranks):
+    for rule in (with_roots, turned, with_ranks):
         family = [one for one in lowered.beside if one is not None] or [lowered]
         of = rule([value for one in family for value in one.operands])
         if of is None:

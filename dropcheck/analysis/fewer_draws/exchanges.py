@@ -1,10 +1,10 @@
-"""One value of a graph in place of another: what both kinds of fewer draws share."""
+"""One value of a graph in place of another."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from dropcheck.language.graph import Kind, Value, in_order, joined_sources
 
@@ -28,3 +28,16 @@ def made_of(value: Value, inputs: tuple[Value, ...]) -> Value:
         return value
     sources = joined_sources(inputs) if value.kind == Kind.COMPUTED else value.sources
     return dataclasses.replace(value, inputs=inputs, sources=sources)
+
+
+def exchanged(
+    values: Sequence[Value], stands: Mapping[int, Value]
+) -> Callable[[Value], Value] | None:
+    """What stands for each of some values where others stand for a few; None: for none at all."""
+    found = dict(stands)
+    for value in values if stands else ():
+        if id(value) not in found:
+            found[id(value)] = made_of(
+                value, tuple(found.get(id(one), one) for one in value.inputs)
+            )
+    return (lambda value: found.get(id(value), value)) if stands else None

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from dropcheck.analysis.fewer_draws.exchanges import made_of, takers_of, varying
+from dropcheck.analysis.fewer_draws.exchanges import exchanged, takers_of, varying
 from dropcheck.language.graph import Kind, Value, kernel_of
 from dropcheck.vocabulary.function import Array, axes_of
 from dropcheck.vocabulary.laws.ranked_law import can_be_ranked, ranked
@@ -33,13 +33,7 @@ def with_ranks(operands: Sequence[Value]) -> Callable[[Value], Value] | None:
         found = _element(value, takers, looked_at) if _is_sample(value) else None
         if found is not None:
             stands[id(found[0])] = found[1]
-    if not stands:
-        return None
-    for value in values:
-        if id(value) not in stands:
-            inputs = tuple(stands.get(id(one), one) for one in value.inputs)
-            stands[id(value)] = made_of(value, inputs)
-    return lambda value: stands.get(id(value), value)
+    return exchanged(values, stands)
 
 
 def _is_sample(value: Value) -> bool:

@@ -16,6 +16,7 @@ from dropcheck.analysis.polynomials.letters import Identities
 from dropcheck.analysis.polynomials.normal_form import NormalForms
 from dropcheck.analysis.polynomials.polynomial import Polynomial
 from dropcheck.analysis.polynomials.sources import ITSELF
+from dropcheck.analysis.polynomials.terms import Tensor, fixed_index
 from dropcheck.language.drawn_from import NO_DRAWS
 from dropcheck.language.graph import Kind, Value, computed, constant_beside
 from dropcheck.vocabulary.function import Function, PolynomialRule
@@ -25,6 +26,9 @@ from dropcheck.vocabulary.majorants.bounds_arithmetic import INF, summed, times
 from dropcheck.vocabulary.majorants.powers import log_moment_of_quadratic
 from dropcheck.vocabulary.majorants.rule import Argument
 from dropcheck.vocabulary.shapes import Shape
+
+# Of sums with weights, one part for each element: so many at most.
+MOST_ELEMENTS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,26 +114,55 @@ class Exponents(Identities):
             if not atoms and not tensors:
                 shift += coefficient
                 continue
-            if tensors or len(atoms) != 1 or len(atoms[0].powers) != 1:
+            if len(tensors) > 1 or len(atoms) != 1 or len(atoms[0].powers) != 1:
                 raise PolynomialError
             ((function, power),) = atoms[0].powers
             if function != ITSELF or power not in (1, 2):
                 raise PolynomialError
-            both = found.setdefault((atoms[0].draw, atoms[0].indices), [0.0, 0.0])
-            both[power - 1] += coefficient
+            for indices, weight in self._elements(tensors, atoms[0].indices, polynomial):
+                both = found.setdefault((atoms[0].draw, indices), [0.0, 0.0])
+                both[power - 1] += coefficient * weight
         if not math.isfinite(shift):
             raise PolynomialError
         sources, parts = NO_DRAWS, []
-        for (draw, indices), (linear, square) in found.items():
+        before: int | None = None
+        for (draw, indices), (linear, square) in sorted(found.items()):
             letter = self._values[draw]
             places = [one for one in indices if one >= 0]
-            if len(set(places)) < len(places) or not sources.isdisjoint(letter.sources):
+            other = draw == before and not places and _is_sample(letter)  # element of the same draw
+            if len(set(places)) < len(places) or not (other or sources.isdisjoint(letter.sources)):
                 raise PolynomialError
+            before = None if places else draw
             sources |= letter.sources
             over = (one >= 0 and one not in polynomial.free for one in indices)
             summed = tuple(axis for axis, each in enumerate(over) if each)
             parts.append(Quadratic(letter, linear, square, summed))
         return Straight(tuple(parts), shift)
+
+    def _elements(
+        self, tensors: tuple[Tensor, ...], indices: tuple[int, ...], whole: Polynomial
+    ) -> list[tuple[tuple[int, ...], float]]:
+        """An element as it stands; of a sum with weights each by itself, with its own.
+
+        Raises:
+            PolynomialError: the weights are not along one axis, or are too many.
+        """
+        if not tensors:
+            return [(indices, 1.0)]
+        ((_, (label, *others)),) = tensors
+        weights = self.space.array_of(tensors[0])
+        if others or label in whole.free or label not in indices or weights.size > MOST_ELEMENTS:
+            raise PolynomialError
+        return [
+            (tuple(fixed_index(at) if one == label else one for one in indices), float(weight))
+            for at, weight in enumerate(weights)
+        ]
+
+
+def _is_sample(value: Value) -> bool:
+    """Whether the elements of a quantity are draws that know nothing of each other."""
+    fixed = value.kind == Kind.DRAW and not any(one.random for one in value.inputs)
+    return fixed and value.law is not None and value.law.own_axes is None
 
 
 _Part = TypeVar("_Part", bound=PossibleProduct)

@@ -359,7 +359,8 @@ def _log_moment(quantity: NormedValue, t: float, exhausted: bool) -> tuple[float
         if quantity.value.kind == Kind.DRAW:
             found = draw_log_moment(quantity.value, quantity.below, t)
         else:
-            line = None if quantity.use.independent else quantity.norms.straight(quantity)
+            whole = quantity.use.independent and not quantity.value.function.picks
+            line = None if whole else quantity.norms.straight(quantity)
             if line is not None:
                 known = quantity.norms.quantity
                 found = t * line.shift + summed(p.log_moment(known(p.of), t) for p in line.parts)

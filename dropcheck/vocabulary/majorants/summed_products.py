@@ -28,6 +28,9 @@ from dropcheck.vocabulary.majorants.sums import (
 )
 from dropcheck.vocabulary.shapes import broadcast, normalise_axes
 
+# Weights of more sums than these make count by the largest of them.
+_MANY_WEIGHTS = 256
+
 
 class SumOfProducts(Majorant):
     """Sums of products of elements of two arguments.
@@ -95,6 +98,12 @@ class SumOfProducts(Majorant):
             return 0.0
         if use.same and len(a.shape) != 1:
             return INF  # the products are no squares
+        for x, along, weights, axis in ((a, left, b, right), (b, right, a, left)):
+            if weights.fixed is not None and along in x.apart and axis >= 0:
+                factors = np.moveaxis(np.asarray(weights.fixed, dtype=np.float64)[..., 0], axis, -1)
+                if factors.size <= _MANY_WEIGHTS:
+                    rows = factors.reshape(-1, count)
+                    return max(sum(x.log_moment(t * one) for one in row) for row in rows.tolist())
         if left in a.apart and right in b.apart:
             return count * log_moment_of_product(use, t)
         return log_moment_of_product(use, count * t)
