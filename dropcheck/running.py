@@ -34,7 +34,7 @@ from dropcheck.execution.schedule import (
 from dropcheck.execution.together import together
 from dropcheck.execution.tuning import tune_for_good
 from dropcheck.inference.budget import case_alpha
-from dropcheck.judging.error_of_code import result_of_error
+from dropcheck.judging.case_of_code import result_of_error
 from dropcheck.judging.judge import run_case
 from dropcheck.judging.prepared import Prepared, prepare, prepare_together
 from dropcheck.language.case_graphs import CaseGraphs

@@ -71,12 +71,12 @@ def of_chances(counts: Floats, chances: Floats) -> float:
     return average((1.0, float(log) - claimed) for log in mixed)
 
 
-def of_each_chance(counts: Floats, draws: float, chances: Floats) -> Floats:
+def of_each_chance(counts: Floats, draws: float | Floats, chances: Floats) -> Floats:
     """Evidence of each event that it does not have its chance: as `of_chances` of two cells.
 
     Args:
         counts: how often each occurred, [events].
-        draws: how many there were.
+        draws: how many there were, of all events or of each.
         chances: that are claimed, above 0 and at most 1/2, [events].
 
     >>> one = of_each_chance(np.array([80.0]), 100.0, np.array([0.5]))

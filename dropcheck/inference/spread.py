@@ -29,6 +29,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -282,21 +283,71 @@ def between_parts(sums: Floats, sizes: Floats, theta: Theta, alpha: float) -> fl
     return -float(special.stdtrit(parts - 1, alpha / 2)) * error if error > 0 else 0.0
 
 
-def design_effect(squares: Floats, totals: Floats, parts: int, draws: int) -> float:
-    """How many times as much counts vary from part to part as those of independent draws would.
+@dataclass(frozen=True, slots=True)
+class CountsByCall:
+    """Counts of calls, within which draws may depend on each other: [calls, columns].
 
-    So many draws of parts within which they depend on each other say as much as one of independent
-    draws (Kish 1965, "Survey Sampling", section 5.4). No less than 1; a single part is one draw.
-
-    Args:
-        squares: the sum of squares of the counts of parts, [columns].
-        totals: the counts of all parts, [columns].
-        parts: how many there are, all of the same size.
-        draws: those of all parts together.
+    `sizes` says of how many draws each call's are, [calls]. Where there is no call, no draw depends
+    on another one. So many draws of calls as their design effect say as much as one of independent
+    draws (Kish 1965, "Survey Sampling", section 5.4): it is how many times as much counts vary from
+    call to call as those of independent draws would. It is no less than 1, and a single call is
+    one draw. Where sizes vary, counts are compared with their share of each, as the residuals of a
+    ratio are (Cochran 1977, "Sampling Techniques", section 2.11).
     """
-    if parts < 2:
-        return float(draws)
-    shares = totals / draws
-    within = float((shares * (1.0 - shares)).max(initial=0.0)) * draws / parts
-    between = float((squares - totals**2 / parts).max(initial=0.0)) / (parts - 1)
-    return max(between / within, 1.0) if within > 0 else 1.0
+
+    counts: Floats
+    sizes: Floats
+
+    def of(self, counts: Floats, sizes: Floats | None = None) -> CountsByCall:
+        """Counts that are made of these, and of how many draws they are if not of all."""
+        return CountsByCall(counts, self.sizes if sizes is None else sizes)
+
+    def parts(self, number: int) -> list[CountsByCall]:
+        """Those of each of so many parts of the columns, all as long as each other."""
+        return [self.of(one) for one in np.split(self.counts, number, axis=1)]
+
+    @property
+    def effect(self) -> float:
+        """The design effect on whichever share is the farthest off: the widest decides."""
+        between, within = self._variances()
+        return _ratio(between.max(initial=0.0), within.max(initial=0.0)).item()
+
+    @property
+    def effects(self) -> Floats:
+        """That on each share, [columns]: of what is rare it may be large where others' are not."""
+        return _ratio(*self._variances())
+
+    def together(self, least: float = 1.0) -> float:
+        """That on a statistic of all these cells, where one on all shares is known to be `least`.
+
+        It is the mean of those on single cells, each weighed by itself, as what varies more moves
+        the statistic more: δ(1 + a²), with δ the mean and a the coefficient of variation of theirs
+        (Rao and Scott 1981, "The analysis of categorical data from complex sample surveys", J. Am.
+        Stat. Assoc. 76, section 3, after Satterthwaite 1946).
+        """
+        effects = self.effects
+        return max(least, float(effects @ effects / effects.sum())) if len(effects) else least
+
+    def at_least(self, effect: float) -> Floats:
+        """That on each share, and no less than another one."""
+        return np.maximum(self.effects, effect)
+
+    def joined(self, more: CountsByCall) -> CountsByCall:
+        """These calls, and more."""
+        counts, sizes = (self.counts, more.counts), (self.sizes, more.sizes)
+        return CountsByCall(np.concatenate(counts), np.concatenate(sizes))
+
+    def _variances(self) -> tuple[Floats, Floats]:
+        """Of the counts of a call, and of those of as many independent draws: [columns]."""
+        calls, draws = len(self.counts), self.sizes.sum()
+        if calls < 2:
+            return np.full(self.counts.shape[1], draws), np.ones(self.counts.shape[1])
+        shares = self.counts.sum(axis=0) / max(draws, 1.0)
+        off = self.counts - shares * self.sizes[:, np.newaxis]
+        within = shares * (1.0 - shares) * draws / calls
+        return np.square(off).sum(axis=0) / (calls - 1), within
+
+
+def _ratio(between: Any, within: Any) -> Floats:
+    apart: Floats = np.divide(between, within, out=np.ones_like(within), where=within > 0)
+    return np.asarray(np.maximum(apart, 1.0))

@@ -16,7 +16,7 @@ from dropcheck.execution.schedule import TURN_SECONDS, Deadline
 from dropcheck.inference.comparison import Reading, expression
 from dropcheck.inference.printed_digits import edge_of
 from dropcheck.inference.region import coarse, promised
-from dropcheck.judging.error_of_code import calls_made
+from dropcheck.judging.case_of_code import calls_made
 from dropcheck.judging.evidence.held import KeptEvidence
 from dropcheck.judging.prepared import Prepared
 from dropcheck.judging.witness import ROUNDING, SELDOM, disagreement, fits, inside, short_of, told

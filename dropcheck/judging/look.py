@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
@@ -17,12 +17,12 @@ from dropcheck.inference.interval import Interval, Theta
 from dropcheck.inference.region import decide, reach, region_floor, widening
 from dropcheck.inference.scale import scale_of_sides
 from dropcheck.inference.sides import Looked, claimed_about, may_be_off
-from dropcheck.inference.spread import between_parts, design_effect
+from dropcheck.judging.case_of_code import of_calls
 from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.judging.wrong_draws import why_undefined
 from dropcheck.reasons import Reason
 from dropcheck.results import Guarantee, Method, Region, Verdict
-from dropcheck.simulation import FEWEST_CALLS, Compiled, Tally, means_of
+from dropcheck.simulation import Compiled, Tally, means_of
 from dropcheck.vocabulary.enclosures import Affine
 from dropcheck.vocabulary.operators import UNDERFLOW
 
@@ -30,10 +30,6 @@ from dropcheck.vocabulary.operators import UNDERFLOW
 ROUNDING = 1e-12
 # What is smaller than this share of the largest magnitude is looked at for the digits that it has.
 SMALL = 1e-6
-
-# An interval from calls that is so many times as wide as one from their draws is no chance: of
-# independent draws it is as wide, give or take a few of its own standard errors, of 9% each.
-TOO_FAR = 2.0
 
 # More draws than any run can make: what is claimed lies where no interval can decide.
 ENDLESS = 10**15
@@ -160,29 +156,6 @@ def by_calls(decided: Decide, compiled: Compiled, tally: Tally) -> Decide:
         return interval, verdict
 
     return wider
-
-
-def of_calls(interval: Interval, tally: Tally, theta: Theta, alpha: float) -> Interval:
-    """An interval from draws and the one from calls together."""
-    half = between_parts(*tally.by_call, theta, alpha)
-    too_far = 2 * half > TOO_FAR * (interval.high - interval.low)
-    unmet = too_far and tally.calls >= FEWEST_CALLS
-    return replace(
-        interval,
-        low=min(interval.low, interval.estimate - half),
-        high=max(interval.high, interval.estimate + half),
-        unmet=Reason.NOT_INDEPENDENT.explain() if unmet else interval.unmet,
-    )
-
-
-def effect_of(tally: Tally) -> float:
-    """The design effect of calls on counts, where draws count each by the word of a slot alone."""
-    return design_effect(*tally.between_calls) if tally.program.declared else 1.0
-
-
-def dependent(tally: Tally) -> bool:
-    """Whether counts of calls show that their draws are not independent."""
-    return tally.calls >= FEWEST_CALLS and effect_of(tally) > TOO_FAR**2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from dropcheck.simulation.code_calls import FEWEST_CALLS
 from dropcheck.simulation.integrands import Sums
 from dropcheck.simulation.joint_program import Together
 from dropcheck.simulation.program import Program, SpanSums
@@ -97,6 +98,8 @@ class Tally:
     summed about the centres, [registers]; by default 0.
     """
 
+    most_rows = MOST_ROWS
+
     def __init__(self, program: Program, centres: Sums | None = None) -> None:
         self.program = program
         self.centres = program.origin if centres is None else centres
@@ -137,7 +140,7 @@ class Tally:
         return tally
 
     def _bound_rows(self) -> None:
-        while len(self._rows) > MOST_ROWS:
+        while len(self._rows) > self.most_rows:
             if len(self._rows) % 2:
                 # an odd row goes back to wait for its neighbour, as one sum at the base's place
                 self._rows, odd = self._rows[:-1], self._rows[-1:]
@@ -190,12 +193,6 @@ class Tally:
         sizes = np.diff(starts, append=len(place)) * self.block_values
         sums = np.add.reduceat(self.sums, starts) if len(starts) else self.sums
         return sums, sizes.astype(np.float64)
-
-    @property
-    def between_calls(self) -> tuple[Sums, Sums, int, int]:
-        """The squares of the sums of spans, added up; these sums; the spans; their draws."""
-        sums, sizes = self.by_call
-        return np.square(sums).sum(axis=0), sums.sum(axis=0), len(sums), int(sizes.sum())
 
     @property
     def calls(self) -> int:
@@ -255,27 +252,28 @@ class Collected(Tally):
 
 
 class CountTally(Tally):
-    """Counts of all blocks so far, added up; each span's are handed to `each`, in order."""
+    """Counts of all blocks so far, added up; each span's are handed to `each`, in order.
+
+    Where spans are calls whose draws count each by the word of a slot, they are kept in a few rows.
+    """
+
+    most_rows = 2 * FEWEST_CALLS
 
     def __init__(self, program: Program, each: Callable[[Sums], None] | None = None) -> None:
         super().__init__(program)
         self._each = each
         self._total: Sums = np.zeros(program.columns)
-        self._squares: Sums = np.zeros(program.columns)
 
     def add(self, spans: SpanSums) -> None:
         """Take in the next spans, in order."""
-        self._count(spans)
+        if self.program.declared:
+            super().add(spans)
+        else:  # nothing looks at spans
+            self._count(spans)
         if self._each is not None:
             for row in spans.sums:
                 self._each(row)
         self._total += spans.sums.sum(axis=0)
-        self._squares += np.square(spans.sums).sum(axis=0)
-
-    @property
-    def between_calls(self) -> tuple[Sums, Sums, int, int]:
-        """As of any tally."""
-        return self._squares, self._total, self.spans, self.drawn
 
     @property
     def draws(self) -> int:

@@ -17,6 +17,7 @@ import pytest
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Code, CodeRequest, Slot
 from dropcheck.code.columns import with_columns
+from dropcheck.inference.spread import CountsByCall
 from dropcheck.judging.prepared import prepare
 from dropcheck.planning.plan import plan_cases
 from dropcheck.reasons import Reason
@@ -24,6 +25,7 @@ from dropcheck.report.promises import basis, drawn
 from dropcheck.results import CaseResult, Guarantee
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
+from dropcheck.simulation import Tally
 
 Array = npt.NDArray[np.float64]
 Layer = Callable[[np.random.Generator, Array], Array]
@@ -74,6 +76,12 @@ claims:
       pair: (y[0] > 0) + 0 ~ m
       apart: independent(y, over=[0])
       quarter: Quantile(y[0], 0.75) == 1.5
+  rare:
+    title: The law of code that ends in a tail
+    parameters: {dtype: float32}
+    model: "x ~ uniform(1, 2)[2]\\ny = each(x)"
+    claims:
+      law: y[0] ~ exponential(1)
   norm:
     title: A slot that draws nothing, of four numbers
     parameters: {dtype: float32}
@@ -174,6 +182,12 @@ def test_elements_that_are_not_independent_though_the_slot_says_so_are_seen() ->
     assert Reason.NOT_INDEPENDENT in {one.reason for one in found}
 
 
+def none(tally: Tally) -> CountsByCall:
+    """As if all draws were independent."""
+    counts, sizes = tally.by_call
+    return CountsByCall(counts[:0], sizes[:0])
+
+
 def test_a_verdict_holds_though_draws_of_a_call_share_a_little(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -204,9 +218,48 @@ def test_counts_of_draws_that_share_numbers_are_worth_fewer(
 
     found = judged(each_often, f"counted.{claim}", draws=600_000)
     assert (found.verdict.value, found.reason) == ("inconclusive", Reason.NOT_INDEPENDENT)
-    monkeypatch.setattr("dropcheck.judging.look.design_effect", lambda *_: 1.0)
+    monkeypatch.setattr("dropcheck.judging.case_of_code.calls_of", none)
+    monkeypatch.setattr("dropcheck.judging.laws.looks.calls_of", none)
+    monkeypatch.setattr("dropcheck.judging.quantiles.order_statistics.calls_of", none)
     found = judged(each_often, f"counted.{claim}", draws=600_000)
     assert found.verdict.value == "refuted"
+
+
+def test_what_is_rare_may_come_in_few_calls_though_what_is_common_does_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A true claim about a law whose farthest 1 in 500 is drawn in a tenth of the calls."""
+
+    def in_a_tenth(generator: np.random.Generator, x: Array) -> Array:
+        far = generator.random(x.shape) < 0.02 * (generator.random() < 0.1)
+        u = generator.random(x.shape)
+        return -np.log(np.where(far, 0.002 * u, 0.002 + 0.998 * u))
+
+    for seed in (6, 8):
+        assert judged(in_a_tenth, "rare.law", seed).verdict.value != "refuted"
+    monkeypatch.setattr(CountsByCall, "at_least", lambda calls, least: 0 * calls.effects + least)
+    monkeypatch.setattr(CountsByCall, "together", lambda _, least=1.0: least)
+    assert {judged(in_a_tenth, "rare.law", seed).verdict.value for seed in (6, 8)} == {"refuted"}
+
+
+def test_each_share_has_a_design_effect_of_its_own() -> None:
+    """Of 200 calls of 500 draws; 0.1 of chance is off by five standard errors of an effect."""
+    generator = np.random.default_rng(0)
+    cells = generator.multinomial(500, [0.5, 0.25, 0.2, 0.05], size=200).astype(float)
+    alone = CountsByCall(cells, np.full(200, 500.0))
+    assert alone.effect == pytest.approx(1, abs=0.5)
+    assert alone.effects == pytest.approx(1, abs=0.5)
+    assert alone.together() == pytest.approx(1, abs=0.25)
+    rare = np.repeat(generator.random((50, 4)) < 0.1, 50).reshape(200, 50)
+    rare = rare * (generator.random((200, 50)) < 0.1)
+    joined = CountsByCall(np.column_stack([cells, rare.sum(axis=1)]), alone.sizes)
+    assert joined.effect == alone.effect  # which hides it
+    assert joined.effects[-1] > 4
+    assert joined.together(1.5) > 3
+    twice = CountsByCall(cells.repeat(20, axis=1), alone.sizes)
+    assert twice.together() == pytest.approx(alone.together())
+    assert CountsByCall(cells[:0], alone.sizes[:0]).together() == 1
+    assert CountsByCall(cells[:1], alone.sizes[:1]).effects.tolist() == [500.0] * 4
 
 
 def test_a_result_says_of_how_many_calls_its_draws_are() -> None:

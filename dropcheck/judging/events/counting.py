@@ -16,13 +16,14 @@ from dropcheck.inference.finite_sample import clopper_pearson
 from dropcheck.inference.interval import FEWEST_BLOCKS, Interval
 from dropcheck.inference.region import decide, widening
 from dropcheck.judging.averages import judge_averages
+from dropcheck.judging.case_of_code import of_calls
 from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding, Judging
 from dropcheck.judging.events import certainty
 from dropcheck.judging.evidence.units import looking, planner
 from dropcheck.judging.exactly import exact_probability, of_proportion
 from dropcheck.judging.foreseen import outlook_in_strata
 from dropcheck.judging.knowledge import Knowledge, knowledge_of
-from dropcheck.judging.look import ENDLESS, ROUNDING, more, of_calls, planned
+from dropcheck.judging.look import ENDLESS, ROUNDING, more, planned
 from dropcheck.judging.outlook import fewest_that
 from dropcheck.reasons import Reason
 from dropcheck.results import Exact, Guarantee, Method, Region, Verdict

@@ -16,6 +16,7 @@ from dropcheck.inference.distribution_distance import (
     empirical_bernstein,
     massart,
 )
+from dropcheck.inference.spread import CountsByCall
 from dropcheck.judging.case_run import CaseRun, Judging
 from dropcheck.judging.laws.law_evidence import EValue
 from dropcheck.judging.laws.looks import (
@@ -135,9 +136,10 @@ def by_tables(run: CaseRun, claim: LawClaim, program: Program) -> Judging:
     plan = tables_plan(run, claim, program)
     tally = CountTally(plan.counting.program)
 
-    def at_look(alpha: float, effect: float) -> Seen:
-        tables, worth = _tables(plan, tally.totals / effect), tally.drawn / effect
-        return Seen(*dependence(plan, tables, worth, alpha), evidence(plan, tables))
+    def at_look(alpha: float, calls: CountsByCall) -> Seen:
+        tables, worth = _tables(plan, tally.totals / calls.effect), tally.drawn / calls.effect
+        against = evidence(plan, _tables(plan, tally.totals / calls.together()))
+        return Seen(*dependence(plan, tables, worth, alpha), against)
 
     within, shares = run.sharpness(1.0), shares_of(run.alpha)
     holds = Reason.INDEPENDENT_ON_CELLS.explain(within=within, what=_what(plan))

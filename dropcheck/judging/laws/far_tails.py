@@ -11,6 +11,7 @@ from dropcheck.analysis.law_cells import LawCells
 from dropcheck.array_types import Floats, Indices
 from dropcheck.inference import cell_evidence
 from dropcheck.inference.finite_sample import clopper_pearson
+from dropcheck.judging.case_of_code import calls_of
 from dropcheck.judging.case_run import CaseRun, Finding, Judging
 from dropcheck.judging.laws.law_evidence import (
     TAIL,
@@ -20,7 +21,6 @@ from dropcheck.judging.laws.law_evidence import (
     of_tails,
 )
 from dropcheck.judging.laws.looks import Shares, looks
-from dropcheck.judging.look import effect_of
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee, Method, Verdict
 from dropcheck.simulation import (
@@ -50,11 +50,11 @@ def far_out(
     """Go on until each tail that is claimed is known to be right to within a factor."""
     low, high = cells.low_tails, cells.high_tails
     totals = before.totals.reshape(entries, -1)
-    effect = effect_of(before)
+    above, drawn, calls = before.drawn - totals, before.drawn, calls_of(before)
+    effects = calls.at_least(calls.effect).reshape(entries, -1)
     half = shares.tails / 2 / (entries * max(len(low) + len(high), 1))
-    worth = before.drawn / effect
-    low = _unsure(totals[:, low] / effect, cells.below[low], low, worth, half)
-    high = _unsure(worth - totals[:, high] / effect, cells.above[high], high, worth, half)
+    low = _unsure(totals[:, low], effects[:, low], cells.below[low], low, drawn, half)
+    high = _unsure(above[:, high], effects[:, high], cells.above[high], high, drawn, half)
     within = run.sharpness(1.0)
     holds = Reason.LAW_HOLDS_FAR_OUT.explain(within=within, tails=tails, factor=TAIL_FACTOR)
     if not len(low) + len(high):
@@ -65,7 +65,12 @@ def far_out(
     most = run.most_draws(counted)
     tally = CountTally(counted)
     tally.spans = before.spans  # the next draws are those after them
-    first = np.concatenate([totals[:, low], before.drawn - totals[:, high]], axis=1)
+    first = np.concatenate([totals[:, low], above[:, high]], axis=1)
+    by_call = calls.counts.reshape(-1, entries, totals.shape[1])
+    by_call = np.concatenate(
+        [by_call[..., low], calls.sizes[:, np.newaxis, np.newaxis] - by_call[..., high]], axis=2
+    )
+    first_calls = calls.of(by_call.reshape(-1, first.size))
     chances = np.concatenate([cells.below[low], cells.above[high]])
     rarest = float(chances.min())
     planned = int(min(SEEN_OFTEN / rarest, most))
@@ -78,13 +83,12 @@ def far_out(
         if broken is not None:
             return broken
         counts = first + tally.totals.reshape(entries, -1)
-        against = _evidence(cells, counts, (low, high), tally.drawn)
-        worth = tally.drawn / effect
-        log = _evidence(cells, counts / effect, (low, high), worth).log
-        if log >= math.log(1 / shares.evidence):
+        effects = first_calls.joined(calls_of(tally)).at_least(calls.effect).reshape(entries, -1)
+        against = _evidence(cells, counts, effects, (low, high), tally.drawn)
+        if against.log >= math.log(1 / shares.evidence):
             verdict, why = Verdict.REFUTED, against.why
             break
-        if _all_right(counts / effect, chances, len(low), worth, look.alpha / levels):
+        if _all_right(counts, effects, chances, len(low), tally.drawn, look.alpha / levels):
             verdict, why = Verdict.VERIFIED, holds
             break
         if run.out_of_time():
@@ -103,16 +107,20 @@ def far_out(
     )
 
 
-def _evidence(cells: LawCells, counts: Floats, places: Tails, draws: float) -> EValue:
+def _evidence(
+    cells: LawCells, counts: Floats, effects: Floats, places: Tails, draws: float
+) -> EValue:
     """Evidence of the tails alone: the same e-processes as before, with the weight of tails."""
-    at_most = np.zeros((len(counts), len(cells.cuts)))
+    at_most, worth = np.zeros((2, len(counts), len(cells.cuts)))
     low, high = places
     at_most[:, low] = counts[:, : len(low)]
     at_most[:, high] = draws - counts[:, len(low) :]
+    worth[:, np.concatenate(places)] = effects
     # those that were evidence before, with the same weights: which are left, the draws have decided
     every = every_tail(cells)
     own = np.intersect1d(every[0], low), np.intersect1d(every[1], high)
-    found = [one for row in at_most for one in of_tails(cells, row, draws, own)]
+    each = zip(at_most, worth, strict=True)
+    found = [one for row, effect in each for one in of_tails(cells, row, draws, own, effect)]
     if not found:
         return EValue(-math.inf, Reason.TOO_WIDE.explain())
     strongest = max(found, key=lambda one: one[1].log)
@@ -123,6 +131,7 @@ def _evidence(cells: LawCells, counts: Floats, places: Tails, draws: float) -> E
 
 def _unsure(
     counts: Floats,
+    effects: Floats,
     chances: Floats,
     places: Indices,
     draws: float,
@@ -131,28 +140,33 @@ def _unsure(
     """The places of tails from the first on that is not yet known to be right, and one before."""
     if not len(places):
         return places
-    sure = min(_right(row, chances, draws, alpha) for row in counts)
+    each = zip(counts, effects, strict=True)
+    sure = min(_right(row, effect, chances, draws, alpha) for row, effect in each)
     return places[max(sure - 1, 0) :] if sure < len(places) else places[:0]
 
 
-def _all_right(counts: Floats, chances: Floats, lows: int, draws: float, alpha: float) -> bool:
+def _all_right(
+    counts: Floats, effects: Floats, chances: Floats, lows: int, draws: float, alpha: float
+) -> bool:
     """Whether every tail is known to be right, of both sides and of each entry."""
-    for row in counts:
+    for row, effect in zip(counts, effects, strict=True):
         for side in (slice(0, lows), slice(lows, None)):
             order = np.argsort(-chances[side], kind="stable")
-            if _right(row[side][order], chances[side][order], draws, alpha) < len(order):
+            own = row[side][order], effect[side][order], chances[side][order]
+            if _right(*own, draws, alpha) < len(order):
                 return False
     return True
 
 
-def _right(counts: Floats, chances: Floats, draws: float, alpha: float) -> int:
+def _right(counts: Floats, effects: Floats, chances: Floats, draws: float, alpha: float) -> int:
     """How many tails are known to be right to within the factor, from the most likely on.
 
     A tail between two that are counted is at most the larger of them and at least the smaller.
-    The chances fall.
+    The chances fall. Each count has its design effect.
     """
     for place, level in enumerate(chances):
-        low, high = clopper_pearson(round(counts[place]), round(draws), alpha)
+        effect = effects[place]
+        low, high = clopper_pearson(round(counts[place] / effect), round(draws / effect), alpha)
         larger = chances[place - 1] if place else level
         smaller = chances[place + 1] if place + 1 < len(chances) else level
         if high > TAIL_FACTOR * smaller or low < larger / TAIL_FACTOR:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +13,7 @@ from dropcheck.analysis.law_cells import POSITIONS, SHAPES, LawCells
 from dropcheck.array_types import Floats, Indices
 from dropcheck.inference import cell_evidence
 from dropcheck.inference.distribution_distance import Distance, distance
+from dropcheck.inference.spread import CountsByCall
 from dropcheck.reasons import Explanation, Reason
 
 Tails = tuple[Indices, Indices]
@@ -46,15 +47,22 @@ def apart(cells: LawCells, counts: Floats, draws: float) -> Distance:
     return Distance(max(one.seen for one in each), max(one.most for one in each))
 
 
-def evidence(cells: LawCells, counts: Floats, draws: float) -> EValue:
+def evidence(
+    cells: LawCells, counts: Floats, draws: float, calls: Sequence[CountsByCall]
+) -> EValue:
     """What counts say against the law: the average over kinds of cells, and over entries.
+
+    Each kind looks at shares of its own, and so has a design effect of its own, but no less than
+    that on the shares at or below all cuts.
 
     Args:
         cells: the cells.
         counts: of each entry, [entries, columns of `AtCuts`].
         draws: how many were counted.
+        calls: of each entry, the counts of calls.
     """
-    found = [one for row in counts for one in _of_entry(cells, row, draws)]
+    each = zip(counts, calls, strict=True)
+    found = [one for row, own in each for one in _of_entry(cells, row, draws, own)]
     strongest = max(found, key=lambda one: one[0] * math.exp(min(one[1].log, 700.0)))
     log = cell_evidence.average((weight, one.log) for weight, one in found)
     if math.isinf(strongest[1].log):
@@ -62,31 +70,43 @@ def evidence(cells: LawCells, counts: Floats, draws: float) -> EValue:
     return EValue(log, strongest[1].why)
 
 
-def _of_entry(cells: LawCells, row: Floats, draws: float) -> Iterator[tuple[float, EValue]]:
+def _of_entry(
+    cells: LawCells, row: Floats, draws: float, calls: CountsByCall
+) -> Iterator[tuple[float, EValue]]:
     end = len(cells.cuts)
     at_most, rest = row[:end], row[end:]
     yield from _impossible(cells, at_most, rest, draws)
+    calls_at_most = calls.of(calls.counts[:, :end])
+    least = calls_at_most.effect
     for size in SHAPES:
         places = cells.shape(size)
         counts = np.diff(at_most[places], prepend=0.0, append=float(draws))
-        log = cell_evidence.of_chances(counts, cells.chances(places))
+        by_call = np.column_stack([calls_at_most.counts[:, places], calls.sizes])
+        effect = calls.of(np.diff(by_call, prepend=0.0)).together(least)
+        log = cell_evidence.of_chances(counts / effect, cells.chances(places))
         yield (
             SHAPE / len(SHAPES),
             EValue(log, Reason.LAW_SHAPE.explain(cells=len(counts), power=_power(log))),
         )
-    yield from of_tails(cells, at_most, draws, every_tail(cells))
+    effects = calls_at_most.at_least(least)
+    yield from of_tails(cells, at_most, draws, every_tail(cells), effects)
     if len(cells.windows):
         low, high = cells.windows.T
         count = float((at_most[high] - at_most[low]).sum())
-        log = cell_evidence.of_rarity(count, draws, cells.repeated)
+        by_call = calls_at_most.counts[:, high] - calls_at_most.counts[:, low]
+        effect = calls.of(by_call.sum(axis=1, keepdims=True)).together(least)
+        log = cell_evidence.of_rarity(count / effect, draws / effect, cells.repeated)
         why = Reason.LAW_REPEATS.explain(
             count=int(count), draws=draws, expected=cells.repeated * draws
         )
         yield REPEATS, EValue(log, why)
-    rest = rest[1:]
+    start = 1
     for lattice in cells.lattices:
-        placed, rest = rest[:POSITIONS], rest[POSITIONS + 1 :]
-        log = cell_evidence.of_chances(placed, np.full(POSITIONS, 1 / POSITIONS))
+        own = slice(start, start + POSITIONS)
+        start += POSITIONS + 1
+        placed, by_call = rest[own], calls.counts[:, end:][:, own]
+        effect = calls.of(by_call, by_call.sum(axis=1)).together(least)
+        log = cell_evidence.of_chances(placed / effect, np.full(POSITIONS, 1 / POSITIONS))
         inside = float(placed.sum())
         why = Reason.LAW_LATTICE.explain(
             step=lattice.step,
@@ -121,16 +141,20 @@ def _beyond(cells: LawCells) -> npt.NDArray[np.bool_]:
 
 
 def of_tails(
-    cells: LawCells, at_most: Floats, draws: float, places: Tails
+    cells: LawCells, at_most: Floats, draws: float, places: Tails, effects: Floats
 ) -> Iterator[tuple[float, EValue]]:
-    """Evidence of each of some tails, given by the places of their cuts, low ones and high ones."""
+    """Evidence of each of some tails, given by the places of their cuts, low ones and high ones.
+
+    `effects` are the design effects on the shares at or below each cut.
+    """
     sides = (
         ("at or below", places[0], at_most, cells.below),
         ("above", places[1], draws - at_most, cells.above),
     )
     levels = sum(map(len, places))
     for side, own, counts, chances in sides:
-        logs = cell_evidence.of_each_chance(counts[own], draws, chances[own])
+        effect = effects[own]
+        logs = cell_evidence.of_each_chance(counts[own] / effect, draws / effect, chances[own])
         for place, log in zip(own, logs, strict=True):
             why = Reason.LAW_TAILS.explain(
                 count=int(counts[place]),

@@ -12,9 +12,10 @@ from dropcheck.array_types import Floats
 from dropcheck.inference import budget
 from dropcheck.inference.distribution_distance import DistancePrecision
 from dropcheck.inference.region import decide
+from dropcheck.inference.spread import CountsByCall
+from dropcheck.judging.case_of_code import calls_of, dependent
 from dropcheck.judging.case_run import CaseRun, Finding, Judging
 from dropcheck.judging.laws.law_evidence import EValue
-from dropcheck.judging.look import dependent, effect_of
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee, Method, Verdict
 from dropcheck.simulation import (
@@ -188,7 +189,7 @@ def until_decided(
     counting: Counting,
     tally: CountTally,
     shares: Shares,
-    at_look: Callable[[float, float], Seen],
+    at_look: Callable[[float, CountsByCall], Seen],
     holds: Explanation,
     too_wide: Explanation | None = None,
 ) -> Judging:
@@ -200,7 +201,7 @@ def until_decided(
         tally: takes the counts.
         shares: how the case's error is shared.
         at_look: what the counts say, from the share of the error that the distance has then, and
-            how many draws are worth one that is independent.
+            those of calls.
         holds: what there is to say where it verifies.
         too_wide: why it cannot, where cells leave open more than the resolution.
 
@@ -218,7 +219,7 @@ def until_decided(
         yield from run.draw_until(tally, MAIN, look.draws)
         if tally.undefined:
             break
-        seen = at_look(look.alpha, effect_of(tally))
+        seen = at_look(look.alpha, calls_of(tally))
         if seen.against.log >= math.log(1 / shares.evidence):
             verdict, why = Verdict.REFUTED, seen.against.why
         else:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from dropcheck.analysis.law_cells import POSITIONS, LawCells, law_cells
 from dropcheck.array_types import Floats
 from dropcheck.inference import budget
 from dropcheck.inference.distribution_distance import DistancePrecision, distance, massart
+from dropcheck.inference.spread import CountsByCall
 from dropcheck.judging.case_run import CaseRun, Judging
 from dropcheck.judging.laws.far_tails import far_out
 from dropcheck.judging.laws.law_evidence import apart, evidence
@@ -88,14 +89,12 @@ def by_law(run: CaseRun, claim: LawClaim, program: Program) -> Judging:
     shares = shares_of(run.alpha, tails=tails is not None)
     tally = CountTally(plan.counting.program)
 
-    def at_look(alpha: float, effect: float) -> Seen:
-        counts, worth = tally.totals.reshape(claim.entries, plan.counter.own), tally.drawn / effect
+    def at_look(alpha: float, calls: CountsByCall) -> Seen:
+        counts = tally.totals.reshape(claim.entries, plan.counter.own)
         found = apart(plan.cells, counts, tally.drawn)
-        interval = found.interval(massart(worth, alpha / claim.entries))
-        against = evidence(plan.cells, counts, tally.drawn)
-        if effect > 1:
-            against = replace(against, log=evidence(plan.cells, counts / effect, worth).log)
-        return Seen(found.seen, interval, against)
+        interval = found.interval(massart(tally.drawn / calls.effect, alpha / claim.entries))
+        of_entries = calls.parts(claim.entries)
+        return Seen(found.seen, interval, evidence(plan.cells, counts, tally.drawn, of_entries))
 
     holds = Reason.LAW_HOLDS.explain(within=run.sharpness(1.0))
     too_wide = Reason.CELLS_TOO_WIDE.explain(chance=plan.left_open)

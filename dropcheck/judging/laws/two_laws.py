@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from dropcheck.inference.distribution_distance import (
     distance,
     massart,
 )
+from dropcheck.inference.spread import CountsByCall
 from dropcheck.judging.case_run import CaseRun, Judging
 from dropcheck.judging.laws.law_evidence import EValue
 from dropcheck.judging.laws.looks import (
@@ -96,6 +98,18 @@ class Doubts:
             self.cells += map(len, one)
         self.logs = [[0.0] * (2 * len(TRUSTED)) for _ in self.cells]
 
+    def _effects(self, calls: CountsByCall) -> list[float]:
+        """The design effect on the cells of each family, of whichever quantity it is larger."""
+        found: list[float] = []
+        for cells, pair in zip(self.plan.cells, of_quantities(self.plan, calls), strict=True):
+            both = [_families(cells, one.counts, one.sizes) for one in pair]
+            least = max(one.effect for one in pair)
+            found += [
+                max(calls.of(one).together(least) for one in family)
+                for family in zip(*both, strict=True)
+            ]
+        return found
+
     def add(self, row: Floats) -> None:
         """Take in the counts of one span."""
         place, end = 0, 0
@@ -119,23 +133,32 @@ class Doubts:
                 )
                 place += 1
 
-    @property
-    def evidence(self) -> EValue:
-        """The average of all, and what is the strongest of them."""
-        log = cell_evidence.average((1.0, log) for logs in self.logs for log in logs)
-        strongest = max(range(len(self.logs)), key=lambda place: max(self.logs[place]))
-        power = math.floor(max(self.logs[strongest]) / math.log(10.0))
+    def evidence(self, calls: CountsByCall) -> EValue:
+        """The average of all, each worth what its cells' counts of calls say, and the strongest."""
+        effects = self._effects(calls)
+        each = list(zip(self.logs, effects, strict=True))
+        log = cell_evidence.average((1.0, log / effect) for logs, effect in each for log in logs)
+        strongest = max(range(len(each)), key=lambda place: max(each[place][0]) / each[place][1])
+        power = math.floor(max(self.logs[strongest]) / effects[strongest] / math.log(10.0))
         why = Reason.LAWS_DIFFER.explain(cells=self.cells[strongest], power=power)
         return EValue(log, why)
 
 
-def _families(cells: SampleCells, at_most: Floats, draws: float) -> list[Floats]:
-    """Counts in the cells of each family; last of what came more than once, and of the rest."""
-    found = [np.diff(at_most[places], prepend=0.0, append=draws) for places in cells.families]
+def _families(cells: SampleCells, at_most: Floats, draws: float | Floats) -> list[Floats]:
+    """Counts in the cells of each family; last of what came more than once, and of the rest.
+
+    Args:
+        cells: of an entry.
+        at_most: how many lie at or below each cut, [..., cuts].
+        draws: how many there are, [...].
+    """
+    of_all = np.broadcast_to(np.asarray(draws)[..., np.newaxis], (*at_most.shape[:-1], 1))
+    every = np.concatenate([at_most, of_all], axis=-1)
+    found = [np.diff(every[..., [*places, -1]], prepend=0.0) for places in cells.families]
     if len(cells.windows):
         low, high = cells.windows.T
-        inside = float((at_most[high] - at_most[low]).sum())
-        found.append(np.array([inside, draws - inside]))
+        inside = (at_most[..., high] - at_most[..., low]).sum(axis=-1)
+        found.append(np.stack([inside, draws - inside], axis=-1))
     return found
 
 
@@ -155,16 +178,26 @@ def by_two_laws(run: CaseRun, claim: LawClaim, program: Program) -> Judging:
     doubts = Doubts(plan)
     tally = CountTally(plan.counting.program, doubts.add)
 
-    def at_look(alpha: float, effect: float) -> Seen:
+    def at_look(alpha: float, calls: CountsByCall) -> Seen:
         found = apart(plan, tally.totals, tally.drawn)
+        effect = max(one.effect for pair in of_quantities(plan, calls) for one in pair)
         # each of the two bands of an entry has half of its share
         error = massart(tally.drawn / effect, alpha / (QUANTITIES * claim.entries))
-        against = replace(doubts.evidence, log=doubts.evidence.log / effect)
-        return Seen(found.seen, found.interval(QUANTITIES * error), against)
+        return Seen(found.seen, found.interval(QUANTITIES * error), doubts.evidence(calls))
 
     holds = Reason.ONE_LAW.explain(within=run.sharpness(1.0))
     shares = shares_of(run.alpha)
     return (yield from until_decided(run, plan.counting, tally, shares, at_look, holds))
+
+
+def of_quantities(plan: TwoLawsPlan, calls: CountsByCall) -> Iterator[list[CountsByCall]]:
+    """Of each entry, the counts of calls at or below its cuts: of both quantities, in all draws."""
+    end = 0
+    for cells in plan.cells:
+        size = len(cells.cuts)
+        parts = calls.counts[:, end : end + 4 * size].reshape(-1, 2, 2, size).sum(axis=2)
+        end += 4 * size
+        yield [calls.of(parts[:, place]) for place in range(QUANTITIES)]
 
 
 def apart(plan: TwoLawsPlan, totals: Floats, draws: int) -> Distance:

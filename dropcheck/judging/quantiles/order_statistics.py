@@ -14,8 +14,9 @@ from dropcheck.array_types import Floats
 from dropcheck.inference import budget
 from dropcheck.inference.interval import FEWEST_BLOCKS
 from dropcheck.inference.region import decide
+from dropcheck.judging.case_of_code import calls_of, dependent
 from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding, Judging
-from dropcheck.judging.look import ENDLESS, dependent, effect_of, far_off, settling
+from dropcheck.judging.look import ENDLESS, far_off, settling
 from dropcheck.judging.quantiles.exact_quantiles import (
     by_exact_quantiles,
     exact_value,
@@ -156,10 +157,15 @@ def _look(
     estimates = [
         estimate(thresholds[at], counts[at], seen[at], level) for at, level in enumerate(levels)
     ]
-    share, effect = alpha / len(pilot.targets), effect_of(tally)
+    share, calls = alpha / len(pilot.targets), calls_of(tally)
+    worth = [
+        calls.of(calls.counts[:, own], None if given is None else calls.counts[:, given]).effects
+        for own, given in zip(map(list, counted.columns), counted.given, strict=True)
+    ]
 
     def ends(at: int, own: float) -> tuple[float, float]:
-        return bounds(thresholds[at], counts[at] / effect, seen[at] / effect, levels[at], own)
+        drawn = seen[at] / worth[at]
+        return bounds(thresholds[at], counts[at] / worth[at], drawn, levels[at], own)
 
     found: list[Finding] = []
     for target in pilot.targets:
@@ -246,7 +252,11 @@ def _never(sample: Tally) -> Finding:
 
 
 def bounds(
-    thresholds: Sequence[Threshold], counts: Floats, seen: float, level: float, alpha: float
+    thresholds: Sequence[Threshold],
+    counts: Floats,
+    seen: float | Floats,
+    level: float,
+    alpha: float,
 ) -> tuple[float, float]:
     """An interval that holds all quantiles of a level with at least 1 - alpha.
 
@@ -263,7 +273,7 @@ def bounds(
     Args:
         thresholds: rising.
         counts: in how many draws each holds, [thresholds].
-        seen: of so many draws.
+        seen: of so many draws, for all thresholds or for each.
         level: of the quantile, between 0 and 1.
         alpha: the error, half of it at each end.
 
@@ -272,7 +282,7 @@ def bounds(
     (39.00000000000001, 61.0)
     """
     low, high = -math.inf, math.inf
-    if not seen or not len(thresholds):
+    if not np.all(seen) or not len(thresholds):
         return low, high
     tails = _tails(counts, seen, level)
     for place in np.flatnonzero(tails[0] <= alpha / 2).tolist():
@@ -284,16 +294,16 @@ def bounds(
     return low, max(low, high)
 
 
-def _tails(counts: Floats, seen: float, level: float) -> tuple[Floats, Floats]:
+def _tails(counts: Floats, seen: float | Floats, level: float) -> tuple[Floats, Floats]:
     """The chances of at most, and of at least, so many hits, were the probability the level."""
     hits = np.asarray(counts, dtype=np.float64)
     inside = (hits > 0) & (hits < seen)
     some = np.where(inside, hits, 1.0)
-    rest = np.where(inside, seen - hits, max(seen - 1.0, 0.5))
+    rest = np.where(inside, seen - hits, np.maximum(seen - 1.0, 0.5))
     most = np.where(inside, special.betainc(rest, some + 1.0, 1.0 - level), 1.0)
-    most = np.where(hits <= 0, math.exp(seen * math.log1p(-level)), most)
+    most = np.where(hits <= 0, np.exp(seen * math.log1p(-level)), most)
     least = np.where(inside, special.betainc(some, rest + 1.0, level), 1.0)
-    least = np.where(hits >= seen, math.exp(seen * math.log(level)), least)
+    least = np.where(hits >= seen, np.exp(seen * math.log(level)), least)
     return most, least
 
 

@@ -1,12 +1,21 @@
-"""Of a case of code: its result where it raises or returns what is no draw, and its calls."""
+"""Of a case of code: its calls and what they show, and its result where there are no draws."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from dropcheck.claims.registry import Case
 from dropcheck.errors import DropcheckError
+from dropcheck.inference.interval import Interval, Theta
+from dropcheck.inference.spread import CountsByCall, between_parts
 from dropcheck.judging.prepared import Prepared
 from dropcheck.reasons import Reason
 from dropcheck.results import CallCount, CaseResult, Outcome, Verdict
+from dropcheck.simulation import FEWEST_CALLS, Tally
+
+# An interval from calls that is so many times as wide as one from their draws is no chance: of
+# independent draws it is as wide, give or take a few of its own standard errors, of 9% each.
+TOO_FAR = 2.0
 
 
 def calls_made(prepared: Prepared, spans: int, draws: int) -> CallCount | None:
@@ -66,3 +75,31 @@ def result_of_error(case: Case, error: DropcheckError, alpha: float, repeat: str
         of=None if claim.column is None else claim.of,
         xfail=case.xfail,
     )
+
+
+def of_calls(interval: Interval, tally: Tally, theta: Theta, alpha: float) -> Interval:
+    """An interval from draws and the one from calls together."""
+    half = between_parts(*tally.by_call, theta, alpha)
+    too_far = 2 * half > TOO_FAR * (interval.high - interval.low)
+    unmet = too_far and tally.calls >= FEWEST_CALLS
+    return replace(
+        interval,
+        low=min(interval.low, interval.estimate - half),
+        high=max(interval.high, interval.estimate + half),
+        unmet=Reason.NOT_INDEPENDENT.explain() if unmet else interval.unmet,
+    )
+
+
+def calls_of(tally: Tally) -> CountsByCall:
+    """The counts of calls, where draws count each by the word of a slot alone; none elsewhere."""
+    counts, sizes = tally.by_call
+    return (
+        CountsByCall(counts, sizes)
+        if tally.program.declared
+        else CountsByCall(counts[:0], sizes[:0])
+    )
+
+
+def dependent(tally: Tally) -> bool:
+    """Whether counts of calls show that their draws are not independent."""
+    return tally.calls >= FEWEST_CALLS and calls_of(tally).effect > TOO_FAR**2
