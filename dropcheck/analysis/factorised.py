@@ -62,13 +62,17 @@ class Factorised:
         summands: what is averaged; the centres of each are multiplied out.
         means: the means of products within a group.
         least: groups from which on it is worth the work.
+        linked: whether it is only where a product has factors of several: each of its own group
+            was too large a polynomial.
 
     Raises:
         PolynomialError: one has a condition, there are fewer groups or far more, there are too many
             factors, or arrays in more than one group.
     """
 
-    def __init__(self, summands: Sequence[Summand], means: Means, least: int) -> None:
+    def __init__(
+        self, summands: Sequence[Summand], means: Means, least: int, linked: bool = False
+    ) -> None:
         self._means = means
         self._values: dict[int, Value] = {}
         self._hulls = Hulls()
@@ -84,6 +88,11 @@ class Factorised:
         # the mean over the elements of several is no product of such means
         if arrays > 1 or not least <= len(self.groups) <= MOST_GROUPS:
             raise PolynomialError
+        if linked and all(self._in_one_group(powers) for _, powers in self._opened):
+            raise PolynomialError
+
+    def _in_one_group(self, powers: _Powers) -> bool:
+        return sum(any(id(one) in powers for one in group) for group in self.groups) <= 1
 
     def means(self) -> Estimates:
         """The means, and how far each may be off.

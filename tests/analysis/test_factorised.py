@@ -12,6 +12,7 @@ from lowered import expressed, lowering
 
 from dropcheck.analysis.moments import exact
 from dropcheck.analysis.moments.exact import Integrand, exact_means, exact_moments
+from dropcheck.vocabulary.functions.algebra import TooLargeError
 
 MODEL = "; ".join(f"a{i} ~ discrete_uniform(-1, 2); b{i} ~ bernoulli(0.3)" for i in range(5))
 
@@ -99,3 +100,22 @@ def test_means_of_long_products() -> None:
     assert found is not None
     assert found[0] == pytest.approx([5.0**60])
     assert found[1][0] < 1e-9 * found[0][0]
+
+
+def test_what_was_too_large_is_not_tried_again_group_by_group(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Only where a product has factors of several groups is anything gained by these."""
+
+    def too_large(*_: object) -> None:
+        raise TooLargeError
+
+    monkeypatch.setattr(exact, "_of_polynomials", too_large)
+    for other in ("_of_outcomes", "_of_linear_forms"):
+        monkeypatch.setattr(exact, other, lambda *_: None)
+    asked = []
+    monkeypatch.setattr(exact, "_mean_of_products", lambda *_: asked.append(1))
+    for expressions, tried in ((("a0 + b0", "a1 * b1 + a1"), False), (("a0 * b0",), True)):
+        asked.clear()
+        assert exact_moments(integrands(*expressions)) is None
+        assert bool(asked) is tried

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 
+from dropcheck.analysis.fewer_draws.exchanges import varying
 from dropcheck.analysis.fewer_draws.ranks import with_ranks
 from dropcheck.analysis.fewer_draws.roots import with_roots
 from dropcheck.analysis.fewer_draws.rotations import turned
 from dropcheck.language.cases import LoweredCase
+from dropcheck.language.graph import Value
 
 
 def with_fewer_draws(lowered: LoweredCase) -> LoweredCase:
@@ -15,11 +17,15 @@ def with_fewer_draws(lowered: LoweredCase) -> LoweredCase:
 
     The statements beside it share its draws, and are changed with it.
     """
+    values: list[Value] = []
     for rule in (with_roots, turned, with_ranks):
         family = [one for one in lowered.beside if one is not None] or [lowered]
-        of = rule([value for one in family for value in one.operands])
+        operands = [value for one in family for value in one.operands]
+        values = values or varying(operands)
+        of = rule(values, operands)
         if of is None:
             continue
+        values = []
         known = {
             id(one): dataclasses.replace(one, operands=tuple(map(of, one.operands)))
             for one in family

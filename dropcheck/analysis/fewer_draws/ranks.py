@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from dropcheck.analysis.fewer_draws.exchanges import exchanged, takers_of, varying
+from dropcheck.analysis.fewer_draws.exchanges import exchanged, takers_of
 from dropcheck.language.graph import Kind, Value, kernel_of
 from dropcheck.vocabulary.function import Array, axes_of
 from dropcheck.vocabulary.laws.ranked_law import can_be_ranked, ranked
@@ -21,9 +21,10 @@ from dropcheck.vocabulary.laws.ranked_law import can_be_ranked, ranked
 MOST_ELEMENTS = 2**18
 
 
-def with_ranks(operands: Sequence[Value]) -> Callable[[Value], Value] | None:
+def with_ranks(
+    values: Sequence[Value], operands: Sequence[Value]
+) -> Callable[[Value], Value] | None:
     """What stands for each value with one element drawn by its rank; None: there is no such."""
-    values = varying(operands)
     if not any(one.kind == Kind.COMPUTED and one.function.by_rank for one in values):
         return None
     takers = takers_of(values, operands)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 
-from dropcheck.analysis.fewer_draws.exchanges import exchanged, varying
+from dropcheck.analysis.fewer_draws.exchanges import exchanged
 from dropcheck.language.drawn_from import Sources
 from dropcheck.language.graph import Kind, Value, computed, constant_beside
 from dropcheck.vocabulary.functions.elementwise import ADD
@@ -19,9 +19,10 @@ from dropcheck.vocabulary.laws.unbounded import NORMAL
 from dropcheck.vocabulary.laws.vectors import MULTIVARIATE_NORMAL, square_root
 
 
-def with_roots(operands: Sequence[Value]) -> Callable[[Value], Value] | None:
+def with_roots(
+    values: Sequence[Value], _operands: Sequence[Value]
+) -> Callable[[Value], Value] | None:
     """What stands for each value, normal vectors opened; None where there are none."""
-    values = varying(operands)
     vectors = [one for one in values if one.kind == Kind.DRAW and one.law is MULTIVARIATE_NORMAL]
     return exchanged(values, {id(one): _opened(one) for one in vectors if _has_root(one)})
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from dropcheck.analysis.fewer_draws.exchanges import made_of, takers_of, varying
+from dropcheck.analysis.fewer_draws.exchanges import made_of, takers_of
 from dropcheck.language.graph import Kind, Value, computed, constant_beside, ordered
 from dropcheck.vocabulary.function import Function, degree_of, scales_together
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, POWER, SQRT
@@ -34,17 +34,16 @@ Lengths = Mapping[int, float]
 """A factor of a quantity as a product of powers of squared lengths, by their ids."""
 
 
-def turned(operands: Sequence[Value]) -> Callable[[Value], Value] | None:
+def turned(values: Sequence[Value], operands: Sequence[Value]) -> Callable[[Value], Value] | None:
     """What stands for each value, such matrices not drawn; None where there are none."""
-    found = _Turned(operands)
+    found = _Turned(values, operands)
     return found.of if found.products else None
 
 
 class _Turned:
     """The values of a graph, each as powers of lengths times what is left of it."""
 
-    def __init__(self, operands: Sequence[Value]) -> None:
-        values = varying(operands)
+    def __init__(self, values: Sequence[Value], operands: Sequence[Value]) -> None:
         self.products = _products(values, operands)
         self._lengths: dict[int, Value] = {}  # squared, by their ids
         self._parts: dict[int, tuple[Lengths, Value]] = {}

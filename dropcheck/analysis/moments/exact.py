@@ -27,7 +27,7 @@ from dropcheck.analysis.polynomials.terms import SMALLEST, Atom, Monomial
 from dropcheck.analysis.products import ValuePowers
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Value
-from dropcheck.vocabulary.functions.algebra import PolynomialError
+from dropcheck.vocabulary.functions.algebra import PolynomialError, TooLargeError
 
 # Outcomes up to which a table of them is quicker than polynomials, and up to which it is made.
 FEW_OUTCOMES, MOST_OUTCOMES = 256, 20_000
@@ -80,8 +80,7 @@ def exact_moments(
 
     Args:
         integrands: what is averaged.
-        groups: the group of each draw, by its name, where draws of groups are combined each with
-            each; None where they are not.
+        groups: the group of each draw, by its name, where draws of groups are crossed; else None.
         found: expectations over one draw that are known already.
     """
     if not integrands:
@@ -95,8 +94,9 @@ def exact_moments(
     try:
         with np.errstate(all="ignore"):  # what overflows is refused where it is looked at
             return _of_polynomials(integrands, groups, found)
-    except PolynomialError:
-        by_factors = _of_factors(integrands, groups, found, 2)
+    except PolynomialError as error:
+        linked = isinstance(error, TooLargeError)
+        by_factors = _of_factors(integrands, groups, found, 2, linked)
     if by_factors is not None or groups is not None:
         return by_factors
     return _of_outcomes(integrands, MOST_OUTCOMES) or _of_linear_forms(integrands)
@@ -249,11 +249,12 @@ def _of_factors(
     groups: Mapping[str, int] | None,
     known: Found | None,
     least: int,
+    linked: bool = False,
 ) -> ExactMoments | None:
     """Where they are products of at least so many factors that share no draw."""
     try:
         with np.errstate(all="ignore"):
-            factorised = Factorised(integrands, partial(_mean_of_products, known), least)
+            factorised = Factorised(integrands, partial(_mean_of_products, known), least, linked)
             (means, off), parts = factorised.moments(groups)
             sized = {linked: (one, _magnitude(one, its)) for linked, (one, its) in parts.items()}
             moments = _with_error(means, _magnitude(means, off), sized)

@@ -24,7 +24,7 @@ from dropcheck.analysis.polynomials.terms import (
     product_of,
 )
 from dropcheck.array_types import Floats
-from dropcheck.vocabulary.functions.algebra import PolynomialError
+from dropcheck.vocabulary.functions.algebra import PolynomialError, TooLargeError
 
 LARGEST_ARRAY = 1_000_000  # entries of a fixed array
 LARGEST_SUM = 10_000_000  # products that a sum over indices may take
@@ -58,11 +58,11 @@ class Space:
         """Count steps.
 
         Raises:
-            PolynomialError: where they are too many.
+            TooLargeError: where they are too many.
         """
         self.work += steps
         if self.work > MOST_WORK:
-            raise PolynomialError
+            raise TooLargeError
 
     def product_over(self, quantity: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
         """The product of many elements along some axes, as an atom of its own.

@@ -20,6 +20,10 @@ class PolynomialError(ValueError):
     """A quantity is no polynomial in its arguments, or one that is too large to be worked with."""
 
 
+class TooLargeError(PolynomialError):
+    """It is a polynomial, and takes too much work."""
+
+
 class Algebraic(Protocol):
     """A quantity in an algebra; `shape` is that of one draw.
 
