@@ -121,6 +121,7 @@ class CodeRequest:
     calls: int = 1
     single: bool = False
     begin: bool = True
+    skipped: frozenset[str] = frozenset()  # modes that nothing looks at
 
 
 class Code(Protocol):

@@ -144,21 +144,23 @@ class Bound:
         What is evaluated is called after all that trains, with the same numbers.
         """
         given = CallData(self._adapter, plan, asked, inputs)
-        taken = {mode: Taken(plan, asked, key, mode) for mode in asked.modes}
-        training = asked.modes - {"eval"}
-        groups = [modes for modes in (training, asked.modes - training) if modes]
+        called = asked.modes - asked.skipped
+        taken = {mode: Taken(plan, asked, key, mode) for mode in called}
+        training = called - {"eval"}
+        groups = [modes for modes in (training, called - training) if modes]
+        starts = range(0, asked.draws, plan.call_draws(asked.draws))
+        anew = asked.seeds > 1  # of such calls each part has seeds of its own, in all modes
+        bases = [seed() if anew or (asked.begin and start == 0) else 0 for start in starts]
         with limited(self._limit) as calls:
-            for start in range(0, asked.draws, plan.call_draws(asked.draws)):
-                begin = asked.begin and start == 0
-                base = seed() if begin or asked.seeds > 1 else 0
-                for modes in groups:
-                    for number in range(asked.seeds * asked.calls):
-                        of_seed, call = divmod(number, asked.calls)
-                        if call == 0 and (asked.seeds > 1 or (begin and modes is groups[0])):
-                            self._adapter.begin(base + of_seed)
-                        found = self._call(plan, asked, given, number, start, modes, calls)
-                        for mode, output in found.items():
-                            self._take(taken[mode], output, number, start)
+            for modes, (start, base) in itertools.product(groups, zip(starts, bases, strict=True)):
+                first = asked.begin and start == 0 and modes is groups[0]
+                for number in range(asked.seeds * asked.calls):
+                    of_seed, call = divmod(number, asked.calls)
+                    if call == 0 and (anew or first):
+                        self._adapter.begin(base + of_seed)
+                    found = self._call(plan, asked, given, number, start, modes, calls)
+                    for mode, output in found.items():
+                        self._take(taken[mode], output, number, start)
         return {mode: one.draws for mode, one in taken.items()}
 
     def _call(

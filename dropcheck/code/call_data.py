@@ -34,7 +34,7 @@ class CallData:
         self._adapter = adapter
         self._dtype = asked.dtype or adapter.default_dtype
         self._size = plan.call_draws(asked.draws)
-        self._several = len(asked.modes) > 1
+        self._several = len(asked.modes - asked.skipped) > 1
         self._draws = asked.draws
         self._makers: list[_Make] = []
         for place in range(len(plan.fixed) + len(plan.varying)):

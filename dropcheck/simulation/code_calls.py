@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dropcheck.claims.registry import Code, CodeRequest
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.graph import CodeCall, Kind, Value
+from dropcheck.simulation.integrands import Term
 from dropcheck.simulation.steps import Step
-from dropcheck.simulation.user_code.draws_first import draws_last
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.functions.number_formats import ROUNDED, SINGLE
 from dropcheck.vocabulary.shapes import Shape
@@ -85,29 +85,55 @@ def before_rounding(steps: Sequence[Step], keep: Collection[int]) -> list[Step]:
     ]
 
 
+@dataclass(frozen=True, slots=True)
+class CallsAsked:
+    """What the steps of a program ask of its calls of code, by the tag of each, in every span.
+
+    What is asked of one call in several modes is asked together. `used` are the modes that
+    something looks at. `declared` says that draws of one call count each, by the word of its slot,
+    and `single` that each draw is a call.
+    """
+
+    modes: Mapping[str, frozenset[str]]
+    used: Mapping[str, frozenset[str]]
+    declared: bool
+    single: bool
+
+    @classmethod
+    def of(
+        cls, steps: Sequence[Step], targets: Iterable[int], terms: Iterable[Term] = ()
+    ) -> CallsAsked:
+        """Of the steps of a program, and what is looked at when all are done."""
+        read = {*targets, *(term.given for term in terms)}
+        read |= {register for step in steps for register in step.inputs}
+        calls = [(step.value.call, step.target) for step in steps if step.value.call is not None]
+        modes: dict[str, frozenset[str]] = {}
+        used: dict[str, frozenset[str]] = {}
+        for call, register in calls:
+            modes[call.tag] = modes.get(call.tag, frozenset()) | {call.mode}
+            seen = frozenset({call.mode} if register in read else ())
+            used[call.tag] = used.get(call.tag, frozenset()) | seen
+        return cls(
+            modes=modes,
+            used=used,
+            declared=any(counts_each(call) for call, _ in calls),
+            single=any(call.asked.single for call, _ in calls),
+        )
+
+
 class SpanCalls:
     """The calls of code in one span: the first one seeds, and what is given is kept.
 
     Args:
-        steps: those of the program, which say all that is asked of each call.
+        asked: what the steps of the program ask of each call.
         generator: what seeds the code.
-        targets: the registers that are looked at beside those that steps are made from; where there
-            are none, any may be.
+        keep: whether all is to be had that steps ask for, and not what is looked at alone.
     """
 
-    def __init__(
-        self, steps: Sequence[Step], generator: np.random.Generator, targets: Sequence[int] = ()
-    ) -> None:
+    def __init__(self, asked: CallsAsked, generator: np.random.Generator, keep: bool) -> None:
         self._generator = generator
-        calls = [(step, step.value.call) for step in steps if step.value.call is not None]
-        self._asked = [call for _, call in calls]
-        self._tags = {call.tag for call in self._asked}
-        self._used = {(call.tag, call.mode) for call in self._asked}
-        computed = {register for step in steps for register in step.inputs}
-        self._computed = {id(step.value) for step, _ in calls if step.target in computed}
-        if targets and calls:
-            used = {*targets, *(register for step in steps for register in step.inputs)}
-            self._used = {(call.tag, call.mode) for step, call in calls if step.target in used}
+        self._asked = asked
+        self._keep = keep
         self._given: dict[str, Mapping[str, Array]] = {}
         self._earlier: list[tuple[Code, np.random.Generator, CodeRequest, Sequence[Array]]] = []
 
@@ -125,28 +151,33 @@ class SpanCalls:
         call = value.call
         assert call is not None
         if call.tag not in self._given:
-            modes = frozenset(one.mode for one in self._asked if one.tag == call.tag)
-            used = frozenset(mode for mode in modes if (call.tag, mode) in self._used)
-            own = replace(call.asked, draws=draws, modes=modes, begin=not self._given)
+            modes, used = self._asked.modes[call.tag], self._asked.used[call.tag]
+            several = len(self._asked.modes) > 1
+            skipped: frozenset[str] = frozenset()
+            last = [*self._asked.modes][-1]
+            if call.tag == last and not self._keep and used - {EVAL}:
+                skipped = (modes - used) & {EVAL}  # it comes last: all else is the same without it
+            own = replace(
+                call.asked, draws=draws, modes=modes, skipped=skipped, begin=not self._given
+            )
             numbers = [np.asarray(array, dtype=np.float64) for array in inputs]
             state = None if used == modes else self._generator.bit_generator.state
             try:
-                found = self._drawn(call, own, numbers, several=len(self._tags) > 1)
+                found = self._drawn(call, own, numbers, several=several)
             except DropcheckError:
                 if state is None or not used:
                     raise
                 # what fails may be asked for by other statements alone, such as an evaluation
                 self._generator.bit_generator.state = state
-                own = replace(own, modes=used)
-                found = self._drawn(call, own, numbers, several=len(self._tags) > 1)
+                own = replace(own, modes=used, skipped=frozenset())
+                found = self._drawn(call, own, numbers, several=several)
             self._given[call.tag] = found
         if call.mode not in self._given[call.tag]:
             return np.zeros((*value.shape, 1))  # nothing looks at it
         given = self._given[call.tag][call.mode]
         if given.shape[:-1] != value.shape:  # it would be stretched to what it is compared with
             raise DropcheckError(_other_shape(call, value.shape, given.shape[:-1]))
-        # what is only summed stays as code has it, draws first in memory
-        return draws_last(given) if id(value) in self._computed else given
+        return given
 
     def _drawn(
         self, call: CodeCall, own: CodeRequest, numbers: Sequence[Array], *, several: bool

@@ -51,7 +51,7 @@ class Together:
             fixed=tuple(fixed.items()),
             steps=freeing(ordered, keep | (inputs & fixed.keys())),
             terms=(),
-            targets=(),
+            targets=tuple({register for program in programs for register in _looked_at(program)}),
             cost=max(program.cost for program in programs),
             tables=(),
             lean=(),
@@ -110,3 +110,11 @@ class Together:
 def may_join(program: Program) -> bool:
     """Whether a program may be drawn together with others of the same registers."""
     return program.shared and program.stratified is None
+
+
+def _looked_at(program: Program) -> set[int]:
+    """What a program sums or counts when its quickest steps are done."""
+    given = {term.given for term in program.terms if term.given is not None}
+    counted = {source for table in program.tables for source in table.sources}
+    apart = set() if program.separations is None else set(program.separations.registers)
+    return {*program.targets, *given, *counted, *apart}

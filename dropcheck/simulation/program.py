@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from dropcheck.language.graph import number
 from dropcheck.simulation.cell_counts import Counter, counted
-from dropcheck.simulation.code_calls import FEWEST_CALLS, SpanCalls, calls_of, counts_each, held
+from dropcheck.simulation.code_calls import FEWEST_CALLS, CallsAsked, SpanCalls, held
 from dropcheck.simulation.integrands import Held, Moments, Sums, Term, filled, in_part, middle
 from dropcheck.simulation.roundings import OnPaper
 from dropcheck.simulation.shortcuts.combinations import GroupMeans, Separations
@@ -75,8 +75,7 @@ class Program:
     # integrands as products over groups of draws, and the steps that these need where all are
     separations: Separations | None = None
     apart: tuple[Step, ...] = ()
-    # the draw that is made from strata of its values, with weights
-    stratified: str | None = None
+    stratified: str | None = None  # the draw that is made from strata of its values, with weights
     # so many draws are the points of one net: they depend on each other, and on no other draws
     net: int = 1
     clips: tuple[Clip, ...] = ()  # what is kept of each net, or of each call
@@ -88,6 +87,10 @@ class Program:
     roundings: tuple[tuple[int, Array], ...] | None = None
     # each span is one call of code, whose draws may depend on each other: it is one block
     whole: bool = False
+    code: CallsAsked = field(init=False, repr=False, compare=False)  # what its steps ask
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "code", CallsAsked.of(self.steps, self.targets, self.terms))
 
     @property
     def columns(self) -> int:
@@ -193,7 +196,7 @@ class Program:
     @property
     def calls_own_code(self) -> bool:
         """Whether draws come from a function of the user, who may keep things per thread."""
-        return any(step.value.sample or step.value.call for step in self.steps)
+        return self.tests_code or any(step.value.sample for step in self.steps)
 
     def held(self) -> AbstractContextManager[None]:
         """Where spans follow each other."""
@@ -202,12 +205,12 @@ class Program:
     @property
     def tests_code(self) -> bool:
         """Whether code is under test, whose values may be no numbers."""
-        return any(step.value.call is not None for step in self.steps)
+        return bool(self.code.modes)
 
     @property
     def declared(self) -> bool:
         """Whether draws of one call of code count each, as its slot says that they may."""
-        return any(counts_each(one) for one in calls_of(self.steps))
+        return self.code.declared
 
     @property
     def fewest_planned(self) -> int:
@@ -216,7 +219,7 @@ class Program:
 
     def calls(self, spans: int, draws: int) -> int:
         """How many calls of code so many draws in so many spans come from."""
-        return draws if any(one.asked.single for one in calls_of(self.steps)) else spans
+        return draws if self.code.single else spans
 
     def registers(
         self,
@@ -233,7 +236,7 @@ class Program:
         """
         held: list[Array | None] = [None] * self.size
         sampled: Mapping[str, Array] | None = None
-        code = SpanCalls(self.steps, generator, self.targets)
+        code, calls_code = SpanCalls(self.code, generator, keep), self.tests_code
         points: Mapping[int, Points] = {}
         if self.net > 1:
             drawn = {one.target: one.value.shape for one in self.steps if one.kernel is None}
@@ -249,7 +252,7 @@ class Program:
                 if step.value.law is not None:
                     own = points.get(step.target)
                     held[step.target] = draw_law(
-                        step.value, step.value.law, generator, inputs, count, own
+                        step.value, step.value.law, generator, inputs, count, own, calls_code
                     )
                 elif step.value.sample is not None:  # one call draws all of its names
                     if sampled is None:

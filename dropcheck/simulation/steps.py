@@ -87,8 +87,11 @@ def draw_law(
     arguments: list[Array],
     draws: int,
     points: Points | None = None,
+    draws_first: bool = False,
 ) -> Array:
     """So many draws from a law; those at points of the unit cube where they are given.
+
+    With `draws_first` they may come first in memory, as code has them.
 
     Raises:
         DropcheckError: for an argument out of the law's domain, at the draw's place in the text.
@@ -104,7 +107,7 @@ def draw_law(
     if points is not None:
         return at_points(law, arguments, points)
     try:
-        return law.sample(generator, arguments, value.shape, draws)
+        return law.sample(generator, arguments, value.shape, draws, draws_first)
     except ValueError as error:
         raise value.at.error(f"{law.name} cannot be drawn: {error}") from None
 

@@ -96,13 +96,26 @@ class Law(Distribution):
             return self.nanoseconds(shape)
         return math.prod(shape) * self.nanoseconds
 
-    def sample(self, generator: Generator, arguments: Arguments, shape: Shape, draws: int) -> Array:
+    def sample(
+        self,
+        generator: Generator,
+        arguments: Arguments,
+        shape: Shape,
+        draws: int,
+        draws_first: bool = False,
+    ) -> Array:
         """Independent draws of the law; the state of the generator alone decides them.
 
         The arguments are in order, in their domains (see `argument_problem`), as float64 arrays
         that broadcast against the result without the law's own axes. The result has the shape
         `shape + (draws,)`, the law's own axes included: bool where it gives truths, else float64.
+        With `draws_first`, draws come first in memory where elements are drawn one by one: others.
         """
+        one_by_one = self.own_axes is None and not any(one.axes for one in self.parameters)
+        if draws_first and shape and one_by_one:
+            turned = [_draws_first(one, 1 + len(shape)) for one in arguments]
+            found = self.sample(generator, turned, (draws, *shape[:-1]), shape[-1])
+            return found.transpose(*range(1, found.ndim), 0)
         size, dtype = (*shape, draws), bool if self.values is Values.TRUTHS else np.float64
         if 0 in size:
             return np.zeros(size, dtype=dtype)
@@ -202,6 +215,14 @@ class Law(Distribution):
         """
         with np.errstate(all="ignore"):
             return norm_of_random_draw(self, p, norm, hull)
+
+
+def _draws_first(argument: Array, axes: int) -> Array:
+    """[…, draws] as [draws, …], of so many axes; one number as it is."""
+    if argument.size == 1:
+        return argument
+    lacking = (1,) * (axes - argument.ndim)
+    return np.moveaxis(argument.reshape(*lacking, *argument.shape), -1, 0)
 
 
 def argument_problem(law: Law, arguments: Arguments) -> str | None:

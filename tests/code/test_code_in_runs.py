@@ -22,7 +22,7 @@ from dropcheck.language.graph import CodeCall
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
-from dropcheck.simulation.code_calls import SpanCalls
+from dropcheck.simulation.code_calls import CallsAsked, SpanCalls
 
 CLAIMS = """\
 dropcheck: 1
@@ -129,7 +129,7 @@ def test_what_is_looked_at_moves_no_draws() -> None:
     ]
 
     def span() -> Any:
-        calls = SpanCalls(steps, np.random.default_rng(1))
+        calls = SpanCalls(CallsAsked.of(steps, [0, 1]), np.random.default_rng(1), keep=False)
         return [calls.given(step.value, [x], 40) for step in steps]
 
     first, again = span(), span()  # the second time, all code was looked at before
@@ -275,6 +275,26 @@ def test_an_error_is_one_of_the_statements_that_ask_for_what_fails_alone() -> No
     assert results_of(MODES, without_modes) == {**whole, "layer.evaluated": "error"}
     failed = dict.fromkeys(("layer.values", "layer.mean"), "error")
     assert results_of(MODES, one_mask) == {**whole, **failed}
+
+
+def test_an_evaluation_that_nothing_looks_at_is_not_called_and_moves_no_draws() -> None:
+    trained: list[bool] = []
+
+    def layer(x: Any, rng: Any, training: bool) -> Any:
+        trained.append(training)
+        drawn = kept(x, rng)  # in both modes, as no sound layer does
+        return drawn if training else x
+
+    own = of_functions({"layer": layer}, name="numpy", dtypes=(), folder=Path())
+    registry = with_columns(read_text(MODES), [own])
+    cases = [case for case in registry.expand() if case.claim.column is not None]
+    (mean,) = (case for case in cases if case.claim.of == "layer.mean")
+    both = {one.of: one for one in verify_cases(cases, Settings(threads=1), registry, str)}
+    assert not all(trained)
+    trained.clear()
+    (alone,) = verify_cases([mean], Settings(threads=1), registry, str)
+    assert all(trained)
+    assert alone.estimate == both["layer.mean"].estimate
 
 
 CONDITIONED = """\

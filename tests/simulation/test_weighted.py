@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -78,12 +79,7 @@ def test_without_weights_the_averages_are_others() -> None:
     case = compiled("x ~ normal(0, 1)", "Var(x) == 1")
     program = in_strata(case)
     means, errors = means_of(
-        type(program)(
-            **{
-                **{name: getattr(program, name) for name in program.__slots__},
-                "terms": case.program.terms,
-            }
-        ),
+        replace(program, terms=case.program.terms),
         10,
     )
     assert abs(means[1] - 1) > 6 * errors[1]

@@ -270,3 +270,24 @@ def test_pairs_from_angles_of_float32_are_told() -> None:
     u, turn = np.random.default_rng(7).random((2, 50_000))
     radius, angle = np.sqrt(-2 * np.log(1 - u)), (2 * math.pi * turn).astype(np.float32)
     assert repeats(np.stack([radius * np.sin(angle), radius * np.cos(angle)])) > 0
+
+
+@pytest.mark.parametrize("name", ["uniform", "normal", "binomial", "categorical", "permutation"])
+def test_draws_that_come_first_in_memory_have_the_arguments_of_their_places(name: str) -> None:
+    """Each element of each draw has arguments that leave it no more than one other value."""
+    shape, draws = (3, 2), 5
+    of_each = 10.0 * np.arange(30).reshape(*shape, draws)
+    of_row, one = np.array([[100.0], [200.0]]), np.array([1e-3])
+    arguments, low, high = {
+        "uniform": ([of_each, of_each + 1.0], of_each, of_each + 1.0),
+        "normal": ([of_row, one], of_row - 0.1, of_row + 0.1),  # 100 standard deviations
+        "binomial": ([of_each, np.array([1.0])], of_each, of_each),
+        "categorical": ([np.array([[0.0], [1.0]])], np.array([1.0]), np.array([1.0])),
+        "permutation": ([np.array([2.0])], np.array([0.0]), np.array([1.0])),
+    }[name]
+    law, rng = LAWS[name], np.random.default_rng(0)
+    found = law.sample(rng, arguments, shape, draws, draws_first=True)
+    assert found.shape == (*shape, draws)
+    assert ((low <= found) & (found <= high)).all()
+    listed = name in ("categorical", "permutation")  # whose draws are more than single numbers
+    assert found.transpose(-1, 0, 1).flags.c_contiguous is not listed

@@ -133,6 +133,9 @@ def counts(truths: npt.NDArray[np.bool_], blocks: int) -> npt.NDArray[np.intp]:
     >>> counts(np.arange(48) % 3 == 0, 2).tolist()
     [8, 8]
     """
+    by_draw = truths.transpose(-1, *range(truths.ndim - 1))
+    if truths.ndim > 1 and by_draw.flags.c_contiguous:  # blocks lie one after the other
+        truths = by_draw.reshape(-1)
     draws = truths.shape[-1] // blocks
     if draws > LONG:
         starts = range(0, blocks * draws, draws)

@@ -1,4 +1,4 @@
-"""From draws on the last axis, as programs have them, to draws on the first, as code has; and back.
+"""From draws on the last axis, as programs have them, to draws on the first, as code has.
 
 numpy copies a transpose number by number. Where the rows are a power of two apart, as spans of
 draws are, all numbers of a column fall into the same few lines of the cache, and each costs ten
@@ -25,29 +25,17 @@ def draws_first(values: Array, dtype: npt.DTypeLike) -> Array:
     >>> draws_first(np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), "float32").tolist()
     [[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]
     """
+    first = values.transpose(-1, *range(values.ndim - 1))
+    if first.flags.c_contiguous:  # they come first in memory
+        return first.astype(dtype)
     *shape, draws = values.shape
     return _transposed(values.reshape(prod(shape), draws), dtype).reshape(draws, *shape)
-
-
-def draws_last(values: Array) -> Array:
-    """[*shape, draws] with draws first in memory → the same with draws last, contiguous.
-
-    >>> values = np.array([[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]).T
-    >>> draws_last(values).flags.c_contiguous, np.array_equal(draws_last(values), values)
-    (True, True)
-    """
-    *shape, draws = values.shape
-    table = np.moveaxis(values, -1, 0).reshape(draws, prod(shape))
-    return _transposed(table, values.dtype).reshape(*shape, draws)
 
 
 def _transposed(values: Array, dtype: npt.DTypeLike) -> Array:
     """The transpose of a table, of another type."""
     rows, columns = values.shape
     result = np.empty((columns, rows), dtype)
-    if rows == 1 or columns == 1:
-        result.reshape(-1)[:] = values.reshape(-1)
-        return result
     if rows >= columns:  # the longer side is cut into blocks
         buffer = np.empty((BLOCK, columns + PADDING), values.dtype)
         for start in range(0, rows, BLOCK):

@@ -102,9 +102,12 @@ def _choose(c: Array, a: Array, b: Array) -> Array:
 
 
 def _isclose(a: Array, b: Array, *, rtol: float = _RTOL, atol: float = _ATOL) -> Array:
+    same = np.equal(a, b)
+    if same.all():  # as what is to be the same mostly is
+        return same
     gap = np.abs(a - b)
     bound = np.maximum(rtol * np.maximum(np.abs(a), np.abs(b)), atol)
-    near = (a == b) | ((gap <= bound) & np.isfinite(gap))
+    near = same | ((gap <= bound) & np.isfinite(gap))
     return _join(near, _unknown_in(a, b))
 
 

@@ -9,7 +9,7 @@ edition, 1994 and 1995), unless said.
 from __future__ import annotations
 
 import math
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -67,15 +67,32 @@ NO_ROOM = "a number must lie strictly between low and high"
 
 
 def _uniform_draws(generator: Generator, size: Size, low: Array, high: Array) -> Array:
-    width = high - low
+    if low.size == high.size == 1:
+        quick, width = _of_one_width(float(low.reshape(())), float(high.reshape(())))
+    else:
+        quick, width = _stays_inside(low, high)
     if not np.isfinite(width).all():  # it is beyond the largest float64
         out = uniforms(generator, size)
         return inside(low * (1.0 - out) + high * out, low, high)
-    # rounding is monotone: where the outermost uniforms stay inside, so do all others
-    ends = [scaled(np.full(width.shape, end), low, width) for end in OUTERMOST]
-    if np.less(low, ends[0]).all() and np.less(ends[1], high).all():
+    if quick:
         return scaled(uniforms(generator, size), low, width)
     return inside(scaled(generator.random(size), low, width), low, high)
+
+
+def _stays_inside(low: Array, high: Array) -> tuple[bool, Array]:
+    """Whether all uniforms stay between two ends when they are scaled; how far these are apart.
+
+    Rounding is monotone: where the outermost uniforms stay inside, so do all others.
+    """
+    width = high - low
+    ends = [scaled(np.full(width.shape, end), low, width) for end in OUTERMOST]
+    return bool(np.less(low, ends[0]).all() and np.less(ends[1], high).all()), width
+
+
+@lru_cache(maxsize=64)
+def _of_one_width(low: float, high: float) -> tuple[bool, Array]:
+    with np.errstate(all="ignore"):
+        return _stays_inside(np.array([low]), np.array([high]))
 
 
 UNIFORM = bounded(
