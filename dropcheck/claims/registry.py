@@ -107,9 +107,8 @@ SEED, CALL, BATCH = "seed", "call", "batch"
 class CodeRequest:
     """What code is asked for in one step of a program.
 
-    `shapes` are those of one draw of each input. `size` is the shape of one draw of a sampler, and
-    None of a function. `seeds` and `calls` are the lengths of such axes in front of what varies, 1
-    where there are none. With `single` one draw is one call. `begin` says to seed first.
+    `shapes` are those of one draw of each input, `size` that of a sampler. `seeds` and `calls` are
+    lengths of axes in front; `single`: a draw is a call; `begin`: seed first; `skipped`: unused.
     """
 
     draws: int
@@ -121,7 +120,7 @@ class CodeRequest:
     calls: int = 1
     single: bool = False
     begin: bool = True
-    skipped: frozenset[str] = frozenset()  # modes that nothing looks at
+    skipped: frozenset[str] = frozenset()
 
 
 class Code(Protocol):

@@ -185,7 +185,8 @@ class Moments:
         (register, _), *_ = term.factors
         event = self._held.array(register)
         if event.dtype == np.bool_ and term.given is None:
-            return number(~event.reshape(-1, event.shape[-1]).all(axis=0))
+            each: Array = np.logical_and.reduce(event.reshape(-1, event.shape[-1]), axis=0)
+            return number(~each)
         holds = event if event.dtype == np.bool_ else np.where(np.isnan(event), event, event != 0)
         if term.given is not None:
             given = self._given(term.given)
