@@ -22,7 +22,7 @@ from dropcheck.language.graph import Kind, Value, operators, ordered
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, NEGATIVE, SUBTRACT
 from dropcheck.vocabulary.functions.reductions import MEAN, SUM
-from dropcheck.vocabulary.growth import ALL, UNKNOWN, Operand, Order
+from dropcheck.vocabulary.growth import ALL_MOMENTS, UNKNOWN_MOMENTS, Operand, Order
 from dropcheck.vocabulary.law import Law
 
 # Nearer to an end of the support than this, rounding may have put 0 on either side of it.
@@ -144,7 +144,7 @@ def moment_order(value: Value) -> Order:
             independent=_independent(one),
         )
         known[id(one)] = (operand, line)
-    return known[id(value)][0].order if value.random else ALL
+    return known[id(value)][0].order if value.random else ALL_MOMENTS
 
 
 def _fixed(value: Value) -> Operand:
@@ -163,11 +163,11 @@ def _of_draw(value: Value) -> Order:
     law = value.law
     known = [argument.known for argument in value.inputs]
     if law is None or any(argument.random for argument in value.inputs):
-        return UNKNOWN  # the law of the arguments has a say
+        return UNKNOWN_MOMENTS  # the law of the arguments has a say
     if law.moments == math.inf:
-        return ALL
+        return ALL_MOMENTS
     if not all(isinstance(argument, float) for argument in known):
-        return UNKNOWN  # arrays of arguments: each element has an order of its own
+        return UNKNOWN_MOMENTS  # arrays of arguments: each element has an order of its own
     order = law.moment_order(*known)
     return Order(order, order)
 
@@ -221,10 +221,12 @@ def _reciprocal(
     """The order of a random quantity's reciprocal: how its probability falls towards 0."""
     if line is not None:
         power = line.near_zero()
-        return UNKNOWN if power is None else Order(power, power)
+        return UNKNOWN_MOMENTS if power is None else Order(power, power)
     if dense:  # E|1/u| is at least the integral of d/|t| around 0, which is infinite
         return Order(0.0, 1.0)
-    return UNKNOWN if value.kind == Kind.DRAW else value.function.growth.reciprocal(operands)
+    return (
+        UNKNOWN_MOMENTS if value.kind == Kind.DRAW else value.function.growth.reciprocal(operands)
+    )
 
 
 def missing_moment(lowered: LoweredCase) -> Explanation | None:

@@ -25,7 +25,7 @@ from dropcheck.vocabulary.law import Law
 
 # Values closer than this share of their size, or of the numbers of which they are the difference,
 # may be one value: more digits no model keeps. A law of single values is given more.
-ROUNDING = 1e-14
+ONE_VALUE_SHARE = 1e-14
 TIES = 1e-12
 SMALLEST = 1e-306  # numbers below have fewer digits, and then none
 # The same of the numbers of code, in epsilons of their format.
@@ -138,7 +138,7 @@ def law_cells(
     return _of_numbers(law, arguments, resolution, digits, tails, drawn)
 
 
-def rounding_of(values: Floats, magnitude: float, share: float = ROUNDING) -> Floats:
+def rounding_of(values: Floats, magnitude: float, share: float = ONE_VALUE_SHARE) -> Floats:
     """How far apart values may be and still be one to within rounding."""
     found: Floats = np.maximum(share * np.maximum(np.abs(values), magnitude), SMALLEST)
     return found
@@ -160,7 +160,7 @@ class Digits:
     def ties(self, values: Floats) -> Floats:
         """The same where a law has single values, which leave room for more."""
         found = self.rounding(values)
-        return found * (TIES / ROUNDING) if self.number_format == DOUBLE else found
+        return found * (TIES / ONE_VALUE_SHARE) if self.number_format == DOUBLE else found
 
     def cuts(self, values: Floats) -> Floats:
         """Cuts near some values that rounding to the nearest moves no value over."""
@@ -213,7 +213,7 @@ def _of_whole_numbers(
     least = _functions(law, arguments, values[:1] - 1.0)[0] == 0
     greatest = _functions(law, arguments, values[-1:] + 1.0)[1] == 0
     single = np.concatenate([least, np.diff(values) == 1.0, greatest])
-    rounding = float(rounding_of(values, digits.magnitude).max()) * (TIES / ROUNDING)
+    rounding = float(rounding_of(values, digits.magnitude).max()) * (TIES / ONE_VALUE_SHARE)
     return _table(cuts, below, above, single, rounding, tails, whole=rounding < 0.25)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.analysis.law_cells import ROUNDING, TIES, rounding_of
+from dropcheck.analysis.law_cells import ONE_VALUE_SHARE, TIES, rounding_of
 from dropcheck.array_types import Floats, Indices
 
 # Cells of about equal chance, few and many.
@@ -48,7 +48,7 @@ def sample_cells(values: Floats, magnitude: float) -> SampleCells:
     (2, 0.0)
     """
     ordered = np.sort(values)
-    away = rounding_of(ordered, magnitude) * (TIES / ROUNDING)
+    away = rounding_of(ordered, magnitude) * (TIES / ONE_VALUE_SHARE)
     starts = np.concatenate([[True], np.diff(ordered) > away[1:]])
     first = np.flatnonzero(starts)
     sizes = np.diff(first, append=len(ordered))

@@ -33,7 +33,7 @@ from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
 from dropcheck.vocabulary.shapes import normalise_axes
 
 MOST_STEPS = 16  # that are looked at on either side: such quotients are short
-ROUNDING = 1e-12  # by which a computed quotient may be beyond its bound
+QUOTIENT_ROUNDING = 1e-12  # by which a computed quotient may be beyond its bound
 
 Lowest = Callable[[Value], float]
 """A number that no value of a quantity is below."""
@@ -72,11 +72,11 @@ def quotient_hull(value: Value, lowest: Lowest) -> Hull:
         return EVERYWHERE
     share = _share(top, bottom, lowest)
     if share is not None:
-        return Hull(0.0, share * (1 + ROUNDING))
+        return Hull(0.0, share * (1 + QUOTIENT_ROUNDING))
     bound = _ratio(top, bottom, lowest)
     if bound is None or not math.isfinite(bound):
         return EVERYWHERE
-    return Hull(-bound * (1 + ROUNDING), bound * (1 + ROUNDING))
+    return Hull(-bound * (1 + QUOTIENT_ROUNDING), bound * (1 + QUOTIENT_ROUNDING))
 
 
 def product_hull(value: Value, lowest: Lowest) -> Hull:
@@ -92,7 +92,7 @@ def product_hull(value: Value, lowest: Lowest) -> Hull:
             number, bound = one.inputs[0].known, _ratio(top, one.inputs[1], lowest)
             others = all(lowest(other) >= 0 for other in least if other is not one)
             if isinstance(number, float) and number >= 0 and bound is not None and others:
-                most = number * bound * (1 + ROUNDING)
+                most = number * bound * (1 + QUOTIENT_ROUNDING)
                 return Hull(-most, most)
     return EVERYWHERE
 

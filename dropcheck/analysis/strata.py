@@ -63,7 +63,7 @@ MOST_DRAWS = 4
 # Moments go into a covariance with powers: so many times their own error may be its.
 MOST_POWERS = 16
 # Rounding in the sums over strata.
-ROUNDING = 1e-8
+STRATA_ROUNDING = 1e-8
 
 
 @dataclass(frozen=True, slots=True)
@@ -330,8 +330,8 @@ class DrawInStrata:
         for one, share in zip(parts, shares, strict=True):
             own = one.means[self._used]
             size = one.covariance.diagonal() + own**2
-            lost += (ROUNDING + one.error) * one.chance**2 / share * size
-            off += (ROUNDING + one.error) * one.chance * 2 * np.sqrt(size)
+            lost += (STRATA_ROUNDING + one.error) * one.chance**2 / share * size
+            off += (STRATA_ROUNDING + one.error) * one.chance * 2 * np.sqrt(size)
             squares += one.chance**2 / share * (one.covariance + np.outer(own, own))
         judged = means[self._used]
         lost += off * (2 * np.abs(judged) + off)

@@ -12,7 +12,7 @@ from itertools import islice
 
 from dropcheck.claims import values
 from dropcheck.claims.kinds import (
-    LARGEST,
+    LARGEST_NUMBER,
     NOT_EMPTY,
     Field,
     KeyKind,
@@ -124,7 +124,11 @@ _RANGE = rf"{_DIGITS}\.\.{_DIGITS}\sby\s{_DIGITS}"
 _SEARCH = rf"\s*any\s+in\s+{_DIGITS}\.\.{_DIGITS}(?:\sby\s{_DIGITS})?"
 _LAW = r"\s*[^\W\d]\w*\s*\([\s\S]*\)\s*"
 _FORMATS = "|".join(values.NUMBER_FORMATS)
-_NUMBERS: Schema = {"type": ["number", "string"], "minimum": -LARGEST, "maximum": LARGEST}
+_NUMBERS: Schema = {
+    "type": ["number", "string"],
+    "minimum": -LARGEST_NUMBER,
+    "maximum": LARGEST_NUMBER,
+}
 VALUE_DEFINITION: Schema = {
     "description": f"A parameter's value: {VALUE_IN_FULL}.",
     **_NUMBERS,

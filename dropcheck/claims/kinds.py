@@ -31,7 +31,7 @@ Schema = dict[str, Any]
 
 _YEAR = re.compile(r"[1-9]\d{3}")
 
-LARGEST = 1.7976931348623157e308  # of a float64; `.inf` is more
+LARGEST_NUMBER = 1.7976931348623157e308  # of a float64; `.inf` is more
 MAPPING = "a mapping of names to values"
 NOT_EMPTY = "leave it out, or put something in"
 
@@ -177,7 +177,7 @@ def number(
             share = percentage(written)
         return None if share is None else of_percentage.format(format_value(share))
 
-    most = {"exclusiveMaximum": below} if below < math.inf else {"maximum": LARGEST}
+    most = {"exclusiveMaximum": below} if below < math.inf else {"maximum": LARGEST_NUMBER}
     return KeyKind(holds, {"type": "number", "exclusiveMinimum": 0, **most}, read_number)
 
 

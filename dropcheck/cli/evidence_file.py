@@ -32,7 +32,7 @@ MOST_BYTES = 2**27
 """Of a file: about a thousand nights of fifty claims that no night decides."""
 MOST_NUMBER = 2**53
 # Sums of the same draws on two machines differ by rounding alone, relative to the largest of them.
-ROUNDING = 1e-9
+MACHINE_ROUNDING = 1e-9
 
 Cases = Mapping[str, Mapping[str, Units]]
 
@@ -134,7 +134,7 @@ def _alike(one: Unit, other: Unit) -> bool:
     if len(ours) != len(theirs) or one.undefined != other.undefined:
         return False
     largest = max(map(abs, (*ours, *theirs)), default=0.0)
-    return all(abs(a - b) <= ROUNDING * largest for a, b in zip(ours, theirs, strict=True))
+    return all(abs(a - b) <= MACHINE_ROUNDING * largest for a, b in zip(ours, theirs, strict=True))
 
 
 def _numbers(text: str) -> tuple[float, ...]:

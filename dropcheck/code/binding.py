@@ -11,7 +11,7 @@ from typing import Any
 from dropcheck.claims.registry import Claim
 from dropcheck.code.call_limit import SECONDS
 from dropcheck.code.implementations import COMPILED, FRAMEWORKS, Implementation, check_dtypes
-from dropcheck.code.tables import FILE, ImplementationTable, tables_of
+from dropcheck.code.tables import PYPROJECT, ImplementationTable, tables_of
 from dropcheck.code.targets import Target, read_target
 from dropcheck.errors import DropcheckError, Problem, nearest
 
@@ -180,7 +180,7 @@ def _unknown(name: str, tables: Mapping[str, ImplementationTable]) -> Problem:
     known = [*tables, *FRAMEWORKS]
     near = nearest(name, known)
     hint = f"did you mean {near!r}?" if near else (
-        f"add [tool.dropcheck.implementations.{name}] to {FILE}, or bind code here: "
+        f"add [tool.dropcheck.implementations.{name}] to {PYPROJECT}, or bind code here: "
         f"--with {name}:slot=module:function"
     )  # fmt: skip
     return Problem(f"no implementation {name!r} is known", hint=hint)

@@ -13,7 +13,7 @@ from dropcheck.code.implementations import COMPILED, FRAMEWORKS, check_dtypes
 from dropcheck.code.targets import Target, read_target
 from dropcheck.errors import DropcheckError, Location, Problem, nearest
 
-FILE = "pyproject.toml"
+PYPROJECT = "pyproject.toml"
 MOST_CHARACTERS = 2**20  # of the file: nobody writes a longer one by hand
 _PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
 _HEADING = "tool.dropcheck.implementations"
@@ -42,8 +42,8 @@ def tables_of(folder: Path) -> tuple[Mapping[str, ImplementationTable], Path]:
     """
     folder = folder.resolve()
     for place in (folder, *folder.parents):
-        if (place / FILE).is_file():
-            return _tables(place / FILE), place
+        if (place / PYPROJECT).is_file():
+            return _tables(place / PYPROJECT), place
     return {}, folder
 
 

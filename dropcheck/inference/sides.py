@@ -19,7 +19,7 @@ GROUPS = 16
 # so wrongly once in six thousand; no verdict depends on it.
 SIGNIFICANT = 5.0
 # Below this share of the scale a number that is known exactly is rounding.
-ROUNDING = 1e-9
+SIDE_ROUNDING = 1e-9
 
 
 def grouped(tally: Tally) -> Floats | None:
@@ -89,7 +89,7 @@ def claimed_about(
 def _differs_from_zero(values: Floats, scale: float) -> bool:
     mean = abs(float(values.mean()))
     if values.shape[-1] == 1:
-        return mean > ROUNDING * scale
+        return mean > SIDE_ROUNDING * scale
     return mean > SIGNIFICANT * _error(values)
 
 

@@ -19,7 +19,7 @@ from dropcheck.inference.region import coarse, promised
 from dropcheck.judging.case_of_code import calls_made
 from dropcheck.judging.evidence.held import KeptEvidence
 from dropcheck.judging.prepared import Prepared
-from dropcheck.judging.witness import ROUNDING, SELDOM, disagreement, fits, inside, short_of, told
+from dropcheck.judging.witness import CANCELS, SELDOM, disagreement, fits, inside, short_of, told
 from dropcheck.judging.wrong_draws import not_numbers, undefined_draws
 from dropcheck.processors import default_threads
 from dropcheck.reasons import Explanation, Reason
@@ -61,11 +61,9 @@ TURNS_LEFT = 1000
 # Fewest draws that any interval is made from, and those that centres and ties are looked for in.
 FEWEST_DRAWS = 1024
 PILOT_DRAWS = 2048
-# What is less than 1e-12 of the largest magnitude on the way is rounding (ROUNDING of `look`).
-CANCELS = 1e-12 / ROUNDING
 # Draws without a condition being met once after which it is given up: by then one as rare as one
 # in ten thousand was met with chance 1 - e^-64.
-NEVER = 640_000
+DRAWS_WITHOUT_CONDITION = 640_000
 Judging = Generator[Request, SpanSums, "Finding"]
 """What judges a case: it asks for draws, is sent their sums, and returns what it finds."""
 
@@ -159,7 +157,7 @@ class CaseRun:
     def seems_never(self, draws: int) -> bool:
         """Whether what so many draws did not show is given up, where no limit says to go on."""
         limited = self.settings.max_draws is not None or self.settings.time_limit is not None
-        return not limited and draws >= NEVER
+        return not limited and draws >= DRAWS_WITHOUT_CONDITION
 
     @property
     def threads(self) -> int:
@@ -376,7 +374,7 @@ class CaseRun:
         return fits(exact, verdict, region, widening) or None
 
     def _rounding(self) -> float:
-        """A scale of which `witness.ROUNDING` is what rounding can do to what is averaged."""
+        """A scale of which `WITNESS_ROUNDING` is what rounding can do to what is averaged."""
         program = None if self.prepared.compiled is None else self.prepared.compiled.program
         if program is None:
             return 0.0

@@ -23,7 +23,7 @@ from dropcheck.judging.look import (
     theta_of,
     unit_of,
 )
-from dropcheck.judging.witness import ROUNDING
+from dropcheck.judging.witness import WITNESS_ROUNDING
 from dropcheck.language.graph import Value
 from dropcheck.reasons import Reason
 from dropcheck.results import Exact, Guarantee, Method, Region, Verdict
@@ -148,7 +148,7 @@ def _found(
         entry=comparison.entry,
         scale=scale,
         sharpness=run.looked(scale, widen, unit),
-        within=0.0 if off * unit <= ROUNDING * scale else off * unit,
+        within=0.0 if off * unit <= WITNESS_ROUNDING * scale else off * unit,
         exact=Exact(exact.value * unit, exact.error * unit),
         explanation=Reason.AT_THE_EDGE.explain() if verdict is Verdict.INCONCLUSIVE else None,
     )

@@ -29,7 +29,7 @@ from dropcheck.vocabulary.majorants.bounds_arithmetic import raised
 from dropcheck.vocabulary.operators import UNDERFLOW
 
 # Exact values are sums of products of float64: their last digits are not known.
-ROUNDING = 1e-12
+EXACT_ROUNDING = 1e-12
 # A mean so many root mean squares of the deviations from 0 is subtracted draw by draw.
 FAR = 4.0
 # Orders of moments that are looked for where the variance may be infinite.
@@ -67,7 +67,7 @@ class ExactAverages:
     @np.errstate(all="ignore")  # what is too large to be told is infinite
     def _variance(self, weights: Floats, covariance: Floats) -> float:
         deviations = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
-        rounding = (ROUNDING + self.moments.error) * raised(
+        rounding = (EXACT_ROUNDING + self.moments.error) * raised(
             float(np.abs(weights) @ deviations), 2.0
         )
         return max(float(weights @ covariance @ weights), 0.0) + rounding

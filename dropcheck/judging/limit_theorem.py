@@ -32,7 +32,7 @@ from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding, Judging
 from dropcheck.judging.evidence.units import looking, planner
 from dropcheck.judging.look import (
     ENDLESS,
-    ROUNDING,
+    LOOK_ROUNDING,
     Decide,
     Judged,
     by_calls,
@@ -292,7 +292,7 @@ def _once_settled(
     """
     averages = tally.sums / tally.block_values
     operands = comparison.looked_at
-    if not compiled.functional.within_rounding(operands, averages, tally.centres, ROUNDING):
+    if not compiled.functional.within_rounding(operands, averages, tally.centres, LOOK_ROUNDING):
         return interval
     unmet = never_differed(tally.draws, alpha)
     return replace(interval, unmet=unmet, settles=draws_that_agree(alpha))

@@ -27,7 +27,7 @@ from dropcheck.vocabulary.enclosures import Affine
 from dropcheck.vocabulary.operators import UNDERFLOW
 
 # Differences below this share of the largest magnitude on the way are rounding.
-ROUNDING = 1e-12
+LOOK_ROUNDING = 1e-12
 # What is smaller than this share of the largest magnitude is looked at for the digits that it has.
 SMALL = 1e-6
 
@@ -336,14 +336,14 @@ def rounding_of(
     with np.errstate(all="ignore"):
         value = float(theta_of(compiled, comparison, centres)(means[:, np.newaxis])[0])
     if not abs(value) < SMALL * largest:
-        return ROUNDING * largest
+        return LOOK_ROUNDING * largest
     sizes = np.zeros_like(means)
     for leaf in compiled.functional.leaves.values():
         for column, size in leaf.magnitudes(means, centres).items():
             sizes[column] = max(sizes[column], size)
-    low, high = enclose(enclosing(compiled, comparison, centres), means, ROUNDING * sizes)
-    off = max(high - value, value - low, ROUNDING * sides)
-    return min(ROUNDING * largest, off) if off > UNDERFLOW else 0.0
+    low, high = enclose(enclosing(compiled, comparison, centres), means, LOOK_ROUNDING * sizes)
+    off = max(high - value, value - low, LOOK_ROUNDING * sides)
+    return min(LOOK_ROUNDING * largest, off) if off > UNDERFLOW else 0.0
 
 
 def enclosing(compiled: Compiled, comparison: Comparison, centres: Floats) -> Enclosed:

@@ -19,7 +19,7 @@ from dropcheck.inference.spread import NetSpread, Spread
 from dropcheck.judging.case_run import CaseRun
 from dropcheck.judging.look import (
     ENDLESS,
-    ROUNDING,
+    LOOK_ROUNDING,
     enclosing,
     scales_of,
     sharpness_of,
@@ -188,7 +188,7 @@ def targets_of(
     for place, (comparison, part, scale) in enumerate(each):
         unit = unit_of(comparison, operands)
         sharp.append(sharpness_of(run, part, scale, operands) / unit)
-        near = ROUNDING * scale / unit
+        near = LOOK_ROUNDING * scale / unit
         widths.append(
             target_of(compiled, outlook, place, comparison, sharp[-1], near, if_true=if_true)
         )

@@ -15,8 +15,11 @@ from dropcheck.results import Exact, Guarantee, Region, Resolution, Verdict
 SELDOM = 1e-6
 """The largest error rate of a case at which chance does not explain an interval that misses."""
 
-ROUNDING = 1e-9
+WITNESS_ROUNDING = 1e-9
 """How far, as a share of their size, two ways to one number may end apart by rounding alone."""
+
+# What is less than 1e-12 of the largest magnitude on the way is rounding (`LOOK_ROUNDING`).
+CANCELS = 1e-12 / WITNESS_ROUNDING
 
 BASES = {
     Guarantee.FINITE_SAMPLE: "a bound on its values",
@@ -34,7 +37,7 @@ def inside(exact: Exact, interval: tuple[float, float], scale: float | None) -> 
     >>> inside(Exact(1 / 3 + 1e-16), (1 / 3, 1 / 3), None)
     True
     """
-    give = exact.error + ROUNDING * max(abs(exact.value), scale or 0.0)
+    give = exact.error + WITNESS_ROUNDING * max(abs(exact.value), scale or 0.0)
     low, high = interval
     return low - give <= exact.value <= high + give
 
@@ -66,7 +69,7 @@ def fits(exact: Exact, verdict: Verdict, region: Region, widening: float) -> boo
     [True, False, False]
     """
     low, high = exact.value - exact.error, exact.value + exact.error
-    give = ROUNDING * abs(exact.value)
+    give = WITNESS_ROUNDING * abs(exact.value)
     if verdict is Verdict.VERIFIED:
         return low >= region.low - widening - give and high <= region.high + widening + give
     if verdict is Verdict.REFUTED:

@@ -18,7 +18,7 @@ from dropcheck.results import ParameterValue
 # A change of just so many resolutions is one of so many, however it was rounded.
 ROUNDED_CHANGE = 1e-9
 # Two known numbers are the same to within this share of the larger: rounding in another order.
-ROUNDING = 1e-12
+READING_ROUNDING = 1e-12
 # Bytes that the graphs of one mutant may hold: there may be a hundred of them at a time.
 MOST_KEPT_OF_A_MUTANT = 2**22
 
@@ -269,5 +269,5 @@ def _close(first: Plain, second: Plain) -> bool:
         return len(first) == len(second) and all(map(_close, first, second))
     if isinstance(first, float) and isinstance(second, float):
         both_nan = math.isnan(first) and math.isnan(second)
-        return both_nan or first == second or math.isclose(first, second, rel_tol=ROUNDING)
+        return both_nan or first == second or math.isclose(first, second, rel_tol=READING_ROUNDING)
     return False

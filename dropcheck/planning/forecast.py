@@ -20,7 +20,7 @@ from dropcheck.inference import budget, detectable
 from dropcheck.inference.interval import FEWEST_BLOCKS, student_quantile
 from dropcheck.inference.region import region_floor
 from dropcheck.judging import limit_theorem
-from dropcheck.judging.case_run import FEWEST_DRAWS, NEVER, CaseRun
+from dropcheck.judging.case_run import DRAWS_WITHOUT_CONDITION, FEWEST_DRAWS, CaseRun
 from dropcheck.judging.events import certainty, counting
 from dropcheck.judging.events.counting import by_averages
 from dropcheck.judging.exactly import known_exception
@@ -327,7 +327,7 @@ def _of_quantiles(
 
 def _given_up(run: CaseRun) -> int | None:
     """Draws after which a run gives up what never occurred."""
-    return NEVER if run.seems_never(NEVER) else None
+    return DRAWS_WITHOUT_CONDITION if run.seems_never(DRAWS_WITHOUT_CONDITION) else None
 
 
 def _of_pilot(

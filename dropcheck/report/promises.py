@@ -10,7 +10,7 @@ from dropcheck.results import CaseResult, Method, Verdict
 # An estimate so many standard errors away from what is claimed is not as claimed.
 SIGNIFICANT = 5.0
 # Below this share of its magnitude a difference is rounding.
-ROUNDING = 1e-9
+DIFFERENCE_ROUNDING = 1e-9
 
 
 def within(case: CaseResult) -> str:
@@ -49,7 +49,7 @@ def off(case: CaseResult) -> str | None:
     else:
         return None
     gap = max(low - value, value - high)
-    if not gap > known + ROUNDING * max(abs(value), case.scale or 0.0):
+    if not gap > known + DIFFERENCE_ROUNDING * max(abs(value), case.scale or 0.0):
         return None
     size = numbers.rough(gap, 3)
     if not case.scale or case.coarse is not None:
@@ -95,7 +95,7 @@ def decided_exactly(case: CaseResult) -> bool:
     open_ends = [case.region.low] * case.region.low_open + [
         case.region.high
     ] * case.region.high_open
-    near = case.exact.error + ROUNDING * abs(case.exact.value)
+    near = case.exact.error + DIFFERENCE_ROUNDING * abs(case.exact.value)
     return all(abs(case.exact.value - end) > near for end in open_ends)
 
 

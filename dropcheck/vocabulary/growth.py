@@ -37,8 +37,8 @@ class Order:
         return Order(self.sure / power, self.never / power)
 
 
-ALL = Order(math.inf, math.inf)
-UNKNOWN = Order(0.0, math.inf)
+ALL_MOMENTS = Order(math.inf, math.inf)
+UNKNOWN_MOMENTS = Order(0.0, math.inf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,8 @@ class Operand:
 
     quantity: object
     shape: Shape
-    order: Order = ALL
-    reciprocal: Order = ALL
+    order: Order = ALL_MOMENTS
+    reciprocal: Order = ALL_MOMENTS
     rates: tuple[float | None, float | None] | None = None
     random: bool = False
     sources: Set[str] = frozenset()
@@ -75,7 +75,7 @@ class Growth:
 
     order: OrderRule
     majorant: Majorant
-    reciprocal: OrderRule = lambda _: UNKNOWN
+    reciprocal: OrderRule = lambda _: UNKNOWN_MOMENTS
     heavier: bool = False
 
 
@@ -116,7 +116,7 @@ def _factors(operands: Sequence[Operand], first: Order, second: Order) -> Order:
         # Hölder: a factor with every moment costs nothing
         return Order(min(first.sure, second.sure), math.inf)
     if first.sure == 0 or second.sure == 0:
-        return UNKNOWN
+        return UNKNOWN_MOMENTS
     return Order(1 / (1 / first.sure + 1 / second.sure), math.inf)
 
 
@@ -127,7 +127,7 @@ def _product(operands: Sequence[Operand], first: Order, second: Order) -> Order:
 def _unless_zero(rule: OrderRule) -> OrderRule:
     """The rule for a reciprocal, where nothing that is fixed may be 0."""
     return lambda operands: (
-        rule(operands) if all(one.random or one.nonzero for one in operands) else UNKNOWN
+        rule(operands) if all(one.random or one.nonzero for one in operands) else UNKNOWN_MOMENTS
     )
 
 
@@ -148,14 +148,14 @@ def _sum_of_squares_reciprocal(operands: Sequence[Operand]) -> Order:
     shape = operands[0].shape
     if _same(operands) and operands[0].independent and len(shape) == 1 and shape[0]:
         return operands[0].reciprocal.of_power(2 / shape[0])  # all of them are then near 0
-    return UNKNOWN
+    return UNKNOWN_MOMENTS
 
 
 def _raised(order: Order, reciprocal: Order, exponent: object) -> Order:
     if not isinstance(exponent, float):
-        return UNKNOWN
+        return UNKNOWN_MOMENTS
     if exponent == 0:
-        return ALL
+        return ALL_MOMENTS
     return order.of_power(exponent) if exponent > 0 else reciprocal.of_power(-exponent)
 
 
@@ -165,7 +165,7 @@ def _exponential(x: Operand, *, both: bool) -> Order:
     if not both:
         down = math.inf  # where it does not grow
     if up is None or down is None:
-        return UNKNOWN
+        return UNKNOWN_MOMENTS
     return Order(min(up, down), min(up, down))
 
 
@@ -186,12 +186,12 @@ def root(degree: float) -> Growth:
 
 def within(majorant: Majorant) -> Growth:
     """A function of which a majorant is known, and no order of moments."""
-    return Growth(lambda _: UNKNOWN, majorant)
+    return Growth(lambda _: UNKNOWN_MOMENTS, majorant)
 
 
 def bounded(by: Callable[[Applied], float]) -> Growth:
     """Never beyond some number, which the hull does not say."""
-    return Growth(lambda _: ALL, rule.Bounded(by))
+    return Growth(lambda _: ALL_MOMENTS, rule.Bounded(by))
 
 
 def no_heavier(majorant: Majorant) -> Growth:
@@ -208,19 +208,21 @@ def linear(
 
 def share(a: float, b: float = 0.0) -> Growth:
     """A distribution function F with -log F(x) <= log 2 + a |x| + b x², alike on both sides."""
-    return Growth(lambda _: ALL, exponentials.Share(a, b))
+    return Growth(lambda _: ALL_MOMENTS, exponentials.Share(a, b))
 
 
-ANY = within(rule.NONE)  # nothing is known
-BOUNDED = Growth(lambda _: ALL, rule.NONE)  # the hull says it
-SOFTMAX = Growth(lambda _: ALL, exponentials.Softmax())
+ANY_GROWTH = within(rule.NONE)  # nothing is known
+BOUNDED = Growth(lambda _: ALL_MOMENTS, rule.NONE)  # the hull says it
+SOFTMAX = Growth(lambda _: ALL_MOMENTS, exponentials.Softmax())
 PICKED = no_heavier(growing.Picked(0, smooth=True))  # one of the arguments
 CHOSEN = no_heavier(growing.Picked(1, smooth=False))  # one but the first of them
-LARGEST = no_heavier(elements.OneOfMany())  # one of the elements
+LARGEST_ELEMENT = no_heavier(elements.OneOfMany())  # one of the elements
 MIDDLE = no_heavier(elements.OneOfMany(between=True))  # between two of the elements
 REARRANGED = no_heavier(elements.Rearranged())  # the elements in another place
 # where the second argument is that factor
-LEAKY = Growth(lambda both: UNKNOWN if both[1].random else _least(both), growing.LeakySlope())
+LEAKY = Growth(
+    lambda both: UNKNOWN_MOMENTS if both[1].random else _least(both), growing.LeakySlope()
+)
 
 
 def same_size(majorant: Majorant) -> Growth:

@@ -6,12 +6,12 @@ from dropcheck.vocabulary.constants import CONSTANTS, PROBABILITY
 from dropcheck.vocabulary.functions import FUNCTIONS, SIGNS
 from dropcheck.vocabulary.operators import OPERATORS
 
-SUM, PRODUCT, LOGARITHM = "sum", "prod", "log"
-TOTALS = {r"\sum": SUM, r"\prod": PRODUCT}
+SUM_NAME, PRODUCT_NAME, LOGARITHM_NAME = "sum", "prod", "log"
+TOTALS = {r"\sum": SUM_NAME, r"\prod": PRODUCT_NAME}
 """Commands with a range below and above, and the functions of an array that they stand for."""
 CALLED = {
     r"\Pr": PROBABILITY,
-    r"\ln": LOGARITHM,
+    r"\ln": LOGARITHM_NAME,
     **{f.latex: name for name, f in FUNCTIONS.items() if f.latex and isinstance(f.latex, str)},
     **{rf"\{name}": name for name in OPERATORS},
 }
@@ -46,3 +46,5 @@ GREEK = dict(
     zip(f"{_SMALL} {_CAPITAL}".split(), "αβγδεζηθικλμνξπρςστυφχψωΓΔΘΛΞΠΣΥΦΨΩ", strict=True)
 )
 """Greek letters that are commands by their names."""
+NAMES_OF_FUNCTIONS = {*"fghFGH", "zeta", "sigma", "varsigma", "phi", "psi", *_CAPITAL.split()}
+"""Letters that name functions in most papers."""

@@ -6,7 +6,7 @@ FOLLOWS = "~"
 """Between a quantity and its law, or between two quantities of one law."""
 
 INDEPENDENT = "independent"
-OVER = "over"
+OVER_KEY = "over"
 """`independent(u, over=[0])`: entries of u that differ in their place along axis 0."""
 
 SIGNATURE = f"{INDEPENDENT}(x, y)"

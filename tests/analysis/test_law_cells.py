@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dropcheck.analysis.law_cells import ROUNDING, law_cells
+from dropcheck.analysis.law_cells import ONE_VALUE_SHARE, law_cells
 from dropcheck.analysis.sample_cells import sample_cells
 from dropcheck.vocabulary.functions.number_formats import EPSILONS, below_numbers, rounded
 from dropcheck.vocabulary.laws import LAWS
@@ -145,4 +145,4 @@ def test_values_that_came_again_have_cells_of_their_own() -> None:
     assert cells.points[at].all()
     whole = sample_cells(rng.poisson(3.0, 4000).astype(float), 3.0)
     assert whole.widest < 0.001
-    assert ROUNDING < 1e-12
+    assert ONE_VALUE_SHARE < 1e-12

@@ -28,22 +28,18 @@ OTHER_THINGS = {
     "documents": {"sign"},
     "options.py": {"min", "full", "diff", "f"},  # minutes, and the letter of --file
     "processors.py": {"max"},  # no quota
-    # grammar, Greek letters, and numpy's keywords for the shape of a draw
-    "language": {"and", "or", "not", "beta", "gamma", "phi", "Phi", "size", "shape"},
+    # grammar, and numpy's keywords for the shape of a draw
+    "language": {"and", "or", "not", "size", "shape"},
     # words of sentences, the command that repeats, the weight of a font, and commands of LaTeX
     "report": {"all", "any", "sort", "where", "log", "sqrt", "repeat", "sign"}
     | {
-        "Phi",
-        "beta",
         "cos",
         "cosh",
         "det",
         "exp",
-        "gamma",
         "max",
         "min",
         "normal",
-        "phi",
         "sin",
         "sinh",
         "tan",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,9 @@ MOST_LINES = 400
 MOST_IN_A_FOLDER = 15
 MOST_POSITIONAL = 4
 TYPE_NAME = re.compile(r"_?[A-Z]+[a-z]\w*")
+CONSTANT_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
+# words that formulas in LaTeX are read by, and the functions that they stand for
+WORDS = {"AND", "NOT", "OR"}
 # each of these modules stands alone, as a user's own code would: it imports nothing of the package
 ALONE = Path("packs/implementations")
 
@@ -41,6 +44,33 @@ def class_names(tree: ast.Module) -> Iterator[str]:
         yield from (
             one.id for one in named if isinstance(one, ast.Name) and TYPE_NAME.fullmatch(one.id)
         )
+
+
+def constants_imported(trees: Mapping[str, ast.Module]) -> dict[str, set[str]]:
+    """The modules that each constant is imported from by others, of those that define it."""
+    defined = {
+        (module, name.id)
+        for module, tree in trees.items()
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign)
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+        for name in ast.walk(target)
+        if isinstance(name, ast.Name) and CONSTANT_NAME.fullmatch(name.id)
+    }
+    found: dict[str, set[str]] = {}
+    for tree in trees.values():
+        for node in ast.walk(tree):
+            for one in node.names if isinstance(node, ast.ImportFrom) else ():
+                module = str(node.module)  # type: ignore[attr-defined]  # an import has one
+                if (module, one.name) in defined:
+                    found.setdefault(one.name, set()).add(module)
+    return found
+
+
+def module_name(path: Path) -> str:
+    """What a module of the package is imported by."""
+    parts = ("dropcheck", *path.with_suffix("").parts)
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 def crowded(paths: Iterable[Path], most: int = MOST_IN_A_FOLDER) -> dict[str, int]:
@@ -84,6 +114,16 @@ def test_no_two_classes_share_a_name() -> None:
     assert {name: count for name, count in counted.items() if count > 1} == {}
 
 
+def test_no_constant_is_imported_by_one_name_from_two_modules() -> None:
+    modules = {module_name(path): tree for path, tree in trees().items()}
+    found = constants_imported(modules)
+    assert len(found) > 200
+    assert {
+        name: sorted(of) for name, of in found.items() if len(of) > 1 and name not in WORDS
+    } == {}
+    assert found.keys() >= WORDS
+
+
 def test_no_folder_is_crowded() -> None:
     assert crowded(path.relative_to(PACKAGE) for path in MODULES) == {}
 
@@ -118,6 +158,16 @@ def test_a_doubled_name_is_found() -> None:
 )
 def test_names_of_classes_are_found(text: str, names: list[str]) -> None:
     assert list(class_names(ast.parse(text))) == names
+
+
+def test_a_constant_of_two_modules_is_found() -> None:
+    texts = {
+        "a": "MOST = 3\nLEAST, OWN = 1, 2",
+        "b": "MOST = 4\nfrom a import LEAST, MOST as FEW",
+        "c": "from b import LEAST, MOST\nOWN = 5",
+    }
+    found = constants_imported({name: ast.parse(text) for name, text in texts.items()})
+    assert found == {"MOST": {"a", "b"}, "LEAST": {"a"}}
 
 
 def test_a_crowded_folder_is_found() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dropcheck.analysis.moments.cells import FUNCTION_DEGREE, Cells, can_be_split
-from dropcheck.analysis.moments.draw_steps import ROUNDING, Steps
+from dropcheck.analysis.moments.draw_steps import FUNCTION_ROUNDING, Steps
 from dropcheck.array_types import Floats, Truths
 from dropcheck.language.graph import Value
 from dropcheck.vocabulary.smoothness.pieces import absolute
@@ -71,7 +71,7 @@ class SingleDrawIntegrand:
             one = ranges
             if centre:
                 one = subtract((ranges, fixed(centre, cells)), np.subtract, False)
-                rounding = ROUNDING * one.size
+                rounding = FUNCTION_ROUNDING * one.size
                 one = Ranges(one.low, one.high, one.off + rounding)
             if power % 2 and not self.signed:
                 one = absolute((one,), np.abs, False)
@@ -141,7 +141,7 @@ def near_cells(low: Floats, high: Floats) -> Ranges:
     """The draw itself on cells, and in the ellipses around them."""
     size = np.maximum(np.abs(low), np.abs(high))
     reach = ELLIPSE_REACH * (high / 2 - low / 2)
-    return Ranges(low, high, np.stack([reach, ROUNDING * size]))
+    return Ranges(low, high, np.stack([reach, FUNCTION_ROUNDING * size]))
 
 
 def means_of(integrand: SingleDrawIntegrand, cells: Cells) -> CellMeans:
@@ -160,7 +160,9 @@ def means_of(integrand: SingleDrawIntegrand, cells: Cells) -> CellMeans:
 
     away = (found.high - found.low) / 2 + found.off[0]
     smooth_error = 2 * POLYNOMIAL_ERROR * away * cells.most + cells.stray * found.size
-    smooth_floor = found.off[1] * cells.most + cells.doubt * found.size + 16 * ROUNDING * sizes
+    smooth_floor = (
+        found.off[1] * cells.most + cells.doubt * found.size + 16 * FUNCTION_ROUNDING * sizes
+    )
     smooth_error = np.where(np.isnan(smooth_error), np.inf, smooth_error)
     smooth_floor = np.where(np.isnan(smooth_floor), np.inf, smooth_floor)
     smooth = smooth_error + smooth_floor < by_hull

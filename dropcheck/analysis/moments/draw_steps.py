@@ -20,7 +20,7 @@ from dropcheck.vocabulary.smoothness.ranges import Ranges, fixed
 MOST_STEPS = 100
 MOST_ELEMENTS = 64
 # The relative error of a function in float64; those of scipy.special are the worst.
-ROUNDING = 8 * 2.0**-53
+FUNCTION_ROUNDING = 8 * 2.0**-53
 
 
 def draw_below(value: Value) -> Value | None:
@@ -254,5 +254,5 @@ def _outward(ranges: Ranges, value: Value) -> Ranges:
     if value.function.truth:
         return Ranges(low, high, off)
     size = np.maximum(-low, high)
-    give = np.where(size < np.inf, ROUNDING * size, 0.0)
+    give = np.where(size < np.inf, FUNCTION_ROUNDING * size, 0.0)
     return Ranges(low - give, high + give, off + give)

@@ -23,7 +23,7 @@ from dropcheck.analysis.polynomials.expectation import PRECISION, drawn_in, expe
 from dropcheck.analysis.polynomials.letters import Centred, Identities
 from dropcheck.analysis.polynomials.normal_form import NormalForms
 from dropcheck.analysis.polynomials.polynomial import Polynomial, mean_of_elements, value_of
-from dropcheck.analysis.polynomials.terms import SMALLEST, Atom, Monomial
+from dropcheck.analysis.polynomials.terms import TINY, Atom, Monomial
 from dropcheck.analysis.products import ValuePowers
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Value
@@ -214,7 +214,7 @@ def _summed(integrands: Sequence[Integrand], table: Outcomes) -> tuple[Floats, F
 
 def _lost(products: Floats) -> bool:
     """Whether a product of numbers that are not 0 is too small for float64."""
-    return bool((np.abs(products) < SMALLEST).any())
+    return bool((np.abs(products) < TINY).any())
 
 
 def _in_outcomes(integrand: Integrand, table: Outcomes) -> Floats:

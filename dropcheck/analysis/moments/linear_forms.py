@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from dropcheck.analysis.moments.law_bounds import fixed_arguments
-from dropcheck.analysis.polynomials.terms import SMALLEST
+from dropcheck.analysis.polynomials.terms import TINY
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.vocabulary.functions.algebra import PolynomialError
@@ -67,7 +67,7 @@ def moments_of(products: Sequence[Sequence[tuple[Value, float]]]) -> ProductMome
         for one, other in zip(double, single, strict=True)
     ]
     varied = np.array([any(value.random for value, _ in product) for product in products])
-    lost = covariances.diagonal()[varied] < SMALLEST
+    lost = covariances.diagonal()[varied] < TINY
     if lost.any() or not all(np.isfinite(each).all() for each in (*double, *errors)):
         raise PolynomialError
     return ProductMoments(means, covariances, errors[0], errors[1])

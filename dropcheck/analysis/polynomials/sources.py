@@ -16,7 +16,7 @@ from dropcheck.analysis.polynomials.expectation import (
     ElementNumbers,
     PartitionBlock,
 )
-from dropcheck.analysis.polynomials.terms import SMALLEST, FunctionPowers
+from dropcheck.analysis.polynomials.terms import TINY, FunctionPowers
 from dropcheck.language.graph import Value
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.law import Law
@@ -82,7 +82,7 @@ class DrawnElements(Cumulants):
             found = _moment(self._law, order, *self._arguments)
             if not math.isfinite(found):
                 raise PolynomialError
-            if order % 2 == 0 and found < SMALLEST:  # of what is constant nothing is asked
+            if order % 2 == 0 and found < TINY:  # of what is constant nothing is asked
                 raise PolynomialError
             return found, 1.0
         return self._checked(_of_arrays(self._law, order, *self._arguments)), 1.0
@@ -245,7 +245,7 @@ class ProductOfElements(Cumulants):
 def _over_factors(value: ElementNumbers, count: int) -> float:
     with np.errstate(all="ignore"):
         found = float(np.power(value, count) if isinstance(value, float) else np.prod(value))
-    lost = abs(found) < SMALLEST and bool(np.all(value))
+    lost = abs(found) < TINY and bool(np.all(value))
     if lost or not math.isfinite(found):
         raise PolynomialError
     return found

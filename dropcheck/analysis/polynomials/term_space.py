@@ -14,7 +14,7 @@ import numpy as np
 
 from dropcheck.analysis.polynomials.terms import (
     EPSILON,
-    ROUNDING,
+    SUM_ROUNDING,
     Atom,
     Monomial,
     Tensor,
@@ -188,7 +188,7 @@ class Space:
             coefficient, tensors = one.coefficient + other.coefficient, one.tensors
             size = abs(coefficient)
         parts = sizes[0] * one.loss + sizes[1] * other.loss
-        if not exactly and size <= ROUNDING * sum(sizes):
+        if not exactly and size <= SUM_ROUNDING * sum(sizes):
             return Monomial(0.0, 1.0, tensors, one.atoms, one.linked)
         if not size:  # as much as may have been lost stands for it
             coefficient = size = EPSILON * parts

@@ -18,11 +18,11 @@ FunctionPowers = tuple[tuple[int, int], ...]
 
 EPSILON = float(np.finfo(np.float64).eps)
 # a sum that is smaller, relative to its parts, is rounding
-ROUNDING = 8 * EPSILON
+SUM_ROUNDING = 8 * EPSILON
 
 
 # below it digits are lost, and then all is 0
-SMALLEST = float(np.finfo(np.float64).tiny)
+TINY = float(np.finfo(np.float64).tiny)
 
 
 def product_of(first: float, second: float) -> float:
@@ -35,7 +35,7 @@ def product_of(first: float, second: float) -> float:
     (0.0, 1e-300)
     """
     found = first * second
-    if abs(found) < SMALLEST and first and second:
+    if abs(found) < TINY and first and second:
         raise PolynomialError
     return found
 

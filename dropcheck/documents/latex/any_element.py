@@ -12,18 +12,18 @@ from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.operators import OPERATORS
 
 # No name of the language begins so: it marks a letter that stands for any element.
-ANY = "?"
+ANY_ELEMENT = "?"
 
 
 def is_letter(node: Node) -> bool:
     """Whether a node is a letter that stands for any element."""
-    return isinstance(node, Name) and node.name.startswith(ANY)
+    return isinstance(node, Name) and node.name.startswith(ANY_ELEMENT)
 
 
 def letters_in(node: Node) -> set[str]:
     """The letters for any element in an expression."""
     if isinstance(node, Name):
-        return {node.name.removeprefix(ANY)} if is_letter(node) else set()
+        return {node.name.removeprefix(ANY_ELEMENT)} if is_letter(node) else set()
     return set().union(*map(letters_in, syntax.children(node)))
 
 

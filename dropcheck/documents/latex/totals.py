@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dropcheck.documents.latex.any_element import (
-    ANY,
+    ANY_ELEMENT,
     elementwise,
     is_letter,
     letters_in,
@@ -13,7 +13,7 @@ from dropcheck.documents.latex.cursor import Expressions
 from dropcheck.language import syntax
 from dropcheck.language.lowering.axes import axes_of
 from dropcheck.language.syntax import Binary, Call, Name, Negative, Node, Number
-from dropcheck.vocabulary.latex_words import PRODUCT, SUM, TOTALS
+from dropcheck.vocabulary.latex_words import PRODUCT_NAME, SUM_NAME, TOTALS
 
 
 def total(reader: Expressions) -> Node:
@@ -47,7 +47,7 @@ def total(reader: Expressions) -> Node:
     body = reader.product()
     reader.bound = outer
     met = letters_in(body)
-    if name == PRODUCT and not reader.in_brackets(first, reader.at):
+    if name == PRODUCT_NAME and not reader.in_brackets(first, reader.at):
         _refuse_last_factor(reader, body, reader.tokens[first].column)
     if met - {letter.text}:
         raise reader.error("a sum within a sum is not read", "write the statement in the mark",
@@ -59,8 +59,8 @@ def total(reader: Expressions) -> Node:
         count = Binary(
             reader.here, "+", Binary(reader.here, "-", ends[1], ends[0]), Number(reader.here, 1)
         )
-        return Binary(reader.here, "*" if name == SUM else "**", *(
-            (count, body) if name == SUM else (body, count)
+        return Binary(reader.here, "*" if name == SUM_NAME else "**", *(
+            (count, body) if name == SUM_NAME else (body, count)
         ))  # fmt: skip
     return Call(reader.here, name, (elementwise(body, part, letter.column, reader.axes),))
 
@@ -109,7 +109,7 @@ def _entry(reader: Expressions, braced: bool) -> Node:
                 raise reader.error("two letters for any element", "write the statement in the mark",
                                  token.column)  # fmt: skip
             reader.free = token.text
-        return Name(reader.here, ANY + token.text)
+        return Name(reader.here, ANY_ELEMENT + token.text)
     if token.kind == "letters" and len(token.text) > 1 and token.text not in reader.axes:
         raise reader.error("letters side by side are no place", "write commas: A_{i, j}")
     start = reader.at

@@ -8,11 +8,8 @@ from dropcheck.documents.latex.tokens import LatexError
 from dropcheck.language import syntax
 from dropcheck.language.lowering.axes import axes_of
 from dropcheck.language.syntax import Binary, Negative, Node, Number
-from dropcheck.vocabulary.latex_words import GREEK
+from dropcheck.vocabulary.latex_words import GREEK, NAMES_OF_FUNCTIONS
 
-# Letters that name functions in most papers.
-_CALLED = {*"fghFGH", "zeta", "sigma", "varsigma", "phi", "psi"}
-_CALLED |= {name for name in GREEK if name[0].isupper()}
 AxisCounts = Mapping[str, int]
 """The names of a model, with their numbers of axes."""
 _UNKNOWN = "which product is meant is not known here"
@@ -90,7 +87,7 @@ def refuse_call(left: Node, right: Node, axes: AxisCounts, column: int) -> None:
         isinstance(right, Binary) and right.operator in ("+", "-")
     )
     array = axes_of(left, axes) != 0
-    if array or not (letter and summed) or head in _CALLED:
+    if array or not (letter and summed) or head in NAMES_OF_FUNCTIONS:
         message = f"{left.name!r} before brackets may be a function or a factor"
         raise LatexError(column, message, r"write \cdot between for a product")
 

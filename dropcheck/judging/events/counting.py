@@ -23,7 +23,7 @@ from dropcheck.judging.evidence.units import looking, planner
 from dropcheck.judging.exactly import exact_probability, of_proportion
 from dropcheck.judging.foreseen import outlook_in_strata
 from dropcheck.judging.knowledge import Knowledge, knowledge_of
-from dropcheck.judging.look import ENDLESS, ROUNDING, more, planned
+from dropcheck.judging.look import ENDLESS, LOOK_ROUNDING, more, planned
 from dropcheck.judging.outlook import fewest_that
 from dropcheck.reasons import Reason
 from dropcheck.results import Exact, Guarantee, Method, Region, Verdict
@@ -196,7 +196,7 @@ def _decided(claim: Proportion, interval: Interval, region: Region, widen: float
 
 
 def _rounding(claim: Proportion) -> float:
-    return ROUNDING * (abs(claim.factor) + abs(claim.constant))
+    return LOOK_ROUNDING * (abs(claim.factor) + abs(claim.constant))
 
 
 def _to_plan_by(claim: Proportion, counted: Counted, interval: Interval, tally: Tally) -> Interval:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dropcheck.analysis.law_cells import ROUNDING, TIES, rounding_of
+from dropcheck.analysis.law_cells import ONE_VALUE_SHARE, TIES, rounding_of
 from dropcheck.array_types import Floats
 from dropcheck.inference import budget, cell_evidence
 from dropcheck.inference.distribution_distance import (
@@ -116,7 +116,7 @@ def _cuts(values: Floats, cells: int, size: float) -> Floats:
     found = found[found < ordered[-1]]
     if not len(found):
         found = np.unique(ordered[ordered < ordered[-1]])[-1:]
-    moved: Floats = found + rounding_of(found, size) * (TIES / ROUNDING)
+    moved: Floats = found + rounding_of(found, size) * (TIES / ONE_VALUE_SHARE)
     return moved
 
 

@@ -20,7 +20,7 @@ from dropcheck.inference.comparison import Comparison
 from dropcheck.inference.interval import FEWEST_BLOCKS
 from dropcheck.inference.region import reach, widening
 from dropcheck.judging.case_run import CaseRun, Finding
-from dropcheck.judging.look import ENDLESS, ROUNDING, sharpness_of
+from dropcheck.judging.look import ENDLESS, LOOK_ROUNDING, sharpness_of
 from dropcheck.results import Guarantee, Method, Region, Verdict
 from dropcheck.simulation import PILOT, AtThresholds, Request, SpanSums, Tally
 from dropcheck.vocabulary.majorants.bounds_arithmetic import summed
@@ -220,7 +220,7 @@ def targets_of(
         scale = part.known_scale or max(size(end) for end in part.ends) or size(part.side)
         widen = widening(comparison.region, sharpness_of(run, part, scale, shown))
         largest = max([scale, *map(abs, shown), *(size(at) for at in comparison.looked_at)])
-        rounding = ROUNDING * largest
+        rounding = LOOK_ROUNDING * largest
         form = forms[comparison.side]
         sides = tuple(forms[at] for at in sorted((part.side, *part.ends)))
         if comparison.against is not None:

@@ -20,7 +20,7 @@ from dropcheck.vocabulary.distributions.distribution import Values
 from dropcheck.vocabulary.distributions.domains import FINITE, NOT_NEGATIVE
 from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions import FUNCTIONS
-from dropcheck.vocabulary.functions.elementwise import SIGNS
+from dropcheck.vocabulary.functions.elementwise import ARITHMETIC_SIGNS
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.special import Special
 
@@ -30,7 +30,7 @@ _AT_ALL_POINTS = (Values.NUMBERS, Values.WHOLE, Values.TRUTHS)
 
 def _kernels() -> dict[str, Function]:
     """The functions of the language by the name that numpy or scipy has for what computes them."""
-    functions = [*FUNCTIONS.values(), *SIGNS]
+    functions = [*FUNCTIONS.values(), *ARITHMETIC_SIGNS]
     numpys = {one.kernel.__name__: one for one in functions if isinstance(one.kernel, np.ufunc)}
     scipys = {one.kernel.name: one for one in functions if isinstance(one.kernel, Special)}
     return {**scipys, **numpys}

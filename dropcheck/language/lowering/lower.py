@@ -23,7 +23,7 @@ from dropcheck.vocabulary.functions import SIGNS
 from dropcheck.vocabulary.functions.arrays import ARRAY
 from dropcheck.vocabulary.functions.elementwise import NEGATIVE
 from dropcheck.vocabulary.functions.linear_algebra import MATMUL, TRANSPOSE
-from dropcheck.vocabulary.functions.number_formats import EPSILONS, SMALLEST
+from dropcheck.vocabulary.functions.number_formats import EPSILONS, SMALLEST_NORMAL
 from dropcheck.vocabulary.functions.truths import (
     AND,
     COMPARISONS,
@@ -216,7 +216,7 @@ def _near(context: Context, left: Value, right: Value, at: Position) -> Value:
     if context.slots.column is None or dtype is None:
         return context.graph.elementwise(IS_CLOSE, (left, right), at)
     shape = shape_at(at, "", shapes.broadcast, (left.shape, right.shape))
-    options = (("atol", SMALLEST[dtype]), ("rtol", 2 * EPSILONS[dtype]))
+    options = (("atol", SMALLEST_NORMAL[dtype]), ("rtol", 2 * EPSILONS[dtype]))
     return context.graph.operation(IS_CLOSE, (left, right), shape, at, options)
 
 

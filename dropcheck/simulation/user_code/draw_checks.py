@@ -20,7 +20,7 @@ PROBES = 5
 PROBE_DRAWS = 64
 # Two calls with one seed may differ by rounding, as sums on many cores run in any order: by a share
 # of how far values lie apart, or of how large they are.
-ROUNDING, FINEST = 1e-3, 1e-6
+CALL_ROUNDING, FINEST = 1e-3, 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def alike(once: Array, again: Array) -> bool:
     finite = once[np.isfinite(once)]
     if not finite.size:
         return np.array_equal(once, again, equal_nan=True)
-    give = max(ROUNDING * float(np.ptp(finite)), FINEST * float(np.abs(finite).max()))
+    give = max(CALL_ROUNDING * float(np.ptp(finite)), FINEST * float(np.abs(finite).max()))
     return np.allclose(once, again, rtol=0.0, atol=give, equal_nan=True)
 
 

@@ -51,8 +51,8 @@ class Domain:
 
 
 FINITE = Domain()
-ANY = Domain(low_open=False, high_open=False)  # infinite too: the ends of a truncation
-PROBABILITY = Domain(0.0, 1.0, low_open=False, high_open=False)
+ANY_NUMBER = Domain(low_open=False, high_open=False)  # infinite too: the ends of a truncation
+PROBABILITIES = Domain(0.0, 1.0, low_open=False, high_open=False)
 POSITIVE_PROBABILITY = Domain(0.0, 1.0, high_open=False)
 NOT_NEGATIVE = Domain(0.0, low_open=False)
 POSITIVE = Domain(0.0)
@@ -76,7 +76,7 @@ HIGH = LawParameter("high", FINITE)
 def domain_problem(parameter: LawParameter, value: float) -> str | None:
     """What keeps one number from being a value of the parameter, or None.
 
-    >>> domain_problem(LawParameter("p", PROBABILITY), 1.2)
+    >>> domain_problem(LawParameter("p", PROBABILITIES), 1.2)
     'p must satisfy 0 <= p <= 1, and is 1.2'
     >>> domain_problem(LawParameter("n", COUNT), 2.5)
     'n must be a whole number, and is 2.5'

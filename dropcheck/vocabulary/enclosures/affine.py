@@ -31,7 +31,7 @@ from dropcheck.array_types import Floats
 
 # What rounding may add in one step, as a share of the largest magnitude in it: some units in the
 # last place of what numpy's and scipy's functions promise.
-ROUNDING = 1e-14
+STEP_ROUNDING = 1e-14
 # What underflow may take in one step, whatever its size: some units of the smallest numbers (Higham
 # 2002, "Accuracy and stability of numerical algorithms", eq. 2.8).
 LOST_TO_UNDERFLOW = 4 * 2.0**-1074
@@ -199,7 +199,7 @@ def made(
             low_end, high_end = np.where(apart, low, low_end), np.where(apart, high, high_end)
         low, high = low_end, high_end
     largest = np.maximum(np.maximum(-below, above), np.maximum(np.abs(value) + reach, size))
-    give = ROUNDING * largest
+    give = STEP_ROUNDING * largest
     small = (largest > 0) & (largest < _SMALLEST_NORMAL)
     if small.any():
         give = np.where(small, LOST_TO_UNDERFLOW, give)

@@ -18,13 +18,13 @@ import numpy as np
 from dropcheck.array_types import Floats
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.enclosures import affine
-from dropcheck.vocabulary.enclosures.affine import ROUNDING, RULES, Affine, made
+from dropcheck.vocabulary.enclosures.affine import RULES, STEP_ROUNDING, Affine, made
 from dropcheck.vocabulary.special import Special
 
 Curve = Callable[[Floats], Any]
 
 # Rounding of some steps, as a share of the largest value.
-_BEYOND = 100 * ROUNDING
+_BEYOND = 100 * STEP_ROUNDING
 
 
 def _smooth(

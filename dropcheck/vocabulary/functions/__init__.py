@@ -50,7 +50,7 @@ FUNCTIONS = {**FUNCTIONS_OF_NUMBERS, **FUNCTIONS_OF_ARRAYS}
 OF_LAWS = _by_name(of_laws.ALL)
 """What is called by its name and takes a law first."""
 
-SIGNS = _by_name(elementwise.SIGNS, truths.SIGNS, linear_algebra.SIGNS, arrays.SIGNS)
+SIGNS = _by_name(elementwise.ARITHMETIC_SIGNS, truths.SIGNS, linear_algebra.SIGNS, arrays.SIGNS)
 """What the language writes as a sign or in brackets."""
 
 

@@ -24,7 +24,7 @@ from dropcheck.vocabulary.function import (
     values,
 )
 from dropcheck.vocabulary.functions import algebra
-from dropcheck.vocabulary.growth import ANY, BOUNDED
+from dropcheck.vocabulary.growth import ANY_GROWTH, BOUNDED
 from dropcheck.vocabulary.hulls import rising, unknown
 from dropcheck.vocabulary.majorants import exponentials, powers
 from dropcheck.vocabulary.smoothness import pieces, ranges, slopes
@@ -113,7 +113,7 @@ NEGATIVE = _sign(
     defined=defined_where.NEGATIVE,
 )  # fmt: skip
 
-SIGNS = (ADD, SUBTRACT, MULTIPLY, DIVIDE, FLOOR_DIVIDE, MODULO, POWER, NEGATIVE)
+ARITHMETIC_SIGNS = (ADD, SUBTRACT, MULTIPLY, DIVIDE, FLOOR_DIVIDE, MODULO, POWER, NEGATIVE)
 
 # what a normal law's hazard phi(t) / Phi(-t) is above t, at most, t >= 0: it rises from √(2/π) with
 # a slope below 1 (Sampford 1953, Annals of Mathematical Statistics 24, 130-132)
@@ -149,7 +149,7 @@ ABS = entry(
 )  # fmt: skip
 
 EXP = entry(
-    "exp", np.exp, "e to the power x", rising, _EXP, latex=r"\exp", ranges=slopes.EXP,
+    "exp", np.exp, "e to the power x", rising, _EXP, latex=r"\exp", ranges=slopes.EXP_RANGES,
     defined=defined_where.ABOVE_ZERO,
 )  # fmt: skip
 
@@ -171,7 +171,7 @@ NUMBERS = (
           defined=defined_where.CUBE_ROOT),
     EXP,
     entry("expm1", np.expm1, "exp(x) − 1", rising,
-          growth.EXPONENTIAL_LESS_ONE, ranges=slopes.EXP,
+          growth.EXPONENTIAL_LESS_ONE, ranges=slopes.EXP_RANGES,
           defined=defined_where.ENTIRE_THROUGH_ZERO),
     entry("log", np.log, "natural logarithm", rising, _logarithm(1.0),
           latex=r"\log", elsewhere=("ln",),
@@ -194,7 +194,7 @@ NUMBERS = (
           defined=defined_where.WAVE),
     entry("cos", np.cos, "cosine", _BALL, BOUNDED, latex=r"\cos", ranges=slopes.WAVE,
           defined=defined_where.WAVE),
-    entry("tan", np.tan, "tangent", unknown, ANY, latex=r"\tan",
+    entry("tan", np.tan, "tangent", unknown, ANY_GROWTH, latex=r"\tan",
           defined=defined_where.TANGENT),
     entry("arcsin", np.arcsin, "inverse sine", rising, growth.bounded(lambda _: math.pi / 2),
           latex=r"\arcsin", elsewhere=("asin",), ranges=slopes.ARCSIN,
@@ -220,7 +220,7 @@ NUMBERS = (
     entry("arcsinh", np.arcsinh, "inverse hyperbolic sine", rising, _linear(slope=1.0),
           elsewhere=("asinh",), ranges=slopes.ARCSINH,
           defined=defined_where.ENTIRE_THROUGH_ZERO),
-    entry("arctanh", np.arctanh, "inverse hyperbolic tangent", rising, ANY,
+    entry("arctanh", np.arctanh, "inverse hyperbolic tangent", rising, ANY_GROWTH,
           elsewhere=("atanh",), ranges=slopes.ARCTANH,
           defined=defined_where.ARC_TANGENT_HYPERBOLIC),
     entry("floor", np.floor, "rounded down", rising, _linear(summand=1.0),
@@ -266,7 +266,7 @@ NUMBERS = (
     entry("sigmoid", Special("expit"), "1 / (1 + exp(−x))", rising, growth.share(1.0),
           elsewhere=("expit",), ranges=slopes.SIGMOID,
           defined=defined_where.ABOVE_ZERO),
-    entry("logit", Special("logit"), "log(x / (1 − x))", rising, ANY, ranges=slopes.LOGIT,
+    entry("logit", Special("logit"), "log(x / (1 − x))", rising, ANY_GROWTH, ranges=slopes.LOGIT,
           jumps=jumps.AtZero((0,)), defined=defined_where.LOGIT),
     entry("erf", Special("erf"), "error function: 2 · Phi(x · sqrt(2)) − 1", rising, BOUNDED,
           ranges=slopes.ERF,
@@ -281,19 +281,19 @@ NUMBERS = (
           hulls.within(0.0, 1 / _ROOT_2PI), BOUNDED, latex=r"\varphi",
           ranges=slopes.NORMAL_DENSITY,
           defined=defined_where.ABOVE_ZERO),
-    entry("gamma", Special("gamma"), "gamma function", unknown, ANY,
+    entry("gamma", Special("gamma"), "gamma function", unknown, ANY_GROWTH,
           jumps=jumps.whole, defined=defined_where.GAMMA),
     entry("lgamma", Special("gammaln"), "log of |gamma(x)|", unknown,
           growth.within(exponentials.LogGamma()),
           jumps=jumps.whole, defined=defined_where.LOG_GAMMA),
-    entry("digamma", Special("psi"), "derivative of lgamma", unknown, ANY,
+    entry("digamma", Special("psi"), "derivative of lgamma", unknown, ANY_GROWTH,
           jumps=jumps.whole, defined=defined_where.LOG_GAMMA),
     entry("comb", _comb, "ways to choose k of n whole ones; NaN where they are not whole",
           unknown, growth.within(exponentials.Choose()),
           parameters=values("n k"), latex=(r"\binom{", "}{", "}"),
           elsewhere=("binom", "choose"),
           jumps=jumps.whole, defined=defined_where.WAYS),
-    entry("factorial", _factorial, "1 · 2 · … · n; NaN where n is not whole", unknown, ANY,
+    entry("factorial", _factorial, "1 · 2 · … · n; NaN where n is not whole", unknown, ANY_GROWTH,
           parameters=values("n"), latex=("", "!"),
           jumps=jumps.whole, defined=defined_where.WAYS),
 )  # fmt: skip

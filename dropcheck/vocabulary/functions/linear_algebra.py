@@ -27,7 +27,7 @@ from dropcheck.vocabulary.function import (
 )
 from dropcheck.vocabulary.functions import algebra, linear_maps
 from dropcheck.vocabulary.functions.reductions import SUM
-from dropcheck.vocabulary.growth import ANY
+from dropcheck.vocabulary.growth import ANY_GROWTH
 from dropcheck.vocabulary.hulls import unknown
 from dropcheck.vocabulary.majorants import elements, sums
 from dropcheck.vocabulary.majorants.rule import Came
@@ -314,7 +314,7 @@ ARRAYS = (
           growth.within(elements.Determinant()), shape=_NUMBER, cost=decomposition, latex=r"\det",
           polynomial=algebra.determinant,
           defined=defined_where.ARITHMETIC),
-    entry("inv", _of_each(np.linalg.inv, singular=True), "inverse matrix", unknown, ANY,
+    entry("inv", _of_each(np.linalg.inv, singular=True), "inverse matrix", unknown, ANY_GROWTH,
           **_MATRIX, elsewhere=("inverse",),
           defined=defined_where.INVERSE),
     entry("solve", _solve, "the x with A @ x == b", unknown, growth.within(elements.Solved()),
@@ -343,6 +343,6 @@ ARRAYS = (
           "singular values, descending", hulls.within(0.0, math.inf),
           growth.within(elements.Eigenvalues()), shape=_svd_shape, cost=decomposition,
           elsewhere=("singular_values",), by_place=True, degree=LINEAR),
-    entry("pinv", _of_each(np.linalg.pinv), "pseudo-inverse (Moore-Penrose)", unknown, ANY,
+    entry("pinv", _of_each(np.linalg.pinv), "pseudo-inverse (Moore-Penrose)", unknown, ANY_GROWTH,
           shape=_pinv_shape, cost=decomposition),
 )  # fmt: skip

@@ -24,7 +24,7 @@ EPSILONS: Mapping[str, float] = {
     "float16": 2.0**-10,
 }
 """By format: the distance from 1 to the next larger number."""
-SMALLEST: Mapping[str, float] = {
+SMALLEST_NORMAL: Mapping[str, float] = {
     "float64": 2.0**-1022,
     "float32": 2.0**-126,
     "bfloat16": 2.0**-126,
@@ -61,7 +61,7 @@ def below_numbers(x: Array, number_format: str) -> Array:
     """
     nearest = rounded(x, number_format)
     share, exponent = np.frexp(nearest)
-    epsilon, smallest = EPSILONS[number_format], SMALLEST[number_format]
+    epsilon, smallest = EPSILONS[number_format], SMALLEST_NORMAL[number_format]
     gap = np.ldexp(epsilon, np.where(nearest == 0, -1024, exponent - 1))
     gap = np.maximum(gap, epsilon * smallest)
     closer = (share == 0.5) & (nearest > smallest)  # below a power of two they are twice as dense
@@ -89,7 +89,7 @@ def _to_bfloat16(x: Array) -> Array:
     if not np.max(size, initial=0.0) <= _LARGEST:  # some are infinite, or no numbers
         nearest = np.where(np.abs(nearest) > _LARGEST, np.copysign(np.inf, x), nearest)
         nearest = np.where(np.isnan(x), x, nearest)
-    tiny = (size < SMALLEST["bfloat16"]) & (size > 0)
+    tiny = (size < SMALLEST_NORMAL["bfloat16"]) & (size > 0)
     if tiny.any():  # of fewer digits
         nearest = np.where(tiny, np.rint(x * 2.0**133) * 2.0**-133, nearest)
     return nearest
@@ -101,7 +101,7 @@ ROUNDED: Mapping[str, Function] = {
         partial(rounded, number_format=name),
         f"rounded to a number of the format {name}",
         rising,
-        growth.ANY,
+        growth.ANY_GROWTH,
     )
     for name in EPSILONS
 }

@@ -14,7 +14,7 @@ import numpy as np
 from dropcheck.vocabulary import growth
 from dropcheck.vocabulary.defined_where import DefinedWhere, Known
 from dropcheck.vocabulary.function import Array, Function, entry, values
-from dropcheck.vocabulary.growth import ANY, BOUNDED
+from dropcheck.vocabulary.growth import ANY_GROWTH, BOUNDED
 from dropcheck.vocabulary.hulls import EVERYWHERE, UNIT, BoundsRule, Hull, Use
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.law_known import arguments_fit, inside_support
@@ -185,7 +185,7 @@ def _density(name: str, method: Callable[..., Array], summary: str, **more: Any)
         lambda *arrays, law: method(LAWS[law], arrays[:-1], arrays[-1]),
         summary,
         _density_bounds(logarithm=method is Law.log_density),
-        ANY,
+        ANY_GROWTH,
         of_vectors=True,
         **more,
     )
@@ -207,7 +207,7 @@ ALL = (
             "the probability of a value above x, with its digits however small it is",
             _SURVIVAL, BOUNDED, ranges=_monotone_ranges(_SURVIVAL), elsewhere=("ccdf", "sf")),
     _of_law("quantile_of", _asked(Law.quantile),
-            "the least value with `cdf` at least u", _quantile_bounds, ANY,
+            "the least value with `cdf` at least u", _quantile_bounds, ANY_GROWTH,
             defined=DefinedWhere(_level),
             parameters=values("law u"), ranges=_monotone_ranges(_quantile_bounds),
             elsewhere=("icdf", "inverse_cdf", "isf", "percentile", "ppf")),

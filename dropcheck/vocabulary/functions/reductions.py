@@ -31,7 +31,7 @@ from dropcheck.vocabulary.function import (
 )
 from dropcheck.vocabulary.functions import algebra, linear_maps
 from dropcheck.vocabulary.functions.other_words import DERIVATIVE
-from dropcheck.vocabulary.growth import LARGEST
+from dropcheck.vocabulary.growth import LARGEST_ELEMENT
 from dropcheck.vocabulary.hulls import picking, unknown
 from dropcheck.vocabulary.majorants import elements, sums
 from dropcheck.vocabulary.shapes import Options, Shape, ShapeError, along, flag, need, reduction
@@ -258,7 +258,7 @@ NORM = _over("norm", _norm,
       square=algebra.squared_norm,
       degree=lambda options: None if options.get("ord") == 0 else 1.0,  # of order 0 it counts
       defined=defined_where.NORM)  # fmt: skip
-MAX = _over("max", partial(_over_axes, np.max), "largest", picking, LARGEST, empty=False,
+MAX = _over("max", partial(_over_axes, np.max), "largest", picking, LARGEST_ELEMENT, empty=False,
             latex=r"\max", elsewhere=("amax",), degree=LINEAR, by_rank=True,
             defined=defined_where.PICKED)  # fmt: skip
 
@@ -272,7 +272,7 @@ ARRAYS = (
     STD,
     NORM,
     MAX,
-    _over("min", partial(_over_axes, np.min), "smallest", picking, LARGEST, empty=False,
+    _over("min", partial(_over_axes, np.min), "smallest", picking, LARGEST_ELEMENT, empty=False,
           latex=r"\min", elsewhere=("amin",), degree=LINEAR, by_rank=True,
           defined=defined_where.PICKED),
     _over("argmax", partial(_place, np.argmax), "index of the largest, the first of equals, from 0",
@@ -291,7 +291,8 @@ ARRAYS = (
           "quantile at level u, or at each of a list, interpolated between neighbours",
           hulls.picking_first, growth.MIDDLE, more=(option("u"),), shape=_quantile_shape,
           cost=sorting, by_rank=True),
-    _along("sort", _sort, "in ascending order", picking, LARGEST, cost=sorting, by_place=True,
+    _along("sort", _sort, "in ascending order", picking, LARGEST_ELEMENT, cost=sorting,
+           by_place=True,
            by_rank=True, degree=LINEAR, defined=defined_where.PICKED),
     _along("argsort", _argsort, "the indices that sort, from 0, ties in order", unknown, _PLACE,
            cost=sorting, jumps=jumps.ranks,
@@ -303,7 +304,7 @@ ARRAYS = (
     _along("cumprod", partial(_running, np.multiply), "running product", hulls.running_product,
            growth.within(elements.AllProduct(running=True)), by_place=True,
            defined=defined_where.PRODUCT),
-    _along("cummax", partial(_running, np.maximum), "running maximum", picking, LARGEST,
+    _along("cummax", partial(_running, np.maximum), "running maximum", picking, LARGEST_ELEMENT,
            by_place=True, degree=LINEAR, defined=defined_where.PICKED),
     entry("diff", lambda x, *, axis=None: np.diff(x, axis=axes_of(x, axis)[0]),
           "differences of neighbours", unknown, growth.no_heavier(sums.Differences()),

@@ -159,7 +159,7 @@ COMPARISONS = {
                  polynomial=partial(algebra.compared, alike=float("=" in sign and sign != "!=")))
     for sign, (how, latex) in _UFUNCS.items()
 }  # fmt: skip
-EQUAL, NOT_EQUAL = COMPARISONS["=="], COMPARISONS["!="]
+NOT_EQUAL = COMPARISONS["!="]
 BELOW, AT_MOST = COMPARISONS["<"], COMPARISONS["<="]
 
 
@@ -222,7 +222,7 @@ ARRAYS = (
     ANY,
     ALL,
     entry("first", _first, "index of the first true element, from 0; inf if none",
-          hulls.within(0.0, math.inf), growth.ANY, parameters=(*values("event"), *OVER),
+          hulls.within(0.0, math.inf), growth.ANY_GROWTH, parameters=(*values("event"), *OVER),
           shape=reduction(several=False), takes_truth=True, jumps=jumps.AtZero(),
           defined=defined_where.FIRST_PLACE),
 )  # fmt: skip

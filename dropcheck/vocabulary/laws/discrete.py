@@ -22,7 +22,7 @@ from dropcheck.vocabulary.distributions.domains import (
     LARGEST_COUNT,
     NOT_NEGATIVE,
     POSITIVE_PROBABILITY,
-    PROBABILITY,
+    PROBABILITIES,
     Domain,
     LawParameter,
 )
@@ -35,7 +35,7 @@ from dropcheck.vocabulary.laws.formulas import beta_cdf, beta_survival, least_wh
 from dropcheck.vocabulary.laws.sampling import fixed, random_words, scalar_or_array, signs, whole
 from dropcheck.vocabulary.laws.standard_numbers import EXPONENTIALS
 
-P = LawParameter("p", PROBABILITY)
+P = LawParameter("p", PROBABILITIES)
 SUCCESS = LawParameter("p", POSITIVE_PROBABILITY)
 N = LawParameter("n", COUNT)
 # numpy's Poisson generator counts in 64-bit integers

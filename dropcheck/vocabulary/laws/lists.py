@@ -14,7 +14,7 @@ import numpy as np
 from dropcheck.vocabulary.distributions.distribution import Values
 from dropcheck.vocabulary.distributions.domains import (
     FINITE,
-    PROBABILITY,
+    PROBABILITIES,
     LawParameter,
     plain,
 )
@@ -26,13 +26,8 @@ from dropcheck.vocabulary.laws.finite_sets import below
 from dropcheck.vocabulary.laws.quadrature import weighted_moments, weighted_norm
 from dropcheck.vocabulary.laws.sampling import uniforms
 
-OUTCOMES = LawParameter("p", PROBABILITY, axes=1)
+OUTCOMES = LawParameter("p", PROBABILITIES, axes=1)
 PROBABILITY_SUM_TOLERANCE = 1e-9
-# how far the shares of a Dirichlet variable may be from a sum of 1
-SHARE_SUM_TOLERANCE = 1e-9
-# how far a covariance matrix may be from symmetric and from positive semi-definite, as a share
-# of its largest variance: rounding of products of float64 matrices stays well below it
-COVARIANCE_TOLERANCE = 1e-9
 
 # what holds near an end and in the tail is a matter of single numbers, and not asked of lists;
 # the values are bounded, or normal, so that all moments exist

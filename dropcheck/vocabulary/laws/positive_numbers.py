@@ -50,7 +50,7 @@ from dropcheck.vocabulary.laws.sampling import (
     scaled,
 )
 from dropcheck.vocabulary.laws.standard_numbers import NORMALS
-from dropcheck.vocabulary.laws.unbounded import DF, MEAN, SCALE, SD, SHAPE, normal_log_density
+from dropcheck.vocabulary.laws.unbounded import DF, LAW_MEAN, SCALE, SD, SHAPE, normal_log_density
 
 _positive = partial(Law, values=Values.NUMBERS, ends=(0.0, math.inf), rare=None, nanoseconds=40.0)
 
@@ -72,7 +72,7 @@ def _lognormal_list(
 LOGNORMAL = _positive(
     name="lognormal",
     summary="exp of a normal variable; mean and sd are those of the logarithm",
-    parameters=(MEAN, SD),
+    parameters=(LAW_MEAN, SD),
     degenerate=lambda mean, sd: (sd == 0, np.exp(mean)),
     moments=math.inf,
     mode=lambda mean, sd: np.exp(mean - sd**2),

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from dropcheck.vocabulary import special
-from dropcheck.vocabulary.distributions.domains import ANY, LawParameter
+from dropcheck.vocabulary.distributions.domains import ANY_NUMBER, LawParameter
 from dropcheck.vocabulary.distributions.standard import ArgumentHull, ArgumentNorm, Standard
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.law import Generator, Size
 from dropcheck.vocabulary.laws.bounded_support import NO_ROOM, bounded, room
 from dropcheck.vocabulary.laws.quadrature import by_points, gauss_legendre, pieces
 from dropcheck.vocabulary.laws.sampling import constant_where_zero, inside, uniforms
-from dropcheck.vocabulary.laws.unbounded import MEAN, SD, normal_norm
+from dropcheck.vocabulary.laws.unbounded import LAW_MEAN, SD, normal_norm
 
 # All is in standard units, a = (low - mean) / sd and b = (high - mean) / sd, and in the lower
 # tail: an interval to the right of the mean is mirrored first. There are three methods:
@@ -173,7 +173,7 @@ def _norm_of_random(p: float, norm: ArgumentNorm, hull: ArgumentHull) -> float:
 TRUNCATED_NORMAL = bounded(
     name="truncated_normal",
     summary="a normal variable given that it lies in (low, high); mean and sd before truncation",
-    parameters=(MEAN, SD, LawParameter("low", ANY), LawParameter("high", ANY)),
+    parameters=(LAW_MEAN, SD, LawParameter("low", ANY_NUMBER), LawParameter("high", ANY_NUMBER)),
     conditions=(
         (
             "low <= high is required, and not both the same infinity",

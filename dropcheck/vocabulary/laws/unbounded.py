@@ -43,7 +43,7 @@ LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 
 LOC = LawParameter("loc", FINITE)
 SCALE = LawParameter("scale", NOT_NEGATIVE)
-MEAN = LawParameter("mean", FINITE)
+LAW_MEAN = LawParameter("mean", FINITE)
 SD = LawParameter("sd", NOT_NEGATIVE)
 SHAPE = LawParameter("shape", POSITIVE)
 DF = LawParameter("df", POSITIVE)
@@ -92,7 +92,7 @@ NORMAL = _any_number(
     name="normal",
     symmetric=True,
     summary="the normal (Gaussian) law; sd is the standard deviation, not the variance",
-    parameters=(MEAN, SD),
+    parameters=(LAW_MEAN, SD),
     degenerate=lambda mean, sd: (sd == 0, mean),
     moments=math.inf,
     mode=lambda mean, sd: mean,

@@ -17,7 +17,7 @@ from dropcheck.vocabulary.smoothness.ranges import (
     multiply,
     subtract,
 )
-from dropcheck.vocabulary.smoothness.slopes import EXP
+from dropcheck.vocabulary.smoothness.slopes import EXP_RANGES
 
 
 def _in_pieces(off: Floats, whole: Any) -> Floats:
@@ -107,7 +107,7 @@ def exponential_unit(scale: float = 1.0, alpha: float = 1.0) -> RangesRule:
         (x,) = arguments
         cells = len(x.low)
         above = multiply((fixed(scale, cells), _above_0(x)), kernel, False)
-        grown = EXP((_below_0(x),), np.expm1, False)
+        grown = EXP_RANGES((_below_0(x),), np.expm1, False)
         return _chosen(
             _positive(x), above, multiply((fixed(scale * alpha, cells), grown), kernel, False)
         )

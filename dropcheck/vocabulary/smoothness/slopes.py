@@ -129,7 +129,7 @@ def _logit_slope(low: Floats, high: Floats, off: Floats) -> Floats:
 
 
 _AT_LEAST_0 = (0.0, math.inf)
-EXP = smooth(_exp_slope, rises=1)
+EXP_RANGES = smooth(_exp_slope, rises=1)
 LOG = smooth(log_slope(), rises=1, domain=_AT_LEAST_0)
 LOG2 = smooth(log_slope(scale=1 / math.log(2)), rises=1, domain=_AT_LEAST_0)
 LOG10 = smooth(log_slope(scale=1 / math.log(10)), rises=1, domain=_AT_LEAST_0)
@@ -179,7 +179,7 @@ def power(arguments: Sequence[Ranges], kernel: RangesKernel, _same: bool) -> Ran
         found = whole_power(x, int(size)) if size % 1 == 0 else real_power(x, size)
         return found if exponent > 0 else reciprocal(found)
     logarithm = LOG((x,), np.log, False)
-    return EXP((multiply((y, logarithm), kernel, False),), np.exp, False)
+    return EXP_RANGES((multiply((y, logarithm), kernel, False),), np.exp, False)
 
 
 def x_log_y(arguments: Sequence[Ranges], kernel: RangesKernel, same: bool) -> Ranges:

@@ -17,7 +17,7 @@ from dropcheck.language.syntax import ArrayLiteral, Call, Name, Node, Statement,
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import OPERATORS
-from dropcheck.vocabulary.relations import INDEPENDENT, OVER, SIGNATURE
+from dropcheck.vocabulary.relations import INDEPENDENT, OVER_KEY, SIGNATURE
 
 # Entries of one draw that a statement may speak of: each has cells of its own.
 MOST_ENTRIES = 64
@@ -151,14 +151,14 @@ def _follows(context: Context, quantity: Value, node: Node) -> LawClaim:
 
 def _independent(context: Context, node: Call) -> LawClaim:
     for name, value in node.keywords:
-        if name != OVER:
+        if name != OVER_KEY:
             raise value.at.error(f"{INDEPENDENT} has no argument {name!r}", f"write {SIGNATURE}")
-    axes = dict(node.keywords).get(OVER)
+    axes = dict(node.keywords).get(OVER_KEY)
     quantities = [_quantity(context, argument) for argument in node.arguments]
     if len(quantities) > MOST_QUANTITIES:
         raise node.at.error(
             f"{INDEPENDENT} takes at most {MOST_QUANTITIES} quantities",
-            f"put them into an array: {INDEPENDENT}(x, {OVER}=[0])",
+            f"put them into an array: {INDEPENDENT}(x, {OVER_KEY}=[0])",
         )
     if len({id(one) for one in quantities}) < len(quantities):
         raise node.at.error(
@@ -168,13 +168,13 @@ def _independent(context: Context, node: Call) -> LawClaim:
         if len(quantities) < 2:
             raise node.at.error(
                 f"{INDEPENDENT} compares at least two quantities, and this has {len(quantities)}",
-                f"write {SIGNATURE}, or {INDEPENDENT}(u, {OVER}=[0]) for the entries of one",
+                f"write {SIGNATURE}, or {INDEPENDENT}(u, {OVER_KEY}=[0]) for the entries of one",
             )
         claim = LawClaim(relation=Relation.INDEPENDENT, quantities=tuple(quantities))
     else:
         if len(quantities) != 1:
             raise axes.at.error(
-                f"{OVER!r} goes with one quantity", f"write {INDEPENDENT}(u, {OVER}=[0])"
+                f"{OVER_KEY!r} goes with one quantity", f"write {INDEPENDENT}(u, {OVER_KEY}=[0])"
             )
         names = axis_names(context, node.arguments[0], len(quantities[0].shape))
         over = _axes(context, axes, quantities[0].shape, names)
@@ -198,14 +198,14 @@ def _axes(
         if isinstance(item, Name) and item.name in names:
             listed.append(float(names.index(item.name)))
             continue
-        value = context.lower_fixed(item, "axes must be fixed", f"write {OVER}=[0]")
+        value = context.lower_fixed(item, "axes must be fixed", f"write {OVER_KEY}=[0]")
         known = value.known
         listed += known if isinstance(known, tuple) else (known,)
     axes: list[int] = []
     for one in listed:
         if not isinstance(one, float) or one != int(one) or not -len(shape) <= one < len(shape):
             raise node.at.error(
-                f"{OVER!r} names axes of a quantity of shape {list(shape)}",
+                f"{OVER_KEY!r} names axes of a quantity of shape {list(shape)}",
                 _known_axes(shape, names),
             )
         axes.append(int(one) % len(shape))
