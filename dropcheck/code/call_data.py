@@ -37,7 +37,7 @@ class CallData:
         self._several = len(asked.modes - asked.skipped) > 1
         self._draws = asked.draws
         self._makers: list[_Make] = []
-        for place in range(len(plan.fixed) + len(plan.varying)):
+        for place in sorted({*plan.fixed, *plan.varying}):
             fixed = plan.fixed.get(place)
             if place not in plan.fixed:
                 first = draws_first(inputs[place], precision(self._dtype))

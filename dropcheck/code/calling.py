@@ -1,7 +1,9 @@
 """How code is called: which of its parameters get the arguments of the slot, and which others.
 
-A function takes what its slot takes, in the same order. Beside them it may have parameters that
-are filled for it, wherever they stand:
+A function takes what its slot takes, in the same order. Where it has parameters of all these names,
+each gets its own, be it in another order or by its name alone; one name at the place of another is
+refused, as one of both is wrong. Beside them it may have parameters that are filled for it,
+wherever they stand:
 
 - `training` or `train` is whether it trains, `deterministic` or `inference` whether it does not;
 - `dtype` gets the number format, as the framework has it;
@@ -13,7 +15,7 @@ A name that the slot itself takes is never filled; nor is `key` beside a paramet
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +24,8 @@ from dropcheck.code.adapters.adapter import Adapter, FrameworkFunction
 TRAINING = ("training", "train")
 EVALUATING = ("deterministic", "inference")
 DTYPE = "dtype"
+SIZE = "size"
+_SIZES = {SIZE: "shape"}  # what others call it
 _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -44,19 +48,38 @@ class PreparedFunction:
         return self.arguments.index(None)
 
 
-def prepared(adapter: Adapter, function: Any, takes: Sequence[str], count: int) -> PreparedFunction:
+class ByName:
+    """A function whose parameters have the names of what its slot gives: it gets them by these.
+
+    Args:
+        function: the function.
+        names: of its parameters, in the order in which their values come.
+    """
+
+    def __init__(self, function: FrameworkFunction, names: Sequence[str]) -> None:
+        self._function = function
+        self.names = names
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        """What the function returns."""
+        return self._function(**dict(zip(self.names, given, strict=True)), **named)
+
+
+def prepared(
+    adapter: Adapter, function: Any, takes: Sequence[str], given: Sequence[str]
+) -> PreparedFunction:
     """A function with the plan of its arguments.
 
     Args:
         adapter: of its framework.
         function: what is called: a function, or an object.
         takes: the names that the slot gives to code; none of them is filled in.
-        count: how many arguments it is called with.
+        given: those of the arguments that it is called with, of a sampler `size` at the end.
 
     Raises:
         TypeError: it does not take so many; the text says what it takes.
     """
-    has_modes = adapter.evaluating(function, evaluate=False)
+    has_modes, count = adapter.evaluating(function, evaluate=False), len(given)
     try:
         signature = inspect.signature(adapter.entry(function))
     except (TypeError, ValueError):  # of a function that is not written in Python
@@ -65,6 +88,32 @@ def prepared(adapter: Adapter, function: Any, takes: Sequence[str], count: int) 
     known = {DTYPE, *adapter.sources}
     known |= set() if has_modes else {*TRAINING, *EVALUATING}
     known -= {*takes, *(("key",) if "query" in parameters else ())}
+    places = _by_place(parameters, known, count)
+    taken = [name for name, filled in zip(parameters, places, strict=False) if filled is None]
+    swapped = any(name in given and name != own for name, own in zip(taken, given, strict=False))
+    used = set(list(parameters)[: len(places)])
+    if not has_modes and (swapped or places.count(None) < count):
+        names = [name if name in parameters else _SIZES.get(name, name) for name in given]
+        function, places, used, swapped = ByName(function, names), [], {*names}, False
+    named = tuple(name for name in parameters if name in known and name not in used)
+    by_name = function.names if isinstance(function, ByName) else ()
+    try:
+        if swapped or places.count(None) + len(by_name) < count:
+            raise TypeError
+        signature.bind(*places, **dict.fromkeys((*by_name, *named)))
+    except TypeError:
+        bare = [one.replace(annotation=one.empty) for one in parameters.values()]
+        none = inspect.Signature.empty
+        shown = signature.replace(parameters=bare, return_annotation=none)
+        raise TypeError(f"takes {shown}") from None
+    modes = has_modes or any(name in (*TRAINING, *EVALUATING) for name in (*used & known, *named))
+    return PreparedFunction(function, tuple(places) or (None,) * count, named, modes)
+
+
+def _by_place(
+    parameters: Mapping[str, inspect.Parameter], known: Collection[str], count: int
+) -> list[str | None]:
+    """What goes to each place, in order, until so many arguments have one or no place is left."""
     places: list[str | None] = []
     left = count
     for name, parameter in parameters.items():
@@ -75,21 +124,7 @@ def prepared(adapter: Adapter, function: Any, takes: Sequence[str], count: int) 
             break
         places.append(name if name in known else None)
         left -= name not in known
-    by_place = set(list(parameters)[: len(places)])
-    named = tuple(name for name in parameters if name in known and name not in by_place)
-    if left == 0:
-        try:
-            signature.bind(*places, **dict.fromkeys(named))
-        except TypeError:
-            left = 1
-    if left:
-        bare = [one.replace(annotation=one.empty) for one in parameters.values()]
-        none = inspect.Signature.empty
-        raise TypeError(f"takes {signature.replace(parameters=bare, return_annotation=none)}")
-    modes = has_modes or any(
-        name in (*TRAINING, *EVALUATING) for name in (*by_place & known, *named)
-    )
-    return PreparedFunction(function, tuple(places), named, modes)
+    return places
 
 
 Caller = Callable[[Sequence[Any]], Mapping[str, Any]]

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import prod
 from typing import Any
 
 import numpy as np
 
 from dropcheck.claims.registry import CodeRequest
 from dropcheck.code.adapters.adapter import Adapter
-from dropcheck.code.calling import Caller, PreparedFunction, prepared
+from dropcheck.code.calling import SIZE, Caller, PreparedFunction, prepared
 from dropcheck.code.targets import raised
 from dropcheck.errors import DropcheckError
 from dropcheck.vocabulary.function import Array
@@ -25,6 +25,8 @@ LEAST_ELEMENTS = 2**12
 MOST_ELEMENTS = 2**20
 LARGEST_INTEGER = 2**53
 """Beyond it every number of float64 is whole, and is given as it is."""
+ROUNDED = 2.0**-8
+"""How far rounding to the shortest number format may move a number, as a share of it: bfloat16."""
 
 
 class UnfitCodeError(Exception):
@@ -82,20 +84,27 @@ def planned(
         raise UnfitCodeError(f"cannot be given {dtype}", str(error)) from error
     varying = tuple(at for at, one in enumerate(inputs) if _varies(asked, at, one))
     fixed = {at: constant(one[..., 0], dtype) for at, one in enumerate(inputs) if at not in varying}
-    count = len(inputs)
     named: dict[str, Any] = {}
     given, around = [*takes], "write a function of these around it"
     if inspect.isclass(target):
         named = {takes[at]: _as_given(adapter, one, dtype) for at, one in fixed.items()}
         given, around = [takes[at] for at in varying], f"it is built from ({', '.join(named)})"
-        fixed, count = {}, len(varying)
+        fixed = {}
     function = _layer(adapter, target, named, dtype)
-    sized = asked.size is not None
+    size = [SIZE] * (asked.size is not None)
     try:
-        code = prepared(adapter, function, takes, count + sized)
+        code = prepared(adapter, function, takes, [*given, *size])
     except TypeError as error:
-        names = ", ".join((*given, *(("size",) if sized else ())))
-        raise UnfitCodeError(str(error)[:300], f"the slot gives it ({names}): {around}") from error
+        had = _had(adapter, target, {takes[at]: one for at, one in fixed.items()})
+        hint = f"the slot gives it ({', '.join([*given, *size])}): {around}"
+        if not had:
+            raise UnfitCodeError(str(error)[:300], hint) from error
+        fixed = {at: one for at, one in fixed.items() if takes[at] not in had}
+        given = [name for name in takes if name not in had]
+        try:
+            code = prepared(adapter, function, takes, [*given, *size])
+        except TypeError:
+            raise UnfitCodeError(str(error)[:300], hint) from error
     if "eval" in asked.modes and not code.has_modes:
         raise UnfitCodeError(
             "has no mode of evaluation",
@@ -104,7 +113,7 @@ def planned(
     lead = tuple(length for length in (asked.seeds, asked.calls) if length > 1)
     shapes = [inputs[place].shape[len(lead) : -1] for place in varying]
     shapes += [asked.size[len(lead) :]] if asked.size is not None else []
-    largest = max(map(prod, shapes), default=1)
+    largest = max(map(math.prod, shapes), default=1)
     return CallPlan(
         code=code,
         fixed=fixed,
@@ -114,6 +123,24 @@ def planned(
         one_shape=adapter.one_shape,
         single=asked.single,
     )
+
+
+def _had(adapter: Adapter, target: Any, fixed: Mapping[str, Any]) -> set[str]:
+    """Which numbers that do not vary an object was built with: it is not called with these.
+
+    Raises:
+        UnfitCodeError: it was built with another number.
+    """
+    had: set[str] = set()
+    for name, value in fixed.items() if not inspect.isroutine(target) else ():
+        own = adapter.has_of(target, name) if isinstance(value, int | float) else []
+        for number in own:
+            if not math.isclose(number, value, rel_tol=ROUNDED):
+                message = f"was built with {name}={number:g}, and is asked for {name}={value:g}"
+                kind = type(target).__name__
+                raise UnfitCodeError(message, f"bind a class, such as {kind}, or a function")
+        had |= {name} if own else set()
+    return had
 
 
 def _layer(adapter: Adapter, target: Any, named: Mapping[str, Any], dtype: str) -> Any:

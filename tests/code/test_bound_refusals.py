@@ -122,7 +122,49 @@ def test_arguments_that_do_not_fit_are_refused() -> None:
     said = "takes (x) | the slot gives it (x, p): write a function of these around it"
     assert fault(numpy_code(lambda x: x), X, 0.5) == said
     assert "takes (x, p, more)" in fault(numpy_code(ours_and_more), X, 0.5)
-    assert "takes (x, *, p=0.5)" in fault(numpy_code(lambda x, *, p=0.5: x * p), X, 0.5)
+    said = "takes (p, rate) | the slot gives it (x, p)"
+    assert said in fault(numpy_code(lambda p, rate: p * rate), X, 0.5)  # which of both is p?
+    assert "takes (x, *, q)" in fault(numpy_code(lambda x, *, q: x * q), X, 0.5)
+    assert "takes (*, p, x, q)" in fault(numpy_code(lambda *, p, x, q: x * p * q), X, 0.5)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, *, p=0.1: x * p,
+        lambda p, x: x * p,
+        lambda *, p, x: x * p,
+        lambda rng, p, *, x: x * p + 0 * rng.random(),
+    ],
+)
+def test_names_that_are_all_of_the_slot_get_each_its_own(function: Any) -> None:
+    (found,) = drawn(numpy_code(function), 40, X, 0.5).values()
+    assert np.allclose(found, 0.5 * X)
+
+
+def test_a_sampler_may_have_its_size_by_name() -> None:
+    code = numpy_code(lambda n, *, shape, rng: rng.random(shape) * n, ("n",))
+    (found,) = drawn(code, 40, 3.0, size=(2,)).values()
+    assert found.shape == (2, 40)
+
+
+def test_an_object_is_not_called_with_what_it_was_built_with() -> None:
+    class Half:
+        p = 0.5
+
+        def __call__(self, x: Any) -> Any:
+            return x * self.p
+
+    class Asked(Half):
+        def __call__(self, x: Any, p: float) -> Any:  # type: ignore[override]
+            return x * p
+
+    (found,) = drawn(numpy_code(Half()), 40, X, 0.5).values()
+    assert np.allclose(found, 0.5 * X)
+    said = "was built with p=0.5, and is asked for p=0.25 | bind a class, such as Half"
+    assert said in fault(numpy_code(Half()), X, 0.25)
+    (found,) = drawn(numpy_code(Asked()), 40, X, 0.25).values()
+    assert np.allclose(found, 0.25 * X)
 
 
 def test_a_class_that_cannot_be_built_or_called_says_from_what_it_is_built() -> None:

@@ -111,6 +111,11 @@ class Adapter(ABC):
         """Put an object into the mode of evaluation or of training; whether it has these modes."""
         return False
 
+    def has_of(self, target: Any, name: str) -> list[float]:
+        """The numbers of a name that an object was built with, such as the p of its dropouts."""
+        number = getattr(target, name, None)
+        return [float(number)] if isinstance(number, int | float) else []
+
     def called(
         self, function: FrameworkFunction, arguments: Sequence[Any], named: Mapping[str, Any]
     ) -> Any:

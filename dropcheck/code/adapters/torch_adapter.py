@@ -96,6 +96,11 @@ class TorchAdapter(Adapter):
             target.train(not evaluate)
         return _is_module(target)
 
+    def has_of(self, target: Any, name: str) -> list[float]:
+        """Those of all modules in a module."""
+        parts = target.modules() if _is_module(target) else [target]
+        return [number for part in parts for number in super(TorchAdapter, self).has_of(part, name)]
+
     def called(
         self, function: FrameworkFunction, arguments: Sequence[Any], named: Mapping[str, Any]
     ) -> Any:
