@@ -27,7 +27,6 @@ if TYPE_CHECKING:  # completion and JSON have no use for rich, which it imports
 
 def list_or_show(given: Given) -> ExitCode:
     """Print claims: `list` a row for each, `show` all that the file has."""
-    from dropcheck.report.command_json import claims_json
     from dropcheck.report.terminal.claim_cards import claim_cards, claims_table
     from dropcheck.report.terminal.screen import terminal_of
 
@@ -37,6 +36,8 @@ def list_or_show(given: Given) -> ExitCode:
         return _list_unclaimed(given, registry, as_json=as_json)
     claims = select_claims(registry, given.patterns, given.several("tag"))
     if as_json:
+        from dropcheck.report.command_json import claims_json
+
         print_out(claims_json(claims, registry))
     elif given.command == "list":
         print_out(claims_table(claims, registry, terminal_of(sys.stdout)))
@@ -77,8 +78,6 @@ def _list_unclaimed(given: Given, registry: Registry, *, as_json: bool) -> ExitC
 
 def check(given: Given) -> ExitCode:
     """Report everything that can be said of claims files before any draw."""
-    from dropcheck.cli.reporting import annotate, in_workflow
-    from dropcheck.report.command_json import check_json
     from dropcheck.report.terminal.claim_cards import check_line
     from dropcheck.report.terminal.screen import line, render, terminal_of
 
@@ -93,6 +92,8 @@ def check(given: Given) -> ExitCode:
         miscounted = [] if found is None else [found]
     errors += miscounted
     if as_json:
+        from dropcheck.report.command_json import check_json
+
         print_out(check_json(checked, miscounted))
     else:
         terminal = terminal_of(sys.stdout)
@@ -101,8 +102,11 @@ def check(given: Given) -> ExitCode:
             complain(one.notes, "note")
             print_out(render([line(check_line(one), terminal)], terminal))
         complain(miscounted)
-        if errors and in_workflow():
-            annotate(errors)
+        if errors:
+            from dropcheck.cli.reporting import annotate, in_workflow
+
+            if in_workflow():
+                annotate(errors)
     return ExitCode.ERROR if errors else ExitCode.PASSED
 
 
