@@ -212,7 +212,8 @@ class Converter:
                 return slot_calls.gradient_of(slot)
             case ast.Attribute(value=base, attr=name):
                 raise self._end(base).error(
-                    f"'.{name}(…)' is not part of the language", attribute_hint(name)
+                    f"'.{name}(…)' is not part of the language",
+                    attribute_hint(name, getattr(base, "attr", getattr(base, "id", ""))),
                 )
             case ast.Call(func=ast.Name(id=name)) if name in LAWS:
                 hint = f"the shape of a draw stands in square brackets: write {name}(…)[n]"

@@ -31,6 +31,8 @@ NO_FUNCTIONS = (
 ONE_OFF, TWO_OFF = 5, 9
 MOST_COMPARED = 500  # names that a word is compared with: all that the language has, and more
 _POWER_OF_E = re.compile(r"(\bexp|\be\s*\*\*)\s*\([^()]*$")
+# Modules of scipy, numpy, torch and TensorFlow Probability whose names are laws.
+_OF_LAWS = ("stats", "random", "distributions", "rng")
 _DIFFERENTIAL = re.compile(r"d\w*\s*(\([^()]*\)\s*)?/\s*d\w")
 
 
@@ -39,6 +41,8 @@ def slip_of(name: str, known: Iterable[str]) -> str | None:
 
     >>> slip_of("sigmiod", ["sigmoid"]), slip_of("nrom", ["norm"]), slip_of("ReLU", ["relu"])
     ("did you mean 'sigmoid'?", "did you mean 'norm'?", "did you mean 'relu'?")
+    >>> slip_of("expp", ["exp"]), slip_of("varr", ["var", "Var"])  # a letter that was struck twice
+    ("did you mean 'exp'?", None)
     >>> slip_of("int", ["inv", "sin"]), slip_of("kron", ["round"]), slip_of("limit", ["logit"])
     (None, None, None)
     """
@@ -55,6 +59,9 @@ def slip_of(name: str, known: Iterable[str]) -> str | None:
     allowed = 2 if len(name) >= TWO_OFF else 1 if len(name) >= ONE_OFF else 0
     if found is None:
         return None
+    single = re.sub(r"(.)\1", r"\1", name)
+    if single != name and [one.lower() for one in candidates].count(single.lower()) == 1:
+        return f"did you mean {next(one for one in candidates if one.lower() == single.lower())!r}?"
     swapped = least <= 1 and sorted(name.lower()) == sorted(found.lower())
     near = least <= allowed and name[0].lower() == found[0].lower()
     return f"did you mean {found!r}?" if near or swapped else None
@@ -182,15 +189,20 @@ def shape_by_name(call: Call, names: Sequence[str]) -> DropcheckError:
     return given.at.error(f"the shape of a draw follows {call.name}(…) in brackets", hint)
 
 
-def attribute_hint(name: str) -> str:
-    """What to write in place of `x.name` and `x.name(…)`.
+def attribute_hint(name: str, owner: str = "") -> str:
+    """What to write in place of `x.name` and `x.name(…)`, where x ends in the word `owner`.
 
     >>> attribute_hint("mean"), attribute_hint("flatten")
     ('functions are called by name: mean(x)', 'write reshape(x, -1), or the shape as a list')
     >>> attribute_hint("gamma")
     'laws are called by name: gamma(shape, scale)'
+    >>> attribute_hint("norm", "stats"), attribute_hint("norm", "linalg")
+    ('write normal(mean, sd): its second argument is the standard deviation, not the variance', \
+'functions are called by name: norm(x)')
     """
-    if name in LAWS:  # np.random.normal
+    if owner in _OF_LAWS:
+        return law_hint(name)
+    if name in LAWS:  # g.normal
         return f"laws are called by name: {written_law(LAWS[name])}"
     known = None if name in FUNCTIONS else functions.hint_for(name)
     return known or f"functions are called by name: {name}(x)"
