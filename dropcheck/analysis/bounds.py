@@ -12,7 +12,7 @@ from dropcheck.language.graph import Kind, Value, in_order, kernel_of
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, SUBTRACT
 from dropcheck.vocabulary.hulls import EVERYWHERE, UNIT, Hull, Use
 
-# Rounding in the arithmetic of the ends: they are moved outward by this share.
+# Rounding in the arithmetic of bounds: they are moved outward by this share.
 OUTWARD = 1e-12
 MOST_DEPTH = 4  # steps below a quotient that are looked at for signs
 

@@ -18,6 +18,7 @@ HTML = (".html", ".htm")
 ENDINGS = (*MARKDOWN, *NOTEBOOK, *LATEX, *HTML)
 """The endings of documents, in lower case."""
 WORD = "dropcheck"
+LONGEST_BEFORE = 1_000  # characters before a mark that are looked at
 _HEAD = re.compile(r"\s*(?P<word>/?[\w-]+)(?:[ \t]+#(?P<id>[\w.-]+))?[ \t]*(?P<colon>:)?")
 _BEHIND_SIGNS = re.compile(
     rf"\s*[^\w\s<>#][^\w<>#]{{0,8}}/?{WORD}[ \t]*(?:#[\w.-]+[ \t]*)?:", re.IGNORECASE

@@ -17,10 +17,18 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from dropcheck.claims.source import LineColumn, Problems, Source
-from dropcheck.documents.carrier import HIDDEN, MARK, Comment, Marked, Piece, Prose, parts_of
+from dropcheck.documents.carrier import (
+    HIDDEN,
+    LONGEST_BEFORE,
+    MARK,
+    Comment,
+    Marked,
+    Piece,
+    Prose,
+    parts_of,
+)
 from dropcheck.documents.sentences import sentence_at
 
-LONGEST_BEFORE = 1_000  # characters before a mark that are looked at, as in Markdown
 _NEXT = re.compile(r"<(?=[A-Za-z/!?])|&[#\w]+;?")
 _COMMENT = re.compile(r"<!--(?:-?>|(?P<text>.*?)--!?>)", re.DOTALL)
 _TAG = re.compile(

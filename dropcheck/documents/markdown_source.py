@@ -10,6 +10,7 @@ from typing import Any
 from dropcheck.claims.source import LineColumn, Problems, Source
 from dropcheck.documents.carrier import (
     HIDDEN,
+    LONGEST_BEFORE,
     MARK,
     WORD,
     Comment,
@@ -31,7 +32,6 @@ _FRONT_TITLE = re.compile(r"^title:[ \t]*['\"]?(?P<title>[^\n]*?)['\"]?[ \t]*$",
 _TABLE = ("table_open", "tbody_open", "tr_open", "th_open", "td_open", "table_close")
 _GLUED = 4  # comments right behind each other that are passed over
 LONGEST_AFTER = 80
-LONGEST_BEFORE = 1_000  # characters before a mark that are looked at
 
 
 def read_markdown(source: Source, report: Problems) -> Marked:

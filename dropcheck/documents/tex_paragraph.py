@@ -8,7 +8,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dropcheck.claims.source import LineColumn
-from dropcheck.documents.carrier import HIDDEN, WORD, Comment, KeyBlock, Piece, Prose
+from dropcheck.documents.carrier import (
+    HIDDEN,
+    LONGEST_BEFORE,
+    WORD,
+    Comment,
+    KeyBlock,
+    Piece,
+    Prose,
+)
 from dropcheck.documents.latex.tokens import LONGEST
 from dropcheck.documents.sentences import sentence_at, shortened
 
@@ -18,7 +26,6 @@ _NAMES = (
 _MATHS = _NAMES.split()
 MATHS = frozenset(["[", *_MATHS, *(f"{name}*" for name in _MATHS)])
 r"""What opens a formula: environments, and `\[`."""
-LONGEST_BEFORE = 1_000  # characters before a mark that are looked at, as in Markdown
 _HEADING = re.compile(
     r"\\(?P<kind>title|part|chapter|(?:sub){0,2}section|(?:sub)?paragraph)\*?(?:\[[^\[\]]*\])?\{"
 )

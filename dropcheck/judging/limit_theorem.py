@@ -30,6 +30,7 @@ from dropcheck.inference.region import decide
 from dropcheck.judging.as_seen import SHARE, as_seen
 from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding, Judging
 from dropcheck.judging.evidence.units import looking, planner
+from dropcheck.judging.foreseen import CENTRE_DRAWS, PILOT_BLOCKS, PILOT_GROWTH, PILOT_STEPS
 from dropcheck.judging.look import (
     ENDLESS,
     LOOK_ROUNDING,
@@ -49,11 +50,6 @@ from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee, Method, Verdict
 from dropcheck.simulation import PILOT, Compiled, Program, Request, SpanSums, Tally
 
-# Blocks of the pilot: its standard error is then known to about 6%. With half as many, or shorter
-# ones, claims of few draws would take fewer, and heavy tails would be missed more often.
-PILOT_BLOCKS = 128
-# Draws that centres are found from, at most: they lie within a tenth of a deviation of the middle.
-CENTRE_DRAWS = 512
 # Blocks at the planned look: the earliest look, at a sixteenth of its draws, then has the fewest.
 PLANNED_BLOCKS = 16 * FEWEST_BLOCKS
 # Where a pilot leaves open how far the quantity is from the end of a range, it is made longer: by
@@ -61,8 +57,6 @@ PLANNED_BLOCKS = 16 * FEWEST_BLOCKS
 # and farther differ by at most PLAN_SPREAD, or when it has 1/PILOT_SHARE of the larger of them.
 PLAN_SPREAD = 3.0
 PILOT_SHARE = 16
-PILOT_GROWTH = 4
-PILOT_STEPS = 3
 # A value that no draw changes refutes what is off by more than this share of it: the resolution
 # that such a value is verified at by default.
 CLEARLY_OFF = 0.01

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from dropcheck.analysis.bounds import OUTWARD
 from dropcheck.analysis.moments.cell_means import Norm
 from dropcheck.analysis.moments.single_draw import (
     Found,
@@ -17,8 +18,6 @@ from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY
 
 # So many at most that differ, as each takes milliseconds.
 MOST_INTEGRALS = 64
-# Rounding of what is worked out: bounds are moved outward by this share.
-OUTWARD = 1e-12
 
 
 class Integrals:

@@ -14,7 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from dropcheck.analysis.bounds import Hulls, hull_of, hull_of_fixed
+from dropcheck.analysis.bounds import OUTWARD, Hulls, hull_of, hull_of_fixed
 from dropcheck.analysis.existence import AffineDraw, line_of
 from dropcheck.analysis.moments.dissection import Dissected, Dissection, turns_with
 from dropcheck.analysis.moments.exponents import Exponents, Straight, joined, proxy_of
@@ -56,11 +56,10 @@ from dropcheck.vocabulary.majorants.rule import NONE, Applied, ArgumentPower
 from dropcheck.vocabulary.majorants.sums import of_parts
 
 # Orders beyond it are not asked for, and so many bounds at most are worked out.
-HIGHEST_ORDER, MOST_BOUNDS = 64.0, 60_000
+HIGHEST_NORM, MOST_BOUNDS = 64.0, 60_000
 # Steps from a draw on, of what is looked at as a function of one draw; beyond, it is the state of
 # a loop that may be held back.
 MOST_DEPTH = 64
-OUTWARD = 1e-12  # the share by which bounds are moved outward, as they are rounded
 # Of functions of more arguments than this, the bounds of all are worked out at once, before.
 _MANY = 4
 
@@ -105,7 +104,7 @@ class Norms:
             return found
 
         of_one_draw = self.quantity(value).of_one_draw
-        if self._integrals and p <= HIGHEST_ORDER and of_one_draw:
+        if self._integrals and p <= HIGHEST_NORM and of_one_draw:
             found = self._integrals.norm(value, p, centre)
             if found < INF:
                 return found
@@ -150,7 +149,7 @@ class Norms:
     def _work_out(self, quantity: NormedValue, kind: str, order: float) -> None:
         if (kind, order) in quantity.known:
             return
-        highest = math.inf if kind == "log_moment" else HIGHEST_ORDER
+        highest = math.inf if kind == "log_moment" else HIGHEST_NORM
         exhausted = abs(order) > highest or self.bounds > MOST_BOUNDS
         if not exhausted and len(quantity.below) > _MANY:
             wanted = [(one, kind, order) for one in quantity.below if one.random]

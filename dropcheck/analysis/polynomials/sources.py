@@ -18,12 +18,12 @@ from dropcheck.analysis.polynomials.expectation import (
 )
 from dropcheck.analysis.polynomials.terms import TINY, FunctionPowers
 from dropcheck.language.graph import Value
+from dropcheck.vocabulary.distributions.moment_lists import HIGHEST_ORDER
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws.ranked_law import Ranked
 from dropcheck.vocabulary.shapes import Shape
 
-HIGHEST_ORDER = 8  # of the moments that a law gives
 ITSELF = 0  # the number of the draw among its functions
 MOST_INTEGRALS = 64  # that differ, over all draws, a few milliseconds each
 
