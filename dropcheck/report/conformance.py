@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from dropcheck.claims import values
-from dropcheck.report import numbers, promises
-from dropcheck.report import phrases as words
+from dropcheck.report import numbers, phrases, promises
 from dropcheck.results import CaseResult, Outcome, ParameterValue
 
 MODEL = "model"
@@ -211,15 +210,15 @@ def seen(case: CaseResult) -> str:
     """What a case showed, in one line: `E(y) / E(x) is 0.9985, claimed 1`."""
     figures = ""
     if case.sides is not None:
-        figures = f"{words.claimed(case)} is claimed, the {words.estimated(case)}"
+        figures = f"{phrases.claimed(case)} is claimed, the {phrases.estimated(case)}"
     elif case.estimate is not None:
-        figures = f"{case.expression} is {words.estimated(case)}, claimed {words.claimed(case)}"
+        figures = f"{case.expression} is {phrases.estimated(case)}, claimed {phrases.claimed(case)}"
     explained = "" if case.explanation is None else str(case.explanation)
     if case.result is Outcome.ERROR:
-        return f"{explained}; {words.reading(case)}"
+        return f"{explained}; {phrases.reading(case)}"
     if case.result is Outcome.UNDECIDED:
-        return "; ".join(filter(None, (figures, explained, words.needs(case))))
-    return explained or figures or words.reading(case)
+        return "; ".join(filter(None, (figures, explained, phrases.needs(case))))
+    return explained or figures or phrases.reading(case)
 
 
 def said(cell: ConformanceCell) -> str | None:
@@ -231,7 +230,7 @@ def said(cell: ConformanceCell) -> str | None:
         case ConformanceMark.FAILS_AS_EXPECTED:
             return f"{case.xfail} ({seen(case)})"
         case ConformanceMark.HOLDS_UNEXPECTED:
-            return words.reading(case)
+            return phrases.reading(case)
     return seen(case)
 
 
@@ -239,8 +238,8 @@ def measured(case: CaseResult) -> str:
     """The estimate of a case, its interval and its draws, a line each; nothing of no estimate."""
     if case.estimate is None and case.interval is None:
         return ""
-    estimate = words.estimated(case).removeprefix("difference ")
-    texts = (estimate, words.interval(case), promises.drawn(case) or numbers.UNKNOWN)
+    estimate = phrases.estimated(case).removeprefix("difference ")
+    texts = (estimate, phrases.interval(case), promises.drawn(case) or numbers.UNKNOWN)
     return "\n".join(text for text in texts if text != numbers.UNKNOWN)
 
 

@@ -8,8 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 
 from dropcheck.claims.values import format_parameters
-from dropcheck.report import Report, promises
-from dropcheck.report import phrases as words
+from dropcheck.report import Report, phrases, promises
 from dropcheck.report.json_report import value_data
 from dropcheck.report.terminal.screen import one_line
 from dropcheck.results import CaseResult
@@ -100,7 +99,7 @@ COLUMNS: Mapping[str, Callable[[CaseResult], str] | None] = {
     "at": lambda case: "" if case.search is None else text_field(format_parameters(case.search.at)),
     "note": lambda case: text_field(promises.note(case)),
     "written": lambda case: text_field(None if case.written is None else case.written.text),
-    "rounding": lambda case: words.rounding(case) or "",
+    "rounding": lambda case: phrases.rounding(case) or "",
     "column": lambda case: text_field(case.column),
     "dtype": lambda case: case.dtype or "",
     "of": lambda case: text_field(case.of),

@@ -7,8 +7,7 @@ from pathlib import Path, PurePosixPath
 
 from dropcheck.claims.reader import SHIPPED_NAME
 from dropcheck.errors import Location, Problem
-from dropcheck.report import Report, numbers, promises
-from dropcheck.report import phrases as words
+from dropcheck.report import Report, numbers, phrases, promises
 from dropcheck.report.phrases import not_passed
 from dropcheck.report.terminal.screen import one_line, place, plain
 from dropcheck.results import CaseResult
@@ -69,19 +68,19 @@ def _of_case(case: CaseResult, workspace: Path | None) -> str:
         one_line(case.title),
         *([f"written: {one_line(case.written.text)}"] if case.written else []),
         f"statement: {one_line(case.statement)}",
-        f"claimed: {words.claimed(case)}",
-        f"estimated: {words.estimated_in_full(case)}",
+        f"claimed: {phrases.claimed(case)}",
+        f"estimated: {phrases.estimated_in_full(case)}",
         *([f"within: {promises.within(case)}"] if case.within is not None else []),
-        *([f"exact: {exact}"] if (exact := words.exactly(case)) else []),
-        *([f"evidence: {kept}"] if (kept := words.evidence(case.evidence)) else []),
-        f"reading: {words.reading(case)}",
+        *([f"exact: {exact}"] if (exact := phrases.exactly(case)) else []),
+        *([f"evidence: {kept}"] if (kept := phrases.evidence(case.evidence)) else []),
+        f"reading: {phrases.reading(case)}",
         *([f"reason: {case.explanation}"] if case.explanation else []),
         f"repeat: {one_line(case.repeat)}",
     ]
     known = _file(case.location, workspace)
     if not known:
         lines.append(f"where: {place(case.location)}")
-    name = words.case_name(case)
+    name = phrases.case_name(case)
     name = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
     title = f"{name}: {case.verdict}, expected {case.expect}"
     return _command({**known, "title": title}, "\n".join(lines))
@@ -93,7 +92,7 @@ def _notice(case: CaseResult, workspace: Path | None) -> str | None:
     if note is None:
         return None
     known = _file(case.location, workspace)
-    return _command({**known, "title": words.case_name(case)[:LONGEST_NAME]}, note, "notice")
+    return _command({**known, "title": phrases.case_name(case)[:LONGEST_NAME]}, note, "notice")
 
 
 def _file(where: Location, workspace: Path | None) -> dict[str, str]:

@@ -10,8 +10,7 @@ from typing import Any
 
 from dropcheck import __version__
 from dropcheck.errors import Location, Problem
-from dropcheck.report import Report
-from dropcheck.report import phrases as words
+from dropcheck.report import Report, phrases
 from dropcheck.report.conformance import conformance
 from dropcheck.results import (
     CaseResult,
@@ -82,7 +81,7 @@ def _case(case: CaseResult) -> dict[str, Any]:
         "statement": case.statement,
         **sources_data(case.sources),
         "written": written_data(case.written),
-        "rounding": words.rounding(case),
+        "rounding": phrases.rounding(case),
         "edge": edge_data(case.edge),
         "tags": list(case.tags),
         "claimed": list(case.claimed) if isinstance(case.claimed, tuple) else case.claimed,
@@ -165,7 +164,7 @@ def _conformance(cases: Sequence[CaseResult]) -> dict[str, Any] | None:
 def _search(case: CaseResult, search: Searched) -> dict[str, Any]:
     """What a search tried, and the point at which the figures of the case are."""
     return {
-        "says": words.searched(case),
+        "says": phrases.searched(case),
         "at": parameter_data(search.at),
         "every": search.every,
         "most": search.most,

@@ -16,8 +16,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from dropcheck import __version__
 from dropcheck.errors import Problem
-from dropcheck.report import Report, promises
-from dropcheck.report import phrases as words
+from dropcheck.report import Report, phrases, promises
 from dropcheck.report.csv_report import number_field
 from dropcheck.report.terminal.run_table import case_block
 from dropcheck.report.terminal.screen import Terminal, one_line, problems_text
@@ -74,10 +73,10 @@ def _properties(run: RunResult) -> Iterator[tuple[str, str]]:
     yield "seed", str(run.settings.seed)
     yield "alpha", number_field(run.settings.alpha)
     yield "interrupted", str(run.interrupted).lower()
-    if (share := words.claimed_share(run.coverage)) is not None:
+    if (share := phrases.claimed_share(run.coverage)) is not None:
         yield "documents", share
     for case in run.cases:
-        name = one_line(words.case_name(case))
+        name = one_line(phrases.case_name(case))
         for key, value in _case_properties(case, run):
             yield f"{name}.{key}", value
 
@@ -85,7 +84,7 @@ def _properties(run: RunResult) -> Iterator[tuple[str, str]]:
 def _case_properties(case: CaseResult, run: RunResult) -> Iterator[tuple[str, str]]:
     low, high = case.interval or (None, None)
     yield "statement", one_line(case.statement)
-    yield "claimed", words.claimed(case)
+    yield "claimed", phrases.claimed(case)
     if case.written is not None:
         yield "written", one_line(case.written.text)
     yield "estimate", number_field(case.estimate)
@@ -97,7 +96,7 @@ def _case_properties(case: CaseResult, run: RunResult) -> Iterator[tuple[str, st
         yield "exact", number_field(case.exact.value)
         yield "confirmed", str(case.confirmed).lower()
     yield "draws", str(case.draws)
-    if (kept := words.evidence(case.evidence)) is not None:
+    if (kept := phrases.evidence(case.evidence)) is not None:
         yield "evidence", kept
     yield "seed", str(run.settings.seed)
     yield "alpha", number_field(run.settings.alpha)
@@ -124,7 +123,7 @@ def _case(suite: Element, case: CaseResult, class_name: str) -> None:
         suite,
         "testcase",
         classname=class_name,
-        name=_legal(one_line(words.case_name(case))),
+        name=_legal(one_line(phrases.case_name(case))),
         time=f"{case.seconds:.3f}",
     )
     if _expected_failure(case):  # as pytest writes one
@@ -133,7 +132,7 @@ def _case(suite: Element, case: CaseResult, class_name: str) -> None:
     if case.result is Outcome.PASS:
         return
     undecided = case.result is Outcome.UNDECIDED
-    message = f"{case.verdict}, expected {case.expect}: {words.reading(case)}"
+    message = f"{case.verdict}, expected {case.expect}: {phrases.reading(case)}"
     kind = "undecided" if undecided else str(case.verdict)
     if case.xfail is not None and not undecided:
         kind = "xpass"

@@ -6,8 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from dropcheck.errors import Problem
-from dropcheck.report import Report, numbers, promises
-from dropcheck.report import phrases as words
+from dropcheck.report import Report, numbers, phrases, promises
 from dropcheck.report.conformance import (
     Conformance,
     ConformanceCell,
@@ -107,7 +106,7 @@ def code(written: str) -> str:
 def _table(cases: Sequence[CaseResult], statement: StatementText, verbose: bool) -> str:
     if not cases:
         return ""
-    shown = words.rows(cases, each=verbose)
+    shown = phrases.rows(cases, each=verbose)
     rows = [[name for name, _ in HEADINGS], [rule for _, rule in HEADINGS]]
     rows += [list(_row(case, statement, outcome)) for case, outcome in shown]
     if all(case.exact is None for case, _ in shown):
@@ -153,11 +152,11 @@ def _row(case: CaseResult, statement: StatementText, result: str) -> Sequence[st
     return (
         code(case.claim),
         statement(case),
-        text(words.parameters(case)),
-        words.claimed(case),  # numbers alone: brackets without a link behind them are brackets
-        words.estimated(case),
-        words.exact(case),
-        words.interval(case),
+        text(phrases.parameters(case)),
+        phrases.claimed(case),  # numbers alone: brackets without a link behind them are brackets
+        phrases.estimated(case),
+        phrases.exact(case),
+        phrases.interval(case),
         promises.within(case),
         numbers.count(case.draws),
         str(case.verdict),
@@ -175,13 +174,13 @@ def _failures(cases: Sequence[CaseResult]) -> str:
 
 def _failure(case: CaseResult) -> str:
     lines = [
-        f"- **{words.outcome(case)}** {code(words.case_name(case))}: {text(case.title)}",
+        f"- **{phrases.outcome(case)}** {code(phrases.case_name(case))}: {text(case.title)}",
         *([f"  - written {code(case.written.text)}"] if case.written else []),
-        f"  - claimed {words.claimed(case)}, "
-        f"estimated {words.estimated_in_full(case)}"
-        + (f", exact {exact}" if (exact := words.exact(case)) else ""),
-        *([f"  - evidence of {kept}"] if (kept := words.evidence(case.evidence)) else []),
-        f"  - {text(words.reading(case))}",
+        f"  - claimed {phrases.claimed(case)}, "
+        f"estimated {phrases.estimated_in_full(case)}"
+        + (f", exact {exact}" if (exact := phrases.exact(case)) else ""),
+        *([f"  - evidence of {kept}"] if (kept := phrases.evidence(case.evidence)) else []),
+        f"  - {text(phrases.reading(case))}",
         *([f"  - {text(str(case.explanation))}"] if case.explanation else []),
         f"  - {code(case.repeat)}",
     ]
@@ -191,7 +190,7 @@ def _failure(case: CaseResult) -> str:
 def _notes(cases: Sequence[CaseResult]) -> list[str]:
     """What is to be known of verified cases before they are relied on."""
     noted = [(case, note) for case in cases if (note := promises.note(case)) is not None]
-    lines = [f"- note: {code(words.case_name(case))} {text(note)}" for case, note in noted[:MOST]]
+    lines = [f"- note: {code(phrases.case_name(case))} {text(note)}" for case, note in noted[:MOST]]
     if len(noted) > MOST:
         lines.append(f"- and {numbers.plural(len(noted) - MOST, 'more note')}")
     return lines

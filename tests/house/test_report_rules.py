@@ -30,6 +30,7 @@ ELSEWHERE = {
     "html.document_view": {
         *("claims.registry", "claims.source", "documents.carrier", "documents.markdown_source"),
     },
+    "html.formula_view": {"vocabulary.latex_words"},  # the letters that formulas name
     "html.markdown_view": {"documents.formulas_in_text"},  # what is no emphasis
     "html.plain_view": {"documents.html_source"},  # a document, by the reader of its claims
     # `list`, `show` and `check` are about claims, before any result

@@ -14,8 +14,7 @@ from report_cases import FAILED, PASSED, UNDECIDED, run_of
 from dropcheck.claims.registry import Registry
 from dropcheck.cli.given import command_options
 from dropcheck.errors import DropcheckError, Location, Problem
-from dropcheck.report import Report, formats
-from dropcheck.report import phrases as words
+from dropcheck.report import Report, formats, phrases
 from dropcheck.report.formats import PRINTED, WRITTEN
 
 REGISTRY = Registry("claims.yaml", {}, {})
@@ -145,7 +144,7 @@ def test_what_a_picture_needs_is_seen_to_before_anything_is_drawn(
     ],
 )
 def test_a_distance_is_told_in_plain_numbers(estimate: float, shown: str) -> None:
-    assert words.distance(replace(FAILED, estimate=estimate)) == shown
+    assert phrases.distance(replace(FAILED, estimate=estimate)) == shown
 
 
 @pytest.mark.parametrize(

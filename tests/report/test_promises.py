@@ -9,8 +9,7 @@ import pytest
 from report_cases import CONFIRMED, FAILED, PASSED, UNDECIDED, claiming, run_of
 
 from dropcheck.claims.registry import Registry
-from dropcheck.report import Report, promises
-from dropcheck.report import phrases as words
+from dropcheck.report import Report, phrases, promises
 from dropcheck.report.csv_report import csv_report
 from dropcheck.report.formats import PRINTED
 from dropcheck.report.html.page import html_report
@@ -105,7 +104,7 @@ def test_what_is_off_is_said_to_be(estimate: float, exact: Exact | None, off: st
         reading = "as claimed within ±5.12, although it is expected to be refuted"
     else:
         reading = f"within the resolution, though {off}, and it is expected to be refuted"
-    assert words.reading(unexpected) == reading
+    assert phrases.reading(unexpected) == reading
 
 
 def test_rounding_is_not_said_to_be_off() -> None:
@@ -119,7 +118,7 @@ def test_rounding_is_not_said_to_be_off() -> None:
 def test_nothing_is_called_true(case: CaseResult) -> None:
     for expect in (Verdict.VERIFIED, Verdict.REFUTED):
         shown = replace(case, expect=expect, result=Outcome.FAIL)
-        assert "true" not in words.reading(shown)
+        assert "true" not in phrases.reading(shown)
         assert "true" not in (promises.note(shown) or "")
 
 
@@ -140,7 +139,7 @@ def test_an_undecided_case_names_the_promise_that_would_do(
 ) -> None:
     case = claiming(UNDECIDED, region, interval=interval, scale=1.0)
     assert promises.price(case) == price
-    assert words.reading(case).endswith(price or "(--max-draws 1.5e6)")
+    assert phrases.reading(case).endswith(price or "(--max-draws 1.5e6)")
 
 
 def test_sides_are_shown_with_their_relations() -> None:
@@ -153,13 +152,13 @@ def test_sides_are_shown_with_their_relations() -> None:
         sides=(0.1, 0.105),
         relations=("==",),
     )
-    assert words.claimed(two) == "0.1000 == 0.1050"
-    assert words.estimated(two) == "difference -0.0050"
+    assert phrases.claimed(two) == "0.1000 == 0.1050"
+    assert phrases.estimated(two) == "difference -0.0050"
     chain = replace(two, sides=(0.1, 0.105, 0.2), relations=("<", "<="))
-    assert words.claimed(chain) == "0.1000 < 0.1050 <= 0.2000"
+    assert phrases.claimed(chain) == "0.1000 < 0.1050 <= 0.2000"
     share = replace(two, region=Region(-0.001, 0.001))
-    assert words.claimed(share) == "0.1000 == 0.1050 ±0.001"
-    assert words.claimed(replace(two, sides=None)) == "-"
+    assert phrases.claimed(share) == "0.1000 == 0.1050 ±0.001"
+    assert phrases.claimed(replace(two, sides=None)) == "-"
     unbounded = replace(two, interval=(None, None))
-    assert words.claimed(unbounded) == "0.1 == 0.105"
+    assert phrases.claimed(unbounded) == "0.1 == 0.105"
     assert "left" in csv_report(Report(run_of(two), NO_CLAIMS)).splitlines()[0]

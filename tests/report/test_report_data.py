@@ -13,8 +13,7 @@ from report_cases import PASSED, run_of
 from dropcheck.claims.registry import Claim, Document, Registry, SourceText
 from dropcheck.errors import Location, Problem
 from dropcheck.judging.prepared import prepare
-from dropcheck.report import numbers
-from dropcheck.report import phrases as words
+from dropcheck.report import numbers, phrases
 from dropcheck.report.command_json import check_json
 from dropcheck.report.json_report import errors_json, run_json
 from dropcheck.report.terminal.claim_cards import (
@@ -83,7 +82,7 @@ def test_a_number_that_is_not_finite_never_stops_a_report() -> None:
     ],
 )
 def test_what_is_claimed_is_shown_with_its_relation(region: Region | None, shown: str) -> None:
-    assert words.claimed(replace(PASSED, region=region)) == shown
+    assert phrases.claimed(replace(PASSED, region=region)) == shown
 
 
 @pytest.mark.parametrize(
@@ -97,7 +96,7 @@ def test_what_is_claimed_is_shown_with_its_relation(region: Region | None, shown
 )
 def test_a_claimed_value_is_not_as_rough_as_a_rough_estimate(region: Region, shown: str) -> None:
     rough = replace(PASSED, region=region, estimate=30.0, interval=(-1e3, 1e3))
-    assert words.claimed(rough) == shown
+    assert phrases.claimed(rough) == shown
 
 
 # JSON

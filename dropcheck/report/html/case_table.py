@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from dropcheck.report import phrases as words
-from dropcheck.report import promises
+from dropcheck.report import phrases, promises
 from dropcheck.report.html import MANY, Markup, element, fold, join
 from dropcheck.report.html.claim_sections import anchor
 from dropcheck.report.numbers import count
@@ -130,16 +129,18 @@ def _row(case: CaseResult, documents: Numbers, tags: Numbers) -> Markup:
     return element(
         "tr",
         claim,
-        _cell("parameters", words.parameters(case), words.parameters(case)),
+        _cell("parameters", phrases.parameters(case), phrases.parameters(case)),
         _cell(
-            "claimed", words.claimed(case), _end(case), "number sides" if case.sides else "number"
+            "claimed", phrases.claimed(case), _end(case), "number sides" if case.sides else "number"
         ),
         _cell("estimated", _estimated(case), case.estimate, "number"),
-        _cell("interval", words.interval(case), low if low is not None else high, "interval-text"),
+        _cell(
+            "interval", phrases.interval(case), low if low is not None else high, "interval-text"
+        ),
         _cell("within", promises.within(case), case.within, "number"),
         _cell("draws", count(case.draws), float(case.draws), "number"),
         _cell("verdict", verdict, str(case.verdict), "word"),
-        _cell("result", words.outcome(case), str(case.result), "word"),
+        _cell("result", phrases.outcome(case), str(case.result), "word"),
         role="row",
         class_=str(case.result),
         data_claim=case.claim,
@@ -152,9 +153,9 @@ def _row(case: CaseResult, documents: Numbers, tags: Numbers) -> Markup:
 
 def _estimated(case: CaseResult) -> Markup:
     """The estimate, and below it the exact value where there is one."""
-    known = words.exact(case)
+    known = phrases.exact(case)
     below = element("span", f"exact {known}", class_="exact") if known else None
-    return join([words.estimated(case), below])
+    return join([phrases.estimated(case), below])
 
 
 def _end(case: CaseResult) -> float | None:

@@ -11,8 +11,7 @@ import re
 from collections.abc import Sequence
 
 from dropcheck.claims.registry import Claim, Registry
-from dropcheck.report import phrases as words
-from dropcheck.report import pictures, promises
+from dropcheck.report import phrases, pictures, promises
 from dropcheck.report.html import Markup, element, join, lists
 from dropcheck.report.numbers import exact, plural
 from dropcheck.report.pictures import Placed
@@ -85,7 +84,7 @@ def _facts(cases: Sequence[CaseResult], claim: Claim | None, registry: Registry)
 
 def _resolution(cases: Sequence[CaseResult]) -> str | None:
     """How sharply the cases were looked at; of several scales, by their share of them."""
-    texts = {words.resolution(case) for case in cases} - {None}
+    texts = {phrases.resolution(case) for case in cases} - {None}
     if len(texts) == 1:
         return texts.pop()
     return f"{exact(cases[0].resolution)} of the scale of each case" if texts else None
@@ -131,7 +130,7 @@ def _figure(cases: Sequence[CaseResult]) -> Markup:
     items = [
         element(
             "li",
-            element("span", words.parameters(row.case) or "the one case"),
+            element("span", phrases.parameters(row.case) or "the one case"),
             interval_picture(row, ends),
             _found(row.case),
         )
@@ -149,19 +148,19 @@ def _figure(cases: Sequence[CaseResult]) -> Markup:
 
 def _found(case: CaseResult) -> Markup:
     """A case's figures, and what kept it from a verdict."""
-    drawn = f", {words.evidence(case.evidence) or promises.drawn(case)}" if case.draws else ""
-    known = words.exact(case)
+    drawn = f", {phrases.evidence(case.evidence) or promises.drawn(case)}" if case.draws else ""
+    known = phrases.exact(case)
     figures = [
-        element("span", words.estimated(case), class_="figures"),
+        element("span", phrases.estimated(case), class_="figures"),
         " in ",
-        element("span", words.interval(case), class_="figures"),
+        element("span", phrases.interval(case), class_="figures"),
         ", " if case.sides else None,
-        element("span", words.claimed(case), class_="figures") if case.sides else None,
+        element("span", phrases.claimed(case), class_="figures") if case.sides else None,
         f", exact {known}" if known else None,
         drawn,
     ]
     parts: list[str | Markup | None] = [
-        element("span", words.standing(case), class_=f"standing {case.verdict}"),
+        element("span", phrases.standing(case), class_=f"standing {case.verdict}"),
         None if case.within is None else f" within {promises.within(case)}",
         Markup("<br>"),
         join(figures) if case.interval is not None else None,
@@ -170,7 +169,7 @@ def _found(case: CaseResult) -> Markup:
     if note is not None:
         parts.append(element("span", Markup("<br>"), note, class_="quiet"))
     if case.result is not Outcome.PASS:
-        notes = [words.distance(case), words.reading(case)]
+        notes = [phrases.distance(case), phrases.reading(case)]
         notes += [None if case.explanation is None else str(case.explanation)]
         parts += [element("span", Markup("<br>"), one, class_="quiet") for one in notes if one]
     return element("span", *parts)
@@ -188,7 +187,7 @@ def _commands(cases: Sequence[CaseResult]) -> Markup:
                 type="button",
                 class_="copy",
                 hidden=True,
-                aria_label=f"Copy the command for {case.claim} {words.parameters(case)}".rstrip(),
+                aria_label=f"Copy the command for {case.claim} {phrases.parameters(case)}".rstrip(),
             ),
         )
         for case in cases
@@ -234,10 +233,10 @@ def description(row: Placed) -> str:
     """The picture in words, for who cannot see it."""
     case = row.case
     if case.interval is None:
-        return f"claimed {words.claimed(case)}; no interval; {words.standing(case)}"
+        return f"claimed {phrases.claimed(case)}; no interval; {phrases.standing(case)}"
     return (
-        f"claimed {words.claimed(case)}; estimated {words.estimated_in_full(case)}; "
-        f"{words.standing(case)}"
+        f"claimed {phrases.claimed(case)}; estimated {phrases.estimated_in_full(case)}; "
+        f"{phrases.standing(case)}"
     )
 
 

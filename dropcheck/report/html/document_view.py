@@ -15,7 +15,7 @@ from pathlib import PurePath
 from dropcheck.claims.registry import Claim, Page, Registry
 from dropcheck.claims.source import LineColumn, Source
 from dropcheck.documents.carrier import HTML, LATEX
-from dropcheck.report import phrases as words
+from dropcheck.report import phrases
 from dropcheck.report.html import Markup, element, join, text
 from dropcheck.report.html.claim_sections import anchor
 from dropcheck.report.html.formula_view import formula_markup
@@ -32,7 +32,7 @@ SIGNS = {Verdict.VERIFIED: "✓", Verdict.REFUTED: "✗", Verdict.INCONCLUSIVE: 
 
 def document_sections(run: RunResult, registry: Registry) -> list[Markup]:
     """Each document of a run with its figures coloured; none where claims stand in files alone."""
-    cases = words.by_claim(run.cases)
+    cases = phrases.by_claim(run.cases)
     first = 0
     sections: list[Markup] = []
     for page in registry.pages:
@@ -97,14 +97,14 @@ def _marked(number: int, spot: DocumentPlace, cases: Mapping[str, Sequence[CaseR
         return element("span", printed, class_="figure unclaimed", title="not claimed")
     if not found:
         return element("span", printed, class_="figure not-run", title="not run")
-    case = words.worst(found)
+    case = phrases.worst(found)
     tip = f"tip-{number}"
     sign = element("span", SIGNS[case.verdict], class_="sign", aria_hidden="true")
     link = element(
         "a",
         printed,
         sign,
-        element("span", f" ({words.standing(case)})", class_="unseen"),
+        element("span", f" ({phrases.standing(case)})", class_="unseen"),
         href=f"#{anchor(case.claim)}",
         class_=f"figure {case.verdict} {case.result}",
         aria_describedby=tip,
@@ -133,15 +133,15 @@ def _told(claim: Claim, cases: Sequence[CaseResult]) -> Markup:
 
 
 def _row(case: CaseResult) -> Markup:
-    at = words.parameters(case)
-    figures = {"claimed": words.claimed(case)}
+    at = phrases.parameters(case)
+    figures = {"claimed": phrases.claimed(case)}
     if case.interval is not None and not case.draws:
-        figures["exactly"] = words.estimated(case)
+        figures["exactly"] = phrases.estimated(case)
     elif case.interval is not None:
         figures |= {
-            "estimated": words.estimated(case),
-            "interval": words.interval(case),
-            "exact": words.exact(case),
+            "estimated": phrases.estimated(case),
+            "interval": phrases.interval(case),
+            "exact": phrases.exact(case),
             "drawn": draws(case.draws),
         }
     shown = ", ".join(
@@ -149,7 +149,7 @@ def _row(case: CaseResult) -> Markup:
     )
     reading = None
     if case.result is not Outcome.PASS:
-        reading = _line(words.reading(case))
+        reading = _line(phrases.reading(case))
     return join(
         [
             _line(
@@ -157,7 +157,7 @@ def _row(case: CaseResult) -> Markup:
                     [
                         element(
                             "span",
-                            f"{SIGNS[case.verdict]} {words.standing(case)}",
+                            f"{SIGNS[case.verdict]} {phrases.standing(case)}",
                             class_=f"standing {case.verdict}",
                         ),
                         f" at {at}" if at else None,
@@ -177,7 +177,7 @@ def _line(content: str | Markup, class_: str | None = None) -> Markup:
 def _key(spots: Sequence[DocumentPlace], cases: Mapping[str, Sequence[CaseResult]]) -> Markup:
     """How the colours are read, and how often each occurs."""
     worst = [
-        words.worst([case for claim in spot.claims for case in cases.get(claim.id, ())])
+        phrases.worst([case for claim in spot.claims for case in cases.get(claim.id, ())])
         for spot in spots
         if any(claim.id in cases for claim in spot.claims)
     ]

@@ -14,8 +14,7 @@ from importlib.resources import files
 
 from dropcheck import __version__
 from dropcheck.claims.registry import Registry
-from dropcheck.report import Report, promises
-from dropcheck.report import phrases as words
+from dropcheck.report import Report, phrases, promises
 from dropcheck.report.html import MANY, SHEAF, Markup, element, fold, join, lists
 from dropcheck.report.html.case_table import case_table, filter_form
 from dropcheck.report.html.claim_sections import anchor, claim_section, key_picture
@@ -128,7 +127,7 @@ def _summary(run: RunResult) -> Markup:
         "seed": str(run.settings.seed),
         "error rate α": exact(run.settings.alpha),
     }
-    if (nights := words.nights(run)) is not None:
+    if (nights := phrases.nights(run)) is not None:
         figures["evidence"] = nights
     if run.asymptotic:
         figures["on the limit theorem"] = str(run.asymptotic)
@@ -168,22 +167,25 @@ def _missed(case: CaseResult) -> Markup:
     """A case that did not pass: what is claimed, what was estimated, and what it means."""
     figures = [
         join([f"{name} ", element("span", text, class_="figures"), ", "])
-        for name, text in (("claimed", words.claimed(case)), ("estimated", words.estimated(case)))
+        for name, text in (
+            ("claimed", phrases.claimed(case)),
+            ("estimated", phrases.estimated(case)),
+        )
         if text != UNKNOWN
     ]
     return element(
         "li",
-        f"{words.parameters(case)} ".lstrip(),
+        f"{phrases.parameters(case)} ".lstrip(),
         element("span", standing(case), class_=f"standing {case.verdict}"),
         ": ",
         *figures,
-        words.reading(case),
+        phrases.reading(case),
     )
 
 
 def _warnings(run: RunResult) -> Markup | None:
     notes = [
-        f"{words.case_name(case)}: {note}"
+        f"{phrases.case_name(case)}: {note}"
         for case in run.cases
         if (note := promises.note(case)) is not None
     ]

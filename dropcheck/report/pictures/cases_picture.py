@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dropcheck.report import Report, pictures
-from dropcheck.report import phrases as words
+from dropcheck.report import Report, phrases, pictures
 from dropcheck.report import pictures as style
 from dropcheck.report.numbers import exact
 from dropcheck.report.pictures.curve_picture import curve_picture
@@ -64,7 +63,7 @@ def _figure(run: RunResult, kind: style.PictureFormat) -> Figure:
     ends = pictures.limits([row.placed for row in rows])
     left = style.EDGE + style.ADVANCE * (1 + _longest([line for row in rows for line in row.label]))
     right = style.EDGE + style.ADVANCE * (
-        1 + _longest([words.standing(row.placed.case) for row in rows])
+        1 + _longest([phrases.standing(row.placed.case) for row in rows])
     )
     title = _title(run, int((left + style.PLOT + right - 2 * style.EDGE) / style.ADVANCE))
     above, below = 0.2 * len(title) + 0.82, 0.55
@@ -92,7 +91,7 @@ def _rows(placed: Sequence[style.Placed]) -> tuple[list[_Row], float]:
     top = GAP
     for _, group in itertools.groupby(placed, key=lambda one: one.case.claim):
         for one in group:
-            values = words.parameters(one.case)
+            values = phrases.parameters(one.case)
             label = style.wrapped(
                 f"{one.case.claim}: {values}" if values else one.case.claim, LABEL
             )
@@ -110,8 +109,8 @@ def _longest(texts: Sequence[str]) -> int:
 def _title(run: RunResult, letters: int) -> list[str]:
     parts = [
         *(["interrupted"] if run.interrupted else []),
-        words.counts(run),
-        *([limit] if (limit := words.on_the_limit(run)) else []),
+        phrases.counts(run),
+        *([limit] if (limit := phrases.on_the_limit(run)) else []),
         f"seed {run.settings.seed}",
         f"α {exact(run.settings.alpha)}",
     ]
@@ -188,7 +187,7 @@ def _labels(axes: Axes, rows: Sequence[_Row]) -> None:
         axes.text(
             1.012,
             row.middle,
-            words.standing(case),
+            phrases.standing(case),
             transform=beside,
             va="center",
             color=style.MARKS[case.verdict].colour,

@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import RenderableType
 
-from dropcheck.report import Report, numbers, promises
-from dropcheck.report import phrases as words
+from dropcheck.report import Report, numbers, phrases, promises
 from dropcheck.report.phrases import by_claim, not_passed
 from dropcheck.report.terminal.conformance_table import conformance_table, said_below
 from dropcheck.report.terminal.layout import (
@@ -99,7 +98,7 @@ def run_report(
 def _table(
     cases: Sequence[CaseResult], terminal: Terminal, *, verbose: bool
 ) -> list[RenderableType]:
-    rows = [_row(case, outcome) for case, outcome in words.rows(cases, each=verbose)]
+    rows = [_row(case, outcome) for case, outcome in phrases.rows(cases, each=verbose)]
     layouts = VERBOSE_LAYOUTS if verbose else LAYOUTS
     for field in ("parameters", "exact"):
         if not any(row[field].text for row in rows):
@@ -113,14 +112,14 @@ def _without(layout: Layout, field: str) -> Layout:
 
 
 def _row(case: CaseResult, outcome: str) -> dict[str, TableCell]:
-    style = words.STYLES[case.result]
+    style = phrases.STYLES[case.result]
     return {
         "claim": TableCell(case.claim),
-        "parameters": TableCell(one_line(words.parameters(case))),
-        "claimed": TableCell(words.claimed(case)),
-        "estimated": TableCell(words.estimated(case)),
-        "exact": TableCell(words.exact(case)),
-        "interval": TableCell(words.interval(case)),
+        "parameters": TableCell(one_line(phrases.parameters(case))),
+        "claimed": TableCell(phrases.claimed(case)),
+        "estimated": TableCell(phrases.estimated(case)),
+        "exact": TableCell(phrases.exact(case)),
+        "interval": TableCell(phrases.interval(case)),
         "confidence": TableCell(numbers.confidence(case.confidence)),
         "guarantee": TableCell(promises.basis(case)),
         "within": TableCell(promises.within(case)),
@@ -147,25 +146,25 @@ def _failures(cases: Iterable[CaseResult], terminal: Terminal, rest: str) -> lis
 
 
 def _block(case: CaseResult, terminal: Terminal) -> list[RenderableType]:
-    values = one_line(words.parameters(case))
-    heading = f"{words.outcome(case)}  {case.claim}" + (f"  {values}" if values else "")
+    values = one_line(phrases.parameters(case))
+    heading = f"{phrases.outcome(case)}  {case.claim}" + (f"  {values}" if values else "")
     pairs = {
         "title": one_line(case.title),
         "written": one_line(case.written.text) if case.written else None,
         "statement": one_line(case.statement),
-        "searched": words.searched(case),
-        "claimed": words.claimed(case),
+        "searched": phrases.searched(case),
+        "claimed": phrases.claimed(case),
         "estimated": _estimated(case),
-        "evidence": words.evidence(case.evidence),
-        "exact": words.exactly(case),
-        "distance": words.distance(case),
-        "resolution": words.resolution(case),
+        "evidence": phrases.evidence(case.evidence),
+        "exact": phrases.exactly(case),
+        "distance": phrases.distance(case),
+        "resolution": phrases.resolution(case),
         "verdict": f"{case.verdict}, expected {case.expect}",
-        "reading": words.reading(case),
+        "reading": phrases.reading(case),
         "reason": None if case.explanation is None else str(case.explanation),
         "where": place(case.location),
     }
-    return block(TableCell(heading, words.STYLES[case.result]), pairs, case.repeat, terminal)
+    return block(TableCell(heading, phrases.STYLES[case.result]), pairs, case.repeat, terminal)
 
 
 def _estimated(case: CaseResult) -> str | None:
@@ -173,7 +172,7 @@ def _estimated(case: CaseResult) -> str | None:
         return None
     drawn = promises.drawn(case) or "no draws needed"
     sure = numbers.confidence(case.confidence)
-    return f"{words.estimated_in_full(case)}, confidence {sure}, {drawn}"
+    return f"{phrases.estimated_in_full(case)}, confidence {sure}, {drawn}"
 
 
 def _notes(cases: Iterable[CaseResult]) -> list[RenderableType]:
@@ -218,11 +217,11 @@ def summary_parts(result: RunResult) -> tuple[str, ...]:
     """Cases, passed, failed, undecided, draws, seconds, seed, α, registry: one line."""
     return (
         *(("interrupted",) if result.interrupted else ()),
-        words.counts(result),
-        *([limit] if (limit := words.on_the_limit(result)) else []),
-        *([share] if (share := words.claimed_share(result.coverage)) else []),
+        phrases.counts(result),
+        *([limit] if (limit := phrases.on_the_limit(result)) else []),
+        *([share] if (share := phrases.claimed_share(result.coverage)) else []),
         numbers.draws(result.draws),
-        *([f"evidence of {nights}"] if (nights := words.nights(result)) else []),
+        *([f"evidence of {nights}"] if (nights := phrases.nights(result)) else []),
         numbers.duration(result.seconds),
         f"seed {result.settings.seed}",
         f"α {numbers.exact(result.settings.alpha)}",
