@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import copyreg
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cache
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -72,15 +74,10 @@ def ranked(law: Law, rank: int, count: int) -> Ranked:
         own = law.log_density_inside(x, *arguments)
         return np.asarray(own + of_rank - special.betaln(below, above))
 
-    def near_ends(*arguments: Any) -> tuple[float, float]:
-        assert law.near_ends is not None
-        low, high = law.near_ends(*arguments)
-        return low * below, high * above
-
-    def tails(*arguments: Any) -> tuple[float, float]:
-        assert law.tails is not None
-        low, high = law.tails(*arguments)
-        return low * below, high * above
+    def of_so_many(powers: Callable[..., tuple[float, float]] | None) -> Any:
+        if powers is None:
+            return None
+        return lambda *arguments: tuple(map(mul, powers(*arguments), (below, above)))
 
     changes: dict[str, Any] = {
         "whole": law,
@@ -89,8 +86,8 @@ def ranked(law: Law, rank: int, count: int) -> Ranked:
         "sampler": drawn,
         "log_density_inside": log_density,
         "moments": lambda *arguments: _order(law, below, above, arguments),
-        "near_ends": None if law.near_ends is None else near_ends,
-        "tails": None if law.tails is None else tails,
+        "near_ends": of_so_many(law.near_ends),
+        "tails": of_so_many(law.tails),
         "symmetric": middle,
         "parabola": None,
         "mode": None,
