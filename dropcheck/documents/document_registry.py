@@ -17,7 +17,7 @@ from dropcheck.claims.registry import Claim, Jump, Page, PartlyReadError, Regist
 from dropcheck.claims.source import LineColumn, Problems, read_bytes
 from dropcheck.documents.carrier import KeyBlock, Mark, Piece
 from dropcheck.documents.carriers import marked_in
-from dropcheck.documents.latex.formula import statements
+from dropcheck.documents.latex.formula import refuse_doubtful_number, statements
 from dropcheck.documents.latex.tokens import LatexError
 from dropcheck.documents.spoken_of import Spoken, of_another_model, spoken_of
 from dropcheck.documents.unclaimed import Span, coverage_of
@@ -363,6 +363,7 @@ class _Builder:
         source = self.report.source
         axes = axes_in(parse_claim(claim), claim.expand()[0].parameters)
         try:
+            refuse_doubtful_number(formula.text, source.text, axes, notation)
             found = statements(formula.text, axes, notation)
         except LatexError as error:
             place = formula.places[min(error.column, len(formula.places) - 1)]

@@ -16,7 +16,8 @@ class Constant:
         latex: as mathematics writes it.
         note: what it is, where its name may be meant for something else.
         yields: whether a line of a model may give the name to something else, if no line above
-            uses the number: papers write e for errors.
+            uses the number: papers write e for errors, and π for
+            chances and policies.
     """
 
     name: str
@@ -27,7 +28,9 @@ class Constant:
 
 
 _ALL = (
-    Constant(name="pi", value=math.pi, latex=r"\pi"),
+    Constant(name="pi", value=math.pi, latex=r"\pi",
+        note="pi is 3.14159… here: choose another name, such as pi_",
+        yields=True),
     Constant(name="e", value=math.e, latex=r"\mathrm{e}",
         note="e is Euler's number, 2.718…: choose another name, such as eps",
         yields=True),

@@ -221,7 +221,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "slip of an option": ({"alpa": []}, "was the option 'alpha' meant?"),
     "name": ({"parameters": {"a b": 1}}, "the parameter 'a b' is not a name"),
     "keyword": ({"parameters": {"if": 1}}, "the parameter 'if' is a word of the language"),
-    "constant": ({"pi": 3}, "'pi' is a constant of the language"),
+    "constant": ({"inf": 3}, "'inf' is a constant of the language"),
     "twice": ({"parameters": {"a": 1}, "a": 2}, "the parameter 'a' is given twice"),
 }
 

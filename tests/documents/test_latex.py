@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import random
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import pytest
 
 from dropcheck.claims.reader import read_registry
-from dropcheck.documents.latex.formula import statements
+from dropcheck.documents.latex.formula import refuse_doubtful_number, statements
 from dropcheck.documents.latex.tokens import LatexError
 from dropcheck.language.case_graphs import axes_in
 from dropcheck.language.cases import parse_claim
@@ -181,3 +181,41 @@ def test_any_formula_is_read_or_refused() -> None:
             )
         with suppress(LatexError):
             statements("".join(formula), AXES)
+
+
+@pytest.mark.parametrize(
+    ("formula", "names", "read"),
+    [
+        (r"\mathbb{E}[m] = \pi", {"m": 0, "pi": 0}, "E(m) == pi"),
+        (r"\mathbb{E}[m] = \pi_i", {"m": 0, "pi_i": 0}, "E(m) == pi_i"),
+        (r"\mathbb{E}[m] = \pi_2", {"m": 0, "pi": 1}, "E(m) == pi[1]"),
+        (r"\mathbb{E}[m] = 2\pi m_1", {"m": 1}, "E(m) == 2 * pi * m[0]"),
+    ],
+)
+def test_pi_is_what_the_model_calls_so(formula: str, names: dict[str, int], read: str) -> None:
+    assert statements(formula, names) == (read,)
+
+
+def test_pi_with_an_index_is_no_number() -> None:
+    with pytest.raises(LatexError, match="nothing in the model is called so: pi_i"):
+        statements(r"\mathbb{E}[m] = \pi_i", {"m": 0})
+
+
+@pytest.mark.parametrize(
+    ("document", "doubtful"),
+    [
+        (r"units with chances $\pi_i$ are", True),
+        (r"weights \pi _ {kl} are", True),
+        (r"where $\pi = 0.3$ and", True),
+        (r"where \(\pi \in (0, 1)\)", True),
+        (r"is $2/\pi = 0.64$, and $\pi = 3.14$", False),
+        ("nothing", False),
+    ],
+)
+def test_pi_is_no_guess_where_the_document_has_its_own(document: str, doubtful: bool) -> None:
+    formula = r"\operatorname{Var}(m) = \pi (1 - \pi)"
+    for names, notation in (({"pi": 0}, {}), ({}, {r"\pi": "pi"})):
+        refuse_doubtful_number(formula, document, names, notation)
+    refuse_doubtful_number(r"\sqrt{2 \pi} = 2.5", document, {}, {})
+    with pytest.raises(LatexError) if doubtful else nullcontext():
+        refuse_doubtful_number(formula, document, {}, {})

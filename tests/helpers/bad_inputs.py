@@ -71,7 +71,6 @@ CLAIMS: dict[str, Bad] = {
     "misspelt": Bad(one_claim(N, "E(X) == 0"), LAST, 9, "'X' is not defined", "did you mean 'x'?"),
     "no function": Bad(one_claim(N, "E(sqr(x)) == 0"), LAST, 9, "'sqr' is not a", "sqrt(x)"),
     "no law": Bad(one_claim("x ~ nrmal(0, 1)", "E(x) == 0"), 6, 11, "'nrmal'", "'normal'"),
-    "pi redefined": Bad(one_claim(f"{N};pi = 3", "E(x) == 0"), 7, 7, "'pi' is a constant", "name"),
     "E redefined": Bad(one_claim(f"{N};E = 3", "E(x) == 0"), 7, 7, "'E' is an operator", "name"),
     "x redefined": Bad(one_claim(f"{N};x = 3", "E(x) == 0"), 7, 7, "'x' is already", "another"),
     "a parameter redefined": Bad(

@@ -201,7 +201,7 @@ LAWS_REFUSED = {
     "x ~ normal(0, 1)[9**9**9]": ("a shape of inf is too large", "more than any machine", 18),
     "x ~ normal(0, 1)[ones(40)]": ("at most 30 axes", "[n, m]", 18),
     "x = E(r)": ("an operator on the law stands in the model", "use mean", 5),
-    "pi = 3": ("'pi' is a constant of the language", "another name", 1),
+    "inf = 3": ("'inf' is a constant of the language", "another name", 1),
     "Var = 3": ("'Var' is an operator of the language", "another name", 1),
     "r = 3": ("'r' is already defined by a line above", "another name", 1),
     "n = 3": ("'n' is already defined by a parameter", "another name", 1),

@@ -18,6 +18,8 @@ from dropcheck.documents.latex.tokens import LatexError
 from dropcheck.language import syntax
 from dropcheck.language.printing import unparse_statement
 
+_PI = re.compile(r"\\pi(?![A-Za-z])(?!\s*_)")
+_OWN_PI = re.compile(r"\\pi\s*_\s*(\{[^{}]{1,20}\}|\\?\w+)|(?<=[$(\[])\\pi\s*(=(?!\s*3\.1)|\\in\b)")
 _LAST = re.compile(r"(?:[\s.,;$]|\\[,;: ])+\Z")
 
 
@@ -43,6 +45,32 @@ def statements(
         return _statements(_LAST.sub("", formula), axes, notation or {})
     except RecursionError:
         raise LatexError(0, "this formula is too deep", "name a part of it in the model") from None
+
+
+def refuse_doubtful_number(
+    formula: str, document: str, axes: Mapping[str, int], notation: Mapping[str, str]
+) -> None:
+    r"""Refuse a π that may be the number or what the document itself calls so, such as π_i.
+
+    Behind a digit, as in 2π, it is the number.
+
+    Raises:
+        LatexError: the document gives π an index, or begins a formula by π =, and the model has no
+            pi.
+
+    >>> refuse_doubtful_number(r"\sqrt{2\pi} = 2.5", r"weights $\pi_k$", {}, {})
+    >>> refuse_doubtful_number(r"\operatorname{Var}(m) = \pi(1 - \pi)", "", {}, {})
+    """
+    own = _OWN_PI.search(document)
+    if own is None or "pi" in axes or r"\pi" in notation:
+        return
+    for found in _PI.finditer(formula):
+        if not formula[: found.start()].rstrip()[-1:].isdigit():
+            raise LatexError(
+                found.start(),
+                rf"\pi may be the number 3.14159… or the document's own, as in {own[0].strip()!r}",
+                r"""call it pi in the model, or say which: notation: {"\\pi": pi}""",
+            )
 
 
 def _statements(

@@ -241,7 +241,7 @@ class Reader(Expressions):
             return names.notated(token)
         if kind in ("letters", "word"):
             return self.named()
-        if text in LETTERS:
+        if text in LETTERS and text[1:] not in self.axes and self.peek(1) != "_":
             self.at += 1
             return Name(self.here, LETTERS[text])
         if text in TOTALS:
@@ -264,7 +264,7 @@ class Reader(Expressions):
         if text in CALLED:
             self.at += 1
             return self.call(CALLED[text])
-        if kind == "command" and text[1:] in self.axes:
+        if kind == "command" and (text[1:] in self.axes or text in LETTERS):
             return self.named()
         if kind == "end":
             raise self.error("the formula ends where something is missing")
