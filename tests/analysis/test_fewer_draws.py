@@ -183,6 +183,19 @@ def test_log_moments_of_all_elements_of_a_normal_vector() -> None:
         assert max(t * MEAN + t**2 * np.diag(COVARIANCES) / 2) <= found <= truth + 1e-9
 
 
+@pytest.mark.parametrize(
+    ("quantity", "mean", "variance"), [("x", 0.5, 1.1), ("x[3] + mean(x)", 1.0, 1.475)]
+)
+def test_log_moments_of_a_long_normal_vector(quantity: str, mean: float, variance: float) -> None:
+    """Of 40 numbers of variance 1.1 and covariances 0.1, of which the mean has 0.125 with each."""
+    text = text_of("x ~ multivariate_normal(full(40, 0.5), eye(40) + 0.1)", f"E({quantity}) == 0")
+    lowered = lower_case(parse_claim(read_text(text).claims["c"]), {})
+    (value,) = with_fewer_draws(lowered).operands[0].inputs
+    for t in (-2.0, 1.0):
+        found = Norms().ask(value, lambda one, t=t: one.log_moment(t))  # type: ignore[misc]
+        assert found == pytest.approx(t * mean + t**2 * variance / 2, rel=1e-9)
+
+
 def exactly(model: str, claim: str) -> float:
     """What the model says that a side is."""
     (case,) = read_text(text_of(model, f"{claim} == 1")).expand()

@@ -104,6 +104,10 @@ class SumOfProducts(Majorant):
                 if factors.size <= _MANY_WEIGHTS:
                     rows = factors.reshape(-1, count)
                     return max(sum(x.log_moment(t * one) for one in row) for row in rows.tolist())
+                if x.variance_proxy < INF and x.mean.bounded:
+                    means = np.maximum(t * factors * x.mean.low, t * factors * x.mean.high)
+                    apart = means + t * t / 2 * x.variance_proxy * np.square(factors)
+                    return float(apart.sum(axis=-1).max())
         if left in a.apart and right in b.apart:
             return count * log_moment_of_product(use, t)
         return log_moment_of_product(use, count * t)
