@@ -127,6 +127,11 @@ class Reason(Enum):
         "rounding decides the claim: compare counts, in whole units, or say which way ties count, "
         "as in a > b and not isclose(a, b), or a > b or isclose(a, b)",
     )
+    LOST_DIGITS = (
+        "so many digits cancel in the model that float64 may move the quantity by {room:.2g}",
+        "rounding decides the claim: write the model so that large numbers do not cancel, or that "
+        "steps do not amplify errors",
+    )
     # what a sample may not show
     HIDDEN_VALUES = (
         "the model leaves room for values that no draw showed: up to {value:.2g}, with a chance "

@@ -34,13 +34,12 @@ from dropcheck.judging.look import (
     Decide,
     Judged,
     by_calls,
-    enclosing,
     judge_look,
     shown,
-    theta_of,
     undefined_at_averages,
 )
 from dropcheck.judging.outlook import BOX_SHARE, Direction, Outlook, draws_for, target_of
+from dropcheck.judging.rounding.allowance import enclosing, theta_of
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Exact, Method, Verdict
 from dropcheck.simulation import PILOT, Compiled, Tally
@@ -71,7 +70,7 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Ju
             return broken
         decided_by = by_calls(_deciding(compiled, outlook, tally), compiled, tally)
         judged = judge_look(run, compiled, tally, look.alpha, decided_by, outlook.exact_means)
-        decided = judged is not None and judged.verdict is not Verdict.INCONCLUSIVE
+        decided = judged is not None and judged.over
         hopeless = judged is None and run.seems_never(tally.draws)
         if decided or hopeless or run.out_of_time():
             break
@@ -79,7 +78,9 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Ju
         return undefined_at_averages(compiled, tally, outlook.guarantee)
     needed = _more(run, compiled, outlook, judged, tally)
     finding = shown(run, compiled, judged, tally, outlook.guarantee, needed)
-    exact = exact_quantity(compiled, knowledge, judged.comparison)
+    exact = None  # of numbers whose digits are lost the model's arithmetic may have lost them too
+    if not judged.digits_lost:
+        exact = exact_quantity(compiled, knowledge, judged.comparison)
     if exact is not None:
         exact = Exact(exact.value * judged.unit, exact.error * judged.unit)
     hidden = _hidden(run, compiled, outlook, judged, tally) or finding.explanation

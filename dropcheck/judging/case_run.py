@@ -19,7 +19,7 @@ from dropcheck.inference.region import coarse, promised
 from dropcheck.judging.case_of_code import calls_made
 from dropcheck.judging.evidence.held import KeptEvidence
 from dropcheck.judging.prepared import Prepared
-from dropcheck.judging.witness import CANCELS, SELDOM, disagreement, fits, inside, short_of, told
+from dropcheck.judging.witness import SELDOM, disagreement, fits, inside, short_of, told
 from dropcheck.judging.wrong_draws import not_numbers, undefined_draws
 from dropcheck.processors import default_threads
 from dropcheck.reasons import Explanation, Reason
@@ -43,7 +43,6 @@ from dropcheck.simulation import (
     Request,
     SpanSums,
     Tally,
-    largest_of,
     stream,
 )
 
@@ -108,6 +107,8 @@ class CaseRun:
     supply: Supply | None = None  # of draws that many runs of the case share out
     held: KeptEvidence | None = None  # what earlier runs drew, where that counts
     spans: dict[int, int] = field(default_factory=dict)  # drawn, by what for
+    # how far rounding may move each average, by the way of sampling and the centres
+    roundings: dict[tuple[str, bytes], Floats] = field(default_factory=dict)
 
     @property
     def case(self) -> Case:
@@ -268,7 +269,10 @@ class CaseRun:
             InternalError: the interval misses what the model gives exactly.
         """
         claim = self.case.claim
-        if finding.interval is not None:  # what no law allows is left out
+        lost = finding.explanation is not None and (
+            finding.explanation.reason is Reason.LOST_DIGITS
+        )
+        if finding.interval is not None and not lost:  # what no law allows is left out
             hull = self.prepared.hull(finding.quantity, finding.entry)
             low, high = map(hull.nearest, finding.interval)
             estimate = None if finding.estimate is None else hull.nearest(finding.estimate)
@@ -278,11 +282,8 @@ class CaseRun:
         edge = edge_of(claim.written, region, finding.verdict, finding.exact, finding.interval)
         confirmed, warnings = self._confirmed(finding, region), finding.warnings
         if confirmed is False:
-            why = "which chance may do at this error rate"
-            if self.alpha <= SELDOM:
-                why = "as more digits cancel in the model than float64 has"
-                finding = replace(finding, exact=None)
-            warnings = (*warnings, f"{claim.id}: the interval misses the exact value, {why}")
+            why = "the interval misses the exact value, which chance may do at this error rate"
+            warnings = (*warnings, f"{claim.id}: {why}")
         guarantee = Guarantee.EXACT if confirmed else finding.guarantee
         short = short_of(self.settings.require, guarantee, finding.verdict)
         if short is not None:
@@ -367,18 +368,11 @@ class CaseRun:
         if exact is None or interval is None or region is None or not (trusted and finding.draws):
             return None
         if not inside(exact, interval, finding.scale):
-            if self.alpha <= SELDOM and not inside(exact, interval, self._rounding()):
+            if self.alpha <= SELDOM:
                 raise disagreement(self.case, exact, interval, self.repeat)
             return False
         widening = 0.0 if finding.sharpness is None else finding.sharpness.widening
         return fits(exact, verdict, region, widening) or None
-
-    def _rounding(self) -> float:
-        """A scale of which `WITNESS_ROUNDING` is what rounding can do to what is averaged."""
-        program = None if self.prepared.compiled is None else self.prepared.compiled.program
-        if program is None:
-            return 0.0
-        return CANCELS * largest_of(program, self.generator(PILOT, 0), PILOT_DRAWS)
 
     def _claimed(self, finding: Finding) -> tuple[Quantity | None, Region | None]:
         """The quantity that was judged, and where the statement says that it lies.

@@ -15,14 +15,14 @@ from dropcheck.inference.region import decide, widening
 from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.look import (
-    enclosing,
     far_off,
     scales_of,
     settling,
     sharpness_of,
-    theta_of,
     unit_of,
 )
+from dropcheck.judging.rounding.allowance import enclosing, theta_of
+from dropcheck.judging.rounding.lost_digits import exact_with_digits_left
 from dropcheck.judging.witness import WITNESS_ROUNDING
 from dropcheck.language.graph import Value
 from dropcheck.reasons import Reason
@@ -113,6 +113,7 @@ def by_exact_value(run: CaseRun) -> Finding:
                 exact = exact_quantity(compiled, knowledge, comparison)
                 if exact is None:
                     return unknown
+                exact = exact_with_digits_left(run, compiled, comparison, averages, exact)
                 unit = unit_of(comparison, operands)
                 widen = widening(comparison.region, sharpness / unit)
                 found = _found(run, comparison, exact, scale, widen, unit)

@@ -13,7 +13,6 @@ from dropcheck.inference.enclosure import gradient
 from dropcheck.inference.spread import NetSpread, Spread, seen_variance
 from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun
 from dropcheck.judging.knowledge import ExactAverages, Knowledge
-from dropcheck.judging.look import enclosing
 from dropcheck.judging.outlook import (
     Direction,
     Outlook,
@@ -24,6 +23,7 @@ from dropcheck.judging.outlook import (
     targets_of,
 )
 from dropcheck.judging.rare_events import in_strata
+from dropcheck.judging.rounding.allowance import enclosing
 from dropcheck.results import Guarantee
 from dropcheck.simulation import (
     PILOT,

@@ -24,17 +24,23 @@ from dropcheck.judging.averages import judge_averages
 from dropcheck.judging.case_run import CaseRun, Finding, Judging
 from dropcheck.judging.events.certainty import by_counterexample
 from dropcheck.judging.events.counting import by_proportion
-from dropcheck.judging.events.ties import unless_tied
 from dropcheck.judging.evidence.held import KeptEvidence
 from dropcheck.judging.evidence.units import NothingDrawnError
 from dropcheck.judging.exactly import by_exact_value, unknown_exactly
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.laws.by_relation import by_laws
 from dropcheck.judging.limit_theorem import accepted, by_limit_theorem
-from dropcheck.judging.look import far_off, rounding_of, scales_of, settling, unit_of
+from dropcheck.judging.look import (
+    far_off,
+    scales_of,
+    settling,
+    unit_of,
+)
 from dropcheck.judging.prepared import Prepared
 from dropcheck.judging.quantiles.exact_quantiles import without_draws
 from dropcheck.judging.quantiles.order_statistics import by_order_statistics
+from dropcheck.judging.rounding.allowance import rounding_of
+from dropcheck.judging.rounding.ties import unless_tied
 from dropcheck.judging.witness import short_of
 from dropcheck.reasons import Reason
 from dropcheck.results import CaseResult, Guarantee, Method, Verdict

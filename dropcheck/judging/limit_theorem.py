@@ -33,18 +33,16 @@ from dropcheck.judging.evidence.units import looking, planner
 from dropcheck.judging.foreseen import CENTRE_DRAWS, PILOT_BLOCKS, PILOT_GROWTH, PILOT_STEPS
 from dropcheck.judging.look import (
     ENDLESS,
-    LOOK_ROUNDING,
     Decide,
     Judged,
     by_calls,
-    enclosing,
     judge_look,
     more,
     planned,
     shown,
-    theta_of,
     undefined_at_averages,
 )
+from dropcheck.judging.rounding.allowance import LOOK_ROUNDING, enclosing, theta_of
 from dropcheck.language.graph import Kind, Value, operators, ordered
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee, Method, Verdict
@@ -120,7 +118,7 @@ def by_limit_theorem(
             decided = _with_unseen_calls(decided, run, tally, unseen)
         decided = by_calls(decided, compiled, tally)
         judged = judge_look(run, compiled, tally, look.alpha, decided)
-        over = judged is not None and judged.verdict is not Verdict.INCONCLUSIVE
+        over = judged is not None and judged.over
         hopeless = judged is None and run.seems_never(tally.draws)
         if over or hopeless or run.out_of_time():
             break

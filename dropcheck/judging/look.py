@@ -7,29 +7,21 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
-import numpy as np
-
 from dropcheck.array_types import Floats
 from dropcheck.inference import budget
 from dropcheck.inference.comparison import Comparison, Reading
-from dropcheck.inference.enclosure import Enclosed, enclose
-from dropcheck.inference.interval import Interval, Theta
+from dropcheck.inference.interval import Interval
 from dropcheck.inference.region import decide, reach, region_floor, widening
 from dropcheck.inference.scale import scale_of_sides
 from dropcheck.inference.sides import Looked, claimed_about, may_be_off
 from dropcheck.judging.case_of_code import of_calls
 from dropcheck.judging.case_run import CaseRun, Finding
+from dropcheck.judging.rounding.allowance import rounding_of, theta_of
+from dropcheck.judging.rounding.lost_digits import with_digits_left
 from dropcheck.judging.wrong_draws import why_undefined
 from dropcheck.reasons import Reason
 from dropcheck.results import Guarantee, Method, Region, Verdict
 from dropcheck.simulation import Compiled, Tally, means_of
-from dropcheck.vocabulary.enclosures import Affine
-from dropcheck.vocabulary.operators import UNDERFLOW
-
-# Differences below this share of the largest magnitude on the way are rounding.
-LOOK_ROUNDING = 1e-12
-# What is smaller than this share of the largest magnitude is looked at for the digits that it has.
-SMALL = 1e-6
 
 # More draws than any run can make: what is claimed lies where no interval can decide.
 ENDLESS = 10**15
@@ -177,6 +169,17 @@ class Judged:
     looked: Looked
 
     @property
+    def digits_lost(self) -> bool:
+        """Whether rounding decides it."""
+        unmet = self.interval.unmet
+        return unmet is not None and unmet.reason is Reason.LOST_DIGITS
+
+    @property
+    def over(self) -> bool:
+        """Whether no more draws can change it."""
+        return self.digits_lost or self.verdict is not Verdict.INCONCLUSIVE
+
+    @property
     def region(self) -> Region:
         """Where the quantity is claimed to lie."""
         return self.comparison.region
@@ -230,7 +233,10 @@ def judge_look(
         widen = widening(comparison.region, sharpness / unit)
         most, sides = max(largest, scale) / unit, max(map(abs, part.sides(operands))) / unit
         rounding = rounding_of(compiled, comparison, means, centres, most, sides)
-        interval, verdict = decided(comparison, alpha / len(reading.comparisons), widen, rounding)
+        found = decided(comparison, alpha / len(reading.comparisons), widen, rounding)
+        if not planning:
+            found = with_digits_left(run, compiled, tally, comparison, found, widen, rounding)
+        interval, verdict = found
         off.append(far_off(interval.estimate, comparison.region, widen))
         judged.append(
             Judged(
@@ -308,52 +314,6 @@ def shown(
         explanation=explanation,
         more_draws=needed,
     )
-
-
-def theta_of(compiled: Compiled, comparison: Comparison, centres: Floats) -> Theta:
-    """A comparison's quantity as a function of averages, [terms, points]."""
-
-    def theta(points: Floats) -> Floats:
-        found = compiled.functional.evaluate(points, centres, comparison.looked_at)
-        return comparison.quantity(found)
-
-    return theta
-
-
-def rounding_of(
-    compiled: Compiled,
-    comparison: Comparison,
-    means: Floats,
-    centres: Floats,
-    largest: float,
-    sides: float,
-) -> float:
-    """What rounding can do to a quantity: a share of the largest magnitude on the way, or less.
-
-    What is far smaller, as `P(x)**50` is, may still have all its digits: it has those of the
-    averages that it is made of, and of the sides of which it is the difference.
-    """
-    with np.errstate(all="ignore"):
-        value = float(theta_of(compiled, comparison, centres)(means[:, np.newaxis])[0])
-    if not abs(value) < SMALL * largest:
-        return LOOK_ROUNDING * largest
-    sizes = np.zeros_like(means)
-    for leaf in compiled.functional.leaves.values():
-        for column, size in leaf.magnitudes(means, centres).items():
-            sizes[column] = max(sizes[column], size)
-    low, high = enclose(enclosing(compiled, comparison, centres), means, LOOK_ROUNDING * sizes)
-    off = max(high - value, value - low, LOOK_ROUNDING * sides)
-    return min(LOOK_ROUNDING * largest, off) if off > UNDERFLOW else 0.0
-
-
-def enclosing(compiled: Compiled, comparison: Comparison, centres: Floats) -> Enclosed:
-    """A comparison's quantity as a function of averages that are known to within half-widths."""
-
-    def enclosed(averages: Affine) -> Affine:
-        operands = compiled.functional.enclosed(averages, centres, comparison.looked_at)
-        return comparison.enclosed(operands)
-
-    return enclosed
 
 
 def undefined_at_averages(compiled: Compiled, tally: Tally, guarantee: Guarantee) -> Finding:

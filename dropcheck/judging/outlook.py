@@ -19,13 +19,11 @@ from dropcheck.inference.spread import NetSpread, Spread
 from dropcheck.judging.case_run import CaseRun
 from dropcheck.judging.look import (
     ENDLESS,
-    LOOK_ROUNDING,
-    enclosing,
     scales_of,
     sharpness_of,
-    theta_of,
     unit_of,
 )
+from dropcheck.judging.rounding.allowance import LOOK_ROUNDING, enclosing, theta_of
 from dropcheck.reasons import Reason
 from dropcheck.results import Guarantee
 from dropcheck.simulation import MOST_ROWS, Compiled, Program, Tally

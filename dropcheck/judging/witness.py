@@ -18,8 +18,6 @@ SELDOM = 1e-6
 WITNESS_ROUNDING = 1e-9
 """How far, as a share of their size, two ways to one number may end apart by rounding alone."""
 
-# What is less than 1e-12 of the largest magnitude on the way is rounding (`LOOK_ROUNDING`).
-CANCELS = 1e-12 / WITNESS_ROUNDING
 
 BASES = {
     Guarantee.FINITE_SAMPLE: "a bound on its values",

@@ -9,8 +9,8 @@ it uses only
 - what it averages: `terms`, and `sums_about`, whether that can be done about some centres;
 - in what portions: `span_draws`, `span_values`, `span_blocks`, `block_draws`, `fitted`,
   `in_blocks`, `in_blocks_of`;
-- a pilot: `origin`, `centres`, `finite`, and `largest_of` it;
-- what rounding decides: `tied_in`;
+- a pilot: `origin`, `centres` and `finite`;
+- what rounding decides: `tied_in`, and `rounding_in` averages;
 - cells: `values` and `magnitude` of some draws, and `counting`, which counts draws in cells by
   `AtCuts`, `FarOut`, `TwoAtCuts` or `Tables` in place of sums, `columns` of them in each block;
 - nets: `in_nets` makes a program that draws in them, where it `can_be_in_nets`; `unit_draws` are
@@ -43,8 +43,9 @@ from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.sobol_nets import Clip
 from dropcheck.simulation.streams import MAIN, PILOT, stream
 from dropcheck.simulation.variants.in_cells import counting_in_cells
-from dropcheck.simulation.variants.magnitudes import largest_of, magnitude_of, values_of
+from dropcheck.simulation.variants.magnitudes import magnitude_of, values_of
 from dropcheck.simulation.variants.nets import can_be_in_nets, in_nets
+from dropcheck.simulation.variants.perturbed import rounding_in
 from dropcheck.simulation.variants.stratified import stratified
 from dropcheck.simulation.variants.tied import tied_in
 
@@ -79,9 +80,9 @@ __all__ = [
     "counting_in_cells",
     "example",
     "in_nets",
-    "largest_of",
     "magnitude_of",
     "means_of",
+    "rounding_in",
     "stratified",
     "stream",
     "tied_in",

@@ -18,9 +18,9 @@ from dropcheck.judging import foreseen as module
 from dropcheck.judging.case_run import CaseRun
 from dropcheck.judging.foreseen import foreseen
 from dropcheck.judging.knowledge import ExactAverages
-from dropcheck.judging.look import enclosing
 from dropcheck.judging.outlook import Outlook, half_width, targets_of
 from dropcheck.judging.prepared import Prepared, prepare
+from dropcheck.judging.rounding.allowance import enclosing
 from dropcheck.results import Verdict
 from dropcheck.settings import Settings
 from dropcheck.simulation import Compiled

@@ -23,8 +23,9 @@ from dropcheck.judging.evidence.units import looking, planner
 from dropcheck.judging.exactly import exact_probability, of_proportion
 from dropcheck.judging.foreseen import outlook_in_strata
 from dropcheck.judging.knowledge import Knowledge, knowledge_of
-from dropcheck.judging.look import ENDLESS, LOOK_ROUNDING, more, planned
+from dropcheck.judging.look import ENDLESS, more, planned
 from dropcheck.judging.outlook import fewest_that
+from dropcheck.judging.rounding.allowance import LOOK_ROUNDING
 from dropcheck.reasons import Reason
 from dropcheck.results import Exact, Guarantee, Method, Region, Verdict
 from dropcheck.simulation import (

@@ -20,7 +20,8 @@ from dropcheck.inference.comparison import Comparison
 from dropcheck.inference.interval import FEWEST_BLOCKS
 from dropcheck.inference.region import reach, widening
 from dropcheck.judging.case_run import CaseRun, Finding
-from dropcheck.judging.look import ENDLESS, LOOK_ROUNDING, sharpness_of
+from dropcheck.judging.look import ENDLESS, sharpness_of
+from dropcheck.judging.rounding.allowance import LOOK_ROUNDING
 from dropcheck.results import Guarantee, Method, Region, Verdict
 from dropcheck.simulation import PILOT, AtThresholds, Request, SpanSums, Tally
 from dropcheck.vocabulary.majorants.bounds_arithmetic import summed

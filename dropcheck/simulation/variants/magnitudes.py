@@ -7,8 +7,6 @@ import numpy as np
 from dropcheck.language.graph import number
 from dropcheck.simulation.integrands import filled
 from dropcheck.simulation.program import Program
-from dropcheck.simulation.steps import Step, computed
-from dropcheck.simulation.variants import step_by_step
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.functions.elementwise import ADD, SUBTRACT
 
@@ -37,17 +35,3 @@ def magnitude_of(program: Program, generator: np.random.Generator, draws: int) -
             largest = max(sizes[register] for register in step.inputs)
             cancelled = max(cancelled, largest / sizes[step.target])
     return cancelled * max(sizes[register] for register in program.targets)
-
-
-def largest_of(program: Program, generator: np.random.Generator, draws: int) -> float:
-    """The largest magnitude on the way to what is averaged, as so many draws of a span show it."""
-    largest = 0.0
-
-    def compute(step: Step, inputs: list[Array]) -> Array:
-        nonlocal largest
-        largest = max(largest, *(float(np.abs(number(one)).max(initial=0.0)) for one in inputs))
-        return computed(step, inputs)
-
-    with np.errstate(all="ignore"):
-        step_by_step(program).registers(generator, min(program.span_draws, draws), compute)
-    return largest

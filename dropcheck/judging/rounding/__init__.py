@@ -1,0 +1,1 @@
+"""What rounding does to quantities, and what it decides."""

@@ -1,0 +1,104 @@
+"""What rounding on the way to averages takes from a verdict: `E((1e16 + x) - 1e16) == 0`.
+
+Where so many digits cancel that those that are left do not decide, a case is undecided.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from dropcheck.array_types import Floats
+from dropcheck.inference.comparison import Comparison
+from dropcheck.inference.enclosure import enclose
+from dropcheck.inference.interval import Interval
+from dropcheck.inference.region import decide
+from dropcheck.judging.case_run import CaseRun
+from dropcheck.judging.knowledge import ExactAverages
+from dropcheck.judging.rounding.allowance import enclosing, theta_of
+from dropcheck.reasons import Reason
+from dropcheck.results import Exact, Verdict
+from dropcheck.simulation import PILOT, Compiled, Program, Tally, means_of, rounding_in
+
+# Draws that show how far rounding moves what is averaged.
+FEW_DRAWS = 64
+# What is less than this share of an interval, or of the widening, takes nothing from it.
+NOTHING = 1e-3
+# Digits of an exact value that are not looked at.
+SMALL = 1e-9
+
+
+def rounding_of_means(run: CaseRun, program: Program, centres: Floats) -> Floats:
+    """How far rounding may move each average, [terms]; 0 of code, whose numbers are as it gave."""
+    if program.calls_own_code:
+        return np.zeros(len(program.terms))
+    key = program.sampling, centres.tobytes()
+    if key not in run.roundings:
+        generator = run.generator(PILOT, 0)
+        run.roundings[key] = rounding_in(program, generator, centres, FEW_DRAWS)
+    return run.roundings[key]
+
+
+def room_for(
+    compiled: Compiled, comparison: Comparison, means: Floats, centres: Floats, off: Floats
+) -> float:
+    """How far a quantity may be from what it is at averages that may each be off by so much."""
+    with np.errstate(all="ignore"):
+        value = float(theta_of(compiled, comparison, centres)(means[:, np.newaxis])[0])
+    low, high = enclose(enclosing(compiled, comparison, centres), means, off)
+    return max(high - value, value - low)
+
+
+def exact_with_digits_left(
+    run: CaseRun, compiled: Compiled, comparison: Comparison, known: ExactAverages, exact: Exact
+) -> Exact:
+    """An exact value that no draw confirms, with room for the digits that rounding took."""
+    off = rounding_of_means(run, compiled.program, known.centres)
+    room = room_for(compiled, comparison, known.means, known.centres, off)
+    return exact if room <= SMALL * abs(exact.value) else Exact(exact.value, exact.error + room)
+
+
+def with_digits_left(
+    run: CaseRun,
+    compiled: Compiled,
+    tally: Tally,
+    comparison: Comparison,
+    found: tuple[Interval, Verdict],
+    widen: float,
+    allowed: float,
+) -> tuple[Interval, Verdict]:
+    """An interval and its verdict, with room for the digits that rounding took.
+
+    Args:
+        run: the run of the case.
+        compiled: what is simulated.
+        tally: its sums so far.
+        comparison: what is judged.
+        found: its interval, and what that says.
+        widen: the widening of the region.
+        allowed: the rounding that a verdict is given the benefit of.
+    """
+    interval, verdict = found
+    off = rounding_of_means(run, tally.program, tally.centres)
+    with np.errstate(all="ignore"):
+        errors = (tally.sums / tally.block_values).std(axis=0) / np.sqrt(len(tally.sums))
+    if (off <= NOTHING * errors).all():
+        return found
+    means = means_of(tally.sums, tally.values)
+    room = room_for(compiled, comparison, means, tally.centres, off)
+    if widen > 0:
+        allowed = NOTHING * max(interval.half_width, widen)
+    if not room > allowed:
+        return found
+    at, region = interval.estimate, comparison.region
+    wider = replace(interval, low=interval.low - room, high=interval.high + room)
+    ends = wider.low, wider.high
+    if verdict is Verdict.INCONCLUSIVE:  # more draws may help, but for what rounding hides
+        if room <= interval.half_width:
+            return wider, verdict
+        ends = at - room, at + room
+    kept = decide(*ends, region, widen, 0.0)
+    if kept is Verdict.INCONCLUSIVE:
+        wider = replace(wider, unmet=Reason.LOST_DIGITS.explain(room=room))
+    return wider, kept if verdict is not Verdict.INCONCLUSIVE else verdict

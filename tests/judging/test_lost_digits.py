@@ -1,0 +1,74 @@
+"""Where digits cancel in a model, what rounding leaves decides nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from trials import OPEN, VERIFIED, entry, judged, registry_of, tried
+
+from dropcheck.judging.prepared import prepare
+from dropcheck.judging.rounding import lost_digits
+from dropcheck.reasons import Reason
+from dropcheck.settings import Settings
+from dropcheck.simulation import Compiled, rounding_in
+
+# A model, a claim, what is true of it, and what the numbers of float64 say.
+LOST = [
+    ("x ~ uniform(1.1, 1.9)", "E((1e16 + x) - 1e16) == {}", "1.5", "2"),
+    ("z ~ normal(0, 1);x = 1e16 + z", "Var(x) == {}", "1", "1.3"),
+    ("x ~ normal(1e9, 1)[5]", "E(mean(x**2) - mean(x)**2) == {}", "0.8", "0"),
+    ("x ~ normal(3, 1)", "E(((x * 1e-15 + 1) - 1) * 1e15) == {}", "3", "2.997"),
+]
+KEPT = [
+    ("x ~ normal(1e4, 1)[5]", "E(mean(x**2) - mean(x)**2) == 0.8"),
+    ("x ~ normal(0, 1)", "E((1e6 + x) - 1e6) == 0"),
+    ("x ~ normal(1e9, 1)", "Var(x) == 1"),
+    ("x ~ normal(1e11, 1)[5]", "E(mean((x - mean(x))**2)) == 0.8"),
+    ("k ~ poisson(3)", "E(floor(0.1 * k / 0.1) + (0.1 * k + 0.2 >= 0.3) - k) == 0.9502"),
+    ("x ~ uniform(0, 1)", "E(norm([x, 1]) + log(1 + x)) <= 3"),
+]
+WITHIN = "within: 0.01"
+
+
+@pytest.mark.parametrize(("model", "claim", "true", "seen"), LOST)
+def test_rounding_decides_no_average(model: str, claim: str, true: str, seen: str) -> None:
+    for value in (true, seen):
+        found = judged(model, claim.format(value), WITHIN)
+        assert (found.verdict, found.reason) == (OPEN, Reason.LOST_DIGITS)
+        assert found.draws < 200_000  # more draws have no more digits
+    (exact,) = tried(
+        registry_of(entry("claim", model, claim.format(seen), WITHIN)),
+        Settings(threads=1, exact=True),
+    )
+    assert exact.verdict is not VERIFIED
+
+
+def test_without_room_for_rounding_wrong_verdicts_come_back(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        lost_digits, "rounding_in", lambda program, *_: np.zeros(len(program.terms))
+    )
+    model, claim, _, seen = LOST[0]
+    with pytest.raises(Exception, match="the exact value"):
+        judged(model, claim.format(seen), WITHIN)
+
+
+@pytest.mark.parametrize(("model", "claim"), KEPT)
+def test_what_keeps_its_digits_is_verified(model: str, claim: str) -> None:
+    assert judged(model, claim).verdict is VERIFIED
+
+
+@pytest.mark.parametrize("size", [1e8, 1e12, 3e15])
+def test_the_rounding_that_is_looked_for_is_what_is_lost(size: float) -> None:
+    claim = f"E(exp(({size:g} + x) - {size:g})) == 2.7"
+    (case,) = registry_of(entry("claim", "x ~ uniform(0.5, 1.5)", claim)).expand()
+    compiled = prepare(case).compiled
+    assert isinstance(compiled, Compiled)
+    x = np.random.default_rng(1).uniform(0.5, 1.5, 512)
+    off = np.abs(np.exp((size + x) - size) - np.exp(x)).mean()
+    program = replace(compiled.program, counter=None)
+    room = rounding_in(program, np.random.default_rng(2), program.origin, 64)
+    assert off <= room[0] <= 100 * off
