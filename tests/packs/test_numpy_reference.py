@@ -6,6 +6,7 @@ here are as large as those that frameworks had.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -269,6 +270,16 @@ def in_pairs(low: float, high: float, size: Any, generator: Generator) -> Any:
     return low + (high - low) * u
 
 
+def randu(low: float, high: float, size: Any, generator: Generator) -> Any:
+    """IBM's generator, whose triples lie on 15 planes (Marsaglia 1968): 65539 times the last."""
+    powers = np.array([pow(65539, n, 2**31) for n in range(1, 1025)])
+    count, last, found = math.prod(size), 2 * int(generator.integers(2**30)) + 1, []
+    for _ in range(-(-count // 1024)):
+        found.append(powers * last % 2**31)
+        last = int(found[-1][-1])
+    return low + (high - low) * (np.concatenate(found)[:count] / 2**31).reshape(size)
+
+
 def by_rate(loc: float, scale: float, size: Any, generator: Generator) -> Any:
     return generator.laplace(loc, 1 / scale, size)
 
@@ -348,6 +359,7 @@ FAULTS: tuple[tuple[str, str, Any, dict[str, str]], ...] = (
     ("normalisation/batch-norm-values", "batch_norm", without_eps, {"size": "0.001"}),
     ("samplers/uniform-digits", "random_uniform", few_digits, {}),
     ("samplers/uniform-sums", "random_uniform", in_pairs, {}),
+    ("samplers/uniform-triples", "random_uniform", randu, {}),
     ("samplers/laplace-elsewhere", "random_laplace", by_rate, {}),
     ("samplers/lognormal-elsewhere", "random_lognormal", by_variance, {}),
     ("samplers/poisson-skew", "random_poisson", nearly_normal, {"rate": "100"}),
