@@ -297,10 +297,9 @@ def _about(
     moments = exact_moments([integrands[column] for column in used], groups, integrals)
     if moments is None:
         return None
-    deviations = np.sqrt(np.maximum(moments.covariance(1).diagonal(), 0.0))
     means, errors = (np.zeros(len(integrands)) for _ in range(2))
     means[list(used)] = moments.means
-    errors[list(used)] = moments.error * (np.abs(moments.means) + deviations)
+    errors[list(used)] = moments.mean_errors
     found = ExactAverages(centres=centres, means=means, errors=errors, used=used, moments=moments)
     others = [column for column in range(len(integrands)) if column not in used]
     terms = _terms(compiled)

@@ -13,12 +13,10 @@ from functools import partial
 import numpy as np
 
 from dropcheck.analysis.factorised import Factorised
-from dropcheck.analysis.moments.draw_steps import Steps, draw_below
 from dropcheck.analysis.moments.enumeration import Outcomes, outcomes_of
 from dropcheck.analysis.moments.linear_forms import factors_of, moments_of
 from dropcheck.analysis.moments.norms import Norms
-from dropcheck.analysis.moments.single_draw import Found, SingleDraw
-from dropcheck.analysis.on_paper import alike
+from dropcheck.analysis.moments.single_draw import Found
 from dropcheck.analysis.polynomials.expectation import PRECISION, drawn_in, expected
 from dropcheck.analysis.polynomials.letters import Centred, Identities
 from dropcheck.analysis.polynomials.normal_form import NormalForms
@@ -56,12 +54,22 @@ class ExactMoments:
 
     `error` bounds, in units of the sizes, what may be off: a mean by error · (|mean| + deviation),
     a covariance by error · the product of the two deviations. No variance is below the truth by
-    more than that, and none whose digits are lost is below it at all.
+    more than that, and none whose digits are lost is below it at all. `means_off` bounds the errors
+    of means where they are known to be less.
     """
 
     means: Floats
     components: Mapping[frozenset[int], Floats]
     error: float
+    means_off: Floats | None = None
+
+    @property
+    def mean_errors(self) -> Floats:
+        """Bounds of what each mean may be off."""
+        if self.means_off is not None:
+            return self.means_off
+        deviations = np.sqrt(np.maximum(self.covariance(1).diagonal(), 0.0))
+        return self.error * (np.abs(self.means) + deviations)
 
     def covariance(self, draws: int) -> Floats:
         """The covariance matrix of averages over blocks of so many draws of each group."""
@@ -133,8 +141,7 @@ def exact_means(
                 return Factorised(integrands, partial(_mean_of_products, known), 2).means()
         except PolynomialError:
             return None
-    deviations = np.sqrt(np.maximum(moments.covariance(1).diagonal(), 0.0))
-    return moments.means, moments.error * (np.abs(moments.means) + deviations)
+    return moments.means, moments.mean_errors
 
 
 def vanishes(value: Value) -> bool:
@@ -144,24 +151,6 @@ def vanishes(value: Value) -> bool:
             return not NormalForms(Identities()).polynomial(value).terms
     except PolynomialError:
         return False
-
-
-def tied_somewhere(value: Value) -> bool:
-    """Whether rounding decides what a quantity is for some values of discrete draws, however rare.
-
-    It is looked at where one draw decides the quantity, or all draws have few outcomes.
-    """
-    draw = draw_below(value)
-    with np.errstate(all="ignore"):
-        points = None if draw is None else SingleDraw.of(draw).points
-        if draw is not None and points is not None:
-            found, paper = Steps.to([value], draw).listed(points[0])
-            return not alike(found[0], paper[0])
-        table = outcomes_of([value], MOST_OUTCOMES)
-        other = None if table is None else table.on_paper([value])
-        if table is None or other is None:
-            return table is not None
-        return not alike(table.values(value), other.values(value))
 
 
 def _of_outcomes(integrands: Sequence[Integrand], most: int) -> ExactMoments | None:
@@ -177,15 +166,21 @@ def _of_outcomes(integrands: Sequence[Integrand], most: int) -> ExactMoments | N
         other = found if paper is table or paper is None else _summed(integrands, paper)
         if paper is None or found is None or other is None:
             return None
-        means, covariance = found
-        # what rounding decides in some outcome is part of the error
+        # what rounding decides in some outcome lies between what float64 has and what is on paper
+        means, covariance = ((one + paper) / 2 for one, paper in zip(found, other, strict=True))
         deviations = np.sqrt(covariance.diagonal())
-        off = [_share_of(abs(other[0] - means), abs(means) + deviations)]
-        off += [_share_of(abs(other[1] - covariance), np.outer(deviations, deviations))]
-    error = PRECISION + max(off)
+        off = np.abs(other[0] - means)
+        tied = _share_of(np.abs(other[1] - covariance), np.outer(deviations, deviations))
+        sizes = np.abs(means) + deviations
+    error = PRECISION + max(tied, _share_of(off, sizes))
     if not np.isfinite(error):
         return None
-    return ExactMoments(means=means, components={frozenset({0}): covariance}, error=error)
+    return ExactMoments(
+        means=means,
+        components={frozenset({0}): covariance},
+        error=error,
+        means_off=off + PRECISION * sizes,
+    )
 
 
 def _share_of(off: Floats, sizes: Floats) -> float:

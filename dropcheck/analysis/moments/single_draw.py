@@ -265,15 +265,16 @@ def _worst(means: CellMeans, most_cells: int) -> Truths:
 def _enumerated(integrand: SingleDrawIntegrand, values: Floats, chances: Floats) -> Estimate:
     """The expectation of a function of a draw with few values.
 
-    What rounding decides at one of them is part of the error.
+    Where rounding decides at one of them it lies between what float64 has there and what is on
+    paper.
     """
     found, paper = integrand.listed(values)
     zero = np.zeros(len(values))
     rounding = integrand.ranges(Ranges(values, values, np.stack([zero, zero]))).off[1]
     rounding = np.where(np.isfinite(rounding), rounding, 1e-12 * np.abs(found))
     possible = chances > 0
-    error = np.where(possible, chances * (rounding + np.abs(paper - found)), 0.0)
-    terms = np.where(possible, chances * found, 0.0)
+    error = np.where(possible, chances * (rounding + np.abs(paper - found) / 2), 0.0)
+    terms = np.where(possible, chances * (found + paper) / 2, 0.0)
     size, rounded = float(np.abs(terms).sum()), float(error.sum())
     if not math.isfinite(size + rounded):
         return UNKNOWN

@@ -165,13 +165,15 @@ class DrawnElements(Cumulants):
 def with_loss(found: Estimate) -> tuple[float, float]:
     """A number, and how many times the precision of laws its error is.
 
-    A number within its own error is as large as that.
+    A number within its own error is as large as that. Shares of errors are added up where numbers
+    are multiplied: of as many as 16 the products of these shares are allowed for.
     """
     value = found.value
     if found.error > abs(value):
         value = math.copysign(found.error, value)
     # in this order, as the precision of a number near the smallest is 0
-    return value, max(1.0, 2 * (found.error / abs(value)) / PRECISION) if value else 1.0
+    share = found.error / abs(value) if value else 0.0
+    return value, max(1.0, (1.0 + min(1.0, 16.0 * share)) * share / PRECISION)
 
 
 def _of_arrays(law: Law, order: int, *arguments: Any) -> Any:

@@ -20,7 +20,7 @@ from dropcheck.judging.limit_theorem import by_limit_theorem
 from dropcheck.judging.witness import fits
 from dropcheck.language.graph import Value
 from dropcheck.reasons import Reason
-from dropcheck.results import Verdict
+from dropcheck.results import Exact, Verdict
 from dropcheck.simulation import MAIN, Compiled, Counted, Program, Request, SpanSums, tied_in
 
 # Work that the search for rare ties may take, in rough nanoseconds, and the judgement on paper.
@@ -66,11 +66,14 @@ def unless_tied(run: CaseRun, finding: Finding, judge: Callable[[CaseRun], Judgi
 
 
 def _said_by_model(finding: Finding) -> bool:
-    """Whether the exact value allows the verdict: what rounding decides is part of its error."""
-    if finding.exact is None or finding.region is None:
+    """Whether the exact value asks for the verdict: what rounding decides is part of its error."""
+    exact, region = finding.exact, finding.region
+    if exact is None or region is None:
         return False
     widening = 0.0 if finding.sharpness is None else finding.sharpness.widening
-    return fits(finding.exact, finding.verdict, finding.region, widening)
+    if finding.verdict is Verdict.REFUTED:  # by more than is allowed a true one
+        exact = Exact(exact.value, exact.error + widening)
+    return fits(exact, finding.verdict, region, widening)
 
 
 def _undecided(finding: Finding, by: Value) -> Finding:

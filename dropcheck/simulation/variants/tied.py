@@ -8,7 +8,10 @@ from functools import partial
 
 import numpy as np
 
-from dropcheck.analysis.moments.exact import tied_somewhere
+from dropcheck.analysis.moments.draw_steps import Steps, draw_below
+from dropcheck.analysis.moments.enumeration import outcomes_of
+from dropcheck.analysis.moments.exact import MOST_OUTCOMES
+from dropcheck.analysis.moments.single_draw import SingleDraw
 from dropcheck.analysis.on_paper import EXACT, Rounded, alike, value_on_paper
 from dropcheck.language.graph import Value, number
 from dropcheck.simulation.integrands import filled
@@ -53,7 +56,7 @@ def tied_in(
         for span in range(spans):
             tied = tied or _tied(plain, NearJumps(), partial(generator, span), plain.span_draws)
     if tied is None:
-        by = next(filter(tied_somewhere, jumps), None)
+        by = next(filter(_tied_somewhere, jumps), None)
         return None if by is None else Tied(by, on_paper(plain))
     return tied
 
@@ -94,3 +97,21 @@ def on_paper(program: Program) -> Program:
         roundings=tuple((register, one.error) for register, one in fixed.items()),
         cost=cost,
     )
+
+
+def _tied_somewhere(value: Value) -> bool:
+    """Whether rounding decides what a quantity is for some values of discrete draws, however rare.
+
+    It is looked at where one draw decides the quantity, or all draws have few outcomes.
+    """
+    draw = draw_below(value)
+    with np.errstate(all="ignore"):
+        points = None if draw is None else SingleDraw.of(draw).points
+        if draw is not None and points is not None:
+            found, paper = Steps.to([value], draw).listed(points[0])
+            return not alike(found[0], paper[0])
+        table = outcomes_of([value], MOST_OUTCOMES)
+        other = None if table is None else table.on_paper([value])
+        if table is None or other is None:
+            return table is not None
+        return not alike(table.values(value), other.values(value))
