@@ -363,3 +363,28 @@ def test_angles_that_are_wrapped() -> None:
         found = joint_moment([x], [power], [0.0])
         assert holds(found, truth, 1e-14)
         assert found.error < 1e-9
+
+
+POLES = [
+    ("g ~ gamma(6, 1 / 3)", "1 / g", 0.6),
+    ("g ~ gamma(6, 1 / 3)", "g**-2.5", 3**2.5 * math.gamma(3.5) / 120),
+    ("g ~ gamma(6, 1 / 3)", "log(g)", float(special.digamma(6)) - math.log(3)),
+    ("q ~ chi_square(3)", "1 / sqrt(q)", math.sqrt(2 / math.pi)),
+    ("b ~ beta(3, 2)", "1 / b + 1 / (1 - b)", 6.0),
+    ("u ~ uniform(0, 1)", "u**-0.5", 2.0),
+    ("x ~ normal(0, 1)", "log(abs(x))", -(np.euler_gamma + math.log(2)) / 2),
+    ("x ~ exponential(1)", "1 / x", math.inf),
+    ("q ~ chi_square(3)", "q**-1.5", math.inf),
+]
+
+
+@pytest.mark.parametrize(("model", "text", "truth"), POLES)
+def test_poles(model: str, text: str, truth: float) -> None:
+    norms = Norms()
+    value = lowered(model, text)
+    found = expectation(value, lambda one, p: norms.ask(one, lambda of: of.norm(p)))
+    if truth == math.inf:
+        assert found.error == math.inf
+    else:
+        assert holds(found, truth, 1e-13)
+        assert found.error < 1e-8

@@ -116,8 +116,12 @@ class CellMeans:
         Or all are: then a function in it has no bounds at all.
         """
         unbounded = np.isinf(self.errors)
-        stuck = ~self.splittable | (self.chances < LEAST_UNBOUNDED)
-        return bool((unbounded & stuck).any() or unbounded.all())
+        return bool((unbounded & self.stuck).any() or unbounded.all())
+
+    @property
+    def stuck(self) -> Truths:
+        """Which cells are cut no further where they are unbounded: narrow or unlikely ones."""
+        return ~self.splittable | (self.chances < LEAST_UNBOUNDED)
 
     def ends(self, chosen: Truths) -> tuple[Floats, Floats]:
         """The ends of some cells."""

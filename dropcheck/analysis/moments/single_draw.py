@@ -14,7 +14,8 @@ could stray if the draw were complex (`vocabulary.smoothness`):
 
 Cells are cut until the bounds add up to little. So neither a kink nor a spike between the points
 of a rule can escape: what is not known to be smooth counts with all that it could be. What lies
-beyond the outermost cells is bounded by Hölder's inequality, E|g| 1_A <= ‖g‖_r P(A)^(1 - 1/r).
+beyond the outermost cells, or at a pole, is bounded by Hölder's inequality,
+E|g| 1_A <= ‖g‖_r P(A)^(1 - 1/r).
 """
 
 from __future__ import annotations
@@ -165,7 +166,7 @@ class SingleDraw:
         if start is None:
             return UNKNOWN
         beyond = summed(self._tail_error(integrand, norm, tail) for tail in start.tails)
-        means = means_of(integrand, start.first)
+        means = self._at_poles(means_of(integrand, start.first), integrand, norm)
         most_cells = MOST_CELLS if integrand.steps.ruled else MOST_CELLS_BY_HULLS
         for _ in range(MOST_ROUNDS):
             if not math.isfinite(beyond) or means.hopeless:
@@ -179,10 +180,21 @@ class SingleDraw:
                 room = most_cells - len(means.values)
                 ends = _located(integrand, means.taken(rough), _allowed(means) / 8, room)
                 low, high = np.append(low, ends[0]), np.append(high, ends[1])
-            finer = means_of(integrand, start.cells(low, high))
+            finer = self._at_poles(means_of(integrand, start.cells(low, high)), integrand, norm)
             means = means.taken(~chosen).joined(finer)
         error = float(means.errors.sum() + means.floor.sum()) + beyond
         return Estimate(float(means.values.sum()), error) if math.isfinite(error) else UNKNOWN
+
+    def _at_poles(
+        self, means: CellMeans, integrand: SingleDrawIntegrand, norm: Norm | None
+    ) -> CellMeans:
+        """Those of unlikely cells without bounds, as those that end at a pole, as of tails."""
+        for at in np.flatnonzero(np.isinf(means.errors) & means.stuck):
+            tail = (float(means.low[at]), float(means.high[at]), float(means.chances[at]))
+            means.values[at], means.errors[at] = 0.0, self._tail_error(integrand, norm, tail)
+            if not math.isfinite(means.errors[at]):
+                break
+        return means
 
     def _tail_error(
         self, integrand: SingleDrawIntegrand, norm: Norm | None, tail: tuple[float, float, float]
