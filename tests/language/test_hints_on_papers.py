@@ -26,7 +26,7 @@ from dropcheck.language.parser import parse_model
         ("x = var(y ddof=1)", "'=' does not compare", ""),
         ("x = y = 3", "'=' does not compare", "'=='"),
         ("x = a and y = 3", "'=' does not compare", "'=='"),
-        ("pi ~ normal(0, 1)", "'pi' is a constant", "choose another name"),
+        ("inf ~ normal(0, 1)", "'inf' is a constant", "choose another name"),
     ],
 )
 def test_lines_of_a_model(model: str, message: str, hint: str) -> None:
