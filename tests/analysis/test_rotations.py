@@ -108,6 +108,19 @@ def test_moments_of_a_network_are_exact(n: int) -> None:
     assert exact.moments.covariance(1) == pytest.approx(np.array([[variance]]), rel=1e-9)
 
 
+def test_moments_of_one_layer_are_exact() -> None:
+    """E relu(u · x)² = |x|² / 2 for each row u of W (He and others 2015, equation 8)."""
+    model = """
+      x ~ normal(0, 1)[6]
+      W ~ normal(0, 1)[3, 6]
+      h = relu(W @ x)
+"""
+    case = prepared(model, "E(mean(h**2)) == 3")
+    assert case.knowledge is not None
+    assert case.knowledge.exact is not None
+    assert case.knowledge.exact.means + case.knowledge.exact.centres[0] == pytest.approx([3])
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -117,6 +130,8 @@ def test_moments_of_a_network_are_exact(n: int) -> None:
         "y = U @ relu(x)",  # it is not normal
         "y = S @ relu(x)",  # its entries differ in spread
         "y = R @ relu(x)",  # its spread is random
+        "y = exp(W @ x)",  # the length does not pass through
+        "y = relu(W @ x) / norm(x)",  # as a fraction it has bounds
     ],
 )
 def test_other_matrices_stay(line: str) -> None:

@@ -123,7 +123,9 @@ class _Turned:
 def _products(values: Sequence[Value], operands: Sequence[Value]) -> dict[int, tuple[Value, Value]]:
     """The products of such a matrix and a vector, each with both, if nothing else has the matrix.
 
-    None where all vectors are polynomials in a few draws, of which the moments are known as it is.
+    None where all vectors are polynomials in a few draws, of which the moments are known as they
+    are, unless lengths pass through all that is made of the products and is no polynomial, as
+    through relu. A fraction keeps the bounds that it has by what stands above and below.
     """
     products = [one for one in values if one.operation == MATMUL.name]
     takers = takers_of(values, operands) if products else Counter()
@@ -140,9 +142,17 @@ def _products(values: Sequence[Value], operands: Sequence[Value]) -> dict[int, t
         known = len(vector.shape) == 1 and (vector.random or vector.constant is not None)
         if alone and known and _is_normal(matrix) and matrix.sources.isdisjoint(vector.sources):
             found[id(value)] = (matrix, vector)
-    made = ordered([vector for _, vector in found.values()])
-    plain = all(one.kind == Kind.DRAW or one.function.polynomial is not None for one in made)
-    return {} if plain and len(found) < MANY_LAYERS else found
+    before = _not_polynomial(ordered([vector for _, vector in found.values()]))
+    bent = before or _not_polynomial(values)
+    passed = bent and all(degree_of(one.function, dict(one.options)) is not None for one in bent)
+    fraction = any(one.operation == DIVIDE.name and one.inputs[1].random for one in values)
+    return found if before or len(found) >= MANY_LAYERS or (passed and not fraction) else {}
+
+
+def _not_polynomial(values: Sequence[Value]) -> list[Value]:
+    """Those of which no polynomial in draws is made."""
+    made = [one for one in values if one.kind == Kind.COMPUTED and one.random]
+    return [one for one in made if one.function.polynomial is None]
 
 
 def _is_normal(value: Value) -> bool:
