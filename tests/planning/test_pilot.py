@@ -18,7 +18,9 @@ from dropcheck.simulation.streams import PILOT
 
 ALPHA = 1e-6
 DROPPED = "m ~ bernoulli(0.9); y = m / 0.9"
-BOUNDED = "x, w ~ gamma(9, 1); y = x / w"  # the model bounds its moments
+# the model bounds their moments, and has no exact ones
+ROUGH = "x, w ~ normal(0, 1); y = abs(x * w + x**2 - 1)"
+SMOOTH = "x, w ~ gamma(9, 1); y = sqrt(1 + x * w)"
 UNBOUNDED = "x, w ~ normal(0, 1); y = log(20 + x * w)"  # and here it does not
 CROSSED = "q ~ normal(0, 1)[512]; k ~ normal(0, 1)[512]"
 
@@ -81,7 +83,7 @@ def test_a_plan_draws_once_to_know_what_a_draw_takes() -> None:
 
 
 def test_where_the_model_bounds_moments_the_pilot_is_short() -> None:
-    drawn, result = piloted(BOUNDED, "E(y) == 1.125", "within: 0.02")
+    drawn, result = piloted(ROUGH, "E(y) == 1.1828", "within: 0.1")
     assert result.guarantee is Guarantee.MOMENTS
     assert drawn == PILOT_BLOCKS * 32
     assert result.draws < 64 * drawn
@@ -89,7 +91,7 @@ def test_where_the_model_bounds_moments_the_pilot_is_short() -> None:
 
 
 def test_its_pilot_grows_with_what_it_plans() -> None:
-    drawn, result = piloted(BOUNDED, "E(y) == 1.125", "within: 0.002")
+    drawn, result = piloted(SMOOTH, "E(y) == 8.81388", "within: 0.005")
     assert result.guarantee is Guarantee.MOMENTS
     assert PILOT_BLOCKS * 32 < drawn <= 262_144
     assert result.draws >= 8 * drawn

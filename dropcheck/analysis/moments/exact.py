@@ -172,7 +172,7 @@ def _of_outcomes(integrands: Sequence[Integrand], most: int) -> ExactMoments | N
         off = np.abs(other[0] - means)
         tied = _share_of(np.abs(other[1] - covariance), np.outer(deviations, deviations))
         sizes = np.abs(means) + deviations
-    error = PRECISION + max(tied, _share_of(off, sizes))
+        error = PRECISION + max(tied, _share_of(off, sizes))
     if not np.isfinite(error):
         return None
     return ExactMoments(
