@@ -244,10 +244,16 @@ def value_hint(text: str, error: ValueError) -> str:
 
     >>> value_hint("1/sqrt(2)", NotANumberError())
     "compute it on a line of 'model', from parameters that are numbers"
+    >>> value_hint("1, 2, 3", NotANumberError())
+    'write [1, 2, 3]'
     """
     if isinstance(error, NotANumberError) and _COMPUTES.search(text):
         return "compute it on a line of 'model', from parameters that are numbers"
-    return percentage_hint(text) or ACCEPTED
+    try:
+        _parse_vector(f"[{text}]")
+    except ValueError:
+        return percentage_hint(text) or ACCEPTED
+    return f"write [{text.strip()}]"
 
 
 def _one_spelling(law: str) -> str:

@@ -382,9 +382,12 @@ def check_requires(
             once = f" once they are rounded to {context.slots.dtype}" if rounds else ""
             problems.append(
                 Problem(
-                    f"{parsed.claim.entry} requires {text.text.strip()}, and {used}",
+                    f"{parsed.claim.entry} requires {text.text.strip()}, "
+                    + (f"and {used}" if used else "which is false of all parameters"),
                     text.locate(0, 0),
-                    f"choose values for which it holds{once}",
+                    f"choose values for which it holds{once}"
+                    if used
+                    else "compare parameters in it",
                     About.NAMED_VALUES,
                 )
             )

@@ -122,7 +122,7 @@ def law_hint(name: str) -> str:
     near = hint or slip_of(name, LAWS)
     for law in LAWS.values() if near is None else ():
         word = slip_of(name, law.elsewhere)
-        near = near or (word and f"{word} Write {written_law(law)}")
+        near = near or (word and f"write {written_law(law)}")
     return near or f"laws are {', '.join(sorted(LAWS))}"
 
 

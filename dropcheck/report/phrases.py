@@ -121,7 +121,8 @@ def exact(case: CaseResult) -> str:
     if case.exact is None or case.method is Method.EXACT_VALUE:
         return ""
     width = numbers.spread(case.interval, case.estimate)
-    return numbers.known(case.exact.value, width, _more_digits(case))
+    value = case.exact.value if abs(case.exact.value) > case.exact.error else 0.0
+    return numbers.known(value, width, _more_digits(case))
 
 
 def exactly(case: CaseResult) -> str | None:

@@ -109,4 +109,4 @@ def test_what_stands_in_no_statement(claim: str, hint: str) -> None:
 
 def test_a_slip_of_a_name_from_elsewhere() -> None:
     hint = told("x ~ gausian(0, 1)").hint or ""
-    assert hint.startswith("did you mean 'gaussian'? Write normal(mean, sd)")
+    assert hint.startswith("write normal(mean, sd)")

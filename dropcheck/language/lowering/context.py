@@ -115,8 +115,9 @@ class Scope:
         self._ask_claim(name, at)
         known = [*self._values, *CONSTANTS]
         if name in OPERATORS:
-            hint: str | None = f"{name!r} is an operator, and takes a quantity: {name}(…)"
-        elif name in LAWS:
+            raise at.error(f"{name!r} is an operator, and takes a quantity", f"write {name}(…)")
+        hint: str | None
+        if name in LAWS:
             hint = f"{name!r} is a law: draw from it on a line of the model, x ~ {name}(…)"
         else:
             hint = notation_hint(name, at) or name_hint(name, known)

@@ -70,6 +70,7 @@ _SEVERAL: tuple[tuple[str, str], ...] = (
     ("nan_to_num nancumsum nanmax nanmean nanmin nanstd nansum nanvar", _NAN),
     ("default_rng manual_seed random randint seed", _DRAW),
     ("append column_stack dstack hstack row_stack vstack", _STACK),
+    ("t", "write x.T"),
     ("flatten ravel view", "write reshape(x, -1), or the shape as a list"),
     ("moveaxis rollaxis", "write transpose(x, [1, 0, 2]): the axes in their new order"),
     ("asarray list matrix tensor tuple vector", "a list is an array: [1, 2], [[1, 2], [3, 4]]"),
