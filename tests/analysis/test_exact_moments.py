@@ -121,6 +121,10 @@ KNOWN = [
     ("x ~ normal(0, 1)[4]", "norm(x)**2", 4, 8),
     ("x ~ normal(0, 1)[500]", "cumsum(x)[499]", 0, 500),
     ("A ~ rademacher()[3, 3]", "trace(A @ A)", 3, 12),
+    # of orders above those that are listed of a law
+    ("x ~ normal(0, 1)", "x**5", 0, 945),
+    ("x ~ normal(0, 1)[3]", "sum((x**2 + 1)**4)", 3 * 188, 3 * (3460368 - 188**2)),
+    ("x ~ exponential(2); y ~ poisson(3)", "y * x**6", 138240, 12 * 4096 * 479001600 - 138240**2),
 ]
 
 

@@ -69,14 +69,10 @@ class DrawnElements(Cumulants):
         Raises:
             PolynomialError: where it is not finite, or not known.
         """
-        if order > HIGHEST_ORDER:
-            raise PolynomialError
-        if (
-            isinstance(self._law, Ranked)
-            and self._draw
-            and not (order == 1 and self._law.symmetric)
-        ):
-            assert isinstance(self.mean, float)
+        listed = order <= HIGHEST_ORDER and not isinstance(self._law, Ranked)
+        if not listed and not (order == 1 and self._law.symmetric):
+            if self._draw is None or not isinstance(self.mean, float):
+                raise PolynomialError
             return self._integrated([self._draw], [order], [self.mean])
         if self._plain:
             found = _moment(self._law, order, *self._arguments)
