@@ -223,7 +223,7 @@ def _as_drawn(lowered: LoweredCase, crossing: bool) -> LoweredCase:
     """The case made of fewer draws, where the model allows it, and no draw is to be shown."""
     turned = with_fewer_draws(lowered) if crossing else lowered
     if turned is not lowered and any(
-        one is not None and isinstance(strategy_of(one), (Certainty, Laws))
+        one is not None and isinstance(strategy_of(one), Certainty)
         for one in (lowered, *lowered.beside)
     ):
         return lowered

@@ -7,13 +7,16 @@ import math
 import numpy as np
 import pytest
 
-from dropcheck.analysis.fewer_draws import ranks, with_fewer_draws
+from dropcheck.analysis.fewer_draws import ranks, sums_of_draws, with_fewer_draws
 from dropcheck.analysis.moments.norms import Norms
 from dropcheck.analysis.strategy import averages_of
 from dropcheck.claims.reader import read_text
 from dropcheck.judging.exactly import exact_quantity
 from dropcheck.judging.prepared import prepare
 from dropcheck.language.cases import lower_case, parse_claim
+from dropcheck.results import Verdict
+from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
 from dropcheck.simulation import Compiled
 from dropcheck.simulation.compile import compile_averages
 from dropcheck.simulation.program import Program
@@ -196,6 +199,129 @@ def test_log_moments_of_a_long_normal_vector(quantity: str, mean: float, varianc
         assert found == pytest.approx(t * mean + t**2 * variance / 2, rel=1e-9)
 
 
+# ---- sums ---------------------------------------------------------------------------------------
+
+NORMALS = "x ~ normal(0.5, 2)[4]"
+SUMS = [
+    # of one family
+    ("x ~ normal(1, 2)[5]", "sum(x)", 1),
+    ("x ~ exponential(2)[4]", "1 / (1 + mean(x))", 1),
+    ("x ~ gamma(0.5, 3)[4]", "log(1 + mean(2 - 3 * x / 4)**2)", 1),
+    ("x ~ chi_square(3)[4]", "sqrt(sum(x))", 1),
+    ("x ~ cauchy(1, 2)[4]", "arctan(mean(x))", 1),
+    ("x ~ poisson(0.7)[4]", "exp(-sum(x))", 1),
+    ("x ~ bernoulli(0.3)[4]", "sqrt(mean(x))", 1),
+    ("x ~ binomial(3, 0.3)[4]", "sqrt(sum(x))", 1),
+    ("x ~ geometric(0.3)[4]", "4 / sum(x)", 1),
+    ("x ~ negative_binomial(2, 0.6)[4]", "sqrt(mean(x))", 1),
+    ("x ~ rademacher()[4]", "abs(sum(x))", 1),
+    ("x ~ exponential([[1], [2], [3]])[3, 5]", "mean(sqrt(mean(x)))", 3),
+    ("x ~ gamma([1, 2, 3], 1)[5, 3]", "mean(sqrt(sum(x, axis=0)))", 3),
+    ("x ~ normal(0, 1)[2, 3, 4]", "max(sum(x, axis=[0, 2]))", 3),
+    # squares of normal draws
+    ("x ~ normal(0, 2)[5]", "log(sum(x**2))", 1),
+    ("x ~ normal(0, 2)[5]", "norm(-x / 3)", 1),
+    ("x ~ normal(0, 2)[5]", "1 / (1 + x @ x)", 1),
+    ("x ~ normal([1, -2, 0.5], 2)[3]", "sqrt(mean(x * x))", 2),
+    ("x ~ normal([[1, -2, 0.5], [0, 0, 1]], [[1], [2]])[2, 3]", "norm(mean(x * x))", 4),
+    (NORMALS, "std(x, ddof=1)", 1),
+    (NORMALS, "mean(x) / std(3 * x + 1, ddof=1)", 2),
+    (NORMALS, "norm(x) + sum((2 - x)**2)", 2),
+    (NORMALS, "log(sum((x - mean(x))**2))", 1),
+    (NORMALS, "sqrt(mean(((x - mean(x)) / std(x))**2) * var(x))", 1),
+    ("x ~ normal(0, 1)[7]; y = (1 - 5 / sum(x**2)) * x", "log(sum(y**2))", 1),
+    ("x ~ normal(1, 2)[3, 4]", "var(mean(x)) / mean(var(x))", 6),
+    # random arguments
+    ("m ~ uniform(0, 1); s ~ exponential(1); x ~ normal(m, s)[5]", "mean(x) / (1 + std(x))", 4),
+    ("m ~ uniform(0, 1)[3]; x ~ normal(m[:, None], 1)[3, 5]", "var(mean(x)) + max(var(x))", 9),
+    ("a ~ uniform(1, 2); x ~ gamma(a, 2)[5]", "log(sum(x))", 2),
+    ("p ~ beta(2, 3); x ~ bernoulli(p)[5]", "sqrt(sum(x))", 2),
+    ("r ~ gamma(2, 1); x ~ poisson(r)[5]", "sqrt(sum(x))", 2),
+]
+
+
+@pytest.mark.parametrize(("model", "quantity", "numbers"), SUMS)
+def test_sums_have_the_same_law(model: str, quantity: str, numbers: int) -> None:
+    fewer, plain = programs(model, f"E({quantity}) == 0")
+    assert numbers_a_draw(fewer) == numbers < numbers_a_draw(plain)
+    assert are_alike(fewer, plain)
+
+
+def test_statements_beside_each_other_share_sums() -> None:
+    """A mean and a variance of normal draws know nothing of each other."""
+    fewer, plain = programs(NORMALS, "Cov(mean(x)**2, var(x)) + Cov(norm(x), mean(x)) == 0")
+    assert numbers_a_draw(fewer) == 2
+    assert are_alike(fewer, plain)
+
+
+FEW = [SUMS[0], SUMS[1], SUMS[3], SUMS[14], SUMS[19]]
+
+
+@pytest.mark.parametrize("wrong", [-1, 1])
+def test_wrong_degrees_are_seen(monkeypatch: pytest.MonkeyPatch, wrong: int) -> None:
+    count = sums_of_draws._Sample.count.fget  # type: ignore[attr-defined]
+    monkeypatch.setattr(sums_of_draws._Sample, "count", property(lambda one: count(one) + wrong))
+    assert not any(are_alike(*programs(model, f"E({one}) == 0")) for model, one, _ in FEW)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "E(sum(x) + x[0]) == 0",  # an element by itself
+        "E(mean(x)) + E(x) == 0",
+        "E(sum(x), given=x[0] > 0) == 0",
+        "E(sum(x) * max(x)) == 0",
+        "E(sum(x**3)) == 0",
+        "E(sum(x * [1, 2, 3, 4])) == 0",
+        "E(sum(x * z)) == 0",  # of lines that differ by element
+        "E(sum(x - mean(x))) == 0",
+        "E(norm(x, ord=1)) == 0",
+        "E(sum(exp(x))) == 0",
+        "E(sum(2**x)) == 0",
+        "E(var(x, ddof=4)) == 0",  # of no degrees
+        "E(mean(y) + mean(sum(y, axis=0))) == 0",  # along different axes
+        "E(mean(y - mean(y))) == 0",
+        "E(mean((y - mean(y))**2)) == 0",  # less the means of other rows
+        "E(sum(w)) == 0",  # elements of different spread
+        "E(var(v)) == 0",  # of different means
+        "E(std(e)) == 0",  # of no normal draws
+        "E(sum(e**2)) == 0",
+        "E(mean(n / 10)) == 0",  # of which rounding decides
+        "E(sum(u)) == 0",  # of no such family
+        "E(mean(one)) == 0",
+        "E(sum(h)) == 0",  # an argument that may be wrong
+        "E(sum(x / b)) == 0",  # numbers that may be infinite
+        "E(sum(x * (1 / b))) == 0",
+    ],
+)
+def test_other_sums_stay(claim: str) -> None:
+    model = (
+        "x ~ normal(0, 1)[4]; y ~ normal(0, 1)[3, 3]; z ~ uniform(0, 1)[4]; e ~ exponential(1)[4]"
+    )
+    model += "; w ~ normal(0, [1, 2, 3]); v ~ normal([1, 2, 3], 1); n ~ poisson(2)[4]"
+    model += "; u ~ uniform(0, 1)[5]; one ~ normal(0, 1)[1]; g ~ normal(9, 1); h ~ normal(0, g)[3]"
+    model += "; b ~ bernoulli(0.5)"
+    fewer, plain = programs(model, claim)
+    assert numbers_a_draw(fewer) == numbers_a_draw(plain)
+
+
+@pytest.mark.parametrize(
+    ("model", "claim", "truth"),
+    [
+        # 1 / g of a gamma variable g, by its moments (JKB 1994, chapter 17)
+        ("x ~ exponential(2)[6]", "Var(1 / mean(x))", 9 / (25 * 4)),
+        ("x ~ normal(0, 3)[7]", "E(1 / sum(x**2))", 1 / 45),
+        ("x ~ normal(0, 1)[10]", "Var(norm(x))", 10 - 2 * math.exp(
+            2 * (math.lgamma(5.5) - math.lgamma(5)))),
+        ("x ~ normal(5, 2)[5]", "E(std(x, ddof=1))", 2 * math.sqrt(0.5) * math.gamma(2.5)),
+        ("x ~ normal(5, 2)[5]", "Kurt(var(x))", 6.0),
+        ("x ~ normal(1, 2)[6]", "Corr(mean(x), var(x))", 0.0),
+    ],
+)  # fmt: skip
+def test_moments_of_sums_are_exact(model: str, claim: str, truth: float) -> None:
+    assert exactly(model, claim) == pytest.approx(truth, rel=1e-8, abs=1e-12)
+
+
 def exactly(model: str, claim: str) -> float:
     """What the model says that a side is."""
     (case,) = read_text(text_of(model, f"{claim} == 1")).expand()
@@ -207,3 +333,14 @@ def exactly(model: str, claim: str) -> float:
     assert exact is not None
     assert exact.error <= 1e-8 * max(1.0, abs(exact.value))
     return exact.value
+
+
+def test_a_statement_about_a_law_shares_sums() -> None:
+    """Beside one, a variance is exact as it is alone, and both are judged."""
+    of, is_ = "of: t * sqrt(8) ~ student_t(7)", "is: Var(t * sqrt(8)) == 7 / 5"
+    text = text_of("x ~ normal(0, 1)[8]; t = mean(x) / std(x, ddof=1)", "{}")
+    registry = read_text(text.replace("claim: {}", f"claims: {{{of}, {is_}}}"))
+    law, variance = verify_cases(registry.expand(), Settings(threads=1), registry)
+    assert (law.verdict, variance.verdict) == (Verdict.VERIFIED, Verdict.VERIFIED)
+    assert variance.exact is not None
+    assert variance.exact.value == pytest.approx(7 / 5, rel=1e-8)

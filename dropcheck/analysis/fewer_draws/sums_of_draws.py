@@ -1,0 +1,320 @@
+"""A number or two in place of draws that are looked at by their sum and their sum of squares.
+
+Where nothing looks at independent draws of a family but their sum, which stays in the family
+(`laws/laws_of_sums`), that is drawn. Of n normal draws x, Σx and Σ(x - mean)² are independent, and
+the second is sd² times a chi-square of n - 1 degrees (Cochran 1934; Basu 1955, "On statistics
+independent of a complete sufficient statistic"). Both are drawn, as many as are needed, where only
+they are looked at: Σ(a x + b)² is n mean(a x + b)² + a² Σ(x - mean)². Of mean 0 and only such
+sums with b = 0, one is drawn, of n degrees; of means mu_i, Σx² is (√Σmu² + sd g)² and the second.
+All that holds given the arguments of the draws, where they are random.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from dropcheck.analysis.bounds import support
+from dropcheck.analysis.fewer_draws.exchanges import made_of
+from dropcheck.analysis.undefined import may_be_undefined
+from dropcheck.language.drawn_from import Sources
+from dropcheck.language.graph import Kind, Value, computed, constant_beside, joined_sources
+from dropcheck.vocabulary.distributions.domains import Domain
+from dropcheck.vocabulary.function import axes_of
+from dropcheck.vocabulary.functions.elementwise import (
+    ADD,
+    DIVIDE,
+    MULTIPLY,
+    NEGATIVE,
+    POWER,
+    SQRT,
+    SUBTRACT,
+)
+from dropcheck.vocabulary.functions.linear_algebra import DOT, MATMUL
+from dropcheck.vocabulary.functions.reductions import MEAN, NORM, STD, SUM, VAR
+from dropcheck.vocabulary.law import Law, argument_problem
+from dropcheck.vocabulary.laws.laws_of_sums import SUMS
+from dropcheck.vocabulary.laws.positive_numbers import CHI_SQUARE
+from dropcheck.vocabulary.laws.unbounded import NORMAL
+from dropcheck.vocabulary.shapes import Shape
+
+_SCALED, _MOVED = (MULTIPLY, DIVIDE, NEGATIVE), (ADD, SUBTRACT)
+
+
+@dataclass(slots=True, eq=False)
+class _Sample:
+    """Draws, and how they are looked at."""
+
+    draw: Value
+    over: set[tuple[int, ...]] = field(default_factory=set)  # axes of sums; one, if it is a sample
+    lines: list[Value] = field(default_factory=list)
+    beside: list[Value] = field(default_factory=list)  # what lines are made with
+    plain: bool = True  # only Σ(a x)² is looked at
+
+    def seen_otherwise(self) -> None:
+        """They are looked at by something else too, and stay."""
+        self.over.update([(), (0,)])
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        (axes,) = self.over
+        return axes
+
+    @property
+    def count(self) -> int:
+        return math.prod(self.draw.shape[at] for at in self.axes)
+
+    @property
+    def shape(self) -> Shape:
+        return tuple(size for at, size in enumerate(self.draw.shape) if at not in self.axes)
+
+    def level(self, value: Value) -> Value | None:
+        """What is the same along the axes without these; None where it varies along them."""
+        own = [at + len(value.shape) - len(self.draw.shape) for at in self.axes]
+        own = [at for at in own if at >= 0]
+        array, shape = value.constant, tuple(np.delete(value.shape, own).tolist())
+        if not own:
+            return value
+        if array is not None:
+            first = array[tuple(slice(1 if at in own else None) for at in range(array.ndim))]
+            if not (first == array).all():
+                return None
+            return dataclasses.replace(value, constant=first.squeeze(tuple(own)), shape=shape)
+        if not value.random or any(value.shape[at] != 1 for at in own):
+            return None
+        found = computed(SUM, value, like=value, shape=shape)
+        return dataclasses.replace(found, options=(("axis", tuple(own)),))
+
+
+def with_sums(
+    values: Sequence[Value], operands: Sequence[Value]
+) -> Callable[[Value], Value] | None:
+    """What stands for each value with sums in place of what is summed; None: there is no such."""
+    if not any(one.law in SUMS and one.shape for one in values):
+        return None
+    found = _Sums(values, operands)
+    return found.all_of(values) if found.samples else None
+
+
+class _Sums:
+    """Samples of a graph, and what stands for their sums."""
+
+    def __init__(self, values: Sequence[Value], operands: Sequence[Value]) -> None:
+        self._of: dict[int, _Sample] = {}  # of draws, lines of them and their squares
+        self._squares: set[int] = set()
+        self._centred: set[int] = set()  # lines that are less their mean
+        for value in values:
+            below = [one for one in value.inputs if id(one) in self._of]
+            if below and not self._is_known(value, below[0]):
+                for one in below:
+                    self._of[id(one)].seen_otherwise()
+            if value.kind == Kind.DRAW and value.law in SUMS and value.shape:
+                self._of[id(value)] = _Sample(value)
+        for value in operands:
+            if id(value) in self._of:
+                self._of[id(value)].seen_otherwise()
+        samples = {id(one): one for one in self._of.values()}
+        self.samples = {key for key, one in samples.items() if _holds(one)}
+        self._stands: dict[int, Value] = {}
+        self._parts: dict[int, tuple[Value | None, Value]] = {}  # sums, and squares of deviations
+
+    def _is_known(self, value: Value, one: Value) -> bool:
+        """Whether a value looks at a line of draws, or at its square, in one of the ways above."""
+        if value.kind != Kind.COMPUTED:
+            return False
+        sample, function, options = self._of[id(one)], value.function, dict(value.options)
+        draw, others = sample.draw, [other for other in value.inputs if other is not one]
+        twice = not others and len(value.inputs) == 2
+        line = id(one) not in self._squares
+        assert draw.law is not None
+        squared = draw.law is NORMAL and line
+        total = function in (SUM, MEAN)
+        if total or function in (VAR, STD, NORM) or function in (MATMUL, DOT):
+            by_self = function in (MATMUL, DOT)
+            axes = axes_of(np.broadcast_to(0.0, (*draw.shape, 1)), options.get("axis"))
+            sample.over.add(axes)
+            sample.plain &= not line if total else by_self or function is NORM
+            if (by_self and not (twice and len(draw.shape) == 1)) or options.get("keepdims"):
+                return False
+            if total:
+                return not (line and id(one) in self._centred)
+            length = math.prod(draw.shape[at] for at in axes)
+            return squared and options.get("ord", 2.0) == 2.0 and options.get("ddof", 0.0) < length
+        if value.shape != draw.shape or any(id(other) in self._of for other in others):
+            return False
+        self._of[id(value)] = sample
+        if (function is MULTIPLY and twice) or (function is POWER and value.inputs[1].known == 2.0):
+            self._squares.add(id(value))
+            return squared and value.inputs[0] is one
+        if not line or twice or draw.law.discrete or function not in _SCALED + _MOVED:
+            return False
+        if function is DIVIDE and value.inputs[0] is not one:
+            return False
+        mean = others[0] if function is SUBTRACT and len(draw.shape) == 1 else value
+        if mean.operation == MEAN.name and mean.inputs[0] is one and value.inputs[0] is one:
+            self._centred.add(id(value))
+            sample.plain = False
+            return True
+        if id(one) in self._centred:
+            self._centred.add(id(value))
+        sample.plain &= function in _SCALED
+        sample.lines.append(value)
+        sample.beside += others
+        return id(value) not in self._centred or function in _SCALED
+
+    def all_of(self, values: Sequence[Value]) -> Callable[[Value], Value]:
+        """What stands for each of the values of the graph."""
+        for value in values:
+            sample = self._of.get(id(value))
+            if sample is not None and id(sample) in self.samples:
+                self._parts[id(value)] = self._part(value, sample)
+            elif value.inputs and id(value.inputs[0]) in self._parts:
+                self._stands[id(value)] = self._end(value, self._of[id(value.inputs[0])])
+            else:
+                self._stands[id(value)] = made_of(value, tuple(map(self._found, value.inputs)))
+        return self._found
+
+    def _found(self, value: Value) -> Value:
+        return self._stands.get(id(value), value)
+
+    def _part(self, value: Value, sample: _Sample) -> tuple[Value | None, Value]:
+        """The sum of a line of draws, None where it is 0, and the squares of its deviations.
+
+        Of a square the same of its line.
+        """
+        if value is sample.draw:
+            return self._drawn(sample)
+        one = next(one for one in value.inputs if id(one) in self._parts)
+        total, squares = self._parts[id(one)]
+        function = value.function
+        if id(value) in self._squares or (function is NEGATIVE and total is None):
+            return total, squares
+        if id(value) in self._centred and id(one) not in self._centred:
+            return None, squares
+        other = next((b for b in value.inputs if b is not one), None)
+        if other is not None:
+            level = sample.level(self._found(other))
+            assert level is not None
+            if function in _MOVED:
+                other = _times(level, sample.count)
+            else:
+                other = level
+                squares = computed(function, squares, _raised(other), like=squares)
+        if total is not None:
+            inputs = tuple(total if each is one else other or each for each in value.inputs)
+            total = dataclasses.replace(made_of(value, inputs), shape=sample.shape, name=None)
+        return total, squares
+
+    def _end(self, value: Value, sample: _Sample) -> Value:
+        """What a sum over the draws is."""
+        (one, *_), function, count = value.inputs, value.function, sample.count
+        total, squares = self._parts[id(one)]
+        if function in (SUM, MEAN) and id(one) not in self._squares:
+            assert total is not None
+            found = total
+        elif function in (VAR, STD) or total is None:
+            found = squares
+        else:
+            mean = computed(DIVIDE, _raised(total), constant_beside(total, count), like=total)
+            found = computed(ADD, mean, squares, like=total)
+        divisor = {MEAN: count, VAR: count, STD: count}.get(function, 1.0)
+        divisor -= float(dict(value.options).get("ddof", 0.0))
+        if divisor != 1.0:
+            found = computed(DIVIDE, found, constant_beside(found, divisor), like=found)
+        return computed(SQRT, found, like=found) if function in (STD, NORM) else found
+
+    def _drawn(self, sample: _Sample) -> tuple[Value | None, Value]:
+        """The sum of draws, and the squares of their deviations, of normal draws."""
+        draw, count = sample.draw, sample.count
+        assert draw.law is not None
+        given = [self._found(one) for one in draw.inputs]
+        arguments = [sample.level(one) for one in given]
+        degrees, square = count - 1.0, draw
+        if draw.law is NORMAL:
+            mean, spread = arguments
+            assert spread is not None
+            if sample.plain and given[0].constant is not None:
+                each = np.broadcast_to(given[0].constant, (*draw.shape, 1))
+                length = np.sqrt(np.square(each).mean(sample.axes))
+                mean = dataclasses.replace(given[0], constant=length, shape=sample.shape)
+                degrees += not length.any()
+            name = f"deviations of {draw.name}"
+            arguments = [mean, spread]
+            square = _draw(sample, CHI_SQUARE, [constant_beside(draw, degrees)], name)
+            square = computed(MULTIPLY, _raised(spread), square, like=square)
+            if degrees == count:
+                return None, square
+        summed = SUMS[draw.law]
+        factors = summed.arguments(count, *arguments)
+        found = [
+            constant_beside(draw, one * by) if isinstance(one, float) else _times(one, by)
+            for one, by in factors
+        ]
+        total = _draw(sample, summed.law, found, draw.name)
+        if summed.unit != 1.0:
+            total = computed(MULTIPLY, total, constant_beside(total, summed.unit), like=total)
+        if summed.start:
+            start = constant_beside(total, summed.start * count)
+            total = computed(ADD, total, start, like=total)
+        return total, square
+
+
+def _holds(sample: _Sample) -> bool:
+    """Whether draws are a sample along the axes of all sums, and the law of its sum is known."""
+    draw = sample.draw
+    assert draw.law is not None
+    if len(sample.over) != 1 or sample.count < 2:
+        return False
+    arguments = [sample.level(one) for one in draw.inputs]
+    if draw.law is NORMAL and sample.plain and draw.inputs[0].constant is not None:
+        arguments[0] = constant_beside(draw, 0.0)
+    if None in arguments or None in map(sample.level, sample.beside):
+        return False
+    # of infinite numbers nothing above is true
+    asked = [*sample.lines, *draw.inputs]
+    if may_be_undefined([(one, None) for one in asked]) is not None:
+        return False
+    if any(one.estimated for one in (*sample.beside, *draw.inputs)):
+        return False
+    random = any(one.constant is None for one in draw.inputs)
+    if not random:
+        summed = SUMS[draw.law]
+        found = summed.arguments(sample.count, *(one.constant for one in arguments if one))
+        return argument_problem(summed.law, [np.asarray(one) * by for one, by in found]) is None
+    # an argument that a law does not take is to be seen as it is
+    pairs = zip(draw.law.parameters, draw.inputs, strict=True)
+    return not draw.law.restricted and all(_is_taken(one.domain, value) for one, value in pairs)
+
+
+def _is_taken(domain: Domain, value: Value) -> bool:
+    hull = support(value)
+    ends = hull.low >= domain.low and (hull.high <= domain.high or hull.high == math.inf)
+    return value.constant is not None or (ends and not domain.whole)
+
+
+def _draw(sample: _Sample, law: Law, arguments: Sequence[Value], name: str | None) -> Value:
+    return dataclasses.replace(
+        sample.draw,
+        operation=law.name,
+        law=law,
+        inputs=tuple(arguments),
+        shape=sample.shape,
+        name=name,
+        sources=Sources([name or ""]) | joined_sources(arguments),
+    )
+
+
+def _times(value: Value, by: float) -> Value:
+    if value.constant is not None:
+        return dataclasses.replace(value, constant=value.constant * by, name=None)
+    return computed(MULTIPLY, value, constant_beside(value, by), like=value) if by != 1 else value
+
+
+def _raised(value: Value) -> Value:
+    if value.constant is not None:
+        return dataclasses.replace(value, constant=np.square(value.constant), name=None)
+    return computed(POWER, value, constant_beside(value, 2.0), like=value)
