@@ -22,7 +22,7 @@ from dropcheck.judging.look import (
     unit_of,
 )
 from dropcheck.judging.rounding.allowance import enclosing, theta_of
-from dropcheck.judging.rounding.lost_digits import exact_with_digits_left
+from dropcheck.judging.rounding.lost_digits import exact_with_digits_left, rounding_of_sides
 from dropcheck.judging.witness import WITNESS_ROUNDING
 from dropcheck.language.graph import Value
 from dropcheck.reasons import Reason
@@ -113,8 +113,9 @@ def by_exact_value(run: CaseRun) -> Finding:
                 exact = exact_quantity(compiled, knowledge, comparison)
                 if exact is None:
                     return unknown
-                exact = exact_with_digits_left(run, compiled, comparison, averages, exact)
                 unit = unit_of(comparison, operands)
+                of_sides = rounding_of_sides(run, part) / unit
+                exact = exact_with_digits_left(run, compiled, comparison, averages, exact, of_sides)
                 widen = widening(comparison.region, sharpness / unit)
                 found = _found(run, comparison, exact, scale, widen, unit)
                 sides = None if comparison.against is None else part.sides(operands)

@@ -39,7 +39,8 @@ from dropcheck.judging.look import (
 from dropcheck.judging.prepared import Prepared
 from dropcheck.judging.quantiles.exact_quantiles import without_draws
 from dropcheck.judging.quantiles.order_statistics import by_order_statistics
-from dropcheck.judging.rounding.allowance import rounding_of
+from dropcheck.judging.rounding.allowance import LOOK_ROUNDING, rounding_of
+from dropcheck.judging.rounding.lost_digits import rounding_of_sides
 from dropcheck.judging.rounding.ties import unless_tied
 from dropcheck.judging.witness import short_of
 from dropcheck.reasons import Reason
@@ -193,6 +194,7 @@ def by_arithmetic(run: CaseRun, compiled: Compiled) -> Finding:
     operands, largest = compiled.functional.at_averages(means, centres)
     verdicts: list[Verdict] = []
     points: list[float] = []
+    rooms: list[float] = []
     for comparison, part in zip(run.reading.comparisons, run.reading.of_each, strict=True):
         value = float(comparison.quantity(values)[0])
         if not math.isfinite(value):
@@ -208,16 +210,22 @@ def by_arithmetic(run: CaseRun, compiled: Compiled) -> Finding:
         unit = unit_of(comparison, operands)
         sides = max(map(abs, part.sides(operands))) / unit
         rounding = rounding_of(compiled, comparison, means, centres, largest / unit, sides)
-        verdict = decide(value, value, comparison.region, 0.0, rounding)
+        room = rounding_of_sides(run, part) / unit
+        if room <= LOOK_ROUNDING * max(largest / unit, 1.0):  # such as that in `sin(pi) == 0`
+            rounding = max(rounding, room)
+        ends = (value, value) if room <= rounding else (value - room, value + room)
+        verdict = decide(*ends, comparison.region, 0.0, rounding)
         verdicts.append(verdict)
         points.append(value)
+        rooms.append(room)
     comparisons = run.reading.comparisons
-    off = [
+    far = [
         far_off(*each, 0.0)
         for each in zip(points, (one.region for one in comparisons), strict=True)
     ]
-    place = settling(verdicts, off if run.reading.entries else ())
+    place = settling(verdicts, far if run.reading.entries else ())
     value, comparison, scale = points[place], comparisons[place], scales[place]
+    lost = Reason.LOST_DIGITS.explain(room=rooms[place])
     return Finding(
         verdict=verdicts[place],
         method=Method.ARITHMETIC,
@@ -231,4 +239,5 @@ def by_arithmetic(run: CaseRun, compiled: Compiled) -> Finding:
         scale=scale,
         sharpness=run.looked(scale, widening=0.0),
         within=0.0,
+        explanation=lost if verdicts[place] is Verdict.INCONCLUSIVE else None,
     )

@@ -17,7 +17,7 @@ from dropcheck.inference.sides import Looked, claimed_about, may_be_off
 from dropcheck.judging.case_of_code import of_calls
 from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.judging.rounding.allowance import rounding_of, theta_of
-from dropcheck.judging.rounding.lost_digits import with_digits_left
+from dropcheck.judging.rounding.lost_digits import rounding_of_sides, with_digits_left
 from dropcheck.judging.wrong_draws import why_undefined
 from dropcheck.reasons import Reason
 from dropcheck.results import Guarantee, Method, Region, Verdict
@@ -235,7 +235,9 @@ def judge_look(
         rounding = rounding_of(compiled, comparison, means, centres, most, sides)
         found = decided(comparison, alpha / len(reading.comparisons), widen, rounding)
         if not planning:
-            found = with_digits_left(run, compiled, tally, comparison, found, widen, rounding)
+            of_sides = rounding_of_sides(run, part) / unit
+            given = comparison, found, widen, rounding, of_sides
+            found = with_digits_left(run, compiled, tally, *given)
         interval, verdict = found
         off.append(far_off(interval.estimate, comparison.region, widen))
         judged.append(

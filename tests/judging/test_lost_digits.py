@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from trials import OPEN, VERIFIED, entry, judged, registry_of, tried
+from trials import OPEN, REFUTED, VERIFIED, entry, judged, registry_of, tried
 
 from dropcheck.judging.prepared import prepare
 from dropcheck.judging.rounding import lost_digits
 from dropcheck.reasons import Reason
+from dropcheck.results import Verdict
 from dropcheck.settings import Settings
 from dropcheck.simulation import Compiled, rounding_in
 
@@ -20,6 +21,12 @@ LOST = [
     ("z ~ normal(0, 1);x = 1e16 + z", "Var(x) == {}", "1", "1.3"),
     ("x ~ normal(1e9, 1)[5]", "E(mean(x**2) - mean(x)**2) == {}", "0.8", "0"),
     ("x ~ normal(3, 1)", "E(((x * 1e-15 + 1) - 1) * 1e15) == {}", "3", "2.997"),
+    # a sum that is rounded to a whole number, in each draw or before any
+    ("x ~ exponential(1)", "E(((1 + 1e-20 * x) - 1) * 1e20) == {}", "1", "0"),
+    ("x ~ exponential(1);c = (exp(1e-18) - 1) * 1e18", "E(c * x) == {}", "1", "0"),
+    ("x ~ exponential(1)", "E(x) == 1 + {} + (exp(1e-18) - 1) * 1e18", "-1", "0"),
+    # in one draw of a thousand
+    ("u ~ uniform(0, 1)", "E(where(u < 1e-3, (1e17 + 1e3 * u) - 1e17, 0)) == {}", "0.0005", "0"),
 ]
 KEPT = [
     ("x ~ normal(1e4, 1)[5]", "E(mean(x**2) - mean(x)**2) == 0.8"),
@@ -37,12 +44,32 @@ def test_rounding_decides_no_average(model: str, claim: str, true: str, seen: st
     for value in (true, seen):
         found = judged(model, claim.format(value), WITHIN)
         assert (found.verdict, found.reason) == (OPEN, Reason.LOST_DIGITS)
-        assert found.draws < 200_000  # more draws have no more digits
+        assert found.draws < 300_000  # more draws have no more digits
     (exact,) = tried(
         registry_of(entry("claim", model, claim.format(seen), WITHIN)),
         Settings(threads=1, exact=True),
     )
     assert exact.verdict is not VERIFIED
+
+
+# Nothing is random: what is true, and what is not
+ARITHMETIC = [
+    ("sin(pi) == 0", VERIFIED),
+    ("[[1, 3], [2, 5]] @ inv([[1, 3], [2, 5]]) == eye(2)", VERIFIED),
+    ("(1 + 1e-17)**1e17 == e", OPEN),
+    ("(1 + 1e-17)**1e17 == 1", OPEN),
+    ("1e16 + 1 - 1e16 == 1", OPEN),
+    ("cos(pi / 2) * 1e20 == 0", OPEN),
+    ("0.1 + 0.2 == 0.3", VERIFIED),
+    ("(1 + 1e-10)**2 == 1", REFUTED),
+]
+
+
+@pytest.mark.parametrize(("claim", "verdict"), ARITHMETIC)
+def test_rounding_decides_no_arithmetic(claim: str, verdict: Verdict) -> None:
+    found = judged("", claim)
+    assert found.verdict is verdict
+    assert (found.reason is Reason.LOST_DIGITS) == (verdict is OPEN)
 
 
 def test_without_room_for_rounding_wrong_verdicts_come_back(

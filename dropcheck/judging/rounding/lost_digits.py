@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from dropcheck.array_types import Floats
-from dropcheck.inference.comparison import Comparison
+from dropcheck.inference.comparison import Comparison, Reading
 from dropcheck.inference.enclosure import enclose
 from dropcheck.inference.interval import Interval
 from dropcheck.inference.region import decide
@@ -19,14 +19,25 @@ from dropcheck.judging.knowledge import ExactAverages
 from dropcheck.judging.rounding.allowance import enclosing, theta_of
 from dropcheck.reasons import Reason
 from dropcheck.results import Exact, Verdict
-from dropcheck.simulation import PILOT, Compiled, Program, Tally, means_of, rounding_in
+from dropcheck.simulation import (
+    PILOT,
+    Compiled,
+    Program,
+    Tally,
+    means_of,
+    rounding_in,
+    rounding_of_fixed,
+)
 
-# Draws that show how far rounding moves what is averaged.
-FEW_DRAWS = 64
+# Draws that show how far rounding moves what is averaged: as many as take so much work, in rough
+# nanoseconds, and some in any case. What loses its digits may be rare.
+MOST_DRAWS, FEW_DRAWS, WORK = 4096, 64, 5e5
 # What is less than this share of an interval, or of the widening, takes nothing from it.
 NOTHING = 1e-3
 # Digits of an exact value that are not looked at.
 SMALL = 1e-9
+# What the roundings of the sides of a claim are kept by.
+SIDES = "", b""
 
 
 def rounding_of_means(run: CaseRun, program: Program, centres: Floats) -> Floats:
@@ -36,8 +47,17 @@ def rounding_of_means(run: CaseRun, program: Program, centres: Floats) -> Floats
     key = program.sampling, centres.tobytes()
     if key not in run.roundings:
         generator = run.generator(PILOT, 0)
-        run.roundings[key] = rounding_in(program, generator, centres, FEW_DRAWS)
+        draws = min(max(int(WORK / program.cost), FEW_DRAWS), MOST_DRAWS)
+        run.roundings[key] = rounding_in(program, generator, centres, draws)
     return run.roundings[key]
+
+
+def rounding_of_sides(run: CaseRun, part: Reading) -> float:
+    """How far rounding may move the sides of a claim that are fixed, together."""
+    if SIDES not in run.roundings:
+        sides, generator = run.prepared.lowered.operands, run.generator(PILOT, 0)
+        run.roundings[SIDES] = rounding_of_fixed(sides, generator)
+    return float(run.roundings[SIDES][list(part.places)].sum())
 
 
 def room_for(
@@ -51,11 +71,16 @@ def room_for(
 
 
 def exact_with_digits_left(
-    run: CaseRun, compiled: Compiled, comparison: Comparison, known: ExactAverages, exact: Exact
+    run: CaseRun,
+    compiled: Compiled,
+    comparison: Comparison,
+    known: ExactAverages,
+    exact: Exact,
+    of_sides: float,
 ) -> Exact:
     """An exact value that no draw confirms, with room for the digits that rounding took."""
     off = rounding_of_means(run, compiled.program, known.centres)
-    room = room_for(compiled, comparison, known.means, known.centres, off)
+    room = room_for(compiled, comparison, known.means, known.centres, off) + of_sides
     return exact if room <= SMALL * abs(exact.value) else Exact(exact.value, exact.error + room)
 
 
@@ -67,6 +92,7 @@ def with_digits_left(
     found: tuple[Interval, Verdict],
     widen: float,
     allowed: float,
+    of_sides: float,
 ) -> tuple[Interval, Verdict]:
     """An interval and its verdict, with room for the digits that rounding took.
 
@@ -78,15 +104,16 @@ def with_digits_left(
         found: its interval, and what that says.
         widen: the widening of the region.
         allowed: the rounding that a verdict is given the benefit of.
+        of_sides: how far rounding may move the sides that are fixed.
     """
     interval, verdict = found
     off = rounding_of_means(run, tally.program, tally.centres)
     with np.errstate(all="ignore"):
         errors = (tally.sums / tally.block_values).std(axis=0) / np.sqrt(len(tally.sums))
-    if (off <= NOTHING * errors).all():
+    if (off <= NOTHING * errors).all() and of_sides <= NOTHING * widen:
         return found
     means = means_of(tally.sums, tally.values)
-    room = room_for(compiled, comparison, means, tally.centres, off)
+    room = room_for(compiled, comparison, means, tally.centres, off) + of_sides
     if widen > 0:
         allowed = NOTHING * max(interval.half_width, widen)
     if not room > allowed:

@@ -7,25 +7,32 @@ and Computers in Simulation 35, 233-261; Monte Carlo arithmetic: Parker 1997).
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from dropcheck.errors import DropcheckError
-from dropcheck.language.graph import Kind, Value, kernel_of, number
+from dropcheck.language.graph import Kind, Value, folded, in_order, kernel_of, number, thawed
 from dropcheck.simulation.integrands import Sums, Term, filled
 from dropcheck.simulation.program import Program
 from dropcheck.simulation.steps import Step, computed
 from dropcheck.simulation.variants import step_by_step
-from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.function import Array, Function, KernelError
+from dropcheck.vocabulary.jumps import AtZero
 
 # What a result is moved by: the distance to the next number, which is two roundings at most.
 SHARE = 2.0**-52
 # How many times the change that is seen is allowed for: it is seen in few draws.
 ALLOWED = 8.0
-# Whole numbers up to here are exact where they come out of a step.
+# Whole numbers up to here are exact where they come of whole numbers, or are counted.
 EXACT_WHOLE = 2.0**51
+# How often what is fixed is moved, and not at random in many draws.
+TIMES = 4
+# Elements of a fixed array beyond which it is taken as it stands.
+MOST_FIXED = 2**14
 
 
 class Perturbed:
@@ -37,65 +44,129 @@ class Perturbed:
     def __init__(self, generator: np.random.Generator) -> None:
         self.generator = generator
         self.moved: dict[int, Array] = {}
+        self._fixed: dict[int, Array] = {}
 
     def __call__(self, step: Step, inputs: list[Array]) -> Array:
         """The value of a step as it stands."""
         result = computed(step, inputs)
-        function = step.value.function
-        given = [
-            self._given(register, below, array)
-            for register, below, array in zip(step.inputs, step.value.inputs, inputs, strict=True)
-        ]
-        if result.dtype != np.bool_:
-            other = result
-            if any(one is not array for one, array in zip(given, inputs, strict=True)):
-                with suppress(DropcheckError):  # what it cannot take, it was not near
-                    other = _beside(step, inputs, given, result)
-            if not (function.rearranges or function.joins):
-                other = self._off(other)
+        each = zip(step.inputs, step.value.inputs, inputs, strict=True)
+        given = [self._given(*one) for one in each]
+        with suppress(DropcheckError):  # what it cannot take, it was not near
+            work = partial(computed, step)
+            other = self._beside(step.value.function, work, inputs, given, result)
             if other is not result:
                 self.moved[step.target] = other
         for register in step.frees:
             self.moved.pop(register, None)
         return result
 
+    def fixed(self, value: Value) -> Array:
+        """What is fixed, a little off as what it is made of is."""
+        small = in_order([value], lambda one: one.inputs if one.elements <= MOST_FIXED else ())
+        for one in small:
+            if id(one) in self._fixed:
+                continue
+            array = one.constant
+            given = [self._fixed[id(below)] for below in one.inputs if id(below) in self._fixed]
+            if one.kind == Kind.COMPUTED and len(given) == len(one.inputs):
+                inputs = [below.constant for below in one.inputs]
+                with suppress(KernelError):
+                    array = self._beside(
+                        one.function, partial(_worked_out, one), inputs, given, array
+                    )
+            elif array.dtype != np.bool_:
+                array = self._off(array, counted=True)
+            self._fixed[id(one)] = array
+        return self._fixed[id(value)]
+
     def _given(self, register: int, below: Value, array: Array) -> Array:
-        continuous = below.kind == Kind.DRAW and below.law is not None and not below.law.discrete
-        if continuous and register not in self.moved:
-            self.moved[register] = self._off(array)
+        if register not in self.moved:
+            if below.kind == Kind.DRAW and below.law is not None and not below.law.discrete:
+                self.moved[register] = self._off(array, counted=False)
+            elif below.constant is not None and array.dtype != np.bool_:
+                self.moved[register] = self.fixed(below)
         return self.moved.get(register, array)
 
-    def _off(self, array: Array) -> Array:
-        """An array a little off, but for whole numbers."""
-        exact = (array == np.rint(array)) & (np.abs(array) <= EXACT_WHOLE)
+    def _beside(
+        self,
+        function: Function,
+        work: Callable[[list[Array]], Array],
+        inputs: list[Array],
+        given: list[Array],
+        result: Array,
+    ) -> Array:
+        """A result of inputs that are a little off, itself a little off; a truth stays."""
+        if result.dtype == np.bool_:
+            return result
+        other = result
+        if any(one is not array for one, array in zip(given, inputs, strict=True)):
+            other = _unless_tied(function, work, inputs, given, result)
+        if function.rearranges or function.joins:
+            return other
+        return self._off(other, _counts(function) or all(map(_whole, inputs)))
+
+    def _off(self, array: Array, counted: bool) -> Array:
+        """An array a little off, but for what is counted: 1 + 1e-20 is whole by rounding."""
+        exact = (array == np.rint(array)) & (np.abs(array) <= EXACT_WHOLE) & counted
         if exact.all():
             return array
         signs = self.generator.integers(0, 2, array.shape) * (2.0 * SHARE) - SHARE
         return np.where(exact, array, array * (1.0 + signs))
 
 
-def _beside(step: Step, inputs: list[Array], given: list[Array], result: Array) -> Array:
-    """What a step makes of inputs that are a little off.
+def _worked_out(fixed: Value, inputs: list[Array]) -> Array:
+    options = {name: thawed(option) for name, option in fixed.options}
+    return folded(fixed.function, inputs, options)
+
+
+def _counts(function: Function) -> bool:
+    """Whether whole numbers come out of it by a jump, as out of floor(x)."""
+    return not (function.jumps is None or isinstance(function.jumps, AtZero))
+
+
+def _whole(array: Array) -> bool:
+    """Whether an array has whole numbers alone."""
+    return array.dtype == np.bool_ or bool((array == np.rint(array)).all())
+
+
+def _unless_tied(
+    function: Function,
+    work: Callable[[list[Array]], Array],
+    inputs: list[Array],
+    given: list[Array],
+    result: Array,
+) -> Array:
+    """What a function makes of inputs that are a little off.
 
     What that keeps from a jump, or takes to it, is at the jump in both: ties are looked at by
     themselves.
     """
-    jumps = step.value.function.jumps
+    jumps = function.jumps
     if jumps is None:
-        return computed(step, given)
+        return work(given)
     as_is, off = list(map(number, inputs)), list(map(number, given))
     errors = [2.0 * np.abs(other - one) for one, other in zip(as_is, off, strict=True)]
-    paper, other = computed(step, jumps(as_is, errors)[0]), computed(step, jumps(off, errors)[0])
+    paper, other = work(jumps(as_is, errors)[0]), work(jumps(off, errors)[0])
     return np.where(other == paper, result, result + (other - paper))
+
+
+def rounding_of_fixed(values: Sequence[Value], generator: np.random.Generator) -> Sums:
+    """How far rounding may move each of some values, such as sides of a claim; 0 unless fixed."""
+    found = np.zeros(len(values))
+    with np.errstate(all="ignore"):
+        for _ in range(TIMES):
+            watch = Perturbed(generator)
+            for place, value in enumerate(values):
+                if value.constant is not None:
+                    off = np.abs(number(watch.fixed(value)) - number(value.constant))
+                    found[place] = max(found[place], off[np.isfinite(off)].max(initial=0.0))
+    return ALLOWED * found
 
 
 def rounding_in(
     program: Program, generator: np.random.Generator, centres: Sums, draws: int
 ) -> Sums:
-    """How far rounding may move the average of each integrand, as so many draws show it: [terms].
-
-    0 for integrands that are not finite in some of these draws.
-    """
+    """How far rounding may move the average of each integrand, as draws show it: [terms]."""
     steps = tuple(
         replace(step, kernel=kernel_of(step.value), crossed=False) if step.crossed else step
         for step in program.steps
@@ -105,7 +176,7 @@ def rounding_in(
     with np.errstate(all="ignore"):
         held = plain.registers(generator, min(draws, program.span_draws), watch)
         found = [_moved_by(term, held, watch.moved, centres) for term in program.terms]
-    return ALLOWED * np.array([one if np.isfinite(one) else 0.0 for one in found])
+    return ALLOWED * np.array(found)
 
 
 def _moved_by(
@@ -122,4 +193,4 @@ def _moved_by(
     off = np.abs(other - as_is)
     if term.given is not None:
         off = off * number(filled(held[term.given]))
-    return float(off.mean())
+    return float(off[np.isfinite(off)].sum() / max(off.size, 1))
