@@ -56,29 +56,32 @@ class CallData:
 
     def _varying(self, values: Array, plan: CallPlan) -> _Make:
         """The parts of [calls of all seeds, draws, …]."""
+        # what is made here may not hold this object: arrays would wait for the garbage collector
         adapter, dtype, size = self._adapter, self._dtype, self._size
-        if plan.single and not self._several:
+        draws, several = self._draws, self._several
+        if plan.single and not several:
             each = adapter.each(values.reshape(-1, *values.shape[2:]), dtype)
-            return lambda number, start: each[number * self._draws + start]
+            return lambda number, start: each[number * draws + start]
 
         def part(number: int, start: int) -> Any:
             own = values[number, start if plan.single else slice(start, start + size)]
             if not plan.single and len(own) < size:
                 own = _padded(own, size)
-            elif self._several:
+            elif several:
                 own = own.copy()
             return adapter.given(own, dtype)
 
         return part
 
     def _copies(self, values: Array) -> _Make:
+        adapter, dtype = self._adapter, self._dtype
         count = max(1, min(self._draws // self._size, COPIED // max(1, values.size)))
         left: list[Any] = []
 
         def copy(_number: int, _start: int) -> Any:
             if not left:
                 copies = np.broadcast_to(values, (count, *values.shape)).copy()
-                left.extend(self._adapter.each(copies, self._dtype))
+                left.extend(adapter.each(copies, dtype))
             return left.pop()
 
         return copy

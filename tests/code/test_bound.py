@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from contextvars import ContextVar
 from typing import Any
@@ -86,6 +87,20 @@ def test_axes_are_exchanged_without_a_change(shape: tuple[int, ...], draws: int)
     assert np.array_equal(again, first)
     assert again.flags.c_contiguous
     assert not np.shares_memory(again, first)
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_what_calls_are_given_is_gone_with_them(single: bool) -> None:
+    weight = np.array([[1.0], [2.0], [3.0]])
+    code = numpy_code(lambda x, w: x * w, ("x", "w"))
+    drawn(code, 40, X, weight, single=single)  # it is looked at
+    gc.collect()
+    gc.disable()
+    try:
+        drawn(code, 40, X, weight, single=single)
+        assert gc.collect() == 0  # a cycle would keep the arrays of many spans
+    finally:
+        gc.enable()
 
 
 def test_nan_and_infinity_are_values() -> None:
