@@ -209,6 +209,10 @@ def parts_of(
         if head is None or word.strip("/") != WORD:
             _misspelt(comment, word.strip("/"), head, report)
             continue
+        if "<!--" in comment.text.text:
+            message = "a comment begins before this one is closed"
+            report.add(comment.start, message, "close it first: -->")
+            continue
         if word == f"/{WORD}":
             if opened is None:
                 report.add(comment.start, "this closes a pair that was never opened")

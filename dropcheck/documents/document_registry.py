@@ -31,6 +31,7 @@ _FILE_KEYS = frozenset(key.name for key in FILE.keys) - {"dropcheck", "documents
 _BLOCK_KEYS = _FILE_KEYS | {"parameters", "notation"}
 _CLAIM_KEYS = frozenset(key.name for key in CLAIM.keys) - {"claim", "claims", "parameters"}
 _KEY = re.compile(r"\s*(?P<key>[^\W\d][\w-]*)\s*:(?!=)\s*")
+_SECOND_KEY = re.compile(r"[^\"'{\[|>][^\"'{\[]*,\s*[^\W\d][\w-]*\s*:\s")
 _WORD = re.compile(r"[^\W\d]\w*")
 _DEFINED = re.compile(
     r"^[ \t]*([^\W\d]\w*(?:[ \t]*,[ \t]*[^\W\d]\w*)*)[ \t]*(?:~|=(?!=))", re.MULTILINE
@@ -150,8 +151,8 @@ class _Builder:
         parameters: dict[str, Entry] = {}
         for segment in segments:
             found = _KEY.match(segment.text)
-            if found is None:
-                message = f"{segment.text!r} is no key with its value"
+            if found is None or _SECOND_KEY.match(segment.text, found.end()):
+                message = f"{segment.text!r} is not one key with its value"
                 self.report.add(segment.start, message, "write key: value, and ';' between")
                 continue
             value = segment.part(found.end(), len(segment.text))

@@ -12,7 +12,7 @@ import unicodedata
 from dataclasses import dataclass
 from decimal import Decimal
 
-PAIR = "bound it: <!-- dropcheck: … -->figure<!-- /dropcheck -->"
+PAIR = "mark a number in decimals alone: <!-- dropcheck: … -->0.5<!-- /dropcheck -->"
 
 _SEPARATOR = "write a thousands separator, as in 12,345, or bound it by a pair of marks"
 

@@ -98,7 +98,7 @@ class _MarkdownReader:
                 self._in_table(token.type)
             elif token.type == "heading_open":
                 heading = token.tag
-            elif token.type == "fence" and WORD in token.info.split()[1:]:
+            elif token.type == "fence" and WORD in token.info.split():
                 yield self._fenced(token)
             elif token.type == "html_block":
                 yield from self._of_html(token)

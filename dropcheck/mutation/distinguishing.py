@@ -92,8 +92,9 @@ def _revealing(value: float, claim: Claim, name: str) -> tuple[float, ...]:
 def numbers_of(claim: Claim) -> Mapping[str, tuple[float, ...]]:
     """Each parameter that is a number throughout, with its values."""
     numbers: dict[str, tuple[float, ...]] = {}
-    for name in claim.parameter_names:
-        values = {case.parameters[name] for case in claim.expand()}
+    cases = claim.expand()
+    for name in cases[0].parameters:  # of mathematics beside code: no number format
+        values = {case.parameters[name] for case in cases}
         known = [value for value in values if isinstance(value, float)]
         if len(known) == len(values):
             numbers[name] = tuple(sorted(known))

@@ -7,12 +7,14 @@ from dropcheck.vocabulary.functions import FUNCTIONS, SIGNS
 from dropcheck.vocabulary.operators import OPERATORS
 
 SUM_NAME, PRODUCT_NAME, LOGARITHM_NAME = "sum", "prod", "log"
+MEAN_NAME, VARIANCE_NAME = "E", "Var"
 TOTALS = {r"\sum": SUM_NAME, r"\prod": PRODUCT_NAME}
 """Commands with a range below and above, and the functions of an array that they stand for."""
 CALLED = {
     r"\Pr": PROBABILITY,
     r"\ln": LOGARITHM_NAME,
     **{f.latex: name for name, f in FUNCTIONS.items() if f.latex and isinstance(f.latex, str)},
+    r"\mathbb{V}": VARIANCE_NAME,
     **{rf"\{name}": name for name in OPERATORS},
 }
 """Commands that stand before an argument in brackets."""

@@ -56,12 +56,15 @@ def problems(tmp_path: Path, text: str) -> list[Problem]:
     return list(check_registry(registry).problems)
 
 
+GIVE_IT = "give it as a parameter, as in d_k: 8 or d_k: [8, 16]"
+
+
 @pytest.mark.parametrize(
     ("mark", "line", "at", "hint"),
     [
-        ("== Var(q); model: scores", 10, "<!--", "make it a parameter: d_k, with its values"),
+        ("== Var(q); model: scores", 10, "<!--", GIVE_IT),
         ("== Var(q); model: scores; D_k: 4", 10, "D_k", "capitals matter: did you mean 'd_k'?"),
-        ("== Var(q); d_k_: 4", 10, "<!--", "make it a parameter: d_k, with its values"),
+        ("== Var(q); d_k_: 4", 10, "<!--", GIVE_IT),
         ("== Var(q); model: scores; d_k: [N]", 10, "N]", None),
         ("== Var(Q); model: scores; d_k: 4", 10, "Q", "capitals matter: did you mean 'q'?"),
     ],
@@ -188,7 +191,7 @@ BAD = {
     "$x = \\foo$<!-- dropcheck: model: x ~ normal(0, 1) -->": ("'\\foo' is not part of what", 1, 6),
     "text<!-- dropcheck: p: 0.5 -->": ("neither a figure nor a formula", 1, 5),
     "8<!-- dropcheck: == E(z) -->": ("'z' is not defined", 1, 23),
-    "8<!-- dropcheck: == 8; p 0.5 -->": ("no key with its value", 1, 24),
+    "8<!-- dropcheck: == 8; p 0.5 -->": ("not one key with its value", 1, 24),
     "8<!-- dropcheck: == 8; p: [0.5 -->": ("cannot be read as YAML", 1, 31),
     "8<!-- dropcheck #Big: == 8 -->": ("not a claim id", 1, 2),
     "8<!-- dropcheck #a: == 8 --> 9<!-- dropcheck #a: == 9 -->": ("given twice", 1, 31),
@@ -199,6 +202,10 @@ BAD = {
     "8<!-- dropcheck: == 8; cases: [{p: 1}, {q: 1}] -->": ("gives no value for", 1, 32),
     "8<!-- /dropcheck -->": ("never opened", 1, 2),
     "8<!-- dropcheck: == 9": ("never closed", 1, 2),
+    "8<!-- dropcheck: == 8 -- 9<!-- dropcheck: == 9 -->": ("a comment begins before", 1, 2),
+    "<!-- dropcheck\nmodels: {a: x = 1}\n\n1<!-- dropcheck: == x -->\n": (
+        "a comment begins before this one is closed", 1, 1,
+    ),
     "<!-- dropcheck\nclaims:\n  a: {claim: 1 == 2}\n": ("never closed", 1, 1),
     "<!-- dropcheck: ~= 5 -->about 5<!-- /dropcheck -->": ("more than a figure", 1, 1),
     "<!-- dropcheck\nmodel:\n  a: x ~ normal(0, 1)\n-->": ("no key 'model'", 2, 1),
@@ -228,6 +235,8 @@ HINTS = {
     "8<!-- dropcheck: == 8; expected: refuted -->": "did you mean 'expect'?",
     "8<!-- dropcheck: == 8: p: 1 -->": "';' stands between the parts of a mark",
     "8<!-- dropcheck: == E(x[1:2]), p: 1 -->": "';' stands between the parts of a mark",
+    "8<!-- dropcheck: == x; p: 0.5, q: 1; model: x = p -->": "write key: value, and ';' between",
+    "2/3<!-- dropcheck: ~= 0.667 -->": "mark a number in decimals alone",
     "one half<!-- dropcheck: ~= 1 / 2 -->": "bound the figure by two marks",
     "text<!-- dropcheck: p: 0.5 -->": "as in dropcheck: E(y) == x",
 }
@@ -294,7 +303,7 @@ def test_pairs_and_blanks(tmp_path: Path) -> None:
 def test_a_model_serves_from_its_place_on(tmp_path: Path) -> None:
     block = "<!-- dropcheck\nmodels:\n  {}: y = {}\n-->\n"
     text = f"# T\n\n{block.format('a', 8)}\n8<!-- dropcheck #one: == y -->\n\n"
-    text += "```yaml dropcheck\nmodels: {b: y = 9}\n```\n\n9<!-- dropcheck #two: == y -->\n"
+    text += "```dropcheck\nmodels: {b: y = 9}\n```\n\n9<!-- dropcheck #two: == y -->\n"
     claims = read(tmp_path, text).claims
     models = [claim.model.text for claim in claims.values() if claim.model is not None]
     assert models == ["y = 8", "y = 9"]

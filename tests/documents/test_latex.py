@@ -37,6 +37,8 @@ READ = {
     r"\operatorname{Var}(\text{Dropout}(X)) = 1": "Var(y) == 1",
     r"\sum_{i=1}^{n} q_i k_i = 0": "sum(q[0:n] * k[0:n]) == 0",
     r"\sum_i q_i^2 + 1 = n": "sum(q**2) + 1 == n",
+    r"\frac{1}{n}\sum_{i=1}^n \mathbb E[q_i^2] = \frac12": "1 / n * E(sum(q[0:n]**2)) == 1 / 2",
+    r"\tfrac 1n = \mathbb{V}[x] + \mathbb V(y)": "1 / n == Var(x) + Var(y)",
     r"\prod_{i=1}^{n} (1 - w_i) = p": "prod(1 - w[0:n]) == p",
     r"\prod_{i=1}^{n} (x q_i / 2) = p": "prod(x * q[0:n] / 2) == p",
     r"x^{(n + 1) / 2} = q_{n + 1}": "x**((n + 1) / 2) == q[n]",
@@ -73,16 +75,24 @@ REFUSED = [
     (r"X \approx 3", 2, "an approximation"),
     (r"x \ne 1", 2, "cannot be"),
     (r"1/2x = 3", 3, "a product after '/'"),
-    (r"\frac12 = x", 5, "alone"),
+    (r"\frac123 = x", 5, "alone"),
     ("E X = 0", 2, "stands in brackets"),
+    (r"\mathbb E X = 0", 10, "stands in brackets"),
+    (r"\mathbb{E}_{q,k}[q \cdot k] = 0", 0, "what stands below E is not read"),
+    (r"\mathbb Ex = 0", 7, "a word in braces"),
+    (r"x = \mu \tau^2", 8, "'tau' is no name of the model"),
+    (r"x \propto y", 2, "a proportion"),
+    (r"x \heartsuit y = 1", 2, r"'\heartsuit' is not part of what is read"),
     ("qk = 1", 0, "two vectors"),
     ("q k = 1", 2, "two vectors"),
     (r"q \cdot A = 1", 2, "which product"),
-    ("x_3 = 1", 0, "called so"),
+    ("x_3 = 1", 0, "no name of the model"),
     ("q_0 = 1", 2, "count from 1"),
     (r"\sum_{i=0}^n q_i = 1", 6, "count from 1"),
     (r"\sum_i \sum_j q_i k_j = 1", 12, "a sum within a sum"),
-    (r"\sum_i E(q_i) = 1", 5, "cannot be said of all"),
+    (r"\sum_i E(q_i) k_i = 1", 5, "cannot be said of all"),
+    (r"\sum_i \operatorname{Var}(q_i) = 1", 5, "Var(…) of each element cannot be said of all"),
+    (r"\prod_i (E(q_i)) = 1", 6, "E(…) of each element cannot be said of all"),
     (r"q_i k_j = 1", 6, "two letters"),
     ("x^{10 = 2", 6, "'}' is missing"),
     ("x = ", 3, "the formula ends"),
@@ -101,7 +111,7 @@ REFUSED = [
     ("|K| = 1", 4, "a norm or a determinant"),
     ("A_{ij} = 1", 3, "side by side"),
     ("q_{n-1} = 1", 3, "before the first"),
-    (r"x = 2 \quad (y = 3)", 6, "cannot be read here"),
+    (r"x = 2 \quad (y = 3)", 6, "two statements"),
     ("n!! = 3", 1, "two of these signs"),
     ("x" + " x" * 2000 + " = 1", 202, "a product has 100 factors at most"),
     ("x" + " + x" * 1000 + " = 1", 0, "too deep"),
@@ -147,6 +157,22 @@ def test_what_is_refused_and_where(formula: str, column: int, message: str) -> N
         statements(formula, AXES)
     assert message in refused.value.message
     assert refused.value.column == column
+
+
+@pytest.mark.parametrize(
+    ("formula", "hint"),
+    [
+        (r"\mathrm{Vra}(x) = 1", "did you mean 'Var'?"),
+        ("z = 1", "its names: x, y"),
+        (r"\tau = 1", "its names: x, y"),
+        (r"x \lt \Lambda^2 y", "its names: x, y"),
+        ("x = Y", "capitals matter: did you mean 'y'?"),
+    ],
+)
+def test_a_name_that_is_none_comes_with_those_that_are(formula: str, hint: str) -> None:
+    with pytest.raises(LatexError) as refused:
+        statements(formula, {"x": 0, "y": 0})
+    assert refused.value.hint == hint
 
 
 def test_names_that_may_be_cut_in_two_ways_are_refused() -> None:
@@ -197,7 +223,7 @@ def test_pi_is_what_the_model_calls_so(formula: str, names: dict[str, int], read
 
 
 def test_pi_with_an_index_is_no_number() -> None:
-    with pytest.raises(LatexError, match="nothing in the model is called so: pi_i"):
+    with pytest.raises(LatexError, match="'pi_i' is no name of the model"):
         statements(r"\mathbb{E}[m] = \pi_i", {"m": 0})
 
 

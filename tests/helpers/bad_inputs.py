@@ -119,6 +119,14 @@ CLAIMS: dict[str, Bad] = {
         one_claim(N, "E(x) == 9**9**9"), LAST, 15, "this side of the claim is inf", "fin"
     ),
     "too long a number": Bad(one_claim(N, "E(x) == 1e999"), LAST, 15, "too large", "1.8e308"),
+    "what a slot is not given": Bad(
+        "dropcheck: 1\nslots: {a: {takes: [x], gives: x / d}}\nclaims:\n"
+        "  c: {title: T, parameters: {d: 2}, model: y = a(1), claim: y == d / 4}\n",
+        2,
+        36,
+        "'d' is not defined",
+        "list it under its 'takes'",
+    ),
     "p = 1.2": Bad(
         one_claim("x ~ bernoulli(p)", "E(x) == p", "    parameters: {p: [0.5, 1.2]}\n"),
         6,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from mutation_cases import HALF, TOOTHLESS, claim_of, registry_of
 
-from dropcheck.claims.reader import read_registry
+from dropcheck.claims.reader import read_registry, read_text
 from dropcheck.claims.registry import Registry
 from dropcheck.language.cases import lower_case, parse_claim
 from dropcheck.language.printing import unparse
@@ -297,6 +297,23 @@ def test_what_is_not_tried(
     assert result.skipped
     assert result.verdict is verdict
     assert result.failed is failed
+
+
+def test_claims_of_code_are_tried_on_the_mathematics_which_has_no_number_format() -> None:
+    text = """\
+dropcheck: 1
+slots: {drop: {takes: [x, p], model: m ~ bernoulli(1 - p), gives: m * x / (1 - p)}}
+claims:
+  kept:
+    title: The mean is kept
+    parameters: {p: 0.3, dtype: [float32, float16]}
+    model: y = drop(3, p)
+    claim: E(y) == 3
+    resolution: 0.05
+"""
+    result = mutated(read_text(text))["kept"]
+    assert result.parameters == {"p": 0.3}
+    assert Fate.REFUTED in {mutant.fate for mutant in result.mutants}
 
 
 def test_threads_and_selection_change_nothing() -> None:

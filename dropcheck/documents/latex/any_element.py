@@ -70,11 +70,9 @@ def elementwise(
         case Call(name=name) if within and name in OPERATORS:
             pass
         case _:
-            raise LatexError(
-                column,
-                "what is said of an element here cannot be said of all at once",
-                "write the statement in the mark",
-            )  # fmt: skip
+            what = f"{node.name}(…) of each" if isinstance(node, Call) else "what is said of each"
+            message = f"{what} element cannot be said of all elements at once"
+            raise LatexError(column, message, "write the statement in the mark")
     refuse_mixed(syntax.children(node), column, axes)
     below = [elementwise(one, part, column, axes, within=within) for one in syntax.children(node)]
     return syntax.rebuilt(node, below)

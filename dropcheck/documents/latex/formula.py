@@ -82,7 +82,8 @@ def _statements(
         signs.append(reader.relation())
         operands.append(reader.sum())
     if not signs:
-        raise LatexError(len(formula), "a statement needs a relation such as = or \\le")
+        hint = "a mark speaks of the one formula that stands right before it"
+        raise LatexError(len(formula), "a statement needs a relation such as = or \\le", hint)
     rising, falling = {"<", "<="}, {">", ">="}
     refuse_mixed(operands, 0, reader.axes)
     operands = [elementwise(one, None, 0, reader.axes, within=True) for one in operands]

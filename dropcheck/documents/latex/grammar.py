@@ -6,13 +6,12 @@ from collections.abc import Mapping
 
 from dropcheck.documents.latex import names
 from dropcheck.documents.latex.cursor import Expressions
-from dropcheck.documents.latex.tokens import REFUSED, Token
+from dropcheck.documents.latex.tokens import FRACTIONS, REFUSED, Token
 from dropcheck.documents.latex.totals import element, total
 from dropcheck.documents.latex.which_product import refuse_call, side_by_side, times
 from dropcheck.language import syntax
 from dropcheck.language.lowering.axes import axes_of
 from dropcheck.language.printing import unparse
-from dropcheck.language.suggestions import name_hint
 from dropcheck.language.syntax import Binary, Call, Name, Negative, Node, Number
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.latex_words import (
@@ -57,9 +56,11 @@ class Reader(Expressions):
         if token.text in REFUSED:
             raise self.error(*REFUSED[token.text])
         sign = RELATIONS.get(token.text)
+        if sign is None and token.kind == "command" and not self._starts_factor():
+            raise names.unread(token, self.axes)
         if sign is None or token.kind == "word":
             raise self.error(
-                f"{token.text!r} cannot be read here", "write \\cdot for a product, or brackets"
+                f"'{token.text}' cannot be read here", "write \\cdot for a product, or brackets"
             )
         if sign == "!=":
             raise self.error("a statement cannot be \\neq", "claim what it is")
@@ -246,7 +247,7 @@ class Reader(Expressions):
             return Name(self.here, LETTERS[text])
         if text in TOTALS:
             return total(self)
-        if text in GROUPED or text == r"\frac" or text in (r"\tfrac", r"\dfrac"):
+        if text in GROUPED or text in FRACTIONS:
             return self.grouped()
         if text in ENCLOSING or text == _BAR:
             return self.enclosed()
@@ -268,9 +269,7 @@ class Reader(Expressions):
             return self.named()
         if kind == "end":
             raise self.error("the formula ends where something is missing")
-        known = [name for name in self.axes if len(name) > 1]
-        hint = name_hint(text.removeprefix("\\"), known) if kind == "command" else None
-        raise self.error(f"'{text}' is not part of what is read", hint or "name it in 'notation'")
+        raise names.unread(token, self.axes)
 
     def grouped(self) -> Node:
         """A fraction, a root, or another command of arguments in braces."""
@@ -376,9 +375,7 @@ class Reader(Expressions):
                 return self.call(known[0])
             return Name(self.here, known[0])
         if not elements:
-            hint = name_hint(joined[0], list(self.axes)) if joined else None
-            raise self.error(f"nothing in the model is called so: {joined[0] if joined else text}",
-                             hint, token.column)  # fmt: skip
+            raise names.unknown(token.column, joined[0] if joined else text, self.axes)
         self.at = start
         return element(self, Name(self.here, text), column)
 
@@ -395,5 +392,4 @@ class Reader(Expressions):
             return self.call(alias)
         if text in LETTERS.values():
             return Name(self.here, text)
-        raise self.error(f"{text!r} is no name of the model", name_hint(text, list(self.axes)),
-                         token.column)  # fmt: skip
+        raise names.unknown(token.column, text, self.axes)

@@ -10,11 +10,33 @@ from dropcheck.documents.latex.cursor import Cursor, Expressions
 from dropcheck.documents.latex.tokens import LatexError, Token
 from dropcheck.errors import DropcheckError
 from dropcheck.language.parser import parse_expression
-from dropcheck.language.suggestions import name_hint
+from dropcheck.language.suggestions import name_hint, slip_of
 from dropcheck.language.syntax import Node
 from dropcheck.vocabulary.functions import FUNCTIONS
-from dropcheck.vocabulary.latex_words import CALLED
+from dropcheck.vocabulary.latex_words import CALLED, GREEK, LETTERS
 from dropcheck.vocabulary.operators import OPERATORS
+
+
+def unknown(column: int, name: str, names: Collection[str]) -> LatexError:
+    """The error of a name that is none, with what it may be meant to be."""
+    head, below, _ = name.partition("_")
+    if below and head in OPERATORS:
+        hint = f"leave it out where it means all draws: {head}(…)"
+        return LatexError(column, f"what stands below {head} is not read", hint)
+    near = name_hint(name, list(names)) or slip_of(name, [*OPERATORS, *FUNCTIONS])
+    own = ", ".join(sorted(one for one in names if one not in LETTERS.values()))
+    return LatexError(column, f"{name!r} is no name of the model", near or f"its names: {own}")
+
+
+def unread(token: Token, names: Collection[str]) -> LatexError:
+    """The error of a command or a sign that is not read."""
+    name = token.text.removeprefix("\\")
+    if name in GREEK:
+        return unknown(token.column, name, names)
+    known = [one for one in names if len(one) > 1]
+    hint = name_hint(name, known) if token.kind == "command" else None
+    message = f"'{token.text}' is not part of what is read"
+    return LatexError(token.column, message, hint or "name it in 'notation'")
 
 
 def cut(token: Token, names: Collection[str], *, subscripted: bool) -> list[str]:
@@ -42,8 +64,7 @@ def cut(token: Token, names: Collection[str], *, subscripted: bool) -> list[str]
     if len(found) == 1:
         return list(found[0])
     if not found:
-        hint = name_hint(text, list(names))
-        raise LatexError(token.column, f"{text!r} is no name of the model", hint)
+        raise unknown(token.column, text, names)
     shown = " or ".join(" ".join(way) for way in found)
     raise LatexError(
         token.column, f"{text!r} may be {shown}", rf"write \mathit{{{text}}}, or spaces"

@@ -6,14 +6,24 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from dropcheck.vocabulary.latex_words import CALLED
+
 LONGEST = 5_000  # characters
 REFUSED = {
-    r"\approx": ("an approximation is no statement", "mark the figure with ~="),
+    **dict.fromkeys(
+        (r"\approx", r"\simeq", r"\lesssim", r"\gtrsim", r"\ll", r"\gg"),
+        ("an approximation is no statement", "mark the figure with ~="),
+    ),
+    r"\propto": ("a proportion is no statement", "write the ratio: \\frac{x}{y} = c"),
     r"\sim": ("laws are not read from LaTeX", "write the statement in the mark: y ~ normal(0, 1)"),
     r"\pm": ("a figure give or take another is no statement", "write a range: a \\le x \\le b"),
     r"\to": ("a limit is no statement", "claim a value at a large n"),
     r"\lim": ("a limit is no statement", "claim a value at a large n"),
     r"\int": ("integrals are not read", "write a mean: E(f(u)) of a uniform u"),
+    **dict.fromkeys(
+        (r"\quad", r"\qquad"),
+        ("a formula may hold two statements here", "write a formula with its mark for each"),
+    ),
     **dict.fromkeys(
         (r"\dots", r"\ldots", r"\cdots"),
         ("what is left out cannot be read", "write a sum with its range"),
@@ -33,7 +43,10 @@ _TOKEN = re.compile(
     r"|(?P<symbol>[-+*/^_=<>()\[\]{}|!,])"
 )
 _POWER_OF_TEN = re.compile(r"[eE][-+]?[0-9]")
-_WORD = re.compile(r"\s*\{\s*(?P<word>[A-Za-z0-9 ,\\_-]*?)\s*\}")
+_WORD = re.compile(
+    r"\s*\{\s*(?P<word>[A-Za-z0-9 ,\\_-]*?)\s*\}|\s+(?P<letter>[A-Za-z])(?![A-Za-z])"
+)
+FRACTIONS = (r"\frac", r"\tfrac", r"\dfrac")
 
 
 class LatexError(Exception):
@@ -72,7 +85,7 @@ def tokens_of(formula: str, notation: Mapping[str, str]) -> list[Token]:
 
 def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
     pieces = sorted(notation, key=len, reverse=True)
-    at = 0
+    at, before = 0, ""
     while at < len(formula):
         piece = next((one for one in pieces if one and formula.startswith(one, at)), None)
         if piece is not None and not _goes_on(formula, at, piece):
@@ -100,12 +113,22 @@ def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
         if text in _UPRIGHT or text == r"\operatorname*":
             word = _WORD.match(formula, at)
             if word is None:
-                raise LatexError(at, f"{text} is followed by a word in braces")
-            kind, text, at = "word", word["word"].replace(r"\_", "_"), word.end()
+                raise LatexError(
+                    at, f"{text} is followed by a word in braces", rf"write {text}{{E}}"
+                )
+            read = (word["word"] or word["letter"] or "").replace(r"\_", "_")
+            kind, at = "word", word.end()
+            if (command := f"{text}{{{read}}}") in CALLED:
+                kind, read = "command", command
+            text = read
         if kind == "number" and _POWER_OF_TEN.match(formula, at):
             message = f"{text}e… may be a power of ten or a product with e"
             raise LatexError(start, message, r"write 2 \cdot 10^{-3}")
-        yield Token(kind, text.replace("{,}", ""), start)
+        if before in FRACTIONS and kind == "number" and len(text) == 2 and text.isdigit():
+            yield Token(kind, text[0], start)  # LaTeX takes a digit each: \frac12 is a half
+            text, start = text[1], start + 1
+        before = text.replace("{,}", "")
+        yield Token(kind, before, start)
 
 
 def _goes_on(formula: str, at: int, piece: str) -> bool:

@@ -13,7 +13,7 @@ from dropcheck.documents.latex.cursor import Expressions
 from dropcheck.language import syntax
 from dropcheck.language.lowering.axes import axes_of
 from dropcheck.language.syntax import Binary, Call, Name, Negative, Node, Number
-from dropcheck.vocabulary.latex_words import PRODUCT_NAME, SUM_NAME, TOTALS
+from dropcheck.vocabulary.latex_words import MEAN_NAME, PRODUCT_NAME, SUM_NAME, TOTALS
 
 
 def total(reader: Expressions) -> Node:
@@ -62,6 +62,12 @@ def total(reader: Expressions) -> Node:
         return Binary(reader.here, "*" if name == SUM_NAME else "**", *(
             (count, body) if name == SUM_NAME else (body, count)
         ))  # fmt: skip
+    match body:
+        case Call(name=outside, arguments=(inner,), keywords=()) if (
+            outside == MEAN_NAME and name == SUM_NAME  # the mean of a sum is the sum of the means
+        ):
+            summed = elementwise(inner, part, letter.column, reader.axes)
+            return Call(reader.here, outside, (Call(reader.here, name, (summed,)),))
     return Call(reader.here, name, (elementwise(body, part, letter.column, reader.axes),))
 
 

@@ -42,6 +42,7 @@ class Scope:
         self.carried: frozenset[str] = frozenset()
         self.missing: dict[str, tuple[str, str]] = {}
         self.claim: Claim | None = None  # that the names are of
+        self.home = "in 'model' or 'parameters'"  # where a name can be defined
 
     def __contains__(self, name: str) -> bool:
         return name in self._values
@@ -125,7 +126,7 @@ class Scope:
             listed = sorted(islice(self._values, MOST_LISTED))
             more = ", …" if len(self._values) > MOST_LISTED else ""
             names = ", ".join(listed) + more or "none"
-            hint = f"define it in 'model' or 'parameters'; names defined here: {names}"
+            hint = f"define it {self.home}; names defined here: {names}"
         raise at.error(f"{name!r} is not defined", hint)
 
     def _ask_claim(self, name: str, at: Position) -> None:
@@ -145,7 +146,11 @@ class Scope:
             return
         place = claim.location if slip is None else claim.parameter_locations[slip]
         message = f"the model {model!r} needs {name!r}, and this claim does not give it"
-        hint = name_hint(slip, [name]) if slip else f"make it a parameter: {name}, with its values"
+        hint = (
+            name_hint(slip, [name])
+            if slip
+            else f"give it as a parameter, as in {name}: 8 or {name}: [8, 16]"
+        )
         raise DropcheckError(Problem(message, place, hint))
 
 

@@ -148,6 +148,7 @@ def _expanded(
     """
     outer, within = context.scope, context.slots.within
     scope = Scope()
+    scope.home = "in the slot's 'model', or list it under its 'takes'"
     at = Position(_text(slot, slot.gives or slot.law), 0, 0)
     for name, value in zip(slot.takes, values, strict=True):
         scope.define(Name(at, name), value, parameter=True)
