@@ -91,7 +91,7 @@ def prepared(
     places = _by_place(parameters, known, count)
     taken = [name for name, filled in zip(parameters, places, strict=False) if filled is None]
     swapped = any(name in given and name != own for name, own in zip(taken, given, strict=False))
-    used = set(list(parameters)[: len(places)])
+    used = {own for own in list(parameters)[: len(places)] if parameters[own].kind in _BY_PLACE}
     if not has_modes and (swapped or places.count(None) < count):
         names = [name if name in parameters else _SIZES.get(name, name) for name in given]
         function, places, used, swapped = ByName(function, names), [], {*names}, False

@@ -148,9 +148,12 @@ def test_the_generator_may_stand_anywhere() -> None:
     def last(x: Any, p: float, *, rng: Generator) -> Any:
         return ours(x, p, rng)
 
-    found = [drawn(numpy_code(code), 40, X, 0.5)["train"] for code in (ours, first, last)]
-    assert np.array_equal(found[0], found[1])
-    assert np.array_equal(found[0], found[2])
+    def any_number(*given: Any, rng: Generator) -> Any:
+        return ours(*given, rng)
+
+    codes = (ours, first, last, any_number)
+    found = [drawn(numpy_code(code), 40, X, 0.5)["train"] for code in codes]
+    assert all(np.array_equal(found[0], other) for other in found[1:])
 
 
 def test_global_sources_are_seeded() -> None:

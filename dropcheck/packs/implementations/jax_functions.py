@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -59,29 +60,20 @@ def layer_norm(x: Array, training: bool) -> Array:
 # ---- initialisers --------------------------------------------------------------------------------
 
 
-def glorot_uniform(fan_in: int, fan_out: int, dtype: Any, key: Array) -> Array:
-    """jax.nn.initializers.glorot_uniform, whose first axis is that of inputs."""
-    return jax.nn.initializers.glorot_uniform()(key, (fan_in, fan_out), dtype).T
+def _weights(name: str) -> Callable[..., Array]:
+    """The initialiser of jax.nn.initializers, whose first axis is that of inputs."""
+
+    def weights(fan_in: int, fan_out: int, dtype: Any, key: Array) -> Array:
+        return getattr(jax.nn.initializers, name)()(key, (fan_in, fan_out), dtype).T
+
+    return weights
 
 
-def glorot_normal(fan_in: int, fan_out: int, dtype: Any, key: Array) -> Array:
-    """jax.nn.initializers.glorot_normal."""
-    return jax.nn.initializers.glorot_normal()(key, (fan_in, fan_out), dtype).T
-
-
-def he_uniform(fan_in: int, fan_out: int, dtype: Any, key: Array) -> Array:
-    """jax.nn.initializers.he_uniform."""
-    return jax.nn.initializers.he_uniform()(key, (fan_in, fan_out), dtype).T
-
-
-def he_normal(fan_in: int, fan_out: int, dtype: Any, key: Array) -> Array:
-    """jax.nn.initializers.he_normal."""
-    return jax.nn.initializers.he_normal()(key, (fan_in, fan_out), dtype).T
-
-
-def lecun_normal(fan_in: int, fan_out: int, dtype: Any, key: Array) -> Array:
-    """jax.nn.initializers.lecun_normal."""
-    return jax.nn.initializers.lecun_normal()(key, (fan_in, fan_out), dtype).T
+glorot_uniform = _weights("glorot_uniform")
+glorot_normal = _weights("glorot_normal")
+he_uniform = _weights("he_uniform")
+he_normal = _weights("he_normal")
+lecun_normal = _weights("lecun_normal")
 
 
 def conv_he_normal(inputs: int, outputs: int, size: int, dtype: Any, key: Array) -> Array:
@@ -109,19 +101,53 @@ def orthogonal(n: int, key: Array) -> Array:
 # ---- samplers ------------------------------------------------------------------------------------
 
 
+def _standard(name: str) -> Callable[..., Array]:
+    """The function of jax.random, whose numbers have the location 0 and the scale 1."""
+
+    def drawn(loc: float, scale: float, size: Size, dtype: Any, key: Array) -> Array:
+        return loc + scale * getattr(random, name)(key, size, dtype)
+
+    return drawn
+
+
+def _numbers(name: str) -> Callable[..., Array]:
+    """The function of jax.random, in the number format."""
+
+    def drawn(*given: Any, dtype: Any, key: Array) -> Array:
+        *parameters, size = given
+        return getattr(random, name)(key, *parameters, shape=size, dtype=dtype)
+
+    return drawn
+
+
+def _counts(name: str) -> Callable[..., Array]:
+    """The function of jax.random, which gives whole numbers."""
+    return lambda *given, key: getattr(random, name)(key, *given)
+
+
+random_normal = _standard("normal")
+random_laplace = _standard("laplace")
+random_cauchy = _standard("cauchy")
+random_gumbel = _standard("gumbel")
+random_logistic = _standard("logistic")
+random_truncated_normal = _numbers("truncated_normal")
+random_gamma = _numbers("gamma")
+random_beta = _numbers("beta")
+random_rayleigh = _numbers("rayleigh")
+random_triangular = _numbers("triangular")
+random_student_t = _numbers("t")
+random_chi_square = _numbers("chisquare")
+random_f = _numbers("f")
+random_binomial = _counts("binomial")
+random_geometric = _counts("geometric")
+random_poisson = _counts("poisson")
+random_rademacher = _counts("rademacher")
+random_permutation = _counts("permutation")
+
+
 def random_uniform(low: float, high: float, size: Size, dtype: Any, key: Array) -> Array:
     """jax.random.uniform."""
     return random.uniform(key, size, dtype, low, high)
-
-
-def random_normal(mean: float, sd: float, size: Size, dtype: Any, key: Array) -> Array:
-    """jax.random.normal."""
-    return mean + sd * random.normal(key, size, dtype)
-
-
-def random_truncated_normal(low: float, high: float, size: Size, dtype: Any, key: Array) -> Array:
-    """jax.random.truncated_normal."""
-    return random.truncated_normal(key, low, high, size, dtype)
 
 
 def random_exponential(scale: float, size: Size, dtype: Any, key: Array) -> Array:
@@ -129,54 +155,9 @@ def random_exponential(scale: float, size: Size, dtype: Any, key: Array) -> Arra
     return scale * random.exponential(key, size, dtype)
 
 
-def random_gamma(shape: float, size: Size, dtype: Any, key: Array) -> Array:
-    """jax.random.gamma."""
-    return random.gamma(key, shape, size, dtype)
-
-
-def random_beta(a: float, b: float, size: Size, dtype: Any, key: Array) -> Array:
-    """jax.random.beta."""
-    return random.beta(key, a, b, size, dtype)
-
-
-def random_laplace(loc: float, scale: float, size: Size, dtype: Any, key: Array) -> Array:
-    """jax.random.laplace."""
-    return loc + scale * random.laplace(key, size, dtype)
-
-
-def random_cauchy(loc: float, scale: float, size: Size, dtype: Any, key: Array) -> Array:
-    """jax.random.cauchy."""
-    return loc + scale * random.cauchy(key, size, dtype)
-
-
-def random_gumbel(loc: float, scale: float, size: Size, dtype: Any, key: Array) -> Array:
-    """jax.random.gumbel."""
-    return loc + scale * random.gumbel(key, size, dtype)
-
-
-def random_logistic(loc: float, scale: float, size: Size, dtype: Any, key: Array) -> Array:
-    """jax.random.logistic."""
-    return loc + scale * random.logistic(key, size, dtype)
-
-
 def random_lognormal(mean: float, sd: float, size: Size, dtype: Any, key: Array) -> Array:
     """jax.random.lognormal."""
     return random.lognormal(key, sd, size, dtype) * math.exp(mean)
-
-
-def random_student_t(df: float, size: Size, dtype: Any, key: Array) -> Array:
-    """jax.random.t."""
-    return random.t(key, df, size, dtype)
-
-
-def random_chi_square(df: float, size: Size, dtype: Any, key: Array) -> Array:
-    """jax.random.chisquare."""
-    return random.chisquare(key, df, shape=size, dtype=dtype)
-
-
-def random_f(d1: float, d2: float, size: Size, dtype: Any, key: Array) -> Array:
-    """jax.random.f."""
-    return random.f(key, d1, d2, shape=size, dtype=dtype)
 
 
 def random_weibull(shape: float, scale: float, size: Size, dtype: Any, key: Array) -> Array:
@@ -189,41 +170,9 @@ def random_pareto(shape: float, scale: float, size: Size, dtype: Any, key: Array
     return scale * random.pareto(key, shape, size, dtype)
 
 
-def random_rayleigh(scale: float, size: Size, dtype: Any, key: Array) -> Array:
-    """jax.random.rayleigh."""
-    return random.rayleigh(key, scale, size, dtype)
-
-
-def random_triangular(
-    low: float, mode: float, high: float, size: Size, dtype: Any, key: Array
-) -> Array:
-    """jax.random.triangular."""
-    return random.triangular(key, low, mode, high, size, dtype)
-
-
 def random_bernoulli(p: float, size: Size, dtype: Any, key: Array) -> Array:
     """jax.random.bernoulli, of a probability in the number format."""
     return random.bernoulli(key, jnp.asarray(p, dtype), size)
-
-
-def random_rademacher(size: Size, key: Array) -> Array:
-    """jax.random.rademacher."""
-    return random.rademacher(key, size)
-
-
-def random_binomial(n: int, p: float, size: Size, key: Array) -> Array:
-    """jax.random.binomial."""
-    return random.binomial(key, n, p, size)
-
-
-def random_geometric(p: float, size: Size, key: Array) -> Array:
-    """jax.random.geometric."""
-    return random.geometric(key, p, size)
-
-
-def random_poisson(rate: float, size: Size, key: Array) -> Array:
-    """jax.random.poisson."""
-    return random.poisson(key, rate, size)
 
 
 def random_integers(n: int, size: Size, key: Array) -> Array:
@@ -238,11 +187,6 @@ def random_categorical(logits: Array, size: Size, key: Array) -> Array:
     keys = random.split(key, parts)
     drawn = [random.categorical(own, logits, shape=(rows, *size[1:])) for own in keys]
     return jnp.concatenate(drawn)[: size[0]]
-
-
-def random_permutation(n: int, key: Array) -> Array:
-    """jax.random.permutation."""
-    return random.permutation(key, n)
 
 
 def random_multinomial(n: int, p: Array, key: Array) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import keras
@@ -42,29 +43,20 @@ def layer_norm(x: Tensor, training: bool) -> Tensor:
 # ---- initialisers --------------------------------------------------------------------------------
 
 
-def glorot_uniform(fan_in: int, fan_out: int, dtype: str) -> Tensor:
-    """keras.initializers.GlorotUniform, whose first axis is that of inputs."""
-    return keras.ops.transpose(initializers.GlorotUniform()((fan_in, fan_out), dtype))
+def _weights(initialiser: Callable[[], Callable[..., Tensor]]) -> Callable[..., Tensor]:
+    """An initialiser of keras, whose first axis is that of inputs."""
+
+    def weights(fan_in: int, fan_out: int, dtype: str) -> Tensor:
+        return keras.ops.transpose(initialiser()((fan_in, fan_out), dtype))
+
+    return weights
 
 
-def glorot_normal(fan_in: int, fan_out: int, dtype: str) -> Tensor:
-    """keras.initializers.GlorotNormal."""
-    return keras.ops.transpose(initializers.GlorotNormal()((fan_in, fan_out), dtype))
-
-
-def he_uniform(fan_in: int, fan_out: int, dtype: str) -> Tensor:
-    """keras.initializers.HeUniform."""
-    return keras.ops.transpose(initializers.HeUniform()((fan_in, fan_out), dtype))
-
-
-def he_normal(fan_in: int, fan_out: int, dtype: str) -> Tensor:
-    """keras.initializers.HeNormal."""
-    return keras.ops.transpose(initializers.HeNormal()((fan_in, fan_out), dtype))
-
-
-def lecun_normal(fan_in: int, fan_out: int, dtype: str) -> Tensor:
-    """keras.initializers.LecunNormal."""
-    return keras.ops.transpose(initializers.LecunNormal()((fan_in, fan_out), dtype))
+glorot_uniform = _weights(initializers.GlorotUniform)
+glorot_normal = _weights(initializers.GlorotNormal)
+he_uniform = _weights(initializers.HeUniform)
+he_normal = _weights(initializers.HeNormal)
+lecun_normal = _weights(initializers.LecunNormal)
 
 
 def conv_he_normal(inputs: int, outputs: int, size: int, dtype: str) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -198,14 +199,42 @@ def _truncated(low: float, high: float, size: Size, generator: Generator) -> Arr
 # ---- samplers ------------------------------------------------------------------------------------
 
 
-def random_uniform(low: float, high: float, size: Size, dtype: Any, generator: Generator) -> Array:
-    """Numpy's uniform."""
-    return generator.uniform(low, high, size).astype(dtype)
+def _numbers(draw: str, *standard: float) -> Callable[..., Array]:
+    """The method of numpy's generators, in the number format; its last arguments are `standard`."""
+
+    def drawn(*given: Any, dtype: Any, generator: Generator) -> Array:
+        *parameters, size = given
+        return getattr(generator, draw)(*parameters, *standard, size).astype(dtype)
+
+    return drawn
 
 
-def random_normal(mean: float, sd: float, size: Size, dtype: Any, generator: Generator) -> Array:
-    """Numpy's normal."""
-    return generator.normal(mean, sd, size).astype(dtype)
+def _counts(draw: str) -> Callable[..., Array]:
+    """The method of numpy's generators, which gives whole numbers."""
+    return lambda *given, generator: getattr(generator, draw)(*given)
+
+
+random_uniform = _numbers("uniform")
+random_normal = _numbers("normal")
+random_exponential = _numbers("exponential")
+random_gamma = _numbers("gamma", 1.0)
+random_beta = _numbers("beta")
+random_laplace = _numbers("laplace")
+random_gumbel = _numbers("gumbel")
+random_logistic = _numbers("logistic")
+random_lognormal = _numbers("lognormal")
+random_student_t = _numbers("standard_t")
+random_chi_square = _numbers("chisquare")
+random_f = _numbers("f")
+random_rayleigh = _numbers("rayleigh")
+random_von_mises = _numbers("vonmises")
+random_triangular = _numbers("triangular")
+random_binomial = _counts("binomial")
+random_geometric = _counts("geometric")
+random_negative_binomial = _counts("negative_binomial")
+random_poisson = _counts("poisson")
+random_hypergeometric = _counts("hypergeometric")
+random_permutation = _counts("permutation")
 
 
 def random_truncated_normal(
@@ -215,61 +244,9 @@ def random_truncated_normal(
     return _truncated(low, high, size, generator).astype(dtype)
 
 
-def random_exponential(scale: float, size: Size, dtype: Any, generator: Generator) -> Array:
-    """Numpy's exponential."""
-    return generator.exponential(scale, size).astype(dtype)
-
-
-def random_gamma(shape: float, size: Size, dtype: Any, generator: Generator) -> Array:
-    """Numpy's gamma."""
-    return generator.gamma(shape, 1.0, size).astype(dtype)
-
-
-def random_beta(a: float, b: float, size: Size, dtype: Any, generator: Generator) -> Array:
-    """Numpy's beta."""
-    return generator.beta(a, b, size).astype(dtype)
-
-
-def random_laplace(loc: float, scale: float, size: Size, dtype: Any, generator: Generator) -> Array:
-    """Numpy's laplace."""
-    return generator.laplace(loc, scale, size).astype(dtype)
-
-
 def random_cauchy(loc: float, scale: float, size: Size, dtype: Any, generator: Generator) -> Array:
     """Numpy's standard_cauchy."""
     return (loc + scale * generator.standard_cauchy(size)).astype(dtype)
-
-
-def random_gumbel(loc: float, scale: float, size: Size, dtype: Any, generator: Generator) -> Array:
-    """Numpy's gumbel."""
-    return generator.gumbel(loc, scale, size).astype(dtype)
-
-
-def random_logistic(
-    loc: float, scale: float, size: Size, dtype: Any, generator: Generator
-) -> Array:
-    """Numpy's logistic."""
-    return generator.logistic(loc, scale, size).astype(dtype)
-
-
-def random_lognormal(mean: float, sd: float, size: Size, dtype: Any, generator: Generator) -> Array:
-    """Numpy's lognormal."""
-    return generator.lognormal(mean, sd, size).astype(dtype)
-
-
-def random_student_t(df: float, size: Size, dtype: Any, generator: Generator) -> Array:
-    """Numpy's standard_t."""
-    return generator.standard_t(df, size).astype(dtype)
-
-
-def random_chi_square(df: float, size: Size, dtype: Any, generator: Generator) -> Array:
-    """Numpy's chisquare."""
-    return generator.chisquare(df, size).astype(dtype)
-
-
-def random_f(d1: float, d2: float, size: Size, dtype: Any, generator: Generator) -> Array:
-    """Numpy's f."""
-    return generator.f(d1, d2, size).astype(dtype)
 
 
 def random_weibull(
@@ -286,25 +263,6 @@ def random_pareto(
     return (scale * (1.0 + generator.pareto(shape, size))).astype(dtype)
 
 
-def random_rayleigh(scale: float, size: Size, dtype: Any, generator: Generator) -> Array:
-    """Numpy's rayleigh."""
-    return generator.rayleigh(scale, size).astype(dtype)
-
-
-def random_von_mises(
-    mu: float, kappa: float, size: Size, dtype: Any, generator: Generator
-) -> Array:
-    """Numpy's vonmises."""
-    return generator.vonmises(mu, kappa, size).astype(dtype)
-
-
-def random_triangular(
-    low: float, mode: float, high: float, size: Size, dtype: Any, generator: Generator
-) -> Array:
-    """Numpy's triangular."""
-    return generator.triangular(low, mode, high, size).astype(dtype)
-
-
 def random_bernoulli(p: float, size: Size, generator: Generator) -> Array:
     """Whether a uniform number is less than p."""
     return generator.random(size) < p
@@ -313,33 +271,6 @@ def random_bernoulli(p: float, size: Size, generator: Generator) -> Array:
 def random_rademacher(size: Size, generator: Generator) -> Array:
     """1 or -1."""
     return 2 * generator.integers(0, 2, size) - 1
-
-
-def random_binomial(n: int, p: float, size: Size, generator: Generator) -> Array:
-    """Numpy's binomial."""
-    return generator.binomial(n, p, size)
-
-
-def random_geometric(p: float, size: Size, generator: Generator) -> Array:
-    """Numpy's geometric."""
-    return generator.geometric(p, size)
-
-
-def random_negative_binomial(n: int, p: float, size: Size, generator: Generator) -> Array:
-    """Numpy's negative_binomial."""
-    return generator.negative_binomial(n, p, size)
-
-
-def random_poisson(rate: float, size: Size, generator: Generator) -> Array:
-    """Numpy's poisson."""
-    return generator.poisson(rate, size)
-
-
-def random_hypergeometric(
-    good: int, bad: int, drawn: int, size: Size, generator: Generator
-) -> Array:
-    """Numpy's hypergeometric."""
-    return generator.hypergeometric(good, bad, drawn, size)
 
 
 def random_integers(n: int, size: Size, generator: Generator) -> Array:
@@ -352,11 +283,6 @@ def random_categorical(logits: Array, size: Size, generator: Generator) -> Array
     wide = np.exp(logits.astype(np.float64) - logits.max())
     steps = np.cumsum(wide)
     return np.searchsorted(steps[:-1], steps[-1] * generator.random(size), side="right")
-
-
-def random_permutation(n: int, generator: Generator) -> Array:
-    """Numpy's permutation."""
-    return generator.permutation(n)
 
 
 def random_multinomial(n: int, p: Array, generator: Generator) -> Array:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch.distributions import constraints  # noqa: F401  # loads what the distributions need
+from torch.distributions import Distribution
 
 Size = tuple[int, ...]
 
@@ -77,24 +78,19 @@ def batch_norm(x: Tensor) -> Tensor:
 # ---- initialisers --------------------------------------------------------------------------------
 
 
-def glorot_uniform(fan_in: int, fan_out: int, dtype: torch.dtype) -> Tensor:
-    """torch.nn.init.xavier_uniform_."""
-    return nn.init.xavier_uniform_(torch.empty(fan_out, fan_in, dtype=dtype))
+def _weights(fill: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
+    """The initialiser of torch.nn.init."""
+
+    def weights(fan_in: int, fan_out: int, dtype: torch.dtype) -> Tensor:
+        return fill(torch.empty(fan_out, fan_in, dtype=dtype))
+
+    return weights
 
 
-def glorot_normal(fan_in: int, fan_out: int, dtype: torch.dtype) -> Tensor:
-    """torch.nn.init.xavier_normal_."""
-    return nn.init.xavier_normal_(torch.empty(fan_out, fan_in, dtype=dtype))
-
-
-def he_uniform(fan_in: int, fan_out: int, dtype: torch.dtype) -> Tensor:
-    """torch.nn.init.kaiming_uniform_."""
-    return nn.init.kaiming_uniform_(torch.empty(fan_out, fan_in, dtype=dtype))
-
-
-def he_normal(fan_in: int, fan_out: int, dtype: torch.dtype) -> Tensor:
-    """torch.nn.init.kaiming_normal_."""
-    return nn.init.kaiming_normal_(torch.empty(fan_out, fan_in, dtype=dtype))
+glorot_uniform = _weights(nn.init.xavier_uniform_)
+glorot_normal = _weights(nn.init.xavier_normal_)
+he_uniform = _weights(nn.init.kaiming_uniform_)
+he_normal = _weights(nn.init.kaiming_normal_)
 
 
 def lecun_normal(fan_in: int, fan_out: int, dtype: torch.dtype) -> Tensor:
@@ -131,13 +127,46 @@ def orthogonal(n: int) -> Tensor:
 # ---- samplers ------------------------------------------------------------------------------------
 
 
-def _of(law: Any, size: Size, dtype: torch.dtype) -> Tensor:
-    drawn: Tensor = law.sample(size).to(dtype)
+def _numbers(law: Callable[..., Distribution]) -> Callable[..., Tensor]:
+    """A law of torch.distributions, in float32."""
+
+    def drawn(*given: Any) -> Tensor:
+        *parameters, size = given
+        return law(*map(float, parameters)).sample(size)
+
     return drawn
 
 
-def _number(value: float, dtype: torch.dtype) -> Tensor:
-    return torch.tensor(float(value), dtype=dtype)
+def _in_format(law: Callable[..., Distribution]) -> Callable[..., Tensor]:
+    """A law of torch.distributions, in the number format of its parameters."""
+
+    def drawn(loc: float, scale: float, size: Size, dtype: torch.dtype) -> Tensor:
+        own = (torch.tensor(float(one), dtype=dtype) for one in (loc, scale))
+        return law(*own).sample(size).to(dtype)
+
+    return drawn
+
+
+def _filled(fill: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """A method that fills a tensor."""
+
+    def drawn(*given: Any, dtype: torch.dtype) -> Tensor:
+        *parameters, size = given
+        return fill(torch.empty(size, dtype=dtype), *parameters)
+
+    return drawn
+
+
+random_beta = _numbers(torch.distributions.Beta)
+random_student_t = _numbers(torch.distributions.StudentT)
+random_chi_square = _numbers(torch.distributions.Chi2)
+random_f = _numbers(torch.distributions.FisherSnedecor)
+random_von_mises = _numbers(torch.distributions.VonMises)
+random_laplace = _in_format(torch.distributions.Laplace)
+random_gumbel = _in_format(torch.distributions.Gumbel)
+random_cauchy = _filled(Tensor.cauchy_)
+random_lognormal = _filled(Tensor.log_normal_)
+random_bernoulli = _filled(Tensor.bernoulli_)
 
 
 def random_uniform(low: float, high: float, size: Size, dtype: torch.dtype) -> Tensor:
@@ -169,46 +198,6 @@ def random_gamma(shape: float, size: Size) -> Tensor:
     return torch.distributions.Gamma(float(shape), 1.0).sample(size)
 
 
-def random_beta(a: float, b: float, size: Size) -> Tensor:
-    """torch.distributions.Beta."""
-    return torch.distributions.Beta(float(a), float(b)).sample(size)
-
-
-def random_laplace(loc: float, scale: float, size: Size, dtype: torch.dtype) -> Tensor:
-    """torch.distributions.Laplace."""
-    return _of(torch.distributions.Laplace(_number(loc, dtype), _number(scale, dtype)), size, dtype)
-
-
-def random_cauchy(loc: float, scale: float, size: Size, dtype: torch.dtype) -> Tensor:
-    """Tensor.cauchy_."""
-    return torch.empty(size, dtype=dtype).cauchy_(loc, scale)
-
-
-def random_gumbel(loc: float, scale: float, size: Size, dtype: torch.dtype) -> Tensor:
-    """torch.distributions.Gumbel."""
-    return _of(torch.distributions.Gumbel(_number(loc, dtype), _number(scale, dtype)), size, dtype)
-
-
-def random_lognormal(mean: float, sd: float, size: Size, dtype: torch.dtype) -> Tensor:
-    """Tensor.log_normal_."""
-    return torch.empty(size, dtype=dtype).log_normal_(mean, sd)
-
-
-def random_student_t(df: float, size: Size) -> Tensor:
-    """torch.distributions.StudentT."""
-    return torch.distributions.StudentT(float(df)).sample(size)
-
-
-def random_chi_square(df: float, size: Size) -> Tensor:
-    """torch.distributions.Chi2."""
-    return torch.distributions.Chi2(float(df)).sample(size)
-
-
-def random_f(d1: float, d2: float, size: Size) -> Tensor:
-    """torch.distributions.FisherSnedecor."""
-    return torch.distributions.FisherSnedecor(float(d1), float(d2)).sample(size)
-
-
 def random_weibull(shape: float, scale: float, size: Size) -> Tensor:
     """torch.distributions.Weibull."""
     return torch.distributions.Weibull(float(scale), float(shape)).sample(size)
@@ -217,16 +206,6 @@ def random_weibull(shape: float, scale: float, size: Size) -> Tensor:
 def random_pareto(shape: float, scale: float, size: Size) -> Tensor:
     """torch.distributions.Pareto."""
     return torch.distributions.Pareto(float(scale), float(shape)).sample(size)
-
-
-def random_von_mises(mu: float, kappa: float, size: Size) -> Tensor:
-    """torch.distributions.VonMises."""
-    return torch.distributions.VonMises(float(mu), float(kappa)).sample(size)
-
-
-def random_bernoulli(p: float, size: Size, dtype: torch.dtype) -> Tensor:
-    """Tensor.bernoulli_."""
-    return torch.empty(size, dtype=dtype).bernoulli_(p)
 
 
 def random_binomial(n: int, p: float, size: Size) -> Tensor:
