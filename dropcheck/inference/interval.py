@@ -22,7 +22,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from operator import mul
 
 import numpy as np
 
@@ -116,19 +115,18 @@ def estimate_interval(
         return _constant(centre, draws, alpha)
     rank = axes.rank
     radius = _radius(rank, blocks, SECOND_ORDER_SHARE * alpha)
-    places = _few_places if rank <= 24 else _places
 
     def at(steps: Floats) -> list[float]:
         found: list[float] = theta(middle + axes.steps @ steps).tolist()
         return found
 
-    values = at(places(rank, radius)) if math.isfinite(radius) else []
+    values = at(_places(rank, radius)) if math.isfinite(radius) else []
     defined = bool(values) and all(map(math.isfinite, values))
     if not defined:  # nearer by it may be
         centre = float(theta(middle)[0])
         if not math.isfinite(centre):
             return _undefined()
-        values = [centre, *at(places(rank, 0.0)[:, : 1 + 2 * rank])[1:]]
+        values = [centre, *at(_places(rank, 0.0)[:, : 1 + 2 * rank])[1:]]
     centre = values[0]
     # a central difference over one standard error
     gradient = [values[1 + axis] - values[1 + rank + axis] for axis in range(rank)]
@@ -254,6 +252,11 @@ def _radius(rank: int, blocks: int, alpha: float) -> float:
     return math.sqrt((blocks - 1) * x / (1 - x)) if x < 1 else math.inf
 
 
+def _pairs(rank: int) -> list[tuple[int, int]]:
+    return [(j, k) for j in range(rank) for k in range(j)]
+
+
+@lru_cache(maxsize=8)
 def _places(rank: int, radius: float) -> Floats:
     """Where the quantity is asked for, in steps along the axes: [rank, points].
 
@@ -261,14 +264,11 @@ def _places(rank: int, radius: float) -> Floats:
     along every axis and between every two, ahead and back, and the corners.
     """
     unit = np.eye(rank)
-    between = [(unit[j] + unit[k]) / math.sqrt(2) for j in range(rank) for k in range(j)]
+    between = [(unit[j] + unit[k]) / math.sqrt(2) for j, k in _pairs(rank)]
     ahead = radius * np.array([*unit, *between])
     corners = radius * math.sqrt(rank) * unit
     near = [0 * unit[:1], 0.5 * unit, -0.5 * unit]
     return np.concatenate([*near, ahead, -ahead, corners, -corners]).T
-
-
-_few_places = lru_cache(maxsize=64)(_places)
 
 
 def _second_order(
@@ -288,12 +288,9 @@ def _second_order(
     count = rank * (rank + 1) // 2
     norm = math.hypot(*gradient)
     ahead = [slope / norm for slope in gradient] if norm > 0 else [1.0] + [0.0] * (rank - 1)
-    if rank == 1:  # the gradient lies along the axis
-        forth, back = (far[0], far[1]) if ahead[0] > 0 else (far[1], far[0])
-    else:
-        _, forth, back = at(np.array([(0.0, radius * part, -radius * part) for part in ahead]))
-        if not (math.isfinite(forth) and math.isfinite(back)):
-            return None
+    forth, back = at(radius * np.outer(ahead, (1.0, -1.0)))
+    if not (math.isfinite(forth) and math.isfinite(back)):
+        return None
     # differences of rounded numbers are no curvature
     noise = 8 * EPSILON * abs(centre) / radius**2
 
@@ -302,28 +299,15 @@ def _second_order(
         return 0.0 if abs(found) <= noise else found
 
     curved = [curvature(far[place], far[count + place]) for place in range(count)]
-    hessian = [[0.0] * rank for _ in range(rank)]
-    place = rank
-    for j in range(rank):
-        hessian[j][j] = curved[j]
-        for k in range(j):
-            hessian[j][k] = hessian[k][j] = curved[place] - (curved[j] + curved[k]) / 2
-            place += 1
-    along = sum(part * sum(map(mul, row, ahead)) for part, row in zip(ahead, hessian, strict=True))
+    hessian = np.diag(curved[:rank])
+    for (j, k), between in zip(_pairs(rank), curved[rank:], strict=True):
+        hessian[j, k] = hessian[k, j] = between - (curved[j] + curved[k]) / 2
+    along = float(np.asarray(ahead) @ hessian @ ahead)
     odd = abs((forth - back) / 2 - norm * radius)
     even = abs(curvature(forth, back) - along) * radius**2 / 2
     left = odd + even if odd + even > 8 * EPSILON * abs(centre) else 0.0
-    return radius**2 / 2 * _steepest(hessian) + left
-
-
-def _steepest(hessian: list[list[float]]) -> float:
-    """The largest magnitude of an eigenvalue of a symmetric matrix."""
-    if len(hessian) == 1:
-        return abs(hessian[0][0])
-    if len(hessian) == 2:
-        (a, b), (_, d) = hessian
-        return abs(a + d) / 2 + math.hypot((a - d) / 2, b)
-    return float(np.abs(np.linalg.eigvalsh(hessian)).max())
+    steepest = float(np.abs(np.linalg.eigvalsh(hessian)).max())
+    return radius**2 / 2 * steepest + left
 
 
 def _shape(influence: Floats) -> tuple[float, float]:
