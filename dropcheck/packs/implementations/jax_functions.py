@@ -60,20 +60,20 @@ def layer_norm(x: Array, training: bool) -> Array:
 # ---- initialisers --------------------------------------------------------------------------------
 
 
-def _weights(name: str) -> Callable[..., Array]:
-    """The initialiser of jax.nn.initializers, whose first axis is that of inputs."""
+def _weights(initialiser: Callable[[], Any]) -> Callable[..., Array]:
+    """An initialiser of jax, whose first axis is that of inputs."""
 
     def weights(fan_in: int, fan_out: int, dtype: Any, key: Array) -> Array:
-        return getattr(jax.nn.initializers, name)()(key, (fan_in, fan_out), dtype).T
+        return initialiser()(key, (fan_in, fan_out), dtype).T
 
     return weights
 
 
-glorot_uniform = _weights("glorot_uniform")
-glorot_normal = _weights("glorot_normal")
-he_uniform = _weights("he_uniform")
-he_normal = _weights("he_normal")
-lecun_normal = _weights("lecun_normal")
+glorot_uniform = _weights(jax.nn.initializers.glorot_uniform)
+glorot_normal = _weights(jax.nn.initializers.glorot_normal)
+he_uniform = _weights(jax.nn.initializers.he_uniform)
+he_normal = _weights(jax.nn.initializers.he_normal)
+lecun_normal = _weights(jax.nn.initializers.lecun_normal)
 
 
 def conv_he_normal(inputs: int, outputs: int, size: int, dtype: Any, key: Array) -> Array:
@@ -101,48 +101,48 @@ def orthogonal(n: int, key: Array) -> Array:
 # ---- samplers ------------------------------------------------------------------------------------
 
 
-def _standard(name: str) -> Callable[..., Array]:
-    """The function of jax.random, whose numbers have the location 0 and the scale 1."""
+def _standard(draw: Callable[..., Array]) -> Callable[..., Array]:
+    """A function of jax.random, whose numbers have the location 0 and the scale 1."""
 
     def drawn(loc: float, scale: float, size: Size, dtype: Any, key: Array) -> Array:
-        return loc + scale * getattr(random, name)(key, size, dtype)
+        return loc + scale * draw(key, size, dtype)
 
     return drawn
 
 
-def _numbers(name: str) -> Callable[..., Array]:
-    """The function of jax.random, in the number format."""
+def _numbers(draw: Callable[..., Array]) -> Callable[..., Array]:
+    """A function of jax.random, in the number format."""
 
     def drawn(*given: Any, dtype: Any, key: Array) -> Array:
         *parameters, size = given
-        return getattr(random, name)(key, *parameters, shape=size, dtype=dtype)
+        return draw(key, *parameters, shape=size, dtype=dtype)
 
     return drawn
 
 
-def _counts(name: str) -> Callable[..., Array]:
-    """The function of jax.random, which gives whole numbers."""
-    return lambda *given, key: getattr(random, name)(key, *given)
+def _counts(draw: Callable[..., Array]) -> Callable[..., Array]:
+    """A function of jax.random, which gives whole numbers."""
+    return lambda *given, key: draw(key, *given)
 
 
-random_normal = _standard("normal")
-random_laplace = _standard("laplace")
-random_cauchy = _standard("cauchy")
-random_gumbel = _standard("gumbel")
-random_logistic = _standard("logistic")
-random_truncated_normal = _numbers("truncated_normal")
-random_gamma = _numbers("gamma")
-random_beta = _numbers("beta")
-random_rayleigh = _numbers("rayleigh")
-random_triangular = _numbers("triangular")
-random_student_t = _numbers("t")
-random_chi_square = _numbers("chisquare")
-random_f = _numbers("f")
-random_binomial = _counts("binomial")
-random_geometric = _counts("geometric")
-random_poisson = _counts("poisson")
-random_rademacher = _counts("rademacher")
-random_permutation = _counts("permutation")
+random_normal = _standard(random.normal)
+random_laplace = _standard(random.laplace)
+random_cauchy = _standard(random.cauchy)
+random_gumbel = _standard(random.gumbel)
+random_logistic = _standard(random.logistic)
+random_truncated_normal = _numbers(random.truncated_normal)
+random_gamma = _numbers(random.gamma)
+random_beta = _numbers(random.beta)
+random_rayleigh = _numbers(random.rayleigh)
+random_triangular = _numbers(random.triangular)
+random_student_t = _numbers(random.t)
+random_chi_square = _numbers(random.chisquare)
+random_f = _numbers(random.f)
+random_binomial = _counts(random.binomial)
+random_geometric = _counts(random.geometric)
+random_poisson = _counts(random.poisson)
+random_rademacher = _counts(random.rademacher)
+random_permutation = _counts(random.permutation)
 
 
 def random_uniform(low: float, high: float, size: Size, dtype: Any, key: Array) -> Array:

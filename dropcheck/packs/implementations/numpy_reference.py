@@ -199,42 +199,42 @@ def _truncated(low: float, high: float, size: Size, generator: Generator) -> Arr
 # ---- samplers ------------------------------------------------------------------------------------
 
 
-def _numbers(draw: str, *standard: float) -> Callable[..., Array]:
-    """The method of numpy's generators, in the number format; its last arguments are `standard`."""
+def _numbers(draw: Callable[..., Array], *standard: float) -> Callable[..., Array]:
+    """A method of numpy's generators, in the number format; its last arguments are `standard`."""
 
     def drawn(*given: Any, dtype: Any, generator: Generator) -> Array:
         *parameters, size = given
-        return getattr(generator, draw)(*parameters, *standard, size).astype(dtype)
+        return draw(generator, *parameters, *standard, size).astype(dtype)
 
     return drawn
 
 
-def _counts(draw: str) -> Callable[..., Array]:
-    """The method of numpy's generators, which gives whole numbers."""
-    return lambda *given, generator: getattr(generator, draw)(*given)
+def _counts(draw: Callable[..., Array]) -> Callable[..., Array]:
+    """A method of numpy's generators, which gives whole numbers."""
+    return lambda *given, generator: draw(generator, *given)
 
 
-random_uniform = _numbers("uniform")
-random_normal = _numbers("normal")
-random_exponential = _numbers("exponential")
-random_gamma = _numbers("gamma", 1.0)
-random_beta = _numbers("beta")
-random_laplace = _numbers("laplace")
-random_gumbel = _numbers("gumbel")
-random_logistic = _numbers("logistic")
-random_lognormal = _numbers("lognormal")
-random_student_t = _numbers("standard_t")
-random_chi_square = _numbers("chisquare")
-random_f = _numbers("f")
-random_rayleigh = _numbers("rayleigh")
-random_von_mises = _numbers("vonmises")
-random_triangular = _numbers("triangular")
-random_binomial = _counts("binomial")
-random_geometric = _counts("geometric")
-random_negative_binomial = _counts("negative_binomial")
-random_poisson = _counts("poisson")
-random_hypergeometric = _counts("hypergeometric")
-random_permutation = _counts("permutation")
+random_uniform = _numbers(Generator.uniform)
+random_normal = _numbers(Generator.normal)
+random_exponential = _numbers(Generator.exponential)
+random_gamma = _numbers(Generator.gamma, 1.0)
+random_beta = _numbers(Generator.beta)
+random_laplace = _numbers(Generator.laplace)
+random_gumbel = _numbers(Generator.gumbel)
+random_logistic = _numbers(Generator.logistic)
+random_lognormal = _numbers(Generator.lognormal)
+random_student_t = _numbers(Generator.standard_t)
+random_chi_square = _numbers(Generator.chisquare)
+random_f = _numbers(Generator.f)
+random_rayleigh = _numbers(Generator.rayleigh)
+random_von_mises = _numbers(Generator.vonmises)
+random_triangular = _numbers(Generator.triangular)
+random_binomial = _counts(Generator.binomial)
+random_geometric = _counts(Generator.geometric)
+random_negative_binomial = _counts(Generator.negative_binomial)
+random_poisson = _counts(Generator.poisson)
+random_hypergeometric = _counts(Generator.hypergeometric)
+random_permutation = _counts(Generator.permutation)
 
 
 def random_truncated_normal(
