@@ -32,8 +32,6 @@ GROUPED = {
 }
 """Commands of arguments in braces, with their number."""
 ENCLOSING[r"\|"] = (r"\|", ENCLOSING[r"\lVert"][1])
-PAIRWISE = {"max": "maximum", "min": "minimum"}
-"""Functions of one array, and those of two numbers that mathematics calls the same."""
 AFTER = {pieces[1]: name for name, pieces in _PIECES.items() if not pieces[0]}
 """Signs that stand after their argument."""
 RELATIONS = {str(SIGNS[sign].latex): sign for sign in ("==", "<", "<=", ">", ">=", "!=")}

@@ -14,6 +14,7 @@ from dropcheck.language.lowering.axes import axes_of
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Binary, Call, Name, Negative, Node, Number
 from dropcheck.vocabulary.functions import FUNCTIONS
+from dropcheck.vocabulary.functions.reductions import PAIRWISE
 from dropcheck.vocabulary.latex_words import (
     AFTER,
     AND,
@@ -24,7 +25,6 @@ from dropcheck.vocabulary.latex_words import (
     LOGIC,
     NOT,
     OR,
-    PAIRWISE,
     RELATIONS,
     TOTALS,
 )  # fmt: skip

@@ -19,9 +19,11 @@ from dropcheck.language.syntax import Call, Name, Node, bind, unknown_keyword
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.function import AXIS, Function, Parameter
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
+from dropcheck.vocabulary.functions.arrays import ARRAY
 from dropcheck.vocabulary.functions.elementwise import EXP, ROUND
 from dropcheck.vocabulary.functions.number_formats import ROUNDED
 from dropcheck.vocabulary.functions.of_laws import DENSITY, LOG_DENSITY
+from dropcheck.vocabulary.functions.reductions import PAIRWISE
 from dropcheck.vocabulary.functions.truths import WHERE
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import LAWS
@@ -102,6 +104,8 @@ def _function(context: Context, function: Function, node: Call) -> Value:
         taken = context.graph.taken(values[0], (values[1], values[2]), node.at)
         if taken is not None:
             return taken
+    if (pairwise := _of_listed_numbers(context, function, values, node)) is not None:
+        return pairwise
     given = tuple(value.shape for value in values)
     try:
         shape = function.shape(given, options)
@@ -116,6 +120,18 @@ def _function(context: Context, function: Function, node: Call) -> Value:
         return context.graph.constant("number", constant, shape=shape, at=node.at, options=written)
     chosen = tuple(sorted((name, hashable(value)) for name, value in options.items()))
     return context.graph.operation(function, values, shape, node.at, chosen)
+
+
+def _of_listed_numbers(
+    context: Context, function: Function, values: tuple[Value, ...], node: Call
+) -> Value | None:
+    """`max([a, b])` as `maximum(a, b)`: more is known of numbers than of an array of them."""
+    if function.name not in PAIRWISE or len(node.arguments) > 1 or node.keywords:
+        return None
+    items = values[0].inputs if values[0].operation == ARRAY.name else ()
+    if len(items) < 2 or items[0].shape:
+        return None
+    return context.graph.elementwise(FUNCTIONS[PAIRWISE[function.name]], items, node.at)
 
 
 def _bind_function(

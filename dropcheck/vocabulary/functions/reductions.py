@@ -258,6 +258,8 @@ NORM = _over("norm", _norm,
       square=algebra.squared_norm,
       degree=lambda options: None if options.get("ord") == 0 else 1.0,  # of order 0 it counts
       defined=defined_where.NORM)  # fmt: skip
+PAIRWISE = {"max": "maximum", "min": "minimum"}
+"""Functions of one array, and those of numbers that mathematics calls the same."""
 MAX = _over("max", partial(_over_axes, np.max), "largest", picking, LARGEST_ELEMENT, empty=False,
             latex=r"\max", elsewhere=("amax",), degree=LINEAR, by_rank=True,
             defined=defined_where.PICKED)  # fmt: skip
