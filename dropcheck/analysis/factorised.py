@@ -11,13 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
-from typing import Protocol
 
 import numpy as np
 
 from dropcheck.analysis.bounds import Hulls
 from dropcheck.analysis.moments.independence import grouped
-from dropcheck.analysis.products import ValuePowers
+from dropcheck.analysis.products import Summand, ValuePowers
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, computed, constant_beside
 from dropcheck.vocabulary.functions.algebra import PolynomialError
@@ -37,22 +36,6 @@ Estimates = tuple[Floats, Floats]
 """Numbers, and how far each may be off; NaN where they are not known."""
 _Powers = Mapping[int, float]
 _Exponents = tuple[float, ...]
-
-
-class Summand(Protocol):
-    """[given] · Π (value − centre)^power."""
-
-    @property
-    def factors(self) -> ValuePowers:
-        """The quantities and their powers."""
-
-    @property
-    def given(self) -> Value | None:
-        """The condition."""
-
-    @property
-    def centres(self) -> tuple[float, ...]:
-        """A number for each quantity; none where all are 0."""
 
 
 class Factorised:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from dropcheck.language.graph import Kind, Value
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, NEGATIVE, POWER
@@ -26,6 +27,23 @@ from dropcheck.vocabulary.functions.linear_algebra import MATMUL
 
 ValuePowers = tuple[tuple[Value, int], ...]
 """Values and the whole powers that they are raised to."""
+
+
+class Summand(Protocol):
+    """[given] · Π (value − centre)^power."""
+
+    @property
+    def factors(self) -> ValuePowers:
+        """The quantities and their powers."""
+
+    @property
+    def given(self) -> Value | None:
+        """The condition."""
+
+    @property
+    def centres(self) -> tuple[float, ...]:
+        """A number for each quantity; none where all are 0."""
+
 
 # Parts of one quantity, and the largest power of a part: past that sums of powers cost more than
 # they save.

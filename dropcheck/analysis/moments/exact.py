@@ -6,15 +6,16 @@ from the moments of the laws alone, whatever the size of the arrays.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
+from dropcheck.analysis.conditioned import conditioned
 from dropcheck.analysis.factorised import Factorised
 from dropcheck.analysis.moments.enumeration import Outcomes, outcomes_of
-from dropcheck.analysis.moments.linear_forms import factors_of, moments_of
+from dropcheck.analysis.moments.linear_forms import ProductMoments, linear_factors, moments_of
 from dropcheck.analysis.moments.norms import Norms
 from dropcheck.analysis.moments.single_draw import Found
 from dropcheck.analysis.polynomials.expectation import PRECISION, drawn_in, expected
@@ -93,18 +94,31 @@ def exact_moments(
     """
     if not integrands:
         return None
+    moments = _at_once(integrands, groups, found)
+    if moments is not None or groups is not None:
+        return moments
+    norm = Norms(integrate=False).norm
+    return _with_offs(lambda: conditioned(integrands, partial(_at_once, known=found), norm))
+
+
+def _at_once(
+    integrands: Sequence[Integrand],
+    groups: Mapping[str, int] | None = None,
+    known: Found | None = None,
+) -> ExactMoments | None:
+    """The exact moments, with no draw known beforehand."""
     moments = _of_outcomes(integrands, FEW_OUTCOMES) if groups is None else None
     if moments is not None:
         return moments
-    by_factors = _of_factors(integrands, groups, found, MANY_FACTORS)
+    by_factors = _of_factors(integrands, groups, known, MANY_FACTORS)
     if by_factors is not None:
         return by_factors
     try:
         with np.errstate(all="ignore"):  # what overflows is refused where it is looked at
-            return _of_polynomials(integrands, groups, found)
+            return _of_polynomials(integrands, groups, known)
     except PolynomialError as error:
         linked = isinstance(error, TooLargeError)
-        by_factors = _of_factors(integrands, groups, found, 2, linked)
+        by_factors = _of_factors(integrands, groups, known, 2, linked)
     if by_factors is not None or groups is not None:
         return by_factors
     return _of_outcomes(integrands, MOST_OUTCOMES) or _of_linear_forms(integrands)
@@ -228,10 +242,14 @@ def _in_outcomes(integrand: Integrand, table: Outcomes) -> Floats:
 
 def _of_linear_forms(integrands: Sequence[Integrand]) -> ExactMoments | None:
     """Where they are products of a few linear forms in draws, as recurrences make them."""
+    return _with_offs(lambda: moments_of([linear_factors(one) for one in integrands]))
+
+
+def _with_offs(moments: Callable[[], ProductMoments]) -> ExactMoments | None:
+    """Moments of which it is known how far they may be off; None where they are not known."""
     try:
-        products = [_linear_factors(one) for one in integrands]
         with np.errstate(all="ignore"):
-            found = moments_of(products)
+            found = moments()
         sizes = _magnitude(found.means, found.means_off)
         spreads = _magnitude(found.covariances, found.covariances_off)
         return _with_error(found.means, sizes, {1: (found.covariances, spreads)})
@@ -276,24 +294,6 @@ def _mean_of_products(known: Found | None, *averaged: ValuePowers) -> tuple[floa
 def _magnitude(found: Floats, off: Floats) -> Floats:
     """The size of which a share is what may be off."""
     return np.asarray(np.abs(found) + off / PRECISION)
-
-
-def _linear_factors(integrand: Integrand) -> list[tuple[Value, float]]:
-    """The factors of an integrand, each less a number.
-
-    Raises:
-        PolynomialError: it has a condition, or a number is taken off a product.
-    """
-    if integrand.given is not None:
-        raise PolynomialError
-    found: list[tuple[Value, float]] = []
-    centres = integrand.centres or (0.0,) * len(integrand.factors)
-    for (value, power), centre in zip(integrand.factors, centres, strict=True):
-        factors = factors_of(value)
-        if centre and len(factors) > 1:
-            raise PolynomialError
-        found += [(one, centre) for one in factors] * power
-    return found
 
 
 def _of_polynomials(

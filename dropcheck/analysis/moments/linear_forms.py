@@ -17,6 +17,7 @@ import numpy as np
 
 from dropcheck.analysis.moments.law_bounds import fixed_arguments
 from dropcheck.analysis.polynomials.terms import TINY
+from dropcheck.analysis.products import Summand
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.vocabulary.functions.algebra import PolynomialError
@@ -51,6 +52,24 @@ class ProductMoments:
     covariances: Floats
     means_off: Floats
     covariances_off: Floats
+
+
+def linear_factors(summand: Summand) -> list[tuple[Value, float]]:
+    """The factors of a summand, each less a number.
+
+    Raises:
+        PolynomialError: it has a condition, or a number is taken off a product.
+    """
+    if summand.given is not None:
+        raise PolynomialError
+    found: list[tuple[Value, float]] = []
+    centres = summand.centres or (0.0,) * len(summand.factors)
+    for (value, power), centre in zip(summand.factors, centres, strict=True):
+        factors = factors_of(value)
+        if centre and len(factors) > 1:
+            raise PolynomialError
+        found += [(one, centre) for one in factors] * power
+    return found
 
 
 def moments_of(products: Sequence[Sequence[tuple[Value, float]]]) -> ProductMoments:

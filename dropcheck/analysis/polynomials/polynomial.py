@@ -195,10 +195,12 @@ class Polynomial:
         return self._with(self.axes, self.shape, [*self.terms, Monomial(number, loss, (), ())])
 
     def truth(self) -> Polynomial:
-        """The same, of a quantity that is 1 or 0."""
-        if not self.binary:
+        """The same, of a quantity that is 1 or 0; of a fixed one, whether it is other than 0."""
+        if self.binary:
+            return self
+        if self.fixed is None:
             raise PolynomialError
-        return self
+        return Polynomial.constant(self.space, (self.fixed != 0).astype(np.float64))
 
     def magnitude(self) -> Polynomial:
         """The size, as a letter, where such letters stand."""

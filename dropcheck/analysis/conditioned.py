@@ -1,0 +1,185 @@
+"""Exact moments given each outcome of discrete numbers, put together.
+
+E f = E E(f | N), and Cov(f, g) = E Cov(f, g | N) + Cov(E(f | N), E(g | N)), as the law of total
+covariance has it (Ross 2014, "A First Course in Probability", section 7.5). So a sum of a random
+number of terms, and a mixture by a random index, are known where they are known for each number.
+
+What outcomes A that are nearly impossible add is left out: E |f g| [A] <= ‖f‖₄ ‖g‖₄ √P(A), by
+Hölder's inequality.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from dropcheck.analysis.fewer_draws.exchanges import made_of
+from dropcheck.analysis.moments.cell_means import Norm
+from dropcheck.analysis.moments.linear_forms import ProductMoments
+from dropcheck.analysis.on_paper import first_off
+from dropcheck.analysis.polynomials.terms import TINY
+from dropcheck.analysis.products import Summand
+from dropcheck.array_types import Floats
+from dropcheck.language.graph import Kind, Value, constant_beside, folded, ordered, thawed
+from dropcheck.vocabulary.function import KernelError
+from dropcheck.vocabulary.functions.algebra import PolynomialError
+
+MOST_OUTCOMES = 64
+MOST_VALUES = 4_000  # of the graphs that are made, one for each of them
+
+KnownDraws = dict[int, float]
+"""The values of some draws."""
+
+
+class KnownMoments(Protocol):
+    """Means and covariances, and what they may be off."""
+
+    @property
+    def means(self) -> Floats:
+        """The means."""
+
+    @property
+    def error(self) -> float:
+        """In units of the product of two deviations, what a covariance may be off."""
+
+    @property
+    def mean_errors(self) -> Floats:
+        """What each mean may be off."""
+
+    def covariance(self, draws: int) -> Floats:
+        """The covariance matrix of averages over so many draws."""
+
+
+One = TypeVar("One", bound=Summand)
+
+
+def conditioned(
+    summands: Sequence[One], moments: Callable[[Sequence[One]], KnownMoments | None], norm: Norm
+) -> ProductMoments:
+    """The moments of what is averaged.
+
+    Args:
+        summands: what is averaged.
+        moments: those of summands in which the numbers are known.
+        norm: bounds of the norms of quantities.
+
+    Raises:
+        PolynomialError: there are no such numbers, or the moments are not known given them.
+    """
+    roots = [value for one in summands for value, _ in one.factors]
+    below = ordered([*roots, *(one.given for one in summands if one.given is not None)])
+    outcomes, chances, rest = _outcomes(below)
+    if not 1 < len(outcomes) <= MOST_VALUES / len(below):
+        raise PolynomialError
+    found = []
+    for outcome in outcomes:
+        of = _given(below, outcome)
+        known = moments([_of_outcome(one, of) for one in summands])
+        if known is None:
+            raise PolynomialError
+        found.append(known)
+    joined = _joined(chances, found)
+    if rest == 0:
+        return joined
+    beyond = math.sqrt(rest) ** 0.5 * np.array([_size(one, norm) for one in summands])
+    return replace(
+        joined,
+        means_off=joined.means_off + beyond * math.sqrt(rest) ** 0.5,
+        covariances_off=joined.covariances_off + 3 * np.outer(beyond, beyond),
+    )
+
+
+def _outcomes(values: Sequence[Value]) -> tuple[list[KnownDraws], Floats, float]:
+    """The outcomes of numbers that have few together, their chances, and that of all others."""
+    found: list[KnownDraws] = [{}]
+    chances, rest = np.ones(1), 0.0
+    for value in values:
+        if value.kind != Kind.DRAW or value.shape or value.law is None or not value.law.discrete:
+            continue
+        known = [one.known for one in value.inputs]
+        points = None if None in known else value.law.points(*known, at_most=MOST_OUTCOMES)
+        if points is None or len(found) * len(points[0]) > MOST_OUTCOMES:
+            continue
+        pairs = itertools.product(found, points[0].tolist())
+        found = [{**one, id(value): point} for one, point in pairs]
+        chances = np.outer(chances, points[1]).ravel()
+        rest += points[2]
+    return found, chances, rest
+
+
+def _given(values: Sequence[Value], outcome: KnownDraws) -> dict[int, Value]:
+    """What stands for each value where some draws are known.
+
+    Raises:
+        PolynomialError: a function does not take them, or rounding decides what it gives.
+    """
+    found: dict[int, Value] = {}
+    for value in values:
+        if id(value) in outcome:
+            found[id(value)] = constant_beside(value, outcome[id(value)])
+            continue
+        made = made_of(value, tuple(found.get(id(one), one) for one in value.inputs))
+        if made.kind == Kind.COMPUTED and not any(one.random for one in made.inputs):
+            constants = [one.constant for one in made.inputs]
+            options = {name: thawed(option) for name, option in made.options}
+            try:
+                constant = folded(made.function, constants, options)
+            except KernelError:
+                raise PolynomialError from None
+            made = replace(made, constant=constant, random=False)
+        found[id(value)] = made
+    if first_off(found.values()) is not None:
+        raise PolynomialError
+    return found
+
+
+def _of_outcome(summand: One, stands: dict[int, Value]) -> One:
+    given = summand.given
+    return replace(  # type: ignore[type-var]
+        summand,
+        factors=tuple((stands.get(id(value), value), power) for value, power in summand.factors),
+        given=given and stands.get(id(given), given),
+    )
+
+
+def _size(summand: Summand, norm: Norm) -> float:
+    """A bound of the norm of order 4, by the inequalities of Hölder and Minkowski.
+
+    A condition only makes it less.
+    """
+    degree = sum(power for _, power in summand.factors)
+    centres = summand.centres or (0.0,) * len(summand.factors)
+    size = 1.0
+    for (value, power), centre in zip(summand.factors, centres, strict=True):
+        size *= (norm(value, 4.0 * degree) + abs(centre)) ** power
+    return size
+
+
+def _joined(chances: Floats, found: Sequence[KnownMoments]) -> ProductMoments:
+    """The moments over all outcomes, by those given each."""
+    means = np.stack([one.means for one in found])
+    off = np.stack([one.mean_errors for one in found])
+    inner = np.stack([one.covariance(1) for one in found])
+    mean, mean_off = chances @ means, chances @ off
+    away = means - mean
+    for sizes in (np.ones_like(means), means, away * away, inner):
+        parts = np.tensordot(np.diag(chances), sizes, 1)[sizes != 0]
+        if (np.abs(parts) < TINY).any():  # too small for float64
+            raise PolynomialError
+    # of a product of two differences, each off by what both of its means may be
+    crossed = np.einsum("k,ki,kj->ij", chances, off + mean_off, np.abs(away) + off + mean_off)
+    deviations = np.sqrt(np.maximum(np.diagonal(inner, axis1=1, axis2=2), 0.0))
+    errors = chances * np.array([one.error for one in found])
+    return ProductMoments(
+        means=mean,
+        means_off=mean_off,
+        covariances=np.tensordot(chances, inner, 1) + np.einsum("k,ki,kj->ij", chances, away, away),
+        covariances_off=np.einsum("k,ki,kj->ij", errors, deviations, deviations)
+        + crossed
+        + crossed.T,
+    )
