@@ -201,7 +201,7 @@ def _of_net_means(knowledge: Knowledge, seen: Outlook, targets: Targets) -> Outl
                 above=spread.above.far,
             )
         )
-    program = replace(seen.program, clips=tuple(clips), tables=(), lean=())
+    program = replace(seen.program, clips=tuple(clips))
     return replace(seen, program=program, directions=tuple(directions))
 
 

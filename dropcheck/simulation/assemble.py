@@ -16,9 +16,8 @@ from dropcheck.simulation.code_calls import MOST_SPAN_DRAWS, before_rounding, mo
 from dropcheck.simulation.integrands import Term
 from dropcheck.simulation.program import BLOCKS_OF_SPAN, SHORTEST_SPAN, SMALLEST_BATCH, Program
 from dropcheck.simulation.shortcuts.combinations import separations
-from dropcheck.simulation.shortcuts.truth_tables import TruthTable, combinations, truths
-from dropcheck.simulation.steps import Step, computed, crossed_product, freeing
-from dropcheck.vocabulary.function import Array, Kernel
+from dropcheck.simulation.steps import Step, crossed_product, freeing
+from dropcheck.vocabulary.function import Kernel
 
 # Arrays of one span together. A run of all claims takes a fifth more with a quarter of it, and a
 # twentieth less with twice as much (measured), which fewer caches have for each core.
@@ -170,18 +169,15 @@ class ProgramBuilder:
             steps.append(self._all.step(register, crossed_product if crossed else None))
             cost += _cost(value)
         picked = picked_sources(values)
-        tables, lean = self._tables(steps) if plan is None else ((), ())
-        counted = {index for table in tables for index in table.terms}
-        summed = [term for index, term in enumerate(self._terms) if index not in counted]
         apart: tuple[Step, ...] = ()
         products = None
-        if judged is not None and plan is None and summed:
+        if judged is not None and plan is None:
             products = separations(tuple(self._terms), self._values, self._registers, judged)
         if products is not None:
             apart = freeing(_needed(steps, products.registers), products.registers)
             keep |= products.registers
         all_steps = freeing(before_rounding(steps, keep), keep)
-        held = _held(lean if tables else all_steps) + _powers(summed, self._values)
+        held = _held(all_steps) + _powers(self._terms, self._values)
         calls = [value.call for value in values if value.call is not None]
         whole = any(call.dependent for call in calls)
         most = most_of_span(self._values)
@@ -204,63 +200,10 @@ class ProgramBuilder:
             rarest=rarest(values, picked),
             paired=plan is not None,
             shared=self._all.span is not None and plan is None,
-            tables=tables,
-            lean=lean,
             separations=products,
             apart=apart,
             whole=whole,
         )
-
-    def _tables(self, steps: list[Step]) -> tuple[tuple[TruthTable, ...], tuple[Step, ...]]:
-        """Integrands that can be counted, and the steps that are needed then."""
-        groups: dict[tuple[int, ...], list[int]] = {}
-        for index, term in enumerate(self._terms):
-            looked_at = [self._values[register] for register, _ in term.factors]
-            if term.given is not None:
-                looked_at.append(self._values[term.given])
-            bits = truths(looked_at) if looked_at else None
-            if bits is None or (term.every and bits[0].shape):
-                continue
-            sources = tuple(sorted(self._registers[id(value)] for value in bits))
-            groups.setdefault(sources, []).append(index)
-        if not groups:
-            return (), ()
-        tables = tuple(
-            TruthTable(
-                sources,
-                tuple(terms),
-                math.prod(self._values[sources[0]].shape),
-                self._at_combinations(sources, terms, steps),
-            )
-            for sources, terms in groups.items()
-        )
-        counted = {index for terms in groups.values() for index in terms}
-        keep = {source for sources in groups for source in sources}
-        for index, term in enumerate(self._terms):
-            if index not in counted:
-                keep |= {register for register, _ in term.factors}
-                keep |= {term.given} if term.given is not None else set()
-        return tables, freeing(_needed(steps, keep), keep)
-
-    def _at_combinations(
-        self, sources: tuple[int, ...], terms: list[int], steps: list[Step]
-    ) -> tuple[tuple[int, Array], ...]:
-        """The registers that some integrands look at, at every combination of their truths."""
-        wanted: set[int] = set()
-        listed = list(self._terms)
-        for index in terms:
-            wanted |= {register for register, _ in listed[index].factors}
-            wanted |= {given} if (given := listed[index].given) is not None else set()
-        held: dict[int, Array] = dict(zip(sources, combinations(len(sources)), strict=True))
-        for register, value in enumerate(self._values):
-            if not value.random:
-                held[register] = value.constant
-        between = [step for step in steps if step.target not in held]
-        with np.errstate(all="ignore"):
-            for step in _needed(between, wanted - set(sources), stop=set(sources)):
-                if step.kernel is not None:
-                    held[step.target] = computed(step, [held[below] for below in step.inputs])
-        return tuple((register, held[register]) for register in wanted)
 
 
 def _held(steps: Sequence[Step]) -> int:
@@ -277,10 +220,12 @@ def _held(steps: Sequence[Step]) -> int:
 def _powers(terms: Iterable[Term], values: list[Value]) -> int:
     """Bytes a draw for what integrands are made from: each quantity as a number, and its square.
 
-    Sums of powers and of products of two are taken without an array of them.
+    Sums of powers and of products of two are taken without an array of them, and truths counted.
     """
     sizes: dict[tuple[int, int], int] = {}
     for term in terms:
+        if all(values[register].binary for register, _ in term.factors):
+            continue
         for register, power in term.factors:
             size = 8 * math.prod(values[register].shape)
             sizes[register, 1] = size
@@ -299,19 +244,14 @@ def _bytes(value: Value) -> int:
     return size * math.prod(value.shape)
 
 
-def _needed(steps: list[Step], wanted: set[int], stop: set[int] | None = None) -> list[Step]:
-    """The steps that some registers depend on, in order; every draw is kept for its place.
-
-    Below registers in `stop` nothing is needed.
-    """
+def _needed(steps: list[Step], wanted: set[int]) -> list[Step]:
+    """The steps that some registers depend on, in order; every draw is kept for its place."""
     needed = set(wanted)
     kept: list[Step] = []
     for step in reversed(steps):
-        is_draw = step.kernel is None and stop is None
-        if step.target in needed or is_draw:
+        if step.target in needed or step.kernel is None:
             kept.append(step)
-            if stop is None or step.target not in stop:
-                needed |= set(step.inputs)
+            needed |= set(step.inputs)
     return kept[::-1]
 
 

@@ -53,6 +53,23 @@ def in_part(registers: Sequence[Array | None], part: int, parts: int) -> Sequenc
     return [own(array) for array in registers]
 
 
+def counts(truths: npt.NDArray[np.bool_], blocks: int) -> Sums:
+    """How many hold in each block, all elements together: [blocks].
+
+    >>> counts(np.arange(48) % 3 == 0, 2).tolist()
+    [8.0, 8.0]
+    """
+    by_draw = truths.transpose(-1, *range(truths.ndim - 1))
+    if truths.ndim > 1 and by_draw.flags.c_contiguous:  # blocks lie one after the other
+        truths = by_draw.reshape(-1)
+    truths = np.ascontiguousarray(truths)
+    # a truth is a byte that is 0 or 1: of eight together the bits that are 1 are counted
+    whole = truths.shape[-1] // blocks % 8 == 0
+    held = np.bitwise_count(truths.view(np.uint64)) if whole else truths
+    rows = held.reshape(-1, blocks, held.shape[-1] // blocks)
+    return np.asarray(rows.sum(axis=(0, -1), dtype=np.float64))
+
+
 def middle(array: Array) -> float:
     """A number near the middle of what is finite, and 0 where that is near enough.
 
@@ -121,12 +138,29 @@ class Moments:
 
     def sums(self, term: Term) -> Sums:
         """The integrand's sum in each block: [blocks]."""
+        truths = None if term.every else self._truths(term)
+        if truths is not None:
+            return counts(truths, self._held.blocks) * (self._held.draws / truths.size)
         if term.given is None and not term.every:
             product_sums = self._sums_of_product(*self._halves(term.factors))
             if product_sums is not None:
                 return product_sums
         total: Sums = self.a_draw(term).reshape(self._held.blocks, -1).sum(axis=1)
         return total
+
+    def _truths(self, term: Term) -> Array | None:
+        """Where the integrand is 1, if it is a product of truths; None of others."""
+        if any(self._held.centres[register] for register, _ in term.factors):
+            return None
+        given = () if term.given is None else (term.given,)
+        registers = {*given, *(register for register, _ in term.factors)}
+        first, *others = (self._held.array(register) for register in registers)
+        arrays = (first, *others)
+        if any(one.dtype != np.bool_ or one.shape != first.shape for one in arrays):
+            return None
+        if first.shape[-1] != self._held.draws:
+            return None
+        return np.logical_and.reduce(arrays) if others else first
 
     def _halves(self, factors: tuple[tuple[int, int], ...]) -> list[Array]:
         """The integrand as one array or as the product of two; nothing where it is of more."""

@@ -53,8 +53,6 @@ class Together:
             terms=(),
             targets=tuple({register for program in programs for register in _looked_at(program)}),
             cost=max(program.cost for program in programs),
-            tables=(),
-            lean=(),
             separations=None,
             apart=(),
             span_blocks=1,
@@ -115,6 +113,5 @@ def may_join(program: Program) -> bool:
 def _looked_at(program: Program) -> set[int]:
     """What a program sums or counts when its quickest steps are done."""
     given = {term.given for term in program.terms if term.given is not None}
-    counted = {source for table in program.tables for source in table.sources}
     apart = set() if program.separations is None else set(program.separations.registers)
-    return {*program.targets, *given, *counted, *apart}
+    return {*program.targets, *given, *apart}

@@ -16,7 +16,6 @@ from dropcheck.simulation.code_calls import FEWEST_CALLS, CallsAsked, SpanCalls,
 from dropcheck.simulation.integrands import Held, Moments, Sums, Term, filled, in_part, middle
 from dropcheck.simulation.roundings import OnPaper
 from dropcheck.simulation.shortcuts.combinations import GroupMeans, Separations
-from dropcheck.simulation.shortcuts.truth_tables import TruthTable, occurrences, weighted
 from dropcheck.simulation.sobol_nets import Clip, Points, laws_points, with_clips
 from dropcheck.simulation.steps import Compute, Step, computed, draw_law
 from dropcheck.vocabulary.function import Array
@@ -69,9 +68,6 @@ class Program:
     rarest: float
     # each block is a batch of left sides and one of right sides, of which every pair is evaluated
     paired: bool = False
-    # integrands that are counted, and the steps that the others and the counts need
-    tables: tuple[TruthTable, ...] = ()
-    lean: tuple[Step, ...] = ()
     # integrands as products over groups of draws, and the steps that these need where all are
     separations: Separations | None = None
     apart: tuple[Step, ...] = ()
@@ -315,7 +311,7 @@ class Program:
                 state = generator.bit_generator.state
                 held = self.registers(generator, self.span_draws, steps=self.quickest)
                 by_parts = self._by_parts(held, centres)
-                if by_parts is not None and np.isfinite(by_parts).all():
+                if np.isfinite(by_parts).all():
                     return by_parts, None
                 generator.bit_generator.state = state  # the same draws, one by one
             held = self.registers(generator, self.span_draws)
@@ -330,9 +326,7 @@ class Program:
     @property
     def quickest(self) -> tuple[Step, ...]:
         """The steps that integrands are summed from where all of these are defined."""
-        if self.separations is not None:
-            return self.apart
-        return self.lean if self.tables else self.steps
+        return self.steps if self.separations is None else self.apart
 
     def summed(
         self, held: list[Array | None], centres: Sums
@@ -344,7 +338,7 @@ class Program:
         if self.quickest is self.steps:
             return self._one_by_one(held, centres)
         sums = self._by_parts(held, centres)
-        return (None if sums is None or not np.isfinite(sums).all() else sums), None
+        return (sums if np.isfinite(sums).all() else None), None
 
     def _one_by_one(
         self, held: list[Array | None], centres: Sums
@@ -362,35 +356,11 @@ class Program:
             sums = with_clips(sums, self.clips, self.unit_draws, self.span_blocks)
         return sums, bad
 
-    def _by_parts(self, held: list[Array | None], centres: Sums) -> Sums | None:
-        """The same sums from what integrands are made of; None where they cannot be had so."""
-        if self.separations is None:
-            return self._counted(held, centres)
-        # products over groups of draws are averaged over all combinations
+    def _by_parts(self, held: list[Array | None], centres: Sums) -> Sums:
+        """The same sums, of products over groups of draws averaged over all combinations."""
+        assert self.separations is not None
         means = GroupMeans(Held(held, centres, self.span_draws, self.span_blocks))
         return np.stack([means.sums(one) for one in self.separations.terms], axis=1)
-
-    def _counted(self, held: list[Array | None], centres: Sums) -> Sums | None:
-        """Sums with integrands of a few truths counted; None where one of these is no truth."""
-        sums = np.empty((self.span_blocks, len(self.terms)))
-        left = set(range(len(self.terms)))
-        for table in self.tables:
-            truths = [filled(held[source]) for source in table.sources]
-            occurred = occurrences(truths, self.span_blocks)
-            if occurred is None:
-                return None
-            at_each: list[Array | None] = [None] * self.size
-            for register, array in table.held:
-                at_each[register] = array
-            moments = Moments(Held(at_each, centres, occurred.shape[1]))
-            for index in table.terms:
-                values = moments.a_draw(self.terms[index])
-                sums[:, index] = weighted(occurred, values, table.elements)
-            left -= set(table.terms)
-        moments = Moments(Held(held, centres, self.span_values, self.span_blocks))
-        for index in left:
-            sums[:, index] = moments.sums(self.terms[index])
-        return sums
 
 
 def broken_span(sums: Sums, bad: npt.NDArray[np.bool_], before: int) -> SpanSums:

@@ -11,7 +11,7 @@ import language_page
 import numpy as np
 import pytest
 from lowered import expressed, lowered, lowering, refusal
-from trials import OPEN, REFUTED, VERIFIED, compiled, judged
+from trials import OPEN, REFUTED, VERIFIED, judged
 
 from dropcheck.analysis.bounds import support
 from dropcheck.analysis.existence import moment_order
@@ -84,11 +84,6 @@ def test_its_moments_follow_from_those_of_its_argument() -> None:
     scope = lowering("x ~ student_t(3); z ~ normal(0, 1)")
     assert moment_order(expressed(scope, "logloss(x)")).sure == 3
     assert moment_order(expressed(scope, "logloss(z)")).sure == math.inf
-
-
-@pytest.mark.usefixtures("logloss")
-def test_truths_go_through_it_element_by_element() -> None:
-    assert compiled("m ~ bernoulli(0.5)[8]", "E(logloss(m)) == 0.5").program.tables
 
 
 def test_it_has_a_cost(logloss: Function) -> None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dropcheck.simulation.shortcuts.truth_tables import LONG, MOST_WORDS, OF_WORD, counts
-
-CARRIED = OF_WORD * MOST_WORDS  # beyond so many, bytes of ones would be carried over
+from dropcheck.simulation.integrands import counts
 
 
 def one_by_one(truths: np.ndarray, blocks: int) -> list[int]:
@@ -21,10 +19,7 @@ def one_by_one(truths: np.ndarray, blocks: int) -> list[int]:
 
 @pytest.mark.parametrize("elements", [(), (3,), (2, 2)])
 @pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
-@pytest.mark.parametrize(
-    "draws",
-    [1, 7, 8, 32, 40, 1001, CARRIED, CARRIED + 8, 2 * CARRIED, LONG - 8, LONG, LONG + 1, LONG + 8],
-)
+@pytest.mark.parametrize("draws", [1, 7, 8, 32, 40, 1001, 4096])
 def test_counts_are_those_of_counting_one_by_one(
     draws: int, share: float, elements: tuple[int, ...]
 ) -> None:

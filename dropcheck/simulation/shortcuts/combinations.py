@@ -15,8 +15,7 @@ import numpy as np
 
 from dropcheck.analysis.products import Separated, separated
 from dropcheck.language.graph import Value, number
-from dropcheck.simulation.integrands import Held, Sums, Term
-from dropcheck.simulation.shortcuts.truth_tables import counts
+from dropcheck.simulation.integrands import Held, Sums, Term, counts
 from dropcheck.vocabulary.function import Array
 
 # Factors outside of this may have lost digits, or have overflowed.
@@ -197,7 +196,7 @@ class GroupMeans:
             case [Power(register, 1, False)]:
                 truths = self._held.array(register)
                 if truths.dtype == np.bool_ and truths.ndim == 1:
-                    return np.asarray(counts(truths, self._held.blocks), dtype=np.float64)
+                    return counts(truths, self._held.blocks)
         *others, last = (half for power in powers for half in self._halves(power))
         rows = self._by_block(last)
         if not others:

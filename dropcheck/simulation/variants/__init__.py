@@ -9,6 +9,4 @@ from dropcheck.simulation.program import Program
 
 def step_by_step(program: Program) -> Program:
     """The program without its shortcuts, and without others that make the same draws."""
-    return replace(
-        program, tables=(), lean=(), paired=False, separations=None, apart=(), shared=False
-    )
+    return replace(program, paired=False, separations=None, apart=(), shared=False)

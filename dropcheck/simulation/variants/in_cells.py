@@ -16,7 +16,6 @@ def counting_in_cells(program: Program, counter: Counter, draws: int) -> Program
     return replace(
         program,
         counter=counter,
-        tables=(),
         separations=None,
         paired=False,
         span_draws=program.span_draws if program.shared else draws,

@@ -48,7 +48,5 @@ def stratified(
         terms=tuple(replace(term, factors=(*term.factors, (weight, 1))) for term in program.terms),
         targets=(*program.targets, weight),
         cost=program.cost + MIXTURE_COST,
-        tables=(),
-        lean=(),
         stratified=draw.name or drawn.value.operation,
     )
