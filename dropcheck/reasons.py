@@ -53,7 +53,7 @@ class Reason(Enum):
     LESS_THAN_A_UNIT = (
         "no draw was made: evidence is kept in units of {draws:,} draws, and the limit is below "
         "that",
-        "no draw was made: a unit is the least that is kept: --max-draws {draws} or more",
+        "no draw was made: give --max-draws {draws} or more, or leave --evidence out",
     )
     NOTHING_RANDOM = ("nothing in it is random: arithmetic decides it",)
     # the quantity

@@ -29,7 +29,7 @@ QUICKER = {
     "distributed.worker.profile.enabled": False,
     "distributed.admin.tick.interval": "1s",
 }
-_MISSING = "pip install 'dropcheck[dask]'"
+_MISSING = "pip install distributed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -94,7 +94,7 @@ FORMATS: Mapping[str, Format] = {
         shows_interruption=True,
     ),
     "svg": Format(
-        purpose="every case as an interval in a picture; needs `dropcheck[plot]`",
+        purpose="every case as an interval in a picture; needs matplotlib",
         function="pictures.cases_picture.svg_report",
         ending=".svg",
         printed=False,
@@ -103,7 +103,7 @@ FORMATS: Mapping[str, Format] = {
         needs="matplotlib",
     ),
     "png": Format(
-        purpose="the same in dots; needs `dropcheck[plot]`",
+        purpose="the same in dots; needs matplotlib",
         function="pictures.cases_picture.png_report",
         ending=".png",
         printed=False,
@@ -169,7 +169,6 @@ def require_libraries(paths: Iterable[Path]) -> None:
             raise DropcheckError(
                 Problem(
                     f"pictures need {needed}, which is not installed",
-                    hint="pip install 'dropcheck[plot]'; the HTML report and --plot in a terminal "
-                    "do without it",
+                    hint=f"pip install {needed}; HTML reports and --plot in a terminal do without",
                 )
             )
