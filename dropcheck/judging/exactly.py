@@ -37,7 +37,7 @@ def exact_quantity(
     compiled: Compiled, knowledge: Knowledge, comparison: Comparison
 ) -> Exact | None:
     """The quantity of one comparison by the model; None where the model does not say it."""
-    exact = knowledge.exact
+    exact = knowledge.means
     if exact is None:
         return None
     theta = theta_of(compiled, comparison, exact.centres)
@@ -100,7 +100,7 @@ def by_exact_value(run: CaseRun) -> Finding:
             comparison = run.reading.comparisons[0]
             widen = widening(comparison.region, run.sharpness(scale))
             return _found(run, comparison, exact, scale, widen, 1.0)
-        case _, Compiled() as compiled, Knowledge(exact=averages) as knowledge if averages:
+        case _, Compiled() as compiled, Knowledge(means=averages) as knowledge if averages:
             operands, _ = compiled.functional.at_averages(averages.means, averages.centres)
             scales = scales_of(run, compiled, averages.means, averages.centres)
             if not all(map(math.isfinite, (*operands, *scales))):

@@ -37,16 +37,22 @@ ORDERS = (1.9, 1.75, 1.6, 1.5, 1.4, 1.3, 1.2, 1.1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExactAverages:
-    """The means and covariances of a case's integrands, as the model says them.
+class ExactMeans:
+    """The means of a case's integrands, as the model says them; NaN where it does not.
 
     `centres` are those of the registers, [registers]; `means` those of the integrands about them,
-    [terms]; `moments` are of the columns `used` alone, those that the statement is made of.
+    [terms].
     """
 
     centres: Floats
     means: Floats
     errors: Floats  # bounds of what the means may be off
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ExactAverages(ExactMeans):
+    """The means, and covariances of the columns `used`, those that the statement is made of."""
+
     used: tuple[int, ...]
     moments: ExactMoments
     left_out: Floats | None = None  # how far what is drawn may be off the means, [terms]
@@ -145,6 +151,7 @@ class Knowledge:
     """
 
     exact: ExactAverages | None
+    means: ExactMeans | None  # also those of what has no variance
     bounds: Callable[[Floats], BoundedAverages]  # about centres, [registers]
     guarantee: Guarantee
     has_variance: bool = True  # whether the bounds of the variances are finite
@@ -174,7 +181,11 @@ def knowledge_of(compiled: Compiled) -> Knowledge:
     undefined = may_be_undefined(_averaged(compiled))
     if undefined is not None:  # no bound says anything of draws without a value
         return Knowledge(
-            exact=None, bounds=about, guarantee=Guarantee.ASYMPTOTIC, undefined=undefined
+            exact=None,
+            means=None,
+            bounds=about,
+            guarantee=Guarantee.ASYMPTOTIC,
+            undefined=undefined,
         )
     plain = about(compiled.program.origin)
     exact = None if compiled.program.whole else _exact(compiled, tuple(used), integrals)
@@ -187,7 +198,25 @@ def knowledge_of(compiled: Compiled) -> Knowledge:
     else:
         guarantee = Guarantee.ASYMPTOTIC
     variances = exact is not None or bool(np.isfinite(plain.sizes(2.0)[used]).all())
-    return Knowledge(exact=exact, bounds=about, guarantee=guarantee, has_variance=variances)
+    return Knowledge(
+        exact=exact,
+        means=exact if variances else _means_alone(compiled, used, integrals),
+        bounds=about,
+        guarantee=guarantee,
+        has_variance=variances,
+    )
+
+
+def _means_alone(compiled: Compiled, used: Sequence[int], integrals: Found) -> ExactMeans | None:
+    """The means of what has no variance, as a power of a heavy tail."""
+    centres = compiled.program.origin
+    integrands = integrands_of(compiled, centres)
+    found = exact_means([integrands[column] for column in used], integrals)
+    if found is None or compiled.program.whole:
+        return None
+    means, errors = (np.full(len(integrands), math.nan) for _ in range(2))
+    means[list(used)], errors[list(used)] = found
+    return ExactMeans(centres=centres, means=means, errors=errors)
 
 
 @np.errstate(all="ignore")  # what is too large to be told is infinite

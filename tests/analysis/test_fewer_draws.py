@@ -290,6 +290,7 @@ def test_wrong_degrees_are_seen(monkeypatch: pytest.MonkeyPatch, wrong: int) -> 
         "E(sum(u)) == 0",  # of no such family
         "E(mean(one)) == 0",
         "E(sum(h)) == 0",  # an argument that may be wrong
+        "E(mean(far**2) - mean(far)**2) == 0",  # squares whose digits would cancel
         "E(sum(x / b)) == 0",  # numbers that may be infinite
         "E(sum(x * (1 / b))) == 0",
     ],
@@ -300,7 +301,7 @@ def test_other_sums_stay(claim: str) -> None:
     )
     model += "; w ~ normal(0, [1, 2, 3]); v ~ normal([1, 2, 3], 1); n ~ poisson(2)[4]"
     model += "; u ~ uniform(0, 1)[5]; one ~ normal(0, 1)[1]; g ~ normal(9, 1); h ~ normal(0, g)[3]"
-    model += "; b ~ bernoulli(0.5)"
+    model += "; b ~ bernoulli(0.5); far ~ normal(1e4, 1)[3]"
     fewer, plain = programs(model, claim)
     assert numbers_a_draw(fewer) == numbers_a_draw(plain)
 

@@ -48,7 +48,25 @@ VALUES = [
     (N, "E(x**4) / E(x**2)**2", 3.0),
     ("x ~ normal(0, 1)[3]", "P(x > 1)", 0.15865525393145707),  # of all elements
     ("b ~ bernoulli(0.3)", "P(b)", 0.3),
+    # what is averaged has no variance
+    ("x ~ pareto(1.5, 1)", "E(x)", 3.0),
+    ("x ~ student_t(5)", "E(x**4)", 25.0),
+    ("x ~ student_t(5)", "Kurt(x)", 9.0),
+    ("x ~ student_t(3)[5]", "Var(mean(x))", 0.6),
+    ("x ~ pareto(1.5, 1); m ~ bernoulli(0.25)", "E(m * x, given=m == 1)", 3.0),
 ]
+# and has no mean either
+NONE = [
+    ("x ~ pareto(0.9, 1)", "E(x)"),
+    ("x ~ student_t(3)", "Kurt(x)"),
+    ("x ~ cauchy(0, 1)", "E(x)"),
+]
+
+
+@pytest.mark.parametrize(("model", "quantity"), NONE)
+def test_what_has_no_mean_has_no_exact_value(model: str, quantity: str) -> None:
+    found = exactly_judged(model, f"{quantity} == 3")
+    assert (found.verdict, found.exact) == (OPEN, None)
 
 
 @pytest.mark.parametrize(("model", "quantity", "value"), VALUES)

@@ -15,6 +15,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -42,6 +43,8 @@ from dropcheck.vocabulary.laws.positive_numbers import CHI_SQUARE
 from dropcheck.vocabulary.laws.unbounded import NORMAL
 from dropcheck.vocabulary.shapes import Shape
 
+FAR_OFF = 100.0
+"""Standard deviations from 0 from which on the sum and the squares are not kept apart."""
 _SCALED, _MOVED = (MULTIPLY, DIVIDE, NEGATIVE), (ADD, SUBTRACT)
 
 
@@ -280,6 +283,8 @@ def _holds(sample: _Sample) -> bool:
         return False
     if any(one.estimated for one in (*sample.beside, *draw.inputs)):
         return False
+    if draw.law is NORMAL and _is_far(*(one.constant for one in draw.inputs)):
+        return False
     random = any(one.constant is None for one in draw.inputs)
     if not random:
         summed = SUMS[draw.law]
@@ -288,6 +293,11 @@ def _holds(sample: _Sample) -> bool:
     # an argument that a law does not take is to be seen as it is
     pairs = zip(draw.law.parameters, draw.inputs, strict=True)
     return not draw.law.restricted and all(_is_taken(one.domain, value) for one, value in pairs)
+
+
+def _is_far(mean: Any, spread: Any) -> bool:
+    """Whether the square of a mean would take digits from the squares of deviations."""
+    return mean is not None and spread is not None and bool((np.abs(mean) > FAR_OFF * spread).any())
 
 
 def _is_taken(domain: Domain, value: Value) -> bool:

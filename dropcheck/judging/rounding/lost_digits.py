@@ -15,7 +15,7 @@ from dropcheck.inference.enclosure import enclose
 from dropcheck.inference.interval import Interval
 from dropcheck.inference.region import decide
 from dropcheck.judging.case_run import CaseRun
-from dropcheck.judging.knowledge import ExactAverages
+from dropcheck.judging.knowledge import ExactMeans
 from dropcheck.judging.rounding.allowance import enclosing, theta_of
 from dropcheck.reasons import Reason
 from dropcheck.results import Exact, Verdict
@@ -74,7 +74,7 @@ def exact_with_digits_left(
     run: CaseRun,
     compiled: Compiled,
     comparison: Comparison,
-    known: ExactAverages,
+    known: ExactMeans,
     exact: Exact,
     of_sides: float,
 ) -> Exact:
