@@ -196,7 +196,7 @@ class _Search:
         while improved and not self._spent():
             improved = False
             for name in self.searches:
-                for value in self._simpler(name, point):
+                for value in simpler(self.searches[name], point[name])[:MOST_SIMPLER]:
                     other = {**point, name: value}
                     found = yield from self._if_fails(other, failing.verdict, alpha)
                     if found is not None:
@@ -211,9 +211,6 @@ class _Search:
                     else:
                         point, failing, improved = other, found, True
         return point, failing
-
-    def _simpler(self, name: str, point: SearchPoint) -> Sequence[float]:
-        return simpler(self.searches[name], point[name])[:MOST_SIMPLER]
 
     def _ends(self, name: str) -> tuple[float, ...]:
         """Both ends of a search, and 0 where it is between them."""

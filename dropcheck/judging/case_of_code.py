@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from dropcheck.claims.registry import Case
 from dropcheck.errors import DropcheckError
@@ -35,46 +36,38 @@ def result_of_error(case: Case, error: DropcheckError, alpha: float, repeat: str
         alpha: the case's own share of the error rate.
         repeat: the command that repeats it.
     """
-    claim = case.claim
     message = "; ".join(one.message for one in error.problems)
     hint = next((one.hint for one in error.problems if one.hint), "it has no result")
     return CaseResult(
-        claim=claim.id,
-        parameters=dict(case.parameters),
-        title=claim.title,
-        statement=claim.statement.text.strip(),
-        sources=claim.sources,
-        written=claim.written,
-        tags=claim.tags,
-        quantity=None,
-        expression=claim.statement.text.strip(),
-        region=None,
-        estimate=None,
-        interval=None,
-        standard_error=None,
-        confidence=1 - alpha,
-        scale=None,
-        resolution=claim.resolution,
-        sharpness=None,
-        draws=0,
-        blocks=0,
-        seconds=0.0,
-        method=None,
-        guarantee=None,
-        sampling="plain",
+        **of_case(case, alpha, repeat),
+        expression=case.claim.statement.text.strip(),
+        resolution=case.claim.resolution,
         verdict=Verdict.INCONCLUSIVE,
-        expect=Verdict(case.expect),
         result=Outcome.ERROR,
         explanation=Reason.CODE_FAILED.explain(error=message, hint=hint),
-        more_draws=None,
-        warnings=(),
-        location=claim.location,
-        repeat=repeat,
-        column=None if claim.column is None else claim.column.name,
-        dtype=case.dtype,
-        of=None if claim.column is None else claim.of,
-        xfail=case.xfail,
     )
+
+
+def of_case(case: Case, alpha: float, repeat: str) -> dict[str, Any]:
+    """What a result says of its case, whatever was found; the arguments of `result_of_error`."""
+    claim = case.claim
+    return {
+        "claim": claim.id,
+        "parameters": dict(case.parameters),
+        "title": claim.title,
+        "statement": claim.statement.text.strip(),
+        "sources": claim.sources,
+        "written": claim.written,
+        "tags": claim.tags,
+        "confidence": 1 - alpha,
+        "expect": Verdict(case.expect),
+        "location": claim.location,
+        "repeat": repeat,
+        "column": None if claim.column is None else claim.column.name,
+        "dtype": case.dtype,
+        "of": None if claim.column is None else claim.of,
+        "xfail": case.xfail,
+    }
 
 
 def of_calls(interval: Interval, tally: Tally, theta: Theta, alpha: float) -> Interval:

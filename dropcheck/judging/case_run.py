@@ -16,7 +16,7 @@ from dropcheck.execution.schedule import TURN_SECONDS, Deadline
 from dropcheck.inference.comparison import Reading, expression
 from dropcheck.inference.printed_digits import edge_of
 from dropcheck.inference.region import coarse, promised
-from dropcheck.judging.case_of_code import calls_made
+from dropcheck.judging.case_of_code import calls_made, of_case
 from dropcheck.judging.evidence.held import KeptEvidence
 from dropcheck.judging.prepared import Prepared
 from dropcheck.judging.witness import SELDOM, disagreement, fits, inside, short_of, told
@@ -301,14 +301,8 @@ class CaseRun:
             more = max(1, math.ceil(finding.more_draws))
         interval = finding.interval
         return CaseResult(
-            claim=claim.id,
-            parameters=dict(self.case.parameters),
-            title=claim.title,
-            statement=claim.statement.text.strip(),
-            sources=claim.sources,
-            written=claim.written,
+            **of_case(self.case, self.alpha, self.repeat),
             edge=edge,
-            tags=claim.tags,
             quantity=quantity,
             expression=expression(self.prepared.statement, quantity, finding.entry),
             entry=finding.entry,
@@ -320,7 +314,6 @@ class CaseRun:
             relations=self.prepared.lowered.operators if finding.sides else (),
             exact=finding.exact,
             confirmed=confirmed is True,
-            confidence=1 - self.alpha,
             scale=_finite(finding.scale),
             resolution=self.resolution,
             sharpness=finding.sharpness,
@@ -333,7 +326,6 @@ class CaseRun:
             guarantee=finding.guarantee,
             sampling=finding.sampling,
             verdict=finding.verdict,
-            expect=Verdict(self.case.expect),
             result=outcome,
             explanation=finding.explanation,
             more_draws=more,
@@ -342,12 +334,6 @@ class CaseRun:
             if more is None or not finding.draws
             else more * finding.seconds / finding.draws / self.threads,
             warnings=warnings,
-            location=claim.location,
-            repeat=self.repeat,
-            column=None if claim.column is None else claim.column.name,
-            dtype=self.case.dtype,
-            of=None if claim.column is None else claim.of,
-            xfail=self.case.xfail,
             calls=calls_made(self.prepared, self.spans.get(MAIN, 0), finding.draws),
             evidence=None if self.held is None else self.held.evidence(),
         )

@@ -165,7 +165,9 @@ def piloted(run: CaseRun, compiled: Compiled) -> Generator[Request, SpanSums, Pi
         judged = judge_look(run, compiled, tally, alpha, decided, planning=True)
         around = _around(run, judged, tally, fewest)
         wanted = min(PILOT_GROWTH * tally.draws, max(around) // PILOT_SHARE, most // PILOT_SHARE)
-        enough = _clear(around) or wanted < tally.draws + program.span_draws
+        # one standard error either way leaves the plan nearly as it is
+        clear = max(around) < ENDLESS and max(around) <= PLAN_SPREAD * min(around)
+        enough = clear or wanted < tally.draws + program.span_draws
         if enough or step == PILOT_STEPS or run.out_of_time():
             break
     doubt = None if judged is None else judged.interval
@@ -296,11 +298,6 @@ def carried_by_few(interval: Interval, draws: int) -> bool:
     if reason is Reason.TOO_SKEWED:
         return interval.settles > MOST_EXTRAPOLATED * draws
     return reason in (Reason.HEAVY_SUM, Reason.HEAVY_PART)
-
-
-def _clear(around: list[int]) -> bool:
-    """Whether one standard error either way leaves the plan nearly as it is."""
-    return max(around) < ENDLESS and max(around) <= PLAN_SPREAD * min(around)
 
 
 def _around(run: CaseRun, judged: Judged | None, pilot: Tally, fewest: int) -> list[int]:

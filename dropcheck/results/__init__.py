@@ -271,13 +271,13 @@ class CaseResult:
     statement: str
     sources: tuple[Passage, ...]
     tags: tuple[str, ...]
-    quantity: Quantity | None
+    quantity: Quantity | None = None
     expression: str  # the quantity as it is written in the statement: `E(y) - E(x)`
-    region: Region | None  # where the quantity is claimed to lie
+    region: Region | None = None  # where the quantity is claimed to lie
     entry: tuple[int, ...] | None = None  # of the arrays that the statement is about: the worst
-    estimate: float | None
-    interval: tuple[float | None, float | None] | None  # None at an end: unbounded
-    standard_error: float | None
+    estimate: float | None = None
+    interval: tuple[float | None, float | None] | None = None  # None at an end: unbounded
+    standard_error: float | None = None
     # the sides of the statement, where the quantity is a difference of two, in the order that they
     # are written in, and the operators between them
     sides: tuple[float, ...] | None = None
@@ -285,27 +285,27 @@ class CaseResult:
     exact: Exact | None = None  # the same quantity, by the model alone
     confirmed: bool = False  # whether the exact value lies in the interval and fits the verdict
     confidence: float
-    scale: float | None
+    scale: float | None = None
     resolution: float  # relative to the scale, as it was asked for
-    sharpness: Resolution | None  # in the unit of the quantity; None where no scale is known
+    sharpness: Resolution | None = None  # in the unit of the quantity; None: no scale is known
     # what a verified verdict promises: the quantity is in the region, or no farther from it than
     # this. None where the verdict is another one
     within: float | None = None
     coarse: Coarse | None = None  # where that says little of what is claimed
-    draws: int
-    blocks: int
-    seconds: float
-    method: Method | None  # None where no draw was made
-    guarantee: Guarantee | None  # None where nothing was looked at that could rest on anything
-    sampling: str
+    draws: int = 0
+    blocks: int = 0
+    seconds: float = 0.0
+    method: Method | None = None  # None where no draw was made
+    guarantee: Guarantee | None = None  # None where nothing that was looked at rests on anything
+    sampling: str = "plain"
     verdict: Verdict
     expect: Verdict
     result: Outcome
-    explanation: Explanation | None
-    more_draws: int | None  # draws that an undecided case is likely to need beyond those made
+    explanation: Explanation | None = None
+    more_draws: int | None = None  # that an undecided case is likely to need beyond those made
     timed_out: bool = False  # whether time ended it, and no number of draws
     more_seconds: float | None = None  # what they are likely to take, on the threads of this run
-    warnings: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
     location: Location
     repeat: str
     search: Searched | None = None  # where parameters are searched: the figures are at one value

@@ -93,7 +93,7 @@ class Registers:
         """
         random = [at for at, value in enumerate(self.values) if value.random]
         held = _held(freeing([self.step(at) for at in random], looked_at))
-        held += sum(_bytes_of_powers(self.values[at]) for at in looked_at)
+        held += sum(16 * math.prod(self.values[at].shape) for at in looked_at)  # and their squares
         cost = max(1.0, sum(_cost_beside_others(self.values[at]) for at in random))
         moment = max(SHORTEST_SPAN, int(SPAN_NANOSECONDS / cost))
         most = most_of_span(self.values)
@@ -232,10 +232,6 @@ def _powers(terms: Iterable[Term], values: list[Value]) -> int:
             if power > 2 or term.given is not None:
                 sizes[register, 2] = size
     return sum(sizes.values())
-
-
-def _bytes_of_powers(value: Value) -> int:
-    return 16 * math.prod(value.shape)
 
 
 def _bytes(value: Value) -> int:

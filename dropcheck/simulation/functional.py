@@ -286,14 +286,12 @@ def _step(value: Value, places: Mapping[int, int]) -> FormulaStep:
     )
     if value.function.divides and value.inputs[1].estimated:
         return replace(step, pole=inputs[1])
-    if value.function is POWER and _may_be_negative(value.inputs[1]):
-        base, exponent = inputs
+    if value.function is not POWER:
+        return step
+    power, (base, exponent) = value.inputs[1], inputs
+    if power.estimated or bool(np.min(power.constant) < 0):
         return replace(step, pole=base, exponent=exponent)
     return step
-
-
-def _may_be_negative(exponent: Value) -> bool:
-    return exponent.estimated or bool(np.min(exponent.constant) < 0)
 
 
 def _crosses_a_pole(step: FormulaStep, held: list[Array]) -> bool:

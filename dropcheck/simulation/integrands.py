@@ -83,28 +83,8 @@ def middle(array: Array) -> float:
     finite = array.ravel() if here.all() else array[here]
     if not finite.size:
         return 0.0
-    median = _median(finite)
-    deviations = np.abs(finite - median)
-    # median deviations of a quarter of it and more, decided by counting where that is enough
-    below, half = np.count_nonzero(deviations < abs(median) / 4), finite.size / 2
-    if below == half:
-        near = abs(median) <= 4 * _median(deviations)
-    else:
-        near = bool(below < half)
-    return 0.0 if near else median
-
-
-def _median(array: Array) -> float:
-    """What `np.median` finds, without what else it looks for.
-
-    >>> _median(np.array([3.0, 1.0, 2.0])), _median(np.array([4.0, 1.0, 2.0, 3.0]))
-    (2.0, 2.5)
-    """
-    half = array.size // 2
-    if array.size % 2:
-        return float(np.partition(array, half)[half])
-    low, high = np.partition(array, (half - 1, half))[half - 1 : half + 1].tolist()
-    return float(low + high) / 2
+    median = float(np.median(finite))
+    return 0.0 if abs(median) <= 4 * float(np.median(np.abs(finite - median))) else median
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -365,7 +365,7 @@ class Reader(Expressions):
         start = self.at
         parts = names.words_below(self)
         joined = [f"{text}_{'_'.join(parts)}", text + "".join(parts)] if parts else []
-        known = [name for name in dict.fromkeys(joined) if self._callable(name)]
+        known = [name for name in dict.fromkeys(joined) if name in self.axes or name in FUNCTIONS]
         elements = self.axes.get(text, 0) > 0
         if len(known) + elements > 1:
             raise self.error(f"{token.text!r} with what stands below it may be several things",
@@ -378,9 +378,6 @@ class Reader(Expressions):
             raise names.unknown(token.column, joined[0] if joined else text, self.axes)
         self.at = start
         return element(self, Name(self.here, text), column)
-
-    def _callable(self, name: str) -> bool:
-        return name in self.axes or name in FUNCTIONS
 
     def _plain(self, token: Token, text: str) -> Node:
         if text in self.axes:

@@ -73,13 +73,8 @@ class Axis:
         for step in (power * factor for factor in (1, 2, 5, 10, 20, 50, 100)):
             first, last = math.ceil(self.low / step), math.floor(self.high / step)
             if last - first < most:
-                return [float(_multiple(step, n)) for n in range(first, last + 1)]
+                return [float(f"{step * n:.12g}") for n in range(first, last + 1)]  # 3 × 0.1 is 0.3
         return []
-
-
-def _multiple(step: float, times: int) -> float:
-    """A multiple without the noise of a product: 3 × 0.1 is 0.3."""
-    return float(f"{step * times:.12g}")
 
 
 def axis_over(values: Iterable[float]) -> Axis | None:

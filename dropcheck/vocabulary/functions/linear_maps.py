@@ -105,14 +105,10 @@ def _placed(x: Algebraic, axis: int, length: int, first: int) -> Any:
     return x.mapped(axis, length, lambda: np.eye(length, own, -first))
 
 
-def _mirrored(length: int) -> range:
-    return range(length - 1, -1, -1)
-
-
 def flip(x: Algebraic, *, axis: Any = None) -> Any:
     """In reverse order."""
     for at in normalise_axes(axis, x.shape):
-        x = _selected(x, at, _mirrored(x.shape[at]))
+        x = _selected(x, at, range(x.shape[at] - 1, -1, -1))
     return x
 
 

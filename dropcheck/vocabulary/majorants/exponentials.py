@@ -223,8 +223,4 @@ class Choose(Majorant):
 
     def norm(self, use: Applied, p: float) -> float:
         """That of 2^n."""
-        return _exponential_norm_of_two(use.arguments[0], p)
-
-
-def _exponential_norm_of_two(n: Argument, p: float) -> float:
-    return exponential(n.log_moment(p * math.log(2.0)) / p)
+        return exponential(use.arguments[0].log_moment(p * math.log(2.0)) / p)
