@@ -32,6 +32,8 @@ GROUPED = {
 }
 """Commands of arguments in braces, with their number."""
 ENCLOSING[r"\|"] = (r"\|", ENCLOSING[r"\lVert"][1])
+INDICATORS = (r"\mathbb{1}", r"\mathbf{1}", r"\mathds{1}", r"\mathbb{I}")
+"""Commands before an event in brackets, which is 1 where it holds."""
 AFTER = {pieces[1]: name for name, pieces in _PIECES.items() if not pieces[0]}
 """Signs that stand after their argument."""
 RELATIONS = {str(SIGNS[sign].latex): sign for sign in ("==", "<", "<=", ">", ">=", "!=")}

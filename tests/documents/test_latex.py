@@ -38,6 +38,8 @@ READ = {
     r"\sum_{i=1}^{n} q_i k_i = 0": "sum(q[0:n] * k[0:n]) == 0",
     r"\sum_i q_i^2 + 1 = n": "sum(q**2) + 1 == n",
     r"\frac{1}{n}\sum_{i=1}^n \mathbb E[q_i^2] = \frac12": "1 / n * E(sum(q[0:n]**2)) == 1 / 2",
+    r"E(x \mathbb{1}\{x > 0\}) = E[\mathbf 1(y \le 2)]": "E(x * (x > 0)) == E(y <= 2)",
+    r"\sum_i E(\mathbb{1}[q_i > 0]) = 3": "E(sum(q > 0)) == 3",
     r"\tfrac 1n = \mathbb{V}[x] + \mathbb V(y)": "1 / n == Var(x) + Var(y)",
     r"\prod_{i=1}^{n} (1 - w_i) = p": "prod(1 - w[0:n]) == p",
     r"\prod_{i=1}^{n} (x q_i / 2) = p": "prod(x * q[0:n] / 2) == p",
@@ -79,6 +81,8 @@ REFUSED = [
     ("E X = 0", 2, "stands in brackets"),
     (r"\mathbb E X = 0", 10, "stands in brackets"),
     (r"\mathbb{E}_{q,k}[q \cdot k] = 0", 0, "what stands below E is not read"),
+    (r"\mathbb{1}_{x > 0} = 1", 10, "an indicator is of an event"),
+    (r"E(\mathbb{1}(x)) = 1", 12, "an indicator is of an event"),
     (r"\mathbb Ex = 0", 7, "a word in braces"),
     (r"x = \mu \tau^2", 8, "'tau' is no name of the model"),
     (r"x \propto y", 2, "a proportion"),
@@ -163,6 +167,7 @@ def test_what_is_refused_and_where(formula: str, column: int, message: str) -> N
     ("formula", "hint"),
     [
         (r"\mathrm{Vra}(x) = 1", "did you mean 'Var'?"),
+        (r"\mathrm{sd}(x) = 1", "Std(u)"),
         ("z = 1", "its names: x, y"),
         (r"\tau = 1", "its names: x, y"),
         (r"x \lt \Lambda^2 y", "its names: x, y"),
@@ -172,7 +177,7 @@ def test_what_is_refused_and_where(formula: str, column: int, message: str) -> N
 def test_a_name_that_is_none_comes_with_those_that_are(formula: str, hint: str) -> None:
     with pytest.raises(LatexError) as refused:
         statements(formula, {"x": 0, "y": 0})
-    assert refused.value.hint == hint
+    assert hint in (refused.value.hint or "")
 
 
 def test_names_that_may_be_cut_in_two_ways_are_refused() -> None:

@@ -21,6 +21,7 @@ from dropcheck.vocabulary.latex_words import (
     CALLED,
     ENCLOSING,
     GROUPED,
+    INDICATORS,
     LETTERS,
     LOGIC,
     NOT,
@@ -178,7 +179,7 @@ class Reader(Expressions):
         opens = token.text in ("(", "[", "{", r"\{", r"\frac", r"\lbrack")
         if token.text in (_BAR, r"\|"):
             return not self.bars and not (token.text == _BAR and self.calls)
-        named = token.text in {*CALLED, *ENCLOSING, *GROUPED, *TOTALS, *LETTERS}
+        named = token.text in {*CALLED, *ENCLOSING, *GROUPED, *INDICATORS, *TOTALS, *LETTERS}
         return opens or named or (token.kind == "command" and token.text[1:] in self.axes)
 
     def signed(self) -> Node:
@@ -247,6 +248,9 @@ class Reader(Expressions):
             return Name(self.here, LETTERS[text])
         if text in TOTALS:
             return total(self)
+        if text in INDICATORS:
+            self.at += 1
+            return names.indicator(self)
         if text in GROUPED or text in FRACTIONS:
             return self.grouped()
         if text in ENCLOSING or text == _BAR:

@@ -9,12 +9,13 @@ from dropcheck.claims.registry import SourceText
 from dropcheck.documents.latex.cursor import Cursor, Expressions
 from dropcheck.documents.latex.tokens import LatexError, Token
 from dropcheck.errors import DropcheckError
+from dropcheck.language import syntax
 from dropcheck.language.parser import parse_expression
 from dropcheck.language.suggestions import name_hint, slip_of
 from dropcheck.language.syntax import Node
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.latex_words import CALLED, GREEK, LETTERS
-from dropcheck.vocabulary.operators import OPERATORS
+from dropcheck.vocabulary.operators import OPERATORS, hint_for
 
 
 def unknown(column: int, name: str, names: Collection[str]) -> LatexError:
@@ -23,9 +24,18 @@ def unknown(column: int, name: str, names: Collection[str]) -> LatexError:
     if below and head in OPERATORS:
         hint = f"leave it out where it means all draws: {head}(…)"
         return LatexError(column, f"what stands below {head} is not read", hint)
-    near = name_hint(name, list(names)) or slip_of(name, [*OPERATORS, *FUNCTIONS])
-    own = ", ".join(sorted(one for one in names if one not in LETTERS.values()))
+    near = name_hint(name, list(names)) or hint_for(name) or slip_of(name, [*OPERATORS, *FUNCTIONS])
+    own = ", ".join(sorted(set(names).difference(LETTERS.values())))
     return LatexError(column, f"{name!r} is no name of the model", near or f"its names: {own}")
+
+
+def indicator(reader: Expressions) -> Node:
+    """The event of an indicator, whose brackets are next: 1 where it holds, and else 0."""
+    column = reader.token.column
+    node = reader.atom() if reader.is_next("(", "[", "\\{", "\\lbrace") else None
+    if not isinstance(node, syntax.Compare | syntax.Logic | syntax.Not | syntax.Member):
+        raise reader.error("an indicator is of an event", "write \\mathbb{1}(x > 0)", column)
+    return node
 
 
 def unread(token: Token, names: Collection[str]) -> LatexError:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from dropcheck.vocabulary.latex_words import CALLED
+from dropcheck.vocabulary.latex_words import CALLED, INDICATORS
 
 LONGEST = 5_000  # characters
 REFUSED = {
@@ -34,7 +34,7 @@ _SPACES = frozenset({"\\,", "\\;", "\\!", "\\:", "\\ ", "~"})
 _SIZES = re.compile(r"\\(?:left|right|[bB]igg?[lrm]?)(?![A-Za-z])")
 _UPRIGHT = frozenset(
     rf"\{name}"
-    for name in ("operatorname", "mathrm", "mathit", "mathbb", "mathbf", "text", "mathsf")
+    for name in ["operatorname", "mathrm", "mathit", "mathbb", "mathbf", "mathds", "text", "mathsf"]
 )
 _TOKEN = re.compile(
     r"(?P<command>\\(?:[A-Za-z]+\*?|.))"
@@ -44,7 +44,7 @@ _TOKEN = re.compile(
 )
 _POWER_OF_TEN = re.compile(r"[eE][-+]?[0-9]")
 _WORD = re.compile(
-    r"\s*\{\s*(?P<word>[A-Za-z0-9 ,\\_-]*?)\s*\}|\s+(?P<letter>[A-Za-z])(?![A-Za-z])"
+    r"\s*\{\s*(?P<word>[A-Za-z0-9 ,\\_-]*?)\s*\}|\s+(?P<letter>[A-Za-z1])(?![A-Za-z])"
 )
 FRACTIONS = (r"\frac", r"\tfrac", r"\dfrac")
 
@@ -118,7 +118,7 @@ def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
                 )
             read = (word["word"] or word["letter"] or "").replace(r"\_", "_")
             kind, at = "word", word.end()
-            if (command := f"{text}{{{read}}}") in CALLED:
+            if (command := f"{text}{{{read}}}") in CALLED or command in INDICATORS:
                 kind, read = "command", command
             text = read
         if kind == "number" and _POWER_OF_TEN.match(formula, at):
