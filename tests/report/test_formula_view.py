@@ -17,7 +17,8 @@ SHOWN = {
     r"\frac{1}{2} x": "(1/2)x",
     r"x\frac{1}{2}": "x(1/2)",
     r"\frac{1}{2}^2": "(1/2)^{2}",
-    r"\frac12": None,  # TeX takes one digit for each
+    r"\frac12 = \tfrac1n": "1/2 = 1/n",  # TeX takes one digit for each
+    r"\mathbb E[\mathbf 1\{x > 0\}]": "E[1{x > 0}]",
     r"\frac{1}{xy} = 1": "1/(xy) = 1",
     r"\sqrt{2} = 2": "√2 = 2",
     r"\sqrt{2}x": "√(2)x",

@@ -13,13 +13,14 @@ from dropcheck.vocabulary.latex_words import GREEK
 DEEPEST = 12
 LONGEST = 2_000
 _TOKEN = re.compile(
-    r"(?P<word>\\(?:operatorname|mathrm|mathbb|mathbf|mathit|mathsf|mathcal|text|mbox)\*?"
-    r"\s*\{[\w .,:;'()-]*\})|(?P<command>\\(?:[A-Za-z]+|.))|(?P<letters>[A-Za-z]+)"
+    r"(?P<word>\\(?:operatorname|mathrm|mathbb|mathbf|mathds|mathit|mathsf|mathcal|text|mbox)\*?"
+    r"(?:\s*\{[\w .,:;'()-]*\}|\s+[A-Za-z1](?![A-Za-z])))"
+    r"|(?P<command>\\(?:[A-Za-z]+|.))|(?P<letters>[A-Za-z]+)"
     r"|(?P<held>[\ue000-\uf8ff]+)|(?P<number>[0-9]+(?:\{,\}[0-9]{3})*(?:\.[0-9]+)?)"
     r"|(?P<space>\s+|~)|(?P<sign>.)",
     re.DOTALL,
 )
-_INNER = re.compile(r"\{(.*)\}", re.DOTALL)
+_INNER = re.compile(r"(?:\{|\s)([^{}]*)\}?\Z")
 _SIGNS = {
     **{rf"\{name}": letter for name, letter in GREEK.items()},
     r"\varepsilon": "ε",
@@ -155,7 +156,7 @@ class _TokenReader:
                 self.at += 1  # the brace that closes
                 return inside
             case "_" | "^":
-                return element("sub" if token == "_" else "sup", self.script(depth))
+                return element("sub" if token == "_" else "sup", Markup(self.group(depth).strip()))
             case r"\frac" | r"\dfrac" | r"\tfrac":
                 above, below = self.group(depth), self.group(depth)
                 whole = join([_bracketed(above), "/", _bracketed(below)])
@@ -180,18 +181,13 @@ class _TokenReader:
         return token in "})]=<>+-,;|" or _SIGNS.get(token, "").startswith(" ")
 
     def group(self, depth: int) -> Markup:
-        """What a command takes: a group, or one sign."""
-        self._skip_spaces()
-        return self.atom(depth)
-
-    def script(self, depth: int) -> Markup:
-        """An index or an exponent: of letters without braces the first alone."""
+        """What a command takes: a group, or one sign; of letters without braces the first alone."""
         self._skip_spaces()
         if self.at < len(self.tokens):
             kind, token = self.tokens[self.at]
             if kind in ("letters", "number") and len(token) > 1:
                 self.tokens[self.at : self.at + 1] = [(kind, token[0]), (kind, token[1:])]
-        return Markup(self.atom(depth).strip())
+        return self.atom(depth)
 
     def _skip_spaces(self) -> None:
         while self.at < len(self.tokens) and self.tokens[self.at][0] == "space":
