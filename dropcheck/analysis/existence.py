@@ -42,6 +42,10 @@ class AffineDraw:
     shift: float = 0.0
     largest: float = 0.0
 
+    def less(self, point: float) -> AffineDraw:
+        """Its distance from a point."""
+        return replace(self, shift=self.shift - point)
+
     def near_zero(self) -> float | None:
         """The power with which P(|line| < ε) falls in ε, infinite where it is 0; None: unknown."""
         zero = -self.shift / self.factor

@@ -194,6 +194,9 @@ NEAR_ZERO: list[tuple[str, str, float, float]] = [
     ("rayleigh(1)", "x", 1, (math.pi / 2) ** 0.5), ("chi_square(5)", "x", 1, 1 / 3),
     ("gamma(9, 1)", "x", 4, 1 / (8 * 7 * 6 * 5)), ("gamma(50, 2)", "x", 1, 1 / 98),
     ("lognormal(0, 1)", "x", 2, math.exp(2)), ("cauchy(0, 1)", "x", 0.5, 2**0.5),
+    # of -log(x), an exponential variable
+    ("uniform(0, 1)", "log(x)", 0.5, math.pi**0.5),
+    ("uniform(0, 1)", "2 * log2(x)", 0.4, math.gamma(0.6) * (math.log(2) / 2) ** 0.4),
 ]  # fmt: skip
 
 
@@ -207,7 +210,8 @@ def test_negative_moments_are_bounded(law: str, text: str, order: float, truth: 
 @pytest.mark.parametrize(
     ("law", "text", "order"),
     [("normal(0, 1)", "x", 1), ("uniform(0, 1)", "x", 1), ("gamma(0.5, 1)", "x", 0.5),
-     ("rayleigh(1)", "x", 2), ("poisson(3)", "x", 0.5), ("exponential(1)", "x - 1", 1)],
+     ("rayleigh(1)", "x", 2), ("poisson(3)", "x", 0.5), ("exponential(1)", "x - 1", 1),
+     ("uniform(0, 1)", "log(x)", 1)],
 )  # fmt: skip
 def test_a_negative_moment_that_is_infinite_has_no_bound(law: str, text: str, order: float) -> None:
     known, value = Norms(), lowered(f"x ~ {law}", text)

@@ -373,6 +373,7 @@ POLES = [
     ("b ~ beta(3, 2)", "1 / b + 1 / (1 - b)", 6.0),
     ("u ~ uniform(0, 1)", "u**-0.5", 2.0),
     ("x ~ normal(0, 1)", "log(abs(x))", -(np.euler_gamma + math.log(2)) / 2),
+    ("u ~ uniform(0, 1)", "-log(-log(u))", np.euler_gamma),  # Gumbel's law
     ("x ~ exponential(1)", "1 / x", math.inf),
     ("q ~ chi_square(3)", "q**-1.5", math.inf),
 ]

@@ -57,8 +57,7 @@ from dropcheck.vocabulary.majorants.sums import of_parts
 
 # Orders beyond it are not asked for, and so many bounds at most are worked out.
 HIGHEST_NORM, MOST_BOUNDS = 64.0, 60_000
-# Steps from a draw on, of what is looked at as a function of one draw; beyond, it is the state of
-# a loop that may be held back.
+# Steps from a draw on; beyond, a function of one draw is the state of a loop, maybe held back.
 MOST_DEPTH = 64
 # Of functions of more arguments than this, the bounds of all are worked out at once, before.
 _MANY = 4
@@ -257,8 +256,10 @@ class NormedValue:
             return 0.0
         return self._bound("log_moment", t)[0] if self.random else highest(self.hull, t)
 
-    def inverse(self, r: float) -> float:
-        """A bound of (E|x|^-r)^(1/r)."""
+    def inverse(self, r: float, point: float = 0.0) -> float:
+        """A bound of (E|x - point|^-r)^(1/r); of a point other than 0 for lines alone."""
+        if point:
+            return INF if self.line is None else inverse_of_line(self.line.less(point), r)
         if self.random:
             return self._bound("inverse", r)[0]
         nearest = 0.0 if self.fixed is None else float(np.abs(self.fixed).min(initial=INF))

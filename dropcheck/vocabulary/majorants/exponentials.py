@@ -110,6 +110,13 @@ class Logarithm(Majorant):
         unit = x.norm(1.0)
         return 2 * self._factor * distance_of_log(x, unit, p) if 0 < unit < INF else INF
 
+    def inverse(self, use: Applied, r: float) -> float:
+        """By |log x| >= |x - 1| / max(1, x), and Hölder's inequality where x passes 1."""
+        x = use.arguments[0]
+        if x.hull.high <= 1:
+            return x.inverse(r, 1.0) / self._factor
+        return times(1 + x.norm(2 * r), x.inverse(2 * r, 1.0)) / self._factor
+
     def log_moment(self, use: Applied, t: float) -> float:
         """exp(t log x) is a power of x."""
         x, rate = use.arguments[0], t * self._factor

@@ -80,8 +80,8 @@ class Argument(Protocol):
     def log_moment(self, t: float) -> float:
         """A bound of log E exp(t · x)."""
 
-    def inverse(self, r: float) -> float:
-        """A bound of (E|x|^-r)^(1/r)."""
+    def inverse(self, r: float, point: float = 0.0) -> float:
+        """A bound of (E|x - point|^-r)^(1/r)."""
 
     def log_size(self, p: float) -> float:
         """A bound of the norm of log|x|."""
