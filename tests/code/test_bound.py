@@ -149,7 +149,8 @@ def test_the_generator_may_stand_anywhere() -> None:
         return ours(x, p, rng)
 
     def any_number(*given: Any, rng: Generator) -> Any:
-        return ours(*given, rng)
+        x, p = given
+        return ours(x, p, rng)
 
     codes = (ours, first, last, any_number)
     found = [drawn(numpy_code(code), 40, X, 0.5)["train"] for code in codes]
