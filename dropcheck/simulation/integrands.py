@@ -115,6 +115,7 @@ class Moments:
     def __init__(self, held: Held) -> None:
         self._held = held
         self._powers: dict[tuple[int, int, int | None], Array] = {}
+        self._conditions: dict[int, Array] = {}
 
     def sums(self, term: Term) -> Sums:
         """The integrand's sum in each block: [blocks]."""
@@ -210,10 +211,16 @@ class Moments:
         return failed
 
     def _given(self, register: int) -> Array:
-        given = self._held.array(register)
-        if given.dtype == np.bool_:
-            return given.astype(np.float64)
-        return np.where(np.isnan(given), given, (given != 0).astype(np.float64))
+        """1 where a condition holds, 0 where it fails and NaN where it is NaN."""
+        found = self._conditions.get(register)
+        if found is None:
+            given = self._held.array(register)
+            found = number(given != 0)
+            lacking = np.isnan(given)
+            if lacking.any():
+                found[lacking] = np.nan
+            self._conditions[register] = found
+        return found
 
     def _power(self, register: int, power: int, given: int | None) -> Array:
         key = (register, power, given)
@@ -224,9 +231,12 @@ class Moments:
                 if self._held.centres[register]:
                     raised = raised - self._held.centres[register]
                 if given is not None:
-                    # not a product: where the condition fails the quantity may be NaN
                     condition = self._given(given)
-                    raised = np.where(condition == 0, 0.0, raised + 0 * condition)
+                    if np.isfinite(raised).all():  # a product takes a fraction of the time
+                        raised = raised * condition
+                        raised += 0.0  # no -0, as by a choice
+                    else:
+                        raised = np.where(condition == 0, 0.0, raised + 0 * condition)
             else:
                 raised = self._power(register, power - 1, given) * self._power(register, 1, given)
             self._powers[key] = raised

@@ -28,3 +28,25 @@ def test_sums_are_those_of_each_block_with_draws_first_in_memory_or_last(
     view = np.moveaxis(first, 0, -1)
     for values in (view, np.ascontiguousarray(view)):
         assert sums(values, power, blocks, 0.25) == pytest.approx(right, rel=1e-12)
+
+
+@pytest.mark.parametrize("odd", [None, np.inf, np.nan])
+@pytest.mark.parametrize("unknown", [False, True])
+@pytest.mark.parametrize("truths", [False, True])
+def test_where_a_condition_fails_a_quantity_is_nothing_whatever_it_is(
+    odd: float | None, unknown: bool, truths: bool
+) -> None:
+    """To the bit: a product would be NaN of what is infinite, and -0 of what is negative."""
+    values = np.random.default_rng(0).normal(size=DRAWS)
+    values[:2] = -0.0
+    given = np.arange(DRAWS) % 2.0
+    if odd is not None:
+        values[4:6] = odd  # once where the condition holds
+    right = np.where(given == 0, 0.0, values + 0.0)
+    if unknown and not truths:
+        given[7] = right[7] = np.nan
+    condition = given.astype(bool) if truths else given * 3
+    moments = Moments(Held([values, condition], np.zeros(2), DRAWS))
+    assert moments.a_draw(Term(((0, 1),), 1)).tobytes() == right.tobytes()
+    of_condition = moments.a_draw(Term((), 1))
+    assert np.array_equal(of_condition, given, equal_nan=True)
