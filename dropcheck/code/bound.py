@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -153,13 +153,11 @@ class Bound:
         bases = [seed() if anew or (asked.begin and start == 0) else 0 for start in starts]
         with limited(self._limit) as calls:
             for modes, (start, base) in itertools.product(groups, zip(starts, bases, strict=True)):
-                first = asked.begin and start == 0 and modes is groups[0]
+                seeded = anew or (asked.begin and start == 0 and modes is groups[0])
                 for number in range(asked.seeds * asked.calls):
-                    of_seed, call = divmod(number, asked.calls)
-                    if call == 0 and (anew or first):
-                        self._adapter.begin(base + of_seed)
-                    found = self._call(plan, asked, given, number, start, modes, calls)
-                    for mode, output in found.items():
+                    if seeded and number % asked.calls == 0:
+                        self._adapter.begin(base + number // asked.calls)
+                    for mode, output in self._call(plan, asked, given, number, start, modes, calls):
                         self._take(taken[mode], output, number, start)
         return {mode: one.draws for mode, one in taken.items()}
 
@@ -172,7 +170,7 @@ class Bound:
         start: int,
         modes: frozenset[str],
         calls: TimedCalls,
-    ) -> Mapping[str, Any]:
+    ) -> Iterable[tuple[str, Any]]:
         """What one call returns, in each mode; the size that a sampler gets comes last."""
         arguments: Sequence[Any] = ()
         try:

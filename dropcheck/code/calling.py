@@ -15,7 +15,7 @@ A name that the slot itself takes is never filled; nor is `key` beside a paramet
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -127,8 +127,8 @@ def _by_place(
     return places
 
 
-Caller = Callable[[Sequence[Any]], Mapping[str, Any]]
-"""What a call returns, by mode: "eval" alone, or one or both of "train" and "grad"."""
+Caller = Callable[[Sequence[Any]], Iterable[tuple[str, Any]]]
+"""What a call returns, in each mode: "eval" alone, or one or both of "train" and "grad"."""
 
 
 def caller(adapter: Adapter, code: PreparedFunction, dtype: str, modes: frozenset[str]) -> Caller:
@@ -143,22 +143,22 @@ def caller(adapter: Adapter, code: PreparedFunction, dtype: str, modes: frozense
 
     all_given = not any(code.arguments)
     gradient_too = "grad" in modes
+    (alone,) = modes if not gradient_too else ("",)
 
     def fill(name: str) -> Any:
         return known[name] if name in known else adapter.source(name)
 
-    def called(given: Sequence[Any]) -> Mapping[str, Any]:
+    def called(given: Sequence[Any]) -> Iterable[tuple[str, Any]]:
         if switched:  # others may have put it into another mode
             adapter.evaluating(code.function, evaluate)
         by_place = given
         if not all_given:
             rest = iter(given)
             by_place = [next(rest) if name is None else fill(name) for name in code.arguments]
-        named = {name: fill(name) for name in code.named}
+        named = {name: fill(name) for name in code.named} if code.named else {}
         if not gradient_too:
-            return dict.fromkeys(modes, adapter.called(code.function, by_place, named))
+            return ((alone, adapter.called(code.function, by_place, named)),)
         output, gradient = adapter.with_gradient(code.function, by_place, named, code.first)
-        both = {"train": output, "grad": gradient}
-        return {mode: both[mode] for mode in modes}
+        return (("train", output), ("grad", gradient))[0 if "train" in modes else 1 :]
 
     return called

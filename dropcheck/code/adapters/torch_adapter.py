@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import torch
@@ -70,8 +70,11 @@ class TorchAdapter(Adapter):
         if not isinstance(output, torch.Tensor):
             return numbers_of(output)
         if output.dtype in _OF_NUMPY and output.is_cpu and not output.requires_grad:
-            with suppress(TypeError, RuntimeError):  # it is not strided, or a view of negatives
+            try:
                 plain: Array = output.numpy()
+            except (TypeError, RuntimeError):  # it is not strided, or a view of negatives
+                pass
+            else:
                 return plain
         tensor = output.detach().cpu()
         if tensor.is_complex() or tensor.is_quantized or tensor.layout != torch.strided:
