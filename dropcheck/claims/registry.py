@@ -84,15 +84,15 @@ class Document:
 class Sample:
     """Draws made by the user's own code; their names replace lines of a model.
 
-    One call draws all names, so nothing is known of how they depend on each other.
-    `shapes` are those of one draw; `truths` the names that hold truths. `draw(generator, count)`
-    gives an array a name, with the axis of draws last.
+    One call draws all names, which may depend on each other. `shapes` are those of a draw; `truths`
+    the names of truths. `draw(generator, count)` gives each name an array, the axis of draws last.
     """
 
     shapes: Mapping[str, tuple[int, ...]]
     truths: frozenset[str]
     draw: Callable[[Any, int], Mapping[str, Any]]
     takes: frozenset[str] = frozenset()  # the parameters that it is given
+    dtype: str | None = None  # the coarsest format of its numbers, where that is not float64
 
 
 COLUMN = "@"

@@ -304,7 +304,8 @@ def context_of(
     """What the lowering of a case begins with."""
     claim = parsed.claim
     if not claim.slots:
-        return Context(lower, memory, postpone)
+        rounding = Slots(dtype=None if claim.sample is None else claim.sample.dtype)
+        return Context(lower, memory, postpone, rounding)
     dtype = parameters.get(DTYPE)
     statements = [one for one in (parsed.statement, *parsed.beside) if one is not None]
     given = names_given(parsed.model, statements, claim.slots) if claim.column is not None else ()

@@ -167,7 +167,9 @@ def too_many_indices(used: int, shape: Shape) -> ShapeError:
     """An error for an index of more axes than there are."""
     count = "1 index is" if used == 1 else f"{used} indices are"
     hint = "it is one number in each draw, and in each step of a loop: name it without brackets"
-    return ShapeError(f"{count} too many for {describe(shape)}", None if shape else hint)
+    if shape:
+        hint = "this is the shape of one draw: the axis of draws has no index"
+    return ShapeError(f"{count} too many for {describe(shape)}", hint)
 
 
 def out_of_range(index: int, length: int) -> ShapeError:

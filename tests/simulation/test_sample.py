@@ -48,6 +48,27 @@ def test_code_agrees_with_the_model_that_it_is() -> None:
     assert coded.estimate == pytest.approx(written.estimate, rel=0.02)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@pytest.mark.parametrize(
+    ("statement", "p", "verdict"),
+    [
+        ("y in {0, x / (1 - p)}", 0.3, Verdict.VERIFIED),
+        ("P(y == x / (1 - p)) == 0.7", 0.3, Verdict.VERIFIED),
+        ("y in {0, x / (1 - p)}", 0.304, Verdict.REFUTED),
+        ("z ~ normal(0, p * x / 0.6)", 0.3, Verdict.VERIFIED),
+    ],
+)
+def test_what_is_equal_is_so_to_the_digits_that_code_returns(
+    dtype: Any, statement: str, p: float, verdict: Verdict
+) -> None:
+    def short(generator: Generator, count: int) -> Drawn:
+        kept = generator.random(count) >= 0.3
+        scaled = np.where(kept, dtype(2) / dtype(0.7), dtype(0))
+        return {"y": scaled, "z": generator.normal(size=count).astype(dtype)}
+
+    assert tried(statement, short, p=p, x=2).verdict is verdict
+
+
 def layer(generator: Generator, count: int) -> Drawn:
     """Scores of one layer: arrays with a shape, of float32."""
     q, k = generator.normal(size=(2, count, 4, 16)).astype(np.float32)

@@ -8,6 +8,7 @@ import numpy as np
 
 from dropcheck.analysis.law_cells import POSITIONS, LawCells, law_cells
 from dropcheck.array_types import Floats
+from dropcheck.claims.registry import Sample
 from dropcheck.inference import budget
 from dropcheck.inference.distribution_distance import DistancePrecision, distance, massart
 from dropcheck.inference.spread import CountsByCall
@@ -58,7 +59,7 @@ def plan_of(run: CaseRun, claim: LawClaim, program: Program) -> OneLawPlan:
         tails=tails or TAILS,
         magnitude=drawn.size,
         drawn=drawn.values.ravel(),
-        number_format=run.case.dtype or _format_of(program, drawn.values),
+        number_format=run.case.dtype or _format_of(run.case.claim.sample, program, drawn.values),
     )
     counter = AtCuts(
         entries=claim.entries,
@@ -75,8 +76,10 @@ def plan_of(run: CaseRun, claim: LawClaim, program: Program) -> OneLawPlan:
     return OneLawPlan(cells=cells, counter=counter, counting=counting, left_open=left_open)
 
 
-def _format_of(program: Program, values: Floats) -> str:
-    """The format of what code gives that names none: float32 where its numbers have no more."""
+def _format_of(sample: Sample | None, program: Program, values: Floats) -> str:
+    """The format of what code gives: that of its arrays, or float32 where numbers have no more."""
+    if sample is not None and sample.dtype is not None:
+        return sample.dtype
     finite = values[np.isfinite(values)]
     short = program.calls_own_code and (rounded(finite, SINGLE) == finite).all()
     return SINGLE if short else DOUBLE

@@ -189,6 +189,11 @@ class Slots:
         self.formats: dict[str, str] = {}  # parameters that are number formats
         self.within = ""  # the call whose lines are lowered
 
+    @property
+    def rounds(self) -> bool:
+        """Whether code gave what is compared: of a column, or of a test, in a short format."""
+        return self.column is not None or (not self.known and self.dtype is not None)
+
     def code(self, slot: str) -> Code | None:
         """The code that is bound to a slot."""
         return None if self.column is None else self.column.code.get(slot)

@@ -156,7 +156,7 @@ def lower(context: Context, node: Node) -> Value:
             values = [context.lower(operand) for operand in operands]
             links = [
                 _near(context, a, b, node.at)
-                if sign == "==" and context.slots.column is not None
+                if sign == "==" and context.slots.rounds
                 else context.graph.elementwise(COMPARISONS[sign], (a, b), node.at)
                 for sign, a, b in zip(operators, values, values[1:], strict=False)
             ]
@@ -213,7 +213,7 @@ def _near(context: Context, left: Value, right: Value, at: Position) -> Value:
     a unit in the last place at most, which is less than twice the format's epsilon in all.
     """
     dtype = context.slots.dtype
-    if context.slots.column is None or dtype is None:
+    if not context.slots.rounds or dtype is None:
         return context.graph.elementwise(IS_CLOSE, (left, right), at)
     shape = shape_at(at, "", shapes.broadcast, (left.shape, right.shape))
     options = (("atol", SMALLEST_NORMAL[dtype]), ("rtol", 2 * EPSILONS[dtype]))

@@ -23,6 +23,7 @@ from dropcheck.simulation.user_code.draw_checks import PROBE_DRAWS, Words, check
 from dropcheck.simulation.user_code.with_parameters import with_parameters
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.functions.number_formats import DOUBLE, EPSILONS
 from dropcheck.vocabulary.operators import OPERATORS
 
 Sampler = Callable[[np.random.Generator, int], Mapping[str, Any]]
@@ -72,7 +73,15 @@ def own_code(
             return code.draw(stream(seed, SAMPLE, PROBE, number), draws)
 
         check_draws(called, _WORDS, _error)
-    return Sample(shapes, code.truths, code.draw, takes)
+    formats = [array.dtype.name for array in first.values() if array.dtype.name in EPSILONS]
+    coarsest = max(formats, key=EPSILONS.__getitem__, default=DOUBLE)
+    return Sample(
+        shapes=shapes,
+        truths=code.truths,
+        draw=code.draw,
+        takes=takes,
+        dtype=None if coarsest == DOUBLE else coarsest,
+    )
 
 
 class _Code:
@@ -158,9 +167,8 @@ def _array(name: object, value: object, count: int) -> Any:
             f"returned {name!r} with values that are masked",
             "return what was drawn: numpy.ma.filled(array, 0) has 0 where the mask is",
         )
-    if array.dtype.kind == "V" and array.dtype.name.startswith(("bfloat", "float")):
-        array = array.astype(np.float32)  # of ml_dtypes: each of its numbers is one of float32
-    if array.dtype.kind not in "biuf":
+    short = array.dtype.kind == "V" and array.dtype.name.startswith(("bfloat", "float"))
+    if array.dtype.kind not in "biuf" and not short:  # those of ml_dtypes are numbers
         raise _error(
             f"returned {name!r} with values of type {array.dtype}",
             "values are real numbers or truths",
