@@ -45,6 +45,7 @@ from dropcheck.vocabulary.shapes import Shape
 
 FAR_OFF = 100.0
 """Standard deviations from 0 from which on the sum and the squares are not kept apart."""
+_REDUCTIONS = (SUM, MEAN, VAR, STD, NORM, MATMUL, DOT)
 _SCALED, _MOVED = (MULTIPLY, DIVIDE, NEGATIVE), (ADD, SUBTRACT)
 
 
@@ -129,45 +130,61 @@ class _Sums:
         """Whether a value looks at a line of draws, or at its square, in one of the ways above."""
         if value.kind != Kind.COMPUTED:
             return False
-        sample, function, options = self._of[id(one)], value.function, dict(value.options)
-        draw, others = sample.draw, [other for other in value.inputs if other is not one]
-        twice = not others and len(value.inputs) == 2
-        line = id(one) not in self._squares
-        assert draw.law is not None
-        squared = draw.law is NORMAL and line
-        total = function in (SUM, MEAN)
-        if total or function in (VAR, STD, NORM) or function in (MATMUL, DOT):
-            by_self = function in (MATMUL, DOT)
-            axes = axes_of(np.broadcast_to(0.0, (*draw.shape, 1)), options.get("axis"))
-            sample.over.add(axes)
-            sample.plain &= not line if total else by_self or function is NORM
-            if (by_self and not (twice and len(draw.shape) == 1)) or options.get("keepdims"):
-                return False
-            if total:
-                return not (line and id(one) in self._centred)
-            length = math.prod(draw.shape[at] for at in axes)
-            return squared and options.get("ord", 2.0) == 2.0 and options.get("ddof", 0.0) < length
-        if value.shape != draw.shape or any(id(other) in self._of for other in others):
+        if value.function in _REDUCTIONS:
+            return self._is_sum(value, one)
+        sample, others = self._of[id(one)], [other for other in value.inputs if other is not one]
+        if value.shape != sample.draw.shape or any(id(other) in self._of for other in others):
             return False
         self._of[id(value)] = sample
-        if (function is MULTIPLY and twice) or (function is POWER and value.inputs[1].known == 2.0):
+        by_itself = value.function is MULTIPLY and not others
+        if by_itself or (value.function is POWER and value.inputs[1].known == 2.0):
             self._squares.add(id(value))
-            return squared and value.inputs[0] is one
-        if not line or twice or draw.law.discrete or function not in _SCALED + _MOVED:
+            return value.inputs[0] is one and self._has_known_squares(one)
+        return id(one) not in self._squares and self._is_line(value, one, others)
+
+    def _is_sum(self, value: Value, one: Value) -> bool:
+        """Whether it is a sum or a mean, or one of squares that are known."""
+        sample, function, options = self._of[id(one)], value.function, dict(value.options)
+        shape, line = sample.draw.shape, id(one) not in self._squares
+        axes = axes_of(np.broadcast_to(0.0, (*shape, 1)), options.get("axis"))
+        sample.over.add(axes)
+        if options.get("keepdims"):
             return False
-        if function is DIVIDE and value.inputs[0] is not one:
-            return False
-        mean = others[0] if function is SUBTRACT and len(draw.shape) == 1 else value
-        if mean.operation == MEAN.name and mean.inputs[0] is one and value.inputs[0] is one:
-            self._centred.add(id(value))
+        if function in (SUM, MEAN):
+            sample.plain &= not line
+            return not (line and id(one) in self._centred)
+        if function in (VAR, STD):
             sample.plain = False
-            return True
+        elif function in (MATMUL, DOT) and not (value.inputs == (one, one) and len(shape) == 1):
+            return False
+        length = math.prod(shape[at] for at in axes)
+        euclidean = options.get("ord", 2.0) == 2.0 and options.get("ddof", 0.0) < length
+        return euclidean and self._has_known_squares(one)
+
+    def _has_known_squares(self, one: Value) -> bool:
+        return self._of[id(one)].draw.law is NORMAL and id(one) not in self._squares
+
+    def _is_line(self, value: Value, one: Value, others: Sequence[Value]) -> bool:
+        """Whether it is a line of a line, or this less its own mean."""
+        sample, function, first = self._of[id(one)], value.function, value.inputs[0] is one
+        assert sample.draw.law is not None
+        scaled = function in _SCALED
+        if not (scaled or function in _MOVED) or sample.draw.law.discrete:
+            return False
+        if len(others) + 1 != len(value.inputs) or (function is DIVIDE and not first):
+            return False
+        if function is SUBTRACT and first and len(sample.draw.shape) == 1:
+            (mean,) = others
+            if mean.operation == MEAN.name and mean.inputs[0] is one:
+                self._centred.add(id(value))
+                sample.plain = False
+                return True
         if id(one) in self._centred:
             self._centred.add(id(value))
-        sample.plain &= function in _SCALED
+        sample.plain &= scaled
         sample.lines.append(value)
         sample.beside += others
-        return id(value) not in self._centred or function in _SCALED
+        return scaled or id(one) not in self._centred
 
     def all_of(self, values: Sequence[Value]) -> Callable[[Value], Value]:
         """What stands for each of the values of the graph."""
