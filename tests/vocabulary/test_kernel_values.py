@@ -111,6 +111,20 @@ def test_a_branch_not_taken_does_not_count() -> None:
 # -- values that have no result --------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.5, 0.95, 1.0])
+@pytest.mark.parametrize("others", [(8, 1024), (8, 1), (1024,), (1,)])
+def test_a_choice_is_one_of_two_to_the_bit(share: float, others: tuple[int, ...]) -> None:
+    """Numbers that arithmetic would lose: -0, NaN with its digits, what is infinite or tiny."""
+    generator = np.random.default_rng(0)
+    c = generator.random((8, 1024)) < share
+    odd = np.array([-0.0, NAN, -NAN, math.inf, -math.inf, 5e-324, 1e308, 0.1])
+    a, b = generator.choice(odd, c.shape), generator.choice(odd, others)
+    for first, second in ((a, b), (b, a)):
+        for truths in (c, np.asfortranarray(c)):
+            result = call("where")(truths, first, second)
+            assert result.tobytes() == np.where(c, first, second).tobytes()
+
+
 @pytest.mark.parametrize(
     "name", ["argmax", "argmin", "argsort", "sort", "max", "min", "median", "softmax", "cummax"]
 )
