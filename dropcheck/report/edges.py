@@ -7,13 +7,20 @@ import math
 from dropcheck.report import numbers
 from dropcheck.results import Edge, Written
 
+# Half of what any value is from an edge at most, half a unit: farther is not near.
+_FAR = 0.25
+
 
 def where(edge: Edge) -> str:
     """How near the edge is.
 
     >>> where(Edge(away=0.0081, instead=())), where(Edge(away=0.0, instead=()))
     ('within 0.01 of a unit of the edge of its rounding', 'at the edge of its rounding')
+    >>> where(Edge(away=0.49, instead=()))
+    'draws leave both sides of an edge of its rounding possible'
     """
+    if edge.away > _FAR:
+        return "draws leave both sides of an edge of its rounding possible"
     if edge.away < 1e-9:  # in the rounding of float64
         return "at the edge of its rounding"
     away = math.ceil(100 * edge.away - 1e-6) / 100  # what rounding adds is none of it
