@@ -132,6 +132,11 @@ class Reason(Enum):
         "rounding decides the claim: write the model so that large numbers do not cancel, or that "
         "steps do not amplify errors",
     )
+    UNCLEAR_EVENT = (
+        "what the event compares is no farther apart than float64 may move it",
+        "rounding decides the claim: compare what has its digits left, such as 1 - sigmoid(x) "
+        "written as sigmoid(-x), or leave a margin",
+    )
     # what a sample may not show
     HIDDEN_VALUES = (
         "the model leaves room for values that no draw showed: up to {value:.2g}, with a chance "

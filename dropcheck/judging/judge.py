@@ -42,6 +42,7 @@ from dropcheck.judging.quantiles.order_statistics import by_order_statistics
 from dropcheck.judging.rounding.allowance import LOOK_ROUNDING, rounding_of
 from dropcheck.judging.rounding.lost_digits import rounding_of_sides
 from dropcheck.judging.rounding.ties import unless_tied
+from dropcheck.judging.rounding.unclear_events import unless_unclear
 from dropcheck.judging.witness import short_of
 from dropcheck.reasons import Reason
 from dropcheck.results import CaseResult, Guarantee, Method, Verdict
@@ -102,7 +103,8 @@ def run_case(
     except NothingDrawnError as nothing:
         undecided = Verdict.INCONCLUSIVE
         finding = Finding(verdict=undecided, method=None, explanation=nothing.why)
-    return run.result((yield from unless_tied(run, finding, judge)))
+    finding = yield from unless_tied(run, finding, judge)
+    return run.result(unless_unclear(run, finding))
 
 
 def _keeps(prepared: Prepared) -> bool:

@@ -10,7 +10,7 @@ it uses only
 - in what portions: `span_draws`, `span_values`, `span_blocks`, `block_draws`, `fitted`,
   `in_blocks`, `in_blocks_of`;
 - a pilot: `origin`, `centres` and `finite`;
-- what rounding decides: `tied_in`, `rounding_in` averages, and `rounding_of_fixed`;
+- what rounding decides: `tied_in`, `rounding_in` averages, `rounding_of_fixed`, `unclear_in`;
 - cells: `values` and `magnitude` of some draws, and `counting`, which counts draws in cells by
   `AtCuts`, `FarOut`, `TwoAtCuts` or `Tables` in place of sums, `columns` of them in each block;
 - nets: `in_nets` makes a program that draws in them, where it `can_be_in_nets`; `unit_draws` are
@@ -45,7 +45,7 @@ from dropcheck.simulation.streams import MAIN, PILOT, stream
 from dropcheck.simulation.variants.in_cells import counting_in_cells
 from dropcheck.simulation.variants.magnitudes import magnitude_of, values_of
 from dropcheck.simulation.variants.nets import can_be_in_nets, in_nets
-from dropcheck.simulation.variants.perturbed import rounding_in, rounding_of_fixed
+from dropcheck.simulation.variants.perturbed import rounding_in, rounding_of_fixed, unclear_in
 from dropcheck.simulation.variants.stratified import stratified
 from dropcheck.simulation.variants.tied import tied_in
 
@@ -87,5 +87,6 @@ __all__ = [
     "stratified",
     "stream",
     "tied_in",
+    "unclear_in",
     "values_of",
 ]

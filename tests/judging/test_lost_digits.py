@@ -72,6 +72,31 @@ def test_rounding_decides_no_arithmetic(claim: str, verdict: Verdict) -> None:
     assert (found.reason is Reason.LOST_DIGITS) == (verdict is OPEN)
 
 
+# Events that rounding decides, all of them true, and some that it does not
+EVENTS = [
+    ("x ~ normal(40, 1)", "P(sigmoid(x) < 1) == 1", OPEN),
+    ("x ~ normal(0, 10)[3]", "P(max(softmax(x)) < 1) == 1", OPEN),
+    ("x ~ normal(1e8, 1)[5]", "P(mean(x**2) - mean(x)**2 < 0) == 0", OPEN),
+    ("x ~ exponential(1)", "P((1 + 1e-20 * x) - 1 > 0) == 1", OPEN),
+    ("x ~ normal(0, 1)", "P((1e16 + x) - 1e16 > 0.5) == 0.3085", OPEN),
+    ("m ~ bernoulli(0.5)", "P((1e20 + m) - 1e20 == 0) == 0.5", OPEN),
+    ("x ~ normal(0, 1)", "P((1e6 + x) - 1e6 > 0.5) == 0.3085", VERIFIED),
+    ("x ~ normal(0, 1)[2]", "P(abs(x[0] + x[1]) <= abs(x[0]) + abs(x[1])) == 1", VERIFIED),
+    ("x ~ normal(0, 1)[3]", "P(sum(softmax(x)) == 1) == 1", VERIFIED),
+    ("x ~ normal(0, 1)", "P(clip(x, 0, 1) < 1) == 1", REFUTED),
+    ("x ~ normal(0, 1)", "P(relu(x) > 0) == 1", REFUTED),
+    ("m ~ bernoulli(0.5)", "P(0.1 * m < 0.1) == 1", REFUTED),
+    ("x ~ normal(0, 1)[2]", "P(x[0] * x[1] >= (x[0]**2 + x[1]**2) / 2) == 1", REFUTED),
+]
+
+
+@pytest.mark.parametrize(("model", "claim", "verdict"), EVENTS)
+def test_rounding_decides_no_event(model: str, claim: str, verdict: Verdict) -> None:
+    found = judged(model, claim)
+    assert found.verdict is verdict
+    assert (found.reason is Reason.UNCLEAR_EVENT) == (verdict is OPEN)
+
+
 def test_without_room_for_rounding_wrong_verdicts_come_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -40,6 +40,11 @@ SMALL = 1e-9
 SIDES = "", b""
 
 
+def draws_to_look_at(program: Program) -> int:
+    """How many draws show what rounding does."""
+    return min(max(int(WORK / program.cost), FEW_DRAWS), MOST_DRAWS, program.span_draws)
+
+
 def rounding_of_means(run: CaseRun, program: Program, centres: Floats) -> Floats:
     """How far rounding may move each average, [terms]; 0 of code, whose numbers are as it gave."""
     if program.calls_own_code:
@@ -47,7 +52,7 @@ def rounding_of_means(run: CaseRun, program: Program, centres: Floats) -> Floats
     key = program.sampling, centres.tobytes()
     if key not in run.roundings:
         generator = run.generator(PILOT, 0)
-        draws = min(max(int(WORK / program.cost), FEW_DRAWS), MOST_DRAWS)
+        draws = draws_to_look_at(program)
         run.roundings[key] = rounding_in(program, generator, centres, draws)
     return run.roundings[key]
 

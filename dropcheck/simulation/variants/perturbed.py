@@ -20,8 +20,9 @@ from dropcheck.simulation.integrands import Sums, Term, filled
 from dropcheck.simulation.program import Program
 from dropcheck.simulation.steps import Step, computed
 from dropcheck.simulation.variants import step_by_step
+from dropcheck.vocabulary import defined_where, jumps
 from dropcheck.vocabulary.function import Array, Function, KernelError
-from dropcheck.vocabulary.jumps import AtZero
+from dropcheck.vocabulary.jumps import LARGEST_BOUND, AtZero
 
 # What a result is moved by: the distance to the next number, which is two roundings at most.
 SHARE = 2.0**-52
@@ -29,6 +30,8 @@ SHARE = 2.0**-52
 ALLOWED = 8.0
 # Whole numbers up to here are exact where they come of whole numbers, or are counted.
 EXACT_WHOLE = 2.0**51
+# Where functions are defined whose results are numbers that they were given.
+_COPIES = (defined_where.PICKED, defined_where.CHOSEN)
 # How often what is fixed is moved, and not at random in many draws.
 TIMES = 4
 # Elements of a fixed array beyond which it is taken as it stands.
@@ -38,22 +41,28 @@ MOST_FIXED = 2**14
 class Perturbed:
     """Works out steps as they stand and, beside them, a little off.
 
-    `moved` holds what is off, by register; other registers are as they stand, and truths.
+    `moved` holds what is off, by register; other registers are as they stand, and so are truths,
+    unless `unclear` says how large a rounding counts: then truths that it may decide are reversed.
     """
 
-    def __init__(self, generator: np.random.Generator) -> None:
+    def __init__(self, generator: np.random.Generator, unclear: float | None = None) -> None:
         self.generator = generator
+        self.unclear = unclear
         self.moved: dict[int, Array] = {}
         self._fixed: dict[int, Array] = {}
+        self._dense: set[int] = set()  # what is made of draws from continuous laws
 
     def __call__(self, step: Step, inputs: list[Array]) -> Array:
         """The value of a step as it stands."""
         result = computed(step, inputs)
         each = zip(step.inputs, step.value.inputs, inputs, strict=True)
         given = [self._given(*one) for one in each]
+        if not self._dense.isdisjoint(step.inputs):
+            self._dense.add(step.target)
         with suppress(DropcheckError):  # what it cannot take, it was not near
             work = partial(computed, step)
-            other = self._beside(step.value.function, work, inputs, given, result)
+            dense = step.target in self._dense
+            other = self._beside(step.value.function, work, inputs, given, result, dense)
             if other is not result:
                 self.moved[step.target] = other
         for register in step.frees:
@@ -83,6 +92,7 @@ class Perturbed:
         if register not in self.moved:
             if below.kind == Kind.DRAW and below.law is not None and not below.law.discrete:
                 self.moved[register] = self._off(array, counted=False)
+                self._dense.add(register)
             elif below.constant is not None and array.dtype != np.bool_:
                 self.moved[register] = self.fixed(below)
         return self.moved.get(register, array)
@@ -94,16 +104,44 @@ class Perturbed:
         inputs: list[Array],
         given: list[Array],
         result: Array,
+        dense: bool = False,
     ) -> Array:
-        """A result of inputs that are a little off, itself a little off; a truth stays."""
-        if result.dtype == np.bool_:
-            return result
+        """A result of inputs that are a little off, itself a little off."""
         other = result
-        if any(one is not array for one, array in zip(given, inputs, strict=True)):
+        moved = any(one is not array for one, array in zip(given, inputs, strict=True))
+        if result.dtype == np.bool_:
+            asked = moved and self.unclear is not None
+            return self._reversed(function, work, inputs, given, result, dense) if asked else result
+        if moved:
             other = _unless_tied(function, work, inputs, given, result)
-        if function.rearranges or function.joins:
+        if function.rearranges or function.joins or function.defined in _COPIES:
             return other
         return self._off(other, _counts(function) or all(map(_whole, inputs)))
+
+    def _reversed(
+        self,
+        function: Function,
+        work: Callable[[list[Array]], Array],
+        inputs: list[Array],
+        given: list[Array],
+        result: Array,
+        dense: bool,
+    ) -> Array:
+        """A truth, reversed where what is compared is no farther apart than rounding may move it.
+
+        Where it moves one draw by less than most, as it happens, it may do as much as in most.
+        Multiples that tie are equal: of what no continuous draw is in, only large errors count.
+        """
+        if function.jumps is not jumps.equal:
+            return work(given) if all(one.dtype == np.bool_ for one in inputs) else result
+        sizes = [np.abs(number(b) - number(a)) for a, b in zip(inputs, given, strict=True)]
+        error = ALLOWED * (sizes[0] + sizes[1])
+        usual = np.median(error, axis=-1, keepdims=True)
+        error = np.where(error > 0, np.maximum(error, usual), 0.0)
+        apart = np.abs(number(inputs[0]) - number(inputs[1]))
+        least = self.unclear if dense else LARGEST_BOUND
+        near = (error > 0) & (error >= least) & (apart <= error)
+        return np.where(near, ~result, result)
 
     def _off(self, array: Array, counted: bool) -> Array:
         """An array a little off, but for what is counted: 1 + 1e-20 is whole by rounding."""
@@ -141,13 +179,14 @@ def _unless_tied(
     What that keeps from a jump, or takes to it, is at the jump in both: ties are looked at by
     themselves.
     """
-    jumps = function.jumps
-    if jumps is None:
+    jump = function.jumps
+    if jump is None:
         return work(given)
     as_is, off = list(map(number, inputs)), list(map(number, given))
     errors = [2.0 * np.abs(other - one) for one, other in zip(as_is, off, strict=True)]
-    paper, other = work(jumps(as_is, errors)[0]), work(jumps(off, errors)[0])
-    return np.where(other == paper, result, result + (other - paper))
+    paper, other = work(jump(as_is, errors)[0]), work(jump(off, errors)[0])
+    same = (other == paper) | (work(off) == result)
+    return np.where(same, result, result + (other - paper))
 
 
 def rounding_of_fixed(values: Sequence[Value], generator: np.random.Generator) -> Sums:
@@ -163,18 +202,47 @@ def rounding_of_fixed(values: Sequence[Value], generator: np.random.Generator) -
     return ALLOWED * found
 
 
-def rounding_in(
-    program: Program, generator: np.random.Generator, centres: Sums, draws: int
-) -> Sums:
-    """How far rounding may move the average of each integrand, as draws show it: [terms]."""
+def _step_by_step(program: Program) -> Program:
     steps = tuple(
         replace(step, kernel=kernel_of(step.value), crossed=False) if step.crossed else step
         for step in program.steps
     )
-    plain = replace(step_by_step(program), steps=steps, net=1, roundings=None)
+    return replace(step_by_step(program), steps=steps, net=1, roundings=None)
+
+
+def unclear_in(
+    program: Program,
+    generator: np.random.Generator,
+    signs: np.random.Generator,
+    draws: int,
+    least: float = 0.0,
+) -> tuple[Array, Array]:
+    """Where an event fails that a program counts, and where rounding of `least` may decide it.
+
+    Both are [elements, draws], and where the condition is not true neither is.
+    """
+    watch = Perturbed(signs, least)
+    with np.errstate(all="ignore"):
+        held = _step_by_step(program).registers(generator, draws, watch)
+    term = program.terms[0]
+    ((register, _),) = term.factors
+    event = filled(held[register]) != 0
+    other = watch.moved.get(register, event) != 0
+    given = np.ones(1, dtype=np.bool_) if term.given is None else filled(held[term.given]) != 0
+    shape = np.broadcast_shapes(event.shape, given.shape)
+    return tuple(
+        np.broadcast_to(one & given, shape).reshape(-1, shape[-1])
+        for one in (~event, event != other)
+    )  # type: ignore[return-value]
+
+
+def rounding_in(
+    program: Program, generator: np.random.Generator, centres: Sums, draws: int
+) -> Sums:
+    """How far rounding may move the average of each integrand, as draws show it: [terms]."""
     watch = Perturbed(generator)
     with np.errstate(all="ignore"):
-        held = plain.registers(generator, min(draws, program.span_draws), watch)
+        held = _step_by_step(program).registers(generator, min(draws, program.span_draws), watch)
         found = [_moved_by(term, held, watch.moved, centres) for term in program.terms]
     return ALLOWED * np.array(found)
 
