@@ -216,3 +216,30 @@ def test_negative_moments_are_bounded(law: str, text: str, order: float, truth: 
 def test_a_negative_moment_that_is_infinite_has_no_bound(law: str, text: str, order: float) -> None:
     known, value = Norms(), lowered(f"x ~ {law}", text)
     assert known.ask(value, partial(NormedValue.inverse, r=order)) == INF
+
+
+SUMS = [
+    # text, and the norms of order 2 of itself and of itself less its mean
+    ("x * w + x**2", 2.0, math.sqrt(3)),
+    ("x**2 + x * w", 2.0, math.sqrt(3)),
+    ("x * w + x**2 - 3 * w", math.sqrt(13), math.sqrt(12)),
+    ("abs(x) * w + abs(x) + x", math.sqrt(3), math.sqrt(3 - 2 / math.pi)),
+]
+
+
+@pytest.mark.parametrize(("text", "norm_of", "spread"), SUMS)
+def test_parts_that_share_draws_are_bounded_wherever_they_lie(
+    text: str, norm_of: float, spread: float
+) -> None:
+    """The order in which parts are looked at is not that of their places in memory."""
+    found = set()
+    kept: list[object] = []
+    for count in range(20):
+        kept += [bytearray(97) for _ in range(13 * count)]  # so that objects lie otherwise
+        value = lowered("x, w ~ normal(0, 1)", text)
+        known = Norms()
+        found.add((known.norm(value, 2), known.ask(value, lambda one: one.spread(2))))
+        del kept[:: 1 + count % 3]
+    ((most, away),) = found
+    assert norm_of <= most < INF
+    assert spread <= away < INF

@@ -62,35 +62,40 @@ class Dissection:
             return None
         factors: dict[int, float] = {id(value): 1.0}
         values = {id(value): value}
-        heap = [(-self._depth(value), id(value))]
+        # the deepest first, and of those that are as deep the one that was met first
+        heap = [(-self._depth(value), 0, id(value))]
         turning: list[int] = []
         apart: list[int] = []
         shift = 0.0
         while heap:
-            _, key = heapq.heappop(heap)
+            *_, key = heapq.heappop(heap)
             one, factor = values[key], factors[key]
             if not factor:  # it cancels
                 continue
-            others = [values[other] for _, other in heap if factors[other]]
-            others += [values[other] for other in apart]
+            others = [values[other] for *_, other in heap if factors[other]]
+            settled = [values[other] for other in apart]
             turned = [values[other] for other in turning]
             if one is not value:
-                if not self._meets(one, others):
+                if not self._meets(one, [*others, *settled]):
                     apart.append(key)
                     continue
-                if self._turns(one, [*others, *turned]):
+                if self._turns(one, [*others, *settled, *turned]):
                     turning.append(key)
                     continue
             parts, number = _opened(one)
             self._opened += 1
-            if not parts or self._opened > MOST_OPENED or self._compared > MOST_COMPARED:
+            if self._opened > MOST_OPENED or self._compared > MOST_COMPARED:
                 return None
+            if not parts:  # what it meets may still turn, or be opened
+                if self._meets(one, settled):
+                    return None
+                apart.append(key)
             shift += factor * number
             for own, part in parts:
                 if id(part) not in factors:
                     factors[id(part)] = 0.0
+                    heapq.heappush(heap, (-self._depth(part), len(values), id(part)))
                     values[id(part)] = part
-                    heapq.heappush(heap, (-self._depth(part), id(part)))
                 factors[id(part)] += factor * own
         # what came later may have the draw that an earlier one turns with
         settled = [values[key] for key in apart]

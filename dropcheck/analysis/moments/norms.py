@@ -316,9 +316,9 @@ def _sizes(quantity: NormedValue, p: float, exhausted: bool) -> tuple[float, flo
             spread = draw_spread(value, p)
         else:
             spread = _spread_of_parts(quantity, p)
-            if spread == INF:
+            if INF in (spread, size(mean)):
                 found = quantity.majorant.norm(quantity.use, p)
-                spread = quantity.majorant.spread(quantity.use, p)
+            spread = quantity.majorant.spread(quantity.use, p) if spread == INF else spread
             if quantity.depth > MOST_DEPTH and quantity.majorant.holds_back:
                 found = min(found, norm_by_exponentials(quantity, p))
     found = min(_outward(found), size(hull))
