@@ -184,10 +184,16 @@ def computed(function: Function, *inputs: Value, like: Value, shape: Shape | Non
     )
 
 
-def constant_beside(value: Value, constant: float) -> Value:
-    """A number that is known, at the place of another value."""
-    array = fixed_array(constant)
-    return Value(kind=Kind.CONSTANT, operation="number", shape=(), at=value.at, constant=array)
+def constant_beside(value: Value, constant: float | Array) -> Value:
+    """A number that is known, or an array with its axis of draws, at the place of another value."""
+    array = constant if isinstance(constant, np.ndarray) else fixed_array(constant)
+    return Value(
+        kind=Kind.CONSTANT,
+        operation="number",
+        shape=array.shape[:-1],
+        at=value.at,
+        constant=array,
+    )
 
 
 def ordered(roots: Iterable[Value]) -> list[Value]:

@@ -14,6 +14,7 @@ from dropcheck.claims.reader import read_text
 from dropcheck.judging.exactly import exact_quantity
 from dropcheck.judging.prepared import prepare
 from dropcheck.language.cases import lower_case, parse_claim
+from dropcheck.language.graph import Kind, in_order, kernel_of
 from dropcheck.results import Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
@@ -40,7 +41,19 @@ def programs(model: str, claim: str) -> tuple[Program, Program]:
         compile_averages(averages_of(one), one.operands, crossing=False).program
         for one in (with_fewer_draws(lowered), lowered)
     )
+    assert fixed_as_written(fewer)
     return fewer, plain
+
+
+def fixed_as_written(program: Program) -> bool:
+    """Whether all that is fixed is what its function makes of what it is made of."""
+    steps = [step.value for step in program.steps]
+    fixed = [one for one in in_order(steps, lambda value: value.inputs) if not one.random]
+    made = [one for one in fixed if one.kind == Kind.COMPUTED]
+    return all(
+        np.array_equal(one.constant, kernel_of(one)(*(below.constant for below in one.inputs)))
+        for one in made
+    )
 
 
 def numbers_a_draw(program: Program) -> int:

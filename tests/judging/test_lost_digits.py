@@ -35,6 +35,7 @@ KEPT = [
     ("x ~ normal(1e11, 1)[5]", "E(mean((x - mean(x))**2)) == 0.8"),
     ("k ~ poisson(3)", "E(floor(0.1 * k / 0.1) + (0.1 * k + 0.2 >= 0.3) - k) == 0.9502"),
     ("x ~ uniform(0, 1)", "E(norm([x, 1]) + log(1 + x)) <= 3"),
+    ("x ~ multivariate_normal([0, 0], [[2, 1], [1, 1]])", "Var(x[0] - x[1]) == 1"),
 ]
 WITHIN = "within: 0.01"
 

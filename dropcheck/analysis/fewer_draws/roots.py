@@ -35,7 +35,7 @@ def _has_root(value: Value) -> bool:
 def _opened(value: Value) -> Value:
     mean, covariances = value.inputs
     root = square_root(covariances.constant[..., 0])
-    across = dataclasses.replace(covariances, constant=root.T[..., None], name=None)
+    across = constant_beside(covariances, root.T[..., None])
     own = Sources([value.name]) & value.sources if value.name else value.sources
     standard = dataclasses.replace(
         value,

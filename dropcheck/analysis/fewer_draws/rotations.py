@@ -94,7 +94,7 @@ class _Turned:
         mean, spread = matrix.inputs
         if not vector.random:
             length = math.sqrt(float(np.square(vector.constant).sum()))
-            spread = dataclasses.replace(spread, constant=spread.constant * length, name=None)
+            spread = constant_beside(spread, spread.constant * length)
             return {}, dataclasses.replace(matrix, shape=value.shape, inputs=(mean, spread))
         lengths, rest = self._parts[id(vector)]
         square = computed(POWER, rest, constant_beside(value, 2.0), like=rest)

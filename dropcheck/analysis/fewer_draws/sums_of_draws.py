@@ -87,7 +87,7 @@ class _Sample:
             first = array[tuple(slice(1 if at in own else None) for at in range(array.ndim))]
             if not (first == array).all():
                 return None
-            return dataclasses.replace(value, constant=first.squeeze(tuple(own)), shape=shape)
+            return constant_beside(value, first.squeeze(tuple(own)))
         if not value.random or any(value.shape[at] != 1 for at in own):
             return None
         found = computed(SUM, value, like=value, shape=shape)
@@ -260,7 +260,7 @@ class _Sums:
             if sample.plain and given[0].constant is not None:
                 each = np.broadcast_to(given[0].constant, (*draw.shape, 1))
                 length = np.sqrt(np.square(each).mean(sample.axes))
-                mean = dataclasses.replace(given[0], constant=length, shape=sample.shape)
+                mean = constant_beside(given[0], length)
                 degrees += not length.any()
             name = f"deviations of {draw.name}"
             arguments = [mean, spread]
@@ -337,11 +337,11 @@ def _draw(sample: _Sample, law: Law, arguments: Sequence[Value], name: str | Non
 
 def _times(value: Value, by: float) -> Value:
     if value.constant is not None:
-        return dataclasses.replace(value, constant=value.constant * by, name=None)
+        return constant_beside(value, value.constant * by)
     return computed(MULTIPLY, value, constant_beside(value, by), like=value) if by != 1 else value
 
 
 def _raised(value: Value) -> Value:
     if value.constant is not None:
-        return dataclasses.replace(value, constant=np.square(value.constant), name=None)
+        return constant_beside(value, np.square(value.constant))
     return computed(POWER, value, constant_beside(value, 2.0), like=value)
