@@ -23,9 +23,12 @@ MINUS = "-\N{MINUS SIGN}"
 GROUP = r"(?:,|\{,\}|_|'|’|\\,|[\N{NARROW NO-BREAK SPACE}\N{NO-BREAK SPACE}\N{THIN SPACE}])"
 _NUMBER = rf"(?:[0-9]{{1,3}}(?:{GROUP}[0-9]{{3}})+|[0-9]+)?(?:\.[0-9]+)?"
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+# A 10 by itself is raised to what has a minus sign: another raised number may be that of a note.
 _EXPONENT = (
     rf"(?:[eE](?P<e>[{MINUS}+]?[0-9]{{1,3}})"
-    rf"|\s?(?:×|·|\\times|\\cdot)\s?10(?:\^\{{?(?P<power>[{MINUS}]?[0-9]{{1,3}})\}}?"
+    r"|(?:(?P<times>\s?(?:×|·|\\times|\\cdot)\s?10)"
+    rf"|(?<=10)(?<![0-9.]10)(?=\^\{{?[{MINUS}]|⁻))"
+    rf"(?:\^\{{?(?P<power>[{MINUS}]?[0-9]{{1,3}})\}}?"
     r"|(?P<raised>⁻?[⁰¹²³⁴⁵⁶⁷⁸⁹]{1,3})))"
 )
 _PERCENT = r"(?P<percent>(?:\\,|[ \N{NARROW NO-BREAK SPACE}\N{NO-BREAK SPACE}\N{THIN SPACE}])?\\?%)"
@@ -90,9 +93,10 @@ def read_before(text: str, end: int) -> Figure | None:
     found = _longest(text, stop)
     if found is None:
         raise FigureError(stop - 1, "no number stands before this sign", PAIR)
-    start = found.start()
     printed = found["number"]
-    start = _beginning(text, start, stop)
+    start = _beginning(text, found.start(), stop)
+    if is_power(found) and _FACTOR.search(seen(text[max(0, start - LONGEST) : start])):
+        raise FigureError(start, "what this power multiplies is not read", PAIR)
     whole = re.sub(GROUP, "", printed)
     if re.match(rf"0+{GROUP}", printed):
         raise FigureError(start, f"{printed!r} may have a decimal comma", "write a decimal point")
@@ -100,7 +104,7 @@ def read_before(text: str, end: int) -> Figure | None:
         raise FigureError(start, f"{printed!r} begins with 0, as a code does", PAIR)
     power = found["e"] or found["power"] or (found["raised"] or "").translate(_SUPERSCRIPTS) or "0"
     shift = int(power.replace("\N{MINUS SIGN}", "-")) - (2 if found["percent"] else 0)
-    number = Decimal(whole)
+    number = Decimal(1 if is_power(found) else whole)
     digits = number.scaleb(shift)
     if text[start] in MINUS:
         digits = -digits
@@ -117,6 +121,14 @@ def read_before(text: str, end: int) -> Figure | None:
     )
 
 
+def is_power(found: re.Match[str]) -> bool:
+    """Whether what FIGURE fits is a power of ten alone, and its number the 10."""
+    raised = found["power"] or found["raised"]
+    return raised is not None and found["times"] is None
+
+
+# What a power of ten behind it multiplies.
+_FACTOR = re.compile(r"(?:[0-9)\]}]|times)\s*\Z")
 # What may stand between a figure and what it might be a part of.
 _BETWEEN = re.compile(r"(?:[\s*_`$]|\\[,;:! ])*\Z")
 _TAG = re.compile(r"<(?P<raised>su[bp]\b)?[^<>]*>", re.IGNORECASE)

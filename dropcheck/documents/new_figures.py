@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 
 from dropcheck.claims.source import BYTE_ORDER_MARK, LINE_END
-from dropcheck.documents.figures import FIGURE, GROUP, MINUS
+from dropcheck.documents.figures import FIGURE, GROUP, MINUS, is_power
 from dropcheck.documents.notebook_source import place_in_file
 from dropcheck.errors import Location
 from dropcheck.results import Written
@@ -87,6 +87,8 @@ def mend_of(written: Written, digits: Decimal) -> Mend:
     found = _FIGURE.fullmatch(written.text)
     if found is None or not found["number"] or written.digits is None or written.unit is None:
         raise UnfitError("it is not printed as a plain number")
+    if is_power(found):
+        raise UnfitError("it is a power of ten alone")
     number = found["number"]
     places = len(number.partition(".")[2])
     power = written.unit.adjusted() + places

@@ -8,11 +8,14 @@ from dropcheck.vocabulary.operators import OPERATORS
 
 SUM_NAME, PRODUCT_NAME, LOGARITHM_NAME = "sum", "prod", "log"
 MEAN_NAME, VARIANCE_NAME = "E", "Var"
+INVERSE_NAME, OUTER_NAME, IDENTITY_NAME, PLACES_NAME = "inv", "outer", "eye", "arange"
+DENSITY_NAME = "phi"
 TOTALS = {r"\sum": SUM_NAME, r"\prod": PRODUCT_NAME}
 """Commands with a range below and above, and the functions of an array that they stand for."""
 CALLED = {
     r"\Pr": PROBABILITY,
     r"\ln": LOGARITHM_NAME,
+    r"\phi": DENSITY_NAME,
     **{f.latex: name for name, f in FUNCTIONS.items() if f.latex and isinstance(f.latex, str)},
     r"\mathbb{V}": VARIANCE_NAME,
     **{rf"\{name}": name for name in OPERATORS},
@@ -32,6 +35,13 @@ GROUPED = {
 }
 """Commands of arguments in braces, with their number."""
 ENCLOSING[r"\|"] = (r"\|", ENCLOSING[r"\lVert"][1])
+ACCENTS = {
+    **{rf"\{name}": name for name in ("bar", "hat", "tilde", "vec", "dot")},
+    r"\overline": "bar",
+    r"\widehat": "hat",
+    r"\widetilde": "tilde",
+}
+"""Signs above a letter, and what names of models have in their place: Xbar or X_bar."""
 INDICATORS = (r"\mathbb{1}", r"\mathbf{1}", r"\mathds{1}", r"\mathbb{I}")
 """Commands before an event in brackets, which is 1 where it holds."""
 AFTER = {pieces[1]: name for name, pieces in _PIECES.items() if not pieces[0]}
@@ -41,6 +51,7 @@ RELATIONS |= {r"\le": "<=", r"\ge": ">=", r"\lt": "<", r"\gt": ">", r"\ne": "!="
 AND, OR, NOT = "and", "or", "not"
 LOGIC = {str(SIGNS[word].latex): word for word in (AND, OR, NOT)}
 LETTERS = {c.latex: name for name, c in CONSTANTS.items()}
+INFINITY = LETTERS[r"\infty"]
 _SMALL = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho varsigma
 sigma tau upsilon phi chi psi omega"""
 _CAPITAL = "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"

@@ -280,6 +280,7 @@ UNFIT = {
     ("0.5", "-0.5"): "sign",
     ("1.2e-3", "0.0131"): "another power of ten",
     ("9.9e-3", "0.0100"): "another power of ten",
+    ("10^-3", "0.002"): "a power of ten alone",
 }
 
 

@@ -16,7 +16,8 @@ from dropcheck.language.cases import parse_claim
 from dropcheck.language.printing import statement_latex, unparse_statement
 
 AXES = {"x": 0, "y": 0, "X": 0, "Y": 0, "p": 0, "n": 0, "mu": 0, "sigma": 0, "Psi": 0, "rho": 0,
-        "d_k": 0, "q": 1, "k": 1, "w": 1, "Q": 2, "K": 2, "A": 2, "scores": 1}  # fmt: skip
+        "d_k": 0, "q": 1, "k": 1, "w": 1, "Q": 2, "K": 2, "A": 2, "scores": 1,
+        "Xbar": 0, "mu_hat": 0, "wbar": 1}  # fmt: skip
 NOTATION = {r"\text{Dropout}(X)": "y", r"\sigma^2_x": "mu + 1"}
 
 READ = {
@@ -65,6 +66,25 @@ READ = {
     r"|x - |y|| = 2": "abs(x - abs(y)) == 2",
     r"\sqrt[3]{x} = y": "cbrt(x) == y",
     r"P(x > 0 \text{ and } y > 0) = 1/4": "P(x > 0 and y > 0) == 1 / 4",
+    r"P(x > 0, y > 0 \mid X > 0) = 1/4": "P(x > 0 and y > 0, given=X > 0) == 1 / 4",
+    # in fewer signs
+    r"E[\bar{X}^2] = \hat\mu": "E(Xbar**2) == mu_hat",
+    r"\overline{w}_1 = \bar{w}_i": "wbar[0] == wbar",
+    r"E[\cos x] = \mu + \sigma\sqrt{2\ln n}": "E(cos(x)) == mu + sigma * sqrt(2 * log(n))",
+    r"\cos x\sin y = \exp\frac{x}{2}": "cos(x) * sin(y) == exp(x / 2)",
+    r"\phi(x) = \varphi(x)": "phi(x) == phi(x)",
+    r"\|q\|_2^2 = \|k\|_1 \|w\|_\infty": "norm(q)**2 == norm(k, ord=1) * norm(w, ord=inf)",
+    r"E\left[\|A\|_F^2\right] = 1": "E(norm(A, axis=[0, 1])**2) == 1",
+    r"E[Q^TQ] = \sigma^2 I_n": "E(Q.T @ Q) == sigma**2 * eye(n)",
+    r"E[q q^\top] = A^{-1}": "E(outer(q, q)) == inv(A)",
+    r"\operatorname{tr}(A) = \mathrm{ReLU}(x)": "trace(A) == relu(x)",
+    r"E[(Aq)_i^2] = (Aq)_2": "E((A @ q)**2) == (A @ q)[1]",
+    # sums that count
+    r"\sum_{j=1}^n \frac{1}{j} = 1": "sum(1 / (1 + arange(n))) == 1",
+    r"\sum_{j=0}^n \frac{(-1)^j}{j!} = p":
+        "sum((-1)**arange(n + 1) / factorial(arange(n + 1))) == p",
+    r"\sum_{j=2}^n \binom{n}{j} p^j = \sum_{i=1}^n i q_i":
+        "sum(comb(n, 2 + arange(n - 1)) * p**(2 + arange(n - 1))) == sum((1 + arange(n)) * q[0:n])",
 }  # fmt: skip
 REFUSED = [
     ("y(x) = 1", 1, "may be a function"),
@@ -102,7 +122,23 @@ REFUSED = [
     ("x = ", 3, "the formula ends"),
     ("", 0, "the formula ends"),
     ("x", 1, "a statement needs a relation"),
-    (r"\bar{x} = 1", 0, "not part"),
+    (r"\bar{x} = 1", 0, "'xbar' is no name of the model"),
+    (r"\bar xy = 1", 5, "stands above one name"),
+    (r"\breve{x} = 1", 0, "not part"),
+    # how far an argument without brackets goes
+    (r"\cos 2x = 1", 5, "stands in brackets"),
+    (r"\cos x y = 1", 5, "stands in brackets"),
+    (r"\ln n / n = 1", 4, "stands in brackets"),
+    (r"\sin^2 x = 1", 4, "stands in brackets"),
+    (r"E\cos x = 1", 1, "stands in brackets"),
+    (r"\|A\|_2 = 1", 6, "which norm"),
+    (r"\|q\|_12 = 1", 6, "which norm"),
+    ("A^{-2} = K", 2, "which power"),
+    ("A = I", 4, "the order of this matrix"),
+    (r"\sum_j j q_j = 1", 7, "where j begins and ends"),
+    (r"\sum_{j=0}^n j q_j = 1", 6, "count from 1"),
+    (r"\sum_{j=1}^\infty j = 1", 11, "without end"),
+    (r"\sum_{j=1}^n j + j = 1", 17, "'j' is no name"),
     ("q·k = 1", 1, "not part"),
     ("x y2 = 1", 3, "a number stands right"),
     (r"\left. x \right| = 1", 5, "a bracket"),

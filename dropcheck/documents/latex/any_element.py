@@ -9,6 +9,7 @@ from dropcheck.language import syntax
 from dropcheck.language.lowering.axes import axes_of
 from dropcheck.language.syntax import Binary, Call, Name, Negative, Node, Number
 from dropcheck.vocabulary.functions import FUNCTIONS
+from dropcheck.vocabulary.latex_words import PLACES_NAME
 from dropcheck.vocabulary.operators import OPERATORS
 
 # No name of the language begins so: it marks a letter that stands for any element.
@@ -25,6 +26,29 @@ def letters_in(node: Node) -> set[str]:
     if isinstance(node, Name):
         return {node.name.removeprefix(ANY_ELEMENT)} if is_letter(node) else set()
     return set().union(*map(letters_in, syntax.children(node)))
+
+
+def places(start: Node, end: Node) -> Node:
+    """The whole numbers from one to another, both ends in."""
+    at, skipped = start.at, place_from_0(start)
+    if isinstance(skipped, Number) and skipped.value <= 0:
+        count = end if not skipped.value else Binary(at, "+", end, Number(at, -skipped.value))
+    else:
+        count = Binary(at, "-", end, skipped)
+    whole = Call(at, PLACES_NAME, (count,))
+    return whole if start == Number(at, 0) else Binary(at, "+", start, whole)
+
+
+def _is_places(base: Node) -> bool:
+    whole = base.right if isinstance(base, Binary) else base
+    return isinstance(whole, Call) and whole.name == PLACES_NAME
+
+
+def has_elements(node: Node) -> bool:
+    """Whether a letter picks elements of an array in an expression, and is no number there."""
+    if isinstance(node, syntax.Subscript) and any(map(is_letter, node.index)):
+        return not _is_places(node.base)
+    return any(map(has_elements, syntax.children(node)))
 
 
 def place_from_0(place: Node) -> Node:
@@ -62,7 +86,9 @@ def elementwise(
         return node
     match node:
         case syntax.Subscript(base=base, index=(Name(),)):
-            return base if part is None else syntax.Subscript(node.at, base, (part,))
+            if part is None or _is_places(base):
+                return base
+            return syntax.Subscript(node.at, base, (part,))
         case Binary() | Negative() | syntax.Compare() | syntax.Logic() | syntax.Not():
             pass
         case Call(name=name) if name in FUNCTIONS and FUNCTIONS[name].by_element:

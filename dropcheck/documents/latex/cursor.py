@@ -83,7 +83,7 @@ class Expressions(Cursor, ABC):
         super().__init__(formula, notation)
         self.axes = axes
         self.here = Position(SourceText.plain(formula or " "), 0, 0)
-        self.bound: frozenset[str] = frozenset()  # letters of sums
+        self.bound: dict[str, Node | None] = {}  # letters of sums, with what they go through
         self.free: str | None = None  # the letter that stands for any element
         self.counted: set[str] = set()  # the letters that sums count by
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dropcheck.documents.latex import names
-from dropcheck.documents.latex.cursor import Expressions
-from dropcheck.documents.latex.tokens import FRACTIONS, REFUSED, Token
+from dropcheck.documents.latex import names, short_forms
+from dropcheck.documents.latex.named_parts import NamedParts
+from dropcheck.documents.latex.tokens import FRACTIONS, REFUSED
 from dropcheck.documents.latex.totals import element, total
 from dropcheck.documents.latex.which_product import refuse_call, side_by_side, times
 from dropcheck.language import syntax
 from dropcheck.language.lowering.axes import axes_of
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Binary, Call, Name, Negative, Node, Number
+from dropcheck.vocabulary.constants import PROBABILITY
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.functions.reductions import PAIRWISE
 from dropcheck.vocabulary.latex_words import (
+    ACCENTS,
     AFTER,
     AND,
     CALLED,
@@ -37,10 +39,11 @@ _CLOSES = {"(": ")", "[": "]", "{": "}", r"\{": r"\}", r"\lbrace": r"\rbrace"}
 _BAR = "|"
 IN_MARK = "write the statement in the mark"
 _WORDS = (AND, OR)
+_FACTORS = {*ACCENTS, *CALLED, *ENCLOSING, *GROUPED, *INDICATORS, *TOTALS, *LETTERS}
 _TIMES = (r"\cdot", r"\times", r"\odot", "*", r"\thinspace", r"\bmod")
 
 
-class Reader(Expressions):
+class Reader(NamedParts):
     """Reads one formula by recursive descent, loosest signs first."""
 
     def __init__(self, formula: str, axes: Mapping[str, int], notation: Mapping[str, str]) -> None:
@@ -179,7 +182,7 @@ class Reader(Expressions):
         opens = token.text in ("(", "[", "{", r"\{", r"\frac", r"\lbrack")
         if token.text in (_BAR, r"\|"):
             return not self.bars and not (token.text == _BAR and self.calls)
-        named = token.text in {*CALLED, *ENCLOSING, *GROUPED, *INDICATORS, *TOTALS, *LETTERS}
+        named = token.text in _FACTORS
         return opens or named or (token.kind == "command" and token.text[1:] in self.axes)
 
     def signed(self) -> Node:
@@ -195,24 +198,29 @@ class Reader(Expressions):
         while True:
             if self.taken("^"):
                 names.refuse_superscript(self)
+                of_node = axes_of(node, self.axes)
+                if of_node != 0 and "T" not in self.axes:
+                    short_forms.apart_from_transpose(self)
                 raised = self.peek(1) if self.is_next("{") else self.token.text
-                if raised == r"\top" or (
-                    raised == "T" and "T" not in self.axes and axes_of(node, self.axes) != 0
-                ):
+                if raised == r"\top" or (raised == "T" and "T" not in self.axes and of_node != 0):
                     braced = self.taken("{")
                     self.at += 1
                     if braced:
                         self.expect("}")
                     node = syntax.Transpose(self.here, node)
                     continue
-                if (axes_of(node, self.axes) or 0) > 1:
-                    raise self.error("which power of a matrix is meant is not known", IN_MARK)
-                node = Binary(self.here, "**", node, self.argument())
+                if (of_node or 0) > 1:
+                    node = short_forms.matrix_power(self, node)
+                else:
+                    node = Binary(self.here, "**", node, self.argument())
             elif self.token.text in AFTER and self.token.kind == "symbol":
                 if self.peek(1) in AFTER:
                     raise self.error("two of these signs stand side by side", "write brackets")
                 node = Call(self.here, AFTER[self.token.text], (node,))
                 self.at += 1
+            elif self.is_next("_") and (axes_of(node, self.axes) or 0) > 0:
+                self.at += 1
+                node = element(self, node, self.token.column)
             else:
                 return node
 
@@ -246,8 +254,12 @@ class Reader(Expressions):
         if text in LETTERS and text[1:] not in self.axes and self.peek(1) != "_":
             self.at += 1
             return Name(self.here, LETTERS[text])
+        if kind == "command" and text[1:] in self.axes:
+            return self.named()
         if text in TOTALS:
             return total(self)
+        if text in ACCENTS:
+            return self.below(token, short_forms.accented(self))
         if text in INDICATORS:
             self.at += 1
             return names.indicator(self)
@@ -269,7 +281,7 @@ class Reader(Expressions):
         if text in CALLED:
             self.at += 1
             return self.call(CALLED[text])
-        if kind == "command" and (text[1:] in self.axes or text in LETTERS):
+        if text in LETTERS:
             return self.named()
         if kind == "end":
             raise self.error("the formula ends where something is missing")
@@ -307,6 +319,8 @@ class Reader(Expressions):
         self.bars -= text == closing
         self.calls = calls
         self.expect(closing)
+        if name == ENCLOSING[r"\|"][1] and self.is_next("_"):
+            return short_forms.norm_of_order(self, name, node)
         if (axes_of(node, self.axes) or 0) > (text != _BAR):
             raise self.error("this may be a norm or a determinant", IN_MARK)
         return Call(self.here, name, (node,))
@@ -315,7 +329,7 @@ class Reader(Expressions):
         """A call of a function or an operator, from its bracket on."""
         opening = self.token.text
         if opening not in _CLOSES or opening == "{":
-            raise self.error(f"the argument of {name} stands in brackets", f"write {name}(…)")
+            return Call(self.here, name, (short_forms.bare_argument(self, name),))
         self.at += 1
         outer, self.calls = self.calls, self.calls + (name in OPERATORS)
         bars, self.bars = self.bars, 0
@@ -335,62 +349,13 @@ class Reader(Expressions):
         if self.calls > outer and self.taken(r"\mid", _BAR):
             column = self.token.column
             event = self.event()
-            if not isinstance(event, syntax.Compare | syntax.Logic | syntax.Not | syntax.Member):
+            if not names.is_event(event):
                 raise self.error("a condition is an event", "write X > 0 or m = 1", column)
             keywords.append(("given", event))
         self.calls, self.bars = outer, bars
         self.expect(_CLOSES[opening])
+        if len(arguments) > 1 and name == PROBABILITY and all(map(names.is_event, arguments)):
+            arguments = [syntax.Logic(self.here, AND, tuple(arguments))]
         if len(arguments) > 1:
             name = PAIRWISE.get(name, name)
         return Call(self.here, name, tuple(arguments), tuple(keywords))
-
-    # ---- names ---------------------------------------------------------------------------------
-
-    def named(self) -> Node:
-        """A name, with what stands below it; or letters that are names side by side."""
-        token = self.token
-        self.at += 1
-        text = token.text.removeprefix("\\") if token.kind == "command" else token.text
-        if token.kind == "letters" and not self._known(text) and len(text) > 1:
-            text, *rest = names.cut(token, self.axes, subscripted=self.is_next("_"))
-            self.tokens[self.at : self.at] = [Token("letters", part, token.column) for part in rest]
-            return self._plain(token, text) if rest else self._below(token, text)
-        return self._below(token, text)
-
-    def _known(self, text: str) -> bool:
-        brackets = self.token.text in ("(", "[", r"\{", r"\lbrace", "_")
-        return text in self.axes or (brackets and (text in OPERATORS or text in FUNCTIONS))
-
-    def _below(self, token: Token, text: str) -> Node:
-        if not self.is_next("_"):
-            return self._plain(token, text)
-        column = self.token.column
-        self.at += 1
-        start = self.at
-        parts = names.words_below(self)
-        joined = [f"{text}_{'_'.join(parts)}", text + "".join(parts)] if parts else []
-        known = [name for name in dict.fromkeys(joined) if name in self.axes or name in FUNCTIONS]
-        elements = self.axes.get(text, 0) > 0
-        if len(known) + elements > 1:
-            raise self.error(f"{token.text!r} with what stands below it may be several things",
-                             "name it in 'notation'", column)  # fmt: skip
-        if known:
-            if known[0] not in self.axes:
-                return self.call(known[0])
-            return Name(self.here, known[0])
-        if not elements:
-            raise names.unknown(token.column, joined[0] if joined else text, self.axes)
-        self.at = start
-        return element(self, Name(self.here, text), column)
-
-    def _plain(self, token: Token, text: str) -> Node:
-        if text in self.axes:
-            return Name(self.here, text)
-        if text in OPERATORS or text in FUNCTIONS:
-            return self.call(text)
-        alias = CALLED.get(f"\\{text}")
-        if alias is not None:
-            return self.call(alias)
-        if text in LETTERS.values():
-            return Name(self.here, text)
-        raise names.unknown(token.column, text, self.axes)

@@ -24,16 +24,23 @@ def unknown(column: int, name: str, names: Collection[str]) -> LatexError:
     if below and head in OPERATORS:
         hint = f"leave it out where it means all draws: {head}(…)"
         return LatexError(column, f"what stands below {head} is not read", hint)
+    if name == "I":
+        return LatexError(column, "the order of this matrix is not known", "write I_n")
     near = name_hint(name, list(names)) or hint_for(name) or slip_of(name, [*OPERATORS, *FUNCTIONS])
     own = ", ".join(sorted(set(names).difference(LETTERS.values())))
     return LatexError(column, f"{name!r} is no name of the model", near or f"its names: {own}")
+
+
+def is_event(node: Node | None) -> bool:
+    """Whether an expression is a condition."""
+    return isinstance(node, syntax.Compare | syntax.Logic | syntax.Not | syntax.Member)
 
 
 def indicator(reader: Expressions) -> Node:
     """The event of an indicator, whose brackets are next: 1 where it holds, and else 0."""
     column = reader.token.column
     node = reader.atom() if reader.is_next("(", "[", "\\{", "\\lbrace") else None
-    if not isinstance(node, syntax.Compare | syntax.Logic | syntax.Not | syntax.Member):
+    if node is None or not is_event(node):
         raise reader.error("an indicator is of an event", "write \\mathbb{1}(x > 0)", column)
     return node
 

@@ -118,8 +118,9 @@ def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
                 )
             read = (word["word"] or word["letter"] or "").replace(r"\_", "_")
             kind, at = "word", word.end()
-            if (command := f"{text}{{{read}}}") in CALLED or command in INDICATORS:
-                kind, read = "command", command
+            for command in (f"{text}{{{read}}}", rf"\operatorname{{{read}}}"):
+                if command in CALLED or command in INDICATORS:
+                    kind, read = "command", command
             text = read
         if kind == "number" and _POWER_OF_TEN.match(formula, at):
             message = f"{text}e… may be a power of ten or a product with e"

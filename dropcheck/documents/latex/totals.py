@@ -5,15 +5,17 @@ from __future__ import annotations
 from dropcheck.documents.latex.any_element import (
     ANY_ELEMENT,
     elementwise,
+    has_elements,
     is_letter,
     letters_in,
     place_from_0,
+    places,
 )
 from dropcheck.documents.latex.cursor import Expressions
 from dropcheck.language import syntax
 from dropcheck.language.lowering.axes import axes_of
 from dropcheck.language.syntax import Binary, Call, Name, Negative, Node, Number
-from dropcheck.vocabulary.latex_words import MEAN_NAME, PRODUCT_NAME, SUM_NAME, TOTALS
+from dropcheck.vocabulary.latex_words import INFINITY, MEAN_NAME, PRODUCT_NAME, SUM_NAME, TOTALS
 
 
 def total(reader: Expressions) -> Node:
@@ -37,16 +39,21 @@ def total(reader: Expressions) -> Node:
             start = reader.sum()
             reader.expect("}")
             reader.expect("^")
+            column = reader.token.column
             ends = start, reader.argument()
-            if isinstance(start, Number) and start.value < 1:
-                raise reader.error("elements count from 1", "begin the sum at 1", letter.column)
+            if ends[1] == Name(reader.here, INFINITY):
+                raise reader.error("a sum without end is not read",
+                                   "end it where its terms are small", column)  # fmt: skip
         else:
             reader.expect("}")
-    outer, reader.bound = reader.bound, reader.bound | {letter.text}
+    through = None if ends is None else places(*ends)
+    outer, reader.bound = reader.bound, {**reader.bound, letter.text: through}
     first = reader.at
     body = reader.product()
     reader.bound = outer
     met = letters_in(body)
+    if has_elements(body) and ends and isinstance(ends[0], Number) and ends[0].value < 1:
+        raise reader.error("elements count from 1", "begin the sum at 1", letter.column)
     if name == PRODUCT_NAME and not reader.in_brackets(first, reader.at):
         _refuse_last_factor(reader, body, reader.tokens[first].column)
     if met - {letter.text}:
@@ -69,6 +76,15 @@ def total(reader: Expressions) -> Node:
             summed = elementwise(inner, part, letter.column, reader.axes)
             return Call(reader.here, outside, (Call(reader.here, name, (summed,)),))
     return Call(reader.here, name, (elementwise(body, part, letter.column, reader.axes),))
+
+
+def counting(reader: Expressions, letter: str, column: int) -> Node:
+    r"""The letter of a sum as a number, as in `\sum_{k=1}^n 1/k`."""
+    through = reader.bound[letter]
+    if through is None:
+        raise reader.error(f"where {letter} begins and ends is not known",
+                           rf"write \sum_{{{letter}=1}}^{{n}}", column)  # fmt: skip
+    return syntax.Subscript(reader.here, through, (Name(reader.here, ANY_ELEMENT + letter),))
 
 
 def _refuse_last_factor(reader: Expressions, body: Node, column: int) -> None:
@@ -107,7 +123,7 @@ def _entry(reader: Expressions, braced: bool) -> Node:
     lone = not braced or reader.peek(1) in ("}", ",")
     if lone and token.kind == "letters" and len(token.text) == 1 and token.text not in reader.axes:
         reader.at += 1
-        if token.text in reader.counted - reader.bound:
+        if token.text in reader.counted - reader.bound.keys():
             raise reader.error(f"{token.text!r} counts a sum and stands for any element",
                                "use two letters", token.column)  # fmt: skip
         if token.text not in reader.bound:

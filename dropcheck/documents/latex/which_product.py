@@ -8,7 +8,7 @@ from dropcheck.documents.latex.tokens import LatexError
 from dropcheck.language import syntax
 from dropcheck.language.lowering.axes import axes_of
 from dropcheck.language.syntax import Binary, Negative, Node, Number
-from dropcheck.vocabulary.latex_words import GREEK, NAMES_OF_FUNCTIONS
+from dropcheck.vocabulary.latex_words import GREEK, NAMES_OF_FUNCTIONS, OUTER_NAME
 
 AxisCounts = Mapping[str, int]
 """The names of a model, with their numbers of axes."""
@@ -57,6 +57,8 @@ def side_by_side(left: Node, right: Node, axes: AxisCounts, column: int) -> Node
         return Binary(left.at, "@", untransposed(left, axes), right)
     both = axes_of(left, axes), axes_of(right, axes)
     if both == (1, 1):
+        if isinstance(right, syntax.Transpose):
+            return syntax.Call(left.at, OUTER_NAME, (left, right.base))
         raise LatexError(column, "two vectors stand side by side", _INNER)
     if 0 in both:
         return Binary(left.at, "*", left, right)

@@ -7,11 +7,15 @@ from collections.abc import Mapping
 from dropcheck.language import syntax
 from dropcheck.language.syntax import Node
 from dropcheck.vocabulary.functions import FUNCTIONS
+from dropcheck.vocabulary.latex_words import PLACES_NAME
 from dropcheck.vocabulary.operators import OPERATORS
 from dropcheck.vocabulary.shapes import ShapeError, ShapeRule, matmul
 
 # indices that make an axis, or stand for several
 _OTHER_INDICES = (syntax.NewAxis, syntax.Rest, syntax.ArrayLiteral, syntax.Compare, syntax.Logic)
+
+# options that decide how many axes a result has
+_ALONG = frozenset({"axis", "axes", "keepdims", "n", "shape"})
 
 
 def axes_of(node: Node, axes: Mapping[str, int]) -> int | None:
@@ -42,7 +46,9 @@ def axes_of(node: Node, axes: Mapping[str, int]) -> int | None:
         case syntax.Call(name=name, arguments=arguments, keywords=keywords):
             if name in OPERATORS:
                 return 0
-            if name not in FUNCTIONS or keywords:
+            if name == PLACES_NAME:
+                return 1
+            if name not in FUNCTIONS or not _ALONG.isdisjoint(dict(keywords)):
                 return None
             return _by(FUNCTIONS[name].shape, tuple(axes_of(one, axes) for one in arguments))
         case syntax.ArrayLiteral(items=items):

@@ -242,7 +242,7 @@ NUMBERS = (
           defined=defined_where.PICKED),
     entry("relu", lambda x: np.maximum(x, 0.0), "max(x, 0)", rising,
           _linear(above=True, slope=1.0), ranges=pieces.positive_part,
-          with_sizes=algebra.positive_part, degree=LINEAR,
+          with_sizes=algebra.positive_part, degree=LINEAR, latex=r"\operatorname{ReLU}",
           defined=defined_where.POSITIVE_PART),
     entry("leaky_relu", lambda x, slope: np.where(x > 0, x, slope * x),
           "x above 0, slope · x below", unknown, growth.LEAKY,
