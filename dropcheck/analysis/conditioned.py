@@ -11,7 +11,6 @@ Hölder's inequality.
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol, TypeVar
@@ -86,10 +85,10 @@ def conditioned(
     joined = _joined(chances, found)
     if rest == 0:
         return joined
-    beyond = math.sqrt(rest) ** 0.5 * np.array([_size(one, norm) for one in summands])
+    beyond = rest**0.25 * np.array([_size(one, norm) for one in summands])
     return replace(
         joined,
-        means_off=joined.means_off + beyond * math.sqrt(rest) ** 0.5,
+        means_off=joined.means_off + beyond * rest**0.25,
         covariances_off=joined.covariances_off + 3 * np.outer(beyond, beyond),
     )
 

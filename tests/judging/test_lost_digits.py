@@ -86,6 +86,8 @@ EVENTS = [
     ("x ~ normal(0, 1)[3]", "P(sum(softmax(x)) == 1) == 1", VERIFIED),
     ("x ~ normal(0, 1)", "P(clip(x, 0, 1) < 1) == 1", REFUTED),
     ("x ~ normal(0, 1)", "P(relu(x) > 0) == 1", REFUTED),
+    ("x ~ normal(0, 1)", "P(abs(x) != -x) == 1", REFUTED),
+    ("x ~ normal(0, 1)", "P(where(x > 9, 2 * x, x) != x) == 1", REFUTED),
     ("m ~ bernoulli(0.5)", "P(0.1 * m < 0.1) == 1", REFUTED),
     ("x ~ normal(0, 1)[2]", "P(x[0] * x[1] >= (x[0]**2 + x[1]**2) / 2) == 1", REFUTED),
 ]

@@ -34,6 +34,8 @@ EXACT_WHOLE = 2.0**51
 _COPIES = (defined_where.PICKED, defined_where.CHOSEN)
 # How often what is fixed is moved, and not at random in many draws.
 TIMES = 4
+# Draws in which two sides move together, up or down at random, where one is a copy of the other.
+SURE = 32
 # Elements of a fixed array beyond which it is taken as it stands.
 MOST_FIXED = 2**14
 
@@ -116,7 +118,8 @@ class Perturbed:
             other = _unless_tied(function, work, inputs, given, result)
         if function.rearranges or function.joins or function.defined in _COPIES:
             return other
-        return self._off(other, _counts(function) or all(map(_whole, inputs)))
+        whole = _counts(function) or all(map(_whole, inputs))
+        return self._off(other, counted=whole, copied=_is_copied(result, inputs))
 
     def _reversed(
         self,
@@ -131,21 +134,25 @@ class Perturbed:
 
         Where it moves one draw by less than most, as it happens, it may do as much as in most.
         Multiples that tie are equal: of what no continuous draw is in, only large errors count.
+        Sides that are equal in many draws, and move together in all of these, are copies there.
         """
         if function.jumps is not jumps.equal:
             return work(given) if all(one.dtype == np.bool_ for one in inputs) else result
-        sizes = [np.abs(number(b) - number(a)) for a, b in zip(inputs, given, strict=True)]
-        error = ALLOWED * (sizes[0] + sizes[1])
+        left, right = (number(b) - number(a) for a, b in zip(inputs, given, strict=True))
+        error = ALLOWED * (np.abs(left) + np.abs(right))
         usual = np.median(error, axis=-1, keepdims=True)
-        error = np.where(error > 0, np.maximum(error, usual), 0.0)
         apart = np.abs(number(inputs[0]) - number(inputs[1]))
+        equal = (apart == 0) & (error > 0)
+        parted = (equal & (left != right)).any(-1, keepdims=True)
+        copies = equal & ~parted & (equal.sum(-1, keepdims=True) >= SURE)
+        error = np.where((error > 0) & ~copies, np.maximum(error, usual), 0.0)
         least = self.unclear if dense else LARGEST_BOUND
         near = (error > 0) & (error >= least) & (apart <= error)
         return np.where(near, ~result, result)
 
-    def _off(self, array: Array, counted: bool) -> Array:
-        """An array a little off, but for what is counted: 1 + 1e-20 is whole by rounding."""
-        exact = (array == np.rint(array)) & (np.abs(array) <= EXACT_WHOLE) & counted
+    def _off(self, array: Array, counted: bool, copied: Array | bool = False) -> Array:
+        """An array a little off, but for copies and counts: 1 + 1e-20 is whole by rounding."""
+        exact = (array == np.rint(array)) & (np.abs(array) <= EXACT_WHOLE) & counted | copied
         if exact.all():
             return array
         signs = self.generator.integers(0, 2, array.shape) * (2.0 * SHARE) - SHARE
@@ -165,6 +172,13 @@ def _counts(function: Function) -> bool:
 def _whole(array: Array) -> bool:
     """Whether an array has whole numbers alone."""
     return array.dtype == np.bool_ or bool((array == np.rint(array)).all())
+
+
+def _is_copied(result: Array, inputs: Sequence[Array]) -> Array | bool:
+    """Whether each element is the one number that it is made of, or that with the other sign."""
+    if len(inputs) != 1 or inputs[0].shape != result.shape:
+        return False
+    return np.asarray(np.abs(number(inputs[0])) == np.abs(result))
 
 
 def _unless_tied(
