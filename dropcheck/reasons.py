@@ -128,9 +128,9 @@ class Reason(Enum):
         "as in a > b and not isclose(a, b), or a > b or isclose(a, b)",
     )
     LOST_DIGITS = (
-        "so many digits cancel in the model that float64 may move the quantity by {room:.2g}",
-        "rounding decides the claim: write the model so that large numbers do not cancel, or that "
-        "steps do not amplify errors",
+        "so many digits cancel {where} that float64 may move the quantity by {room:.2g}",
+        "rounding decides the claim: write it so that large numbers do not cancel, such as "
+        "1 - Phi(x) as Phi(-x), or that steps do not amplify errors",
     )
     UNCLEAR_EVENT = (
         "what the event compares is no farther apart than float64 may move it",

@@ -40,7 +40,7 @@ from dropcheck.judging.prepared import Prepared
 from dropcheck.judging.quantiles.exact_quantiles import without_draws
 from dropcheck.judging.quantiles.order_statistics import by_order_statistics
 from dropcheck.judging.rounding.allowance import LOOK_ROUNDING, rounding_of
-from dropcheck.judging.rounding.lost_digits import rounding_of_sides
+from dropcheck.judging.rounding.lost_digits import lost, rounding_of_sides
 from dropcheck.judging.rounding.ties import unless_tied
 from dropcheck.judging.rounding.unclear_events import unless_unclear
 from dropcheck.judging.witness import short_of
@@ -227,7 +227,7 @@ def by_arithmetic(run: CaseRun, compiled: Compiled) -> Finding:
     ]
     place = settling(verdicts, far if run.reading.entries else ())
     value, comparison, scale = points[place], comparisons[place], scales[place]
-    lost = Reason.LOST_DIGITS.explain(room=rooms[place])
+    unclear = lost(rooms[place], rooms[place])
     return Finding(
         verdict=verdicts[place],
         method=Method.ARITHMETIC,
@@ -241,5 +241,5 @@ def by_arithmetic(run: CaseRun, compiled: Compiled) -> Finding:
         scale=scale,
         sharpness=run.looked(scale, widening=0.0),
         within=0.0,
-        explanation=lost if verdicts[place] is Verdict.INCONCLUSIVE else None,
+        explanation=unclear if verdicts[place] is Verdict.INCONCLUSIVE else None,
     )

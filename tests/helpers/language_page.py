@@ -55,8 +55,8 @@ They stand alone as a statement, and are explained on [a page of their own](laws
   `isclose` has it. `x in {{a, b}}` by itself is a claim: every element of every draw is one.
 - `a if c else b`: `a` where `c` holds, else `b`, element by element.
 - `[a, b, c]`: an array with a new first axis.
-- `x[i]` `x[i, j]` `x[1:3]` `x[::-1]`: by index, from 0; −1 is the last. An index is fixed, not
-  random.
+- `x[i]` `x[i, j]` `x[1:3]` `x[::-1]`: by index, from 0; −1 is the last. An index is fixed,
+  unless it stands by itself: `mu[k]` with a random `k` is `take(mu, k)`.
 - `x[:, None]` `x[..., 0]`: a new axis of length 1; all the axes that are not named.
 - `x[[0, 2]]` `x[a > 1]`: several places, and those where a fixed condition holds. What a random
   condition keeps has no fixed length: `where(c, x, 0)` keeps the shape, `E(x, given=c)` speaks of

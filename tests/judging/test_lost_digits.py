@@ -111,6 +111,19 @@ def test_without_room_for_rounding_wrong_verdicts_come_back(
         judged(model, claim.format(seen), WITHIN)
 
 
+@pytest.mark.parametrize(
+    ("claim", "where"),
+    [
+        ("E(exp(x - 1)) == 1e16 * (1 - Phi(8.2))", "in what the claim says"),
+        ("E((1e16 + x) - 1e16) == 1", "in the model"),
+    ],
+)
+def test_where_digits_cancel_is_said(claim: str, where: str) -> None:
+    found = judged("x ~ uniform(0.5, 1.5)", claim, WITHIN)
+    assert found.explanation is not None
+    assert where in str(found.explanation)
+
+
 @pytest.mark.parametrize(("model", "claim"), KEPT)
 def test_what_keeps_its_digits_is_verified(model: str, claim: str) -> None:
     assert judged(model, claim).verdict is VERIFIED

@@ -277,6 +277,7 @@ def assert_same(expression: str, rtol: float = 1e-9, atol: float = 1e-12) -> Non
         "k[1:, :2] @ m[:, 1:]",
         "g[1, 2] * s",
         "take(v, i)",
+        "v[i]",
         "take(f, i)",
         "take(g.T, i)",
         "one_hot(argmax(v), 3) @ v",

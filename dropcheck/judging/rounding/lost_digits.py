@@ -17,7 +17,7 @@ from dropcheck.inference.region import decide
 from dropcheck.judging.case_run import CaseRun
 from dropcheck.judging.knowledge import ExactMeans
 from dropcheck.judging.rounding.allowance import enclosing, theta_of
-from dropcheck.reasons import Reason
+from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Exact, Verdict
 from dropcheck.simulation import (
     PILOT,
@@ -63,6 +63,12 @@ def rounding_of_sides(run: CaseRun, part: Reading) -> float:
         sides, generator = run.prepared.lowered.operands, run.generator(PILOT, 0)
         run.roundings[SIDES] = rounding_of_fixed(sides, generator)
     return float(run.roundings[SIDES][list(part.places)].sum())
+
+
+def lost(room: float, of_sides: float) -> Explanation:
+    """That so many digits cancel, and where."""
+    where = "in what the claim says" if of_sides > room / 2 else "in the model"
+    return Reason.LOST_DIGITS.explain(room=room, where=where)
 
 
 def room_for(
@@ -132,5 +138,5 @@ def with_digits_left(
         ends = at - room, at + room
     kept = decide(*ends, region, widen, 0.0)
     if kept is Verdict.INCONCLUSIVE:
-        wider = replace(wider, unmet=Reason.LOST_DIGITS.explain(room=room))
+        wider = replace(wider, unmet=lost(room, of_sides))
     return wider, kept if verdict is not Verdict.INCONCLUSIVE else verdict

@@ -1,6 +1,7 @@
 """Indices in brackets: numbers, slices, `None`, `...`, and fixed arrays of places or of truths.
 
-They mean what they mean in numpy, and are fixed before any draw, as one shape is that of all draws.
+They mean what they mean in numpy, and are fixed before any draw, as one shape is that of all draws;
+but for an index by itself, which may be random: `mu[k]`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from dropcheck.language.graph import Kind, Value, hashable
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.syntax import Node, Position
 from dropcheck.vocabulary import shapes
-from dropcheck.vocabulary.functions.arrays import ELEMENTS, SUBSCRIPT
+from dropcheck.vocabulary.functions.arrays import ELEMENTS, SUBSCRIPT, TAKE
 from dropcheck.vocabulary.functions.rearranging import RESHAPE
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.shapes import Index, Shape, describe
@@ -48,6 +49,10 @@ def subscript(context: Context, base: Node, index: tuple[Node, ...], at: Positio
     if isinstance(base, syntax.Name) and base.name in LAWS and base.name not in context.scope:
         raise base.at.error(f"{base.name!r} is a law", "draw from it on a line of the model")
     value = context.lower(base)
+    places = _random_places(context, value, index)
+    if places is not None:
+        shape = shapes.subscript(value.shape, (0,))
+        return context.graph.operation(TAKE, (value, places), places.shape + shape, at)
     entries = _entries(context, value.shape, index, at)
     plain: list[Index] = []
     for entry in entries:
@@ -58,6 +63,20 @@ def subscript(context: Context, base: Node, index: tuple[Node, ...], at: Positio
             axis = sum(not isinstance(one, int) for one in entries[:place])
             return _picked(context, value, axis, entry, at)
     return value
+
+
+def _random_places(context: Context, value: Value, index: tuple[Node, ...]) -> Value | None:
+    """The places that an index by itself picks in each draw; None where it is fixed.
+
+    A formula counts from 1 and a model from 0, so that none is read there.
+    """
+    alone = len(index) == 1 and not isinstance(
+        index[0], syntax.NewAxis | syntax.Rest | syntax.Slice
+    )
+    if not (alone and value.shape) or context.formula:
+        return None
+    places = context.lower(index[0])
+    return places if places.random and not (places.estimated or _is_mask(places)) else None
 
 
 def _basic(context: Context, value: Value, index: tuple[Index, ...], at: Position) -> Value:
@@ -195,7 +214,7 @@ def _fixed(context: Context, node: Node) -> Value:
     return context.lower_fixed(
         node,
         "an index in brackets must be fixed, and this one is random",
-        "take(x, i) picks elements by a random index",
+        "a random index stands by itself, as in x[i][0] or take(x, i)[0]",
     )
 
 

@@ -280,6 +280,11 @@ ELEMENTS = entry(
 )  # fmt: skip
 
 SIGNS = (ARRAY, SUBSCRIPT, ELEMENTS)
+TAKE = entry(
+    "take", _take, "elements of a vector, or rows of a matrix, by index, from 0; −1 is the last",
+    hulls.picking_first, growth.no_heavier(elements.TakenAt()), parameters=values("x i"),
+    shape=_take_shape, picks=True, polynomial=linear_maps.take, defined=defined_where.TAKEN,
+)  # fmt: skip
 
 _INDEX = (*values("i"), option("n"))
 _SEVERAL = (*values("a"), MORE, AXIS)
@@ -301,11 +306,7 @@ ARRAYS = (
           growth.bounded(lambda use: float(use.arguments[0].shape[-1])),
           parameters=_INDEX, shape=_bincount_shape,
           defined=defined_where.PLACED),
-    entry("take", _take,
-          "elements of a vector, or rows of a matrix, by index, from 0; −1 is the last",
-          hulls.picking_first, growth.no_heavier(elements.TakenAt()),
-          parameters=values("x i"), shape=_take_shape, picks=True, polynomial=linear_maps.take,
-          defined=defined_where.TAKEN),
+    TAKE,
     entry("concat", _concat, "one after the other, along the last axis unless axis says otherwise",
           picking, REARRANGED, parameters=_SEVERAL, shape=_concat_shape, moves=True,
           elsewhere=("cat", "concatenate"), polynomial=linear_maps.concat,
