@@ -18,7 +18,7 @@ import pytest
 from law_table import CASES, as_arrays
 from numpy.typing import NDArray
 
-from dropcheck.vocabulary.hulls import Hull
+from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import LAWS
 
@@ -332,6 +332,12 @@ def test_norms_follow_from_those_of_the_arguments(name: str) -> None:
         return Hull(2.0, 2.0) if i < len(shapes) and shapes[i] is None else mixture.hull(i)
 
     assert math.isfinite(LAWS[name].random_norm(4.0, mixture.norm, hull))
+
+
+def test_the_largest_count_of_float64_bounds_no_moment() -> None:
+    """Rates end at 2**53, and a rate without a mean gives a count without one."""
+    whole_line = LAWS["poisson"].random_norm(1.0, lambda _i, _q: math.inf, lambda _: EVERYWHERE)
+    assert whole_line == math.inf
 
 
 @pytest.mark.parametrize("name", ["gamma", "chi_square"])

@@ -27,11 +27,11 @@ def norm_of_random_draw(
 
 
 def _at_corners(law: Distribution, p: float, hulls: Sequence[Hull]) -> float:
+    if not all(one.bounded for one in hulls):  # also where a domain ends, as counts do at 2**53
+        return math.inf
     # formulas hold for arguments that the law takes, and hulls are a little wider
     pairs = zip(law.parameters, hulls, strict=True)
     ends = [parameter.domain.within(one.low, one.high) for parameter, one in pairs]
-    if not all(map(math.isfinite, itertools.chain(*ends))):
-        return math.inf
     return max(float(law.norm(p, *corner)) for corner in itertools.product(*map(set, ends)))
 
 
