@@ -14,6 +14,7 @@ from dropcheck.reasons import Reason
 from dropcheck.results import Verdict
 from dropcheck.settings import Settings
 from dropcheck.simulation import Compiled, rounding_in
+from dropcheck.simulation.variants import perturbed
 
 # A model, a claim, what is true of it, and what the numbers of float64 say.
 LOST = [
@@ -81,7 +82,23 @@ EVENTS = [
     ("x ~ exponential(1)", "P((1 + 1e-20 * x) - 1 > 0) == 1", OPEN),
     ("x ~ normal(0, 1)", "P((1e16 + x) - 1e16 > 0.5) == 0.3085", OPEN),
     ("m ~ bernoulli(0.5)", "P((1e20 + m) - 1e20 == 0) == 0.5", OPEN),
+    # false ones, which hold where their digits are lost, and true ones, which do not
+    ("x ~ normal(30, 1)", "P(tanh(x) >= 1) == 1", OPEN),
+    ("x ~ normal(50, 1)", "P(sigmoid(x) < 1) > 0.5", OPEN),
+    ("x ~ normal(0, 1e-17)", "P(1 + abs(x) <= 1) == 1", OPEN),
+    ("x ~ normal(0, 1e-16)", "P(1 + x > 1) == 0.5", OPEN),
+    ("n ~ poisson(50)", "P(sigmoid(n) < 1) == 1", OPEN),
+    ("n ~ poisson(50)", "P(floor(sigmoid(n)) == 0) == 1", OPEN),
     ("x ~ normal(0, 1)", "P((1e6 + x) - 1e6 > 0.5) == 0.3085", VERIFIED),
+    # what is equal on paper, or clear elsewhere to the same side
+    ("x ~ normal(9, 1)", "P(x**3 == x * x * x) == 1", VERIFIED),
+    ("x ~ normal(0, 20)[3]", "P(logsumexp(x) >= max(x)) == 1", VERIFIED),
+    ("x ~ normal(30, 1)", "P(sigmoid(x) <= 1) == 1", VERIFIED),
+    ("x ~ normal(5, 1)", "P(relu(x) == x) > 0.99", VERIFIED),
+    ("x ~ normal(-5, 1)", "P(maximum(x, -2.3) == -2.3) > 0.9", VERIFIED),
+    ("n ~ poisson(100)", "P(0.1 * n >= 10) == 0.5133", VERIFIED),
+    ("n ~ poisson(40)", "P(log2(2**n) == n) == 1", VERIFIED),
+    ("n ~ poisson(40)", "P(floor(sqrt(n)**2) == n) == 1", VERIFIED),
     ("x ~ normal(0, 1)[2]", "P(abs(x[0] + x[1]) <= abs(x[0]) + abs(x[1])) == 1", VERIFIED),
     ("x ~ normal(0, 1)[3]", "P(sum(softmax(x)) == 1) == 1", VERIFIED),
     ("x ~ normal(0, 1)", "P(clip(x, 0, 1) < 1) == 1", REFUTED),
@@ -98,6 +115,27 @@ def test_rounding_decides_no_event(model: str, claim: str, verdict: Verdict) -> 
     found = judged(model, claim)
     assert found.verdict is verdict
     assert (found.reason is Reason.UNCLEAR_EVENT) == (verdict is OPEN)
+
+
+# averages of what jumps where digits are lost, all true
+OF_JUMPS = [
+    ("x ~ normal(50, 1)", "E(where(sigmoid(x) < 1, 3, 0)) == 3"),
+    ("x ~ normal(50, 1)", "E(sign(1 - sigmoid(x))) == 1"),
+    ("n ~ poisson(50)", "E(floor(sigmoid(n))) == 0"),
+]
+
+
+@pytest.mark.parametrize(("model", "claim"), OF_JUMPS)
+def test_rounding_decides_no_average_of_jumps(model: str, claim: str) -> None:
+    found = judged(model, claim)
+    assert (found.verdict, found.reason) == (OPEN, Reason.LOST_DIGITS)
+
+
+def test_without_a_look_elsewhere_false_events_are_verified(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(perturbed, "_spurious", lambda *_: [])
+    assert judged("x ~ normal(30, 1)", "P(tanh(x) >= 1) == 1").verdict is VERIFIED
 
 
 def test_without_room_for_rounding_wrong_verdicts_come_back(

@@ -7,7 +7,7 @@ and Computers in Simulation 35, 233-261; Monte Carlo arithmetic: Parker 1997).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -20,6 +20,7 @@ from dropcheck.simulation.integrands import Sums, Term, filled
 from dropcheck.simulation.program import Program
 from dropcheck.simulation.steps import Step, computed
 from dropcheck.simulation.variants import step_by_step
+from dropcheck.simulation.variants.elsewhere import drawn_elsewhere, draws_of
 from dropcheck.vocabulary import defined_where, jumps
 from dropcheck.vocabulary.function import Array, Function, KernelError
 from dropcheck.vocabulary.jumps import LARGEST_BOUND, AtZero
@@ -38,33 +39,52 @@ TIMES = 4
 SURE = 32
 # Elements of a fixed array beyond which it is taken as it stands.
 MOST_FIXED = 2**14
+# Of comparisons elsewhere: so much less often near, and in such a share of draws the opposite.
+SELDOM, OFTEN = 0.25, 0.1
+# Results near a jump that are looked at.
+FEW = 8
+
+Spurious = Mapping[int, Sequence[float]]
+"""What rounding makes of comparisons and step functions, by their registers."""
 
 
 class Perturbed:
     """Works out steps as they stand and, beside them, a little off.
 
     `moved` holds what is off, by register; other registers are as they stand, and so are truths,
-    unless `unclear` says how large a rounding counts: then truths that it may decide are reversed.
+    unless `unclear` says how large a rounding counts: then truths that it may decide are reversed,
+    and those that are in `spurious`, whatever its size. `near` holds which comparisons are near.
     """
 
-    def __init__(self, generator: np.random.Generator, unclear: float | None = None) -> None:
+    def __init__(
+        self,
+        generator: np.random.Generator,
+        unclear: float | None = None,
+        spurious: Spurious | None = None,
+        elsewhere: int = 0,
+    ) -> None:
         self.generator = generator
         self.unclear = unclear
         self.moved: dict[int, Array] = {}
+        self.near: dict[int, tuple[Array, Array]] = {}  # where, and the truths, by register
+        self._spurious = spurious or {}
+        self._elsewhere = elsewhere  # draws that are made here
         self._fixed: dict[int, Array] = {}
-        self._dense: set[int] = set()  # what is made of draws from continuous laws
+        # what is made of draws from continuous laws, or is no rational function of draws
+        self._dense: set[int] = set()
 
     def __call__(self, step: Step, inputs: list[Array]) -> Array:
         """The value of a step as it stands."""
+        if step.value.kind == Kind.DRAW:
+            return draws_of(step, self.generator, self._elsewhere)
         result = computed(step, inputs)
         each = zip(step.inputs, step.value.inputs, inputs, strict=True)
         given = [self._given(*one) for one in each]
-        if not self._dense.isdisjoint(step.inputs):
+        if not self._dense.isdisjoint(step.inputs) or _transcends(step.value.function):
             self._dense.add(step.target)
         with suppress(DropcheckError):  # what it cannot take, it was not near
             work = partial(computed, step)
-            dense = step.target in self._dense
-            other = self._beside(step.value.function, work, inputs, given, result, dense)
+            other = self._beside(step.value.function, work, inputs, given, result, step.target)
             if other is not result:
                 self.moved[step.target] = other
         for register in step.frees:
@@ -95,9 +115,14 @@ class Perturbed:
             if below.kind == Kind.DRAW and below.law is not None and not below.law.discrete:
                 self.moved[register] = self._off(array, counted=False)
                 self._dense.add(register)
-            elif below.constant is not None and array.dtype != np.bool_:
+            elif below.constant is not None and self._takes_off(below):
                 self.moved[register] = self.fixed(below)
         return self.moved.get(register, array)
+
+    def _takes_off(self, fixed: Value) -> bool:
+        """Whether a fixed value is moved; of events, only what is worked out: 0.1 is a tenth."""
+        given = self.unclear is not None and fixed.kind != Kind.COMPUTED
+        return not given and fixed.constant is not None and fixed.constant.dtype != np.bool_
 
     def _beside(
         self,
@@ -106,20 +131,25 @@ class Perturbed:
         inputs: list[Array],
         given: list[Array],
         result: Array,
-        dense: bool = False,
+        place: int | None = None,
     ) -> Array:
         """A result of inputs that are a little off, itself a little off."""
         other = result
         moved = any(one is not array for one, array in zip(given, inputs, strict=True))
         if result.dtype == np.bool_:
-            asked = moved and self.unclear is not None
-            return self._reversed(function, work, inputs, given, result, dense) if asked else result
+            if not moved or self.unclear is None or place is None:
+                return result
+            return self._reversed(function, work, inputs, given, result, place)
         if moved:
             other = _unless_tied(function, work, inputs, given, result)
+            if function.jumps is jumps.whole and len(inputs) == 1 and place in self._dense:
+                other = self._across(work, inputs, given, result, other, place)
         if function.rearranges or function.joins or function.defined in _COPIES:
             return other
-        whole = _counts(function) or all(map(_whole, inputs))
-        return self._off(other, counted=whole, copied=_is_copied(result, inputs))
+        rational = not _transcends(function)
+        whole = _counts(function) or (rational and all(map(_whole, inputs)))
+        copied = rational and _is_copied(result, inputs)
+        return self._off(other, counted=whole, copied=copied)
 
     def _reversed(
         self,
@@ -128,27 +158,49 @@ class Perturbed:
         inputs: list[Array],
         given: list[Array],
         result: Array,
-        dense: bool,
+        place: int,
     ) -> Array:
         """A truth, reversed where what is compared is no farther apart than rounding may move it.
 
-        Where it moves one draw by less than most, as it happens, it may do as much as in most.
-        Multiples that tie are equal: of what no continuous draw is in, only large errors count.
+        Multiples that tie are equal: of what is rational in discrete draws only large errors count.
         Sides that are equal in many draws, and move together in all of these, are copies there.
         """
+        assert self.unclear is not None
         if function.jumps is not jumps.equal:
             return work(given) if all(one.dtype == np.bool_ for one in inputs) else result
         left, right = (number(b) - number(a) for a, b in zip(inputs, given, strict=True))
-        error = ALLOWED * (np.abs(left) + np.abs(right))
-        usual = np.median(error, axis=-1, keepdims=True)
+        error = _error(left, right)
         apart = np.abs(number(inputs[0]) - number(inputs[1]))
         equal = (apart == 0) & (error > 0)
         parted = (equal & (left != right)).any(-1, keepdims=True)
         copies = equal & ~parted & (equal.sum(-1, keepdims=True) >= SURE)
-        error = np.where((error > 0) & ~copies, np.maximum(error, usual), 0.0)
-        least = self.unclear if dense else LARGEST_BOUND
-        near = (error > 0) & (error >= least) & (apart <= error)
-        return np.where(near, ~result, result)
+        near = (error > 0) & (apart <= error) & ~copies
+        dense = place in self._dense
+        if dense:
+            self.near[place] = near, result
+        doubtful = near & (error >= (self.unclear if dense else LARGEST_BOUND))
+        for truth in self._spurious.get(place, ()):
+            doubtful |= near & (result == truth)
+        return np.where(doubtful, ~result, result)
+
+    def _across(
+        self,
+        work: Callable[[list[Array]], Array],
+        inputs: list[Array],
+        given: list[Array],
+        result: Array,
+        other: Array,
+        place: int,
+    ) -> Array:
+        """What a step function gives on the other side of a jump that rounding keeps it at."""
+        error = _error(given[0] - inputs[0])
+        low, high = work([inputs[0] - error]), work([inputs[0] + error])
+        near = low != high
+        self.near[place] = near, result
+        for one in self._spurious.get(place, ()):
+            over = np.where(low != result, low, high)
+            other = np.where(near & (result == one), over, other)
+        return other
 
     def _off(self, array: Array, counted: bool, copied: Array | bool = False) -> Array:
         """An array a little off, but for copies and counts: 1 + 1e-20 is whole by rounding."""
@@ -162,6 +214,23 @@ class Perturbed:
 def _worked_out(fixed: Value, inputs: list[Array]) -> Array:
     options = {name: thawed(option) for name, option in fixed.options}
     return folded(fixed.function, inputs, options)
+
+
+def _error(*changes: Array) -> Array:
+    """How far rounding may move the arguments of a function, together, by how it moved them.
+
+    Where it moves one draw by less than most, as it happens, it may do as much as in most.
+    """
+    error = ALLOWED * sum(map(np.abs, changes[1:]), np.abs(changes[0]))
+    usual = np.median(error, axis=-1, keepdims=True)
+    return np.where(error > 0, np.maximum(error, usual), 0.0)
+
+
+def _transcends(function: Function) -> bool:
+    """Whether a function is no rational one, nor a root."""
+    rational = (function.polynomial, function.square, function.with_sizes, function.jumps)
+    whole = function.rearranges or function.divides or function.truth
+    return function.by_element and not whole and rational == (None,) * 4
 
 
 def _counts(function: Function) -> bool:
@@ -224,6 +293,46 @@ def _step_by_step(program: Program) -> Program:
     return replace(step_by_step(program), steps=steps, net=1, roundings=None)
 
 
+def _watched(
+    program: Program,
+    generator: np.random.Generator,
+    signs: np.random.Generator,
+    draws: int,
+    unclear: float = LARGEST_BOUND,
+) -> tuple[list[Array | None], Perturbed]:
+    """The registers as they stand, and what is off; spurious truths are reversed in it."""
+    program, state = _step_by_step(program), generator.bit_generator.state
+    watch = Perturbed(signs, unclear)
+    with np.errstate(all="ignore"):
+        held = program.registers(generator, draws, watch)
+        if not any(near.any() for near, _ in watch.near.values()):
+            return held, watch
+        other = Perturbed(signs, unclear, elsewhere=draws)
+        with suppress(DropcheckError):  # random arguments may take no such values
+            drawn_elsewhere(program).registers(signs, draws, other)
+        spurious = {
+            place: truths
+            for place, found in watch.near.items()
+            if place in other.near and (truths := _spurious(*found, *other.near[place]))
+        }
+        if spurious:
+            generator.bit_generator.state = state
+            watch = Perturbed(signs, unclear, spurious)
+            held = program.registers(generator, draws, watch)
+    return held, watch
+
+
+def _spurious(near: Array, results: Array, near_elsewhere: Array, other: Array) -> list[float]:
+    """The results of a function that are not to be believed where it is near a jump.
+
+    Elsewhere it is seldom near, and its result is often clearly another.
+    """
+    if near_elsewhere.mean() > SELDOM * near.mean():
+        return []
+    found = np.unique(np.broadcast_to(results, near.shape)[near])[:FEW].tolist()
+    return [one for one in found if (~near_elsewhere & (other != one)).mean() > OFTEN]
+
+
 def unclear_in(
     program: Program,
     generator: np.random.Generator,
@@ -235,9 +344,7 @@ def unclear_in(
 
     Both are [elements, draws], and where the condition is not true neither is.
     """
-    watch = Perturbed(signs, least)
-    with np.errstate(all="ignore"):
-        held = _step_by_step(program).registers(generator, draws, watch)
+    held, watch = _watched(program, generator, signs, draws, least)
     term = program.terms[0]
     ((register, _),) = term.factors
     event = filled(held[register]) != 0
@@ -254,9 +361,8 @@ def rounding_in(
     program: Program, generator: np.random.Generator, centres: Sums, draws: int
 ) -> Sums:
     """How far rounding may move the average of each integrand, as draws show it: [terms]."""
-    watch = Perturbed(generator)
+    held, watch = _watched(program, generator, generator, min(draws, program.span_draws))
     with np.errstate(all="ignore"):
-        held = _step_by_step(program).registers(generator, min(draws, program.span_draws), watch)
         found = [_moved_by(term, held, watch.moved, centres) for term in program.terms]
     return ALLOWED * np.array(found)
 
