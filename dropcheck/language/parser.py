@@ -297,8 +297,11 @@ def _parse_model_line(source: SourceText, first: int, group: list[str]) -> Model
 
 def _of_several(right_of: str) -> str:
     """What to write in place of `a, b = f(x)`: what stands for a function of several results."""
-    called = re.match(r"\s*([^\W\d]\w*)\(", right_of)
-    known = None if called is None else hint_for(called.group(1))
+    called = re.match(r"\s*([^\W\d]\w*)\s*(\(|\Z)", right_of)
+    known = None
+    if called is not None:
+        name, bracket = called.groups()
+        known = hint_for(name) if bracket else f"{name}[0], {name}[1]"
     return f"write a line for each{f': {known}' if known else ''}"
 
 

@@ -149,6 +149,8 @@ def test_words_of_others_are_none_of_ours() -> None:
         ("while x > 0:", 7, "for t in range(T)"),
         ("repeat 3 * 4 :", 7, "for t in range(3 * 4):"),
         ("if x > 0: y = 1", 7, "where(c, a, b)"),
+        ("y = w; w = 3", 11, "move that line up"),
+        ("a, b = v", 7, "v[0], v[1]"),
         ("y = x[x > 0]", 13, "take(x, i)[0]"),
         ("y = v[v > 0]", 13, "sum(where(c, x, 0))"),
     ],

@@ -41,6 +41,7 @@ class Scope:
         self.constants: set[str] = set()  # those of the language that are used by now
         self.carried: frozenset[str] = frozenset()
         self.missing: dict[str, tuple[str, str]] = {}
+        self.to_come: frozenset[str] = frozenset()  # what lines of the model define
         self.claim: Claim | None = None  # that the names are of
         self.home = "in 'model' or 'parameters'"  # where a name can be defined
 
@@ -118,7 +119,9 @@ class Scope:
         if name in OPERATORS:
             raise at.error(f"{name!r} is an operator, and takes a quantity", f"write {name}(…)")
         hint: str | None
-        if name in LAWS:
+        if name in self.to_come:
+            hint = "a line below defines it: move that line up"
+        elif name in LAWS:
             hint = f"{name!r} is a law: draw from it on a line of the model, x ~ {name}(…)"
         else:
             hint = notation_hint(name, at) or name_hint(name, known)

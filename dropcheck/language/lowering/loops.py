@@ -38,6 +38,7 @@ FARTHEST = 2**60
 def define_model(context: Context, model: Model) -> list[Problem]:
     """Define the lines of a model, or of a body, in order; what is wrong with them."""
     problems: list[Problem] = []
+    context.scope.to_come |= {name.name for part in model for name in _names_of(part)}
     for part in model:
         try:
             if isinstance(part, Loop):
