@@ -329,6 +329,8 @@ def test_other_sums_stay(claim: str) -> None:
             2 * (math.lgamma(5.5) - math.lgamma(5)))),
         ("x ~ normal(5, 2)[5]", "E(std(x, ddof=1))", 2 * math.sqrt(0.5) * math.gamma(2.5)),
         ("x ~ normal(5, 2)[5]", "Kurt(var(x))", 6.0),
+        # the risk of the James-Stein estimate of 0 (Casella & Berger 2002, section 12.2): 2
+        ("m = 0; x ~ normal(m, 1)[10]", "E(sum(((1 - 8 / sum(x**2)) * x - m)**2))", 2.0),
         ("x ~ normal(1, 2)[6]", "Corr(mean(x), var(x))", 0.0),
     ],
 )  # fmt: skip

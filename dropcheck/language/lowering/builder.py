@@ -15,7 +15,7 @@ from dropcheck.language.syntax import Name, Position
 from dropcheck.settings import DEFAULT_MEMORY, LEAST_MEMORY, MOST_MEMORY
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.function import Array, Function
-from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY
+from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, POWER, SUBTRACT
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.shapes import Shape, ShapeError
 
@@ -23,6 +23,11 @@ from dropcheck.vocabulary.shapes import Shape, ShapeError
 USUAL = 1.5
 SMALL_WORK = 1e4  # nanoseconds below which nothing fixed is postponed
 VALUE_SIZE = 400  # bytes of a value with a number, as measured
+# What does nothing, as the right operand or, of those that commute, as either.
+_NEUTRAL = {
+    **dict.fromkeys((ADD.name, SUBTRACT.name), 0.0),
+    **dict.fromkeys((MULTIPLY.name, DIVIDE.name, POWER.name), 1.0),
+}
 
 
 class Skipped(Exception):  # noqa: N818 - not an error of its own
@@ -118,8 +123,8 @@ class GraphBuilder:
         """
         key = (graph.Kind.COMPUTED, function.name, tuple(map(id, values)), options)
         found = self._known.get(key)
-        if found is None and function in (MULTIPLY, DIVIDE):
-            found = self._times_one(function, values, shape)
+        if found is None and function.name in _NEUTRAL:
+            found = self._itself(function, values, shape)
         if found is not None:
             return found
         random = any(value.random for value in values)
@@ -170,16 +175,16 @@ class GraphBuilder:
         self._checked_work += work
         return self._checked_work > cost.MOST_CHECKED_WORK
 
-    def _times_one(
+    def _itself(
         self, function: Function, values: tuple[graph.Value, ...], shape: Shape
     ) -> graph.Value | None:
-        """What is only multiplied or divided by 1: so that `m * x / q` is x itself where q is 1."""
-        for kept, one in (values, values[::-1]):
+        """What a number does nothing to: `s * x - m` is x itself where s is 1 and m is 0."""
+        for kept, one in (values, values[::-1])[: 1 + function.commutes]:
             if one.constant is None or one.shape != () or one.suspect is not None:
                 continue
             if not kept.random or kept.truth or kept.shape != shape:
                 continue
-            if (function is MULTIPLY or one is values[1]) and one.known == 1.0:
+            if one.known == _NEUTRAL[function.name]:
                 return kept
         return None
 
