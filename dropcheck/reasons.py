@@ -70,16 +70,16 @@ class Reason(Enum):
     SELDOM_UNDEFINED = (
         "by its law, what {step} takes is outside its domain with a chance of {chance:.2g} a draw, "
         "and the quantity then has no value",
-        "the model is undefined with some chance, be it too small to be seen: " + _DOMAIN,
+        "the model is undefined with some chance, even if too small to be seen: " + _DOMAIN,
     )
     MAY_BE_UNDEFINED = (
         "by the model, what {step} takes may be outside its domain in some draws, and the quantity "
         "then has no value",
-        "the model may be undefined on some draws, be they too rare to be seen: " + _DOMAIN,
+        "the model may be undefined on some draws, even if too rare to be seen: " + _DOMAIN,
     )
     MAY_BE_INFINITE = (
         "by the model, {step} may be infinite in some draws, and the quantity then has no value",
-        "the model may be undefined on some draws, be they too rare to be seen; {mend}",
+        "the model may be undefined on some draws, even if too rare to be seen; {hint}",
     )
     NOT_NUMBERS = (
         "{undefined:,} of {draws:,} draws are NaN or infinite{first}",

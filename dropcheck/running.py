@@ -1,8 +1,4 @@
-"""The program: for each case draw, estimate, decide, until decided.
-
-A case is judged by the strongest means that its statement allows: arithmetic where nothing is
-random, exact counts for a claim of certainty or one bare probability, block means otherwise.
-"""
+"""Many cases: which make the same draws, who judges them, and their results in order."""
 
 from __future__ import annotations
 
@@ -90,7 +86,7 @@ def verify_cases(
     processes: bool = False,
     engine: Engine | None = None,
     lost: Lost = lambda: None,
-    by: Callable[[str, int], None] = lambda _who, _cases: None,
+    drawn_by: Callable[[str, int], None] = lambda _who, _cases: None,
     graphs: CaseGraphs | None = None,
     kept: Kept | None = None,
     errors_of_code: bool = False,
@@ -113,7 +109,7 @@ def verify_cases(
             otherwise. Only for a program that has no threads of its own.
         engine: who works in place of processes of this machine.
         lost: called where a worker ended before its work did; the work is done again.
-        by: called with who drew cases that are done, and how many.
+        drawn_by: called with who drew cases that are done, and how many.
         graphs: what a check of the cases has built; each is taken once and then forgotten.
         kept: what earlier runs drew, if that is to count.
         errors_of_code: whether an error of code under test is the result of its case.
@@ -141,9 +137,9 @@ def verify_cases(
     graphs = graphs or CaseGraphs(settings.max_memory, keep=0)
     groups = sharing_draws(cases, graphs)
     may_travel = engine is not None or any(case.claim.column is not None for case in cases)
-    drawn_by = settings if engine is None else replace(settings, threads=engine.at_once)
+    own = settings if engine is None else replace(settings, threads=engine.at_once)
     starts = [
-        partial(run_together, [cases[place] for place in group], drawn_by, alpha, repeat, deadline,
+        partial(run_together, [cases[place] for place in group], own, alpha, repeat, deadline,
                 graphs, kept)
         for group in groups
     ]  # fmt: skip
@@ -164,7 +160,7 @@ def verify_cases(
         engine=engine,
         watch=watch,
         lost=lost,
-        by=by,
+        drawn_by=drawn_by,
     )
     judged = (
         (place, (cases[place], result))
@@ -185,7 +181,7 @@ def verify_cases(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Work:
-    """How the cases of a run are judged, and by whom; `watch`, `lost` and `by` hear of it."""
+    """How the cases of a run are judged, and by whom, and who is told: as in `verify_cases`."""
 
     settings: Settings
     deadline: Deadline
@@ -193,7 +189,7 @@ class _Work:
     engine: Engine | None
     watch: Callable[[int], None]
     lost: Lost
-    by: Callable[[str, int], None]
+    drawn_by: Callable[[str, int], None]
 
     @property
     def threads(self) -> int:
@@ -217,7 +213,7 @@ def _driven(
         else:
             del begun[place]
             work.watch(sum(one.draws for one in found if isinstance(one, CaseResult)))
-            work.by(who, len(found))
+            work.drawn_by(who, len(found))
             yield place, found
     left, engine = list(begun), work.engine
     found_here = drive(
@@ -233,7 +229,7 @@ def _driven(
     if engine is not None:
         who = f"{engine.workers} workers together"
     for index, results in found_here:
-        work.by(who, len(results))
+        work.drawn_by(who, len(results))
         yield left[index], results
 
 
@@ -242,8 +238,8 @@ def _judged_whole(
 ) -> Iterator[tuple[str, int, list[_Judged] | Begun]]:
     """What is judged whole, by whom, as it is done; a case that asks for much is only begun.
 
-    Where there is code for several processes to try, they judge all cases. They are spawned: no
-    framework bears a fork.
+    Where there is code for several processes to try, they judge all cases. They are spawned, as
+    frameworks do not work in a forked process.
     """
     engine, threads = work.engine, work.threads
     mathematics = [place for place, job in enumerate(jobs) if job.travels and not job.of_code]
@@ -310,7 +306,7 @@ def _light(
 ) -> tuple[list[_Judged] | Begun, float]:
     """What is found where no case asks for much, else what they were given so far.
 
-    With the nanoseconds that compiled numbers would have saved.
+    The number beside it is the nanoseconds that compiled numbers would have saved.
     """
     before = saved()
     done = carried_out_while_light(start(), waiting)

@@ -276,8 +276,8 @@ class Walk:
         culprit = next(found, next(iter(self._generic), value))
         step = culprit.operation if culprit.kind == Kind.COMPUTED else f"the law of {culprit.name}"
         rules = culprit.function.defined if culprit.kind == Kind.COMPUTED else None
-        if rules is not None and rules.finite == NEVER and rules.mend:
-            return Reason.MAY_BE_INFINITE.explain(step=step, mend=rules.mend)
+        if rules is not None and rules.finite == NEVER and rules.hint:
+            return Reason.MAY_BE_INFINITE.explain(step=step, hint=rules.hint)
         chance = self._chance(culprit)
         if chance is None:
             return Reason.MAY_BE_UNDEFINED.explain(step=step)

@@ -22,10 +22,10 @@ from dropcheck.cli.given import Given
 from dropcheck.cli.output import complain, emit, write_file
 from dropcheck.documents.new_figures import (
     Left,
-    Mend,
+    NewFigure,
     UnfitError,
     edited,
-    mend_of,
+    new_figure,
     rounded,
     settled,
     stands,
@@ -78,7 +78,7 @@ class _Stale:
     claim: Claim
     place: int
     judged: CaseResult  # what its number is taken from
-    mend: Mend
+    new: NewFigure
     settled: bool
 
 
@@ -98,7 +98,7 @@ class _Document:
 
     def new(self) -> bytes:
         """Its bytes with the new figures."""
-        return edited(self.data, [one.mend for one in self.stale])
+        return edited(self.data, [one.new for one in self.stale])
 
     def leave(self, one: _Stale, why: str) -> None:
         """Take a figure off those that are to be written."""
@@ -139,14 +139,14 @@ def fix_figures(run: RunResult, chosen: Chosen, given: Given) -> list[Problem]:
         for name, data in new.items():
             problems += write_file(Path(name), data)
         complain(problems)
-    mends = [
-        (one.claim.id, one.mend, _shown(one.judged))
+    figures = [
+        (one.claim.id, one.new, _shown(one.judged))
         for document in documents
         for one in document.stale
     ]
     left = [one for document in documents for one in document.left]
     if not problems:
-        emit(fix_table(mends, left, terminal_of(stream), written=not given.flag("diff")), stream)
+        emit(fix_table(figures, left, terminal_of(stream), written=not given.flag("diff")), stream)
     return problems
 
 
@@ -197,9 +197,9 @@ def _sorted(coverage: Coverage, cases: Sequence[CaseResult], registry: Registry)
         if isinstance(found, str):
             document.left.append(_left(claim, found))
         else:
-            mend, is_settled = found
+            new, is_settled = found
             document.stale.append(
-                _Stale(claim=claim, place=place, judged=bad[0], mend=mend, settled=is_settled)
+                _Stale(claim=claim, place=place, judged=bad[0], new=new, settled=is_settled)
             )
     return document
 
@@ -235,7 +235,7 @@ def _left(claim: Claim, why: str) -> Left:
     return Left(location, "" if written is None else written.text, claim.id, why)
 
 
-def _from(claim: Claim, case: CaseResult) -> tuple[Mend, bool] | str:
+def _from(claim: Claim, case: CaseResult) -> tuple[NewFigure, bool] | str:
     """The figure that a result gives and whether it is settled; or why there is none."""
     written = claim.written
     assert written is not None
@@ -252,10 +252,10 @@ def _from(claim: Claim, case: CaseResult) -> tuple[Mend, bool] | str:
     if value is None:
         return "it has no estimate"
     try:
-        mend = mend_of(written, rounded(value, written.unit) if digits is None else digits)
+        new = new_figure(written, rounded(value, written.unit) if digits is None else digits)
     except UnfitError as error:
         return error.why
-    return mend, digits is not None
+    return new, digits is not None
 
 
 # ---- which digits --------------------------------------------------------------------------------
@@ -287,7 +287,7 @@ def _settle(document: _Document, settings: Settings) -> None:
             elif isinstance(found := _from(one.claim, result), str):
                 document.leave(one, found)
             else:  # its draws refute it, and give a better one
-                one.judged, (one.mend, _) = result, found
+                one.judged, (one.new, _) = result, found
     for one in [one for one in document.stale if not one.settled]:
         document.leave(one, _unsettled(one.judged))
 
@@ -299,7 +299,7 @@ def _confirm(document: _Document, one: _Stale, result: CaseResult) -> None:
     assert written.unit is not None
     one.judged = result
     one.settled = (
-        result.interval is not None and settled(result.interval, written.unit) == one.mend.digits
+        result.interval is not None and settled(result.interval, written.unit) == one.new.digits
     )
     if not one.settled:
         document.leave(one, _unsettled(result))
@@ -357,9 +357,9 @@ def _checked(document: _Document) -> bytes:
     written = [claim.written for claim in registry.claims.values()]
     read = [None if one is None else one.digits for one in written]
     for one in document.stale:
-        if one.place >= len(read) or read[one.place] != one.mend.digits:
-            at = one.mend.written.start
-            message = f"{one.mend.text!r} would not be read as it is meant, and nothing was written"
+        if one.place >= len(read) or read[one.place] != one.new.digits:
+            at = one.new.written.start
+            message = f"{one.new.text!r} would not be read as it is meant, and nothing was written"
             raise DropcheckError(Problem(message, at, "change the figure by hand"))
     return new
 

@@ -197,7 +197,7 @@ def verify_chosen(
                     processes=True,
                     engine=engine,
                     lost=lambda: lost.append(None),
-                    by=lambda who, cases: drawn_by.update({who: cases}),
+                    drawn_by=lambda who, cases: drawn_by.update({who: cases}),
                     graphs=graphs,
                     kept=kept,
                     errors_of_code=True,

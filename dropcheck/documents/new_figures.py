@@ -29,7 +29,7 @@ class UnfitError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Mend:
+class NewFigure:
     """A new text in place of a figure."""
 
     written: Written
@@ -74,7 +74,7 @@ def rounded(value: float, unit: Decimal) -> Decimal:
         return (Decimal(value) / unit).to_integral_value(ROUND_HALF_EVEN) * unit
 
 
-def mend_of(written: Written, digits: Decimal) -> Mend:
+def new_figure(written: Written, digits: Decimal) -> NewFigure:
     r"""A figure as it is to be printed: sign, separators, exponent and percent as before.
 
     Args:
@@ -106,7 +106,7 @@ def mend_of(written: Written, digits: Decimal) -> Mend:
         whole = ""
     point = f".{decimals}" if decimals else ""
     text = f"{found['sign'] or ''}{whole}{point}{written.text[found.end('number') :]}"
-    return Mend(written, digits, text)
+    return NewFigure(written, digits, text)
 
 
 def _grouped(whole: str, separator: str) -> str:
@@ -123,21 +123,21 @@ def _grouped(whole: str, separator: str) -> str:
 # ---- in the bytes of a document ------------------------------------------------------------------
 
 
-def edited(data: bytes, mends: Iterable[Mend]) -> bytes:
+def edited(data: bytes, figures: Iterable[NewFigure]) -> bytes:
     """The bytes of a document with new figures.
 
     Line ends, a byte order mark and all else are kept.
 
     Args:
         data: the bytes that were read, in UTF-8.
-        mends: what to write; each figure is found by `stands`.
+        figures: what to write; each figure is found by `stands`.
     """
     text = data.decode("utf-8")
     changes = []
-    for mend in mends:
-        span = _span(text, mend.written)
+    for figure in figures:
+        span = _span(text, figure.written)
         assert span is not None
-        changes.append((*span, _spelled(mend.text, mend.written.start)))
+        changes.append((*span, _spelled(figure.text, figure.written.start)))
     parts: list[str] = []
     at = 0
     for start, end, new in sorted(changes):

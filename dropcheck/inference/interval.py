@@ -68,6 +68,11 @@ class Interval:
     settles: float = 0.0
 
     @property
+    def reason(self) -> Reason | None:
+        """Which condition is not met, without its numbers."""
+        return None if self.unmet is None else self.unmet.reason
+
+    @property
     def half_width(self) -> float:
         """The larger distance from the estimate to an end."""
         return max(self.high - self.estimate, self.estimate - self.low)
@@ -288,8 +293,8 @@ def _second_order(
     count = rank * (rank + 1) // 2
     norm = math.hypot(*gradient)
     ahead = [slope / norm for slope in gradient] if norm > 0 else [1.0] + [0.0] * (rank - 1)
-    forth, back = at(radius * np.outer(ahead, (1.0, -1.0)))
-    if not (math.isfinite(forth) and math.isfinite(back)):
+    forward, backward = at(radius * np.outer(ahead, (1.0, -1.0)))
+    if not (math.isfinite(forward) and math.isfinite(backward)):
         return None
     # differences of rounded numbers are no curvature
     noise = 8 * EPSILON * abs(centre) / radius**2
@@ -303,8 +308,8 @@ def _second_order(
     for (j, k), between in zip(_pairs(rank), curved[rank:], strict=True):
         hessian[j, k] = hessian[k, j] = between - (curved[j] + curved[k]) / 2
     along = float(np.asarray(ahead) @ hessian @ ahead)
-    odd = abs((forth - back) / 2 - norm * radius)
-    even = abs(curvature(forth, back) - along) * radius**2 / 2
+    odd = abs((forward - backward) / 2 - norm * radius)
+    even = abs(curvature(forward, backward) - along) * radius**2 / 2
     left = odd + even if odd + even > 8 * EPSILON * abs(centre) else 0.0
     steepest = float(np.abs(np.linalg.eigvalsh(hessian)).max())
     return radius**2 / 2 * steepest + left

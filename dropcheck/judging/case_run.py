@@ -94,6 +94,20 @@ class Finding:
     more_draws: float | None = None
     warnings: tuple[str, ...] = ()
 
+    @property
+    def reason(self) -> Reason | None:
+        """Why, without the numbers."""
+        return None if self.explanation is None else self.explanation.reason
+
+    def left_open(self, why: Explanation) -> Finding:
+        """It without a verdict, for a reason that more draws do not take away."""
+        return replace(self, verdict=Verdict.INCONCLUSIVE, explanation=why, more_draws=None)
+
+
+def not_drawn(why: Explanation) -> Finding:
+    """That nothing was drawn, and why."""
+    return Finding(verdict=Verdict.INCONCLUSIVE, method=None, explanation=why)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseRun:
@@ -269,9 +283,7 @@ class CaseRun:
             InternalError: the interval misses what the model gives exactly.
         """
         claim = self.case.claim
-        lost = finding.explanation is not None and (
-            finding.explanation.reason is Reason.LOST_DIGITS
-        )
+        lost = finding.reason is Reason.LOST_DIGITS
         if finding.interval is not None and not lost:  # what no law allows is left out
             hull = self.prepared.hull(finding.quantity, finding.entry)
             low, high = map(hull.nearest, finding.interval)
@@ -287,8 +299,7 @@ class CaseRun:
         guarantee = Guarantee.EXACT if confirmed else finding.guarantee
         short = short_of(self.settings.require, guarantee, finding.verdict)
         if short is not None:
-            inconclusive = Verdict.INCONCLUSIVE
-            finding = replace(finding, verdict=inconclusive, explanation=short, more_draws=None)
+            finding = finding.left_open(short)
         within = promised(
             finding.verdict, region, finding.interval, finding.sharpness, finding.within
         )

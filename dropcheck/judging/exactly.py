@@ -12,7 +12,7 @@ from dropcheck.analysis.strategy import Certainty, Proportion
 from dropcheck.inference.comparison import Comparison
 from dropcheck.inference.enclosure import enclose
 from dropcheck.inference.region import decide, widening
-from dropcheck.judging.case_run import CaseRun, Finding
+from dropcheck.judging.case_run import CaseRun, Finding, not_drawn
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.look import (
     far_off,
@@ -79,11 +79,7 @@ def of_proportion(claim: Proportion) -> Exact | None:
 
 def unknown_exactly() -> Finding:
     """The finding where the model does not give what is asked."""
-    return Finding(
-        verdict=Verdict.INCONCLUSIVE,
-        method=None,
-        explanation=Reason.NOT_KNOWN_EXACTLY.explain(),
-    )
+    return not_drawn(Reason.NOT_KNOWN_EXACTLY.explain())
 
 
 def by_exact_value(run: CaseRun) -> Finding:
@@ -121,8 +117,7 @@ def by_exact_value(run: CaseRun) -> Finding:
                 sides = None if comparison.against is None else part.sides(operands)
                 findings.append(replace(found, sides=sides))
                 off.append(far_off(exact.value, comparison.region, widen))
-            verdicts = [one.verdict for one in findings]
-            return findings[settling(verdicts, off if run.reading.entries else ())]
+            return findings[settling(run.reading, [one.verdict for one in findings], off)]
     return unknown
 
 

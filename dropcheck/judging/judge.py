@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
-from dataclasses import replace
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from dropcheck.execution.schedule import Deadline, carried_out
 from dropcheck.inference.interval import FEWEST_BLOCKS
 from dropcheck.inference.region import decide
 from dropcheck.judging.averages import judge_averages
-from dropcheck.judging.case_run import CaseRun, Finding, Judging
+from dropcheck.judging.case_run import CaseRun, Finding, Judging, not_drawn
 from dropcheck.judging.events.certainty import by_counterexample
 from dropcheck.judging.events.counting import by_proportion
 from dropcheck.judging.evidence.held import KeptEvidence
@@ -101,8 +100,7 @@ def run_case(
     try:
         finding = yield from judge(run)
     except NothingDrawnError as nothing:
-        undecided = Verdict.INCONCLUSIVE
-        finding = Finding(verdict=undecided, method=None, explanation=nothing.why)
+        finding = not_drawn(nothing.why)
     finding = yield from unless_tied(run, finding, judge)
     return run.result(unless_unclear(run, finding))
 
@@ -140,10 +138,9 @@ def judge(run: CaseRun) -> Judging:
         case _ if run.settings.exact:
             return by_exact_value(run)
         case _ if run.out_of_time():
-            why = Reason.OUT_OF_TIME.explain()
-            return Finding(verdict=Verdict.INCONCLUSIVE, method=None, explanation=why)
+            return not_drawn(Reason.OUT_OF_TIME.explain())
         case Unanswerable(why), _:
-            return Finding(verdict=Verdict.INCONCLUSIVE, method=None, explanation=why)
+            return not_drawn(why)
         case Laws(claim), InCells(program):
             return (yield from by_laws(run, claim, program))
         case Certainty() as certainty, Counted() as counted:
@@ -162,8 +159,8 @@ def judge(run: CaseRun) -> Judging:
             raise AssertionError("a strategy was compiled to what it is not judged by")
 
 
-# what a sample leaves open that is too small, were there moments
-_OF_MORE_DRAWS = (Reason.TOO_SKEWED, Reason.HEAVY_SUM, Reason.HEAVY_PART, Reason.TOO_WIDE)
+# what more draws would settle, if the moments were known to exist
+_IF_MOMENTS = (Reason.TOO_SKEWED, Reason.HEAVY_SUM, Reason.HEAVY_PART, Reason.TOO_WIDE)
 
 
 def _accepted(
@@ -173,16 +170,12 @@ def _accepted(
     if accepted(run, compiled):
         return finding
     why = short_of(Guarantee.MOMENTS, finding.guarantee, finding.verdict)
-    reason = None if finding.explanation is None else finding.explanation.reason
-    seen = reason is Reason.UNDEFINED_DRAWS
-    if reason in _OF_MORE_DRAWS:
+    seen = finding.reason is Reason.UNDEFINED_DRAWS
+    if finding.reason in _IF_MOMENTS:
         why = Reason.NO_BOUND.explain()
     if knowledge is not None and knowledge.undefined is not None and not seen:
         why = knowledge.undefined
-    if why is None:
-        return finding
-    undecided = Verdict.INCONCLUSIVE
-    return replace(finding, verdict=undecided, explanation=why, more_draws=None)
+    return finding if why is None else finding.left_open(why)
 
 
 def by_arithmetic(run: CaseRun, compiled: Compiled) -> Finding:
@@ -197,6 +190,7 @@ def by_arithmetic(run: CaseRun, compiled: Compiled) -> Finding:
     verdicts: list[Verdict] = []
     points: list[float] = []
     rooms: list[float] = []
+    off: list[float] = []
     for comparison, part in zip(run.reading.comparisons, run.reading.of_each, strict=True):
         value = float(comparison.quantity(values)[0])
         if not math.isfinite(value):
@@ -220,14 +214,10 @@ def by_arithmetic(run: CaseRun, compiled: Compiled) -> Finding:
         verdicts.append(verdict)
         points.append(value)
         rooms.append(room)
-    comparisons = run.reading.comparisons
-    far = [
-        far_off(*each, 0.0)
-        for each in zip(points, (one.region for one in comparisons), strict=True)
-    ]
-    place = settling(verdicts, far if run.reading.entries else ())
-    value, comparison, scale = points[place], comparisons[place], scales[place]
-    unclear = lost(rooms[place], rooms[place])
+        off.append(far_off(value, comparison.region, 0.0))
+    place = settling(run.reading, verdicts, off)
+    value, comparison, scale = points[place], run.reading.comparisons[place], scales[place]
+    is_open = verdicts[place] is Verdict.INCONCLUSIVE
     return Finding(
         verdict=verdicts[place],
         method=Method.ARITHMETIC,
@@ -241,5 +231,5 @@ def by_arithmetic(run: CaseRun, compiled: Compiled) -> Finding:
         scale=scale,
         sharpness=run.looked(scale, widening=0.0),
         within=0.0,
-        explanation=unclear if verdicts[place] is Verdict.INCONCLUSIVE else None,
+        explanation=lost(rooms[place], rooms[place]) if is_open else None,
     )

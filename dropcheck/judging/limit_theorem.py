@@ -28,7 +28,7 @@ from dropcheck.inference.interval import (
 )
 from dropcheck.inference.region import decide
 from dropcheck.judging.as_seen import SHARE, as_seen
-from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding, Judging
+from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Judging, not_drawn
 from dropcheck.judging.evidence.units import looking, planner
 from dropcheck.judging.foreseen import CENTRE_DRAWS, PILOT_BLOCKS, PILOT_GROWTH, PILOT_STEPS
 from dropcheck.judging.look import (
@@ -102,7 +102,7 @@ def by_limit_theorem(
     conditions = len(conditions_of(compiled.functional.operands))
     if conditions > MOST_CONDITIONS:
         why = Reason.TOO_MANY_CONDITIONS.explain(conditions=conditions, most=MOST_CONDITIONS)
-        return Finding(verdict=Verdict.INCONCLUSIVE, method=None, explanation=why)
+        return not_drawn(why)
     pilot = yield from piloted(planner(run), compiled)
     program = pilot.program
     tally = Tally(program, pilot.tally.centres)
@@ -209,7 +209,7 @@ def deciding(
             interval = replace(interval, unmet=doubt.unmet or Reason.TOO_SKEWED.explain())
         if interval.unmet is not None and interval.half_width <= rounding:
             interval = _once_settled(interval, compiled, tally, alpha, comparison)
-        too_skewed = interval.unmet is not None and interval.unmet.reason is Reason.TOO_SKEWED
+        too_skewed = interval.reason is Reason.TOO_SKEWED
         if pilot is not None and spare and too_skewed:
             enclosed = enclosing(compiled, comparison, tally.centres)
             columns = compiled.functional.columns(comparison.looked_at)
@@ -294,10 +294,9 @@ def _once_settled(
 
 def carried_by_few(interval: Interval, draws: int) -> bool:
     """Whether a few of so many draws carry an average: what more would do is then not known."""
-    reason = None if interval.unmet is None else interval.unmet.reason
-    if reason is Reason.TOO_SKEWED:
+    if interval.reason is Reason.TOO_SKEWED:
         return interval.settles > MOST_EXTRAPOLATED * draws
-    return reason in (Reason.HEAVY_SUM, Reason.HEAVY_PART)
+    return interval.reason in (Reason.HEAVY_SUM, Reason.HEAVY_PART)
 
 
 def _around(run: CaseRun, judged: Judged | None, pilot: Tally, fewest: int) -> list[int]:

@@ -57,15 +57,15 @@ def scales_of(
     return tuple(map(scale, reading.of_each))
 
 
-def settling(verdicts: Sequence[Verdict], off: Sequence[float] = ()) -> int:
+def settling(reading: Reading, verdicts: Sequence[Verdict], off: Sequence[float]) -> int:
     """Which comparison settles a statement: a refuted one, else an open one, else any.
 
-    Among several the one that is farthest `off`, where that is given; else the first.
+    Among several entries of arrays the one that is farthest `off`; else the first.
     """
     order = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.VERIFIED)
     found = min(verdicts, key=order.index)
     places = [place for place, verdict in enumerate(verdicts) if verdict is found]
-    return max(places, key=lambda place: off[place]) if off else places[0]
+    return max(places, key=lambda place: off[place]) if reading.entries else places[0]
 
 
 def far_off(estimate: float, region: Region, allowed: float) -> float:
@@ -171,8 +171,7 @@ class Judged:
     @property
     def digits_lost(self) -> bool:
         """Whether rounding decides it."""
-        unmet = self.interval.unmet
-        return unmet is not None and unmet.reason is Reason.LOST_DIGITS
+        return self.interval.reason is Reason.LOST_DIGITS
 
     @property
     def over(self) -> bool:
@@ -253,7 +252,7 @@ def judge_look(
                 looked=Looked(tally, exact_means),
             )
         )
-    return judged[settling([one.verdict for one in judged], off if reading.entries else ())]
+    return judged[settling(reading, [one.verdict for one in judged], off)]
 
 
 def sharpness_of(run: CaseRun, reading: Reading, scale: float, operands: Sequence[float]) -> float:

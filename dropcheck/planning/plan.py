@@ -200,8 +200,8 @@ def shared_out(total: float, needs: Sequence[float]) -> list[float]:
         if rank < served:  # without it there is more for the others
             others = bisect_right(below, total + need) - 2
             taken = below[others + 1] - need
-        alike = (total - taken) / (len(needs) - others)
-        return max(alike, need) if rank < served else alike
+        equal = (total - taken) / (len(needs) - others)
+        return max(equal, need) if rank < served else equal
 
     return [share(need) for need in needs]
 

@@ -1,6 +1,6 @@
 """A run as JUnit XML, in the form that pytest writes: a suite, and a test case a case.
 
-The schema that pytest holds its own reports to (junit-10.xsd) lets a test case bear neither
+The schema that pytest holds its own reports to (junit-10.xsd) lets a test case have neither
 properties nor a file; so a case's properties stand with those of the suite, under its name. A case
 that stays undecided is a failure of the type `undecided`: what shows such reports passes over a
 skipped test, and a claim that nothing has verified is not to be passed over. Code that fails as

@@ -121,7 +121,7 @@ class DefinedWhere:
         infinities: whether it has a value for infinite arguments; `no_numbers`: for NaN too.
         finite: how surely finite arguments give finite values.
         whole: whether whole arguments give whole numbers; `always_whole`: whether all do.
-        mend: what to write where finite arguments give infinite values.
+        hint: what to write where finite arguments give infinite values.
     """
 
     asks: Requirement = _SURELY
@@ -133,7 +133,7 @@ class DefinedWhere:
     whole: bool = False
     always_whole: bool = False
     interval: tuple[float, float] | None = None  # that the first argument must lie in
-    mend: str = ""
+    hint: str = ""
 
     @property
     def everywhere(self) -> bool:
@@ -353,7 +353,7 @@ PLACED = DefinedWhere(_place_inside, always_whole=True)
 FIRST_PLACE = DefinedWhere(
     finite=NEVER,
     always_whole=True,
-    mend="what is waited for may never come: write minimum(first(…), T), with T the number of "
+    hint="what is waited for may never come: write minimum(first(…), T), with T the number of "
     "steps; of the draws in which it comes alone, E(minimum(t, T), given=t < T)",
 )
 PLACE = DefinedWhere(always_whole=True, infinities=True)

@@ -20,7 +20,7 @@ from dropcheck.array_types import Floats
 from dropcheck.vocabulary.constants import PROBABILITY
 from dropcheck.vocabulary.enclosures.affine import Affine
 
-# Below this the average of an even power has lost digits, or is 0 for want of smaller numbers.
+# Below this the average of an even power has lost digits, or is 0, as there are no smaller numbers.
 UNDERFLOW = 1e-290
 
 

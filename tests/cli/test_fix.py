@@ -14,10 +14,10 @@ from cli_stub import Cli
 from dropcheck.cli.fix_figures import ROUNDS
 from dropcheck.documents.figures import read_before
 from dropcheck.documents.new_figures import (
-    Mend,
+    NewFigure,
     UnfitError,
     edited,
-    mend_of,
+    new_figure,
     rounded,
     settled,
     stands,
@@ -287,16 +287,16 @@ UNFIT = {
 @pytest.mark.parametrize(("text", "digits"), STYLES)
 def test_a_figure_keeps_its_style(text: str, digits: str) -> None:
     old = written(text)
-    mend = mend_of(old, Decimal(digits))
-    assert mend.text == STYLES[text, digits]
-    read = written(mend.text)  # and is read as what it is
+    figure = new_figure(old, Decimal(digits))
+    assert figure.text == STYLES[text, digits]
+    read = written(figure.text)  # and is read as what it is
     assert (read.digits, read.unit, read.percent) == (Decimal(digits), old.unit, old.percent)
 
 
 @pytest.mark.parametrize(("text", "digits"), UNFIT)
 def test_what_has_no_such_style_is_left(text: str, digits: str) -> None:
     with pytest.raises(UnfitError) as caught:
-        mend_of(written(text), Decimal(digits))
+        new_figure(written(text), Decimal(digits))
     assert UNFIT[text, digits] in caught.value.why
 
 
@@ -318,8 +318,8 @@ def test_edits_stand_where_they_are_said_to_stand() -> None:
     assert stands(data, first)
     assert stands(data, second)
     assert not stands(data, written("1.5", Location("a.md", 2, 1)))
-    mends = [Mend(second, Decimal("2.5"), "2.5"), Mend(first, Decimal("10.5"), "10.5")]
-    assert edited(data, mends) == "\ufeffa 10.5\r\nb\rc “1.5” 2.5\n".encode()
+    figures = [NewFigure(second, Decimal("2.5"), "2.5"), NewFigure(first, Decimal("10.5"), "10.5")]
+    assert edited(data, figures) == "\ufeffa 10.5\r\nb\rc “1.5” 2.5\n".encode()
     assert edited(data, []) == data
     nowhere = Location("a.ipynb", 1, 1, cell=NotebookCell(number=1, file_lines=(1,), first=0))
     assert not stands(b"{}", written("1.5", nowhere))

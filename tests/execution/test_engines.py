@@ -64,7 +64,7 @@ def test_threads_of_somebody_else(workers: int, alone: list[CaseResult]) -> None
 
 def drawn_by(threads: int, **how: Any) -> dict[str, int]:
     found: Counter[str] = Counter()
-    judged(threads=threads, by=lambda who, cases: found.update({who: cases}), **how)
+    judged(threads=threads, drawn_by=lambda who, cases: found.update({who: cases}), **how)
     return found
 
 

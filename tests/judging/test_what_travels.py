@@ -125,7 +125,7 @@ DETAILS: dict[Reason, dict[str, float | str]] = {
     Reason.TOO_MANY_CONDITIONS: {"conditions": 513, "most": 512},
     Reason.SELDOM_UNDEFINED: {"step": "sqrt", "chance": 1e-12},
     Reason.MAY_BE_UNDEFINED: {"step": "sqrt"},
-    Reason.MAY_BE_INFINITE: {"step": "first", "mend": "write minimum(first(…), T)"},
+    Reason.MAY_BE_INFINITE: {"step": "first", "hint": "write minimum(first(…), T)"},
     Reason.LOST_DIGITS: {"room": 16.0, "where": "in the model"},
     Reason.UNDEFINED_DRAWS: {"undefined": 5, "draws": 10, "percent": 50.0, "first": 1},
     Reason.CONDITION_NEVER_TRUE: {"draws": 8192},

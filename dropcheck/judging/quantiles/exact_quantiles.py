@@ -178,8 +178,7 @@ def by_exact_quantiles(
         found = _judged(run, target, exact)
         findings.append(found)
         off.append(far_off(found.estimate or 0.0, target.comparison.region, target.widen))
-    verdicts = [one.verdict for one in findings]
-    return findings[settling(verdicts, off if run.reading.entries else ())]
+    return findings[settling(run.reading, [one.verdict for one in findings], off)]
 
 
 def exact_value(target: QuantileTarget, known: Mapping[int, Between | None]) -> Exact | None:

@@ -77,7 +77,7 @@ def by_order_statistics(run: CaseRun, claim: Quantiles, compiled: AtThresholds) 
         off = [
             _off(finding, target) for finding, target in zip(findings, pilot.targets, strict=True)
         ]
-        place = settling([one.verdict for one in findings], off if run.reading.entries else ())
+        place = settling(run.reading, [one.verdict for one in findings], off)
         if (
             findings[place].verdict is not Verdict.INCONCLUSIVE
             or run.out_of_time()

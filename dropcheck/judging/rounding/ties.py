@@ -79,8 +79,7 @@ def _said_by_model(finding: Finding) -> bool:
 def _undecided(finding: Finding, by: Value) -> Finding:
     line = by.at.location.line
     why = Reason.TIED.explain(sign=by.operation, place="" if line is None else f" in line {line}")
-    undecided = Verdict.INCONCLUSIVE
-    return replace(finding, verdict=undecided, explanation=why, more_draws=None, exact=None)
+    return replace(finding.left_open(why), exact=None)
 
 
 def _on_paper(

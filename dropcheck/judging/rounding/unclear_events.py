@@ -55,6 +55,4 @@ def unless_unclear(run: CaseRun, finding: Finding) -> Finding:
 
 
 def _undecided(finding: Finding) -> Finding:
-    why = Reason.UNCLEAR_EVENT.explain()
-    undecided = Verdict.INCONCLUSIVE
-    return replace(finding, verdict=undecided, explanation=why, more_draws=None, exact=None)
+    return replace(finding.left_open(Reason.UNCLEAR_EVENT.explain()), exact=None)

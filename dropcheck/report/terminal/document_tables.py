@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dropcheck.documents.new_figures import Left, Mend
+from dropcheck.documents.new_figures import Left, NewFigure
 from dropcheck.report import numbers
 from dropcheck.report.terminal.layout import Fields, TableCell, arrange, layout
 from dropcheck.report.terminal.screen import Terminal, line, one_line, place, render
@@ -16,7 +16,7 @@ LONGEST = 60  # characters that are shown of a formula; its place says where the
 
 
 def fix_table(
-    mends: Sequence[tuple[str, Mend, str]],
+    figures: Sequence[tuple[str, NewFigure, str]],
     left: Sequence[Left],
     terminal: Terminal,
     *,
@@ -25,31 +25,31 @@ def fix_table(
     """The figures that were written, or would be, and those that were left.
 
     Args:
-        mends: each with its claim and what it is taken from.
+        figures: each with its claim and what it is taken from.
         left: what did not pass and is as it was.
         terminal: what it is shown on.
         written: whether they were written.
     """
     done = "fixed" if written else "would fix"
-    rows = [_mended(claim, mend, why, done) for claim, mend, why in mends]
+    rows = [_figure_row(claim, figure, why, done) for claim, figure, why in figures]
     rows += [_left(one) for one in left]
     if not rows:
         return render([line("no figure is stale: nothing to fix", terminal)], terminal)
-    counted = numbers.plural(len(mends), "figure") + (" fixed" if written else " to fix")
+    counted = numbers.plural(len(figures), "figure") + (" fixed" if written else " to fix")
     total = f"{counted}, {len(left)} left" + ("" if written else "; nothing was written")
     items = ["", *arrange(rows, FIELDS, LAYOUTS, terminal), "", line(total, terminal)]
-    if mends:
+    if figures:
         warning = "Where text and model disagree, either may be wrong: look at each figure"
         again = ", and run again" if written else ""
         items.append(line(f"{warning}{again}.", terminal))
     return render(items, terminal)
 
 
-def _mended(claim: str, mend: Mend, why: str, done: str) -> dict[str, TableCell]:
+def _figure_row(claim: str, figure: NewFigure, why: str, done: str) -> dict[str, TableCell]:
     return {
         "done": TableCell(done, "green"),
-        "where": TableCell(place(mend.written.start)),
-        "figure": TableCell(one_line(f"{mend.written.text} → {mend.text}")),
+        "where": TableCell(place(figure.written.start)),
+        "figure": TableCell(one_line(f"{figure.written.text} → {figure.text}")),
         "claim": TableCell(claim),
         "why": TableCell(why),
     }

@@ -88,8 +88,8 @@ def _mass(x: Any, mu: Any, kappa: Any) -> Any:
 def _quantile(u: Any, mu: Any, kappa: Any) -> Any:
     """By Newton's method for the logarithm, halving the interval where a step would leave it."""
     first = _mass(-math.pi, mu, kappa)
-    alike = np.broadcast_arrays(np.asarray(u, dtype=float), mu, kappa, first)
-    left = np.stack([one.ravel() for one in alike])  # of the levels that are not settled
+    given = np.broadcast_arrays(np.asarray(u, dtype=float), mu, kappa, first)
+    left = np.stack([one.ravel() for one in given])  # of the levels that are not settled
     found = np.empty(left.shape[1])
     places = np.arange(left.shape[1])
     x, low, high = np.zeros_like(found), np.full_like(found, -math.pi), np.full_like(found, math.pi)
@@ -110,7 +110,7 @@ def _quantile(u: Any, mu: Any, kappa: Any) -> Any:
             break
         left, places = left[:, going], places[going]
         x, low, high = x[going], low[going], high[going]
-    return found.reshape(alike[0].shape)
+    return found.reshape(given[0].shape)
 
 
 VON_MISES = bounded(

@@ -93,8 +93,8 @@ _CHUNK = 1000  # of elements: so many times a few hundred points are a few megab
 
 def in_chunks(function: Callable[..., Sequence[Any]], *arrays: Any) -> list[Array]:
     """What a function gives of arrays that broadcast, computed for some elements at a time."""
-    alike = np.broadcast_arrays(*(np.asarray(one, dtype=np.float64) for one in arrays))
-    flat = [one.ravel() for one in alike]
+    given = np.broadcast_arrays(*(np.asarray(one, dtype=np.float64) for one in arrays))
+    flat = [one.ravel() for one in given]
     parts = [
         [
             np.broadcast_to(one, flat[0][start : start + _CHUNK].shape)
@@ -102,4 +102,4 @@ def in_chunks(function: Callable[..., Sequence[Any]], *arrays: Any) -> list[Arra
         ]
         for start in range(0, max(flat[0].size, 1), _CHUNK)
     ]
-    return [np.concatenate(row).reshape(alike[0].shape) for row in zip(*parts, strict=True)]
+    return [np.concatenate(row).reshape(given[0].shape) for row in zip(*parts, strict=True)]
