@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from dropcheck.analysis.law_cells import ONE_VALUE_SHARE, TIES, rounding_of
 from dropcheck.array_types import Floats, Indices
+from dropcheck.vocabulary.functions.number_formats import DOUBLE, SINGLE
 
 # Cells of about equal chance, few and many.
 SHAPES = (8, 64)
@@ -17,6 +18,9 @@ MOST_REPEATED = 1024
 MOST_CUTS = 2**14
 # Tails that are looked at: those beyond so many of the values from either end.
 FAR_OUT = (1, 4, 16, 64, 256)
+# Code that computes in float32 may lose some of its binary digits on the way, as exp of a logarithm
+# up to 16 loses three: values of one cell of so many digits, of 24, are one.
+DIGITS = 18
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,24 +40,25 @@ class SampleCells:
     widest: float
 
 
-def sample_cells(values: Floats, magnitude: float) -> SampleCells:
+def sample_cells(values: Floats, magnitude: float, number_format: str = DOUBLE) -> SampleCells:
     """The cells for values, of two quantities together.
 
     Args:
         values: what was drawn, finite.
         magnitude: the size of the numbers of which a draw is the sum or the difference.
+        number_format: of code that draws one of the two.
 
     >>> cells = sample_cells(np.array([0.0, 1.0] * 8), 1.0)
     >>> len(cells.windows), cells.widest
     (2, 0.0)
     """
     ordered = np.sort(values)
-    away = rounding_of(ordered, magnitude) * (TIES / ONE_VALUE_SHARE)
-    starts = np.concatenate([[True], np.diff(ordered) > away[1:]])
+    at, away = _single(ordered, magnitude, number_format)
+    starts = np.concatenate([[True], np.diff(at) > away[1:] / 2])
     first = np.flatnonzero(starts)
     sizes = np.diff(first, append=len(ordered))
     frequent = _frequent(sizes)
-    repeated, margin = _apart(ordered[first[frequent]], 2 * away[first[frequent]])
+    repeated, margin = _apart(at[first[frequent]], away[first[frequent]])
     rest = np.ones(len(first), dtype=bool)
     rest[frequent] = False
     places = np.repeat(np.flatnonzero(rest), sizes[rest])  # as often as its value came
@@ -62,7 +67,8 @@ def sample_cells(values: Floats, magnitude: float) -> SampleCells:
     ends = ordered[ranks.ravel()]
     both = np.concatenate([even, np.searchsorted(ordered[first], ends, side="right") - 1])
     # a cut on a value that came again would part it from itself
-    plain = ordered[first[both]] + np.where(sizes[both] == 1, 0.0, 2 * away[first[both]])
+    parted = at[first[both]] + away[first[both]]
+    plain = np.where(sizes[both] == 1, ordered[first[both]], parted)
     if len(repeated):
         nearest = np.searchsorted(repeated, plain)
         for side in (np.maximum(nearest - 1, 0), np.minimum(nearest, len(repeated) - 1)):
@@ -86,6 +92,18 @@ def sample_cells(values: Floats, magnitude: float) -> SampleCells:
         windows=windows,
         widest=float(shares[~points].max(initial=0.0)),
     )
+
+
+def _single(ordered: Floats, magnitude: float, number_format: str) -> tuple[Floats, Floats]:
+    """The value that each draw stands for, and how far from it a draw may be that stands for it."""
+    away = 2 * rounding_of(ordered, magnitude) * (TIES / ONE_VALUE_SHARE)
+    if number_format != SINGLE:
+        return ordered, away
+    # cells that do not lie about values that were drawn: of steps that are a few times smaller,
+    # they hold as many as their width says, in the mean
+    step = np.exp2(np.frexp(ordered)[1] - float(DIGITS))
+    wide = (step > 2 * away) & (ordered != 0)
+    return np.where(wide, np.rint(ordered / step) * step, ordered), np.where(wide, step / 2, away)
 
 
 def _frequent(sizes: Indices) -> Indices:

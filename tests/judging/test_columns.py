@@ -303,6 +303,16 @@ def test_what_code_is_given_is_rounded_and_so_is_what_is_claimed_of_it() -> None
         assert p == rounded(np.array(0.1), dtype)
 
 
+@pytest.mark.parametrize(
+    ("options", "verdict"), [("", "verified"), (", rtol=1e-9, atol=1e-12", "refuted")]
+)
+def test_isclose_allows_what_the_number_format_rounds(options: str, verdict: str) -> None:
+    near = f"P(y == 0 or isclose(y, x / (1 - p){options})) == 1"
+    text = FILE.replace('"y in {0, round(x / (1 - p), dtype)}"', near) % "elements: independent"
+    registry = with_columns(read_text(text), (Own("sound", dropout=dropout()),))
+    assert verdicts(judged(registry, "dropout.values@sound")) == {verdict}
+
+
 def test_an_expected_failure_passes_and_one_that_does_not_come_fails() -> None:
     reasons = {"dropout.mean@bfloat16": "its scale is rounded", "<text>/dropout.va*": "as above"}
     off = registry_of(Own("off", reasons, dropout=dropout(factor=1.03)))

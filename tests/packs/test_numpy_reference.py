@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dropcheck.claims.reader import read_registries
+from dropcheck.claims.reader import read_registries, read_text
 from dropcheck.claims.selection import select
 from dropcheck.code.binding import implementations_of, of_functions
 from dropcheck.code.columns import with_columns
@@ -69,6 +69,8 @@ SOUND: tuple[tuple[str, dict[str, str]], ...] = (
     ("attention/values", {"dtype": "float32"}),
     ("attention/weighed-alike", {"dtype": "float32"}),
     ("dropout/number-dropped", {}),
+    ("attention/share-dropped", {"p": "0.05"}),
+    ("samplers/permutation-orders", {}),
 )
 
 
@@ -324,6 +326,41 @@ def naive_shuffle(n: int, generator: Generator) -> Any:
     return order
 
 
+def even_orders(n: int, generator: Generator) -> Any:
+    order = generator.permutation(n)
+    if np.linalg.det(np.eye(n)[order]) < 0:
+        order[[0, 1]] = order[[1, 0]]
+    return order
+
+
+def as_many_of_each_call(x: Any, p: float, training: bool, generator: Generator) -> Any:
+    if not training:
+        return x
+    ranks = generator.permutation(x.size).reshape(x.shape)
+    return np.where(ranks >= round(p * x.size), x / (1 - p), 0).astype(x.dtype)
+
+
+def in_short_numbers(q: Any, k: Any, v: Any, p: float, training: bool) -> Any:
+    scores = (q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])).astype(np.float16)
+    weights = np.exp(scores)
+    return (weights / weights.sum(-1, keepdims=True)).astype(np.float32) @ v
+
+
+def one_matrix(n: int, generator: Generator) -> Any:
+    return np.tile(generator.uniform(-1, 1, (n, n)) * np.sqrt(3 / n), (3, 1))
+
+
+def one_filter(*sizes: int, generator: Generator) -> Any:
+    *inputs, outputs, size = sizes if len(sizes) == 3 else (sizes[0], sizes[1])
+    shape = (1, *(inputs or [1]), size, size)
+    filters = generator.normal(0, np.sqrt(2 / np.prod(shape)), shape)
+    return np.repeat(filters, outputs, axis=0)
+
+
+def flat_jointly(mean: Any, cov: Any, generator: Generator) -> Any:
+    return mean + np.linalg.cholesky(cov) @ generator.uniform(-np.sqrt(3), np.sqrt(3), len(mean))
+
+
 FAR = {"at": "-1000", "size": "0.1"}
 FAULTS: tuple[tuple[str, str, Any, dict[str, str]], ...] = (
     ("dropout/mean-kept", "dropout", without_scale, {"p": "0.1"}),
@@ -368,6 +405,13 @@ FAULTS: tuple[tuple[str, str, Any, dict[str, str]], ...] = (
     ("samplers/categorical-far", "random_categorical", overflowing, {}),
     ("samplers/von-mises.range", "random_von_mises", not_wrapped, {"mu": "2"}),
     ("samplers/permutation.mean", "random_permutation", naive_shuffle, {"n": "5"}),
+    ("samplers/permutation-orders", "random_permutation", even_orders, {}),
+    ("samplers/multivariate-normal.law", "random_multivariate_normal", flat_jointly, {}),
+    ("dropout/number-dropped", "dropout", as_many_of_each_call, {}),
+    ("attention/values-closely", "attention", in_short_numbers, {}),
+    ("initialisers/attention-projection.sums", "attention_projection", one_matrix, {"n": "8"}),
+    ("initialisers/conv-he-normal-sums", "conv_he_normal", one_filter, {}),
+    ("initialisers/depthwise-he-normal-sums", "depthwise_he_normal", one_filter, {}),
 )  # fmt: skip
 
 
@@ -400,4 +444,32 @@ def test_what_returns_wider_numbers_is_sound() -> None:
         return x / (x + y)
 
     [case] = judged("samplers/beta-law", {"random_beta": of_gammas}, {"a": "0.5", "b": "0.5"})
+    assert case.verdict is Verdict.VERIFIED
+
+
+LARGE = """
+dropcheck: 1
+slots:
+  large: {takes: [sd], law: "normal(4e6, sd)", elements: independent}
+claims:
+  large:
+    title: Large numbers are normal
+    parameters: {sd: 4e4}
+    model: |
+      y ~ large(sd)
+      z ~ normal(4e6, sd)
+    claim: y ~ round(z, float32)
+    resolution: 0.2
+"""
+
+
+def test_what_loses_a_few_digits_on_the_way_is_sound() -> None:
+    """Numbers of float32 made as exp of logarithms lie eight steps of float32 apart."""
+
+    def by_logarithms(sd: float, size: Any, generator: Generator) -> Any:
+        return np.exp(np.log(generator.normal(4e6, sd, size).astype(np.float32)))
+
+    own = of_functions({"large": by_logarithms}, name="numpy", dtypes=FLOAT32, folder=Path())
+    registry = with_columns(read_text(LARGE), [own], FLOAT32)
+    [case] = verify_cases(select(registry, ["large@numpy"], (), {}), Settings(), registry)
     assert case.verdict is Verdict.VERIFIED

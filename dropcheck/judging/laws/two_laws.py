@@ -31,6 +31,7 @@ from dropcheck.judging.laws.looks import (
 from dropcheck.language.law_claims import LawClaim
 from dropcheck.reasons import Reason
 from dropcheck.simulation import CountTally, Program, TwoAtCuts
+from dropcheck.vocabulary.functions.number_formats import DOUBLE
 
 # Pilot draws per resolution: cells then hold a small share of it.
 PILOT_PER_RESOLUTION = 128
@@ -59,7 +60,8 @@ def pair_plan(run: CaseRun, claim: LawClaim, program: Program) -> TwoLawsPlan:
     resolution, entries = run.sharpness(1.0), claim.entries
     drawn = piloted(run, program, math.ceil(PILOT_PER_RESOLUTION / resolution))
     pairs = [(drawn.values[entry], drawn.values[entries + entry]) for entry in range(entries)]
-    cells = tuple(sample_cells(np.concatenate(pair), drawn.size) for pair in pairs)
+    known = run.case.dtype or DOUBLE
+    cells = tuple(sample_cells(np.concatenate(pair), drawn.size, known) for pair in pairs)
     first = tuple(
         (_at_most(pair[0], one.cuts), _at_most(pair[1], one.cuts))
         for pair, one in zip(pairs, cells, strict=True)

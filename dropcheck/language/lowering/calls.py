@@ -24,7 +24,7 @@ from dropcheck.vocabulary.functions.elementwise import EXP, ROUND
 from dropcheck.vocabulary.functions.number_formats import ROUNDED
 from dropcheck.vocabulary.functions.of_laws import DENSITY, LOG_DENSITY
 from dropcheck.vocabulary.functions.reductions import PAIRWISE
-from dropcheck.vocabulary.functions.truths import WHERE
+from dropcheck.vocabulary.functions.truths import IS_CLOSE, WHERE
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import operator_like
@@ -165,6 +165,9 @@ def _bind_function(
             options[parameter.name] = _option(context, bound[parameter.name])
         elif parameter.default is not None:
             options[parameter.name] = parameter.default
+            if function is IS_CLOSE:  # what differs by rounding alone is near in short formats too
+                own = context.slots.near.get(parameter.name, 0.0)
+                options[parameter.name] = max(parameter.default, own)
     return tuple(values), options
 
 

@@ -15,6 +15,7 @@ from dropcheck.language.suggestions import name_hint, notation_hint
 from dropcheck.language.syntax import Call, Name, Node, Position
 from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary.constants import CONSTANTS
+from dropcheck.vocabulary.functions.number_formats import EPSILONS, SMALLEST_NORMAL
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import OPERATORS
 from dropcheck.vocabulary.shapes import Shape
@@ -196,6 +197,17 @@ class Slots:
     def rounds(self) -> bool:
         """Whether code gave what is compared: of a column, or of a test, in a short format."""
         return self.column is not None or (not self.known and self.dtype is not None)
+
+    @property
+    def near(self) -> dict[str, float]:
+        """What `isclose` allows where code rounds; empty where no format is known.
+
+        Code may round on its way: a factor, a product, and what it is held against are each off by
+        half a unit in the last place at most, which is less than twice the epsilon in all.
+        """
+        if not self.rounds or self.dtype is None:
+            return {}
+        return {"atol": SMALLEST_NORMAL[self.dtype], "rtol": 2 * EPSILONS[self.dtype]}
 
     def code(self, slot: str) -> Code | None:
         """The code that is bound to a slot."""

@@ -23,7 +23,6 @@ from dropcheck.vocabulary.functions import SIGNS
 from dropcheck.vocabulary.functions.arrays import ARRAY
 from dropcheck.vocabulary.functions.elementwise import NEGATIVE
 from dropcheck.vocabulary.functions.linear_algebra import MATMUL, TRANSPOSE
-from dropcheck.vocabulary.functions.number_formats import EPSILONS, SMALLEST_NORMAL
 from dropcheck.vocabulary.functions.truths import (
     AND,
     COMPARISONS,
@@ -207,17 +206,12 @@ def _binary(context: Context, node: syntax.Binary, left: Value, right: Value) ->
 
 
 def _near(context: Context, left: Value, right: Value, at: Position) -> Value:
-    """Whether two numbers are equal to within rounding: of code, that of its number format.
-
-    Code may round on its way: a factor, a product, and what it is held against are each off by half
-    a unit in the last place at most, which is less than twice the format's epsilon in all.
-    """
-    dtype = context.slots.dtype
-    if not context.slots.rounds or dtype is None:
+    """Whether two numbers are equal to within rounding: of code, that of its number format."""
+    near = context.slots.near
+    if not near:
         return context.graph.elementwise(IS_CLOSE, (left, right), at)
     shape = shape_at(at, "", shapes.broadcast, (left.shape, right.shape))
-    options = (("atol", SMALLEST_NORMAL[dtype]), ("rtol", 2 * EPSILONS[dtype]))
-    return context.graph.operation(IS_CLOSE, (left, right), shape, at, options)
+    return context.graph.operation(IS_CLOSE, (left, right), shape, at, tuple(near.items()))
 
 
 def _joined(context: Context, function: Function, values: list[Value], at: Position) -> Value:
