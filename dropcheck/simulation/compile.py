@@ -169,6 +169,8 @@ def _made_of(value: Value, function: Function) -> Value:
         truth=True,
         name=None,
         constant=None if value.random else function.kernel(value.constant),
+        law=None,
+        sample=None,
         call=None,
     )
 

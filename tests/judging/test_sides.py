@@ -45,6 +45,12 @@ def test_a_probability_is_judged_by_the_smaller_of_it_and_its_opposite(
     assert found.scale == pytest.approx(scale)
 
 
+def test_a_probability_of_a_draw_stands_beside_its_mean() -> None:
+    """Of a number: that it is not 0."""
+    assert judged("x ~ normal(-3, 1)", "E(x) == -3 * P(x)").verdict is VERIFIED
+    assert judged("x ~ normal(-3, 1)", "E(x) == -2 * P(x)").verdict is REFUTED
+
+
 def test_two_probabilities_near_1_are_told_apart() -> None:
     found = judged(TWO, "P(x <= 2) == P(y <= 2.02)")
     assert found.verdict is REFUTED
