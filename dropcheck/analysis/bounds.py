@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from dropcheck.analysis import shares
 from dropcheck.analysis.shares import product_hull, quotient_hull
 from dropcheck.language.graph import Kind, Value, in_order, kernel_of
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, SUBTRACT
@@ -69,6 +70,11 @@ def hull_of(value: Value, below: Sequence[Hull]) -> Hull:
 
 # what is known of two quantities together, beyond their hulls
 _OF_BOTH = {DIVIDE: quotient_hull, MULTIPLY: product_hull}
+
+
+def held_by(top: Value, bottom: Value) -> tuple[float, float] | None:
+    """Numbers c and e, where the one's size is at most c times the other to the power e."""
+    return shares.held_by(top, bottom, _lowest)
 
 
 def _may_cancel(value: Value, below: Sequence[Hull]) -> bool:

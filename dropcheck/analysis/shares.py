@@ -79,6 +79,30 @@ def quotient_hull(value: Value, lowest: Lowest) -> Hull:
     return Hull(-bound * (1 + QUOTIENT_ROUNDING), bound * (1 + QUOTIENT_ROUNDING))
 
 
+def held_by(top: Value, bottom: Value, lowest: Lowest) -> tuple[float, float] | None:
+    """Numbers c and e, where the size of the one is at most c times the other to the power e.
+
+    As of any element of x and sum(x**2), or of one of several terms that are not negative. The
+    other is one number a draw: which of its elements would be met is not known in an outer product.
+    """
+    if bottom.shape:
+        return None
+    for length, e in ((_square(bottom, lowest), 0.5), (_length(bottom, lowest), 1.0)):
+        share = None if length is None else _size_by(top, length)
+        if length is not None and share is not None:
+            return share / length.factor**e, e
+    terms = [_without_factor(one) for one in _terms(bottom)[: MOST_STEPS + 1]]
+    known = all(factor > 0 and lowest(one) >= 0 for one, factor in terms)
+    if not known or len(terms) > MOST_STEPS:
+        return None
+    for term, factor in terms:
+        if term is top:
+            return 1 / factor, 1.0
+        if _is(term, POWER) and term.inputs[0] is top and term.inputs[1].known == 2:
+            return factor**-0.5, 0.5
+    return None
+
+
 def product_hull(value: Value, lowest: Lowest) -> Hull:
     """Where a quantity lies that is multiplied by a number over its length, or by less than that.
 

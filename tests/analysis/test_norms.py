@@ -43,7 +43,10 @@ OF_WEIGHTS = (
     ["sum(w)", "w @ m", "w @ (m + 3)", "sum(w * m)", "mean(w * (m - 0.3))", "u @ b", "(u * s) @ b",
      "sum(u * b)", "sum(u)", "u @ [1, -2, 5]", "dot(w, arange(4))", "cumsum(w * l)", "(u * l) @ b",
      "sum(w * sum(m))", "w @ (m * sum(m))", "sum(u * g * b)", "sum(u + s)", "u @ (b * sum(b))",
-     "outer(u, s) @ b", "sum(outer(u, b), axis=0)", "relu(u @ b)**2", "(2 * u - s) @ b"],
+     "outer(u, s) @ b", "sum(outer(u, b), axis=0)", "relu(u @ b)**2", "(2 * u - s) @ b",
+     # over a sum of which they are a part
+     "b * (1 - 2 / sum(b**2))", "sum((b * (1 - 2 / sum(b**2)) - s)**2)", "b[0]**3 / (b @ b)",
+     "((3 / norm(b) - 2) * b[1])**3", "(1 - g / (g + 2 * b[0]**2)) * b[0]"],
 )  # fmt: skip
 def test_no_bound_of_a_sum_with_weights_is_below_the_truth(text: str, seed: int) -> None:
     assert below_the_truth([lowered(OF_WEIGHTS, text)], seed) == []

@@ -14,7 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from dropcheck.analysis.bounds import OUTWARD, Hulls, hull_of, hull_of_fixed
+from dropcheck.analysis.bounds import OUTWARD, Hulls, held_by, hull_of, hull_of_fixed
 from dropcheck.analysis.existence import AffineDraw, line_of
 from dropcheck.analysis.moments.dissection import Dissected, Dissection, turns_with
 from dropcheck.analysis.moments.exponents import Exponents, Straight, joined, proxy_of
@@ -39,6 +39,7 @@ from dropcheck.analysis.moments.law_bounds import (
 from dropcheck.analysis.moments.negative_moments import inverse_of_line, weights_of_squares
 from dropcheck.analysis.moments.single_draw import Found
 from dropcheck.language.graph import Kind, Value, in_order, number, thawed
+from dropcheck.vocabulary.functions.elementwise import ADD, SUBTRACT
 from dropcheck.vocabulary.majorants.bounds_arithmetic import (
     INF,
     away,
@@ -157,11 +158,10 @@ class Norms:
                 raise _NotYet(wanted)
         found = INF if exhausted else self._integral(quantity, kind, order)
         with np.errstate(all="ignore"):
-            if found < INF and kind == "spread":
-                quantity.known[kind, order] = (found, found)
-            elif found < INF:
-                within = min(found, size(quantity.hull))
-                quantity.known[kind, order] = (within, times(centring(order), within))
+            if found < INF:
+                within = found if kind == "spread" else min(found, size(quantity.hull))
+                spread = found if kind == "spread" else times(centring(order), within)
+                quantity.known[kind, order] = (within, spread)
             else:
                 quantity.known[kind, order] = _WORK[kind](quantity, order, exhausted)
         self.bounds += 1
@@ -214,6 +214,9 @@ class NormedValue:
         self.line: AffineDraw | None = None
         self.turns_with: frozenset[str] = frozenset()
         self._dissected: list[Dissected | None] = []
+        added = value.kind == Kind.COMPUTED and value.function in (ADD, SUBTRACT)
+        self.terms = below if added else (self,)
+        self.held_by = lambda other: held_by(value, other.value)
         if value.random:
             self._describe()
 
@@ -244,11 +247,8 @@ class NormedValue:
 
     def spread(self, p: float) -> float:
         """A bound of the norm of the distance from the mean."""
-        if not self.random:
-            return 0.0
-        if self.of_one_draw:
-            return self._bound("spread", max(p, 1.0))[0]
-        return self._bound("sizes", max(p, 1.0))[1]
+        kind, place = ("spread", 0) if self.of_one_draw else ("sizes", 1)
+        return self._bound(kind, max(p, 1.0))[place] if self.random else 0.0
 
     def log_moment(self, t: float) -> float:
         """A bound of log E exp(t · x)."""

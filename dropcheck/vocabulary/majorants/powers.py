@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import chain
 
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
 from dropcheck.vocabulary.majorants.bounds_arithmetic import (
@@ -51,6 +52,10 @@ def of_parts(groups: Sequence[Sequence[ArgumentPower]], p: float) -> float:
 
 def _of_group(group: Sequence[ArgumentPower], p: float) -> float:
     found = _by_hoelder(group, p)
+    shorter = _shortened(group)
+    if shorter is not None:
+        found = min(found, times(shorter[0], _by_hoelder(shorter[1], p)))
+    found = min(found, _by_terms(group, p))
     bounded = [part for part in group if _largest(part) < INF]
     if len(group) > 1 and bounded:
         others = [part for part in group if _largest(part) == INF]
@@ -59,8 +64,43 @@ def _of_group(group: Sequence[ArgumentPower], p: float) -> float:
     return found
 
 
+def _shortened(group: Sequence[ArgumentPower]) -> tuple[float, Sequence[ArgumentPower]] | None:
+    """x^a s^-b as c^t x^(a - t) s^(e t - b), where |x| <= c s^e; None where none is so.
+
+    As of an element of x over sum(x**2), whose moments are those of 1 / norm(x).
+    """
+    for bottom, below in group:
+        for top, above in group:
+            held = top.held_by(bottom) if below < 0 < above else None
+            if held is None:
+                continue
+            c, e = held
+            t = min(above, -below / e)
+            less = {id(top): above - t, id(bottom): below + e * t}
+            changed = [(one, less.get(id(one), power)) for one, power in group]
+            left = [(one, power) for one, power in changed if power]
+            factor, rest = _shortened(left) or (1.0, left)
+            return factor * raised(c, t), rest
+    return None
+
+
+def _by_terms(group: Sequence[ArgumentPower], p: float) -> float:
+    """By Minkowski's inequality, |u + v|^k x^a as (|u| x^(a/k) + |v| x^(a/k))^k.
+
+    Where one of these is shortened, as in (1 - c / sum(x**2)) x.
+    """
+    for at, (whole, k) in enumerate(group):
+        if k <= 0 or len(whole.terms) < 2:
+            continue
+        others = [(one, power / k) for one, power in (*group[:at], *group[at + 1 :])]
+        terms = [[*chain(*term.parts()), *others] for term in whole.terms]
+        if any(map(_shortened, terms)):
+            return raised(math.fsum(_of_group(one, p * k) for one in terms), k)
+    return INF
+
+
 def _by_hoelder(group: Sequence[ArgumentPower], p: float) -> float:
-    degree = math.fsum(abs(power) for _, power in group)
+    degree = math.fsum(abs(power) for part, power in group if part.fixed is None)
     sizes = [1.0]
     for part, power in group:
         one = part.norm(p * degree) if power > 0 else part.inverse(p * degree)

@@ -100,6 +100,13 @@ class Argument(Protocol):
     def parts(self) -> Sequence[Sequence[tuple[Argument, float]]]:
         """Its size as a product of powers of others, in groups that share no draw."""
 
+    @property
+    def terms(self) -> Sequence[Argument]:
+        """The two that it is the sum or the difference of; itself where it is neither."""
+
+    def held_by(self, other: Argument) -> tuple[float, float] | None:
+        """Numbers c and e, where its size is at most c times another to the power e."""
+
 
 ArgumentPower = tuple[Argument, float]
 """A quantity and the power that it is raised to."""
