@@ -53,7 +53,9 @@ def hull_of(value: Value, below: Sequence[Hull]) -> Hull:
     """The hull of a random or estimated value, from those of its inputs."""
     if value.kind == Kind.OPERATOR:
         operator = value.operator
-        return below[0] if operator.is_mean or operator.quantile else Hull(*operator.ends)
+        # the probability of a number is that of its not being 0
+        averaged = operator.is_mean and (value.inputs[0].truth or not operator.probability)
+        return below[0] if averaged or operator.quantile else Hull(*operator.ends)
     with np.errstate(all="ignore"):
         if value.kind == Kind.DRAW:
             return _outward(_of_draw(value))

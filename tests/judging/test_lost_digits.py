@@ -34,6 +34,7 @@ KEPT = [
     ("x ~ normal(0, 1)", "E((1e6 + x) - 1e6) == 0"),
     ("x ~ normal(1e9, 1)", "Var(x) == 1"),
     ("x ~ normal(1e11, 1)[5]", "E(mean((x - mean(x))**2)) == 0.8"),
+    ("x ~ normal(0, 1)", "E(sign(x > 0)) == 0.5"),
     ("k ~ poisson(3)", "E(floor(0.1 * k / 0.1) + (0.1 * k + 0.2 >= 0.3) - k) == 0.9502"),
     ("x ~ uniform(0, 1)", "E(norm([x, 1]) + log(1 + x)) <= 3"),
     ("x ~ multivariate_normal([0, 0], [[2, 1], [1, 1]])", "Var(x[0] - x[1]) == 1"),

@@ -45,10 +45,24 @@ def test_a_probability_is_judged_by_the_smaller_of_it_and_its_opposite(
     assert found.scale == pytest.approx(scale)
 
 
-def test_a_probability_of_a_draw_stands_beside_its_mean() -> None:
-    """Of a number: that it is not 0."""
-    assert judged("x ~ normal(-3, 1)", "E(x) == -3 * P(x)").verdict is VERIFIED
-    assert judged("x ~ normal(-3, 1)", "E(x) == -2 * P(x)").verdict is REFUTED
+OF_NUMBERS = [
+    ("x ~ normal(-3, 1)", "E(x) == -3 * P(x)", VERIFIED),
+    ("x ~ normal(-3, 1)", "E(x) == -2 * P(x)", REFUTED),
+    ("b ~ bernoulli(1)", "P(b + 1) > 1.5", REFUTED),
+    ("x ~ rademacher()", "P(sigmoid(2 * x)) >= 0.9", VERIFIED),
+    ("x ~ rademacher()", "P(x + 1) == 0.5", VERIFIED),
+    ("x ~ uniform(0, 1)", "P(x / 2, given=x < 0.5) == 1", VERIFIED),
+]
+
+
+@pytest.mark.parametrize(("model", "claim", "verdict"), OF_NUMBERS)
+def test_the_probability_of_a_number_is_that_of_its_not_being_0(
+    model: str, claim: str, verdict: object
+) -> None:
+    found = judged(model, claim)
+    assert found.verdict is verdict
+    if "E" not in claim:
+        assert found.estimate == pytest.approx(0.5 if "x + 1" in claim else 1.0, abs=0.01)
 
 
 def test_two_probabilities_near_1_are_told_apart() -> None:

@@ -193,8 +193,9 @@ class Perturbed:
         place: int,
     ) -> Array:
         """What a step function gives on the other side of a jump that rounding keeps it at."""
-        error = _error(given[0] - inputs[0])
-        low, high = work([inputs[0] - error]), work([inputs[0] + error])
+        (array,) = map(number, inputs)
+        error = _error(number(given[0]) - array)
+        low, high = work([array - error]), work([array + error])
         near = low != high
         self.near[place] = near, result
         for one in self._spurious.get(place, ()):
