@@ -17,7 +17,7 @@ from dropcheck.language.printing import statement_latex, unparse_statement
 
 AXES = {"x": 0, "y": 0, "X": 0, "Y": 0, "p": 0, "n": 0, "mu": 0, "sigma": 0, "Psi": 0, "rho": 0,
         "d_k": 0, "q": 1, "k": 1, "w": 1, "Q": 2, "K": 2, "A": 2, "scores": 1,
-        "Xbar": 0, "mu_hat": 0, "wbar": 1}  # fmt: skip
+        "Xbar": 0, "mu_hat": 0, "wbar": 1, "beta_0": 0, "tau1": 0}  # fmt: skip
 NOTATION = {r"\text{Dropout}(X)": "y", r"\sigma^2_x": "mu + 1"}
 
 READ = {
@@ -67,6 +67,10 @@ READ = {
     r"\sqrt[3]{x} = y": "cbrt(x) == y",
     r"P(x > 0 \text{ and } y > 0) = 1/4": "P(x > 0 and y > 0) == 1 / 4",
     r"P(x > 0, y > 0 \mid X > 0) = 1/4": "P(x > 0 and y > 0, given=X > 0) == 1 / 4",
+    # Greek letters with what stands below them, and signs in bold
+    r"x \beta_0 = \tau_1^2": "x * beta_0 == tau1**2",
+    r"\boldsymbol{\sigma} = \bm{\beta}_0": "sigma == beta_0",
+    r"P(x > 0 \;\middle|\; y > 0) = \log_2 n": "P(x > 0, given=y > 0) == log2(n)",
     # in fewer signs
     r"E[\bar{X}^2] = \hat\mu": "E(Xbar**2) == mu_hat",
     r"\overline{w}_1 = \bar{w}_i": "wbar[0] == wbar",
@@ -125,6 +129,8 @@ REFUSED = [
     (r"\bar{x} = 1", 0, "'xbar' is no name of the model"),
     (r"\bar xy = 1", 5, "stands above one name"),
     (r"\breve{x} = 1", 0, "not part"),
+    (r"\tau_2 = 1", 0, "'tau_2' is no name of the model"),
+    (r"\max_i q_i = 1", 0, "what stands below max is not read"),
     # how far an argument without brackets goes
     (r"\cos 2x = 1", 5, "stands in brackets"),
     (r"\cos x y = 1", 5, "stands in brackets"),

@@ -22,6 +22,7 @@ from dropcheck.vocabulary.latex_words import (
     AND,
     CALLED,
     ENCLOSING,
+    GREEK,
     GROUPED,
     INDICATORS,
     LETTERS,
@@ -183,7 +184,12 @@ class Reader(NamedParts):
         if token.text in (_BAR, r"\|"):
             return not self.bars and not (token.text == _BAR and self.calls)
         named = token.text in _FACTORS
-        return opens or named or (token.kind == "command" and token.text[1:] in self.axes)
+        return opens or named or (token.kind == "command" and self._is_letter())
+
+    def _is_letter(self) -> bool:
+        """Whether the next command is a name of the model, or the head of one such as mu_x."""
+        name = self.token.text[1:]
+        return name in self.axes or (name in GREEK and self.peek(1) == "_")
 
     def signed(self) -> Node:
         """A factor with its sign."""
@@ -254,7 +260,7 @@ class Reader(NamedParts):
         if text in LETTERS and text[1:] not in self.axes and self.peek(1) != "_":
             self.at += 1
             return Name(self.here, LETTERS[text])
-        if kind == "command" and text[1:] in self.axes:
+        if kind == "command" and self._is_letter():
             return self.named()
         if text in TOTALS:
             return total(self)
@@ -280,7 +286,7 @@ class Reader(NamedParts):
             return node
         if text in CALLED:
             self.at += 1
-            return self.call(CALLED[text])
+            return self.below(token, CALLED[text]) if self.is_next("_") else self.call(CALLED[text])
         if text in LETTERS:
             return self.named()
         if kind == "end":

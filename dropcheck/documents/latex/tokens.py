@@ -31,11 +31,12 @@ REFUSED = {
 }
 """Commands that say what is no statement, and what to do instead."""
 _SPACES = frozenset({"\\,", "\\;", "\\!", "\\:", "\\ ", "~"})
-_SIZES = re.compile(r"\\(?:left|right|[bB]igg?[lrm]?)(?![A-Za-z])")
+_SIZES = re.compile(r"\\(?:left|right|middle|[bB]igg?[lrm]?)(?![A-Za-z])")
 _UPRIGHT = frozenset(
     rf"\{name}"
-    for name in ["operatorname", "mathrm", "mathit", "mathbb", "mathbf", "mathds", "text", "mathsf"]
-)
+    for name in [*("operatorname", "mathrm", "mathit", "mathbb", "mathbf", "mathds", "text"),
+                 *("mathsf", "boldsymbol", "bm")]
+)  # fmt: skip
 _TOKEN = re.compile(
     r"(?P<command>\\(?:[A-Za-z]+\*?|.))"
     r"|(?P<number>(?:[0-9]{1,3}(?:\{,\}[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+)"
@@ -121,7 +122,7 @@ def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
             for command in (f"{text}{{{read}}}", rf"\operatorname{{{read}}}"):
                 if command in CALLED or command in INDICATORS:
                     kind, read = "command", command
-            text = read
+            kind, text = ("command" if read.startswith("\\") else kind), read
         if kind == "number" and _POWER_OF_TEN.match(formula, at):
             message = f"{text}e… may be a power of ten or a product with e"
             raise LatexError(start, message, r"write 2 \cdot 10^{-3}")
