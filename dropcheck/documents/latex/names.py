@@ -22,8 +22,8 @@ def unknown(column: int, name: str, names: Collection[str]) -> LatexError:
     """The error of a name that is none, with what it may be meant to be."""
     head, below, _ = name.partition("_")
     if below and (head in OPERATORS or (head in FUNCTIONS and head not in GREEK)):
-        of = "draws" if head in OPERATORS else "elements"
-        hint = f"leave it out where it means all {of}: {head}(…)"
+        every = "all draws" if head in OPERATORS else "all elements"
+        hint = f"leave it out where it means {every}: {head}(…)"
         return LatexError(column, f"what stands below {head} is not read", hint)
     if name == "I":
         return LatexError(column, "the order of this matrix is not known", "write I_n")
