@@ -14,7 +14,7 @@ import numpy as np
 from dropcheck.claims.registry import CodeRequest, Slot
 from dropcheck.code.adapters.adapter import Adapter, kind_of
 from dropcheck.code.call_data import CallData, Taken
-from dropcheck.code.call_limit import CallTookTooLongError, TimedCalls, limited
+from dropcheck.code.call_limit import LEAST, CallTookTooLongError, TimedCalls, limited
 from dropcheck.code.calling import caller
 from dropcheck.code.plans import CallPlan, UnfitCodeError, planned
 from dropcheck.code.shared_numbers import CALLS, FEWEST_COMPARED, draws_of_a_call, shared_numbers
@@ -184,8 +184,10 @@ class Bound:
         except (DropcheckError, KeyboardInterrupt):
             raise
         except CallTookTooLongError:
+            # code that hangs hangs in each case, and a pack has many
+            limit, self._limit = self._limit, max(self._limit / 2, min(self._limit, LEAST))
             raise self._fault(
-                f"took more than {self._limit:g} s for one call",
+                f"took more than {limit:g} s for one call",
                 "a call is meant to take milliseconds; 'call_limit' in pyproject.toml allows more",
             ) from None
         except BaseException as error:

@@ -13,6 +13,10 @@ SECONDS = 60.0
 """What one call may take: a thousand times what a call is meant to take."""
 
 
+LEAST = 1.0
+"""Of code that took too long each call may take half as long as before, down to this."""
+
+
 class CallTookTooLongError(BaseException):
     """Raised within a call at its limit; code under test that catches `Exception` lets it pass."""
 

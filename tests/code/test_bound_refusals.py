@@ -213,6 +213,19 @@ def test_a_call_that_hangs_is_ended() -> None:
     assert time.monotonic() - start < 30
 
 
+def test_code_that_hangs_in_each_case_takes_half_as_long_each_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def hangs(x: Any) -> Any:
+        time.sleep(60)
+        return x
+
+    monkeypatch.setattr("dropcheck.code.bound.LEAST", 0.03)
+    code = numpy_code(hangs, ("x",), limit=0.1)
+    said = [fault(code, X).partition(" s for")[0] for _ in range(4)]
+    assert said == [f"took more than {limit}" for limit in ("0.1", "0.05", "0.03", "0.03")]
+
+
 def test_a_call_that_hangs_is_ended_where_others_set_the_alarm_before() -> None:
     def hangs(x: Any) -> Any:
         time.sleep(60)
