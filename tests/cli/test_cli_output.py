@@ -64,6 +64,12 @@ def test_a_value_that_the_model_cannot_take_is_an_error(cli: Cli) -> None:
     assert "claims.yaml:" in result.err
 
 
+def test_where_errors_leave_no_case_no_totals_are_printed(cli: Cli) -> None:
+    result = cli("run", "--tag", "errs")
+    assert (result.code, result.out) == (2, "")
+    assert "undefined on every draw" in result.err
+
+
 @pytest.mark.parametrize("arguments", [["--bogus", "1"], ["nonesuch"], ["--alpha", "7"]])
 def test_under_json_every_error_is_json(cli: Cli, arguments: list[str]) -> None:
     result = cli("run", *arguments, "--format", "json")

@@ -102,7 +102,7 @@ CLAIMS: dict[str, Bad] = {
         one_claim("n ~ poisson(3);x ~ normal(0, 1)[n]", "E(x) == 0"), 7, 24, "be fixed", "mask"
     ),
     "a random index": Bad(
-        one_claim(f"{V};n ~ poisson(3);x = y[n]", "E(x) == 0"), 8, 13, "be fixed", "take(x, i)"
+        one_claim(f"{V};n ~ poisson(3);x = y[n:]", "E(x) == 0"), 8, 13, "be fixed", "take(x, i)"
     ),
     "1e9 places": Bad(
         one_claim(N, "E(one_hot(x, 1e9)) == 0"), LAST, 9, "takes 7.45 GiB", "smaller"

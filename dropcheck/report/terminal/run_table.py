@@ -52,7 +52,12 @@ VERBOSE_LAYOUTS: tuple[Layout, ...] = (
 
 
 def table_report(report: Report) -> str:
-    """The report of a run, below the curves of its sweeps where they are asked for."""
+    """The report of a run, below the curves of its sweeps where they are asked for.
+
+    Where errors left nothing to report it is empty: totals of no case may be read as a result.
+    """
+    if report.problems and not (report.run.cases or report.run.warnings):
+        return ""
     terminal = report.terminal or Terminal()
     table = run_report(report.run, terminal, verbose=report.verbose, quiet=report.quiet)
     if not report.plot:
