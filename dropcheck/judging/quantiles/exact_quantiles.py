@@ -29,6 +29,7 @@ MOST_ERROR = 1e-6
 HALVINGS = 200
 FARTHEST = 1e150
 SHORT = 1e-11  # the relative width of an interval that halvings have ended
+NARROW = 1e-6  # that in which any number may be the one quantile, as probabilities have errors
 # About two thirds of a quantity lie between these levels: its size where nothing is drawn.
 SIZE_LEVELS = (0.16, 0.84)
 
@@ -96,8 +97,13 @@ def quantiles_between(operator: Value) -> Between | None:
         return None
     error = max(first[1] - first[0], last[1] - last[0])
     least, greatest = _plain(*first), _plain(*last)
-    if error <= SHORT * max(abs(least), abs(greatest)) and least == float(f"{least:.9g}"):
+    size = max(abs(least), abs(greatest))
+    if error <= SHORT * size and least == float(f"{least:.9g}"):
         error = 0.0  # a value with a probability of its own, at a number with few digits
+    if error < greatest - least <= NARROW * size:  # as far as the probabilities are known
+        width, middle = last[1] - first[0], first[0] / 2 + last[1] / 2
+        value = _plain(middle - width, middle)
+        return Between(value, value, width)
     return Between(least, max(least, greatest), error)
 
 
