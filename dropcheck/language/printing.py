@@ -26,7 +26,7 @@ from dropcheck.language.syntax import (
 )
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.functions import FUNCTIONS, SIGNS
-from dropcheck.vocabulary.latex_words import GREEK
+from dropcheck.vocabulary.latex_words import GREEK, MEAN_NAME
 from dropcheck.vocabulary.relations import FOLLOWS
 
 # How tightly each form binds, as in Python's grammar: the loosest first.
@@ -339,6 +339,9 @@ class _LatexWriter(_TextWriter):
     def base(self, node: Node) -> str:
         """What an index or a power is set on; one that bears such already is held together."""
         text = self.within(node, Level.ATOM)
+        match node:
+            case syntax.Call(name=name, arguments=(syntax.Binary(), *_)) if name == MEAN_NAME:
+                text = self.bracketed(text)  # in most papers E(x - y)^2 is the mean of the square
         bears = ("_" in text or "^" in text) and not text.endswith(")")
         return f"{{{text}}}" if bears else text
 

@@ -26,6 +26,7 @@ READ = {
     r"\operatorname{Var}(q \cdot k) = d_k": "Var(q @ k) == d_k",
     r"$\operatorname{Var}(q^\top k / \sqrt{d_k}) = 1$.": "Var(q @ k / sqrt(d_k)) == 1",
     r"E(XY)^2 = 1": "E(X * Y)**2 == 1",
+    r"E[X - Y]^2 = E((X - Y)^2)": "E(X - Y)**2 == E((X - Y)**2)",
     r"E[(XY^2)] = 0": "E(X * Y**2) == 0",
     r"E[(XY)^2] = 0": "E((X * Y)**2) == 0",
     r"\mathbb{E}[X \mid Y > 0] = \mu": "E(X, given=Y > 0) == mu",
@@ -129,6 +130,8 @@ REFUSED = [
     (r"\bar{x} = 1", 0, "'xbar' is no name of the model"),
     (r"\bar xy = 1", 5, "stands above one name"),
     (r"\breve{x} = 1", 0, "not part"),
+    (r"E(x - \mu)^2 = \sigma^2", 11, "of the mean or within it"),
+    (r"\mathbb{E}\,(x + y)^{4} = 1", 20, "of the mean or within it"),
     (r"\tau_2 = 1", 0, "'tau_2' is no name of the model"),
     (r"\max_i q_i = 1", 0, "what stands below max is not read"),
     # how far an argument without brackets goes

@@ -200,10 +200,13 @@ class Reader(NamedParts):
 
     def powered(self) -> Node:
         """An atom with what is raised or stands behind it."""
+        grouped = self.token.text in _CLOSES
         node = self.atom()
         while True:
             if self.taken("^"):
                 names.refuse_superscript(self)
+                if not grouped:
+                    short_forms.refuse_power_of_mean(self, node)
                 of_node = axes_of(node, self.axes)
                 if of_node != 0 and "T" not in self.axes:
                     short_forms.apart_from_transpose(self)

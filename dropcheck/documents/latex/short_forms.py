@@ -9,7 +9,7 @@ from dropcheck.documents.latex.names import unknown
 from dropcheck.documents.latex.tokens import FRACTIONS, Token
 from dropcheck.language import syntax
 from dropcheck.language.lowering.axes import axes_of
-from dropcheck.language.syntax import Call, Negative, Node, Number
+from dropcheck.language.syntax import Binary, Call, Negative, Node, Number
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.latex_words import (
     ACCENTS,
@@ -19,6 +19,7 @@ from dropcheck.vocabulary.latex_words import (
     IDENTITY_NAME,
     INVERSE_NAME,
     LETTERS,
+    MEAN_NAME,
     RELATIONS,
 )
 
@@ -84,6 +85,21 @@ def norm_of_order(reader: Expressions, name: str, node: Node) -> Node:
     if braced:
         reader.expect("}")
     return Call(reader.here, name, (node,), keywords)
+
+
+def refuse_power_of_mean(reader: Expressions, node: Node) -> None:
+    """See that a power behind round brackets, passed by now, is no power within a mean.
+
+    Papers write E(x - m)^2 for the mean of the square, and E(x)^2 for the square of the mean.
+
+    Raises:
+        LatexError: it may be.
+    """
+    match node:
+        case Call(name=name, arguments=(Binary(operator="+" | "-"), *_)) if name == MEAN_NAME:
+            if reader.peek(-2) == ")":
+                raise reader.error("the power may be of the mean or within it",
+                                   "write E[(…)^2] or (E[…])^2")  # fmt: skip
 
 
 def matrix_power(reader: Expressions, node: Node) -> Node:
