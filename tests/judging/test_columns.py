@@ -14,6 +14,7 @@ from slots_made import DROPOUT
 
 from dropcheck.claims.reader import read_registries, read_text
 from dropcheck.claims.registry import Code, CodeRequest, Registry, Slot
+from dropcheck.claims.selection import select
 from dropcheck.code.columns import with_columns
 from dropcheck.errors import DropcheckError
 from dropcheck.results import CaseResult, Outcome
@@ -311,6 +312,17 @@ def test_isclose_allows_what_the_number_format_rounds(options: str, verdict: str
     text = FILE.replace('"y in {0, round(x / (1 - p), dtype)}"', near) % "elements: independent"
     registry = with_columns(read_text(text), (Own("sound", dropout=dropout()),))
     assert verdicts(judged(registry, "dropout.values@sound")) == {verdict}
+
+
+def test_what_rounds_once_is_sound_where_rounding_hides_the_scale() -> (
+    None
+):
+    """In bfloat16 a number divided by 0.999 is itself."""
+    registry = with_columns(read_registries(["pack:dropout"]), [Own("own", dropout=dropout())])
+    for claim in ("mean-kept", "scale"):
+        cases = select(registry, [f"{claim}@own"], (), {"p": "0.001", "dtype": "bfloat16"})
+        [case] = verify_cases(cases, Settings(), registry)
+        assert case.verdict.value == "verified"
 
 
 def test_an_expected_failure_passes_and_one_that_does_not_come_fails() -> None:

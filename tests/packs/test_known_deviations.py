@@ -36,6 +36,11 @@ def naive_mask(x, p, training):
     return torch.where(torch.rand_like(x) < p, 0, x / (1 - p)) if training else x
 
 
+def in_float32(x, p, training):
+    y = torch.where(torch.rand(x.shape) < p, 0, x.float() / (1 - p)) if training else x
+    return y.to(x.dtype)
+
+
 def eight_bits(x, p, training):
     kept = torch.randint(0, 256, x.shape) >= int(256 * p)
     return torch.where(kept, x / (1 - p), 0) if training else x
@@ -138,6 +143,7 @@ DEVIATIONS: tuple[Row, ...] = (
 SOUND: tuple[Row, ...] = (
     ("torch", "dropout/scale", "float32", {"p": "0.1"}),
     ("torch", "dropout/values", "bfloat16", {"p": "0.1"}),
+    ("torch:dropout=frail:in_float32", "dropout/scale", "bfloat16", {}),
     ("torch", "dropout/elements", "float32", {"p": "0.3"}),
     ("torch", "noise-layers/alpha-dropout-scale", "float32", {}),
     ("torch", "noise-layers/alpha-dropout-values", "float32", {}),
