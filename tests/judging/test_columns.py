@@ -314,9 +314,7 @@ def test_isclose_allows_what_the_number_format_rounds(options: str, verdict: str
     assert verdicts(judged(registry, "dropout.values@sound")) == {verdict}
 
 
-def test_what_rounds_once_is_sound_where_rounding_hides_the_scale() -> (
-    None
-):
+def test_what_rounds_once_is_sound_where_rounding_hides_the_scale() -> None:
     """In bfloat16 a number divided by 0.999 is itself."""
     registry = with_columns(read_registries(["pack:dropout"]), [Own("own", dropout=dropout())])
     for claim in ("mean-kept", "scale"):
