@@ -46,6 +46,9 @@ FEW = 8
 
 Spurious = Mapping[int, Sequence[float]]
 """What rounding makes of comparisons and step functions, by their registers."""
+Near = tuple[float, dict[float, float]]
+"""In which share of draws a function is near a jump, and with which results; in which share it is
+clear, and has another result than each of these."""
 
 
 class Perturbed:
@@ -53,7 +56,7 @@ class Perturbed:
 
     `moved` holds what is off, by register; other registers are as they stand, and so are truths,
     unless `unclear` says how large a rounding counts: then truths that it may decide are reversed,
-    and those that are in `spurious`, whatever its size. `near` holds which comparisons are near.
+    and those that are in `spurious`, whatever its size.
     """
 
     def __init__(
@@ -62,13 +65,15 @@ class Perturbed:
         unclear: float | None = None,
         spurious: Spurious | None = None,
         elsewhere: int = 0,
+        asked: Mapping[int, Near] | None = None,
     ) -> None:
         self.generator = generator
         self.unclear = unclear
         self.moved: dict[int, Array] = {}
-        self.near: dict[int, tuple[Array, Array]] = {}  # where, and the truths, by register
+        self.near: dict[int, Near] = {}  # by register
         self._spurious = spurious or {}
         self._elsewhere = elsewhere  # draws that are made here
+        self._asked = asked  # whose results are looked for; None: of those near here
         self._fixed: dict[int, Array] = {}
         # what is made of draws from continuous laws, or is no rational function of draws
         self._dense: set[int] = set()
@@ -177,11 +182,21 @@ class Perturbed:
         near = (error > 0) & (apart <= error) & ~copies
         dense = place in self._dense
         if dense:
-            self.near[place] = near, result
+            self._note(place, near, result)
         doubtful = near & (error >= (self.unclear if dense else LARGEST_BOUND))
         for truth in self._spurious.get(place, ()):
             doubtful |= near & (result == truth)
         return np.where(doubtful, ~result, result)
+
+    def _note(self, place: int, near: Array, result: Array) -> None:
+        """Keep how often a step is near a jump, and how often it is clearly of other results."""
+        if self._asked is not None:
+            results = list(self._asked[place][1]) if place in self._asked else []
+        else:
+            results = np.unique(np.broadcast_to(result, near.shape)[near])[:FEW].tolist()
+        if results:
+            others = {one: float((~near & (result != one)).mean()) for one in results}
+            self.near[place] = float(near.mean()), others
 
     def _across(
         self,
@@ -197,7 +212,7 @@ class Perturbed:
         error = _error(number(given[0]) - array)
         low, high = work([array - error]), work([array + error])
         near = low != high
-        self.near[place] = near, result
+        self._note(place, near, result)
         for one in self._spurious.get(place, ()):
             over = np.where(low != result, low, high)
             other = np.where(near & (result == one), over, other)
@@ -306,15 +321,15 @@ def _watched(
     watch = Perturbed(signs, unclear)
     with np.errstate(all="ignore"):
         held = program.registers(generator, draws, watch)
-        if not any(near.any() for near, _ in watch.near.values()):
+        if not watch.near:
             return held, watch
-        other = Perturbed(signs, unclear, elsewhere=draws)
+        other = Perturbed(signs, unclear, elsewhere=draws, asked=watch.near)
         with suppress(DropcheckError):  # random arguments may take no such values
             drawn_elsewhere(program).registers(signs, draws, other)
         spurious = {
             place: truths
             for place, found in watch.near.items()
-            if place in other.near and (truths := _spurious(*found, *other.near[place]))
+            if place in other.near and (truths := _spurious(found, other.near[place]))
         }
         if spurious:
             generator.bit_generator.state = state
@@ -323,15 +338,14 @@ def _watched(
     return held, watch
 
 
-def _spurious(near: Array, results: Array, near_elsewhere: Array, other: Array) -> list[float]:
+def _spurious(near: Near, elsewhere: Near) -> list[float]:
     """The results of a function that are not to be believed where it is near a jump.
 
     Elsewhere it is seldom near, and its result is often clearly another.
     """
-    if near_elsewhere.mean() > SELDOM * near.mean():
+    if elsewhere[0] > SELDOM * near[0]:
         return []
-    found = np.unique(np.broadcast_to(results, near.shape)[near])[:FEW].tolist()
-    return [one for one in found if (~near_elsewhere & (other != one)).mean() > OFTEN]
+    return [one for one, share in elsewhere[1].items() if share > OFTEN]
 
 
 def unclear_in(
