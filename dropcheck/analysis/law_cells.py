@@ -30,6 +30,8 @@ TIES = 1e-12
 SMALLEST = 1e-306  # numbers below have fewer digits, and then none
 # The same of the numbers of code, in epsilons of their format.
 UNITS = 2.0
+# The chance down to which numbers are looked at that may be too large for a format.
+RAREST = 1e-12
 # Cells of equal chance, which see the shape of a law: few for a small error, many for a fine one.
 SHAPES = (8, 32, 128)
 # Cuts per resolution: what cells leave open of the distance is a sixteenth of it.
@@ -74,7 +76,7 @@ class LawCells:
     which cells the law allows one point at most, [cuts + 1]. `low_tails` and `high_tails` are the
     places of cuts far out, outermost last. `windows` are pairs of places of cuts around single
     values that were drawn, whose cells together have the chance `repeated` at most. `whole` says
-    that draws must be whole numbers.
+    that draws must be whole numbers, `infinite` that the largest of them are infinite when rounded.
     """
 
     cuts: Floats
@@ -88,6 +90,7 @@ class LawCells:
     lattices: tuple[Lattice, ...]
     whole: bool
     rounding: float
+    infinite: bool = False
 
     def chances(self, places: Indices) -> Floats:
         """The chances of the cells between some cuts, by the nearer tail: [places + 1]."""
@@ -135,7 +138,11 @@ def law_cells(
         if points is not None:
             return _of_points(law, arguments, points[0], digits, tails)
         return _of_whole_numbers(law, arguments, resolution, digits, tails)
-    return _of_numbers(law, arguments, resolution, digits, tails, drawn)
+    found = _of_numbers(law, arguments, resolution, digits, tails, drawn)
+    ends = [law.quantile(RAREST, *arguments), law.upper_quantile(RAREST, *arguments)]
+    if None in ends:
+        return found
+    return replace(found, infinite=bool(np.isinf(rounded(np.array(ends), number_format)).any()))
 
 
 def rounding_of(values: Floats, magnitude: float, share: float = ONE_VALUE_SHARE) -> Floats:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +37,10 @@ class Counter(Protocol):
     def cost(self) -> float:
         """Rough nanoseconds for one draw."""
 
+    @property
+    def infinite(self) -> bool:
+        """Whether infinity is a value, beyond every cut."""
+
     def counts(self, values: Sequence[Array], draws: int, blocks: int) -> Floats:
         """The counts of each block: [blocks, columns]."""
 
@@ -59,8 +63,9 @@ def counted(
         return counts, None
     bad = np.zeros(draws, dtype=bool)
     for array in values:
-        bad |= ~np.isfinite(array).reshape(-1, array.shape[-1]).all(axis=0)
-    return counts, bad
+        there = ~np.isnan(array) if counter.infinite else np.isfinite(array)
+        bad |= ~there.reshape(-1, array.shape[-1]).all(axis=0)
+    return counts, bad if bad.any() else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +83,7 @@ class AtCuts:
     rounding: float = 0.0
     lattices: tuple[tuple[float, float, float], ...] = ()
     positions: int = 1
+    infinite: bool = False
 
     @property
     def own(self) -> int:
@@ -131,6 +137,7 @@ class FarOut:
     entries: int
     low: Floats  # rising
     high: Floats  # rising
+    infinite: bool = False
 
     @property
     def columns(self) -> int:
@@ -167,6 +174,7 @@ class TwoAtCuts:
     """
 
     cuts: tuple[Floats, ...]  # of each entry
+    infinite: ClassVar[bool] = False
 
     @property
     def columns(self) -> int:
@@ -206,6 +214,7 @@ class Tables:
 
     cuts: tuple[Floats, ...]
     tables: tuple[tuple[int, ...], ...]
+    infinite: ClassVar[bool] = False
 
     def shape(self, table: tuple[int, ...]) -> tuple[int, ...]:
         """The shape of a table."""

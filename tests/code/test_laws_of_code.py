@@ -26,6 +26,7 @@ SOUND: dict[str, Draw] = {
     "uniform(0, 1)": lambda g, size: g.random(size),
     "gamma(0.5, 1)": lambda g, size: g.gamma(0.5, size=size),
     "student_t(3)": lambda g, size: g.standard_t(3, size),
+    "cauchy(0, 1)": lambda g, size: g.standard_cauchy(size),  # beyond float16 in 1 of 100,000
     "poisson(3000)": lambda g, size: g.poisson(3000, size),
     "binomial(5000, 0.5)": lambda g, size: g.binomial(5000, 0.5, size),
     "choice([0.1, 0.2, 0.7])": lambda g, size: g.choice([0.1, 0.2, 0.7], size),
@@ -35,6 +36,8 @@ FALSE: list[tuple[str, Draw]] = [
     ("normal(0, 1)", lambda g, size: np.clip(g.normal(size=size), -3, 3)),
     ("normal(0, 1)", lambda g, size: np.where(g.random(size) < 3e-3, 0, g.normal(size=size))),
     ("uniform(0, 1)", lambda g, size: g.integers(256, size=size) / 256),
+    ("cauchy(0, 1)", lambda g, size: g.standard_cauchy(size) / (g.random(size) > 1e-3)),
+    ("normal(0, 1)", lambda g, size: g.normal(size=size) / (g.random(size) > 1e-4)),
     ("poisson(3000)", lambda g, size: g.poisson(3010, size)),
     ("choice([0.1, 0.2, 0.7])", lambda g, size: g.choice([0.1, 0.2, 0.69], size)),
 ]

@@ -60,7 +60,9 @@ def far_out(
     if not len(low) + len(high):
         return replace(finding, explanation=holds)
     low = low[::-1]
-    far = FarOut(entries=entries, low=cells.cuts[low], high=cells.cuts[high])
+    far = FarOut(
+        entries=entries, low=cells.cuts[low], high=cells.cuts[high], infinite=cells.infinite
+    )
     counted = counting_in_cells(program, far, before.program.span_draws)
     most = run.most_draws(counted)
     tally = CountTally(counted)

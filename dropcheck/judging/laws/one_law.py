@@ -68,6 +68,7 @@ def plan_of(run: CaseRun, claim: LawClaim, program: Program) -> OneLawPlan:
         rounding=cells.rounding,
         lattices=tuple((one.step, one.low, one.high) for one in cells.lattices),
         positions=POSITIONS,
+        infinite=cells.infinite,
     )
     left_open = distance(cells.below, cells.below, cells.points).most
     alpha = shares_of(run.alpha, tails=tails is not None).distance * budget.PLANNED / claim.entries
