@@ -139,7 +139,7 @@ def _given(values: Sequence[Value], outcome: KnownDraws) -> dict[int, Value]:
 
 def _of_outcome(summand: One, stands: dict[int, Value]) -> One:
     given = summand.given
-    return replace(  # type: ignore[type-var]
+    return replace(  # type: ignore[type-var]  # a dataclass
         summand,
         factors=tuple((stands.get(id(value), value), power) for value, power in summand.factors),
         given=given and stands.get(id(given), given),
