@@ -46,7 +46,8 @@ def measured(registry: Registry, repeats: int, values: float) -> Iterator[Figure
 
     times = paired(lambda: run(1), lambda: run(2), repeats, CLOCKS["wall"])
     yield Figure("d", "one thread's time over two threads'", times, bar=Bar(1.7, at_least=True))
-    yield _straggling(repeats, 4e-3 if values > 1e7 else 4e-2)
+    # sharper bounds left the heavy case a third of a second: of that, starting processes is most
+    yield _straggling(repeats, 1e-3 if values > 1e7 else 4e-2)
 
 
 def _straggling(repeats: int, within: float) -> Figure:
