@@ -46,7 +46,8 @@ OF_WEIGHTS = (
      "outer(u, s) @ b", "sum(outer(u, b), axis=0)", "relu(u @ b)**2", "(2 * u - s) @ b",
      # over a sum of which they are a part
      "b * (1 - 2 / sum(b**2))", "sum((b * (1 - 2 / sum(b**2)) - s)**2)", "b[0]**3 / (b @ b)",
-     "((3 / norm(b) - 2) * b[1])**3", "(1 - g / (g + 2 * b[0]**2)) * b[0]"],
+     "((3 / norm(b) - 2) * b[1])**3", "(1 - g / (g + 2 * b[0]**2)) * b[0]",
+     "b * (b + 1) * b / norm(b)"],
 )  # fmt: skip
 def test_no_bound_of_a_sum_with_weights_is_below_the_truth(text: str, seed: int) -> None:
     assert below_the_truth([lowered(OF_WEIGHTS, text)], seed) == []

@@ -69,16 +69,16 @@ def _shortened(group: Sequence[ArgumentPower]) -> tuple[float, Sequence[Argument
 
     As of an element of x over sum(x**2), whose moments are those of 1 / norm(x).
     """
-    for bottom, below in group:
-        for top, above in group:
+    for low, (bottom, below) in enumerate(group):
+        for high, (top, above) in enumerate(group):
             held = top.held_by(bottom) if below < 0 < above else None
             if held is None:
                 continue
             c, e = held
             t = min(above, -below / e)
-            less = {id(top): above - t, id(bottom): below + e * t}
-            changed = [(one, less.get(id(one), power)) for one, power in group]
-            left = [(one, power) for one, power in changed if power]
+            changed = [*group]  # a factor may be there twice: only these two are less
+            changed[low], changed[high] = (bottom, below + e * t), (top, above - t)
+            left = [part for part in changed if part[1]]
             factor, rest = _shortened(left) or (1.0, left)
             return factor * raised(c, t), rest
     return None
@@ -95,7 +95,8 @@ def _by_terms(group: Sequence[ArgumentPower], p: float) -> float:
         others = [(one, power / k) for one, power in (*group[:at], *group[at + 1 :])]
         terms = [[*chain(*term.parts()), *others] for term in whole.terms]
         if any(map(_shortened, terms)):
-            return raised(math.fsum(_of_group(one, p * k) for one in terms), k)
+            order = max(p * k, 1.0)  # below 1 the inequality does not hold
+            return raised(math.fsum(_of_group(one, order) for one in terms), k)
     return INF
 
 
