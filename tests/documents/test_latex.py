@@ -115,6 +115,7 @@ REFUSED = [
     ("qk = 1", 0, "two vectors"),
     ("q k = 1", 2, "two vectors"),
     (r"q \cdot A = 1", 2, "which product"),
+    (r"q \times k = 1", 2, "which product"),
     ("x_3 = 1", 0, "no name of the model"),
     ("q_0 = 1", 2, "count from 1"),
     (r"\sum_{i=0}^n q_i = 1", 6, "count from 1"),

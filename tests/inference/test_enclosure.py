@@ -31,8 +31,8 @@ QUANTITIES = [
     "E(x * y) / E(y**2)", "E(y) - E(x)", "Std(y) / Std(x)", "Var(x) * Var(y) - 1",
     "sqrt(E(y**2))", "log(Var(y))", "exp(E(x) - Var(x) / 2)", "Std(x) / abs(E(y))",
     "E(x, given=y > 1)", "sigmoid(E(x)) * relu(E(y) - 0.9)", "maximum(E(x), E(y))**3",
-    "max([E(x), E(y), Std(x)])", "sum([E(x), 2 * E(y)]) / 3", "norm([E(x), E(y)])",
-    "E(x)**2 + E(y)**2", "Corr(x, y)**2 + Skew(y)",
+    "max([E(x), E(y), Std(x)])", "sum([E(x), 2 * E(y)]) / 3", "sum([1, 2] * E(x))",
+    "norm([E(x), E(y)])", "E(x)**2 + E(y)**2", "Corr(x, y)**2 + Skew(y)",
     "gelu(E(x)) - softplus(E(y))", "2**E(x)", "E(y) // 3 + E(y) % 3", "arctan(Kurt(x) - 3)",
     "Var(y, given=x > 0) / Var(y)",
 ]  # fmt: skip

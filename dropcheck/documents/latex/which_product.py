@@ -23,14 +23,16 @@ def times(sign: str, left: Node, right: Node, axes: AxisCounts, column: int) -> 
         LatexError: at the column, where it is not known what is meant.
     """
     if sign in (r"\cdot", r"\times"):
-        return dotted(left, right, axes, column)
+        return dotted(sign, left, right, axes, column)
     if sign == r"\thinspace":
         return Binary(left.at, "@", untransposed(left, axes), right)
     return Binary(left.at, "%" if sign == r"\bmod" else "*", left, right)
 
 
-def dotted(left: Node, right: Node, axes: AxisCounts, column: int) -> Node:
+def dotted(sign: str, left: Node, right: Node, axes: AxisCounts, column: int) -> Node:
     r"""`left \cdot right`: the inner product of two vectors, and a number times anything.
+
+    `left \times right` of two vectors is none.
 
     Raises:
         LatexError: at the column, where it may be another.
@@ -38,7 +40,7 @@ def dotted(left: Node, right: Node, axes: AxisCounts, column: int) -> Node:
     if isinstance(left, syntax.Transpose):
         return Binary(left.at, "@", untransposed(left, axes), right)
     both = axes_of(left, axes), axes_of(right, axes)
-    if both == (1, 1):
+    if both == (1, 1) and sign == r"\cdot":
         return Binary(left.at, "@", left, right)
     if 0 in both or _without_names(left) or _without_names(right):
         return Binary(left.at, "*", left, right)

@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, cast
 
 import numpy as np
@@ -269,7 +270,7 @@ def _size(x: Affine) -> Floats:
 
 def not_nothing(size: Floats, *of: Floats) -> Floats:
     """A size that is not 0 where none of those is that it is made of, so small it may be."""
-    lost = np.logical_and.reduce([one > 0 for one in of])
+    lost = reduce(np.logical_and, (one > 0 for one in of))  # arrays of several shapes
     return np.where(lost, np.maximum(size, LOST_TO_UNDERFLOW), size)
 
 
