@@ -10,8 +10,9 @@ it uses only
 - in what portions: `span_draws`, `span_values`, `span_blocks`, `block_draws`, `fitted`,
   `in_blocks`, `in_blocks_of`;
 - a pilot: `origin`, `centres` and `finite`;
-- what rounding decides: `tied_in`, `rounding_in` averages, `rounding_of_fixed`, `unclear_in`;
-- cells: `values` and `magnitude` of some draws, and `counting`, which counts draws in cells by
+- what rounding decides: `tied_in`, `rounding_in` averages, `rounding_of_values`, `magnitude_of`,
+  `rounding_of_fixed`, `unclear_in`;
+- cells: `values` of some draws, and `counting`, which counts draws in cells by
   `AtCuts`, `FarOut`, `TwoAtCuts` or `Tables` in place of sums, `columns` of them in each block;
 - nets: `in_nets` makes a program that draws in them, where it `can_be_in_nets`; `unit_draws` are
   those of each, as of each call where it is `whole`; `clips` say what is kept of each, and
@@ -42,10 +43,16 @@ from dropcheck.simulation.functional import means_of
 from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.sobol_nets import Clip
 from dropcheck.simulation.streams import MAIN, PILOT, stream
+from dropcheck.simulation.variants.digits_left import (
+    magnitude_of,
+    rounding_in,
+    rounding_of_fixed,
+    rounding_of_values,
+    unclear_in,
+)
 from dropcheck.simulation.variants.in_cells import counting_in_cells
-from dropcheck.simulation.variants.magnitudes import magnitude_of, values_of
 from dropcheck.simulation.variants.nets import can_be_in_nets, in_nets
-from dropcheck.simulation.variants.perturbed import rounding_in, rounding_of_fixed, unclear_in
+from dropcheck.simulation.variants.single_draws import values_of
 from dropcheck.simulation.variants.stratified import stratified
 from dropcheck.simulation.variants.tied import tied_in
 
@@ -84,6 +91,7 @@ __all__ = [
     "means_of",
     "rounding_in",
     "rounding_of_fixed",
+    "rounding_of_values",
     "stratified",
     "stream",
     "tied_in",

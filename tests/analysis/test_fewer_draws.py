@@ -21,7 +21,7 @@ from dropcheck.settings import Settings
 from dropcheck.simulation import Compiled
 from dropcheck.simulation.compile import compile_averages
 from dropcheck.simulation.program import Program
-from dropcheck.simulation.variants.magnitudes import values_of
+from dropcheck.simulation.variants.single_draws import values_of
 from dropcheck.vocabulary.laws.ranked_law import ranked
 from dropcheck.vocabulary.laws.unbounded import NORMAL
 

@@ -15,7 +15,7 @@ from dropcheck.language.cases import lower_case, parse_claim
 from dropcheck.language.graph import ordered
 from dropcheck.simulation.compile import compile_averages
 from dropcheck.simulation.program import Program
-from dropcheck.simulation.variants.magnitudes import values_of
+from dropcheck.simulation.variants.single_draws import values_of
 
 LAYERS = """
       {vector}

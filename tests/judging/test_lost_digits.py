@@ -14,7 +14,7 @@ from dropcheck.reasons import Reason
 from dropcheck.results import Verdict
 from dropcheck.settings import Settings
 from dropcheck.simulation import Compiled, rounding_in
-from dropcheck.simulation.variants import perturbed
+from dropcheck.simulation.variants import digits_left, perturbed
 
 # A model, a claim, what is true of it, and what the numbers of float64 say.
 LOST = [
@@ -132,10 +132,38 @@ def test_rounding_decides_no_average_of_jumps(model: str, claim: str) -> None:
     assert (found.verdict, found.reason) == (OPEN, Reason.LOST_DIGITS)
 
 
+# Quantiles and laws, and whether they have a verdict; what is true of them
+QUANTILES = [
+    ("x ~ normal(45, 1);y = sigmoid(x)", "Median(y) < 1", OPEN),  # true
+    ("x ~ normal(45, 1);y = sigmoid(-x)", "Median(y) > 0", VERIFIED),
+    ("x ~ normal(0, 1);y = (1e16 + x) - 1e16", "Quantile(y, 0.8) == 0.84", OPEN),  # true
+    ("x ~ normal(0, 1);y = (1e10 + x) - 1e10", "Quantile(y, 0.8) == 0.8416", VERIFIED),
+    ("x ~ normal(0, 1);y = relu(x)", "Median(y) < 0", REFUTED),
+    ("k ~ binomial(6, 0.5);y = 0.1 * k", "Median(y) < 0.3", REFUTED),
+    ("x ~ normal(0, 1);y = (1e16 + x) - 1e16", "y ~ normal(0, 1)", OPEN),  # true
+    ("x ~ normal(0, 1);y = exp(log(1e-16 * exp(x) + 1)) - 1", "y ~ lognormal(-36.841, 1)", OPEN),
+    ("x ~ normal(0, 1);y = (1e6 + x) - 1e6", "y ~ normal(0, 1)", VERIFIED),
+    ("x ~ normal(0, 1);y = (1e6 + x) - 1e6", "y ~ normal(0, 1.1)", REFUTED),
+]
+
+
+@pytest.mark.parametrize(("model", "claim", "verdict"), QUANTILES)
+def test_rounding_decides_no_quantile_and_no_law(model: str, claim: str, verdict: Verdict) -> None:
+    assert judged(model, claim).verdict is verdict
+
+
+def test_without_room_for_rounding_a_true_quantile_is_refuted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(perturbed, "MOVED_SHARE", 0.0)
+    model, claim, _ = QUANTILES[0]
+    assert judged(model, claim).verdict is REFUTED
+
+
 def test_without_a_look_elsewhere_false_events_are_verified(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(perturbed, "_spurious", lambda *_: [])
+    monkeypatch.setattr(digits_left, "_spurious", lambda *_: [])
     assert judged("x ~ normal(30, 1)", "P(tanh(x) >= 1) == 1").verdict is VERIFIED
 
 

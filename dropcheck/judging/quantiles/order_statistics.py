@@ -30,21 +30,27 @@ from dropcheck.judging.quantiles.pilot_sample import (
     draws_for,
     piloted,
 )
+from dropcheck.judging.rounding.lost_digits import draws_to_look_at, lost
 from dropcheck.reasons import Reason
 from dropcheck.results import Exact, Guarantee, Method, Verdict
 from dropcheck.simulation import (
     MAIN,
+    PILOT,
     AtThresholds,
     Tally,
     Threshold,
     compile_counts,
+    rounding_of_values,
 )
 from dropcheck.vocabulary import special
+from dropcheck.vocabulary.function import Array
 
 # Thresholds beside what the pilot shows, in its standard errors: as far, and as close together.
 FAR = 4.0
 STEP, FINE_STEP = 0.5, 0.125
 FARTHER = (6.0, 8.0, 12.0, 16.0, 24.0, 32.0)
+# Draws nearest to a quantile that show what rounding does to it.
+NEAREST = 16
 # Blocks at the planned look: whole spans are drawn, of a few blocks each, and none in vain.
 PLANNED_BLOCKS = 512
 
@@ -66,25 +72,63 @@ def by_order_statistics(run: CaseRun, claim: Quantiles, compiled: AtThresholds) 
     program = counted.program.fitted(pilot.most, FEWEST_BLOCKS)
     tally = Tally(program.in_blocks(pilot.expected // PLANNED_BLOCKS))
     findings: list[Finding] = []
-    place = 0
+    place, rounding = 0, _Rounding(run, pilot, compiled)
     fewest = min(max(FEWEST_DRAWS, tally.program.fewest_planned), pilot.most)
     for look in budget.looks(pilot.expected, fewest, pilot.most, run.alpha):
         yield from run.draw_until(tally, MAIN, look.draws)
         broken = run.undefined(tally, Method.ORDER_STATISTICS, Guarantee.EXACT)
         if broken is not None:
             return broken
-        findings = _look(run, claim, pilot, counted, thresholds, tally, look.alpha)
-        off = [
-            _off(finding, target) for finding, target in zip(findings, pilot.targets, strict=True)
-        ]
+        found = _look(run, claim, pilot, counted, thresholds, tally, look.alpha)
+        findings = list(map(rounding.allowed_for, found, pilot.targets))
+        off = list(map(_off, findings, pilot.targets))
         place = settling(run.reading, [one.verdict for one in findings], off)
         if (
             findings[place].verdict is not Verdict.INCONCLUSIVE
+            or _digits_lost(findings[place])
             or run.out_of_time()
             or dependent(tally)
         ):
             break
     return findings[place]
+
+
+class _Rounding:
+    """How far rounding may move the quantiles of a case, as some draws show it when first asked."""
+
+    def __init__(self, run: CaseRun, pilot: QuantilePilot, compiled: AtThresholds) -> None:
+        self._run, self._pilot, self._compiled = run, pilot, compiled
+        self._seen: dict[int, tuple[Array, Array]] | None = None
+
+    def _room(self, target: QuantileTarget) -> float:
+        """How far the quantity of a comparison may be moved; 0 of code: its numbers are its own."""
+        program, pilot = self._compiled.program, self._pilot
+        if program.calls_own_code:
+            return 0.0
+        if self._seen is None:
+            generator, draws = self._run.generator(PILOT, 0), draws_to_look_at(program)
+            self._seen = rounding_of_values(program, generator, draws)
+        room = 0.0
+        for factor, at in target.form.terms:
+            ((register, _),) = program.terms[self._compiled.columns[at][0]].factors
+            values, off = self._seen[register]
+            away = np.abs(values - at_level(pilot.values[at], pilot.levels[at]))
+            room += abs(factor) * float(off[np.argsort(away)[:NEAREST]].max())
+        return room
+
+    def allowed_for(self, finding: Finding, target: QuantileTarget) -> Finding:
+        """A finding, left open where its verdict changes within what rounding may do."""
+        if finding.verdict is Verdict.INCONCLUSIVE or not finding.interval:
+            return finding
+        region, (low, high), room = target.comparison.region, finding.interval, self._room(target)
+        rounding = 0.0 if region.low_open or region.high_open else target.rounding
+        if decide(low - room, high + room, region, target.widen, rounding) is finding.verdict:
+            return finding
+        middle = low / 2 + high / 2
+        still = decide(middle - room, middle + room, region, target.widen, rounding)
+        if still is Verdict.INCONCLUSIVE:
+            return finding.left_open(lost(room, 0.0))
+        return finding.left_open(Reason.TOO_WIDE.explain())
 
 
 def thresholds_of(pilot: QuantilePilot) -> list[list[Threshold]]:
@@ -222,6 +266,11 @@ def _exact(claim: Quantiles, target: QuantileTarget) -> Exact | None:
     return exact_value(
         target, {at: quantile_of_law(claim.quantities[at]) for _, at in target.form.terms}
     )
+
+
+def _digits_lost(finding: Finding) -> bool:
+    """Whether more draws are in vain, for what rounding takes."""
+    return finding.explanation is not None and finding.explanation.reason is Reason.LOST_DIGITS
 
 
 def _off(finding: Finding, target: QuantileTarget) -> float:

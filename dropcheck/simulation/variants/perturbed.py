@@ -9,38 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
 from dropcheck.errors import DropcheckError
-from dropcheck.language.graph import Kind, Value, folded, in_order, kernel_of, number, thawed
-from dropcheck.simulation.integrands import Sums, Term, filled
-from dropcheck.simulation.program import Program
+from dropcheck.language.graph import Kind, Value, folded, in_order, number, thawed
 from dropcheck.simulation.steps import Step, computed
-from dropcheck.simulation.variants import step_by_step
-from dropcheck.simulation.variants.elsewhere import drawn_elsewhere, draws_of
+from dropcheck.simulation.variants.elsewhere import draws_of
 from dropcheck.vocabulary import defined_where, jumps
 from dropcheck.vocabulary.function import Array, Function, KernelError
 from dropcheck.vocabulary.jumps import LARGEST_BOUND, AtZero
 
 # What a result is moved by: the distance to the next number, which is two roundings at most.
-SHARE = 2.0**-52
+MOVED_SHARE = 2.0**-52
 # How many times the change that is seen is allowed for: it is seen in few draws.
 ALLOWED = 8.0
 # Whole numbers up to here are exact where they come of whole numbers, or are counted.
 EXACT_WHOLE = 2.0**51
 # Where functions are defined whose results are numbers that they were given.
 _COPIES = (defined_where.PICKED, defined_where.CHOSEN)
-# How often what is fixed is moved, and not at random in many draws.
-TIMES = 4
 # Draws in which two sides move together, up or down at random, where one is a copy of the other.
 SURE = 32
 # Elements of a fixed array beyond which it is taken as it stands.
 MOST_FIXED = 2**14
-# Of comparisons elsewhere: so much less often near, and in such a share of draws the opposite.
-SELDOM, OFTEN = 0.25, 0.1
 # Results near a jump that are looked at.
 FEW = 8
 
@@ -74,9 +66,9 @@ class Perturbed:
         self._spurious = spurious or {}
         self._elsewhere = elsewhere  # draws that are made here
         self._asked = asked  # whose results are looked for; None: of those near here
-        self._fixed: dict[int, Array] = {}
         # what is made of draws from continuous laws, or is no rational function of draws
-        self._dense: set[int] = set()
+        self.dense: set[int] = set()
+        self._fixed: dict[int, Array] = {}
 
     def __call__(self, step: Step, inputs: list[Array]) -> Array:
         """The value of a step as it stands."""
@@ -85,8 +77,8 @@ class Perturbed:
         result = computed(step, inputs)
         each = zip(step.inputs, step.value.inputs, inputs, strict=True)
         given = [self._given(*one) for one in each]
-        if not self._dense.isdisjoint(step.inputs) or _transcends(step.value.function):
-            self._dense.add(step.target)
+        if not self.dense.isdisjoint(step.inputs) or _transcends(step.value.function):
+            self.dense.add(step.target)
         with suppress(DropcheckError):  # what it cannot take, it was not near
             work = partial(computed, step)
             other = self._beside(step.value.function, work, inputs, given, result, step.target)
@@ -119,7 +111,7 @@ class Perturbed:
         if register not in self.moved:
             if below.kind == Kind.DRAW and below.law is not None and not below.law.discrete:
                 self.moved[register] = self._off(array, counted=False)
-                self._dense.add(register)
+                self.dense.add(register)
             elif below.constant is not None and self._takes_off(below):
                 self.moved[register] = self.fixed(below)
         return self.moved.get(register, array)
@@ -147,7 +139,7 @@ class Perturbed:
             return self._reversed(function, work, inputs, given, result, place)
         if moved:
             other = _unless_tied(function, work, inputs, given, result)
-            if function.jumps is jumps.whole and len(inputs) == 1 and place in self._dense:
+            if function.jumps is jumps.whole and len(inputs) == 1 and place in self.dense:
                 other = self._across(work, inputs, given, result, other, place)
         if function.rearranges or function.joins or function.defined in _COPIES:
             return other
@@ -180,7 +172,7 @@ class Perturbed:
         parted = (equal & (left != right)).any(-1, keepdims=True)
         copies = equal & ~parted & (equal.sum(-1, keepdims=True) >= SURE)
         near = (error > 0) & (apart <= error) & ~copies
-        dense = place in self._dense
+        dense = place in self.dense
         if dense:
             self._note(place, near, result)
         doubtful = near & (error >= (self.unclear if dense else LARGEST_BOUND))
@@ -223,7 +215,7 @@ class Perturbed:
         exact = (array == np.rint(array)) & (np.abs(array) <= EXACT_WHOLE) & counted | copied
         if exact.all():
             return array
-        signs = self.generator.integers(0, 2, array.shape) * (2.0 * SHARE) - SHARE
+        signs = self.generator.integers(0, 2, array.shape) * (2.0 * MOVED_SHARE) - MOVED_SHARE
         return np.where(exact, array, array * (1.0 + signs))
 
 
@@ -286,114 +278,3 @@ def _unless_tied(
     paper, other = work(jump(as_is, errors)[0]), work(jump(off, errors)[0])
     same = (other == paper) | (work(off) == result)
     return np.where(same, result, result + (other - paper))
-
-
-def rounding_of_fixed(values: Sequence[Value], generator: np.random.Generator) -> Sums:
-    """How far rounding may move each of some values, such as sides of a claim; 0 unless fixed."""
-    found = np.zeros(len(values))
-    with np.errstate(all="ignore"):
-        for _ in range(TIMES):
-            watch = Perturbed(generator)
-            for place, value in enumerate(values):
-                if value.constant is not None:
-                    off = np.abs(number(watch.fixed(value)) - number(value.constant))
-                    found[place] = max(found[place], off[np.isfinite(off)].max(initial=0.0))
-    return ALLOWED * found
-
-
-def _step_by_step(program: Program) -> Program:
-    steps = tuple(
-        replace(step, kernel=kernel_of(step.value), crossed=False) if step.crossed else step
-        for step in program.steps
-    )
-    return replace(step_by_step(program), steps=steps, net=1, roundings=None)
-
-
-def _watched(
-    program: Program,
-    generator: np.random.Generator,
-    signs: np.random.Generator,
-    draws: int,
-    unclear: float = LARGEST_BOUND,
-) -> tuple[list[Array | None], Perturbed]:
-    """The registers as they stand, and what is off; spurious truths are reversed in it."""
-    program, state = _step_by_step(program), generator.bit_generator.state
-    watch = Perturbed(signs, unclear)
-    with np.errstate(all="ignore"):
-        held = program.registers(generator, draws, watch)
-        if not watch.near:
-            return held, watch
-        other = Perturbed(signs, unclear, elsewhere=draws, asked=watch.near)
-        with suppress(DropcheckError):  # random arguments may take no such values
-            drawn_elsewhere(program).registers(signs, draws, other)
-        spurious = {
-            place: truths
-            for place, found in watch.near.items()
-            if place in other.near and (truths := _spurious(found, other.near[place]))
-        }
-        if spurious:
-            generator.bit_generator.state = state
-            watch = Perturbed(signs, unclear, spurious)
-            held = program.registers(generator, draws, watch)
-    return held, watch
-
-
-def _spurious(near: Near, elsewhere: Near) -> list[float]:
-    """The results of a function that are not to be believed where it is near a jump.
-
-    Elsewhere it is seldom near, and its result is often clearly another.
-    """
-    if elsewhere[0] > SELDOM * near[0]:
-        return []
-    return [one for one, share in elsewhere[1].items() if share > OFTEN]
-
-
-def unclear_in(
-    program: Program,
-    generator: np.random.Generator,
-    signs: np.random.Generator,
-    draws: int,
-    least: float = 0.0,
-) -> tuple[Array, Array]:
-    """Where an event fails that a program counts, and where rounding of `least` may decide it.
-
-    Both are [elements, draws], and where the condition is not true neither is.
-    """
-    held, watch = _watched(program, generator, signs, draws, least)
-    term = program.terms[0]
-    ((register, _),) = term.factors
-    event = filled(held[register]) != 0
-    other = watch.moved.get(register, event) != 0
-    given = np.ones(1, dtype=np.bool_) if term.given is None else filled(held[term.given]) != 0
-    shape = np.broadcast_shapes(event.shape, given.shape)
-    return tuple(
-        np.broadcast_to(one & given, shape).reshape(-1, shape[-1])
-        for one in (~event, event != other)
-    )  # type: ignore[return-value]
-
-
-def rounding_in(
-    program: Program, generator: np.random.Generator, centres: Sums, draws: int
-) -> Sums:
-    """How far rounding may move the average of each integrand, as draws show it: [terms]."""
-    held, watch = _watched(program, generator, generator, min(draws, program.span_draws))
-    with np.errstate(all="ignore"):
-        found = [_moved_by(term, held, watch.moved, centres) for term in program.terms]
-    return ALLOWED * np.array(found)
-
-
-def _moved_by(
-    term: Term, held: list[Array | None], moved: dict[int, Array], centres: Sums
-) -> float:
-    """How far one integrand moves, on average over draws and elements."""
-    if not any(register in moved for register, _ in term.factors):
-        return 0.0
-    as_is = other = np.ones(1)
-    for register, power in term.factors:
-        array, centre = filled(held[register]), centres[register]
-        as_is = as_is * (number(array) - centre) ** power
-        other = other * (number(moved.get(register, array)) - centre) ** power
-    off = np.abs(other - as_is)
-    if term.given is not None:
-        off = off * number(filled(held[term.given]))
-    return float(off[np.isfinite(off)].sum() / max(off.size, 1))

@@ -1,0 +1,164 @@
+"""How many digits rounding leaves of averages, values, events and sides: by perturbed draws."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+
+from dropcheck.errors import DropcheckError
+from dropcheck.language.graph import Value, kernel_of, number
+from dropcheck.simulation.integrands import Sums, Term, filled
+from dropcheck.simulation.program import Program
+from dropcheck.simulation.variants import step_by_step
+from dropcheck.simulation.variants.elsewhere import drawn_elsewhere
+from dropcheck.simulation.variants.perturbed import ALLOWED, MOVED_SHARE, Near, Perturbed
+from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.jumps import LARGEST_BOUND
+
+# How often what is fixed is moved, and not at random in many draws.
+TIMES = 4
+# Of comparisons elsewhere: so much less often near, and in such a share of draws the opposite.
+SELDOM, OFTEN = 0.25, 0.1
+
+
+def rounding_of_fixed(values: Sequence[Value], generator: np.random.Generator) -> Sums:
+    """How far rounding may move each of some values, such as sides of a claim; 0 unless fixed."""
+    found = np.zeros(len(values))
+    with np.errstate(all="ignore"):
+        for _ in range(TIMES):
+            watch = Perturbed(generator)
+            for place, value in enumerate(values):
+                if value.constant is not None:
+                    off = np.abs(number(watch.fixed(value)) - number(value.constant))
+                    found[place] = max(found[place], off[np.isfinite(off)].max(initial=0.0))
+    return ALLOWED * found
+
+
+def _step_by_step(program: Program) -> Program:
+    steps = tuple(
+        replace(step, kernel=kernel_of(step.value), crossed=False) if step.crossed else step
+        for step in program.steps
+    )
+    return replace(step_by_step(program), steps=steps, net=1, roundings=None)
+
+
+def _watched(
+    program: Program,
+    generator: np.random.Generator,
+    signs: np.random.Generator,
+    draws: int,
+    unclear: float = LARGEST_BOUND,
+) -> tuple[list[Array | None], Perturbed]:
+    """The registers as they stand, and what is off; spurious truths are reversed in it."""
+    program, state = _step_by_step(program), generator.bit_generator.state
+    watch = Perturbed(signs, unclear)
+    with np.errstate(all="ignore"):
+        held = program.registers(generator, draws, watch)
+        if not watch.near:
+            return held, watch
+        other = Perturbed(signs, unclear, elsewhere=draws, asked=watch.near)
+        with suppress(DropcheckError):  # random arguments may take no such values
+            drawn_elsewhere(program).registers(signs, draws, other)
+        spurious = {
+            place: truths
+            for place, found in watch.near.items()
+            if place in other.near and (truths := _spurious(found, other.near[place]))
+        }
+        if spurious:
+            generator.bit_generator.state = state
+            watch = Perturbed(signs, unclear, spurious)
+            held = program.registers(generator, draws, watch)
+    return held, watch
+
+
+def _spurious(near: Near, elsewhere: Near) -> list[float]:
+    """The results of a function that are not to be believed where it is near a jump.
+
+    Elsewhere it is seldom near, and its result is often clearly another.
+    """
+    if elsewhere[0] > SELDOM * near[0]:
+        return []
+    return [one for one, share in elsewhere[1].items() if share > OFTEN]
+
+
+def unclear_in(
+    program: Program,
+    generator: np.random.Generator,
+    signs: np.random.Generator,
+    draws: int,
+    least: float = 0.0,
+) -> tuple[Array, Array]:
+    """Where an event fails that a program counts, and where rounding of `least` may decide it.
+
+    Both are [elements, draws], and where the condition is not true neither is.
+    """
+    held, watch = _watched(program, generator, signs, draws, least)
+    term = program.terms[0]
+    ((register, _),) = term.factors
+    event = filled(held[register]) != 0
+    other = watch.moved.get(register, event) != 0
+    given = np.ones(1, dtype=np.bool_) if term.given is None else filled(held[term.given]) != 0
+    shape = np.broadcast_shapes(event.shape, given.shape)
+    return tuple(
+        np.broadcast_to(one & given, shape).reshape(-1, shape[-1])
+        for one in (~event, event != other)
+    )  # type: ignore[return-value]
+
+
+def rounding_in(
+    program: Program, generator: np.random.Generator, centres: Sums, draws: int
+) -> Sums:
+    """How far rounding may move the average of each integrand, as draws show it: [terms]."""
+    held, watch = _watched(program, generator, generator, min(draws, program.span_draws))
+    with np.errstate(all="ignore"):
+        found = [_moved_by(term, held, watch.moved, centres) for term in program.terms]
+    return ALLOWED * np.array(found)
+
+
+def rounding_of_values(
+    program: Program, generator: np.random.Generator, draws: int
+) -> dict[int, tuple[Array, Array]]:
+    """What integrands look at, by register, and how far rounding may move it: [..., draws] both.
+
+    Of what is rational in discrete draws only large errors count: multiples that tie are equal.
+    """
+    held, watch = _watched(program, generator, generator, min(draws, program.span_draws))
+    found: dict[int, tuple[Array, Array]] = {}
+    for register in program.targets:
+        array = number(filled(held[register]))
+        with np.errstate(all="ignore"):
+            off = ALLOWED * np.abs(number(watch.moved.get(register, array)) - array)
+        least = 0.0 if register in watch.dense else LARGEST_BOUND * np.abs(array).max()
+        found[register] = array, np.where(off > least, off, 0.0)
+    return found
+
+
+def magnitude_of(program: Program, generator: np.random.Generator, draws: int) -> float:
+    """The size of numbers whose rounding is that of what is looked at, as it usually is.
+
+    A sum that is a thousandth of what is added has three digits fewer, as a number a thousand times
+    as large has.
+    """
+    seen = rounding_of_values(program, generator, draws).values()
+    sizes = [(np.abs(array), off / (ALLOWED * MOVED_SHARE)) for array, off in seen]
+    return max(float(np.median(one)) for pair in sizes for one in pair)
+
+
+def _moved_by(
+    term: Term, held: list[Array | None], moved: dict[int, Array], centres: Sums
+) -> float:
+    """How far one integrand moves, on average over draws and elements."""
+    if not any(register in moved for register, _ in term.factors):
+        return 0.0
+    as_is = other = np.ones(1)
+    for register, power in term.factors:
+        array, centre = filled(held[register]), centres[register]
+        as_is = as_is * (number(array) - centre) ** power
+        other = other * (number(moved.get(register, array)) - centre) ** power
+    off = np.abs(other - as_is)
+    if term.given is not None:
+        off = off * number(filled(held[term.given]))
+    return float(off[np.isfinite(off)].sum() / max(off.size, 1))
