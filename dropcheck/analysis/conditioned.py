@@ -13,16 +13,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Protocol, TypeVar
 
 import numpy as np
 
+from dropcheck.analysis.averaged_products import ExactMoments, Integrand, quantities
 from dropcheck.analysis.fewer_draws.exchanges import made_of
 from dropcheck.analysis.moments.cell_means import Norm
 from dropcheck.analysis.moments.linear_forms import ProductMoments
 from dropcheck.analysis.on_paper import first_off
 from dropcheck.analysis.polynomials.terms import TINY
-from dropcheck.analysis.products import Summand
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, constant_beside, folded, ordered, thawed
 from dropcheck.vocabulary.function import KernelError
@@ -35,30 +34,10 @@ KnownDraws = dict[int, float]
 """The values of some draws."""
 
 
-class KnownMoments(Protocol):
-    """Means and covariances, and what they may be off."""
-
-    @property
-    def means(self) -> Floats:
-        """The means."""
-
-    @property
-    def error(self) -> float:
-        """In units of the product of two deviations, what a covariance may be off."""
-
-    @property
-    def mean_errors(self) -> Floats:
-        """What each mean may be off."""
-
-    def covariance(self, draws: int) -> Floats:
-        """The covariance matrix of averages over so many draws."""
-
-
-One = TypeVar("One", bound=Summand)
-
-
 def conditioned(
-    summands: Sequence[One], moments: Callable[[Sequence[One]], KnownMoments | None], norm: Norm
+    summands: Sequence[Integrand],
+    moments: Callable[[Sequence[Integrand]], ExactMoments | None],
+    norm: Norm,
 ) -> ProductMoments:
     """The moments of what is averaged.
 
@@ -70,15 +49,14 @@ def conditioned(
     Raises:
         PolynomialError: there are no such numbers, or the moments are not known given them.
     """
-    roots = [value for one in summands for value, _ in one.factors]
-    below = ordered([*roots, *(one.given for one in summands if one.given is not None)])
+    below = ordered(quantities(summands))
     outcomes, chances, rest = _outcomes(below)
     if not 1 < len(outcomes) <= MOST_VALUES / len(below):
         raise PolynomialError
     found = []
     for outcome in outcomes:
         of = _given(below, outcome)
-        known = moments([_of_outcome(one, of) for one in summands])
+        known = moments([one.with_values(of) for one in summands])
         if known is None:
             raise PolynomialError
         found.append(known)
@@ -137,29 +115,19 @@ def _given(values: Sequence[Value], outcome: KnownDraws) -> dict[int, Value]:
     return found
 
 
-def _of_outcome(summand: One, stands: dict[int, Value]) -> One:
-    given = summand.given
-    return replace(  # type: ignore[type-var]  # a dataclass
-        summand,
-        factors=tuple((stands.get(id(value), value), power) for value, power in summand.factors),
-        given=given and stands.get(id(given), given),
-    )
-
-
-def _size(summand: Summand, norm: Norm) -> float:
+def _size(summand: Integrand, norm: Norm) -> float:
     """A bound of the norm of order 4, by the inequalities of Hölder and Minkowski.
 
     A condition only makes it less.
     """
     degree = sum(power for _, power in summand.factors)
-    centres = summand.centres or (0.0,) * len(summand.factors)
     size = 1.0
-    for (value, power), centre in zip(summand.factors, centres, strict=True):
+    for value, power, centre in summand.centred:
         size *= (norm(value, 4.0 * degree) + abs(centre)) ** power
     return size
 
 
-def _joined(chances: Floats, found: Sequence[KnownMoments]) -> ProductMoments:
+def _joined(chances: Floats, found: Sequence[ExactMoments]) -> ProductMoments:
     """The moments over all outcomes, by those given each."""
     means = np.stack([one.means for one in found])
     off = np.stack([one.mean_errors for one in found])

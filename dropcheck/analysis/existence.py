@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dropcheck.language.cases import LoweredCase
-from dropcheck.language.graph import Kind, Value, operators, ordered
+from dropcheck.language.graph import Kind, Value, operators, ordered, random_inputs
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, NEGATIVE, SUBTRACT
 from dropcheck.vocabulary.functions.reductions import MEAN, SUM
@@ -199,7 +199,7 @@ def _is_dense(
     if value.function in (SUM, MEAN):  # of elements that are drawn independently, one above all
         added = value.inputs[0]
         return lines.get(id(added)) is not None and _independent(_drawn(added))
-    random = [one for one in value.inputs if one.random]
+    random = random_inputs(value)
     dense = any(id(one) in lines for one in random)
     if value.function in (ADD, SUBTRACT) and len(random) == 2:
         return dense and random[0].sources.isdisjoint(random[1].sources)
@@ -215,7 +215,7 @@ def _is_dense(
 def _drawn(value: Value) -> Value:
     """The draw of which a quantity is a line, element by element."""
     while value.kind != Kind.DRAW:
-        value = next(one for one in value.inputs if one.random)
+        value = random_inputs(value)[0]
     return value
 
 

@@ -14,9 +14,9 @@ from itertools import combinations
 
 import numpy as np
 
+from dropcheck.analysis.averaged_products import Integrand, ValuePowers
 from dropcheck.analysis.bounds import Hulls
 from dropcheck.analysis.moments.independence import grouped
-from dropcheck.analysis.products import Summand, ValuePowers
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, computed, constant_beside
 from dropcheck.vocabulary.functions.algebra import PolynomialError
@@ -54,7 +54,7 @@ class Factorised:
     """
 
     def __init__(
-        self, summands: Sequence[Summand], means: Means, least: int, linked: bool = False
+        self, summands: Sequence[Integrand], means: Means, least: int, linked: bool = False
     ) -> None:
         self._means = means
         self._values: dict[int, Value] = {}
@@ -216,11 +216,10 @@ class Factorised:
         return whole or self._hulls.of(value).low >= 0
 
 
-def _without_centres(summand: Summand) -> dict[ValuePowers, float]:
+def _without_centres(summand: Integrand) -> dict[ValuePowers, float]:
     """Π (value - centre)^power as products of powers, each with its factor in the sum of them."""
-    factors, centres = summand.factors, summand.centres or (0.0,) * len(summand.factors)
     sums: dict[ValuePowers, float] = {(): 1.0}
-    for (value, power), centre in zip(factors, centres, strict=True):
+    for value, power, centre in summand.centred:
         parts = {
             order: math.comb(power, order) * (-centre) ** (power - order)
             for order in (range(power + 1) if centre else (power,))

@@ -17,33 +17,21 @@ same draws one by one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
-from dropcheck.language.graph import Kind, Value
+from dropcheck.analysis.averaged_products import ValuePowers
+from dropcheck.analysis.moments.independence import grouped
+from dropcheck.language.graph import (
+    Kind,
+    Value,
+    in_order,
+    joined_sources,
+    ordered,
+    random_inputs,
+)
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, NEGATIVE, POWER
 from dropcheck.vocabulary.functions.linear_algebra import MATMUL
-
-ValuePowers = tuple[tuple[Value, int], ...]
-"""Values and the whole powers that they are raised to."""
-
-
-class Summand(Protocol):
-    """[given] · Π (value − centre)^power."""
-
-    @property
-    def factors(self) -> ValuePowers:
-        """The quantities and their powers."""
-
-    @property
-    def given(self) -> Value | None:
-        """The condition."""
-
-    @property
-    def centres(self) -> tuple[float, ...]:
-        """A number for each quantity; none where all are 0."""
-
 
 # Parts of one quantity, and the largest power of a part: past that sums of powers cost more than
 # they save.
@@ -93,19 +81,9 @@ def separated(
 
 def _groups(parts: Iterable[Value]) -> dict[str, int]:
     """The group of every draw: draws that meet within a part are in one."""
-    leader: dict[str, str] = {}
-
-    def leading(name: str) -> str:
-        while leader.setdefault(name, name) != name:
-            name = leader[name]
-        return name
-
-    for part in parts:
-        names = sorted(part.sources)
-        for name in names:
-            leader[leading(name)] = leading(names[0])
-    numbers: dict[str, int] = {}
-    return {name: numbers.setdefault(leading(name), len(numbers)) for name in sorted(leader)}
+    random = [one for one in parts if one.random]
+    groups = sorted(sorted(joined_sources(own)) for own in grouped(random, lambda one: one.sources))
+    return {name: number for number, names in enumerate(groups) for name in names}
 
 
 def _parts(value: Value) -> tuple[int, ValuePowers]:
@@ -151,59 +129,21 @@ def _opened(value: Value) -> tuple[bool, list[tuple[Value, int]]] | None:
 
 
 def crossing(targets: Iterable[Value]) -> Value | None:
-    """The product through which alone the targets see their draws, or None.
+    """The product through which alone the targets see their draws, the last of several, or None.
 
     The targets are every value that an integrand looks at, conditions included.
     """
     roots = [value for value in targets if value.random]
-    found = {id(value): value for root in roots for value in _products(root)}
-    for product in found.values():
-        if all(_only_through(root, product) for root in roots):
-            return product
-    return None
+    return next((one for one in reversed(ordered(roots)) if _is_crossing(one, roots)), None)
 
 
-def _products(root: Value) -> list[Value]:
-    """Products of two independent random sides below a value, outermost first."""
-    seen: set[int] = set()
-    found: list[Value] = []
-    stack = [root]
-    while stack:
-        value = stack.pop()
-        if id(value) in seen or not value.random:
-            continue
-        seen.add(id(value))
-        if value.operation == MATMUL.name:
-            left, right = value.inputs
-            flat = max(len(side.shape) for side in value.inputs) <= 2  # stacks pair otherwise
-            if flat and left.random and right.random and not left.sources & right.sources:
-                found.append(value)
-        stack.extend(value.inputs)
-    return found
-
-
-def _only_through(root: Value, product: Value) -> bool:
-    """Whether every way from a value down to a draw leads through the product."""
-    seen: set[int] = set()
-    stack = [root]
-    while stack:
-        value = stack.pop()
-        if value is product or id(value) in seen or not value.random:
-            continue
-        if value.kind == Kind.DRAW:
-            return False
-        seen.add(id(value))
-        stack.extend(value.inputs)
-    return True
-
-
-def below(value: Value) -> set[int]:
-    """The ids of a value and of everything random below it."""
-    seen: set[int] = set()
-    stack = [value]
-    while stack:
-        found = stack.pop()
-        if id(found) not in seen and found.random:
-            seen.add(id(found))
-            stack.extend(found.inputs)
-    return seen
+def _is_crossing(value: Value, roots: Sequence[Value]) -> bool:
+    """Whether it is a product of independent sides, and every way to a draw leads through it."""
+    if value.operation != MATMUL.name:
+        return False
+    left, right = value.inputs
+    flat = max(len(side.shape) for side in value.inputs) <= 2  # stacks pair otherwise
+    if not (flat and left.random and right.random and left.sources.isdisjoint(right.sources)):
+        return False
+    above = in_order(roots, lambda one: () if one is value else random_inputs(one))
+    return all(one.kind != Kind.DRAW for one in above)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from dropcheck.language.graph import Kind, Value, joined_sources, kernel_of, number
+from dropcheck.language.graph import Kind, Value, computed_from, joined_sources, number
 from dropcheck.vocabulary.defined_where import ANALYTIC, GENERIC, NEVER, ROUGH, SURE, Known
 from dropcheck.vocabulary.distributions.distribution import Values
 from dropcheck.vocabulary.function import Array
@@ -83,9 +83,7 @@ def one_draw(values: Sequence[Value]) -> dict[int, Array]:
             elif value.kind == Kind.DRAW:
                 held[id(value)] = generator.normal(size=(*value.shape, 1))
             else:
-                takes = value.function.takes_truth
-                arrays = inputs if takes else [number(one) for one in inputs]
-                held[id(value)] = number(kernel_of(value)(*arrays))
+                held[id(value)] = number(computed_from(value, held))
         except ValueError:  # what a function or a law cannot take
             held[id(value)] = unknown
     return held

@@ -21,7 +21,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from dropcheck.analysis.moments.exact import Integrand, exact_means, exact_moments
+from dropcheck.analysis.averaged_products import Integrand, quantities
+from dropcheck.analysis.moments.exact import exact_means, exact_moments
 from dropcheck.analysis.moments.part_of_draw import in_stratum
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, ordered
@@ -117,7 +118,7 @@ def candidates(integrands: Sequence[Integrand]) -> list[Value]:
 
     Those come first that most is made of besides polynomials.
     """
-    values = ordered(_roots(integrands))
+    values = ordered(quantities(integrands))
     if len(values) > MOST_VALUES or sum(one.elements for one in values) > MOST_ELEMENTS:
         return []
     found = []
@@ -157,11 +158,6 @@ def _replaced(draw: Value, other: Value, above: Sequence[Value]) -> dict[int, Va
     return found
 
 
-def _roots(integrands: Sequence[Integrand]) -> list[Value]:
-    roots = [value for one in integrands for value, _ in one.factors]
-    return roots + [one.given for one in integrands if one.given is not None]
-
-
 class DrawInStrata:
     """The averages of a case within strata of one of its draws.
 
@@ -176,7 +172,7 @@ class DrawInStrata:
         self._integrands = integrands
         self._used = list(used)
         self._others = [at for at in range(len(integrands)) if at not in self._used]
-        self._above = ordered(_roots(integrands))
+        self._above = ordered(quantities(integrands))
         self._left = MOST_PARTS
 
     def first(self) -> tuple[list[InStratum], float] | None:
@@ -257,7 +253,7 @@ class DrawInStrata:
         self._left -= 1
         draw, errors = in_stratum(self.draw, stratum)
         values = _replaced(self.draw, draw, self._above)
-        integrands = [self._changed(one, values) for one in self._integrands]
+        integrands = [one.with_values(values) for one in self._integrands]
         moments = exact_moments([integrands[at] for at in self._used])
         others = exact_means([integrands[at] for at in self._others])
         if moments is None or others is None:
@@ -270,14 +266,6 @@ class DrawInStrata:
             means=means,
             covariance=moments.covariance(1),
             error=error,
-        )
-
-    def _changed(self, integrand: Integrand, values: dict[int, Value]) -> Integrand:
-        given = integrand.given
-        return dataclasses.replace(
-            integrand,
-            factors=tuple((values.get(id(one), one), power) for one, power in integrand.factors),
-            given=None if given is None else values.get(id(given), given),
         )
 
     def cut_further(self, parts: list[InStratum], directions: Floats) -> list[InStratum]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from dropcheck.analysis.existence import AffineDraw, line_of
 from dropcheck.analysis.sources_known import is_finite, of_draw, of_fixed, one_draw
-from dropcheck.language.graph import Kind, Value, in_order, kernel_of, ordered
+from dropcheck.language.graph import Kind, Value, in_order, kernel_of, ordered, random_inputs
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.vocabulary.defined_where import (
     GENERIC,
@@ -286,7 +286,7 @@ class Walk:
     def _chance(self, culprit: Value) -> float | None:
         """A bound of the chance that an argument, a line of one draw, lies outside the domain."""
         interval = culprit.function.defined.interval if culprit.kind == Kind.COMPUTED else None
-        drawn = [one for one in culprit.inputs if one.random]
+        drawn = random_inputs(culprit)
         if interval is None or drawn != [culprit.inputs[0]]:
             return None
         lines: dict[int, AffineDraw | None] = {}

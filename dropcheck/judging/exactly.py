@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from dropcheck.analysis.moments.exact import Integrand, exact_means
+from dropcheck.analysis.averaged_products import Integrand
+from dropcheck.analysis.moments.exact import exact_means
 from dropcheck.analysis.strategy import Certainty, Proportion
 from dropcheck.inference.comparison import Comparison
 from dropcheck.inference.enclosure import enclose

@@ -9,13 +9,8 @@ from functools import partial
 
 import numpy as np
 
-from dropcheck.analysis.moments.exact import (
-    ExactMoments,
-    Integrand,
-    exact_means,
-    exact_moments,
-    vanishes,
-)
+from dropcheck.analysis.averaged_products import ExactMoments, Integrand
+from dropcheck.analysis.moments.exact import exact_means, exact_moments, vanishes
 from dropcheck.analysis.moments.norms import Norms
 from dropcheck.analysis.moments.single_draw import Found
 from dropcheck.analysis.undefined import may_be_undefined

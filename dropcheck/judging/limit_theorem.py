@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.analysis.moments.exact import Integrand, exact_means
+from dropcheck.analysis.averaged_products import Integrand
+from dropcheck.analysis.moments.exact import exact_means
 from dropcheck.array_types import Floats
 from dropcheck.inference import budget
 from dropcheck.inference.comparison import Comparison

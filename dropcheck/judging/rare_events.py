@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dropcheck.analysis.moments.exact import ExactMoments
+from dropcheck.analysis.averaged_products import ExactMoments
 from dropcheck.analysis.strata import DrawInStrata, InStratum, Stratified, candidates, typical
 from dropcheck.array_types import Floats
 from dropcheck.judging.knowledge import (

@@ -198,8 +198,12 @@ def constant_beside(value: Value, constant: float | Array) -> Value:
 
 def ordered(roots: Iterable[Value]) -> list[Value]:
     """Every random value below some, each once, inputs before what is made from them."""
-    drawn = [value for value in roots if value.random]
-    return in_order(drawn, lambda value: [below for below in value.inputs if below.random])
+    return in_order([value for value in roots if value.random], random_inputs)
+
+
+def random_inputs(value: Value) -> list[Value]:
+    """The random ones of the values that a value is made of."""
+    return [below for below in value.inputs if below.random]
 
 
 def calls_below(roots: Iterable[Value]) -> list[CodeCall]:
@@ -270,6 +274,16 @@ def kernel_of(value: Value) -> Kernel:
     if not value.options:
         return kernel
     return partial(kernel, **{name: thawed(option) for name, option in value.options})
+
+
+def computed_from(value: Value, held: Mapping[int, Array]) -> Array:
+    """What a value is, from arrays of the random values below it, by their ids.
+
+    Raises:
+        KernelError: of a value that the function cannot take.
+    """
+    inputs = [held[id(one)] if one.random else one.constant for one in value.inputs]
+    return kernel_of(value)(*(inputs if value.function.takes_truth else map(number, inputs)))
 
 
 def number(array: Array) -> Array:

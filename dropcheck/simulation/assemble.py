@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dropcheck.analysis.products import below
 from dropcheck.language.cost import SAMPLE_ELEMENT_COST, draw_cost
 from dropcheck.language.drawn_from import Sources
 from dropcheck.language.graph import Kind, Value, joined_sources, kernel_of, ordered
@@ -269,7 +268,7 @@ def _plan(product: Value, values: list[Value]) -> _Crossing | None:
     little: the variance of an average over all pairs has a part that falls with the number of
     draws alone (Hoeffding 1948, eq. 5.13).
     """
-    left, right = (below(side) for side in product.inputs)
+    left, right = ({id(one) for one in ordered([side])} for side in product.inputs)
     drawn = sum(_cost(value) for value in values if id(value) in left | right)
     count = float(math.prod(product.shape))
     inner = (product.inputs[0].shape or (1,))[-1]

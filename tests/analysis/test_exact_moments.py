@@ -10,13 +10,8 @@ import numpy as np
 import pytest
 from lowered import expressed, lowered, lowering
 
-from dropcheck.analysis.moments.exact import (
-    ExactMoments,
-    Integrand,
-    exact_means,
-    exact_moments,
-    vanishes,
-)
+from dropcheck.analysis.averaged_products import ExactMoments, Integrand
+from dropcheck.analysis.moments.exact import exact_means, exact_moments, vanishes
 from dropcheck.analysis.moments.single_draw import Estimate, SingleDraw
 from dropcheck.analysis.polynomials import sources
 from dropcheck.analysis.polynomials.term_space import Space

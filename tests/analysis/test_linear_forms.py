@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from lowered import expressed, lowering
 
+from dropcheck.analysis.averaged_products import ExactMoments, Integrand
 from dropcheck.analysis.moments import linear_forms
-from dropcheck.analysis.moments.exact import ExactMoments, Integrand, exact_means, exact_moments
+from dropcheck.analysis.moments.exact import exact_means, exact_moments
 from dropcheck.analysis.moments.linear_forms import moments_of
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 

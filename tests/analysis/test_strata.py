@@ -12,7 +12,7 @@ from scipy import stats as laws
 from trials import lowered
 
 from dropcheck.analysis import strata
-from dropcheck.analysis.moments.exact import Integrand
+from dropcheck.analysis.averaged_products import Integrand
 from dropcheck.analysis.strata import DrawInStrata, Stratified, candidates
 from dropcheck.language.graph import operators
 from dropcheck.vocabulary.law_parts import QuantileLevel, Stratum

@@ -15,7 +15,7 @@ import pytest
 from audits import ALPHA, audited, cases, subject_of
 from scipy import special
 
-from dropcheck.analysis.moments.exact import ExactMoments
+from dropcheck.analysis.averaged_products import ExactMoments
 from dropcheck.audit import measurement
 from dropcheck.audit.audited_claims import Subject, built_in
 from dropcheck.audit.error_rates import AuditRow, Truth, VerdictCounts

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 from trials import averaged, lowered
 
-from dropcheck.analysis.moments.exact import ExactMoments
+from dropcheck.analysis.averaged_products import ExactMoments
 from dropcheck.analysis.moments.norms import Norms
 from dropcheck.judging.knowledge import BoundedAverages, ExactAverages, Knowledge, knowledge_of
 from dropcheck.results import Guarantee

@@ -11,7 +11,7 @@ import numpy as np
 from dropcheck.analysis.bounds import hull_of, hull_of_fixed
 from dropcheck.analysis.on_paper import EXACT, Rounded, near_jumps, value_on_paper
 from dropcheck.array_types import Floats
-from dropcheck.language.graph import Kind, Value, in_order, kernel_of, number
+from dropcheck.language.graph import Kind, Value, in_order, kernel_of, number, random_inputs
 from dropcheck.vocabulary.function import Array, KernelError
 from dropcheck.vocabulary.hulls import Hull
 from dropcheck.vocabulary.smoothness.ranges import Ranges, fixed
@@ -50,7 +50,7 @@ def draw_below(value: Value) -> Value | None:
         elif one.kind != Kind.COMPUTED:
             return None
         else:
-            stack.extend(below for below in one.inputs if below.random)
+            stack += random_inputs(one)
             if any(below.postponed for below in one.inputs):
                 return None
     return found if found is not None and _fits(value, found) else None
@@ -101,9 +101,7 @@ def _between(value: Value, draw: Value) -> list[Value]:
 
 
 def _ordered(values: Sequence[Value], draw: Value) -> list[Value]:
-    return in_order(
-        values, lambda one: () if one is draw else [below for below in one.inputs if below.random]
-    )
+    return in_order(values, lambda one: () if one is draw else random_inputs(one))
 
 
 @dataclass(frozen=True, slots=True)

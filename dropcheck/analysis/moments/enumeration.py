@@ -14,7 +14,7 @@ import numpy as np
 
 from dropcheck.analysis.on_paper import EXACT, Rounded, alike, near_jumps, value_on_paper
 from dropcheck.array_types import Floats
-from dropcheck.language.graph import Kind, Value, kernel_of, number, ordered
+from dropcheck.language.graph import Kind, Value, computed_from, number, ordered
 from dropcheck.vocabulary.function import Array, KernelError
 from dropcheck.vocabulary.law import argument_problem
 
@@ -93,11 +93,8 @@ def _computed(table: Outcomes, value: Value) -> Outcomes | None:
     size = math.prod(value.shape) * len(table.probabilities)
     if size > MOST_NUMBERS or any(one.postponed for one in value.inputs):
         return None
-    inputs = [table.held[id(one)] if one.random else one.constant for one in value.inputs]
-    if not value.function.takes_truth:
-        inputs = [number(one) for one in inputs]
     try:
-        table.held[id(value)] = kernel_of(value)(*inputs)
+        table.held[id(value)] = computed_from(value, table.held)
     except KernelError:
         return None
     return table

@@ -7,11 +7,16 @@ from the moments of the laws alone, whatever the size of the arrays.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 
+from dropcheck.analysis.averaged_products import (
+    ExactMoments,
+    Integrand,
+    ValuePowers,
+    quantities,
+)
 from dropcheck.analysis.conditioned import conditioned
 from dropcheck.analysis.factorised import Factorised
 from dropcheck.analysis.moments.enumeration import Outcomes, outcomes_of
@@ -23,7 +28,6 @@ from dropcheck.analysis.polynomials.letters import Centred, Identities
 from dropcheck.analysis.polynomials.normal_form import NormalForms
 from dropcheck.analysis.polynomials.polynomial import Polynomial, mean_of_elements, value_of
 from dropcheck.analysis.polynomials.terms import TINY, Atom, Monomial
-from dropcheck.analysis.products import ValuePowers
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Value
 from dropcheck.vocabulary.functions.algebra import PolynomialError, TooLargeError
@@ -34,50 +38,6 @@ FEW_OUTCOMES, MOST_OUTCOMES = 256, 20_000
 MANY_FACTORS = 4
 # Of a mean or a covariance by its factors, some of which are known by bounds alone.
 MOST_OFF = 1e-6
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Integrand:
-    """[given] · Π (value − centre)^power, averaged over the elements of a draw."""
-
-    factors: ValuePowers
-    given: Value | None = None
-    centres: tuple[float, ...] = ()  # a number for each factor
-
-
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
-class ExactMoments:
-    """Means of integrands f, and the parts of their covariances by the groups that link them.
-
-    Where draws are combined, each of a group with each of the others, a part that needs the groups
-    L in common falls with the number of draws to the power −|L| (Hoeffding 1948, section 5). Where
-    they are not, all draws are one group, 0, and there is one part, the covariance itself.
-
-    `error` bounds, in units of the sizes, what may be off: a mean by error · (|mean| + deviation),
-    a covariance by error · the product of the two deviations. No variance is below the truth by
-    more than that, and none whose digits are lost is below it at all. `means_off` bounds the errors
-    of means where they are known to be less.
-    """
-
-    means: Floats
-    components: Mapping[frozenset[int], Floats]
-    error: float
-    means_off: Floats | None = None
-
-    @property
-    def mean_errors(self) -> Floats:
-        """Bounds of what each mean may be off."""
-        if self.means_off is not None:
-            return self.means_off
-        deviations = np.sqrt(np.maximum(self.covariance(1).diagonal(), 0.0))
-        return self.error * (np.abs(self.means) + deviations)
-
-    def covariance(self, draws: int) -> Floats:
-        """The covariance matrix of averages over blocks of so many draws of each group."""
-        total = np.zeros((len(self.means), len(self.means)))
-        for linked, component in self.components.items():
-            total = total + component * float(draws) ** -len(linked)
-        return total
 
 
 def exact_moments(
@@ -169,8 +129,7 @@ def vanishes(value: Value) -> bool:
 
 def _of_outcomes(integrands: Sequence[Integrand], most: int) -> ExactMoments | None:
     """By all outcomes, where every draw is discrete and there are at most so many."""
-    roots = [value for one in integrands for value, _ in one.factors]
-    roots += [one.given for one in integrands if one.given is not None]
+    roots = quantities(integrands)
     table = outcomes_of(roots, most)
     if table is None:
         return None
@@ -229,8 +188,7 @@ def _lost(products: Floats) -> bool:
 def _in_outcomes(integrand: Integrand, table: Outcomes) -> Floats:
     """An integrand in each outcome."""
     whole: Floats = np.ones(1)
-    centres = integrand.centres or (0.0,) * len(integrand.factors)
-    for (value, power), centre in zip(integrand.factors, centres, strict=True):
+    for value, power, centre in integrand.centred:
         whole = whole * (table.values(value) - centre) ** power
     if integrand.given is not None:
         # where the condition fails a quantity need not be defined
@@ -348,8 +306,7 @@ def _polynomial(reading: NormalForms, integrand: Integrand) -> Polynomial:
     """
     space = reading.letters.space
     whole: Polynomial | None = None
-    centres = integrand.centres or (0.0,) * len(integrand.factors)
-    for (value, power), centre in zip(integrand.factors, centres, strict=True):
+    for value, power, centre in integrand.centred:
         quantity = reading.polynomial(value)
         if centre:
             quantity = quantity + -float(centre)

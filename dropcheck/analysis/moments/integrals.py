@@ -13,7 +13,7 @@ from dropcheck.analysis.moments.single_draw import (
     expectation,
     norm_of,
 )
-from dropcheck.language.graph import Kind, Value
+from dropcheck.language.graph import Kind, Value, random_inputs
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY
 
 # So many at most that differ, as each takes milliseconds.
@@ -50,7 +50,7 @@ def is_function_of_one_draw(value: Value) -> bool:
         return False
     one = value
     while one.kind == Kind.COMPUTED:
-        drawn = [below for below in one.inputs if below.random]
+        drawn = random_inputs(one)
         straight = (
             one.function.additive or one.function.rearranges or one.function in (MULTIPLY, DIVIDE)
         )

@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from dropcheck.analysis.averaged_products import Integrand
 from dropcheck.analysis.moments.law_bounds import fixed_arguments
 from dropcheck.analysis.polynomials.terms import TINY
-from dropcheck.analysis.products import Summand
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.vocabulary.functions.algebra import PolynomialError
@@ -54,7 +54,7 @@ class ProductMoments:
     covariances_off: Floats
 
 
-def linear_factors(summand: Summand) -> list[tuple[Value, float]]:
+def linear_factors(summand: Integrand) -> list[tuple[Value, float]]:
     """The factors of a summand, each less a number.
 
     Raises:
@@ -63,8 +63,7 @@ def linear_factors(summand: Summand) -> list[tuple[Value, float]]:
     if summand.given is not None:
         raise PolynomialError
     found: list[tuple[Value, float]] = []
-    centres = summand.centres or (0.0,) * len(summand.factors)
-    for (value, power), centre in zip(summand.factors, centres, strict=True):
+    for value, power, centre in summand.centred:
         factors = factors_of(value)
         if centre and len(factors) > 1:
             raise PolynomialError

@@ -18,7 +18,7 @@ from typing import Protocol
 import numpy as np
 
 from dropcheck.analysis.existence import AffineDraw
-from dropcheck.language.graph import Kind, Value, kernel_of, number, ordered
+from dropcheck.language.graph import Kind, Value, computed_from, ordered, random_inputs
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.functions.elementwise import DIVIDE
 from dropcheck.vocabulary.majorants.sums_of_squares import MOST_WEIGHTS, weights_of_sample
@@ -183,15 +183,14 @@ def _linear_image(value: Value, density: Callable[[Value], float]) -> Array | No
         if one.kind == Kind.DRAW:
             held[id(one)] = next(rows).reshape(*one.shape, count + 1)
             continue
-        inputs = [held[id(below)] if below.random else below.constant for below in one.inputs]
-        held[id(one)] = np.asarray(kernel_of(one)(*map(number, inputs)))
+        held[id(one)] = np.asarray(computed_from(one, held))
     found = held[id(value)].reshape(-1, count + 1)
     return found[:, :-1] - found[:, -1:]
 
 
 def _is_linear(value: Value) -> bool:
     """Whether a value is a draw that depends on no other, or linear in what is random below it."""
-    random = [one for one in value.inputs if one.random]
+    random = random_inputs(value)
     if value.kind == Kind.DRAW:
         return not random and value.law is not None and value.law.own_axes is None
     if value.kind != Kind.COMPUTED or any(one.postponed for one in value.inputs):

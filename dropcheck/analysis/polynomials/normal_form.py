@@ -7,7 +7,7 @@ from typing import Protocol
 
 from dropcheck.analysis.polynomials.polynomial import Polynomial
 from dropcheck.analysis.polynomials.term_space import Space
-from dropcheck.language.graph import Kind, Value, in_order, number, thawed
+from dropcheck.language.graph import Kind, Value, in_order, number, random_inputs, thawed
 from dropcheck.vocabulary.function import Function, PolynomialRule
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.functions.elementwise import MULTIPLY, POWER
@@ -117,7 +117,7 @@ class NormalForms:
                 value = squared[0]
             elif (value.function.polynomial or self.letters.opened(value.function)) is None:
                 return ()
-        return [one for one in value.inputs if one.random]
+        return random_inputs(value)
 
     def _read(self, value: Value) -> Polynomial:
         if not value.random:
