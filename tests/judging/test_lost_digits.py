@@ -90,6 +90,14 @@ EVENTS = [
     ("x ~ normal(0, 1e-16)", "P(1 + x > 1) == 0.5", OPEN),
     ("n ~ poisson(50)", "P(sigmoid(n) < 1) == 1", OPEN),
     ("n ~ poisson(50)", "P(floor(sigmoid(n)) == 0) == 1", OPEN),
+    # what is too small for float64
+    ("x ~ normal(800, 1)", "P(exp(-x) > 0) == 1", OPEN),
+    ("x ~ normal(0, 400)[5]", "P(min(softmax(x)) > 0) == 1", OPEN),
+    ("u ~ exponential(1e-4)[99]", "P(prod(u) > 0) == 1", OPEN),
+    ("x ~ normal(800, 1)", "P(exp(-x) >= 0) == 1", VERIFIED),
+    ("x ~ normal(-50, 1)", "P(relu(x + 45) > 0) < 1e-3", VERIFIED),
+    ("x ~ normal(-50, 1)", "P(floor(x + 49.5) == 0) < 0.4", VERIFIED),
+    ("x ~ normal(-50, 1);u ~ uniform(0, 1)", "P((x > -45) * u > 0) < 1e-3", VERIFIED),
     ("x ~ normal(0, 1)", "P((1e6 + x) - 1e6 > 0.5) == 0.3085", VERIFIED),
     # what is equal on paper, or clear elsewhere to the same side
     ("x ~ normal(9, 1)", "P(x**3 == x * x * x) == 1", VERIFIED),
@@ -136,6 +144,7 @@ def test_rounding_decides_no_average_of_jumps(model: str, claim: str) -> None:
 QUANTILES = [
     ("x ~ normal(45, 1);y = sigmoid(x)", "Median(y) < 1", OPEN),  # true
     ("x ~ normal(45, 1);y = sigmoid(-x)", "Median(y) > 0", VERIFIED),
+    ("x ~ normal(800, 1);y = exp(-x)", "Median(y) > 0", OPEN),  # true
     ("x ~ normal(0, 1);y = (1e16 + x) - 1e16", "Quantile(y, 0.8) == 0.84", OPEN),  # true
     ("x ~ normal(0, 1);y = (1e10 + x) - 1e10", "Quantile(y, 0.8) == 0.8416", VERIFIED),
     ("x ~ normal(0, 1);y = relu(x)", "Median(y) < 0", REFUTED),

@@ -16,6 +16,9 @@ from dropcheck.results import Verdict
 from dropcheck.simulation import MAIN, PILOT, Counted, unclear_in
 from dropcheck.vocabulary.jumps import LARGEST_BOUND
 
+# Counterexamples that rounding may decide, which no others outnumber any more.
+MANY = 64
+
 
 def unless_unclear(run: CaseRun, finding: Finding) -> Finding:
     """A finding on an event; undecided where rounding may decide it.
@@ -39,6 +42,8 @@ def unless_unclear(run: CaseRun, finding: Finding) -> Finding:
             doubtful += int((fails.any(axis=0) & ~sure).sum())
             if certain > doubtful:
                 return finding
+            if doubtful > MANY + 2 * certain:
+                break
         return _undecided(finding) if doubtful else finding
     draws = draws_to_look_at(program)
     _, unclear = unclear_in(program, run.generator(MAIN, 0), signs, draws, LARGEST_BOUND)

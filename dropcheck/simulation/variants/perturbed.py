@@ -18,11 +18,19 @@ from dropcheck.language.graph import Kind, Value, folded, in_order, number, thaw
 from dropcheck.simulation.steps import Step, computed
 from dropcheck.simulation.variants.elsewhere import draws_of
 from dropcheck.vocabulary import defined_where, jumps
-from dropcheck.vocabulary.function import Array, Function, KernelError
+from dropcheck.vocabulary.function import (
+    LINEAR,
+    Array,
+    Function,
+    KernelError,
+    scales_together,
+)
 from dropcheck.vocabulary.jumps import LARGEST_BOUND, AtZero
 
 # What a result is moved by: the distance to the next number, which is two roundings at most.
 MOVED_SHARE = 2.0**-52
+# What 0 may stand for where a number is too small for float64.
+SMALLEST = 5e-324
 # How many times the change that is seen is allowed for: it is seen in few draws.
 ALLOWED = 8.0
 # Whole numbers up to here are exact where they come of whole numbers, or are counted.
@@ -146,7 +154,8 @@ class Perturbed:
         rational = not _transcends(function)
         whole = _counts(function) or (rational and all(map(_whole, inputs)))
         copied = rational and _is_copied(result, inputs)
-        return self._off(other, counted=whole, copied=copied)
+        other = self._off(other, counted=whole, copied=copied)
+        return other if whole else _unless_too_small(function, inputs, result, other)
 
     def _reversed(
         self,
@@ -256,6 +265,23 @@ def _is_copied(result: Array, inputs: Sequence[Array]) -> Array | bool:
     if len(inputs) != 1 or inputs[0].shape != result.shape:
         return False
     return np.asarray(np.abs(number(inputs[0])) == np.abs(result))
+
+
+def _unless_too_small(
+    function: Function, inputs: Sequence[Array], result: Array, other: Array
+) -> Array:
+    """What may stand for a result of 0 of numbers of which none is, as exp(-800) is 0 in float64.
+
+    That of sums, and of functions as relu, is 0 on paper.
+    """
+    zero = result == 0
+    if function.degree is LINEAR or scales_together(function) or not zero.any():
+        return other
+    for array in inputs:
+        same = array.shape == result.shape  # else a draw is looked at as a whole
+        own = array if same else np.abs(array).reshape(-1, array.shape[-1]).min(axis=0)
+        zero = zero & (own != 0)
+    return np.where(zero, SMALLEST, other)
 
 
 def _unless_tied(
