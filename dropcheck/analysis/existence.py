@@ -1,134 +1,33 @@
-"""Which moments a quantity has, as far as the laws in its expression settle it.
+"""Which moments a quantity lacks, as far as the laws in its expression settle it.
 
 The laws are known; what each function makes of the moments of its arguments, its entry in the
 vocabulary says. A normal has all moments, Student's t with ν degrees of freedom those of orders
-below ν; where an expression settles nothing, some may or may not exist.
+below ν; where an expression settles nothing, some may or may not exist. Which surely do, bounds of
+norms say (`moments/norms`).
 
-What is a line a·x + b of a single draw x has the law of x, moved and stretched. Near 0 its
-probability falls as a power of the distance, which says what moments its reciprocal has; and where
-the law's tail is exponential, its rate says what moments the exponential function has.
+Of a line of a single draw the law says all: near 0 its probability falls as a power of the
+distance, which says what moments its reciprocal has; and where the law's tail is exponential, its
+rate says what moments the exponential function has.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 
-import numpy as np
-
+from dropcheck.analysis.moments.law_bounds import AffineDraw, line_of
+from dropcheck.analysis.moments.norms import Norms
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.graph import Kind, Value, operators, ordered, random_inputs
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, NEGATIVE, SUBTRACT
 from dropcheck.vocabulary.functions.reductions import MEAN, SUM
-from dropcheck.vocabulary.growth import ALL_MOMENTS, UNKNOWN_MOMENTS, Operand, Order
-from dropcheck.vocabulary.law import Law
-
-# Nearer to an end of the support than this, rounding may have put 0 on either side of it.
-_ROUNDING = 1e-9
+from dropcheck.vocabulary.growth import Operand
 
 
-@dataclass(frozen=True, slots=True)
-class AffineDraw:
-    """factor · draw + shift, of a draw whose arguments are known numbers; the factor is not 0.
-
-    `largest` is the largest shift on the way, in the draw's own unit: rounding is relative to it.
-    """
-
-    law: Law
-    arguments: tuple[float, ...]
-    factor: float = 1.0
-    shift: float = 0.0
-    largest: float = 0.0
-
-    def less(self, point: float) -> AffineDraw:
-        """Its distance from a point."""
-        return replace(self, shift=self.shift - point)
-
-    def near_zero(self) -> float | None:
-        """The power with which P(|line| < ε) falls in ε, infinite where it is 0; None: unknown."""
-        zero = -self.shift / self.factor
-        if not math.isfinite(zero):
-            return None
-        low, high = self.law.support(*self.arguments)
-        powers = self.law.near_ends
-        at_low, at_high = (None, None) if powers is None else powers(*self.arguments)
-        for end, power in ((low, at_low), (high, at_high)):
-            if zero == end:
-                return power
-            if abs(zero - end) <= _ROUNDING * max(abs(zero), self.largest):
-                return None
-        if zero < low or zero > high:
-            return math.inf
-        return None if powers is None else 1.0
-
-    def greatest_density(self) -> float:
-        """A number that its density is at most; infinite where none is known."""
-        law, arguments = self.law, tuple(map(np.float64, self.arguments))
-        if law.discrete or law.mode is None or law.constant(*self.arguments) is not None:
-            return math.inf
-        with np.errstate(all="ignore"):
-            mode = np.float64(law.mode(*arguments))
-            found = float(np.exp(law.log_density_inside(mode, *arguments))) / abs(self.factor)
-        return found * (1 + _ROUNDING) if math.isfinite(found) else math.inf
-
-    def rates(self) -> tuple[float | None, float | None]:
-        """The rates of the tails towards -∞ and towards ∞; None where one is unknown."""
-        rates = self.law.tails
-        tails = (None, None) if rates is None else rates(*self.arguments)
-        down, up = (
-            math.inf if math.isfinite(end) else None if tail is None else tail / abs(self.factor)
-            for end, tail in zip(self.law.support(*self.arguments), tails, strict=True)
-        )
-        return (down, up) if self.factor > 0 else (up, down)
-
-
-def line_of(value: Value, below: list[AffineDraw | None]) -> AffineDraw | None:
-    """A random quantity as a line of one draw, from its inputs as lines; None where it is none."""
-    if value.kind == Kind.DRAW:
-        known = tuple(argument.known for argument in value.inputs)
-        numbers = tuple(one for one in known if isinstance(one, float))
-        if value.law is None or len(numbers) < len(known):
-            return None
-        return AffineDraw(law=value.law, arguments=numbers)
-    function = value.function
-    if function.rearranges:  # elements of an array of draws have one law
-        return below[0]
-    if function is NEGATIVE:
-        return _moved(below[0], -1.0, 0.0)
-    if function not in (ADD, SUBTRACT, MULTIPLY, DIVIDE):
-        return None
-    left, right = value.inputs
-    if left.random and right.random:
-        return None
-    line, known_side = (below[0], right.known) if left.random else (below[1], left.known)
-    if not isinstance(known_side, float):
-        return None
-    match function.name:
-        case ADD.name:
-            return _moved(line, 1.0, known_side)
-        case SUBTRACT.name:
-            sign = 1.0 if left.random else -1.0
-            return _moved(line, sign, -sign * known_side)
-        case MULTIPLY.name:
-            return _moved(line, known_side, 0.0)
-        case _:
-            return _moved(line, 1 / known_side, 0.0) if left.random and known_side else None
-
-
-def _moved(line: AffineDraw | None, factor: float, shift: float) -> AffineDraw | None:
-    if line is None:
-        return None
-    stretched, moved = line.factor * factor, line.shift * factor + shift
-    if not (stretched and math.isfinite(stretched) and math.isfinite(moved)):
-        return None
-    largest = max(line.largest, abs(shift / stretched), abs(moved / stretched))
-    return replace(line, factor=stretched, shift=moved, largest=largest)
-
-
-def moment_order(value: Value) -> Order:
-    """The order of a quantity: up to which moments it surely has, and from which it has none."""
+def moment_order(value: Value) -> float:
+    """The order from which on a quantity has no moments; infinite where none is known."""
+    norms = Norms(integrate=False)
     known: dict[int, tuple[Operand, AffineDraw | None]] = {}
     dense: dict[int, AffineDraw | None] = {}
     for one in ordered([value]):
@@ -141,6 +40,7 @@ def moment_order(value: Value) -> Order:
             quantity=one,
             shape=one.shape,
             order=_of_draw(one) if one.kind == Kind.DRAW else one.function.growth.order(operands),
+            has_moment=lambda order, one=one: norms.norm(one, max(order, 1.0)) < math.inf,  # type: ignore[misc]  # the one of this step
             reciprocal=_reciprocal(one, operands, line, dense=id(one) in dense),
             rates=None if line is None else line.rates(),
             random=True,
@@ -148,7 +48,7 @@ def moment_order(value: Value) -> Order:
             independent=_independent(one),
         )
         known[id(one)] = (operand, line)
-    return known[id(value)][0].order if value.random else ALL_MOMENTS
+    return known[id(value)][0].order if value.random else math.inf
 
 
 def _fixed(value: Value) -> Operand:
@@ -163,17 +63,14 @@ def _independent(value: Value) -> bool:
     return not any(argument.random for argument in value.inputs)
 
 
-def _of_draw(value: Value) -> Order:
+def _of_draw(value: Value) -> float:
     law = value.law
     known = [argument.known for argument in value.inputs]
     if law is None or any(argument.random for argument in value.inputs):
-        return UNKNOWN_MOMENTS  # the law of the arguments has a say
-    if law.moments == math.inf:
-        return ALL_MOMENTS
+        return math.inf  # the law of the arguments has a say
     if not all(isinstance(argument, float) for argument in known):
-        return UNKNOWN_MOMENTS  # arrays of arguments: each element has an order of its own
-    order = law.moment_order(*known)
-    return Order(order, order)
+        return math.inf  # arrays of arguments: each element has an order of its own
+    return law.moment_order(*known)
 
 
 def _is_dense(
@@ -221,16 +118,14 @@ def _drawn(value: Value) -> Value:
 
 def _reciprocal(
     value: Value, operands: list[Operand], line: AffineDraw | None, *, dense: bool
-) -> Order:
+) -> float:
     """The order of a random quantity's reciprocal: how its probability falls towards 0."""
     if line is not None:
         power = line.near_zero()
-        return UNKNOWN_MOMENTS if power is None else Order(power, power)
+        return math.inf if power is None else power
     if dense:  # E|1/u| is at least the integral of d/|t| around 0, which is infinite
-        return Order(0.0, 1.0)
-    return (
-        UNKNOWN_MOMENTS if value.kind == Kind.DRAW else value.function.growth.reciprocal(operands)
-    )
+        return 1.0
+    return math.inf if value.kind == Kind.DRAW else value.function.growth.reciprocal(operands)
 
 
 def missing_moment(lowered: LoweredCase) -> Explanation | None:
@@ -264,7 +159,7 @@ def _missing(lowered: LoweredCase, *, twice: bool) -> Explanation | None:
         for quantity in value.inputs:
             if not any(map(_may_lack_moments, ordered([quantity]))):
                 continue  # a quick answer, as a recurrence has thousands of values
-            never = moment_order(quantity).never
+            never = moment_order(quantity)
             if not twice and never <= needed:
                 order = max(never, 1)
                 moment = "mean" if order == 1 else "variance" if order <= 2 else "such moment"

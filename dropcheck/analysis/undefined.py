@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dropcheck.analysis.existence import AffineDraw, line_of
+from dropcheck.analysis.moments.law_bounds import AffineDraw, line_of
 from dropcheck.analysis.sources_known import is_finite, of_draw, of_fixed, one_draw
 from dropcheck.language.graph import Kind, Value, in_order, kernel_of, ordered, random_inputs
 from dropcheck.reasons import Explanation, Reason

@@ -17,7 +17,7 @@ from typing import Protocol
 
 import numpy as np
 
-from dropcheck.analysis.existence import AffineDraw
+from dropcheck.analysis.moments.law_bounds import AffineDraw
 from dropcheck.language.graph import Kind, Value, computed_from, ordered, random_inputs
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.functions.elementwise import DIVIDE

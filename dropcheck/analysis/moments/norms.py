@@ -15,9 +15,8 @@ from functools import partial
 import numpy as np
 
 from dropcheck.analysis.bounds import OUTWARD, Hulls, held_by, hull_of, hull_of_fixed
-from dropcheck.analysis.existence import AffineDraw, line_of
 from dropcheck.analysis.moments.dissection import Dissected, Dissection, turns_with
-from dropcheck.analysis.moments.exponents import Exponents, Straight, joined, proxy_of
+from dropcheck.analysis.moments.exponents import Exponents, joined, proxy_of
 from dropcheck.analysis.moments.independence import (
     Alignment,
     alignment_of,
@@ -29,11 +28,13 @@ from dropcheck.analysis.moments.independence import (
 )
 from dropcheck.analysis.moments.integrals import Integrals, is_function_of_one_draw
 from dropcheck.analysis.moments.law_bounds import (
+    AffineDraw,
     draw_log_moment,
     draw_mean,
     draw_norm,
     draw_spread,
     drawn_about_zero,
+    line_of,
     variance_proxy,
 )
 from dropcheck.analysis.moments.negative_moments import inverse_of_line, weights_of_squares
@@ -76,7 +77,7 @@ class Norms:
         self._quantities: dict[int, NormedValue] = {}
         self.bounds = 0  # that have been worked out
         self.hulls = Hulls()
-        self._exponents = Exponents()
+        self.exponents = Exponents()
         self._dissection = Dissection(
             lambda value: self._quantities[id(value)].depth,
             lambda value: self._quantities[id(value)].turns_with,
@@ -141,10 +142,6 @@ class Norms:
         if quantity.use.independent or not quantity.random:
             return None
         return self._dissection.of(quantity.value)
-
-    def straight(self, quantity: NormedValue) -> Straight | None:
-        """A quantity as a sum of quadratics that share no draw; None where it is none."""
-        return self._exponents.straight(quantity.value)
 
     def _work_out(self, quantity: NormedValue, kind: str, order: float) -> None:
         if (kind, order) in quantity.known:
@@ -279,7 +276,7 @@ class NormedValue:
         """v, with log E exp(t (x - E x)) at most v t² / 2 for every t."""
         found = variance_proxy(self.hull, self.line) if self.random else 0.0
         if found == INF:
-            line = self.norms.straight(self)
+            line = self.norms.exponents.straight(self.value)
             found = proxy_of(line, lambda one: self.norms.quantity(one).variance_proxy)
         return _outward(found)
 
@@ -360,7 +357,7 @@ def _log_moment(quantity: NormedValue, t: float, exhausted: bool) -> tuple[float
             found = draw_log_moment(quantity.value, quantity.below, t)
         else:
             whole = quantity.use.independent and not quantity.value.function.picks
-            line = None if whole else quantity.norms.straight(quantity)
+            line = None if whole else quantity.norms.exponents.straight(quantity.value)
             if line is not None:
                 known = quantity.norms.quantity
                 found = t * line.shift + summed(p.log_moment(known(p.of), t) for p in line.parts)

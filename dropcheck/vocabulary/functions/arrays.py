@@ -22,7 +22,7 @@ from dropcheck.vocabulary.function import (
     values,
 )
 from dropcheck.vocabulary.functions import linear_maps
-from dropcheck.vocabulary.growth import ANY_GROWTH, REARRANGED
+from dropcheck.vocabulary.growth import BY_HULL, REARRANGED
 from dropcheck.vocabulary.hulls import picking, unknown
 from dropcheck.vocabulary.majorants import elements, growing
 from dropcheck.vocabulary.majorants.rule import Came
@@ -282,7 +282,7 @@ ELEMENTS = entry(
 SIGNS = (ARRAY, SUBSCRIPT, ELEMENTS)
 TAKE = entry(
     "take", _take, "elements of a vector, or rows of a matrix, by index, from 0; −1 is the last",
-    hulls.picking_first, growth.no_heavier(elements.TakenAt()), parameters=values("x i"),
+    hulls.picking_first, growth.Growth(elements.TakenAt()), parameters=values("x i"),
     shape=_take_shape, picks=True, polynomial=linear_maps.take, defined=defined_where.TAKEN,
 )  # fmt: skip
 
@@ -295,11 +295,11 @@ _FILLED: dict[str, Any] = {  # `ones(2, 3)` or `ones([2, 3])`
 
 ARRAYS = (
     entry("size", lambda x: np.array([float(math.prod(x.shape[:-1]))]), "number of elements",
-          unknown, ANY_GROWTH, shape=lambda _shapes, _options: (), of_shape=True,
+          unknown, BY_HULL, shape=lambda _shapes, _options: (), of_shape=True,
           elsewhere=("len",)),
     entry("shape", lambda x: np.array(x.shape[:-1], dtype=np.float64)[:, None],
-          "lengths of the axes", unknown, ANY_GROWTH, shape=_shape_of_shape, of_shape=True),
-    entry("one_hot", _one_hot, "1 at index i of n, else 0", hulls.within(0.0, 1.0), growth.BOUNDED,
+          "lengths of the axes", unknown, BY_HULL, shape=_shape_of_shape, of_shape=True),
+    entry("one_hot", _one_hot, "1 at index i of n, else 0", hulls.within(0.0, 1.0), growth.BY_HULL,
           parameters=_INDEX, shape=_one_hot_shape, indicator=True,
           defined=defined_where.PLACED),
     entry("bincount", _bincount, "how often each of 0 … n−1 occurs", unknown,
@@ -319,21 +319,21 @@ ARRAYS = (
 
 FIXED = (
     entry("arange", lambda *, n: np.arange(float(count(n, "n")))[:, None], "0, 1, …, n−1",
-          unknown, ANY_GROWTH, parameters=(option("n"),), shape=_arange_shape, vector=True,
+          unknown, BY_HULL, parameters=(option("n"),), shape=_arange_shape, vector=True,
           elsewhere=("range",)),
     entry("linspace", lambda a, b, *, n: np.linspace(a, b, count(n, "n"), axis=0),
           "n numbers from a to b, both ends in, evenly spaced", unknown,
-          growth.within(growing.Picked(0, smooth=False)),
+          growth.Growth(growing.Picked(0, smooth=False)),
           parameters=(*PAIR, option("n")), shape=_linspace_shape, vector=True),
     entry("ones", lambda *, sizes: np.ones((*as_sizes(sizes), 1)),
-          "all 1, of the shape given: ones(2, 3)", unknown, ANY_GROWTH, **_FILLED),
+          "all 1, of the shape given: ones(2, 3)", unknown, BY_HULL, **_FILLED),
     entry("zeros", lambda *, sizes: np.zeros((*as_sizes(sizes), 1)),
-          "all 0, of the shape given: zeros(2, 3)", unknown, ANY_GROWTH, **_FILLED),
+          "all 0, of the shape given: zeros(2, 3)", unknown, BY_HULL, **_FILLED),
     entry("full", _full, "all v, of the shape given: full([2, 3], v)", unknown,
-          growth.within(elements.Rearranged()), parameters=(option("shape"), *values("v")),
+          growth.Growth(elements.Rearranged()), parameters=(option("shape"), *values("v")),
           shape=_full_shape, polynomial=linear_maps.full,
           defined=defined_where.REARRANGED),
     entry("eye", lambda *, n: np.eye(count(n, "n"))[:, :, None], "identity matrix of n rows",
-          unknown, ANY_GROWTH, parameters=(option("n"),),
+          unknown, BY_HULL, parameters=(option("n"),),
           shape=lambda _shapes, options: (count(options["n"], "n"),) * 2, elsewhere=("identity",)),
 )  # fmt: skip

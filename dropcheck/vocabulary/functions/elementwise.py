@@ -24,7 +24,7 @@ from dropcheck.vocabulary.function import (
     values,
 )
 from dropcheck.vocabulary.functions import algebra
-from dropcheck.vocabulary.growth import ANY_GROWTH, BOUNDED
+from dropcheck.vocabulary.growth import BY_HULL
 from dropcheck.vocabulary.hulls import rising, unknown
 from dropcheck.vocabulary.majorants import exponentials, powers
 from dropcheck.vocabulary.smoothness import pieces, ranges, slopes
@@ -89,13 +89,13 @@ DIVIDE = _sign("a / b", "/", np.divide, "quotient", hulls.quotient, growth.QUOTI
                defined=defined_where.QUOTIENT)  # fmt: skip
 FLOOR_DIVIDE = _sign(
     "a // b", "//", np.floor_divide, "quotient, rounded down", unknown,
-    growth.within(powers.WholeQuotient()),
+    growth.Growth(powers.WholeQuotient()),
     cost=usual, divides=True, ranges=pieces.floor_divide, jumps=jumps.whole_quotient,
     defined=defined_where.WHOLE_QUOTIENT,
 )  # fmt: skip
 MODULO = _sign(
     "a % b", "%", np.remainder, "remainder, of the divisor's sign", unknown,
-    growth.within(powers.Remainder()),
+    growth.Growth(powers.Remainder()),
     cost=usual, divides=True, elsewhere=("mod", "remainder"), ranges=pieces.modulo,
     jumps=jumps.whole_quotient,
     defined=defined_where.REMAINDER,
@@ -124,7 +124,7 @@ _linear = growth.linear
 
 
 def _logarithm(factor: float) -> growth.Growth:
-    return growth.within(exponentials.Logarithm(factor))
+    return growth.Growth(exponentials.Logarithm(factor))
 
 
 ROUND = entry(
@@ -161,7 +161,7 @@ MINIMUM = entry(
 
 NUMBERS = (
     ABS,
-    entry("sign", np.sign, "1, 0 or −1, as x is above, at or below 0", rising, BOUNDED,
+    entry("sign", np.sign, "1, 0 or −1, as x is above, at or below 0", rising, BY_HULL,
           elsewhere=("sgn",), jumps=jumps.whole, ranges=pieces.steps(np.sign),
           defined=defined_where.SIZE),
     SQRT,
@@ -184,17 +184,17 @@ NUMBERS = (
           ranges=slopes.LOG10,
           jumps=jumps.AtZero((0,)), defined=defined_where.LOGARITHM),
     entry("log1p", np.log1p, "log(1 + x)", rising,
-          growth.within(exponentials.LogarithmOfOneMore()), ranges=slopes.LOG1P,
+          growth.Growth(exponentials.LogarithmOfOneMore()), ranges=slopes.LOG1P,
           defined=defined_where.LOGARITHM_OF_ONE_MORE),
     entry("xlogy", Special("xlogy"), "x log(y), 0 where x is 0", hulls.entropy,
-          growth.within(exponentials.TimesLogarithm()),
+          growth.Growth(exponentials.TimesLogarithm()),
           parameters=values("x y"), ranges=slopes.x_log_y,
           defined=defined_where.TIMES_LOGARITHM),
-    entry("sin", np.sin, "sine", _BALL, BOUNDED, latex=r"\sin", ranges=slopes.WAVE,
+    entry("sin", np.sin, "sine", _BALL, BY_HULL, latex=r"\sin", ranges=slopes.WAVE,
           defined=defined_where.WAVE),
-    entry("cos", np.cos, "cosine", _BALL, BOUNDED, latex=r"\cos", ranges=slopes.WAVE,
+    entry("cos", np.cos, "cosine", _BALL, BY_HULL, latex=r"\cos", ranges=slopes.WAVE,
           defined=defined_where.WAVE),
-    entry("tan", np.tan, "tangent", unknown, ANY_GROWTH, latex=r"\tan",
+    entry("tan", np.tan, "tangent", unknown, BY_HULL, latex=r"\tan",
           defined=defined_where.TANGENT),
     entry("arcsin", np.arcsin, "inverse sine", rising, growth.bounded(lambda _: math.pi / 2),
           latex=r"\arcsin", elsewhere=("asin",), ranges=slopes.ARCSIN,
@@ -202,7 +202,7 @@ NUMBERS = (
     entry("arccos", np.arccos, "inverse cosine", hulls.falling, growth.bounded(lambda _: math.pi),
           latex=r"\arccos", elsewhere=("acos",), ranges=slopes.ARCCOS,
           defined=defined_where.ARC_COSINE),
-    entry("arctan", np.arctan, "inverse tangent", rising, BOUNDED,
+    entry("arctan", np.arctan, "inverse tangent", rising, BY_HULL,
           latex=r"\arctan", elsewhere=("atan",), ranges=slopes.ARCTAN,
           defined=defined_where.ENTIRE_THROUGH_ZERO),
     entry("arctan2", np.arctan2, "angle of the point (x, y), from −pi to pi", unknown,
@@ -214,13 +214,13 @@ NUMBERS = (
     entry("cosh", np.cosh, "hyperbolic cosine", unknown, _BOTH_WAYS, latex=r"\cosh",
           ranges=slopes.COSH,
           defined=defined_where.ABOVE_ZERO),
-    entry("tanh", np.tanh, "hyperbolic tangent", rising, BOUNDED, latex=r"\tanh",
+    entry("tanh", np.tanh, "hyperbolic tangent", rising, BY_HULL, latex=r"\tanh",
           ranges=slopes.TANH,
           defined=defined_where.ENTIRE_THROUGH_ZERO),
     entry("arcsinh", np.arcsinh, "inverse hyperbolic sine", rising, _linear(slope=1.0),
           elsewhere=("asinh",), ranges=slopes.ARCSINH,
           defined=defined_where.ENTIRE_THROUGH_ZERO),
-    entry("arctanh", np.arctanh, "inverse hyperbolic tangent", rising, ANY_GROWTH,
+    entry("arctanh", np.arctanh, "inverse hyperbolic tangent", rising, BY_HULL,
           elsewhere=("atanh",), ranges=slopes.ARCTANH,
           defined=defined_where.ARC_TANGENT_HYPERBOLIC),
     entry("floor", np.floor, "rounded down", rising, _linear(summand=1.0),
@@ -266,34 +266,34 @@ NUMBERS = (
     entry("sigmoid", Special("expit"), "1 / (1 + exp(−x))", rising, growth.share(1.0),
           elsewhere=("expit",), ranges=slopes.SIGMOID,
           defined=defined_where.ABOVE_ZERO),
-    entry("logit", Special("logit"), "log(x / (1 − x))", rising, ANY_GROWTH, ranges=slopes.LOGIT,
+    entry("logit", Special("logit"), "log(x / (1 − x))", rising, BY_HULL, ranges=slopes.LOGIT,
           jumps=jumps.AtZero((0,)), defined=defined_where.LOGIT),
-    entry("erf", Special("erf"), "error function: 2 · Phi(x · sqrt(2)) − 1", rising, BOUNDED,
+    entry("erf", Special("erf"), "error function: 2 · Phi(x · sqrt(2)) − 1", rising, BY_HULL,
           ranges=slopes.ERF,
           defined=defined_where.ENTIRE_THROUGH_ZERO),
-    entry("erfc", Special("erfc"), "1 − erf(x)", hulls.falling, BOUNDED, ranges=slopes.ERFC,
+    entry("erfc", Special("erfc"), "1 − erf(x)", hulls.falling, BY_HULL, ranges=slopes.ERFC,
           defined=defined_where.ABOVE_ZERO),
     entry("Phi", Special("ndtr"), "standard normal distribution function", rising,
           growth.share(_HAZARD, 0.5),
           latex=r"\Phi", elsewhere=("ndtr", "norm_cdf"), ranges=slopes.NORMAL_DISTRIBUTION,
           defined=defined_where.ABOVE_ZERO),
     entry("phi", lambda x: np.exp(-0.5 * x * x) / _ROOT_2PI, "standard normal density",
-          hulls.within(0.0, 1 / _ROOT_2PI), BOUNDED, latex=r"\varphi",
+          hulls.within(0.0, 1 / _ROOT_2PI), BY_HULL, latex=r"\varphi",
           ranges=slopes.NORMAL_DENSITY,
           defined=defined_where.ABOVE_ZERO),
-    entry("gamma", Special("gamma"), "gamma function", unknown, ANY_GROWTH,
+    entry("gamma", Special("gamma"), "gamma function", unknown, BY_HULL,
           jumps=jumps.whole, defined=defined_where.GAMMA),
     entry("lgamma", Special("gammaln"), "log of |gamma(x)|", unknown,
-          growth.within(exponentials.LogGamma()),
+          growth.Growth(exponentials.LogGamma()),
           jumps=jumps.whole, defined=defined_where.LOG_GAMMA),
-    entry("digamma", Special("psi"), "derivative of lgamma", unknown, ANY_GROWTH,
+    entry("digamma", Special("psi"), "derivative of lgamma", unknown, BY_HULL,
           jumps=jumps.whole, defined=defined_where.LOG_GAMMA),
     entry("comb", _comb, "ways to choose k of n whole ones; NaN where they are not whole",
-          unknown, growth.within(exponentials.Choose()),
+          unknown, growth.Growth(exponentials.Choose()),
           parameters=values("n k"), latex=(r"\binom{", "}{", "}"),
           elsewhere=("binom", "choose"),
           jumps=jumps.whole, defined=defined_where.WAYS),
-    entry("factorial", _factorial, "1 · 2 · … · n; NaN where n is not whole", unknown, ANY_GROWTH,
+    entry("factorial", _factorial, "1 · 2 · … · n; NaN where n is not whole", unknown, BY_HULL,
           parameters=values("n"), latex=("", "!"),
           jumps=jumps.whole, defined=defined_where.WAYS),
 )  # fmt: skip

@@ -27,7 +27,7 @@ from dropcheck.vocabulary.function import (
 )
 from dropcheck.vocabulary.functions import algebra, linear_maps
 from dropcheck.vocabulary.functions.reductions import SUM
-from dropcheck.vocabulary.growth import ANY_GROWTH
+from dropcheck.vocabulary.growth import BY_HULL
 from dropcheck.vocabulary.hulls import unknown
 from dropcheck.vocabulary.majorants import elements, sums
 from dropcheck.vocabulary.majorants.rule import Came
@@ -307,17 +307,17 @@ ARRAYS = (
           parameters=PAIR, shape=_outer_shape, bilinear=True, polynomial=algebra.outer,
           defined=defined_where.PRODUCT),
     entry("trace", lambda x: np.einsum("...iin->...n", x), "sum of the diagonal", unknown,
-          growth.no_heavier(sums.Trace()), shape=_NUMBER, latex=r"\operatorname{tr}",
+          growth.Growth(sums.Trace()), shape=_NUMBER, latex=r"\operatorname{tr}",
           elsewhere=("tr",), polynomial=algebra.trace, degree=LINEAR,
           defined=defined_where.ARITHMETIC),
     entry("det", _of_each(np.linalg.det), "determinant", unknown,
-          growth.within(elements.Determinant()), shape=_NUMBER, cost=decomposition, latex=r"\det",
+          growth.Growth(elements.Determinant()), shape=_NUMBER, cost=decomposition, latex=r"\det",
           polynomial=algebra.determinant,
           defined=defined_where.ARITHMETIC),
-    entry("inv", _of_each(np.linalg.inv, singular=True), "inverse matrix", unknown, ANY_GROWTH,
+    entry("inv", _of_each(np.linalg.inv, singular=True), "inverse matrix", unknown, BY_HULL,
           **_MATRIX, elsewhere=("inverse",),
           defined=defined_where.INVERSE),
-    entry("solve", _solve, "the x with A @ x == b", unknown, growth.within(elements.Solved()),
+    entry("solve", _solve, "the x with A @ x == b", unknown, growth.Growth(elements.Solved()),
           parameters=values("A b"), polynomial=linear_maps.solved,
           shape=_solve_shape, cost=decomposition,
           defined=defined_where.INVERSE),
@@ -327,22 +327,22 @@ ARRAYS = (
           defined=defined_where.ORTHONORMAL),
     entry("cholesky", _cholesky,
           "the lower triangular L with L @ L.T == x, of a positive definite x",
-          unknown, growth.within(elements.CholeskyFactor()), **_MATRIX, by_place=True,
+          unknown, growth.Growth(elements.CholeskyFactor()), **_MATRIX, by_place=True,
           defined=defined_where.NOT_SETTLED),
     entry("eigvalsh", _of_each(np.linalg.eigvalsh),  # its lower triangle is read
           "eigenvalues of a symmetric matrix, ascending", unknown,
-          growth.within(elements.Eigenvalues()),
+          growth.Growth(elements.Eigenvalues()),
           shape=square(lambda n: (n,)), cost=decomposition, elsewhere=("eigvals",),
           by_place=True, degree=LINEAR),
     entry("eigvecsh", _of_each(_eigenvectors),
           "unit eigenvectors of a symmetric matrix as columns, in the order of eigvalsh; the "
           "largest element of each is positive",
-          hulls.within(-1.0, 1.0), growth.BOUNDED, shape=square(lambda n: (n, n)),
+          hulls.within(-1.0, 1.0), growth.BY_HULL, shape=square(lambda n: (n, n)),
           cost=decomposition, by_place=True),
     entry("svdvals", _of_each(lambda m: np.linalg.svd(m, compute_uv=False)),
           "singular values, descending", hulls.within(0.0, math.inf),
-          growth.within(elements.Eigenvalues()), shape=_svd_shape, cost=decomposition,
+          growth.Growth(elements.Eigenvalues()), shape=_svd_shape, cost=decomposition,
           elsewhere=("singular_values",), by_place=True, degree=LINEAR),
-    entry("pinv", _of_each(np.linalg.pinv), "pseudo-inverse (Moore-Penrose)", unknown, ANY_GROWTH,
+    entry("pinv", _of_each(np.linalg.pinv), "pseudo-inverse (Moore-Penrose)", unknown, BY_HULL,
           shape=_pinv_shape, cost=decomposition),
 )  # fmt: skip

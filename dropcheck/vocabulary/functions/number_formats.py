@@ -101,7 +101,7 @@ ROUNDED: Mapping[str, Function] = {
         partial(rounded, number_format=name),
         f"rounded to a number of the format {name}",
         rising,
-        growth.ANY_GROWTH,
+        growth.BY_HULL,
     )
     for name in EPSILONS
 }

@@ -14,7 +14,7 @@ import numpy as np
 from dropcheck.vocabulary import growth
 from dropcheck.vocabulary.defined_where import DefinedWhere, Known
 from dropcheck.vocabulary.function import Array, Function, entry, values
-from dropcheck.vocabulary.growth import ANY_GROWTH, BOUNDED
+from dropcheck.vocabulary.growth import BY_HULL
 from dropcheck.vocabulary.hulls import EVERYWHERE, UNIT, BoundsRule, Hull, Use
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.law_known import arguments_fit, inside_support
@@ -185,7 +185,7 @@ def _density(name: str, method: Callable[..., Array], summary: str, **more: Any)
         lambda *arrays, law: method(LAWS[law], arrays[:-1], arrays[-1]),
         summary,
         _density_bounds(logarithm=method is Law.log_density),
-        ANY_GROWTH,
+        BY_HULL,
         of_vectors=True,
         **more,
     )
@@ -201,13 +201,13 @@ LOG_DENSITY = _density("logdensity", Law.log_density, "the natural logarithm of 
 ALL = (
     DENSITY,
     LOG_DENSITY,
-    _of_law("cdf", _asked(Law.cdf), "the probability of a value of at most x", _CDF, BOUNDED,
+    _of_law("cdf", _asked(Law.cdf), "the probability of a value of at most x", _CDF, BY_HULL,
             ranges=_monotone_ranges(_CDF), elsewhere=("distribution_function",)),
     _of_law("survival", _asked(Law.survival),
             "the probability of a value above x, with its digits however small it is",
-            _SURVIVAL, BOUNDED, ranges=_monotone_ranges(_SURVIVAL), elsewhere=("ccdf", "sf")),
+            _SURVIVAL, BY_HULL, ranges=_monotone_ranges(_SURVIVAL), elsewhere=("ccdf", "sf")),
     _of_law("quantile_of", _asked(Law.quantile),
-            "the least value with `cdf` at least u", _quantile_bounds, ANY_GROWTH,
+            "the least value with `cdf` at least u", _quantile_bounds, BY_HULL,
             defined=DefinedWhere(_level),
             parameters=values("law u"), ranges=_monotone_ranges(_quantile_bounds),
             elsewhere=("icdf", "inverse_cdf", "isf", "percentile", "ppf")),

@@ -161,7 +161,7 @@ def _first(event: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
 
 def _truth(name: str, kernel: Kernel, summary: str, **more: Any) -> Function:
     facts = {"truth": True, "defined": defined_where.TRUTH, "jumps": jumps.AtZero(), **more}
-    return entry(name, kernel, summary, _UNIT, growth.BOUNDED, **facts)
+    return entry(name, kernel, summary, _UNIT, growth.BY_HULL, **facts)
 
 
 _UNIT = hulls.within(0.0, 1.0)
@@ -239,7 +239,7 @@ ARRAYS = (
     ANY,
     ALL,
     entry("first", _first, "index of the first true element, from 0; inf if none",
-          hulls.within(0.0, math.inf), growth.ANY_GROWTH, parameters=(*values("event"), *OVER),
+          hulls.within(0.0, math.inf), growth.BY_HULL, parameters=(*values("event"), *OVER),
           shape=reduction(several=False), takes_truth=True, jumps=jumps.AtZero(),
           defined=defined_where.FIRST_PLACE),
 )  # fmt: skip
