@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -13,15 +14,19 @@ from dropcheck.language.graph import Value, kernel_of, number
 from dropcheck.simulation.integrands import Sums, Term, filled
 from dropcheck.simulation.program import Program
 from dropcheck.simulation.variants import step_by_step
-from dropcheck.simulation.variants.elsewhere import drawn_elsewhere
-from dropcheck.simulation.variants.perturbed import ALLOWED, MOVED_SHARE, Near, Perturbed
+from dropcheck.simulation.variants.elsewhere import (
+    Near,
+    drawn_elsewhere,
+    draws_of,
+    far_lines,
+    not_believed,
+)
+from dropcheck.simulation.variants.perturbed import ALLOWED, MOVED_SHARE, Perturbed, Spurious
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.jumps import LARGEST_BOUND
 
 # How often what is fixed is moved, and not at random in many draws.
 TIMES = 4
-# Of comparisons elsewhere: so much less often near, and in such a share of draws the opposite.
-SELDOM, OFTEN = 0.25, 0.1
 
 
 def rounding_of_fixed(values: Sequence[Value], generator: np.random.Generator) -> Sums:
@@ -59,14 +64,7 @@ def _watched(
         held = program.registers(generator, draws, watch)
         if not watch.near:
             return held, watch
-        other = Perturbed(signs, unclear, elsewhere=draws, asked=watch.near)
-        with suppress(DropcheckError):  # random arguments may take no such values
-            drawn_elsewhere(program).registers(signs, draws, other)
-        spurious = {
-            place: truths
-            for place, found in watch.near.items()
-            if place in other.near and (truths := _spurious(found, other.near[place]))
-        }
+        spurious = _spurious(program, signs, draws, watch.near)
         if spurious:
             generator.bit_generator.state = state
             watch = Perturbed(signs, unclear, spurious)
@@ -74,14 +72,20 @@ def _watched(
     return held, watch
 
 
-def _spurious(near: Near, elsewhere: Near) -> list[float]:
-    """The results of a function that are not to be believed where it is near a jump.
-
-    Elsewhere it is seldom near, and its result is often clearly another.
-    """
-    if elsewhere[0] > SELDOM * near[0]:
-        return []
-    return [one for one, share in elsewhere[1].items() if share > OFTEN]
+def _spurious(
+    program: Program, signs: np.random.Generator, draws: int, near: Mapping[int, Near]
+) -> Spurious:
+    """What rounding makes of comparisons and steps that are near a jump, as draws elsewhere say."""
+    spurious: dict[int, list[float]] = {}
+    far = far_lines(program)
+    for lines in ({}, far) if far else ({},):
+        made = partial(draws_of, generator=signs, draws=draws, lines=lines)
+        other = Perturbed(signs, LARGEST_BOUND, elsewhere=made, asked=near)
+        with suppress(DropcheckError):  # random arguments may take no such values
+            drawn_elsewhere(program).registers(signs, draws, other)
+        for place, found in other.near.items():
+            spurious.setdefault(place, []).extend(not_believed(near[place], found))
+    return {place: truths for place, truths in spurious.items() if truths}
 
 
 def unclear_in(

@@ -4,19 +4,33 @@ Two quantities that come out equal may be equal on paper, as `x**3` and `x * x *
 them has lost what sets them apart, as `sigmoid(x)` and 1 have far out. What is equal on paper for
 all values near one point is so for all values of the law, as far as the functions are analytic
 (Mityagin 2015, "The zero set of a real analytic function"). So both are looked at for values of
-moderate size that the law has too.
+moderate size: of the draws, and of the lines in them that are farthest out, as `x + 40`.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 
+from dropcheck.analysis.existence import AffineDraw, line_of
 from dropcheck.language.graph import Kind, Value
 from dropcheck.simulation.program import Program
 from dropcheck.simulation.steps import Step
+from dropcheck.vocabulary.distributions.distribution import Values
 from dropcheck.vocabulary.function import Array
+
+# Up to here functions that level off are clearly apart from their limits: tanh(3) is 0.995.
+MODERATE = 3.0
+# Of comparisons elsewhere: so much less often near, and in such a share of draws the opposite.
+SELDOM, OFTEN = 0.25, 0.1
+
+Near = tuple[float, dict[float, float]]
+"""In which share of draws a function is near a jump, and with which results; in which share it is
+clear, and has another result than each of these."""
+FarLines = dict[int, AffineDraw]
+"""Lines, each of one draw, by the identity of the draw's value."""
 
 
 def drawn_elsewhere(program: Program) -> Program:
@@ -28,34 +42,71 @@ def drawn_elsewhere(program: Program) -> Program:
     return replace(program, steps=steps)
 
 
-def draws_of(step: Step, generator: np.random.Generator, draws: int) -> Array:
-    """Values of moderate size that the law of a draw has."""
+def far_lines(program: Program) -> FarLines:
+    """Of each draw the line that is farthest from it where it is not of moderate size: x + 40."""
+    found: FarLines = {}
+    known: dict[int, tuple[int, AffineDraw]] = {}  # by register
+    for step in program.steps:
+        below = [known.get(register) for register in step.inputs]
+        line = line_of(step.value, [one and one[1] for one in below])
+        known.pop(step.target, None)
+        if line is None or (step.value.kind == Kind.DRAW and not _can_be_moved(step.value)):
+            continue
+        draw = next((one[0] for one in below if one is not None), id(step.value))
+        known[step.target] = draw, line
+        if abs(line.shift) > max(MODERATE, abs(found[draw].shift) if draw in found else 0.0):
+            found[draw] = line
+    return found
+
+
+def draws_of(step: Step, generator: np.random.Generator, draws: int, lines: FarLines) -> Array:
+    """Values of moderate size that the law of a draw has; if none has, those between it and 0.
+
+    Of a draw with a line, values of which the line is of moderate size, whether it has them or not.
+    """
     low, high = _support(step.value)
+    if _far_out(low, high):
+        low, high = min(low, 0.0), max(high, 0.0)
+    low, high = max(low, -MODERATE), min(high, MODERATE)
+    line = lines.get(id(step.value))
+    if line is not None:
+        low, high = sorted((end - line.shift) / line.factor for end in (-MODERATE, MODERATE))
     shape = (*step.value.shape, draws)
     if step.value.law is not None and step.value.law.discrete:
-        return low + generator.poisson(1.0, shape)
-    if np.isfinite(low) and np.isfinite(high):
-        return generator.uniform(low, high, shape)
-    if np.isfinite(low) or np.isfinite(high):
-        away = generator.standard_exponential(shape)
-        return low + away if np.isfinite(low) else high - away
-    return generator.standard_normal(shape)
+        return generator.integers(math.ceil(low), math.floor(high) + 1, shape).astype(float)
+    return generator.uniform(low, high, shape)
+
+
+def not_believed(near: Near, elsewhere: Near) -> list[float]:
+    """The results of a function that are not to be believed where it is near a jump.
+
+    Elsewhere it is seldom near, and its result is often clearly another.
+    """
+    if elsewhere[0] > SELDOM * near[0]:
+        return []
+    return [one for one, share in elsewhere[1].items() if share > OFTEN]
 
 
 def _can_be_moved(value: Value) -> bool:
     law = value.law
     if value.kind != Kind.DRAW or law is None or law.own_axes is not None:
         return False
-    if not all(isinstance(one.known, float) for one in value.inputs):
+    if any(one.known is None for one in value.inputs):
         return False
     low, high = _support(value)
-    return low < high and (not law.discrete or (high == np.inf and np.isfinite(low)))
+    listed = law.values in (Values.LISTED, Values.SIGNS)  # few, at which much is equal
+    return low < high and (not listed or _far_out(low, high))
 
 
 def _support(value: Value) -> tuple[float, float]:
     assert value.law is not None
     low, high = value.law.support(*(one.known for one in value.inputs))
     return float(low), float(high)
+
+
+def _far_out(low: float, high: float) -> bool:
+    """Whether numbers between these are none of moderate size."""
+    return low >= MODERATE or high <= -MODERATE
 
 
 def _not_called(*_: Array) -> Array:

@@ -16,7 +16,7 @@ import numpy as np
 from dropcheck.errors import DropcheckError
 from dropcheck.language.graph import Kind, Value, folded, in_order, number, thawed
 from dropcheck.simulation.steps import Step, computed
-from dropcheck.simulation.variants.elsewhere import draws_of
+from dropcheck.simulation.variants.elsewhere import Near
 from dropcheck.vocabulary import defined_where, jumps
 from dropcheck.vocabulary.function import (
     LINEAR,
@@ -25,12 +25,15 @@ from dropcheck.vocabulary.function import (
     KernelError,
     scales_together,
 )
+from dropcheck.vocabulary.functions.elementwise import POWER
 from dropcheck.vocabulary.jumps import LARGEST_BOUND, AtZero
 
 # What a result is moved by: the distance to the next number, which is two roundings at most.
 MOVED_SHARE = 2.0**-52
 # What 0 may stand for where a number is too small for float64.
 SMALLEST = 5e-324
+# What infinity may stand for where one is too large.
+LARGEST = float(np.finfo(np.float64).max)
 # How many times the change that is seen is allowed for: it is seen in few draws.
 ALLOWED = 8.0
 # Whole numbers up to here are exact where they come of whole numbers, or are counted.
@@ -46,9 +49,6 @@ FEW = 8
 
 Spurious = Mapping[int, Sequence[float]]
 """What rounding makes of comparisons and step functions, by their registers."""
-Near = tuple[float, dict[float, float]]
-"""In which share of draws a function is near a jump, and with which results; in which share it is
-clear, and has another result than each of these."""
 
 
 class Perturbed:
@@ -64,7 +64,7 @@ class Perturbed:
         generator: np.random.Generator,
         unclear: float | None = None,
         spurious: Spurious | None = None,
-        elsewhere: int = 0,
+        elsewhere: Callable[[Step], Array] | None = None,
         asked: Mapping[int, Near] | None = None,
     ) -> None:
         self.generator = generator
@@ -72,7 +72,7 @@ class Perturbed:
         self.moved: dict[int, Array] = {}
         self.near: dict[int, Near] = {}  # by register
         self._spurious = spurious or {}
-        self._elsewhere = elsewhere  # draws that are made here
+        self._elsewhere = elsewhere  # makes draws here
         self._asked = asked  # whose results are looked for; None: of those near here
         # what is made of draws from continuous laws, or is no rational function of draws
         self.dense: set[int] = set()
@@ -81,11 +81,12 @@ class Perturbed:
     def __call__(self, step: Step, inputs: list[Array]) -> Array:
         """The value of a step as it stands."""
         if step.value.kind == Kind.DRAW:
-            return draws_of(step, self.generator, self._elsewhere)
+            assert self._elsewhere is not None
+            return self._elsewhere(step)
         result = computed(step, inputs)
         each = zip(step.inputs, step.value.inputs, inputs, strict=True)
         given = [self._given(*one) for one in each]
-        if not self.dense.isdisjoint(step.inputs) or _transcends(step.value.function):
+        if not self.dense.isdisjoint(step.inputs) or _transcends_in(step.value):
             self.dense.add(step.target)
         with suppress(DropcheckError):  # what it cannot take, it was not near
             work = partial(computed, step)
@@ -155,7 +156,9 @@ class Perturbed:
         whole = _counts(function) or (rational and all(map(_whole, inputs)))
         copied = rational and _is_copied(result, inputs)
         other = self._off(other, counted=whole, copied=copied)
-        return other if whole else _unless_too_small(function, inputs, result, other)
+        if not whole:
+            other = _unless_too_small(function, inputs, result, other)
+        return _unless_too_large(function, inputs, result, other)
 
     def _reversed(
         self,
@@ -174,29 +177,31 @@ class Perturbed:
         assert self.unclear is not None
         if function.jumps is not jumps.equal:
             return work(given) if all(one.dtype == np.bool_ for one in inputs) else result
-        left, right = (number(b) - number(a) for a, b in zip(inputs, given, strict=True))
+        (a, b), (c, d) = map(number, inputs), map(number, given)
+        left, right, apart = c - a, d - b, np.abs(a - b)
         error = _error(left, right)
-        apart = np.abs(number(inputs[0]) - number(inputs[1]))
         equal = (apart == 0) & (error > 0)
         parted = (equal & (left != right)).any(-1, keepdims=True)
         copies = equal & ~parted & (equal.sum(-1, keepdims=True) >= SURE)
-        near = (error > 0) & (apart <= error) & ~copies
+        lost = (np.isinf(left) | np.isinf(right)) & ~((a - b) * (c - d) > 0)
+        near = (error > 0) & (apart <= error) & ~copies | lost
         dense = place in self.dense
         if dense:
-            self._note(place, near, result)
-        doubtful = near & (error >= (self.unclear if dense else LARGEST_BOUND))
+            self._note(place, near, result, apart)
+        doubtful = lost | near & (error >= (self.unclear if dense else LARGEST_BOUND))
         for truth in self._spurious.get(place, ()):
             doubtful |= near & (result == truth)
         return np.where(doubtful, ~result, result)
 
-    def _note(self, place: int, near: Array, result: Array) -> None:
+    def _note(self, place: int, near: Array, result: Array, of: Array) -> None:
         """Keep how often a step is near a jump, and how often it is clearly of other results."""
+        clear = ~near & np.isfinite(of)  # elsewhere what it is of may have no value
         if self._asked is not None:
             results = list(self._asked[place][1]) if place in self._asked else []
         else:
             results = np.unique(np.broadcast_to(result, near.shape)[near])[:FEW].tolist()
         if results:
-            others = {one: float((~near & (result != one)).mean()) for one in results}
+            others = {one: float((clear & (result != one)).mean()) for one in results}
             self.near[place] = float(near.mean()), others
 
     def _across(
@@ -213,7 +218,7 @@ class Perturbed:
         error = _error(number(given[0]) - array)
         low, high = work([array - error]), work([array + error])
         near = low != high
-        self._note(place, near, result)
+        self._note(place, near, result, array)
         for one in self._spurious.get(place, ()):
             over = np.where(low != result, low, high)
             other = np.where(near & (result == one), over, other)
@@ -239,6 +244,7 @@ def _error(*changes: Array) -> Array:
     Where it moves one draw by less than most, as it happens, it may do as much as in most.
     """
     error = ALLOWED * sum(map(np.abs, changes[1:]), np.abs(changes[0]))
+    error = np.where(np.isfinite(error), error, 0.0)  # where numbers are too large: not here
     usual = np.median(error, axis=-1, keepdims=True)
     return np.where(error > 0, np.maximum(error, usual), 0.0)
 
@@ -248,6 +254,12 @@ def _transcends(function: Function) -> bool:
     rational = (function.polynomial, function.square, function.with_sizes, function.jumps)
     whole = function.rearranges or function.divides or function.truth
     return function.by_element and not whole and rational == (None,) * 4
+
+
+def _transcends_in(value: Value) -> bool:
+    """Whether what is computed is so: 2**n too, with a random power."""
+    powered = value.function is POWER and value.inputs[1].random
+    return powered or _transcends(value.function)
 
 
 def _counts(function: Function) -> bool:
@@ -284,6 +296,19 @@ def _unless_too_small(
     return np.where(zero, SMALLEST, other)
 
 
+def _unless_too_large(
+    function: Function, inputs: Sequence[Array], result: Array, other: Array
+) -> Array:
+    """What may stand for an infinite result of finite numbers, as exp(800) is inf in float64."""
+    infinite = np.isinf(result)
+    if not infinite.any():
+        return other
+    for array in inputs:  # a draw is looked at as a whole
+        infinite = infinite & np.isfinite(array).reshape(-1, array.shape[-1]).all(axis=0)
+    infinite &= inputs[0] != 0 if function is POWER else function.defined.everywhere
+    return np.where(infinite, np.copysign(LARGEST, result), other)
+
+
 def _unless_tied(
     function: Function,
     work: Callable[[list[Array]], Array],
@@ -303,4 +328,5 @@ def _unless_tied(
     errors = [2.0 * np.abs(other - one) for one, other in zip(as_is, off, strict=True)]
     paper, other = work(jump(as_is, errors)[0]), work(jump(off, errors)[0])
     same = (other == paper) | (work(off) == result)
-    return np.where(same, result, result + (other - paper))
+    off_jump = np.where(np.isfinite(result), result + (other - paper), other)
+    return np.where(same, result, off_jump)
