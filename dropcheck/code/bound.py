@@ -16,7 +16,7 @@ from dropcheck.code.adapters.adapter import Adapter, kind_of
 from dropcheck.code.call_data import CallData, Taken
 from dropcheck.code.call_limit import LEAST, CallTookTooLongError, TimedCalls, limited
 from dropcheck.code.calling import caller
-from dropcheck.code.plans import CallPlan, UnfitCodeError, planned
+from dropcheck.code.plans import CallPlan, UnfitCodeError, planned, varies
 from dropcheck.code.shared_numbers import CALLS, FEWEST_COMPARED, draws_of_a_call, shared_numbers
 from dropcheck.code.targets import raised, said_by
 from dropcheck.errors import DropcheckError, Problem
@@ -116,7 +116,10 @@ class Bound:
 
     def _key(self, asked: CodeRequest, inputs: Sequence[Array]) -> object:
         """What a plan depends on: all but the draws, how many they are, and the seeds."""
-        kept = tuple(one.tobytes() if one.shape[-1] == 1 else one.shape[:-1] for one in inputs)
+        kept = tuple(
+            one.shape[:-1] if varies(asked, at, one) else one.tobytes()
+            for at, one in enumerate(inputs)
+        )
         return asked.dtype, asked.modes, asked.size, asked.single, asked.seeds, asked.calls, kept
 
     def _seeds(self, generator: np.random.Generator, asked: CodeRequest) -> Callable[[], int]:
@@ -256,7 +259,7 @@ class Bound:
         draws = min(asked.draws, SINGLE_PROBES if asked.single else PROBE_DRAWS)
         train = frozenset({"train"}) if asked.modes - {"eval"} else asked.modes
         probe = _replaced(asked, draws=max(draws, 2), modes=train)
-        same = [_repeated(one, probe.draws) for one in inputs]
+        same = _repeated(plan, inputs, probe.draws)
 
         def once(number: int) -> dict[str, Array]:
             return self._run(plan, key, probe, same, itertools.repeat(number).__next__)
@@ -288,7 +291,7 @@ class Bound:
         if not self._counts_each:
             return
         own = _replaced(probe, draws=draws_of_a_call(plan.elements), modes=probe.modes)
-        same = [_repeated(one, own.draws) for one in inputs]
+        same = _repeated(plan, inputs, own.draws)
         found: list[Array] = []
         end = time.monotonic() + PROBE_SECONDS
         while len(found) < CALLS and (len(found) < FEWEST_COMPARED or time.monotonic() < end):
@@ -315,11 +318,12 @@ def _replaced(asked: CodeRequest, *, draws: int, modes: frozenset[str]) -> CodeR
     )  # fmt: skip
 
 
-def _repeated(values: Array, draws: int) -> Array:
+def _repeated(plan: CallPlan, inputs: Sequence[Array], draws: int) -> list[Array]:
     """The first draw, so many times; what does not vary as it is."""
-    if values.shape[-1] == 1:
-        return values
-    return np.broadcast_to(values[..., :1], (*values.shape[:-1], draws))
+    return [
+        np.broadcast_to(one[..., :1], (*one.shape[:-1], draws)) if at in plan.varying else one
+        for at, one in enumerate(inputs)
+    ]
 
 
 def _columns(inputs: Sequence[Array], *draws: int) -> list[Array]:

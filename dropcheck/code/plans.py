@@ -82,7 +82,7 @@ def planned(
         raise UnfitCodeError(f"cannot be given {dtype}: {error}", hint) from error
     except ValueError as error:
         raise UnfitCodeError(f"cannot be given {dtype}", str(error)) from error
-    varying = tuple(at for at, one in enumerate(inputs) if _varies(asked, at, one))
+    varying = tuple(at for at, one in enumerate(inputs) if varies(asked, at, one))
     fixed = {at: constant(one[..., 0], dtype) for at, one in enumerate(inputs) if at not in varying}
     named: dict[str, Any] = {}
     given, around = [*takes], "write a function of these around it"
@@ -159,7 +159,7 @@ def _power_of_two(number: int) -> int:
     return 1 << (number - 1).bit_length()
 
 
-def _varies(asked: CodeRequest, place: int, values: Array) -> bool:
+def varies(asked: CodeRequest, place: int, values: Array) -> bool:
     """Whether an input may differ from draw to draw: a shape is given for those that do."""
     return values.shape[-1] > 1 or (asked.draws == 1 and asked.shapes[place] is not None)
 

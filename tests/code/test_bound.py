@@ -76,6 +76,22 @@ def test_code_may_compute_in_place_where_each_draw_is_a_call() -> None:
     assert np.array_equal(found, np.broadcast_to(2 * weight, (3, 40)))
 
 
+@pytest.mark.parametrize("single", [False, True])
+def test_draws_that_are_asked_for_one_by_one_are_of_one_plan(single: bool) -> None:
+    """As those are of which one fills the memory of a block: code is looked at once."""
+    given: list[int] = []
+
+    def doubled(x: Any) -> Any:
+        given.append(len(x))
+        return 2 * x
+
+    code = numpy_code(doubled, ("x",))
+    for place in range(3):
+        before, x = len(given), X[:, place : place + 1]
+        assert np.array_equal(drawn(code, 1, x, single=single)["train"], 2 * x)
+        assert (len(given) - before == 1) == (place > 0)
+
+
 @pytest.mark.parametrize("shape", [(1,), (7,), (BLOCK,), (3, 5), (2 * BLOCK + 3,)])
 @pytest.mark.parametrize("draws", [1, 2, BLOCK - 1, BLOCK, 2 * BLOCK + 5])
 def test_axes_are_exchanged_without_a_change(shape: tuple[int, ...], draws: int) -> None:

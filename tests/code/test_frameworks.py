@@ -44,6 +44,7 @@ def code_of(name: str, *, compiled: bool = False) -> list[Any]:
         import torch
 
         found = [torch.nn.functional.dropout, torch.nn.Dropout]
+        found.append(torch.jit.script(torch.nn.functional.dropout))  # it has but a schema
     elif name == "jax":
         import jax
         import jax.numpy as jnp

@@ -361,6 +361,99 @@ def flat_jointly(mean: Any, cov: Any, generator: Generator) -> Any:
     return mean + np.linalg.cholesky(cov) @ generator.uniform(-np.sqrt(3), np.sqrt(3), len(mean))
 
 
+# ---- faults of some shapes, some values and some calls -------------------------------------------
+
+
+def but_the_last_of_eight(x: Any, p: float, training: bool, generator: Generator) -> Any:
+    """What does not fill a vector of eight numbers is kept."""
+    mask = generator.random(x.size)
+    mask[x.size // 8 * 8 :] = 1
+    return _dropped(x, p, mask.reshape(x.shape)) if training else x
+
+
+def but_the_last_of_odd(x: Any, p: float, training: bool, generator: Generator) -> Any:
+    mask = generator.random(x.shape)
+    mask[..., x.shape[-1] // 2 * 2 :] = 1
+    return _dropped(x, p, mask) if training else x
+
+
+def negative_sooner(x: Any, p: float, training: bool, generator: Generator) -> Any:
+    mask = generator.random(x.shape) / np.where(x < 0, 1.1, 0.9)
+    return _dropped(x, p, mask) if training else x
+
+
+def clips(x: Any, p: float, training: bool, generator: Generator) -> Any:
+    top = np.finfo(np.float16).max
+    return _dropped(x, p, generator.random(x.shape)) if training else np.clip(x, -top, top)
+
+
+class StaysInEvaluation:
+    def __init__(self) -> None:
+        self.off = False
+
+    def __call__(self, x: Any, p: float, training: bool, generator: Generator) -> Any:
+        self.off |= not training
+        return x if self.off else _dropped(x, p, generator.random(x.shape))
+
+
+def eight_bits_of_channels(x: Any, p: float, training: bool, generator: Generator) -> Any:
+    mask = generator.integers(0, 256, (*x.shape[:-1], 1)) / 256
+    return _dropped(x, int(256 * p) / 256, mask) if training else x
+
+
+def last_of_odd_is_mean(mean: float, sd: float, size: Any, generator: Generator) -> Any:
+    values = generator.normal(mean, sd, size)
+    values[..., size[-1] // 2 * 2 :] = mean
+    return values
+
+
+def normed_by_eight(x: Any, training: bool) -> Any:
+    """What does not fill a vector of eight numbers is not counted."""
+    most = max(x.shape[-1] // 8 * 8, 1)
+    mean, spread = x[..., :most].mean(-1, keepdims=True), x[..., :most].var(-1, keepdims=True)
+    return (x - mean) / np.sqrt(spread + np.float32(1e-5))
+
+
+class FixedScale:
+    """The root mean square is taken for a constant in the gradient."""
+
+    def __call__(self, x: Any) -> Any:
+        return x / np.sqrt((x * x).mean(-1, keepdims=True) + np.float32(1e-6))
+
+    def with_gradient(self, x: Any) -> Any:
+        return self(x), self(np.ones_like(x)) * self(x) / x
+
+
+class BackwardMask:
+    """Attention whose gradient is that of a mask of its own, as where a seed is used twice."""
+
+    def __init__(self, *, own: bool) -> None:
+        self.own = own
+
+    def __call__(
+        self, q: Any, k: Any, v: Any, p: float, training: bool, generator: Generator
+    ) -> Any:
+        return self.with_gradient(q, k, v, p, training, generator)[0]
+
+    def with_gradient(
+        self, q: Any, k: Any, v: Any, p: float, training: bool, generator: Generator
+    ) -> Any:
+        weights = np.exp(q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1]))
+        weights /= weights.sum(-1, keepdims=True)
+        mask, other = (
+            _dropped(np.ones_like(weights), p, generator.random(weights.shape)) for _ in "ab"
+        )
+        due = (other if self.own else mask) * v.sum(-1)[..., None, :]
+        by_score = weights * (due - (weights * due).sum(-1, keepdims=True))
+        return (weights * mask) @ v, by_score @ k / np.sqrt(q.shape[-1])
+
+
+def test_a_gradient_of_attention_is_that_of_its_mask() -> None:
+    sound = {"attention": BackwardMask(own=False)}
+    for case in judged("attention/gradient", sound):
+        assert case.verdict is Verdict.VERIFIED, case
+
+
 FAR = {"at": "-1000", "size": "0.1"}
 FAULTS: tuple[tuple[str, str, Any, dict[str, str]], ...] = (
     ("dropout/mean-kept", "dropout", without_scale, {"p": "0.1"}),
@@ -412,6 +505,16 @@ FAULTS: tuple[tuple[str, str, Any, dict[str, str]], ...] = (
     ("initialisers/attention-projection.sums", "attention_projection", one_matrix, {"n": "8"}),
     ("initialisers/conv-he-normal-sums", "conv_he_normal", one_filter, {}),
     ("initialisers/depthwise-he-normal-sums", "depthwise_he_normal", one_filter, {}),
+    ("dropout/few-elements", "dropout", but_the_last_of_eight, {}),
+    ("dropout/share-dropped", "dropout", but_the_last_of_odd, {"p": "0.5"}),
+    ("dropout/any-value", "dropout", negative_sooner, {"p": "0.5"}),
+    ("dropout/evaluation-extreme-values", "dropout", clips, {}),
+    ("dropout/after-evaluation", "dropout", StaysInEvaluation(), {}),
+    ("dropout/channels-share", "channel_dropout", eight_bits_of_channels, {}),
+    ("samplers/normal-each", "random_normal", last_of_odd_is_mean, {}),
+    ("normalisation/layer-norm-widths", "layer_norm", normed_by_eight, {}),
+    ("normalisation/rms-norm-gradient", "rms_norm", FixedScale(), {}),
+    ("attention/gradient", "attention", BackwardMask(own=True), {"p": "0.5"}),
 )  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
@@ -13,6 +14,7 @@ from dropcheck.vocabulary.function import Array
 
 # What torch.compile keeps of one function before it gives up is 8 (`recompile_limit`).
 MOST_COMPILED = 6
+_BY_PLACE = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _OF_NUMPY = (torch.float32, torch.float64, torch.bool)
 
 
@@ -90,8 +92,10 @@ class TorchAdapter(Adapter):
         return made.to(self._device, self.dtype(dtype)) if _is_module(made) else made
 
     def entry(self, target: Any) -> Any:
-        """Of a module, its `forward`."""
-        return target.forward if _is_module(target) else target
+        """Of a module, its `forward`; of what TorchScript compiled, what its schema says."""
+        called = target.forward if _is_module(target) else target
+        schema = getattr(called, "schema", None)
+        return _of_schema(schema) if isinstance(schema, torch.FunctionSchema) else called
 
     def evaluating(self, target: Any, evaluate: bool) -> bool:
         """`train()` and `eval()` of a module."""
@@ -153,6 +157,25 @@ def torch_on_one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+def _of_schema(schema: torch.FunctionSchema) -> FrameworkFunction:
+    """What has the signature of a schema; that of a method begins with `self`."""
+
+    def described() -> None: ...
+
+    described.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter(
+                one.name,
+                inspect.Parameter.KEYWORD_ONLY if one.kwarg_only else _BY_PLACE,
+                default=one.default_value if one.has_default_value() else inspect.Parameter.empty,
+            )
+            for one in schema.arguments
+            if one.name != "self"
+        ]
+    )
+    return described
 
 
 def _is_module(value: object) -> bool:
