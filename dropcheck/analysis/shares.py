@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from dropcheck.analysis.moments.dissection import sum_of
 from dropcheck.language.graph import Kind, Value
 from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions.elementwise import (
@@ -22,7 +23,6 @@ from dropcheck.vocabulary.functions.elementwise import (
     DIVIDE,
     MINIMUM,
     MULTIPLY,
-    NEGATIVE,
     POWER,
     SQRT,
     SUBTRACT,
@@ -348,26 +348,12 @@ def _keeps(value: Value) -> bool:
 
 
 def _without_factor(value: Value) -> tuple[Value, float]:
-    """A quantity without the numbers that it is multiplied and divided by, and these together.
-
-    They are no number together where one is 0 that it is divided by.
-    """
+    """A quantity without the numbers that it is multiplied and divided by, and these together."""
     factor = 1.0
     for _ in range(MOST_STEPS):
-        if _is(value, NEGATIVE):
-            value, factor = value.inputs[0], -factor
-            continue
-        if value.kind != Kind.COMPUTED or value.function not in (MULTIPLY, DIVIDE):
+        parts, shift = sum_of(value)
+        if len(parts) != 1 or shift:
             break
-        left, right = value.inputs
-        divides = value.function is DIVIDE
-        if isinstance(right.known, float) and left.random:
-            number = right.known
-            value = left
-        elif isinstance(left.known, float) and not divides:
-            number = left.known
-            value = right
-        else:
-            break
-        factor = factor * number if not divides else factor / number if number else math.nan
+        ((own, value),) = parts
+        factor *= own
     return value, factor

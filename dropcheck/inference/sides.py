@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from dropcheck.array_types import Floats
 from dropcheck.inference.comparison import Reading
-from dropcheck.language.graph import Kind, Value
+from dropcheck.language.graph import Kind, Value, in_order
 from dropcheck.simulation import Compiled, Tally
 from dropcheck.vocabulary.functions.elementwise import ADD, NEGATIVE, SUBTRACT
 
@@ -93,18 +93,14 @@ def _differs_from_zero(values: Floats, scale: float) -> bool:
     return mean > SIGNIFICANT * _error(values)
 
 
-def summands(value: Value) -> Iterator[Value]:
+def summands(value: Value) -> list[Value]:
     """What a value is a sum or a difference of, each once."""
-    stack, seen = [value], {id(value)}
-    while stack:
-        one = stack.pop()
-        if one.kind == Kind.COMPUTED and one.function in (ADD, SUBTRACT, NEGATIVE):
-            for below in one.inputs:
-                if id(below) not in seen:
-                    seen.add(id(below))
-                    stack.append(below)
-        else:
-            yield one
+    return [one for one in in_order([value], _added) if not _added(one)]
+
+
+def _added(value: Value) -> Sequence[Value]:
+    added = value.kind == Kind.COMPUTED and value.function in (ADD, SUBTRACT, NEGATIVE)
+    return value.inputs if added else ()
 
 
 def constants_within(mean: Value) -> Sequence[float]:

@@ -58,7 +58,7 @@ class Dissection:
 
     def of(self, value: Value) -> Dissected | None:
         """A sum of parts that share draws, taken apart; None where that is not possible."""
-        if len(_opened(value)[0]) < 2:
+        if len(sum_of(value)[0]) < 2:
             return None
         factors: dict[int, float] = {id(value): 1.0}
         values = {id(value): value}
@@ -82,7 +82,7 @@ class Dissection:
                 if self._turns(one, [*others, *settled, *turned]):
                     turning.append(key)
                     continue
-            parts, number = _opened(one)
+            parts, number = sum_of(one)
             self._opened += 1
             if self._opened > MOST_OPENED or self._compared > MOST_COMPARED:
                 return None
@@ -126,8 +126,8 @@ class Dissection:
         return any(all(name not in other.sources for other in others) for name in names)
 
 
-def _opened(value: Value) -> tuple[WeightedValues, float]:
-    """A value as a sum of others with factors, and a number; no parts where it is no such sum."""
+def sum_of(value: Value) -> tuple[WeightedValues, float]:
+    """A value as a sum of random ones with factors, and a number; no parts where it is none."""
     if value.kind != Kind.COMPUTED:
         return (), 0.0
     function, inputs = value.function, value.inputs

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from dropcheck.analysis.moments.dissection import sum_of
 from dropcheck.language.graph import Kind, Value
-from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, NEGATIVE, SUBTRACT
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.majorants.bounds_arithmetic import (
@@ -100,29 +100,11 @@ def line_of(value: Value, below: list[AffineDraw | None]) -> AffineDraw | None:
         if value.law is None or len(numbers) < len(known):
             return None
         return AffineDraw(law=value.law, arguments=numbers)
-    function = value.function
-    if function.rearranges:  # elements of an array of draws have one law
+    if value.function.rearranges:  # elements of an array of draws have one law
         return below[0]
-    if function is NEGATIVE:
-        return _moved(below[0], -1.0, 0.0)
-    if function not in (ADD, SUBTRACT, MULTIPLY, DIVIDE):
-        return None
-    left, right = value.inputs
-    if left.random and right.random:
-        return None
-    line, known_side = (below[0], right.known) if left.random else (below[1], left.known)
-    if not isinstance(known_side, float):
-        return None
-    match function.name:
-        case ADD.name:
-            return _moved(line, 1.0, known_side)
-        case SUBTRACT.name:
-            sign = 1.0 if left.random else -1.0
-            return _moved(line, sign, -sign * known_side)
-        case MULTIPLY.name:
-            return _moved(line, known_side, 0.0)
-        case _:
-            return _moved(line, 1 / known_side, 0.0) if left.random and known_side else None
+    parts, shift = sum_of(value)
+    lines = {id(one): line for one, line in zip(value.inputs, below, strict=True)}
+    return _moved(lines.get(id(parts[0][1])), parts[0][0], shift) if len(parts) == 1 else None
 
 
 def _moved(line: AffineDraw | None, factor: float, shift: float) -> AffineDraw | None:

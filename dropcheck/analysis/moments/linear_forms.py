@@ -16,19 +16,13 @@ from typing import Any
 import numpy as np
 
 from dropcheck.analysis.averaged_products import Integrand
+from dropcheck.analysis.moments.dissection import WeightedValues, sum_of
 from dropcheck.analysis.moments.law_bounds import fixed_arguments
 from dropcheck.analysis.polynomials.terms import TINY
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.vocabulary.functions.algebra import PolynomialError
-from dropcheck.vocabulary.functions.elementwise import (
-    ADD,
-    DIVIDE,
-    MULTIPLY,
-    NEGATIVE,
-    POWER,
-    SUBTRACT,
-)
+from dropcheck.vocabulary.functions.elementwise import MULTIPLY, POWER
 from dropcheck.vocabulary.majorants.bounds_arithmetic import summed
 
 FloatType = type[np.float64] | type[np.float32]
@@ -279,40 +273,27 @@ def _form(value: Value, draws: dict[int, Value], precision: FloatType) -> Linear
             draws.setdefault(id(one), one)
             own[id(one)] = factor
             parts.append(rounded(factor * _of_law(one)[1]))
-        for below, share in _shares(one):
-            if below.random:
-                more = rounded(factor * rounded(share))
-                factors[id(below)] = rounded(factors.get(id(below), 0.0) + more)
-            else:
-                parts.append(rounded(factor * rounded(share * _number(below))))
+        shares, shift = _shares(one)
+        for share, below in shares:
+            more = rounded(factor * rounded(share))
+            factors[id(below)] = rounded(factors.get(id(below), 0.0) + more)
+        parts.append(rounded(factor * rounded(shift)))
     return LinearForm(summed(parts), own)
 
 
-def _shares(value: Value) -> list[tuple[Value, float]]:
-    """What a value is the sum of, each with its factor.
+def _shares(value: Value) -> tuple[WeightedValues, float]:
+    """What a value is the sum of, each with its factor, and a number.
 
     Raises:
         PolynomialError: it is no such sum.
     """
     if value.kind == Kind.DRAW:
         moved = _moved_by(value)
-        return [] if moved is None else [(moved, 1.0)]
-    function = value.function if value.kind == Kind.COMPUTED else None
-    if function is NEGATIVE:
-        return [(value.inputs[0], -1.0)]
-    first, second = value.inputs if function in _OF_TWO else (value, value)
-    if function is ADD:
-        return [(first, 1.0), (second, 1.0)]
-    if function is SUBTRACT:
-        return [(first, 1.0), (second, -1.0)]
-    if function is MULTIPLY and not (first.random and second.random):
-        return [(first, _number(second))] if first.random else [(second, _number(first))]
-    if function is DIVIDE and not second.random:
-        return [(first, 1.0 / _number(second))]
-    raise PolynomialError
-
-
-_OF_TWO = (ADD, SUBTRACT, MULTIPLY, DIVIDE)
+        return () if moved is None else ((1.0, moved),), 0.0
+    found = sum_of(value)
+    if not found[0]:
+        raise PolynomialError
+    return found
 
 
 def _number(value: Value) -> float:

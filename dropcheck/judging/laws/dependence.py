@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 
@@ -250,25 +251,17 @@ def _width(factors: Sequence[Floats]) -> Floats:
     that with the smallest factor.
     """
     total = _sum(factors)
-    least = factors[0]
-    for factor in factors[1:]:
-        least = np.minimum(least, factor)
+    least = reduce(np.minimum, factors)
     width: Floats = np.maximum(1 - total, 0.0) - np.minimum(1 - total, least - total)
     return width
 
 
 def _sum(parts: Sequence[Floats]) -> Floats:
-    total = parts[0]
-    for part in parts[1:]:
-        total = total + part
-    return total
+    return reduce(np.add, parts)
 
 
 def _product(parts: Sequence[Floats]) -> Floats:
-    product = np.ones(())
-    for part in parts:
-        product = product * part
-    return product
+    return reduce(np.multiply, parts, np.ones(()))
 
 
 def _broadcast(margins: Sequence[Floats]) -> list[Floats]:

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from dropcheck.analysis.existence import AffineDraw, line_of
+from dropcheck.analysis.moments.law_bounds import AffineDraw, line_of
 from dropcheck.language.graph import Kind, Value
 from dropcheck.simulation.program import Program
 from dropcheck.simulation.steps import Step
