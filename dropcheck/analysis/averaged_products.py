@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -29,13 +29,13 @@ class Integrand:
         each = zip(self.factors, centres, strict=True)
         return ((value, power, centre) for (value, power), centre in each)
 
-    def with_values(self, stands: Mapping[int, Value]) -> Integrand:
-        """The same of other quantities, by the ids of those that they stand for."""
+    def with_values(self, stands: Callable[[Value], Value]) -> Integrand:
+        """The same of what stands for its quantities."""
         given = self.given
         return replace(
             self,
-            factors=tuple((stands.get(id(value), value), power) for value, power in self.factors),
-            given=None if given is None else stands.get(id(given), given),
+            factors=tuple((stands(value), power) for value, power in self.factors),
+            given=None if given is None else stands(given),
         )
 
 

@@ -17,13 +17,13 @@ from dataclasses import replace
 import numpy as np
 
 from dropcheck.analysis.averaged_products import ExactMoments, Integrand, quantities
-from dropcheck.analysis.fewer_draws.exchanges import made_of
+from dropcheck.analysis.fewer_draws.exchanges import exchanged, made_of
 from dropcheck.analysis.moments.cell_means import Norm
 from dropcheck.analysis.moments.linear_forms import ProductMoments
 from dropcheck.analysis.on_paper import first_off
 from dropcheck.analysis.polynomials.terms import TINY
 from dropcheck.array_types import Floats
-from dropcheck.language.graph import Kind, Value, constant_beside, folded, ordered, thawed
+from dropcheck.language.graph import Kind, Value, computed_from, constant_beside, ordered
 from dropcheck.vocabulary.function import KernelError
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 
@@ -89,30 +89,28 @@ def _outcomes(values: Sequence[Value]) -> tuple[list[KnownDraws], Floats, float]
     return found, chances, rest
 
 
-def _given(values: Sequence[Value], outcome: KnownDraws) -> dict[int, Value]:
+def _given(values: Sequence[Value], outcome: KnownDraws) -> Callable[[Value], Value]:
     """What stands for each value where some draws are known.
 
     Raises:
         PolynomialError: a function does not take them, or rounding decides what it gives.
     """
-    found: dict[int, Value] = {}
-    for value in values:
-        if id(value) in outcome:
-            found[id(value)] = constant_beside(value, outcome[id(value)])
-            continue
-        made = made_of(value, tuple(found.get(id(one), one) for one in value.inputs))
-        if made.kind == Kind.COMPUTED and not any(one.random for one in made.inputs):
-            constants = [one.constant for one in made.inputs]
-            options = {name: thawed(option) for name, option in made.options}
-            try:
-                constant = folded(made.function, constants, options)
-            except KernelError:
-                raise PolynomialError from None
-            made = replace(made, constant=constant, random=False)
-        found[id(value)] = made
-    if first_off(found.values()) is not None:
+    drawn = [value for value in values if id(value) in outcome]
+    known = {id(value): constant_beside(value, outcome[id(value)]) for value in drawn}
+    found = exchanged(values, known, _worked_out)
+    if first_off(map(found, values)) is not None:
         raise PolynomialError
     return found
+
+
+def _worked_out(value: Value, inputs: tuple[Value, ...]) -> Value:
+    made = made_of(value, inputs)
+    if made.kind != Kind.COMPUTED or any(one.random for one in inputs):
+        return made
+    try:
+        return replace(made, constant=computed_from(made, {}), random=False)
+    except KernelError:
+        raise PolynomialError from None
 
 
 def _size(summand: Integrand, norm: Norm) -> float:

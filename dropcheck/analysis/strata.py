@@ -22,6 +22,7 @@ from itertools import pairwise
 import numpy as np
 
 from dropcheck.analysis.averaged_products import Integrand, quantities
+from dropcheck.analysis.fewer_draws.exchanges import exchanged
 from dropcheck.analysis.moments.exact import exact_means, exact_moments
 from dropcheck.analysis.moments.part_of_draw import in_stratum
 from dropcheck.array_types import Floats
@@ -143,19 +144,9 @@ def candidates(integrands: Sequence[Integrand]) -> list[Value]:
 def typical(draw: Value, values: Sequence[Value]) -> Floats | None:
     """The means of some quantities where a draw is no rare one; None where they are not known."""
     stratum = Stratum(QuantileLevel.from_below(COMMON), QuantileLevel.from_above(COMMON))
-    changed = _replaced(draw, in_stratum(draw, stratum)[0], ordered(values))
-    found = exact_means([Integrand(factors=((changed.get(id(one), one), 1),)) for one in values])
+    changed = exchanged(ordered(values), {id(draw): in_stratum(draw, stratum)[0]})
+    found = exact_means([Integrand(factors=((changed(one), 1),)) for one in values])
     return None if found is None else found[0]
-
-
-def _replaced(draw: Value, other: Value, above: Sequence[Value]) -> dict[int, Value]:
-    """Values, in order, with another draw in place of one: by the id of what they were."""
-    found = {id(draw): other}
-    for value in above:
-        inputs = tuple([found.get(id(one), one) for one in value.inputs])
-        if id(value) not in found and any(map(_differ, inputs, value.inputs)):
-            found[id(value)] = dataclasses.replace(value, inputs=inputs)
-    return found
 
 
 class DrawInStrata:
@@ -252,7 +243,7 @@ class DrawInStrata:
             return None
         self._left -= 1
         draw, errors = in_stratum(self.draw, stratum)
-        values = _replaced(self.draw, draw, self._above)
+        values = exchanged(self._above, {id(self.draw): draw})
         integrands = [one.with_values(values) for one in self._integrands]
         moments = exact_moments([integrands[at] for at in self._used])
         others = exact_means([integrands[at] for at in self._others])
@@ -346,10 +337,6 @@ def _spread_out(values: Floats, places: Sequence[int], count: int) -> Floats:
 
 def _between(one: QuantileLevel, other: QuantileLevel) -> Stratum:
     return Stratum(*sorted((one, other), key=lambda level: (level.below, -level.above)))
-
-
-def _differ(one: Value, other: Value) -> bool:
-    return one is not other
 
 
 @np.errstate(all="ignore")  # what is too large to be told is infinite

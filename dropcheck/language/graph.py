@@ -180,6 +180,7 @@ def computed(function: Function, *inputs: Value, like: Value, shape: Shape | Non
         at=like.at,
         inputs=inputs,
         random=True,
+        truth=function.truth,
         sources=joined_sources(inputs),
     )
 

@@ -17,7 +17,7 @@ from dropcheck.analysis.strategy import (
     Strategy,
     Unanswerable,
 )
-from dropcheck.language.graph import Kind, Value, calls_below, fixed_array
+from dropcheck.language.graph import Kind, Value, calls_below, computed, constant_beside
 from dropcheck.simulation.assemble import Crossed, ProgramBuilder, Registers
 from dropcheck.simulation.functional import Functional, Leaf
 from dropcheck.simulation.program import Program
@@ -160,19 +160,10 @@ def _denied(value: Value) -> Value:
 
 def _made_of(value: Value, function: Function) -> Value:
     """A truth that a function makes of a value, worked out at once where this is fixed."""
-    return dataclasses.replace(
-        value,
-        kind=Kind.COMPUTED,
-        operation=function.name,
-        inputs=(value,),
-        options=(),
-        truth=True,
-        name=None,
-        constant=None if value.random else function.kernel(value.constant),
-        law=None,
-        sample=None,
-        call=None,
-    )
+    made = computed(function, value, like=value)
+    if value.random:
+        return made
+    return dataclasses.replace(made, random=False, constant=function.kernel(value.constant))
 
 
 def _collect(
@@ -269,20 +260,5 @@ def _compiled(
 
 def below(quantity: Value, threshold: Threshold) -> Value:
     """The truth that a quantity lies at or below a threshold, or below it."""
-    end = Value(
-        kind=Kind.CONSTANT,
-        operation="number",
-        shape=(),
-        at=quantity.at,
-        constant=fixed_array(threshold.at),
-    )
-    return Value(
-        kind=Kind.COMPUTED,
-        operation=(AT_MOST if threshold.closed else BELOW).name,
-        shape=(),
-        at=quantity.at,
-        inputs=(quantity, end),
-        random=True,
-        truth=True,
-        sources=quantity.sources,
-    )
+    end = constant_beside(quantity, threshold.at)
+    return computed(AT_MOST if threshold.closed else BELOW, quantity, end, like=quantity, shape=())

@@ -31,13 +31,16 @@ def made_of(value: Value, inputs: tuple[Value, ...]) -> Value:
 
 
 def exchanged(
-    values: Sequence[Value], stands: Mapping[int, Value]
-) -> Callable[[Value], Value] | None:
-    """What stands for each of some values where others stand for a few; None: for none at all."""
+    values: Sequence[Value],
+    stands: Mapping[int, Value],
+    made: Callable[[Value, tuple[Value, ...]], Value] = made_of,
+) -> Callable[[Value], Value]:
+    """What stands for each of some values, inputs first, where others stand for a few.
+
+    `made` gives a value of other inputs.
+    """
     found = dict(stands)
-    for value in values if stands else ():
+    for value in values:
         if id(value) not in found:
-            found[id(value)] = made_of(
-                value, tuple(found.get(id(one), one) for one in value.inputs)
-            )
-    return (lambda value: found.get(id(value), value)) if stands else None
+            found[id(value)] = made(value, tuple(found.get(id(v), v) for v in value.inputs))
+    return lambda value: found.get(id(value), value)

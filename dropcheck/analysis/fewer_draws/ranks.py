@@ -34,7 +34,7 @@ def with_ranks(
         found = _element(value, takers, looked_at) if _is_sample(value) else None
         if found is not None:
             stands[id(found[0])] = found[1]
-    return exchanged(values, stands)
+    return exchanged(values, stands) if stands else None
 
 
 def _is_sample(value: Value) -> bool:

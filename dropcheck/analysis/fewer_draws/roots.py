@@ -24,7 +24,8 @@ def with_roots(
 ) -> Callable[[Value], Value] | None:
     """What stands for each value, normal vectors opened; None where there are none."""
     vectors = [one for one in values if one.kind == Kind.DRAW and one.law is MULTIVARIATE_NORMAL]
-    return exchanged(values, {id(one): _opened(one) for one in vectors if _has_root(one)})
+    stands = {id(one): _opened(one) for one in vectors if _has_root(one)}
+    return exchanged(values, stands) if stands else None
 
 
 def _has_root(value: Value) -> bool:

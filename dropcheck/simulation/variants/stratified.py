@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dropcheck.language.graph import Kind, Value, kernel_of
+from dropcheck.language.graph import Value, computed, kernel_of
 from dropcheck.simulation.program import Program
 from dropcheck.simulation.steps import Step
 from dropcheck.vocabulary.functions.arrays import SUBSCRIPT
@@ -31,14 +31,7 @@ def stratified(
     drawn = program.steps[place]
     steps = [replace(drawn, target=both, value=pair)]
     for index, target in ((0, drawn.target), (1, weight)):
-        own = replace(
-            draw,
-            kind=Kind.COMPUTED,
-            operation=SUBSCRIPT.name,
-            law=None,
-            inputs=(pair,),
-            options=(("index", (index,)),),
-        )
+        own = replace(computed(SUBSCRIPT, pair, like=draw), options=(("index", (index,)),))
         frees = (both,) if index else ()
         steps.append(Step(target, own, (both,), kernel_of(own), frees=frees))
     return replace(
