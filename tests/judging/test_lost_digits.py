@@ -182,6 +182,23 @@ def test_without_room_for_rounding_a_true_quantile_is_refuted(
     assert judged(model, claim).verdict is REFUTED
 
 
+# at a strict end: true ones whose digits are lost, and false ones that lose none
+STRICT = [
+    ("x ~ uniform(20, 30)", "E(tanh(x)) < 1", OPEN),
+    ("x ~ uniform(20, 30)", "Var(tanh(x)) > 0", OPEN),
+    ("m ~ bernoulli(0.5)", "E(tanh(20 + m)) < 1", OPEN),
+    ("x ~ choice([3, 3])", "Var(x) > 0", REFUTED),
+    ("x ~ normal(0, 1)", "E(sign(x)**2) < 1", REFUTED),
+]
+
+
+@pytest.mark.parametrize(("model", "claim", "verdict"), STRICT)
+def test_rounding_decides_no_strict_inequality(model: str, claim: str, verdict: Verdict) -> None:
+    found = judged(model, claim)
+    assert found.verdict is verdict
+    assert (found.reason is Reason.LOST_DIGITS) == (verdict is OPEN)
+
+
 def test_without_a_look_elsewhere_false_events_are_verified(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

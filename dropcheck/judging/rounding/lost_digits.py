@@ -127,9 +127,10 @@ def with_digits_left(
     room = room_for(compiled, comparison, means, tally.centres, off) + of_sides
     if widen > 0:
         allowed = NOTHING * max(interval.half_width, widen)
-    if not room > allowed:
-        return found
     at, region = interval.estimate, comparison.region
+    # what is beyond a strict end by rounding alone may lie on either side of it
+    if not room > allowed and not region.strict_end_within(at, room):
+        return found
     wider = replace(interval, low=interval.low - room, high=interval.high + room)
     ends = wider.low, wider.high
     if verdict is Verdict.INCONCLUSIVE:  # more draws may help, but for what rounding hides
