@@ -25,14 +25,13 @@ from dropcheck.analysis.polynomials.terms import (
 )
 from dropcheck.array_types import Floats
 from dropcheck.vocabulary.functions.algebra import PolynomialError, TooLargeError
+from dropcheck.vocabulary.shapes import Shape
 
 LARGEST_ARRAY = 1_000_000  # entries of a fixed array
 LARGEST_SUM = 10_000_000  # products that a sum over indices may take
 MOST_INDICES = 24  # of one range in one term
-# steps of an analysis: products and sums of terms
-MOST_WORK = 2_000
-# how far rounding may have grown in a quantity: beyond, more digits are lost than are left
-MOST_LOSS = 1e7
+MOST_WORK = 2_000  # steps of an analysis: products and sums of terms
+MOST_LOSS = 1e7  # of rounding in a quantity: beyond, more digits are lost than are left
 SHARE_OF_TERM = 0.05  # of a step, to bring a term to its usual form
 
 ProductOver = Callable[[Any, tuple[int, ...], bool], Any]
@@ -43,6 +42,7 @@ class Space:
 
     def __init__(self, product_over: ProductOver | None = None) -> None:
         self.sizes: list[int] = []
+        self.lengths: dict[int, Shape] = {}  # of the axes of each draw; () where they differ
         # the square of a draw itself as a multiple of it plus a number, where it has two values
         self.squares: dict[int, tuple[float, float]] = {}
         self._product_over = product_over
