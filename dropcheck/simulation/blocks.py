@@ -18,7 +18,7 @@ from dropcheck.simulation.streams import stream
 # Past so many rows neighbouring blocks are joined: memory stays bounded however many draws there
 # are, and Student's quantile over so many blocks is within half a percent of the normal's.
 MOST_ROWS = 2048
-# Streams that are made at once: between draws, which fill the cache, each takes thrice as long.
+# Streams that are made at once: each takes three times as long between draws, which fill the cache.
 STREAMS = 64
 
 

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Protocol
 
 import numpy as np
 
@@ -41,27 +40,15 @@ PartitionBlock = tuple[FunctionPowers, ...]
 PRECISION = 4e-12
 
 
-class MomentSource(Protocol):
-    """A draw, or what is as good as one: independent elements, whose joint moments are known."""
+class MomentSource:
+    """A draw, or what is as good as one: independent elements, whose joint moments are known.
 
-    @property
-    def group(self) -> int:
-        """The group of draws that it is drawn with."""
+    `group` is the group of draws that it is drawn with; `below` are the numbers of draws that it is
+    made of, of which nothing else may be made.
+    """
 
-    @property
-    def below(self) -> frozenset[int]:
-        """The numbers of draws that it is made of, of which nothing else may be made."""
-
-    def cumulant(self, block: PartitionBlock) -> tuple[ElementNumbers, float]:
-        """The joint cumulant of functions of one element, and how far its rounding has grown.
-
-        Raises:
-            PolynomialError: where it is not known, or not finite.
-        """
-
-
-class Cumulants:
-    """Joint cumulants of functions of one random element, from its joint moments."""
+    group: int
+    below: frozenset[int] = frozenset()
 
     def __init__(self) -> None:
         self._known: dict[PartitionBlock, tuple[ElementNumbers, float]] = {}
@@ -75,10 +62,14 @@ class Cumulants:
         raise NotImplementedError
 
     def cumulant(self, block: PartitionBlock) -> tuple[ElementNumbers, float]:
-        """As `MomentSource` says: κ(1…n) = E(1…n) − Σ κ(B) E(the rest), over B with 1 in it.
+        """The joint cumulant of functions of one element, and how far its rounding has grown.
 
-        Smith 1995, "A recursive formulation of the old problem of obtaining moments from cumulants
-        and vice versa", The American Statistician 49, equation 4, for several variables.
+        κ(1…n) = E(1…n) − Σ κ(B) E(the rest), over B with 1 in it (Smith 1995, "A recursive
+        formulation of the old problem of obtaining moments from cumulants and vice versa", The
+        American Statistician 49, equation 4, for several variables).
+
+        Raises:
+            PolynomialError: where it is not known, or not finite.
         """
         found = self._known.get(block)
         if found is None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from dropcheck.analysis.moments.cell_means import Norm
 from dropcheck.analysis.moments.draw_steps import Steps, draw_below
 from dropcheck.analysis.moments.single_draw import Found, KnownMeans
 from dropcheck.analysis.on_paper import alike
@@ -21,7 +22,6 @@ from dropcheck.analysis.polynomials.polynomial import Polynomial
 from dropcheck.analysis.polynomials.sources import (
     ITSELF,
     MOST_INTEGRALS,
-    Bounds,
     DrawnElements,
     ProductOfElements,
 )
@@ -128,7 +128,7 @@ class Centred:
     def __init__(
         self,
         groups: Mapping[str, int] | None = None,
-        bounds: Bounds | None = None,
+        bounds: Norm | None = None,
         found: Found | None = None,
     ) -> None:
         self.space = Space(self._product)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from dropcheck.analysis.moments.cell_means import Norm
 from dropcheck.analysis.moments.single_draw import Estimate, KnownMeans, joint_moment
 from dropcheck.analysis.polynomials.expectation import (
     PRECISION,
-    Cumulants,
     ElementNumbers,
+    MomentSource,
     PartitionBlock,
 )
 from dropcheck.analysis.polynomials.terms import TINY, FunctionPowers
@@ -27,18 +28,13 @@ from dropcheck.vocabulary.shapes import Shape
 ITSELF = 0  # the number of the draw among its functions
 MOST_INTEGRALS = 64  # that differ, over all draws, a few milliseconds each
 
-Bounds = Callable[[Value, float], float]
-"""Upper bounds of (E|quantity|^p)^(1/p)."""
 
-
-class DrawnElements(Cumulants):
+class DrawnElements(MomentSource):
     """A draw of independent elements from a law with fixed arguments.
 
     Its functions are the draw itself less its mean, number 0, and others that are added to it, each
     less its mean.
     """
-
-    below: frozenset[int] = frozenset()
 
     def __init__(
         self,
@@ -46,12 +42,12 @@ class DrawnElements(Cumulants):
         arguments: Sequence[Any],
         shape: Shape,
         group: int,
-        means: KnownMeans | None = None,
-        bounds: Bounds | None = None,
-        draw: Value | None = None,
+        means: KnownMeans,
+        bounds: Norm | None,
+        draw: Value | None,
     ) -> None:
         super().__init__()
-        self._means = means or KnownMeans(MOST_INTEGRALS)
+        self._means = means
         self._bounds = bounds
         self._draw = draw  # of fixed arguments, of which functions are known
         self.group = group
@@ -74,14 +70,11 @@ class DrawnElements(Cumulants):
             if self._draw is None or not isinstance(self.mean, float):
                 raise PolynomialError
             return self._integrated([self._draw], [order], [self.mean])
-        if self._plain:
-            found = _moment(self._law, order, *self._arguments)
-            if not math.isfinite(found):
-                raise PolynomialError
-            if order % 2 == 0 and found < TINY:  # of what is constant nothing is asked
-                raise PolynomialError
-            return found, 1.0
-        return self._checked(_of_arrays(self._law, order, *self._arguments)), 1.0
+        of_law = _of_law if self._plain else _of_law.__wrapped__
+        found = of_law(self._law, order, *self._arguments)
+        if self._plain and order % 2 == 0 and found < TINY:  # of what is constant nothing is asked
+            raise PolynomialError
+        return self._checked(found), 1.0
 
     def _checked(self, found: Any) -> ElementNumbers:
         """A number, or an array of the rank of the draw.
@@ -151,11 +144,7 @@ class DrawnElements(Cumulants):
         # those of the draw itself are exactly 0 where the law says so
         if len(block) > HIGHEST_ORDER:
             raise PolynomialError
-        if self._plain:
-            found = _cumulants(self._law, *self._arguments)[len(block)]
-        else:
-            found = _cumulants_of_arrays(self._law, *self._arguments)[len(block)]
-        return self._checked(found), 4.0
+        return self._checked(self._law.cumulants(*self._arguments)[len(block)]), 4.0
 
 
 def with_loss(found: Estimate) -> tuple[float, float]:
@@ -172,26 +161,13 @@ def with_loss(found: Estimate) -> tuple[float, float]:
     return value, max(1.0, (1.0 + min(1.0, 16.0 * share)) * share / PRECISION)
 
 
-def _of_arrays(law: Law, order: int, *arguments: Any) -> Any:
+@lru_cache(maxsize=4096)
+def _of_law(law: Law, order: int, *arguments: Any) -> Any:
+    """The mean, for order 1, or a central moment."""
     return law.mean(*arguments) if order == 1 else law.central(order, *arguments)
 
 
-@lru_cache(maxsize=4096)
-def _moment(law: Law, order: int, *arguments: float) -> float:
-    """The mean, for order 1, or a central moment."""
-    return float(_of_arrays(law, order, *arguments))
-
-
-def _cumulants_of_arrays(law: Law, *arguments: Any) -> Sequence[Any]:
-    return law.cumulants(*arguments)
-
-
-@lru_cache(maxsize=1024)
-def _cumulants(law: Law, *arguments: float) -> Sequence[Any]:
-    return law.cumulants(*arguments)
-
-
-class ProductOfElements(Cumulants):
+class ProductOfElements(MomentSource):
     """A product of many independent elements, less its mean; the draws in it are nowhere else.
 
     `raw` are the moments E g^k of its factors g, of orders 1, 2, … as far as they are known, each

@@ -214,7 +214,7 @@ def _panel(
 
 
 def _axis_across(places: Sequence[float], *, numeric: bool) -> Axis:
-    """The axis of the swept parameter; of laws, and of numbers amid laws, their order."""
+    """The axis of the swept parameter; of laws, and of numbers among laws, their order."""
     if not numeric:
         return Axis(0.5, max(places) + 0.5)
     low, high = min(places), max(places)

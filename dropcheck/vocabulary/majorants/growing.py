@@ -16,7 +16,7 @@ def slack(p: float) -> float:
 
 
 def about(x: Argument, p: float) -> float:
-    """A bound of ||x - c||_p for one number c, the same for all elements: 0, or amid their means.
+    """A bound of ||x - c||_p for one number c, the same for all elements: 0, or among their means.
 
     A mean square about the elements' own mean is no larger than that about c.
     """
