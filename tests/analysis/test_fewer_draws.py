@@ -6,27 +6,21 @@ import math
 
 import numpy as np
 import pytest
+from fewer_draws_made import are_alike, numbers_a_draw, programs_of
 
 from dropcheck.analysis.fewer_draws import ranks, sums_of_draws, with_fewer_draws
 from dropcheck.analysis.moments.norms import Norms
-from dropcheck.analysis.strategy import averages_of
 from dropcheck.claims.reader import read_text
 from dropcheck.judging.exactly import exact_quantity
 from dropcheck.judging.prepared import prepare
 from dropcheck.language.cases import lower_case, parse_claim
-from dropcheck.language.graph import Kind, in_order, kernel_of
 from dropcheck.results import Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 from dropcheck.simulation import Compiled
-from dropcheck.simulation.compile import compile_averages
 from dropcheck.simulation.program import Program
-from dropcheck.simulation.variants.single_draws import values_of
 from dropcheck.vocabulary.laws.ranked_law import ranked
 from dropcheck.vocabulary.laws.unbounded import NORMAL
-
-# each of 13 claims holds two means against each other, twice: 1 - erf(6 / √2) for each is 2e-9
-DEVIATIONS, DRAWS = 6.0, 20_000
 
 
 def text_of(model: str, claim: str) -> str:
@@ -36,42 +30,7 @@ def text_of(model: str, claim: str) -> str:
 
 def programs(model: str, claim: str) -> tuple[Program, Program]:
     """Of fewer draws, and as it is written."""
-    lowered = lower_case(parse_claim(read_text(text_of(model, claim)).claims["c"]), {})
-    fewer, plain = (
-        compile_averages(averages_of(one), one.operands, crossing=False).program
-        for one in (with_fewer_draws(lowered), lowered)
-    )
-    assert fixed_as_written(fewer)
-    return fewer, plain
-
-
-def fixed_as_written(program: Program) -> bool:
-    """Whether all that is fixed is what its function makes of what it is made of."""
-    steps = [step.value for step in program.steps]
-    fixed = [one for one in in_order(steps, lambda value: value.inputs) if not one.random]
-    made = [one for one in fixed if one.kind == Kind.COMPUTED]
-    return all(
-        np.array_equal(one.constant, kernel_of(one)(*(below.constant for below in one.inputs)))
-        for one in made
-    )
-
-
-def numbers_a_draw(program: Program) -> int:
-    drawn = [step.value for step in program.steps if step.value.law is not None]
-    return sum(math.prod(one.shape) for one in drawn)
-
-
-def are_alike(fewer: Program, plain: Program) -> bool:
-    """Whether means and mean squares of what is looked at differ by chance alone."""
-    for power in (1, 2):
-        one, other = (
-            values_of(program, np.random.default_rng(seed), DRAWS)[0] ** power
-            for seed, program in enumerate((fewer, plain))
-        )
-        off = math.hypot(one.std(), other.std()) / math.sqrt(DRAWS)
-        if abs(one.mean() - other.mean()) >= DEVIATIONS * off:
-            return False
-    return True
+    return programs_of(text_of(model, claim))
 
 
 ONE_RANK = [

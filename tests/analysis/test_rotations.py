@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
+from fewer_draws_made import are_alike, numbers_a_draw, programs_of
 
-from dropcheck.analysis.fewer_draws import rotations, with_fewer_draws
-from dropcheck.analysis.strategy import averages_of
+from dropcheck.analysis.fewer_draws import rotations
 from dropcheck.claims.reader import read_text
 from dropcheck.judging.prepared import Prepared, prepare
-from dropcheck.language.cases import lower_case, parse_claim
 from dropcheck.language.graph import ordered
-from dropcheck.simulation.compile import compile_averages
-from dropcheck.simulation.program import Program
-from dropcheck.simulation.variants.single_draws import values_of
 
 LAYERS = """
       {vector}
@@ -24,43 +18,15 @@ LAYERS = """
           g = W @ h
           h = {step}
 """
-# each of 5 claims holds two means against each other: 1 - erf(6 / √2) for each is 2e-9
-DEVIATIONS, DRAWS = 6.0, 20_000
+
+
+def text_of(model: str, claim: str) -> str:
+    return f"dropcheck: 1\nclaims:\n  c:\n    title: T\n    model: |{model}\n    claim: {claim}\n"
 
 
 def prepared(model: str, claim: str) -> Prepared:
-    text = f"dropcheck: 1\nclaims:\n  c:\n    title: T\n    model: |{model}\n    claim: {claim}\n"
-    (case,) = read_text(text).expand()
+    (case,) = read_text(text_of(model, claim)).expand()
     return prepare(case)
-
-
-def programs(model: str, claim: str) -> tuple[Program, Program]:
-    """Of fewer draws, and as it is written."""
-    text = f"dropcheck: 1\nclaims:\n  c:\n    title: T\n    model: |{model}\n    claim: {claim}\n"
-    lowered = lower_case(parse_claim(read_text(text).claims["c"]), {})
-    fewer, plain = (
-        compile_averages(averages_of(one), one.operands, crossing=False).program
-        for one in (with_fewer_draws(lowered), lowered)
-    )
-    return fewer, plain
-
-
-def numbers_a_draw(program: Program) -> int:
-    drawn = [step.value for step in program.steps if step.value.law is not None]
-    return sum(math.prod(one.shape) for one in drawn)
-
-
-def are_alike(fewer: Program, plain: Program) -> bool:
-    """Whether means and mean squares of what is looked at differ by chance alone."""
-    for power in (1, 2):
-        one, other = (
-            values_of(program, np.random.default_rng(seed), DRAWS)[0] ** power
-            for seed, program in enumerate((fewer, plain))
-        )
-        off = math.hypot(one.std(), other.std()) / math.sqrt(DRAWS)
-        if abs(one.mean() - other.mean()) >= DEVIATIONS * off:
-            return False
-    return True
 
 
 FIXED, RANDOM = "h = [1, -2, 0.5, 3]", "h ~ uniform(-1, 2)[4]"
@@ -80,14 +46,14 @@ CLAIM = "E(h[0] + 0.1 * h[1] * g[2]) == 0"
 )
 def test_the_law_is_the_same(vector: str, step: str) -> None:
     model = LAYERS.format(vector=vector, step=step)
-    fewer, plain = programs(model, CLAIM)
+    fewer, plain = programs_of(text_of(model, CLAIM))
     assert numbers_a_draw(fewer) < numbers_a_draw(plain)
     assert are_alike(fewer, plain)
 
 
 def test_a_length_that_is_lost_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rotations, "degree_of", lambda _function, _options: 0.5)
-    assert not are_alike(*programs(LAYERS.format(vector=FIXED, step="relu(g)"), CLAIM))
+    assert not are_alike(*programs_of(text_of(LAYERS.format(vector=FIXED, step="relu(g)"), CLAIM)))
 
 
 @pytest.mark.parametrize("n", [3, 64])
@@ -145,7 +111,7 @@ def test_other_matrices_stay(line: str) -> None:
       R ~ normal(0, r)[3, 3]
       {line}
 """
-    fewer, plain = programs(model, "E(y) == 0")
+    fewer, plain = programs_of(text_of(model, "E(y) == 0"))
     assert numbers_a_draw(fewer) == numbers_a_draw(plain)
 
 
@@ -156,7 +122,7 @@ def test_a_matrix_that_is_claimed_about_itself_stays() -> None:
       y = relu(W @ sort(x))
 """
     for claim, same in (("E(y) + E(W) == 0", True), ("E(y) == 0", False)):
-        fewer, plain = programs(model, claim)
+        fewer, plain = programs_of(text_of(model, claim))
         assert (numbers_a_draw(fewer) == numbers_a_draw(plain)) is same
 
 

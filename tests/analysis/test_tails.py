@@ -7,9 +7,9 @@ import time
 
 import pytest
 from lowered import expressed, lowering
+from trials import entry, registry_of
 
 from dropcheck.analysis.existence import missing_moment, missing_variance, moment_order
-from dropcheck.claims.reader import read_text
 from dropcheck.language.cases import lower_case, parse_claim
 from dropcheck.vocabulary.laws import LAWS
 
@@ -215,11 +215,7 @@ def test_graphs_that_share_their_parts_take_no_time() -> None:
 
 
 def missing(model: str, claim: str) -> str | None:
-    lines = "".join(f"      {line.strip()}\n" for line in model.split(";"))
-    registry = read_text(
-        f"dropcheck: 1\nclaims:\n  c:\n    title: T\n    model: |\n{lines}    claim: {claim}\n"
-    )
-    (case,) = registry.expand()
+    (case,) = registry_of(entry("c", model, claim)).expand()
     lowered = lower_case(parse_claim(case.claim), case.parameters)
     found = missing_moment(lowered) or missing_variance(lowered)
     return None if found is None else str(found)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from trials import entry, registry_of
 
-from dropcheck.claims.reader import read_text
 from dropcheck.language.checks import check_registry
 
 
 def notes(model: str, claim: str) -> list[str]:
-    lines = "".join(f"      {line.strip()}\n" for line in model.split(";"))
-    text = f"dropcheck: 1\nclaims:\n  c:\n    title: T\n    model: |\n{lines}    claim: {claim}\n"
-    return [note.message for note in check_registry(read_text(text)).notes]
+    registry = registry_of(entry("c", model, claim))
+    return [note.message for note in check_registry(registry).notes]
 
 
 UNLIKE = {
