@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # pytest imports this at every start, and has no use for it
 _CASES = ("run", "plan")  # both choose cases and take the same limits
 _CHOOSE = (*_CASES, "list", "mutate")
 _RATE = "a number between 0 and 1"
+_ALPHA = "a number between 1e-30 and 1"  # no generator of random numbers keeps less
 _COUNT = "a whole number from 1 on"
 REQUIRED = ("exact", "finite-sample", "moments", "asymptotic")
 """Guarantees that can be required, strongest first; less than the last of them is `asymptotic`."""
@@ -71,14 +72,14 @@ OPTIONS: tuple[Option, ...] = (
         ini="how many claims the documents are to hold; another number is an error",
         help="How many claims the documents are to hold; another number is an error: a mark that "
         "was deleted claims nothing."),
-    Option(name="alpha", commands=(*_CASES, "mutate"), kind=OptionKind.NUMBER, high=1,
-        accepts=_RATE, setting="alpha", in_repeat=True, in_verify=_RATE,
+    Option(name="alpha", commands=(*_CASES, "mutate"), kind=OptionKind.NUMBER, low=1e-30,
+        high=1, accepts=_ALPHA, setting="alpha", in_repeat=True, in_verify=_ALPHA,
         ini="the probability that any verdict of a file is wrong", ini_default="1e-6",
         help="The probability that any verdict of a full run is wrong [default: 1e-6].",
         help_in={"mutate": "The probability that any verdict on a mutant of the file is wrong "
                  "[default: 1e-6]."}),
-    Option(name="alpha", commands=("audit",), kind=OptionKind.NUMBERS, high=1,
-        accepts="numbers between 0 and 1, such as 0.05,0.01",
+    Option(name="alpha", commands=("audit",), kind=OptionKind.NUMBERS, low=1e-30, high=1,
+        accepts="numbers between 1e-30 and 1, such as 0.05,0.01",
         help="The error rate that each repetition promises: 0.05,0.01 [default: 0.05; for moments "
         "and hostile 1e-6]."),
     Option(name="repetitions", letter="n", commands=("audit",), kind=OptionKind.WHOLE, low=1,

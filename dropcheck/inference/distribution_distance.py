@@ -127,7 +127,8 @@ class DistancePrecision:
         log = math.log(2.0 * self.bands / self.alpha)
         first = self.bands * self.spread * math.sqrt(2.0 * log) + self.noise(1)
         second = 7.0 * log * self.width / 3.0
-        return ((first + math.sqrt(first**2 + 4.0 * second * target)) / (2.0 * target)) ** 2
+        root = (first + math.sqrt(first**2 + 4.0 * second * target)) / (2.0 * target)
+        return root * root  # infinite where it is too large: a power would be an error
 
     def smallest(self, draws: int) -> float:
         """The least distance that so many draws show.

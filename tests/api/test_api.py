@@ -191,7 +191,7 @@ def test_time_limit_ends_the_run() -> None:
 BAD: dict[str, tuple[dict[str, Any], str]] = {
     "claim no text": ({"claim": 3}, "the claim is text, and not a value of type 'int'"),
     "model no text": ({"model": print}, "'model' is text, and not a value of type"),
-    "alpha": ({"alpha": 2}, "option 'alpha' cannot be 2: it must be a number between 0 and 1"),
+    "alpha": ({"alpha": 2}, "option 'alpha' cannot be 2: it must be a number between 1e-30 and 1"),
     "alpha none": ({"alpha": None}, "option 'alpha' cannot be None"),
     "alpha text": ({"alpha": "0.1"}, "option 'alpha' cannot be '0.1'"),
     "seed": ({"seed": -1}, "option 'seed' cannot be -1"),

@@ -135,6 +135,7 @@ def test_what_no_option_gives_keeps_its_place(folder: Path, capsys: Capsys) -> N
         (["--set", "dp=3"], "'dp'", "dk"),
         (["--set", "dk"], "must be NAME=VALUE", "dk=512"),
         (["--alpha", "9**9**9"], "'--alpha' cannot be", ""),
+        (["--alpha", "5e-324"], "it must be a number between 1e-30 and 1", ""),
         (["--max-draws", "9**9**9"], "'--max-draws' cannot be", ""),
         (["--seed", "banana"], "'--seed' cannot be", ""),
         (["--dk", "2.5"], "whole numbers", ""),

@@ -60,6 +60,10 @@ def test_the_draws_planned_verify_a_true_claim_nine_times_in_ten() -> None:
     assert (apart + massart(draws, 0.05) < 0.1).mean() > 0.9
 
 
+def test_no_number_of_draws_shows_the_smallest_numbers() -> None:
+    assert DistancePrecision(alpha=0.05).draws(1e-300) == np.inf
+
+
 @pytest.mark.parametrize("chance", [0.01, 0.1, 0.5])
 def test_the_error_of_a_mean_is_exceeded_no_more_often_than_it_says(chance: float) -> None:
     rng = np.random.default_rng(0)

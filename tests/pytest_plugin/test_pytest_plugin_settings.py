@@ -35,7 +35,7 @@ def test_keys_set_how_cases_are_tried_and_stand_in_the_command(pytester: Pyteste
     ("key", "value", "accepted"),
     [
         ("undecided", "maybe", "fail, skip or pass"),
-        ("alpha", "2", "a number between 0 and 1"),
+        ("alpha", "2", "a number between 1e-30 and 1"),
         ("seed", "now", "a whole number, or fresh"),
         ("resolution", "0", "a number between 0 and 1, or a share such as 1%"),
         ("require", "anything", "exact, finite-sample, moments or asymptotic"),

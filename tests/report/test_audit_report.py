@@ -143,7 +143,7 @@ def test_the_command_fails_on_an_alarm(
     ("arguments", "message"),
     [
         (["--set", "lawss"], "it must be laws, moments, hostile, distributions, nets or code"),
-        (["--alpha", "0.05,2"], "numbers between 0 and 1"),
+        (["--alpha", "0.05,2"], "numbers between 1e-30 and 1"),
         (["--shift", "2%"], "needs '--file'"),
         (["--full", "-n", "3"], "both say how many repetitions"),
         (["--file", "x.yaml", "--set", "laws"], "both say which claims"),

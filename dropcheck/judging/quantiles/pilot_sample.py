@@ -308,7 +308,7 @@ def reach_of(pilot: QuantilePilot, target: QuantileTarget, draws: int, alpha: fl
     terms = max(len(target.form.terms), 1)
     share = alpha / len(pilot.targets) / terms
     normal = NormalDist()
-    errors = normal.inv_cdf(1 - max(share / 2, 1e-15)) + normal.inv_cdf(1 - alpha)
+    errors = normal.inv_cdf(1 - max(share / 2, 1e-15)) + normal.inv_cdf(1 - max(alpha, 1e-15))
     seen = 0.0
     for factor, at in target.form.terms:
         values, level = pilot.values[at], pilot.levels[at]
