@@ -59,15 +59,19 @@ def hull_of(value: Value, below: Sequence[Hull]) -> Hull:
     with np.errstate(all="ignore"):
         if value.kind == Kind.DRAW:
             return _outward(_of_draw(value))
-        shapes = tuple(one.shape for one in value.inputs)
-        same = len(value.inputs) == 2 and value.inputs[0] is value.inputs[1]
-        use = Use(kernel_of(value), value.shape, shapes, same)
-        plain = value.function.bounds(below, use)
+        plain = value.function.bounds(below, use_of(value))
         found = _outward(plain)
         if plain.low == 0 and not (value.function.additive and _may_cancel(value, below)):
             found = Hull(0.0, found.high)  # no rounding goes below 0
         more = _OF_BOTH.get(value.function)
         return found.common(more(value, _lowest)) if more else found
+
+
+def use_of(value: Value) -> Use:
+    """The use of a function that computes a value."""
+    shapes = tuple(one.shape for one in value.inputs)
+    same = len(value.inputs) == 2 and value.inputs[0] is value.inputs[1]
+    return Use(kernel_of(value), value.shape, shapes, same)
 
 
 # what is known of two quantities together, beyond their hulls

@@ -13,9 +13,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from dropcheck.analysis.bounds import use_of
 from dropcheck.analysis.moments.law_bounds import AffineDraw, line_of
 from dropcheck.analysis.sources_known import is_finite, of_draw, of_fixed, one_draw
-from dropcheck.language.graph import Kind, Value, in_order, kernel_of, ordered, random_inputs
+from dropcheck.language.graph import Kind, Value, in_order, ordered, random_inputs
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.vocabulary.defined_where import (
     GENERIC,
@@ -37,7 +38,7 @@ from dropcheck.vocabulary.functions.truths import (
     OR,
     WHERE,
 )
-from dropcheck.vocabulary.hulls import Hull, Use, proper
+from dropcheck.vocabulary.hulls import Hull, proper
 
 # Values that are looked at again behind guards, in all, and guards within guards.
 MOST_AGAIN = 20_000
@@ -184,9 +185,7 @@ class Walk:
 
     def _computed(self, value: Value, below: list[Known]) -> Known:
         rules = value.function.defined
-        shapes = tuple(one.shape for one in value.inputs)
-        same = len(value.inputs) == 2 and value.inputs[0] is value.inputs[1]
-        use = Use(kernel_of(value), value.shape, shapes, same)
+        use = use_of(value)
         with np.errstate(all="ignore"):
             hull = proper(value.function.bounds([one.hull for one in below], use))
             asked = rules.asks(below, use)

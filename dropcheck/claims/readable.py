@@ -7,7 +7,6 @@ what would be said of it might follow from that error alone.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -17,6 +16,7 @@ from dropcheck.claims.grids import mapping_at
 from dropcheck.claims.nodes import Entry, Tree
 from dropcheck.claims.registry import SourceText
 from dropcheck.claims.source import LineColumn
+from dropcheck.claims.values import WORDS
 from dropcheck.errors import Problem, nearest
 
 # What the language has no use for, and what it reads.
@@ -27,7 +27,6 @@ _READ = ("claim", "claims", "model", "parameters", "cases", "requires")
 _Values = Mapping[str, Any]
 _Kept = tuple[_Values, Entry]
 _Keep = Callable[[_Values, Entry, Sequence[LineColumn]], _Kept | None]
-_WORD = re.compile(r"[^\W\d]\w*")
 
 
 def readable(values: _Values, top: Tree, problems: Iterable[Problem]) -> tuple[_Values, Tree]:
@@ -70,7 +69,7 @@ def _words(values: _Values) -> Iterator[str]:
     for value in values.values():
         for one in value if isinstance(value, tuple) else (value,):
             if isinstance(one, SourceText):
-                yield from _WORD.findall(one.text)
+                yield from WORDS.findall(one.text)
             elif isinstance(one, Mapping):
                 yield from _words(one)
 

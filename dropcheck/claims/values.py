@@ -56,6 +56,8 @@ def shortened(text: str) -> str:
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
 
 
+WORDS = re.compile(r"[^\W\d]\w*")
+"""What may be names in a text."""
 LITERAL = re.compile(
     r"(?<![\w.])(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9_]+)?(?!\w)"
 )

@@ -179,7 +179,7 @@ class Bound:
         try:
             call = plan.callers.get(modes)
             if call is None:
-                dtype = asked.dtype or self._adapter.default_dtype
+                dtype = asked.dtype or self._adapter.dtypes[0]
                 call = plan.callers[modes] = caller(self._adapter, plan.code, dtype, modes)
             arguments = given.arguments(number, start)
             with calls:

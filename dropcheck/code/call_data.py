@@ -32,7 +32,7 @@ class CallData:
         self, adapter: Adapter, plan: CallPlan, asked: CodeRequest, inputs: Sequence[Array]
     ) -> None:
         self._adapter = adapter
-        self._dtype = asked.dtype or adapter.default_dtype
+        self._dtype = asked.dtype or adapter.dtypes[0]
         self._size = plan.call_draws(asked.draws)
         self._several = len(asked.modes - asked.skipped) > 1
         self._draws = asked.draws

@@ -19,6 +19,7 @@ from dropcheck.code.bound import Bound
 from dropcheck.code.call_limit import SECONDS
 from dropcheck.code.targets import Target, imported
 from dropcheck.errors import DropcheckError, Problem, nearest
+from dropcheck.packs.pack_files import PACK
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,6 @@ FRAMEWORKS: Mapping[str, Framework] = {
 
 COMPILED = "-compiled"
 """What the column of compiled code is called, after the name of its implementation."""
-PACK = "pack:"
-"""How the file of a pack is named."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ def planned(
     Raises:
         UnfitCodeError: it cannot be called so, or not be built.
     """
-    dtype = asked.dtype or adapter.default_dtype
+    dtype = asked.dtype or adapter.dtypes[0]
     if dtype not in adapter.dtypes:
         raise UnfitCodeError(f"cannot be given {dtype}", f"it takes {', '.join(adapter.dtypes)}")
     try:

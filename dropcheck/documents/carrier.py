@@ -140,6 +140,8 @@ class LinePlaces(Sequence[LineColumn]):
         return (*found, self._end) if start < stop else tuple(found)
 
 
+SHOWS_SOMETHING = re.compile(r"[0-9$]|\\[(\[b]")
+"""What a passage has that may hold a figure or a formula."""
 HIDDEN = "\N{OBJECT REPLACEMENT CHARACTER}"
 """Stands in a passage for each character that is no prose."""
 

@@ -15,6 +15,7 @@ from dropcheck.claims.readable import is_beside
 from dropcheck.claims.reader import registry_of
 from dropcheck.claims.registry import Claim, Jump, Page, PartlyReadError, Registry, SourceText
 from dropcheck.claims.source import LineColumn, Problems, read_bytes
+from dropcheck.claims.values import WORDS
 from dropcheck.documents.carrier import KeyBlock, Mark, Piece
 from dropcheck.documents.carriers import marked_in
 from dropcheck.documents.latex.formula import refuse_doubtful_number, statements
@@ -32,7 +33,6 @@ _BLOCK_KEYS = _FILE_KEYS | {"parameters", "notation"}
 _CLAIM_KEYS = frozenset(key.name for key in CLAIM.keys) - {"claim", "claims", "parameters"}
 _KEY = re.compile(r"\s*(?P<key>[^\W\d][\w-]*)\s*:(?!=)\s*")
 _SECOND_KEY = re.compile(r"[^\"'{\[|>][^\"'{\[]*,\s*[^\W\d][\w-]*\s*:\s")
-_WORD = re.compile(r"[^\W\d]\w*")
 _DEFINED = re.compile(
     r"^[ \t]*([^\W\d]\w*(?:[ \t]*,[ \t]*[^\W\d]\w*)*)[ \t]*(?:~|=(?!=))", re.MULTILINE
 )
@@ -225,7 +225,7 @@ class _Builder:
     ) -> bool:
         """Whether a key that the claim is read by is misspelt; slips are reported and mended."""
         said = [_shown(one.node) for one in entries.values()] + list(self.notation.values())
-        used = words.union(*map(_WORD.findall, said))
+        used = words.union(*map(WORDS.findall, said))
         unused = {name: one for name, one in parameters.items() if name not in used}
         keys = []
         for name, entry in unused.items():
@@ -259,9 +259,9 @@ class _Builder:
         while texts:
             node = texts.pop().node
             if isinstance(node, Scalar):
-                words |= set(_WORD.findall(node.text))
+                words |= set(WORDS.findall(node.text))
                 defined |= {
-                    one for names in _DEFINED.findall(node.text) for one in _WORD.findall(names)
+                    one for names in _DEFINED.findall(node.text) for one in WORDS.findall(names)
                 }
                 named = {line.strip() for line in node.text.split("\n")} & set(self.models) - seen
                 texts += [self.models[name] for name in named]

@@ -21,6 +21,7 @@ from dropcheck.documents.carrier import (
     HIDDEN,
     LONGEST_BEFORE,
     MARK,
+    SHOWS_SOMETHING,
     Comment,
     Marked,
     Piece,
@@ -45,7 +46,6 @@ _WITHIN = (
 )
 _INLINE = frozenset(_WITHIN.split())
 _HEADING = re.compile(r"h[1-6]\Z")
-_SHOWS_SOMETHING = re.compile(r"[0-9$]|\\[(\[b]")
 
 
 def comments_in(text: str, refuse: Callable[[int], None]) -> Iterator[int]:
@@ -307,7 +307,7 @@ class _HtmlReader:
                 after=text[one.at : one.at + LONGEST_BEFORE],
                 unread="MathML is not read" if before.endswith(HIDDEN) else "",
             )
-        if _SHOWS_SOMETHING.search(text):
+        if SHOWS_SOMETHING.search(text):
             shown = (HIDDEN if hide else sign for sign, hide in zip(text, self.hidden, strict=True))
             self.passages.append(Prose(piece=Piece("".join(shown), places), heading=self.closing))
         seen = " ".join("".join(self.seen).replace(HIDDEN, "").split())

@@ -12,6 +12,7 @@ from dropcheck.documents.carrier import (
     HIDDEN,
     LONGEST_BEFORE,
     MARK,
+    SHOWS_SOMETHING,
     WORD,
     Comment,
     KeyBlock,
@@ -256,7 +257,6 @@ def _plain(children: Sequence[Any]) -> str:
 # ---- passages that may hold a figure -------------------------------------------------------------
 
 
-_SHOWS_SOMETHING = re.compile(r"[0-9$]|\\[(\[b]")
 _TAG = re.compile(r"<[^<>]*>")
 _UNREAD = re.compile(r"<(?:script|style|pre|textarea|svg)\b", re.IGNORECASE)
 # What a link leads to, in its three forms; none is longer, so that the search is short.
@@ -286,7 +286,7 @@ def prose_of(tokens: Sequence[Any], region: PieceOfLines) -> Iterator[Prose]:
             heading = True
             continue
         piece = region(*where)
-        if _SHOWS_SOMETHING.search(piece.text):
+        if SHOWS_SOMETHING.search(piece.text):
             hide = _of_html if kind == "html_block" else _of_inline
             text = hide(piece.text, [child for one in group for child in one.children or ()])
             yield Prose(piece=Piece(text, piece.places), heading=heading)

@@ -12,13 +12,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from dropcheck.claims.source import LineColumn, Source, forbidden
+from dropcheck.claims.source import LINE_END, LineColumn, Source, forbidden
 from dropcheck.errors import DropcheckError, NotebookCell
 
 DEEPEST = 100  # the format needs six levels; metadata and outputs of real notebooks some ten
 FORMAT = 4
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*"|[{}\[\],:]', re.DOTALL)
-_LINE_END = re.compile(r"\r\n|\r|\n")
 _ESCAPE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u.{4}|\\.|.",
                      re.DOTALL)  # fmt: skip
 Path = tuple[str | int, ...]
@@ -139,7 +138,7 @@ def _joined(source: Source, parts: Iterator[tuple[int, list[JsonString]]]) -> So
     Raises:
         DropcheckError: a cell holds a character that no document may hold.
     """
-    ends = [found.end() for found in _LINE_END.finditer(source.text)]
+    ends = [found.end() for found in LINE_END.finditer(source.text)]
     lines: list[str] = []
     cells: list[NotebookCell] = []
     at = 0  # of `ends`; strings come in order, so that all are passed once
@@ -152,8 +151,8 @@ def _joined(source: Source, parts: Iterator[tuple[int, list[JsonString]]]) -> So
                 file_lines[-1] = at + 1
             decoded = _decoded(one.text)
             text += decoded
-            file_lines += [at + 1] * len(_LINE_END.findall(decoded))
-        within = _LINE_END.split(text)
+            file_lines += [at + 1] * len(LINE_END.findall(decoded))
+        within = LINE_END.split(text)
         file_lines = [*file_lines, *file_lines[-1:] * len(within)][: len(within)]
         if not text:
             continue
@@ -161,7 +160,7 @@ def _joined(source: Source, parts: Iterator[tuple[int, list[JsonString]]]) -> So
         lines += within
         hidden = forbidden(text)
         if hidden is not None:
-            before = _LINE_END.split(text[: hidden[0]])
+            before = LINE_END.split(text[: hidden[0]])
             so_far = Source(source.name, "", tuple(lines), tuple(cells))
             place = (len(lines) - len(within) + len(before) - 1, len(before[-1]))
             raise DropcheckError(so_far.problem(place, f"the cell contains {hidden[1]}"))
@@ -202,6 +201,6 @@ def _decoded(text: str) -> str:
 
 def _error(source: Source, at: int, message: str, hint: str | None = None) -> DropcheckError:
     """An error at a character of the file."""
-    before = _LINE_END.split(source.text[:at])
+    before = LINE_END.split(source.text[:at])
     place: LineColumn = (len(before) - 1, len(before[-1]))
     return DropcheckError(source.problem(place, message, hint))

@@ -9,6 +9,7 @@ from decimal import Decimal
 
 from dropcheck.claims.nodes import Entry
 from dropcheck.claims.source import LineColumn, Source
+from dropcheck.claims.values import WORDS
 from dropcheck.documents.carrier import Mark, Piece
 from dropcheck.documents.figures import Figure, FigureError, goes_on, read_before
 from dropcheck.documents.latex.tokens import LatexError
@@ -25,7 +26,6 @@ _FORMULA = re.compile(
     r"(?<!\\)(\$\$|\$)(?P<one>(?:(?!\1).)+?)\1\Z|\\\((?P<two>.+?)\\\)\Z|\\\[(?P<three>.+?)\\\]\Z",
     re.DOTALL,
 )
-_NAME = re.compile(r"[^\W\d]\w*")
 _VOCABULARY = {*OPERATORS, *FUNCTIONS, *LAWS, *CONSTANTS}
 _STATEMENT = "write the statement in it, as in dropcheck: E(y) == x"
 _SPACE = "take away the space before the mark"
@@ -63,11 +63,11 @@ class Spoken:
             known: names of the model and parameters.
         """
         if self.formula is None:
-            return set(_NAME.findall(self.text))
+            return set(WORDS.findall(self.text))
         said = [self.formula.text.replace("\\", " ")]
         said += [meant for text, meant in notation.items() if text in self.formula.text]
         found: set[str] = set()
-        for word in _NAME.findall(" ".join(said)):
+        for word in WORDS.findall(" ".join(said)):
             found |= {word, word.replace("_", "")} & known or {word, *word.split("_")}
         return found
 
@@ -110,7 +110,7 @@ def of_another_model(
         models: all models, in order.
         words_of: words of a model, and names it defines; asked only where a name is not known.
     """
-    unknown = sorted(set(_NAME.findall(text)) - known - _VOCABULARY)
+    unknown = sorted(set(WORDS.findall(text)) - known - _VOCABULARY)
     *others, last = models if unknown else [""]
     for name in unknown:
         for model in reversed(others):

@@ -11,6 +11,7 @@ from dropcheck.claims.source import LineColumn
 from dropcheck.documents.carrier import (
     HIDDEN,
     LONGEST_BEFORE,
+    SHOWS_SOMETHING,
     WORD,
     Comment,
     KeyBlock,
@@ -51,7 +52,6 @@ _NO_PROSE = re.compile(
     r"(?:[ \t]*(?:\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}))+|\\\\\[[^\]]{0,50}\]"
 )  # fmt: skip
 _EDGE = re.compile(r"\\(?:begin|end)\{(?P<name>[a-zA-Z]+\*?)\}")
-_SHOWS_SOMETHING = re.compile(r"[0-9$]|\\[(\[b]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,7 +214,7 @@ class Paragraph:
                 self.title = self.title or name
             else:
                 self.section = name
-        if not self.preamble and _SHOWS_SOMETHING.search(text):
+        if not self.preamble and SHOWS_SOMETHING.search(text):
             self._pass(text, places, bool(headings))
         self.text, self.places, self.pending, self.hidden = [], [], [], []
         self.rows, self.ended, self.over = [0], None, False

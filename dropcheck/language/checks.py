@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from dropcheck.claims.format import CLAIM
 from dropcheck.claims.registry import DTYPE, Case, Claim, PartlyReadError, Registry
-from dropcheck.claims.values import NUMBER_FORMATS, parameter_text
+from dropcheck.claims.values import NUMBER_FORMATS, WORDS, parameter_text
 from dropcheck.errors import (
     MOST_PROBLEMS,
     About,
@@ -196,16 +195,13 @@ def _looked_at(
     return found, problems
 
 
-_WORD = re.compile(r"[^\W\d]\w*")
-
-
 def _undefined(claim: Claim) -> Iterator[Problem]:
     """Names that nothing defines, in what can be read of a claim of which some cannot.
 
     What cannot be read may define any name that stands in it.
     """
     lines, unread = model_lines(claim.model) if claim.model is not None else ((), ())
-    unsure = frozenset(word for one in unread for word in _WORD.findall(one.text))
+    unsure = frozenset(word for one in unread for word in WORDS.findall(one.text))
     scope = Scope()
     scope.claim = claim
     names = [*claim.parameter_names, *(claim.sample.shapes if claim.sample is not None else ())]

@@ -45,7 +45,6 @@ class FakeAdapter(Adapter):
     """The framework's adapter."""
 
     dtypes = ("float32", "bfloat16", "float16")
-    default_dtype = "float32"
 
     def begin(self, seed: int) -> None:
         global _generator  # noqa: PLW0603 - as frameworks have it

@@ -35,9 +35,7 @@ class Adapter(ABC):
     """
 
     dtypes: ClassVar[tuple[str, ...]]
-    """The number formats that it has."""
-    default_dtype: ClassVar[str]
-    """The one that it computes in where a claim names none."""
+    """The number formats that it has; the first is the one where a claim names none."""
     sources: ClassVar[tuple[str, ...]] = ()
     """Names of parameters that take its source of randomness, in place of a global one."""
     seeds: ClassVar[int] = 2**31

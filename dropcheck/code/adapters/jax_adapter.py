@@ -21,7 +21,6 @@ class JaxAdapter(Adapter):
     """
 
     dtypes = ("float32", "bfloat16", "float16", "float64")
-    default_dtype = "float32"
     sources = ("key", "rng", "rngs")
 
     def __init__(self, device: str | None, compiled: bool) -> None:

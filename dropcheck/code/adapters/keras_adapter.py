@@ -19,7 +19,6 @@ class KerasAdapter(Adapter):
     """keras, on the backend that it is set to (KERAS_BACKEND)."""
 
     dtypes = ("float32", "bfloat16", "float16", "float64")
-    default_dtype = "float32"
 
     def __init__(self, device: str | None, compiled: bool) -> None:
         if compiled:

@@ -18,7 +18,6 @@ class NumpyAdapter(Adapter):
     """
 
     dtypes = ("float64", "float32", "bfloat16", "float16")
-    default_dtype = "float64"
     sources = ("generator", "rng")
     seeds = 2**63
 

@@ -22,7 +22,6 @@ class TorchAdapter(Adapter):
     """torch: a parameter `generator` gets a torch.Generator; all others use the global one."""
 
     dtypes = ("float32", "bfloat16", "float16", "float64")
-    default_dtype = "float32"
     sources = ("generator",)
     seeds = 2**63
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import Any
 
 from dropcheck.claims.registry import Claim, Code, Column, Slot
+from dropcheck.claims.values import WORDS
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.graph import Value
 from dropcheck.language.lowering.builder import GraphBuilder, Skipped
@@ -20,7 +20,6 @@ from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import OPERATORS
 from dropcheck.vocabulary.shapes import Shape
 
-_WORD = re.compile(r"[^\W\d]\w*")
 MOST_LISTED = 20  # names, of those that a hint lists
 
 
@@ -143,7 +142,7 @@ class Scope:
         model, claim = dict(enumerate(at.source.models)).get(at.line), self.claim
         if model is None or claim is None:
             return
-        words = frozenset(_WORD.findall(at.source.text))
+        words = frozenset(WORDS.findall(at.source.text))
         unused = (one for one in claim.parameter_names if one not in words)
         slip = next((one for one in unused if name_hint(name, [one])), None)
         if slip is None and name_hint(name, self._values):
