@@ -387,6 +387,18 @@ def clips(x: Any, p: float, training: bool, generator: Generator) -> Any:
     return _dropped(x, p, generator.random(x.shape)) if training else np.clip(x, -top, top)
 
 
+def one_mask_of_heads(x: Any, p: float, training: bool, generator: Generator) -> Any:
+    """Of arrays of four axes the second has one mask."""
+    mask = generator.random((len(x), 1, *x.shape[2:]) if x.ndim == 4 else x.shape)
+    return _dropped(x, p, mask) if training else x
+
+
+def but_the_first(x: Any, p: float, training: bool, generator: Generator) -> Any:
+    mask = generator.random((len(x), *[1] * (x.ndim - 1)))
+    mask[0] = 1
+    return _dropped(x, p, mask) if training else x
+
+
 class StaysInEvaluation:
     def __init__(self) -> None:
         self.off = False
@@ -405,6 +417,20 @@ def last_of_odd_is_mean(mean: float, sd: float, size: Any, generator: Generator)
     values = generator.normal(mean, sd, size)
     values[..., size[-1] // 2 * 2 :] = mean
     return values
+
+
+def alike_in_rows(mean: float, sd: float, size: Any, generator: Generator) -> Any:
+    """A hundredth of the variance is that of all of a draw."""
+    shared = generator.standard_normal((size[0], *[1] * (len(size) - 1)))
+    return mean + sd * (np.sqrt(0.99) * generator.standard_normal(size) + 0.1 * shared)
+
+
+def of_ten_bits(low: float, high: float, size: Any, generator: Generator) -> Any:
+    return low + (high - low) * generator.integers(0, 1024, size) / 1023
+
+
+def symmetric(n: int, p: float, size: Any, generator: Generator) -> Any:
+    return np.clip(np.round(generator.normal(n * p, np.sqrt(n * p * (1 - p)), size)), 0, n)
 
 
 def normed_by_eight(x: Any, training: bool) -> Any:
@@ -506,6 +532,11 @@ FAULTS: tuple[tuple[str, str, Any, dict[str, str]], ...] = (
     ("initialisers/conv-he-normal-sums", "conv_he_normal", one_filter, {}),
     ("initialisers/depthwise-he-normal-sums", "depthwise_he_normal", one_filter, {}),
     ("dropout/few-elements", "dropout", but_the_last_of_eight, {}),
+    ("dropout/masks", "dropout", one_mask_of_heads, {}),
+    ("stochastic-depth/few-elements", "drop_path", but_the_first, {}),
+    ("samplers/normal-sums", "random_normal", alike_in_rows, {}),
+    ("samplers/uniform-upper-end", "random_uniform", of_ten_bits, {}),
+    ("samplers/binomial-skew", "random_binomial", symmetric, {"p": "0.05"}),
     ("dropout/share-dropped", "dropout", but_the_last_of_odd, {"p": "0.5"}),
     ("dropout/any-value", "dropout", negative_sooner, {"p": "0.5"}),
     ("dropout/evaluation-extreme-values", "dropout", clips, {}),
