@@ -106,6 +106,8 @@ EVENTS = [
     ("x ~ uniform(20, 30)", "P(tanh(x) == 1) == 1", OPEN),
     ("n ~ discrete_uniform(50, 60)", "P(Phi(n) >= 1) == 1", OPEN),
     ("x ~ choice([50, 60])", "P(sigmoid(x) == 1) == 1", OPEN),
+    ("x ~ uniform([20, 30], 40)", "P(tanh(x) == 1) == 1", OPEN),
+    ("x ~ choice([[1, 2], [3, 4]])", "P(tanh(x) < 1) == 1", VERIFIED),
     ("x ~ exponential(1)", "P(tanh(2 * x + 40) >= 1) == 1", OPEN),
     ("n ~ geometric(0.01)", "P(1 - 0.5**n < 1) == 1", OPEN),
     ("x ~ normal(0, 1)", "P((1e6 + x) - 1e6 > 0.5) == 0.3085", VERIFIED),

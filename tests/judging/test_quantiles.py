@@ -50,6 +50,7 @@ TRUE = {
     "Median(x, given=x > 0) == 0.674489750196": N,
     "Median(maximum(x, 0)) == 0": "x ~ normal(-0.1, 1)",  # an atom
     "Median(x) == [0, 3]": "x ~ normal([0, 3], 1)",
+    "Median(x) * [0, 1] == [0, 0.5]": "x ~ bernoulli(0.5)",
     "Quantile(abs(x), 0.95) == 1.95996398454": N,
 }
 

@@ -208,7 +208,7 @@ def targets_of(
         found = of_operators(operand)
         if found is None:
             raise AssertionError("quantiles stand in no sum")
-        terms = tuple((factor, places[id(value)]) for factor, value in found.terms)
+        terms = tuple((factor, places[id(value)]) for factor, value in found.terms if factor)
         forms[at] = QuantileSum(terms, found.constant)
     shown = [forms[at].value(estimates) for at in range(len(operands))]
 

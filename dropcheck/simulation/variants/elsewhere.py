@@ -91,7 +91,8 @@ def _can_be_moved(value: Value) -> bool:
     law = value.law
     if value.kind != Kind.DRAW or law is None or law.own_axes is not None:
         return False
-    if any(one.known is None for one in value.inputs):
+    of_lists = any(one.axes for one in law.parameters)  # of numbers, and not an array of lists
+    if any(one.known is None or (of_lists and len(one.shape) > 1) for one in value.inputs):
         return False
     low, high = _support(value)
     listed = law.values in (Values.LISTED, Values.SIGNS)  # few, at which much is equal
@@ -99,9 +100,13 @@ def _can_be_moved(value: Value) -> bool:
 
 
 def _support(value: Value) -> tuple[float, float]:
+    """The ends of what the law can be; of an array of parameters, of all of them together."""
     assert value.law is not None
-    low, high = value.law.support(*(one.known for one in value.inputs))
-    return float(low), float(high)
+    known = [one.known for one in value.inputs]
+    listed = not known or any(one.axes for one in value.law.parameters)
+    each = [known] if listed else np.broadcast(*map(np.asarray, known))
+    ends = [value.law.support(*one) for one in each]
+    return float(min(low for low, _ in ends)), float(max(high for _, high in ends))
 
 
 def _far_out(low: float, high: float) -> bool:
