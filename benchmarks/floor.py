@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from benchmarks.measure import Bar, Clock, Figure, Spread, paired
+from dropcheck.array_types import Floats
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.execution.schedule import Deadline, Judge, advanced, drive
 from dropcheck.execution.tuning import tuned_numpy
@@ -28,7 +29,7 @@ from dropcheck.running import run_together, sharing_draws
 from dropcheck.settings import Settings
 from dropcheck.simulation.blocks import Request, Tally
 from dropcheck.simulation.compile import Compiled
-from dropcheck.simulation.integrands import Sums, filled
+from dropcheck.simulation.integrands import filled
 from dropcheck.simulation.joint_program import Together
 from dropcheck.simulation.program import Program
 from dropcheck.simulation.streams import MAIN, stream
@@ -46,7 +47,7 @@ class Simulated:
     claim: str
     key: str
     program: Program
-    centres: Sums
+    centres: Floats
     plain: tuple[Draw, ...]
     own: tuple[Draw, ...]
 

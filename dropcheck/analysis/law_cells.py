@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from dropcheck.array_types import Floats, Indices
+from dropcheck.array_types import Floats, Indices, Truths
 from dropcheck.vocabulary.functions.number_formats import (
     DOUBLE,
     EPSILONS,
@@ -82,10 +81,10 @@ class LawCells:
     cuts: Floats
     below: Floats
     above: Floats
-    points: npt.NDArray[np.bool_]
+    points: Truths
     low_tails: Indices
     high_tails: Indices
-    windows: npt.NDArray[np.intp]
+    windows: Indices
     repeated: float
     lattices: tuple[Lattice, ...]
     whole: bool
@@ -267,11 +266,11 @@ def _table(
     cuts: Floats,
     below: Floats,
     above: Floats,
-    points: npt.NDArray[np.bool_],
+    points: Truths,
     rounding: float,
     tails: float,
     *,
-    windows: npt.NDArray[np.intp] | None = None,
+    windows: Indices | None = None,
     repeated: float = 0.0,
     lattices: tuple[Lattice, ...] = (),
     whole: bool = False,

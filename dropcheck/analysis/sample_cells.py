@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from dropcheck.analysis.law_cells import ONE_VALUE_SHARE, TIES, rounding_of
-from dropcheck.array_types import Floats, Indices
+from dropcheck.array_types import Floats, Indices, Truths
 from dropcheck.vocabulary.functions.number_formats import DOUBLE, SINGLE
 
 # Cells of about equal chance, few and many.
@@ -34,9 +33,9 @@ class SampleCells:
     """
 
     cuts: Floats
-    points: npt.NDArray[np.bool_]
+    points: Truths
     families: tuple[Indices, ...]
-    windows: npt.NDArray[np.intp]
+    windows: Indices
     widest: float
 
 

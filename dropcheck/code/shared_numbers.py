@@ -14,8 +14,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
 
+from dropcheck.array_types import Floats
 from dropcheck.vocabulary.function import Array
 
 CALLS = 32  # what all draws of a call share shows in how calls differ: this takes some of them
@@ -24,7 +24,7 @@ NUMBERS = 2**14  # of a call, but no fewer draws than 64, and no more than 1,024
 ELEMENTS = 8  # that are looked at, of each draw
 CHANCE = 1e-9  # that independent draws look as if they were not, by bounds for normal variables
 
-_Numbers = npt.NDArray[np.float64]  # of mean 0 and variance 1: [kinds, calls, draws]
+_Numbers = Floats  # of mean 0 and variance 1: [kinds, calls, draws]
 
 
 def draws_of_a_call(elements: int) -> int:

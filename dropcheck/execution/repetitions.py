@@ -12,11 +12,10 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from dropcheck.array_types import Floats, Truths
 from dropcheck.execution.schedule import Done, Judge, advanced
 from dropcheck.simulation.blocks import Request, joined
-from dropcheck.simulation.integrands import Sums
 from dropcheck.simulation.program import Program, SpanSums, broken_span
 from dropcheck.simulation.streams import TOGETHER, stream
 
@@ -109,9 +108,9 @@ class Supply:
         self._seed = seed
         self._case_key = case_key
         self._calls = 0
-        self._centres: dict[tuple[int, ...], list[Sums]] = {}
+        self._centres: dict[tuple[int, ...], list[Floats]] = {}
 
-    def centres(self, program: Program, draws: int) -> Sums:
+    def centres(self, program: Program, draws: int) -> Floats:
         """What follows from a repetition's first draws, as `Program.centres` does of one part."""
         alike = (id(program.steps), program.span_draws, program.span_blocks, program.net, draws)
         waiting = self._centres.setdefault(alike, [])
@@ -122,7 +121,9 @@ class Supply:
             waiting += bulk.centres(self._stream(), draws, parts)
         return waiting.pop()
 
-    def shares(self, program: Program, centres: Sums, counts: Sequence[int]) -> Iterator[SpanSums]:
+    def shares(
+        self, program: Program, centres: Floats, counts: Sequence[int]
+    ) -> Iterator[SpanSums]:
         """So many spans for each of some repetitions, in order.
 
         An undefined draw is numbered from the first of its repetition's spans in a call.
@@ -140,7 +141,7 @@ class Supply:
                 taken, left = taken + own, left - own
             yield pieces[0] if len(pieces) == 1 else joined(pieces)
 
-    def _calls_for(self, program: Program, centres: Sums, count: int) -> Iterator[_Call]:
+    def _calls_for(self, program: Program, centres: Floats, count: int) -> Iterator[_Call]:
         while count:
             spans = min(count, spans_of_a_call(program))
             bulk = _of_spans(program, spans)
@@ -160,8 +161,8 @@ class _Call:
 
     program: Program
     spans: int
-    sums: Sums
-    bad: npt.NDArray[np.bool_] | None
+    sums: Floats
+    bad: Truths | None
 
     def part(self, first: int, end: int) -> SpanSums:
         """What the spans from the first to before the end left behind."""

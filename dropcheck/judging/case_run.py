@@ -19,7 +19,7 @@ from dropcheck.inference.region import coarse, promised
 from dropcheck.judging.case_of_code import calls_made, of_case
 from dropcheck.judging.evidence.held import KeptEvidence
 from dropcheck.judging.prepared import Prepared
-from dropcheck.judging.witness import SELDOM, disagreement, fits, inside, short_of, told
+from dropcheck.judging.witness import SELDOM, disagreement, fits, inside, short_of, with_digits
 from dropcheck.judging.wrong_draws import not_numbers, undefined_draws
 from dropcheck.processors import default_threads
 from dropcheck.reasons import Explanation, Reason
@@ -289,7 +289,7 @@ class CaseRun:
             low, high = map(hull.nearest, finding.interval)
             estimate = None if finding.estimate is None else hull.nearest(finding.estimate)
             finding = replace(finding, estimate=estimate, interval=(low, high))
-        finding = replace(finding, exact=told(finding.exact, finding.sharpness))
+        finding = replace(finding, exact=with_digits(finding.exact, finding.sharpness))
         quantity, region = self._claimed(finding)
         edge = edge_of(claim.written, region, finding.verdict, finding.exact, finding.interval)
         confirmed, warnings = self._confirmed(finding, region), finding.warnings

@@ -12,11 +12,10 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
 from dropcheck.analysis.averaged_products import Integrand
 from dropcheck.analysis.moments.exact import exact_means
-from dropcheck.array_types import Floats
+from dropcheck.array_types import Floats, Truths
 from dropcheck.inference import budget
 from dropcheck.inference.comparison import Comparison
 from dropcheck.inference.interval import (
@@ -371,7 +370,7 @@ def alike(interval: Interval) -> Explanation:
     return Reason.ALL_ALIKE.explain(value=interval.estimate)
 
 
-def moves(theta: Theta, means: Floats, which: npt.NDArray[np.bool_]) -> bool:
+def moves(theta: Theta, means: Floats, which: Truths) -> bool:
     """Whether a quantity changes where some averages are moved, each by an amount of its own.
 
     They are moved either way and by little and much, for there are plateaus: floor(E(x)),

@@ -40,13 +40,13 @@ def inside(exact: Exact, interval: tuple[float, float], scale: float | None) -> 
     return low - give <= exact.value <= high + give
 
 
-def told(exact: Exact | None, resolution: Resolution | None) -> Exact | None:
+def with_digits(exact: Exact | None, resolution: Resolution | None) -> Exact | None:
     """An exact value that has digits to show; none has where rounding is all that is left of it.
 
     It is known to three digits, or to a hundredth of the resolution.
 
-    >>> told(Exact(1.6e-9, 1.4e-4), Resolution(5e-13, 5e-13))
-    >>> told(Exact(0.0, 1e-11), Resolution(0.01, 0.01))
+    >>> with_digits(Exact(1.6e-9, 1.4e-4), Resolution(5e-13, 5e-13))
+    >>> with_digits(Exact(0.0, 1e-11), Resolution(0.01, 0.01))
     Exact(value=0.0, error=1e-11)
     """
     if exact is None or resolution is None:

@@ -7,10 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from dropcheck.array_types import Floats
 from dropcheck.simulation.code_calls import FEWEST_CALLS
-from dropcheck.simulation.integrands import Sums
 from dropcheck.simulation.joint_program import Together
 from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.streams import stream
@@ -33,7 +32,7 @@ class Request:
     seed: int
     case_key: str
     purpose: int
-    centres: Sums
+    centres: Floats
     first: int
     count: int
     wanted: float = 0.0
@@ -100,12 +99,12 @@ class Tally:
 
     most_rows = MOST_ROWS
 
-    def __init__(self, program: Program, centres: Sums | None = None) -> None:
+    def __init__(self, program: Program, centres: Floats | None = None) -> None:
         self.program = program
         self.centres = program.origin if centres is None else centres
         self._joined = 1  # blocks in a row
-        self._rows: Sums = np.zeros((0, program.columns))
-        self._waiting: Sums = np.zeros((0, program.columns))
+        self._rows: Floats = np.zeros((0, program.columns))
+        self._waiting: Floats = np.zeros((0, program.columns))
         self.undefined = 0
         self.first_undefined: int | None = None
         self.spans = 0
@@ -128,7 +127,7 @@ class Tally:
             self.first_undefined = spans.first_undefined
 
     @classmethod
-    def of(cls, program: Program, centres: Sums | None, kept: SpanSums, joined: int) -> Tally:
+    def of(cls, program: Program, centres: Floats | None, kept: SpanSums, joined: int) -> Tally:
         """A tally of spans whose blocks are joined already, so many in a row."""
         tally = cls(program, centres)
         tally._joined = joined
@@ -150,13 +149,13 @@ class Tally:
             self._joined *= 2
 
     @property
-    def sums(self) -> Sums:
+    def sums(self) -> Floats:
         """Block sums, [blocks, terms]; what waits for its neighbours is not among them."""
         clips = 2 * len(self.program.clips)
         return self._rows[:, :-clips] if clips else self._rows
 
     @property
-    def clipped(self) -> Sums:
+    def clipped(self) -> Floats:
         """Of each direction that nets are looked at along, the averages over nets: [clips, 2]."""
         clips = len(self.program.clips)
         totals = self._rows[:, self._rows.shape[1] - 2 * clips :].sum(axis=0)
@@ -183,7 +182,7 @@ class Tally:
         return self.draws // self.program.unit_draws
 
     @property
-    def by_call(self) -> tuple[Sums, Sums]:
+    def by_call(self) -> tuple[Floats, Floats]:
         """Sums of each span, or of as many as a row has, [spans, terms]; how many values each has.
 
         Where a row has part of one span and part of the next, it counts for the first.
@@ -225,7 +224,7 @@ class Tally:
         return 0 < self.looked_at <= self.undefined
 
     @property
-    def totals(self) -> npt.NDArray[np.float64]:
+    def totals(self) -> Floats:
         """Sums over all draws made, those included that wait for their neighbours: [terms]."""
         return np.asarray(self._rows.sum(axis=0) + self._waiting.sum(axis=0), dtype=np.float64)
 
@@ -233,7 +232,7 @@ class Tally:
 class Collected(Tally):
     """The sums of all blocks so far as they are, to be kept."""
 
-    def __init__(self, program: Program, centres: Sums | None = None) -> None:
+    def __init__(self, program: Program, centres: Floats | None = None) -> None:
         super().__init__(program, centres)
         self._parts: list[SpanSums] = []
 
@@ -259,10 +258,10 @@ class CountTally(Tally):
 
     most_rows = 2 * FEWEST_CALLS
 
-    def __init__(self, program: Program, each: Callable[[Sums], None] | None = None) -> None:
+    def __init__(self, program: Program, each: Callable[[Floats], None] | None = None) -> None:
         super().__init__(program)
         self._each = each
-        self._total: Sums = np.zeros(program.columns)
+        self._total: Floats = np.zeros(program.columns)
 
     def add(self, spans: SpanSums) -> None:
         """Take in the next spans, in order."""
@@ -281,17 +280,17 @@ class CountTally(Tally):
         return self.drawn
 
     @property
-    def totals(self) -> npt.NDArray[np.float64]:
+    def totals(self) -> Floats:
         """Counts of all draws made: [columns]."""
         return self._total
 
 
-def _after(rows: Sums, more: Sums) -> Sums:
+def _after(rows: Floats, more: Floats) -> Floats:
     """Rows and more rows; without a copy where there are none yet, as mostly."""
     return np.concatenate([rows, more]) if len(rows) else more
 
 
-def _join(rows: Sums, count: int) -> Sums:
+def _join(rows: Floats, count: int) -> Floats:
     """Sums of so many rows each, a power of two; by halves, so that the order of sums is one."""
     while count > 1:
         rows = rows[0::2] + rows[1::2]

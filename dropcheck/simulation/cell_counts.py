@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from dropcheck.array_types import Floats
+from dropcheck.array_types import Floats, Truths
 from dropcheck.vocabulary.function import Array
 
 # Of each block so many draws, the first, are looked at for their places within fine cells.
@@ -56,7 +55,7 @@ def entries_of(array: Array, draws: int, blocks: int) -> Floats:
 
 def counted(
     counter: Counter, values: Sequence[Array], draws: int, blocks: int
-) -> tuple[Floats, npt.NDArray[np.bool_] | None]:
+) -> tuple[Floats, Truths | None]:
     """Counts in each block, and undefined draws; these are None where there are none."""
     counts = counter.counts(values, draws, blocks)
     if all(np.isfinite(array).all() for array in values):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from dropcheck.array_types import Truths
 from dropcheck.language.graph import number
 from dropcheck.simulation.integrands import filled
 from dropcheck.simulation.program import Program
@@ -43,9 +43,7 @@ def example(program: Program, generator: np.random.Generator) -> str:
     return ""
 
 
-def _inside(
-    program: Program, held: Sequence[Array | None], register: int, draw: int
-) -> npt.NDArray[np.bool_]:
+def _inside(program: Program, held: Sequence[Array | None], register: int, draw: int) -> Truths:
     """Which elements of truths made the one truth of all of them, or of any, what it is."""
     made = {step.target: step for step in program.steps}
     while register in made and len(made[register].inputs) == 1:
@@ -53,14 +51,12 @@ def _inside(
         (register,) = made[register].inputs
         truths = filled(held[register])
         if truths.ndim > 1 and truths.dtype == np.bool_ and truths.shape[-1] > 1:
-            alike: npt.NDArray[np.bool_] = truths[..., draw] == found
+            alike: Truths = truths[..., draw] == found
             return alike
     return np.ones((), dtype=bool)
 
 
-def _wrong(
-    program: Program, held: Sequence[Array | None]
-) -> Iterator[tuple[int, npt.NDArray[np.bool_]]]:
+def _wrong(program: Program, held: Sequence[Array | None]) -> Iterator[tuple[int, Truths]]:
     """Where something is wrong, [*shape, draws]: counterexamples first, then what is no number."""
     for term in program.terms:
         if term.every:

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from dropcheck.array_types import Floats, Truths
 from dropcheck.language.graph import number
 from dropcheck.vocabulary.function import Array
-
-Sums = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,7 @@ def in_part(registers: Sequence[Array | None], part: int, parts: int) -> Sequenc
     return [own(array) for array in registers]
 
 
-def counts(truths: npt.NDArray[np.bool_], blocks: int) -> Sums:
+def counts(truths: Truths, blocks: int) -> Floats:
     """How many hold in each block, all elements together: [blocks].
 
     >>> counts(np.arange(48) % 3 == 0, 2).tolist()
@@ -95,7 +93,7 @@ class Held:
     """
 
     registers: Sequence[Array | None]
-    centres: Sums
+    centres: Floats
     draws: int
     blocks: int = 1
 
@@ -117,7 +115,7 @@ class Moments:
         self._powers: dict[tuple[int, int, int | None], Array] = {}
         self._conditions: dict[int, Array] = {}
 
-    def sums(self, term: Term) -> Sums:
+    def sums(self, term: Term) -> Floats:
         """The integrand's sum in each block: [blocks]."""
         truths = None if term.every else self._truths(term)
         if truths is not None:
@@ -126,7 +124,7 @@ class Moments:
             product_sums = self._sums_of_product(*self._halves(term.factors))
             if product_sums is not None:
                 return product_sums
-        total: Sums = self.a_draw(term).reshape(self._held.blocks, -1).sum(axis=1)
+        total: Floats = self.a_draw(term).reshape(self._held.blocks, -1).sum(axis=1)
         return total
 
     def _truths(self, term: Term) -> Array | None:
@@ -155,7 +153,7 @@ class Moments:
                 return [self._power(register, 1, None), self._power(other, 1, None)]
         return []
 
-    def _sums_of_product(self, *halves: Array) -> Sums | None:
+    def _sums_of_product(self, *halves: Array) -> Floats | None:
         """Sums of products without an array of the products; None where shapes are unlike."""
         if not halves or halves[0].shape[-1] != self._held.draws:
             return None
@@ -169,8 +167,8 @@ class Moments:
         else:  # a row is an element's draws in one block, or all where there is one block
             length = self._held.block_draws if self._held.blocks > 1 else halves[0].size
             rows = [half.reshape(-1, self._held.blocks, length) for half in halves]
-        by_row: Sums = np.vecdot(*rows) if len(rows) > 1 else np.add.reduce(rows[0], axis=-1)
-        total: Sums = by_row[0] if len(by_row) == 1 else np.add.reduce(by_row, axis=0)
+        by_row: Floats = np.vecdot(*rows) if len(rows) > 1 else np.add.reduce(rows[0], axis=-1)
+        total: Floats = by_row[0] if len(by_row) == 1 else np.add.reduce(by_row, axis=0)
         return total if elements == 1 else total / elements
 
     def a_draw(self, term: Term) -> Array:
@@ -242,7 +240,7 @@ class Moments:
             self._powers[key] = raised
         return raised
 
-    def undefined(self, terms: Sequence[Term]) -> npt.NDArray[np.bool_]:
+    def undefined(self, terms: Sequence[Term]) -> Truths:
         """Draws in which some integrand is NaN or infinite, where it is looked at: [draws]."""
         bad = np.zeros(self._held.draws, dtype=np.bool_)
         for term in terms:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dropcheck.simulation.integrands import Sums
+from dropcheck.array_types import Floats
 from dropcheck.simulation.program import Program, SpanSums, broken_span
 from dropcheck.simulation.steps import Step, freeing
 from dropcheck.vocabulary.function import Array
@@ -22,11 +22,11 @@ class Together:
     """
 
     programs: tuple[Program, ...]
-    centres: tuple[Sums, ...]
+    centres: tuple[Floats, ...]
     drawn: Program
 
     @classmethod
-    def of(cls, programs: Sequence[Program], centres: Sequence[Sums]) -> Together:
+    def of(cls, programs: Sequence[Program], centres: Sequence[Floats]) -> Together:
         """Programs that `may_join` each other, put together.
 
         Raises:
@@ -84,7 +84,7 @@ class Together:
         """Where spans follow each other."""
         return self.drawn.held()
 
-    def span(self, generator: np.random.Generator, _: Sums, number_of_span: int) -> SpanSums:
+    def span(self, generator: np.random.Generator, _: Floats, number_of_span: int) -> SpanSums:
         """What one span leaves behind for each program."""
         state = generator.bit_generator.state
         with np.errstate(all="ignore"):

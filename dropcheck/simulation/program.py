@@ -8,12 +8,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-import numpy.typing as npt
 
+from dropcheck.array_types import Floats, Truths
 from dropcheck.language.graph import number
 from dropcheck.simulation.cell_counts import Counter, counted
 from dropcheck.simulation.code_calls import FEWEST_CALLS, CallsAsked, SpanCalls, held
-from dropcheck.simulation.integrands import Held, Moments, Sums, Term, filled, in_part, middle
+from dropcheck.simulation.integrands import Held, Moments, Term, filled, in_part, middle
 from dropcheck.simulation.roundings import OnPaper
 from dropcheck.simulation.shortcuts.combinations import GroupMeans, Separations
 from dropcheck.simulation.sobol_nets import Clip, Points, laws_points, with_clips
@@ -41,7 +41,7 @@ class SpanSums:
     the time they took.
     """
 
-    sums: Sums
+    sums: Floats
     undefined: int = 0
     first_undefined: int | None = None
     seconds: float = 0.0
@@ -129,13 +129,13 @@ class Program:
         """Whether draws are combined with one another."""
         return self.paired or self.separations is not None
 
-    def sums_about(self, centres: Sums) -> bool:
+    def sums_about(self, centres: Floats) -> bool:
         """Whether integrands can be summed about these centres, [registers]."""
         mixed = () if self.separations is None else self.separations.mixed
         return not any(centres[register] for register in mixed)
 
     @property
-    def origin(self) -> Sums:
+    def origin(self) -> Floats:
         """Centres that are all 0: [size]."""
         return np.zeros(self.size)
 
@@ -265,7 +265,7 @@ class Program:
                 held[register] = None
         return held
 
-    def centres(self, generator: np.random.Generator, draws: int, parts: int = 1) -> list[Sums]:
+    def centres(self, generator: np.random.Generator, draws: int, parts: int = 1) -> list[Floats]:
         """About what integrands are to be summed, as a few draws show it.
 
         Args:
@@ -280,7 +280,7 @@ class Program:
             held = self.registers(generator, parts * draws)
             return [self._centred(in_part(held, part, parts)) for part in range(parts)]
 
-    def _centred(self, held: Sequence[Array | None]) -> Sums:
+    def _centred(self, held: Sequence[Array | None]) -> Floats:
         centres = np.zeros(self.size)
         for register in self.targets:
             centres[register] = middle(number(filled(held[register])))
@@ -292,15 +292,17 @@ class Program:
             held = self.registers(generator, draws)
         return all(np.isfinite(number(filled(held[one]))).any() for one in self.targets)
 
-    def span(self, generator: np.random.Generator, centres: Sums, number_of_span: int) -> SpanSums:
+    def span(
+        self, generator: np.random.Generator, centres: Floats, number_of_span: int
+    ) -> SpanSums:
         """Sums of every integrand in each block of one span: [span_blocks, terms]."""
         sums, bad = self.drawn(generator, centres)
         before = number_of_span * self.span_values
         return SpanSums(sums=sums) if bad is None else broken_span(sums, bad, before)
 
     def drawn(
-        self, generator: np.random.Generator, centres: Sums, parts: int = 1
-    ) -> tuple[Sums, npt.NDArray[np.bool_] | None]:
+        self, generator: np.random.Generator, centres: Floats, parts: int = 1
+    ) -> tuple[Floats, Truths | None]:
         """Sums in each block of a span, and undefined draws.
 
         These are None where every sum is defined.
@@ -329,8 +331,8 @@ class Program:
         return self.steps if self.separations is None else self.apart
 
     def summed(
-        self, held: list[Array | None], centres: Sums
-    ) -> tuple[Sums | None, npt.NDArray[np.bool_] | None]:
+        self, held: list[Array | None], centres: Floats
+    ) -> tuple[Floats | None, Truths | None]:
         """Sums in each block of what the quickest steps hold, and undefined draws if any.
 
         Without sums where these take all steps.
@@ -341,8 +343,8 @@ class Program:
         return (sums if np.isfinite(sums).all() else None), None
 
     def _one_by_one(
-        self, held: list[Array | None], centres: Sums
-    ) -> tuple[Sums, npt.NDArray[np.bool_] | None]:
+        self, held: list[Array | None], centres: Floats
+    ) -> tuple[Floats, Truths | None]:
         if self.counter is not None:
             values = [number(filled(held[register])) for register in self.targets]
             return counted(self.counter, values, self.span_draws, self.span_blocks)
@@ -356,14 +358,14 @@ class Program:
             sums = with_clips(sums, self.clips, self.unit_draws, self.span_blocks)
         return sums, bad
 
-    def _by_parts(self, held: list[Array | None], centres: Sums) -> Sums:
+    def _by_parts(self, held: list[Array | None], centres: Floats) -> Floats:
         """The same sums, of products over groups of draws averaged over all combinations."""
         assert self.separations is not None
         means = GroupMeans(Held(held, centres, self.span_draws, self.span_blocks))
         return np.stack([means.sums(one) for one in self.separations.terms], axis=1)
 
 
-def broken_span(sums: Sums, bad: npt.NDArray[np.bool_], before: int) -> SpanSums:
+def broken_span(sums: Floats, bad: Truths, before: int) -> SpanSums:
     """A span of which some draws may be undefined, that comes after so many others."""
     places = np.flatnonzero(bad)
     first = before + int(places[0]) if len(places) else None

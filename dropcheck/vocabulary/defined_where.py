@@ -311,7 +311,7 @@ ROOT = _between(0.0, math.inf, nonzero=_first_nonzero, smooth=_analytic(0.0), in
 CUBE_ROOT = DefinedWhere(nonzero=_first_nonzero, smooth=_analytic(0.0), infinities=True)
 ENTIRE_THROUGH_ZERO = DefinedWhere(nonzero=_first_nonzero, smooth=_analytic(), infinities=True)
 ABOVE_ZERO = DefinedWhere(nonzero=_SURELY, smooth=_analytic(), infinities=True)
-WAVE = DefinedWhere(smooth=_analytic())
+ENTIRE = DefinedWhere(smooth=_analytic())
 TANGENT = DefinedWhere(smooth=_ratio_of_analytic)
 LOGARITHM = _between(
     0.0,
@@ -339,10 +339,9 @@ LOGIT = _between(0.0, 1.0, open_ends=True, nonzero=_first_is_not(0.5), smooth=_a
 GAMMA = DefinedWhere(_no_pole_of_gamma, _SURELY)
 LOG_GAMMA = DefinedWhere(_no_pole_of_gamma)
 WAYS = DefinedWhere(_whole_from_zero, whole=True)
-ROUNDED = DefinedWhere(infinities=True, always_whole=True)
 POSITIVE_PART = DefinedWhere(infinities=True, whole=True)
 
-TRUTH = DefinedWhere(infinities=True, always_whole=True)
+WHOLE = DefinedWhere(infinities=True, always_whole=True)
 IS_NUMBER = DefinedWhere(infinities=True, no_numbers=True, always_whole=True)
 PICKED = DefinedWhere(nonzero=_all_nonzero, infinities=True, whole=True)
 CHOSEN = DefinedWhere(nonzero=_taken_nonzero, infinities=True, whole=True)
@@ -356,11 +355,9 @@ FIRST_PLACE = DefinedWhere(
     hint="what is waited for may never come: write minimum(first(…), T), with T the number of "
     "steps; of the draws in which it comes alone, E(minimum(t, T), given=t < T)",
 )
-PLACE = DefinedWhere(always_whole=True, infinities=True)
 NORM = DefinedWhere(_norm_defined, _first_nonzero)
 SPREAD = DefinedWhere(nonzero=_determined, smooth=_arithmetic)
 ROOT_OF_SPREAD = DefinedWhere(nonzero=_determined)
 SOFTMAX = DefinedWhere(nonzero=_SURELY, smooth=_analytic())
-LOG_OF_SUM = DefinedWhere(smooth=_analytic())
 INVERSE = DefinedWhere(_determined, smooth=_linear_solution)
 ORTHONORMAL = DefinedWhere(_determined)

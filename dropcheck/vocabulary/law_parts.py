@@ -13,8 +13,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dropcheck.array_types import Floats
 from dropcheck.vocabulary.distributions.distribution import Values
 from dropcheck.vocabulary.distributions.standard import Standard
 from dropcheck.vocabulary.law import Arguments, Generator, Law, Size
@@ -173,7 +173,7 @@ def mixture_of(law: Law, strata: tuple[Stratum, ...], shares: tuple[float, ...])
     # the last stratum takes what rounding leaves
     edges = np.cumsum(shares)[:-1]
 
-    def drawn(generator: Generator, size: Size, *arguments: Any) -> npt.NDArray[np.float64]:
+    def drawn(generator: Generator, size: Size, *arguments: Any) -> Floats:
         draws = size[-1]
         own = np.searchsorted(edges, generator.random(draws), side="right")
         # from the nearer end: a chance below or above, never 0

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from dropcheck.analysis.law_cells import POSITIONS, SHAPES, LawCells
-from dropcheck.array_types import Floats, Indices
+from dropcheck.array_types import Floats, Indices, Truths
 from dropcheck.inference import cell_evidence
 from dropcheck.inference.distribution_distance import Distance, distance
 from dropcheck.inference.spread import CountsByCall
@@ -131,7 +130,7 @@ def _impossible(
         yield 1.0, EValue(math.inf, why)
 
 
-def _beyond(cells: LawCells) -> npt.NDArray[np.bool_]:
+def _beyond(cells: LawCells) -> Truths:
     found = np.zeros(len(cells.cuts) + 1, dtype=bool)
     if not len(cells.cuts):  # float64 does not separate the values of the law
         return found

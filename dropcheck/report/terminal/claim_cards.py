@@ -188,12 +188,12 @@ def resolution_text(claim: Claim, cases: Sequence[Prepared]) -> str:
 
 def exact_text(cases: Sequence[tuple[Mapping[str, ParameterValue], Finding | None]]) -> str:
     """What the model gives of each case without a draw: one value for all, or a line each."""
-    from dropcheck.judging.witness import told
+    from dropcheck.judging.witness import with_digits
 
     known = [
         (numbers.exact(exact.value), found.quantity, parameters)
         for parameters, found in cases
-        if found is not None and (exact := told(found.exact, found.sharpness)) is not None
+        if found is not None and (exact := with_digits(found.exact, found.sharpness)) is not None
     ]
     if not known:
         return ""

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dropcheck.analysis.products import Separated, separated
+from dropcheck.array_types import Floats
 from dropcheck.language.graph import Value, number
-from dropcheck.simulation.integrands import Held, Sums, Term, counts
+from dropcheck.simulation.integrands import Held, Term, counts
 from dropcheck.vocabulary.function import Array
 
 # Factors outside of this may have lost digits, or have overflowed.
@@ -172,7 +173,7 @@ class GroupMeans:
         self._powers: dict[Power, Array] = {}
         self._means: dict[GroupPart, Array] = {}
 
-    def sums(self, term: Separation) -> Sums:
+    def sums(self, term: Separation) -> Floats:
         """The integrand's average over all combinations of a block, times its draws: [blocks]."""
         product = term.factor * self._held.block_draws
         for part in term.parts:

@@ -9,9 +9,10 @@ from functools import partial
 
 import numpy as np
 
+from dropcheck.array_types import Floats
 from dropcheck.errors import DropcheckError
 from dropcheck.language.graph import Value, kernel_of, number
-from dropcheck.simulation.integrands import Sums, Term, filled
+from dropcheck.simulation.integrands import Term, filled
 from dropcheck.simulation.program import Program
 from dropcheck.simulation.variants import step_by_step
 from dropcheck.simulation.variants.elsewhere import (
@@ -29,7 +30,7 @@ from dropcheck.vocabulary.jumps import LARGEST_BOUND
 TIMES = 4
 
 
-def rounding_of_fixed(values: Sequence[Value], generator: np.random.Generator) -> Sums:
+def rounding_of_fixed(values: Sequence[Value], generator: np.random.Generator) -> Floats:
     """How far rounding may move each of some values, such as sides of a claim; 0 unless fixed."""
     found = np.zeros(len(values))
     with np.errstate(all="ignore"):
@@ -113,8 +114,8 @@ def unclear_in(
 
 
 def rounding_in(
-    program: Program, generator: np.random.Generator, centres: Sums, draws: int
-) -> Sums:
+    program: Program, generator: np.random.Generator, centres: Floats, draws: int
+) -> Floats:
     """How far rounding may move the average of each integrand, as draws show it: [terms]."""
     held, watch = _watched(program, generator, generator, min(draws, program.span_draws))
     with np.errstate(all="ignore"):
@@ -152,7 +153,7 @@ def magnitude_of(program: Program, generator: np.random.Generator, draws: int) -
 
 
 def _moved_by(
-    term: Term, held: list[Array | None], moved: dict[int, Array], centres: Sums
+    term: Term, held: list[Array | None], moved: dict[int, Array], centres: Floats
 ) -> float:
     """How far one integrand moves, on average over draws and elements."""
     if not any(register in moved for register, _ in term.factors):

@@ -28,7 +28,7 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from dropcheck.array_types import Floats
+from dropcheck.array_types import Floats, Truths
 
 # What rounding may add in one step, as a share of the largest magnitude in it: some units in the
 # last place of what numpy's and scipy's functions promise.
@@ -74,7 +74,7 @@ class Affine(np.lib.mixins.NDArrayOperatorsMixin):
         return self.value.dtype
 
     @property
-    def everything(self) -> npt.NDArray[np.bool_]:
+    def everything(self) -> Truths:
         """Where nothing is known: [*shape, 1]."""
         return ~(np.isfinite(self.low) & np.isfinite(self.high))
 
@@ -218,7 +218,7 @@ def made(
     return found if known.all() else _unknown(found, known)
 
 
-def _unknown(found: Affine, known: npt.NDArray[np.bool_]) -> Affine:
+def _unknown(found: Affine, known: Truths) -> Affine:
     """The same, and everything where it is not known."""
     infinite = np.full_like(found.low, np.inf)
     return Affine(

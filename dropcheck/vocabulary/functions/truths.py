@@ -160,7 +160,7 @@ def _first(event: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
 
 
 def _truth(name: str, kernel: Kernel, summary: str, **more: Any) -> Function:
-    facts = {"truth": True, "defined": defined_where.TRUTH, "jumps": jumps.AtZero(), **more}
+    facts = {"truth": True, "defined": defined_where.WHOLE, "jumps": jumps.AtZero(), **more}
     return entry(name, kernel, summary, _UNIT, growth.BY_HULL, **facts)
 
 
