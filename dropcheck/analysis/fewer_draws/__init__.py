@@ -8,6 +8,7 @@ from dropcheck.analysis.fewer_draws.exchanges import varying
 from dropcheck.analysis.fewer_draws.ranks import with_ranks
 from dropcheck.analysis.fewer_draws.roots import with_roots
 from dropcheck.analysis.fewer_draws.rotations import turned
+from dropcheck.analysis.fewer_draws.rows import with_rows
 from dropcheck.analysis.fewer_draws.sums_of_draws import with_sums
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.graph import Value
@@ -19,7 +20,7 @@ def with_fewer_draws(lowered: LoweredCase) -> LoweredCase:
     The statements beside it share its draws, and are changed with it.
     """
     values: list[Value] = []
-    for rule in (with_roots, turned, with_ranks, with_sums):
+    for rule in (with_roots, turned, with_ranks, with_sums, with_rows):
         family = [one for one in lowered.beside if one is not None] or [lowered]
         operands = [value for one in family for value in one.operands]
         values = values or varying(operands)

@@ -1,0 +1,100 @@
+"""A draw for each row of an array that is looked at row by row alone, as loops do: `z[t]`.
+
+Rows of independent elements share nothing, which is seen at once of draws with names of their own:
+sums of them, and states of loops that take one after the other, then have the bounds of
+independent draws.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+
+from dropcheck.analysis.fewer_draws.exchanges import exchanged
+from dropcheck.language.drawn_from import Sources
+from dropcheck.language.graph import Kind, Value, constant_beside, joined_sources
+from dropcheck.vocabulary.functions.arrays import SUBSCRIPT
+
+# Of fewer rows a draw is left as it is: bounds of few parts are near whatever they share.
+FEWEST_ROWS = 8
+
+
+def with_rows(
+    values: Sequence[Value], operands: Sequence[Value]
+) -> Callable[[Value], Value] | None:
+    """What stands for each value, rows of draws drawn one by one; None where there are none."""
+    taken: dict[int, list[Value]] = {id(one): [] for one in values if _has_rows(one)}
+    for one in operands:
+        taken.pop(id(one), None)
+    for value in values:
+        for below in value.inputs:
+            if id(below) not in taken:
+                continue
+            if _row(value) is None:
+                taken.pop(id(below))
+            else:
+                taken[id(below)].append(value)
+    stands: dict[int, Value] = {}
+    for uses in taken.values():
+        rows: dict[int, Value] = {}
+        for use in uses:
+            row = _row(use)
+            assert row is not None
+            at, others = row
+            drawn = rows.setdefault(at, _drawn(use.inputs[0], at))
+            stands[id(use)] = drawn if not others else _within(use, drawn, others)
+    return exchanged(values, stands) if stands else None
+
+
+def _has_rows(value: Value) -> bool:
+    """Whether a value is a draw of many rows that share nothing but what they are drawn with."""
+    law = value.law
+    if value.kind != Kind.DRAW or law is None or law.own_axes is not None:
+        return False
+    if not value.shape or value.shape[0] < FEWEST_ROWS or len(_names(value)) != 1:
+        return False
+    if any(one.axes for one in law.parameters):
+        return False
+    return all(one.constant is not None or not one.shape for one in value.inputs)
+
+
+def _names(value: Value) -> Sources:
+    """The names of a draw itself, without those of what it is drawn with."""
+    given = joined_sources(value.inputs)
+    return Sources(name for name in value.sources if name not in given)
+
+
+def _row(value: Value) -> tuple[int, tuple[object, ...]] | None:
+    """Which row of an array a value is or lies in, and what more it picks there; None of others."""
+    if value.kind != Kind.COMPUTED or value.function is not SUBSCRIPT:
+        return None
+    first, *others = dict(value.options)["index"]
+    whole = isinstance(first, int) and not isinstance(first, bool)
+    return (first % value.inputs[0].shape[0], tuple(others)) if whole else None
+
+
+def _drawn(draw: Value, at: int) -> Value:
+    """One row of a draw, as a draw of its own."""
+    rank = len(draw.shape)
+    inputs = tuple(
+        constant_beside(one, one.constant[at % one.shape[0]]) if len(one.shape) == rank else one
+        for one in draw.inputs
+    )
+    (name,) = _names(draw)
+    own = f"{name}[{at}]"
+    return dataclasses.replace(
+        draw,
+        shape=draw.shape[1:],
+        inputs=inputs,
+        name=own,
+        sources=Sources([own]) | joined_sources(inputs),
+    )
+
+
+def _within(use: Value, drawn: Value, others: tuple[object, ...]) -> Value:
+    return dataclasses.replace(
+        use,
+        inputs=(drawn,),
+        options=(("index", others),),
+        sources=drawn.sources,
+    )
