@@ -8,7 +8,12 @@ from dropcheck.documents.latex import names, short_forms
 from dropcheck.documents.latex.named_parts import NamedParts
 from dropcheck.documents.latex.tokens import FRACTIONS, REFUSED
 from dropcheck.documents.latex.totals import element, total
-from dropcheck.documents.latex.which_product import refuse_call, side_by_side, times
+from dropcheck.documents.latex.which_product import (
+    refuse_call,
+    refuse_mixed_number,
+    side_by_side,
+    times,
+)
 from dropcheck.language import syntax
 from dropcheck.language.lowering.axes import axes_of
 from dropcheck.language.printing import unparse
@@ -52,6 +57,7 @@ class Reader(NamedParts):
         self.depth = 0
         self.calls = 0  # open calls, in which a bar is a condition
         self.bars = 0  # open bars of a magnitude, which the next bar closes
+        self.modulo: int | None = None  # where the last product has a \bmod of its own
 
     # ---- relations and events ------------------------------------------------------------------
 
@@ -133,23 +139,29 @@ class Reader(NamedParts):
         if self.depth > DEEPEST:
             raise self.error(f"brackets are nested deeper than {DEEPEST} levels")
         node = self.product()
+        modulo = self.modulo
         while self.is_next("+", "-"):
             sign = self.token.text
             self.at += 1
             node = Binary(self.here, sign, node, self.product())
+            modulo = self.modulo if modulo is None else modulo
+            if modulo is not None:
+                message = r"'\bmod' beside a sum may be of the sum or of the term next to it"
+                raise self.error(message, r"write (n + 1) \bmod 2, or n + (1 \bmod 2)", modulo)
         self.depth -= 1
         return node
 
     def product(self) -> Node:
         """Factors, with signs or side by side."""
         node = last = self.signed()
-        divided = ""
+        divided, modulo = "", None
         for _ in range(LONGEST):
             start, sign = self.token.column, self.token.text
             if self.taken(*_TIMES):
                 last = self.signed()
                 node = times(sign, node, last, self.axes, start)
                 divided = sign if sign == r"\bmod" else ""
+                modulo = start if divided else modulo
             elif self.taken("/"):
                 last = self.signed()
                 node = Binary(self.here, "/", node, last)
@@ -164,11 +176,14 @@ class Reader(NamedParts):
                     )
                 bare = self.peek(-1) not in (")", "]")
                 before, last = last, self.powered()
+                if sign in FRACTIONS:
+                    refuse_mixed_number(before, last, start)
                 if sign in ("(", "[") and bare:
                     refuse_call(before, last, self.axes, start)
                 node = side_by_side(node, last, self.axes, start)
                 divided = ""
             else:
+                self.modulo = modulo
                 return node
         raise self.error(
             f"a product has {LONGEST} factors at most", "name a part of it in the model"

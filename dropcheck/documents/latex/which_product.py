@@ -96,6 +96,18 @@ def refuse_call(left: Node, right: Node, axes: AxisCounts, column: int) -> None:
         raise LatexError(column, message, r"write \cdot between for a product")
 
 
+def refuse_mixed_number(left: Node, right: Node, column: int) -> None:
+    r"""See that no number stands before a fraction of numbers: 2\frac12 may be two and a half.
+
+    Raises:
+        LatexError: at the column, where one does.
+    """
+    left = left.operand if isinstance(left, Negative) else left
+    if isinstance(left, Number) and isinstance(right, Binary) and _without_names(right):
+        message = "a number before a fraction may be added to it or multiply it"
+        raise LatexError(column, message, r"write \cdot or + between")
+
+
 def untransposed(node: Node, axes: AxisCounts) -> Node:
     """A vector as a row is the vector itself."""
     if isinstance(node, syntax.Transpose) and axes_of(node.base, axes) == 1:
