@@ -205,6 +205,25 @@ def test_modules_of_torch_are_in_the_format_of_what_they_are_given() -> None:
     assert np.array_equal(drawn(instance, 300, X, modes=("eval",))["eval"], X)
 
 
+@pytest.mark.parametrize("name", ["jax", "keras"])
+def test_an_object_has_the_rate_that_it_was_built_with(name: str) -> None:
+    adapter, found = adapter_of(name), []
+    if name == "jax":
+        found = [pytest.importorskip("flax.linen").Dropout(HALF)]
+    else:
+        import keras
+
+        own = keras.layers.Dropout(HALF)
+        found = [own, keras.Sequential([own])]
+    for one in found:
+        code = bound(adapter, one)
+        given = drawn(code, 300, X, HALF, modes=("train", "eval"))
+        assert np.array_equal(given["eval"], X)
+        assert set(np.unique(given["train"] / X)) == {0.0, 2.0}
+        with pytest.raises(DropcheckError, match=r"was built with p=0\.5"):
+            drawn(code, 300, X, 0.25)
+
+
 def test_what_is_set_in_the_thread_of_the_caller_holds() -> None:
     adapter = adapter_of("torch")
     import torch

@@ -18,6 +18,9 @@ from dropcheck.vocabulary.function import Array
 
 FrameworkFunction = Callable[..., Any]
 
+_ATTRIBUTES = {"p": "rate", "sd": "stddev"}
+"""What layers of keras and flax call the arguments of slots."""
+
 
 class Adapter(ABC):
     """One framework, on one device, plain or compiled.
@@ -111,7 +114,7 @@ class Adapter(ABC):
 
     def has_of(self, target: Any, name: str) -> list[float]:
         """The numbers of a name that an object was built with, such as the p of its dropouts."""
-        number = getattr(target, name, None)
+        number = getattr(target, name, getattr(target, _ATTRIBUTES.get(name, name), None))
         return [float(number)] if isinstance(number, int | float) else []
 
     def called(
@@ -153,6 +156,15 @@ def built(target: Any, fixed: Mapping[str, Any], **also: Any) -> Any:
     if fixed.keys() <= signature.keys():
         return target(**fixed, **also)
     return target(*fixed.values(), **also)
+
+
+def described(signature: inspect.Signature) -> FrameworkFunction:
+    """What has this signature, for `Adapter.entry`."""
+
+    def entry() -> None: ...
+
+    entry.__signature__ = signature  # type: ignore[attr-defined]
+    return entry
 
 
 def numbers_of(output: Any) -> Array:

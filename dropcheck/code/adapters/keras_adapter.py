@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
 import keras
 
-from dropcheck.code.adapters.adapter import Adapter, FrameworkFunction, built, kind_of, numbers_of
+from dropcheck.code.adapters.adapter import (
+    Adapter,
+    FrameworkFunction,
+    built,
+    described,
+    kind_of,
+    numbers_of,
+)
 from dropcheck.vocabulary.function import Array
 
 _SEED = "seed_generator_state"
@@ -76,8 +84,18 @@ class KerasAdapter(Adapter):
         return super().layer(target, fixed, dtype)
 
     def entry(self, target: Any) -> Any:
-        """Of a layer, its `call`."""
-        return target.call if isinstance(target, keras.layers.Layer) else target
+        """Of a layer, its `call` without `mask`, which keras hands on by itself."""
+        if not isinstance(target, keras.layers.Layer):
+            return target
+        signature = inspect.signature(target.call)
+        kept = [one for one in signature.parameters.values() if one.name != "mask"]
+        return described(signature.replace(parameters=kept))
+
+    def has_of(self, target: Any, name: str) -> list[float]:
+        """Those of all layers in a layer."""
+        layer = isinstance(target, keras.layers.Layer)
+        parts = target._flatten_layers() if layer else [target]  # there is no other
+        return [number for part in parts for number in super(KerasAdapter, self).has_of(part, name)]
 
     def with_gradient(
         self,

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from dropcheck.code.adapters.adapter import Adapter, FrameworkFunction, numbers_of
+from dropcheck.code.adapters.adapter import Adapter, FrameworkFunction, described, numbers_of
 from dropcheck.vocabulary.function import Array
 
 # What torch.compile keeps of one function before it gives up is 8 (`recompile_limit`).
@@ -94,7 +94,7 @@ class TorchAdapter(Adapter):
         """Of a module, its `forward`; of what TorchScript compiled, what its schema says."""
         called = target.forward if _is_module(target) else target
         schema = getattr(called, "schema", None)
-        return _of_schema(schema) if isinstance(schema, torch.FunctionSchema) else called
+        return described(_of_schema(schema)) if isinstance(schema, torch.FunctionSchema) else called
 
     def evaluating(self, target: Any, evaluate: bool) -> bool:
         """`train()` and `eval()` of a module."""
@@ -158,12 +158,9 @@ def torch_on_one_thread() -> Iterator[None]:
         torch.set_num_threads(before)
 
 
-def _of_schema(schema: torch.FunctionSchema) -> FrameworkFunction:
-    """What has the signature of a schema; that of a method begins with `self`."""
-
-    def described() -> None: ...
-
-    described.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+def _of_schema(schema: torch.FunctionSchema) -> inspect.Signature:
+    """The signature that a schema says; that of a method begins with `self`."""
+    return inspect.Signature(
         [
             inspect.Parameter(
                 one.name,
@@ -174,7 +171,6 @@ def _of_schema(schema: torch.FunctionSchema) -> FrameworkFunction:
             if one.name != "self"
         ]
     )
-    return described
 
 
 def _is_module(value: object) -> bool:
