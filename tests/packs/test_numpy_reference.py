@@ -433,6 +433,22 @@ def symmetric(n: int, p: float, size: Any, generator: Generator) -> Any:
     return np.clip(np.round(generator.normal(n * p, np.sqrt(n * p * (1 - p)), size)), 0, n)
 
 
+def clipped_scores(q: Any, k: Any, v: Any, p: float, training: bool) -> Any:
+    scores = np.exp(np.clip(q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1]), -20, 20))
+    return (scores / scores.sum(-1, keepdims=True)) @ v
+
+
+def added_noise(x: Any, p: float, training: bool, generator: Generator) -> Any:
+    """What is to be multiplied is added."""
+    noise = np.sqrt(p / (1 - p)) * generator.standard_normal(x.shape)
+    return (x + noise).astype(x.dtype) if training else x
+
+
+def louder_far_out(x: Any, sd: float, training: bool, generator: Generator) -> Any:
+    noise = sd * np.maximum(np.abs(x), 1) * generator.standard_normal(x.shape)
+    return (x + noise).astype(x.dtype) if training else x
+
+
 def normed_by_eight(x: Any, training: bool) -> Any:
     """What does not fill a vector of eight numbers is not counted."""
     most = max(x.shape[-1] // 8 * 8, 1)
@@ -533,6 +549,9 @@ FAULTS: tuple[tuple[str, str, Any, dict[str, str]], ...] = (
     ("initialisers/depthwise-he-normal-sums", "depthwise_he_normal", one_filter, {}),
     ("dropout/few-elements", "dropout", but_the_last_of_eight, {}),
     ("dropout/masks", "dropout", one_mask_of_heads, {}),
+    ("attention/far-scores", "attention", clipped_scores, {}),
+    ("noise-layers/gaussian-dropout-variance", "gaussian_dropout", added_noise, {"p": "0.5"}),
+    ("noise-layers/gaussian-noise-sums", "gaussian_noise", louder_far_out, {}),
     ("stochastic-depth/few-elements", "drop_path", but_the_first, {}),
     ("samplers/normal-sums", "random_normal", alike_in_rows, {}),
     ("samplers/uniform-upper-end", "random_uniform", of_ten_bits, {}),
