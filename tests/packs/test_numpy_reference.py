@@ -449,6 +449,12 @@ def louder_far_out(x: Any, sd: float, training: bool, generator: Generator) -> A
     return (x + noise).astype(x.dtype) if training else x
 
 
+def without_the_last_input(fan_in: int, fan_out: int, generator: Generator) -> Any:
+    weights = generator.uniform(-1, 1, (fan_out, fan_in)) * np.sqrt(6 / (fan_in + fan_out))
+    weights[:, fan_in // 2 * 2 :] = 0
+    return weights
+
+
 def normed_by_eight(x: Any, training: bool) -> Any:
     """What does not fill a vector of eight numbers is not counted."""
     most = max(x.shape[-1] // 8 * 8, 1)
@@ -549,6 +555,7 @@ FAULTS: tuple[tuple[str, str, Any, dict[str, str]], ...] = (
     ("initialisers/depthwise-he-normal-sums", "depthwise_he_normal", one_filter, {}),
     ("dropout/few-elements", "dropout", but_the_last_of_eight, {}),
     ("dropout/masks", "dropout", one_mask_of_heads, {}),
+    ("initialisers/uniform-law", "glorot_uniform", without_the_last_input, {}),
     ("attention/far-scores", "attention", clipped_scores, {}),
     ("noise-layers/gaussian-dropout-variance", "gaussian_dropout", added_noise, {"p": "0.5"}),
     ("noise-layers/gaussian-noise-sums", "gaussian_noise", louder_far_out, {}),
