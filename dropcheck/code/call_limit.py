@@ -63,7 +63,8 @@ def limited(seconds: float) -> Iterator[TimedCalls]:
     A signal reaches the main thread alone, on systems that have SIGALRM, and interrupts no function
     that is written in C before this returns. Elsewhere, and where something else uses the signal,
     a call that has taken too long is seen when it is over. The alarm is set once for all calls, and
-    for others within these: setting it takes longer than many of them.
+    for others within these: setting it takes longer than many of them. It rings again and again: a
+    signal that comes just before a function in C begins to wait does not wake that function.
     """
     calls = TimedCalls(seconds)
     if _here.get():
@@ -89,24 +90,28 @@ def _among_armed(calls: TimedCalls) -> Iterator[None]:
     _armed.append(calls)
     try:
         if sooner:
-            signal.setitimer(signal.ITIMER_REAL, calls.seconds)
+            _set_alarm(calls.seconds)
         yield
     finally:
         _armed.remove(calls)
 
 
 def _ring(_: int, __: FrameType | None) -> None:
-    """Set the alarm anew, and end a call that has taken too long.
+    """End a call that has taken too long, or set the alarm for when it will have.
 
     Raises:
         CallTookTooLongError: within the call.
     """
     left = min((one.left for one in _armed), default=0.0)
-    if left > 0 or not _armed:
-        signal.setitimer(signal.ITIMER_REAL, left)
-        return
-    signal.setitimer(signal.ITIMER_REAL, min(one.seconds for one in _armed))
-    raise CallTookTooLongError
+    if left > 0:
+        _set_alarm(left)
+    elif _armed:
+        raise CallTookTooLongError
+
+
+def _set_alarm(seconds: float) -> None:
+    """Ring after some seconds, though not at once, and then at each limit again."""
+    signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-3), min(one.seconds for one in _armed))
 
 
 def _can_be_armed() -> bool:

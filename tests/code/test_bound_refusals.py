@@ -156,7 +156,7 @@ def test_an_object_is_not_called_with_what_it_was_built_with() -> None:
             return x * self.p
 
     class Asked(Half):
-        def __call__(self, x: Any, p: float) -> Any:  # type: ignore[override]
+        def __call__(self, x: Any, p: float) -> Any:  # type: ignore[override]  # a layer of its own kind
             return x * p
 
     (found,) = drawn(numpy_code(Half()), 40, X, 0.5).values()
@@ -240,6 +240,19 @@ def test_a_call_that_hangs_is_ended_where_others_set_the_alarm_before() -> None:
     assert time.monotonic() - start < 20
     assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_a_call_that_hangs_is_ended_where_the_first_alarm_woke_nobody() -> None:
+    def loses_it(x: Any) -> Any:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+        signal.sigwait({signal.SIGALRM})
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
+        time.sleep(60)
+        return x
+
+    start = time.monotonic()
+    assert "took more than 0.05 s" in fault(numpy_code(loses_it, ("x",), limit=0.05), X)
+    assert time.monotonic() - start < 30
 
 
 def test_a_call_that_hangs_beside_the_main_thread_is_told_afterwards() -> None:
