@@ -1,0 +1,165 @@
+"""Code in numpy that is at fault for some shapes, some values and some calls alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from faulty_code import Fault, dropped
+
+Generator = np.random.Generator
+
+
+def but_the_last_of_eight(x: Any, p: float, training: bool, generator: Generator) -> Any:
+    """What does not fill a vector of eight numbers is kept."""
+    mask = generator.random(x.size)
+    mask[x.size // 8 * 8 :] = 1
+    return dropped(x, p, mask.reshape(x.shape)) if training else x
+
+
+def but_the_last_of_odd(x: Any, p: float, training: bool, generator: Generator) -> Any:
+    mask = generator.random(x.shape)
+    mask[..., x.shape[-1] // 2 * 2 :] = 1
+    return dropped(x, p, mask) if training else x
+
+
+def negative_sooner(x: Any, p: float, training: bool, generator: Generator) -> Any:
+    mask = generator.random(x.shape) / np.where(x < 0, 1.1, 0.9)
+    return dropped(x, p, mask) if training else x
+
+
+def clips(x: Any, p: float, training: bool, generator: Generator) -> Any:
+    top = np.finfo(np.float16).max
+    return dropped(x, p, generator.random(x.shape)) if training else np.clip(x, -top, top)
+
+
+def one_mask_of_heads(x: Any, p: float, training: bool, generator: Generator) -> Any:
+    """Of arrays of four axes the second has one mask."""
+    mask = generator.random((len(x), 1, *x.shape[2:]) if x.ndim == 4 else x.shape)
+    return dropped(x, p, mask) if training else x
+
+
+def but_the_first(x: Any, p: float, training: bool, generator: Generator) -> Any:
+    mask = generator.random((len(x), *[1] * (x.ndim - 1)))
+    mask[0] = 1
+    return dropped(x, p, mask) if training else x
+
+
+class StaysInEvaluation:
+    def __init__(self) -> None:
+        self.off = False
+
+    def __call__(self, x: Any, p: float, training: bool, generator: Generator) -> Any:
+        self.off |= not training
+        return x if self.off else dropped(x, p, generator.random(x.shape))
+
+
+def eight_bits_of_channels(x: Any, p: float, training: bool, generator: Generator) -> Any:
+    mask = generator.integers(0, 256, (*x.shape[:-1], 1)) / 256
+    return dropped(x, int(256 * p) / 256, mask) if training else x
+
+
+def last_of_odd_is_mean(mean: float, sd: float, size: Any, generator: Generator) -> Any:
+    values = generator.normal(mean, sd, size)
+    values[..., size[-1] // 2 * 2 :] = mean
+    return values
+
+
+def alike_in_rows(mean: float, sd: float, size: Any, generator: Generator) -> Any:
+    """A hundredth of the variance is that of all of a draw."""
+    shared = generator.standard_normal((size[0], *[1] * (len(size) - 1)))
+    return mean + sd * (np.sqrt(0.99) * generator.standard_normal(size) + 0.1 * shared)
+
+
+def of_ten_bits(low: float, high: float, size: Any, generator: Generator) -> Any:
+    return low + (high - low) * generator.integers(0, 1024, size) / 1023
+
+
+def symmetric(n: int, p: float, size: Any, generator: Generator) -> Any:
+    return np.clip(np.round(generator.normal(n * p, np.sqrt(n * p * (1 - p)), size)), 0, n)
+
+
+def clipped_scores(q: Any, k: Any, v: Any, p: float, training: bool) -> Any:
+    scores = np.exp(np.clip(q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1]), -20, 20))
+    return (scores / scores.sum(-1, keepdims=True)) @ v
+
+
+def added_noise(x: Any, p: float, training: bool, generator: Generator) -> Any:
+    """What is to be multiplied is added."""
+    noise = np.sqrt(p / (1 - p)) * generator.standard_normal(x.shape)
+    return (x + noise).astype(x.dtype) if training else x
+
+
+def louder_far_out(x: Any, sd: float, training: bool, generator: Generator) -> Any:
+    noise = sd * np.maximum(np.abs(x), 1) * generator.standard_normal(x.shape)
+    return (x + noise).astype(x.dtype) if training else x
+
+
+def without_the_last_input(fan_in: int, fan_out: int, generator: Generator) -> Any:
+    weights = generator.uniform(-1, 1, (fan_out, fan_in)) * np.sqrt(6 / (fan_in + fan_out))
+    weights[:, fan_in // 2 * 2 :] = 0
+    return weights
+
+
+def normed_by_eight(x: Any, training: bool) -> Any:
+    """What does not fill a vector of eight numbers is not counted."""
+    most = max(x.shape[-1] // 8 * 8, 1)
+    mean, spread = x[..., :most].mean(-1, keepdims=True), x[..., :most].var(-1, keepdims=True)
+    return (x - mean) / np.sqrt(spread + np.float32(1e-5))
+
+
+class FixedScale:
+    """The root mean square is taken for a constant in the gradient."""
+
+    def __call__(self, x: Any) -> Any:
+        return x / np.sqrt((x * x).mean(-1, keepdims=True) + np.float32(1e-6))
+
+    def with_gradient(self, x: Any) -> Any:
+        return self(x), self(np.ones_like(x)) * self(x) / x
+
+
+class BackwardMask:
+    """Attention whose gradient is that of a mask of its own, as where a seed is used twice."""
+
+    def __init__(self, *, own: bool) -> None:
+        self.own = own
+
+    def __call__(
+        self, q: Any, k: Any, v: Any, p: float, training: bool, generator: Generator
+    ) -> Any:
+        return self.with_gradient(q, k, v, p, training, generator)[0]
+
+    def with_gradient(
+        self, q: Any, k: Any, v: Any, p: float, training: bool, generator: Generator
+    ) -> Any:
+        weights = np.exp(q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1]))
+        weights /= weights.sum(-1, keepdims=True)
+        mask, other = (
+            dropped(np.ones_like(weights), p, generator.random(weights.shape)) for _ in "ab"
+        )
+        due = (other if self.own else mask) * v.sum(-1)[..., None, :]
+        by_score = weights * (due - (weights * due).sum(-1, keepdims=True))
+        return (weights * mask) @ v, by_score @ k / np.sqrt(q.shape[-1])
+
+
+SELDOM: tuple[Fault, ...] = (
+    ("dropout/few-elements", "dropout", but_the_last_of_eight, {}),
+    ("dropout/masks", "dropout", one_mask_of_heads, {}),
+    ("initialisers/uniform-law", "glorot_uniform", without_the_last_input, {}),
+    ("attention/far-scores", "attention", clipped_scores, {}),
+    ("noise-layers/gaussian-dropout-variance", "gaussian_dropout", added_noise, {"p": "0.5"}),
+    ("noise-layers/gaussian-noise-sums", "gaussian_noise", louder_far_out, {}),
+    ("stochastic-depth/few-elements", "drop_path", but_the_first, {}),
+    ("samplers/normal-sums", "random_normal", alike_in_rows, {}),
+    ("samplers/uniform-upper-end", "random_uniform", of_ten_bits, {}),
+    ("samplers/binomial-skew", "random_binomial", symmetric, {"p": "0.05"}),
+    ("dropout/share-dropped", "dropout", but_the_last_of_odd, {"p": "0.5"}),
+    ("dropout/any-value", "dropout", negative_sooner, {"p": "0.5"}),
+    ("dropout/evaluation-extreme-values", "dropout", clips, {}),
+    ("dropout/after-evaluation", "dropout", StaysInEvaluation(), {}),
+    ("dropout/channels-share", "channel_dropout", eight_bits_of_channels, {}),
+    ("samplers/normal-each", "random_normal", last_of_odd_is_mean, {}),
+    ("normalisation/layer-norm-widths", "layer_norm", normed_by_eight, {}),
+    ("normalisation/rms-norm-gradient", "rms_norm", FixedScale(), {}),
+    ("attention/gradient", "attention", BackwardMask(own=True), {"p": "0.5"}),
+)  # fmt: skip
