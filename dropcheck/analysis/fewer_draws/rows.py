@@ -18,31 +18,35 @@ from dropcheck.vocabulary.functions.arrays import SUBSCRIPT
 # Of fewer rows a draw is left as it is: bounds of few parts are near whatever they share.
 FEWEST_ROWS = 8
 
+_TakenRow = tuple[int, tuple[object, ...]]
+"""Which row of an array, and what more is picked of it."""
+
 
 def with_rows(
     values: Sequence[Value], operands: Sequence[Value]
 ) -> Callable[[Value], Value] | None:
     """What stands for each value, rows of draws drawn one by one; None where there are none."""
-    taken: dict[int, list[Value]] = {id(one): [] for one in values if _has_rows(one)}
+    taken: dict[int, list[tuple[Value, _TakenRow]]] = {
+        id(one): [] for one in values if _has_rows(one)
+    }
     for one in operands:
         taken.pop(id(one), None)
     for value in values:
         for below in value.inputs:
             if id(below) not in taken:
                 continue
-            if _row(value) is None:
+            row = _row(value)
+            if row is None:
                 taken.pop(id(below))
             else:
-                taken[id(below)].append(value)
+                taken[id(below)].append((value, row))
     stands: dict[int, Value] = {}
     for uses in taken.values():
         rows: dict[int, Value] = {}
-        for use in uses:
-            row = _row(use)
-            assert row is not None
-            at, others = row
-            drawn = rows.setdefault(at, _drawn(use.inputs[0], at))
-            stands[id(use)] = drawn if not others else _within(use, drawn, others)
+        for use, (at, others) in uses:
+            if at not in rows:
+                rows[at] = _drawn(use.inputs[0], at)
+            stands[id(use)] = _within(use, rows[at], others) if others else rows[at]
     return exchanged(values, stands) if stands else None
 
 
@@ -64,8 +68,8 @@ def _names(value: Value) -> Sources:
     return Sources(name for name in value.sources if name not in given)
 
 
-def _row(value: Value) -> tuple[int, tuple[object, ...]] | None:
-    """Which row of an array a value is or lies in, and what more it picks there; None of others."""
+def _row(value: Value) -> _TakenRow | None:
+    """The row of an array that a value is or lies in; None of others."""
     if value.kind != Kind.COMPUTED or value.function is not SUBSCRIPT:
         return None
     first, *others = dict(value.options)["index"]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,12 +20,13 @@ from dropcheck.analysis.averaged_products import Integrand
 from dropcheck.analysis.moments.dissection import WeightedValues, sum_of
 from dropcheck.analysis.moments.law_bounds import fixed_arguments
 from dropcheck.analysis.polynomials.terms import TINY
-from dropcheck.array_types import Floats
+from dropcheck.array_types import Floats, Indices
 from dropcheck.language.graph import Kind, Value, in_order, kernel_of, random_inputs
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.functions.arrays import SUBSCRIPT
 from dropcheck.vocabulary.functions.elementwise import MULTIPLY, POWER
 from dropcheck.vocabulary.majorants.bounds_arithmetic import summed
+from dropcheck.vocabulary.shapes import Shape
 
 FloatType = type[np.float64] | type[np.float32]
 
@@ -238,10 +240,16 @@ def _element(value: Value) -> tuple[Value, int] | None:
         below = below.inputs[0]
     if value.shape or below.kind != Kind.DRAW:
         return None
-    places = np.arange(math.prod(below.shape)).reshape(*below.shape, 1)
+    places = _places(below.shape)
     for one in reversed(picks):
         places = kernel_of(one)(places)
     return below, int(places[0])
+
+
+@lru_cache(maxsize=8)
+def _places(shape: Shape) -> Indices:
+    """The place of each element, in their order: [*shape, 1]."""
+    return np.arange(math.prod(shape)).reshape(*shape, 1)
 
 
 def _moved_by(draw: Value) -> Value | None:
@@ -297,6 +305,8 @@ def _form(value: Value, draws: dict[Element, Value], precision: FloatType) -> Li
             draws.setdefault((id(draw), place), draw)
             own[id(draw), place] = rounded(own.get((id(draw), place), 0.0) + factor)
             parts.append(rounded(factor * _of_law(draw, place)[1]))
+            if draw is not one:
+                continue
         shares, shift = _shares(one)
         for share, below in shares:
             more = rounded(factor * rounded(share))
@@ -320,8 +330,6 @@ def _shares(value: Value) -> tuple[WeightedValues, float]:
     if value.kind == Kind.DRAW:
         moved = _moved_by(value)
         return () if moved is None else ((1.0, moved),), 0.0
-    if _element(value) is not None:
-        return (), 0.0
     found = sum_of(value)
     if not found[0]:
         raise PolynomialError
