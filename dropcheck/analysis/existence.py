@@ -40,7 +40,7 @@ def moment_order(value: Value) -> float:
             quantity=one,
             shape=one.shape,
             order=_of_draw(one) if one.kind == Kind.DRAW else one.function.growth.order(operands),
-            has_moment=lambda order, one=one: norms.norm(one, max(order, 1.0)) < math.inf,  # type: ignore[misc]  # the one of this step
+            has_moment=lambda order, one=one: norms.norm(one, max(order, 1.0)) < math.inf,  # type: ignore[misc]  # mypy infers no type of `one=one`
             reciprocal=_reciprocal(one, operands, line, dense=id(one) in dense),
             rates=None if line is None else line.rates(),
             random=True,

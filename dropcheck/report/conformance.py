@@ -274,6 +274,6 @@ def to_say(table: Conformance) -> list[tuple[ConformanceCell, ConformanceMark, s
         if cell.mark is ConformanceMark.ERROR:
             key, own = text, tuple(one for one in cell.cases if mark(one) is ConformanceMark.ERROR)
             before = found[key][0].cases if key in found else ()
-            cell = replace(cell, cases=(*before, *own))  # noqa: PLW2901
+            cell = replace(cell, cases=(*before, *own))  # noqa: PLW2901 - the cell with what came before
         found[key] = (cell, cell.mark or ConformanceMark.ERROR, text)
     return sorted(found.values(), key=lambda one: _WORST_FIRST.index(one[1]))

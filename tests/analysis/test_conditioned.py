@@ -60,7 +60,7 @@ def test_what_is_left_out_is_in_the_error(monkeypatch: pytest.MonkeyPatch) -> No
     plain = moments(f"n ~ poisson(3); {TERMS}")
     first = conditioned._outcomes
 
-    def cut(values):  # type: ignore[no-untyped-def]
+    def cut(values):  # type: ignore[no-untyped-def]  # as what it stands for
         outcomes, chances, _ = first(values)
         return outcomes[:9], chances[:9], float(chances[9:].sum())
 
@@ -90,7 +90,7 @@ def test_a_variance_between_outcomes_is_missed(monkeypatch: pytest.MonkeyPatch) 
     """The test of random sums can fail."""
     joined = conditioned._joined
 
-    def within_alone(chances, found):  # type: ignore[no-untyped-def]
+    def within_alone(chances, found):  # type: ignore[no-untyped-def]  # as what it stands for
         for one in found:
             one.means[:] = float(chances @ np.array([other.means[0] for other in found]))
         return joined(chances, found)

@@ -154,7 +154,7 @@ def test_log_moments_of_all_elements_of_a_normal_vector() -> None:
     (value,) = with_fewer_draws(lowered).operands[0].inputs
     for t in (-2.0, 1.0):
         truth = max(t**2 * np.diag(COVARIANCES) / 2) + max(t * MEAN)
-        found = Norms().ask(value, lambda one, t=t: one.log_moment(t))  # type: ignore[misc]
+        found = Norms().ask(value, lambda one, t=t: one.log_moment(t))  # type: ignore[misc]  # of `t=t`
         assert max(t * MEAN + t**2 * np.diag(COVARIANCES) / 2) <= found <= truth + 1e-9
 
 
@@ -167,7 +167,7 @@ def test_log_moments_of_a_long_normal_vector(quantity: str, mean: float, varianc
     lowered = lower_case(parse_claim(read_text(text).claims["c"]), {})
     (value,) = with_fewer_draws(lowered).operands[0].inputs
     for t in (-2.0, 1.0):
-        found = Norms().ask(value, lambda one, t=t: one.log_moment(t))  # type: ignore[misc]
+        found = Norms().ask(value, lambda one, t=t: one.log_moment(t))  # type: ignore[misc]  # of `t=t`
         assert found == pytest.approx(t * mean + t**2 * variance / 2, rel=1e-9)
 
 
@@ -231,7 +231,7 @@ FEW = [SUMS[0], SUMS[1], SUMS[3], SUMS[14], SUMS[19]]
 
 @pytest.mark.parametrize("wrong", [-1, 1])
 def test_wrong_degrees_are_seen(monkeypatch: pytest.MonkeyPatch, wrong: int) -> None:
-    count = sums_of_draws._Sample.count.fget  # type: ignore[attr-defined]
+    count = sums_of_draws._Sample.count.fget  # type: ignore[attr-defined]  # a property has it
     monkeypatch.setattr(sums_of_draws._Sample, "count", property(lambda one: count(one) + wrong))
     assert not any(are_alike(*programs(model, f"E({one}) == 0")) for model, one, _ in FEW)
 

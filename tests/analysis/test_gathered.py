@@ -96,7 +96,7 @@ def test_single_elements_cancel_against_a_sum_of_all() -> None:
 def test_a_mistake_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = gathering._over_elements
 
-    def shifted(space, alike, terms):  # type: ignore[no-untyped-def]
+    def shifted(space, alike, terms):  # type: ignore[no-untyped-def]  # as what it stands for
         return whole(space, alike, terms[:-1] or terms)
 
     monkeypatch.setattr(gathering, "_over_elements", shifted)

@@ -119,7 +119,7 @@ def test_a_vector_is_the_list_that_the_language_has() -> None:
 
 
 def test_vectors_are_given_in_python() -> None:
-    numpy = pytest.importorskip("numpy")
+    numpy = pytest.importorskip("numpy", reason="numpy is not installed")
     for w in ([1, 2], (1.0, 2.0), numpy.array([1, 2]), "[1, 2]"):
         result = verify(
             "E(w @ x) == 3", model="x ~ normal(1, 1)[2]", w=w, max_draws=5_000, undecided="pass"

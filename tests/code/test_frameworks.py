@@ -209,7 +209,7 @@ def test_modules_of_torch_are_in_the_format_of_what_they_are_given() -> None:
 def test_an_object_has_the_rate_that_it_was_built_with(name: str) -> None:
     adapter, found = adapter_of(name), []
     if name == "jax":
-        found = [pytest.importorskip("flax.linen").Dropout(HALF)]
+        found = [pytest.importorskip("flax.linen", reason="flax is not installed").Dropout(HALF)]
     else:
         import keras
 
@@ -265,7 +265,7 @@ def test_float64_of_jax_has_to_be_set() -> None:
     import jax
 
     if jax.config.jax_enable_x64:
-        pytest.skip("it is set")
+        pytest.skip("float64 of jax is set")
     with pytest.raises(DropcheckError) as caught:
         drawn(bound(adapter, lambda x: x, ("x",)), 300, X, dtype="float64")
     assert "JAX_ENABLE_X64=1" in str(caught.value.problems[0].hint)

@@ -49,7 +49,7 @@ def seeds(g: Generator, n: int, e: int) -> Any:
 
 SHARED: dict[str, Noise] = {
     "one mask of a call": lambda g, n, e: np.tile(g.random(e) < 0.9, (n, 1)),
-    "one number of a call": lambda g, n, e: g.random() < 0.9,  # noqa: ARG005
+    "one number of a call": lambda g, n, e: g.random() < 0.9,  # noqa: ARG005 - all take the same
     "one scale of a call": lambda g, n, e: g.gamma(2) * g.normal(size=(n, e)),
     "one sign of a call": lambda g, n, e: g.choice([-1, 1]) * np.abs(g.normal(size=(n, e))),
     "one p of a call": lambda g, n, e: g.random((n, e)) < g.uniform(0.2, 0.8),
@@ -75,7 +75,7 @@ APART: dict[str, Noise] = {
     "a permutation a draw": lambda g, n, e: g.permuted(np.tile(np.arange(e), (n, 1)), axis=1),
     "missing numbers": lambda g, n, e: np.where(g.random((n, e)) < 0.3, np.nan, 1.0),
     "numbers without an end": lambda g, n, e: np.where(g.random((n, e)) < 0.3, np.inf, 1.0),
-    "nothing random": lambda g, n, e: np.ones((n, e)),  # noqa: ARG005
+    "nothing random": lambda g, n, e: np.ones((n, e)),  # noqa: ARG005 - all take the same
 }
 
 

@@ -53,7 +53,7 @@ def forget() -> None:
 @pytest.fixture
 def loaded() -> None:
     """Compiled code, whether or not it is faster on this machine today."""
-    ziggurat = pytest.importorskip("dropcheck.execution.ziggurat")
+    ziggurat = pytest.importorskip("dropcheck.execution.ziggurat", reason="numba is not installed")
     NORMALS.fill, EXPONENTIALS.fill = ziggurat.normals, ziggurat.exponentials
 
 
@@ -256,7 +256,7 @@ print(NORMALS.fill is not None)
 
 
 def test_numpy_draws_where_numba_is_kept_from_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("numba")
+    pytest.importorskip("numba", reason="numba is not installed")
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     ran = subprocess.run([sys.executable, "-c", LOADS], capture_output=True, text=True, check=True)
     assert ran.stdout == "False\n"

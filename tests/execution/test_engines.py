@@ -140,9 +140,10 @@ def test_a_heavy_case_is_shared_once_it_shows(
     assert seen
 
 
-@pytest.mark.parametrize(
-    "most", [schedule.MOST_GIVEN, pytest.param(0, marks=pytest.mark.xfail(strict=True))]
-)
+DRAWN_AGAIN = pytest.mark.xfail(strict=True, reason="what is not sent back is drawn again")
+
+
+@pytest.mark.parametrize("most", [schedule.MOST_GIVEN, pytest.param(0, marks=DRAWN_AGAIN)])
 def test_a_case_that_is_handed_back_goes_on_from_what_was_drawn(
     most: int, monkeypatch: pytest.MonkeyPatch, alone: list[CaseResult]
 ) -> None:
@@ -172,7 +173,7 @@ def test_a_case_that_is_handed_back_goes_on_from_what_was_drawn(
 
 @pytest.fixture(scope="module")
 def local() -> Iterator[Any]:
-    distributed = pytest.importorskip("distributed")
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
     ) as found:
@@ -195,7 +196,7 @@ def test_a_dask_cluster_of_which_a_worker_is_killed_and_another_joins(
 
 
 def test_a_scheduler_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("distributed")
+    pytest.importorskip("distributed", reason="Dask is not installed")
     monkeypatch.setattr("dropcheck.execution.clusters.CONNECT_SECONDS", 0.5)
     started = time.perf_counter()
     with (

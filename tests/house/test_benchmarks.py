@@ -294,7 +294,7 @@ def test_a_loop_over_numpy_at_a_tiny_size() -> None:
 
 
 def test_part_k_compares_the_digits_of_both(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("numba")
+    pytest.importorskip("numba", reason="numba is not installed")
     monkeypatch.setattr(compiled_numbers, "DRAWS", {"normals": 1e6})
     (figure,) = compiled_numbers.measured(1, "cpu", quick=True)
     assert figure.name == "normals, compiled over numpy"

@@ -110,7 +110,7 @@ class Own:
     def held(self) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def looked_at(self, asked: CodeRequest, inputs: Sequence[Array]) -> bool:  # noqa: ARG002
+    def looked_at(self, asked: CodeRequest, inputs: Sequence[Array]) -> bool:  # noqa: ARG002 - as the protocol has it
         return False
 
     def drawn(

@@ -36,7 +36,7 @@ def program(statement: str, dtype: str) -> Program:
     own = of_functions({"layer": layer}, name="numpy", dtypes=(dtype,), folder=Path())
     registry = with_columns(read_text(FILE % statement), [own])
     (case,) = (one for one in registry.expand() if one.claim.column is not None)
-    return prepare(case).compiled.program  # type: ignore[union-attr]
+    return prepare(case).compiled.program  # type: ignore[union-attr]  # averages are compiled
 
 
 def rounds(made: Program) -> bool:

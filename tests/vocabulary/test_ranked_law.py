@@ -27,7 +27,7 @@ LEVELS = np.array([1e-30, 1e-4, 0.3, 0.5, 0.999])
 
 @pytest.mark.parametrize(("name", "arguments", "twin"), TWINS, ids=[one[0] for one in TWINS])
 @pytest.mark.parametrize(("rank", "count"), RANKS)
-def test_it_is_that_of_the_element(name, arguments, twin, rank: int, count: int) -> None:  # type: ignore[no-untyped-def]
+def test_it_is_that_of_the_element(name, arguments, twin, rank: int, count: int) -> None:  # type: ignore[no-untyped-def]  # of the table
     law = ranked(LAWS[name], rank, count)
     of_rank = stats.beta(rank + 1, count - rank)
     values = twin.ppf([0.01, 0.4, 0.6, 0.99])
@@ -43,7 +43,7 @@ def test_it_is_that_of_the_element(name, arguments, twin, rank: int, count: int)
 
 @pytest.mark.parametrize(("name", "arguments", "twin"), TWINS, ids=[one[0] for one in TWINS])
 @pytest.mark.parametrize(("rank", "count"), RANKS)
-def test_norms_are_not_below_the_truth(name, arguments, twin, rank: int, count: int) -> None:  # type: ignore[no-untyped-def]
+def test_norms_are_not_below_the_truth(name, arguments, twin, rank: int, count: int) -> None:  # type: ignore[no-untyped-def]  # of the table
     law = ranked(LAWS[name], rank, count)
     order = law.moment_order(*arguments)
     of_rank = stats.beta(rank + 1, count - rank)
@@ -74,8 +74,8 @@ def test_a_tail_that_falls_as_a_power_falls_as_its_power() -> None:
         2,
         1,
     ]
-    assert ranked(LAWS["gamma"], 2, 5).near_ends(0.5, 1.0) == (1.5, math.inf)  # type: ignore[misc]
-    assert ranked(LAWS["exponential"], 0, 3).tails(1.0) == (math.inf, 3.0)  # type: ignore[misc]
+    assert ranked(LAWS["gamma"], 2, 5).near_ends(0.5, 1.0) == (1.5, math.inf)  # type: ignore[misc]  # it has one
+    assert ranked(LAWS["exponential"], 0, 3).tails(1.0) == (math.inf, 3.0)  # type: ignore[misc]  # it has one
 
 
 @pytest.mark.parametrize(

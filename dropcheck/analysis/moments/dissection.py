@@ -169,7 +169,7 @@ def _of_joined(joined: Value, factor: float) -> tuple[WeightedValues, float]:
     for one in joined.inputs:
         if one.random:
             counted[id(one)] = (counted.get(id(one), (0.0, one))[0] + factor, one)
-    return tuple(counted.values()), factor * summed(float(one) for one in known)  # type: ignore[arg-type]  # numbers
+    return tuple(counted.values()), factor * summed(float(one) for one in known)  # type: ignore[arg-type]  # all are numbers: see above
 
 
 def turns_with(value: Value, own: bool, below: Sequence[frozenset[str]]) -> frozenset[str]:

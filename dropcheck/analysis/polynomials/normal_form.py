@@ -172,6 +172,6 @@ def _square_root(value: Value) -> tuple[Value, int] | None:
     if value.function is MULTIPLY and others[0] is base:
         return base, 1
     if value.function is POWER and _is_whole(others[0].known):
-        power = float(others[0].known)  # type: ignore[arg-type]  # it is a number
+        power = float(others[0].known)  # type: ignore[arg-type]  # a whole number, as asked above
         return (base, int(power) // 2) if power and power % 2 == 0 else None
     return None

@@ -163,7 +163,7 @@ def described(signature: inspect.Signature) -> FrameworkFunction:
 
     def entry() -> None: ...
 
-    entry.__signature__ = signature  # type: ignore[attr-defined]
+    entry.__signature__ = signature  # type: ignore[attr-defined]  # `inspect` reads it of any function
     return entry
 
 

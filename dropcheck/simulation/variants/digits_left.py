@@ -110,7 +110,7 @@ def unclear_in(
     return tuple(
         np.broadcast_to(one & given, shape).reshape(-1, shape[-1])
         for one in (~event, event != other)
-    )  # type: ignore[return-value]
+    )  # type: ignore[return-value]  # of two events it makes two
 
 
 def rounding_in(
