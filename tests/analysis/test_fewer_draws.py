@@ -110,6 +110,8 @@ COVARIANCES = np.array([[2.0, 1.0, 0.3], [1.0, 3.0, -1.0], [0.3, -1.0, 1.0]])
         (VECTOR + "[4]", "sum(x[:, 0] * x[:, 1])"),
         ("x ~ multivariate_normal([1, 2], [[1, 1], [1, 1]])", "exp(x[1] - x[0]) * x[0]"),
         ("m ~ uniform(0, 3)[2]; x ~ multivariate_normal(m, [[1, 0.5], [0.5, 1]])", "m @ x"),
+        (VECTOR + "; y ~ multivariate_normal(x, eye(3))", "x @ y"),
+        (VECTOR + "; y ~ normal(x, 1)", "x @ y"),
     ],
 )
 def test_a_normal_vector_is_made_of_numbers(model: str, quantity: str) -> None:

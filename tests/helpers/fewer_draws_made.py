@@ -10,7 +10,7 @@ from dropcheck.analysis.fewer_draws import with_fewer_draws
 from dropcheck.analysis.strategy import averages_of
 from dropcheck.claims.reader import read_text
 from dropcheck.language.cases import lower_case, parse_claim
-from dropcheck.language.graph import Kind, in_order, kernel_of
+from dropcheck.language.graph import Kind, in_order, joined_sources, kernel_of
 from dropcheck.simulation.compile import compile_averages
 from dropcheck.simulation.program import Program
 from dropcheck.simulation.variants.single_draws import values_of
@@ -27,6 +27,7 @@ def programs_of(text: str) -> tuple[Program, Program]:
         for one in (with_fewer_draws(lowered), lowered)
     )
     assert fixed_as_written(fewer)
+    assert sources_as_drawn(fewer)
     return fewer, plain
 
 
@@ -39,6 +40,13 @@ def fixed_as_written(program: Program) -> bool:
         np.array_equal(one.constant, kernel_of(one)(*(below.constant for below in one.inputs)))
         for one in made
     )
+
+
+def sources_as_drawn(program: Program) -> bool:
+    """Whether each value has the sources of what it is made of or drawn with."""
+    values = in_order([step.value for step in program.steps], lambda value: value.inputs)
+    below = [(joined_sources(one.inputs), one) for one in values if one.kind != Kind.OPERATOR]
+    return all(sources <= one.sources for sources, one in below)
 
 
 def numbers_a_draw(program: Program) -> int:

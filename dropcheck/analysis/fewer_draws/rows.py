@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 
-from dropcheck.analysis.fewer_draws.exchanges import exchanged
+from dropcheck.analysis.fewer_draws.exchanges import exchanged, own_names
 from dropcheck.language.drawn_from import Sources
 from dropcheck.language.graph import Kind, Value, constant_beside, joined_sources
 from dropcheck.vocabulary.functions.arrays import SUBSCRIPT
@@ -55,17 +55,11 @@ def _has_rows(value: Value) -> bool:
     law = value.law
     if value.kind != Kind.DRAW or law is None or law.own_axes is not None:
         return False
-    if not value.shape or value.shape[0] < FEWEST_ROWS or len(_names(value)) != 1:
+    if not value.shape or value.shape[0] < FEWEST_ROWS or len(own_names(value)) != 1:
         return False
     if any(one.axes for one in law.parameters):
         return False
     return all(one.constant is not None or not one.shape for one in value.inputs)
-
-
-def _names(value: Value) -> Sources:
-    """The names of a draw itself, without those of what it is drawn with."""
-    given = joined_sources(value.inputs)
-    return Sources(name for name in value.sources if name not in given)
 
 
 def _row(value: Value) -> _TakenRow | None:
@@ -84,8 +78,8 @@ def _drawn(draw: Value, at: int) -> Value:
         constant_beside(one, one.constant[at % one.shape[0]]) if len(one.shape) == rank else one
         for one in draw.inputs
     )
-    (name,) = _names(draw)
-    own = f"{name}[{at}]"
+    (name,) = own_names(draw)
+    own = f"row {at} of {name}"  # x[0] is what the first step of a loop draws
     return dataclasses.replace(
         draw,
         shape=draw.shape[1:],
