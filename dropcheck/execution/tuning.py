@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import sys
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 
 @contextlib.contextmanager
@@ -21,11 +26,21 @@ def tuned_numpy() -> Iterator[None]:
     so takes no memory. Elsewhere this does nothing.
     """
     import numpy as np
-    from threadpoolctl import threadpool_limits
 
     np.empty(2**24, dtype=np.uint8)
-    with threadpool_limits(1, user_api="blas"):
+    with _libraries(len(sys.modules)).limit(limits=1, user_api="blas"):
         yield
+
+
+@functools.lru_cache(maxsize=1)
+def _libraries(_modules: int) -> ThreadpoolController:
+    """The libraries of this process, looked for anew where one more module may have brought one.
+
+    Looking takes a millisecond, as long as many a claim.
+    """
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 @functools.lru_cache(maxsize=1)
