@@ -19,10 +19,12 @@ import numpy as np
 from dropcheck.language.graph import Kind, Value, in_order, kernel_of, number
 from dropcheck.vocabulary.function import Array, Function, Kernel
 from dropcheck.vocabulary.jumps import LARGEST_BOUND
+from dropcheck.vocabulary.special import LARGEST_PRODUCT
 
 UNIT = 2.0**-53
-# Roundings that one function of numbers makes: as many as the worst of numpy's and scipy's.
-ROUNDINGS = 4
+# Roundings that one function of numbers makes: as many as the worst of numpy's and scipy's, 4, and
+# as a power.
+ROUNDINGS = LARGEST_PRODUCT - 1
 # Directions in which the elements of an argument are moved, beside all up, and how many times the
 # largest change that they show is allowed for.
 DIRECTIONS, SHORT = 4, 32.0

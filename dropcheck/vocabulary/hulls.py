@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from dropcheck.vocabulary.shapes import Shape, broadcast
+from dropcheck.vocabulary.special import power as power_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ def _quotient(over: Hull, under: Hull) -> Hull:
 
 
 def _raised(base: float, exponent: float) -> float:
-    return float(np.power(base, exponent))
+    return float(power_of(np.array([float(base)]), np.array([float(exponent)])).item())
 
 
 def _multiplied(hull: Hull, count: int) -> Hull:

@@ -11,6 +11,7 @@ import pytest
 
 from dropcheck.vocabulary.function import Array, KernelError
 from dropcheck.vocabulary.functions import FUNCTIONS, operation
+from dropcheck.vocabulary.hulls import Hull
 
 DRAWS = 5
 NAN = math.nan
@@ -252,3 +253,27 @@ def test_arithmetic_operators_floor() -> None:
     assert call("%")(a, b).tolist() == [1, 1, -0.5, np.inf]
     assert call("**")(np.array([10.0, -8.0]), np.array([1e9, 1e9])).tolist() == [np.inf, np.inf]
     assert np.isnan(call("**")(np.array([-8.0]), np.array([1 / 3])))
+
+
+@pytest.mark.parametrize("exponent", [3, 4, 5, 6, 7, 8])
+def test_a_power_of_a_small_whole_exponent_is_numpys_but_for_its_roundings(exponent: int) -> None:
+    power, count = call("**"), np.array([float(exponent)])
+    base = np.random.default_rng(1).normal(size=2000) * 10.0 ** np.arange(-100, 100).repeat(10)
+    wanted = np.power(base, count)
+    normal = np.isfinite(wanted) & (np.abs(wanted) > 1e-300)
+    assert normal.sum() > 500
+    off = np.abs(power(base, count) - wanted)[normal]
+    assert (off <= exponent * 2.0**-53 * np.abs(wanted[normal])).all()  # and numpy's own
+    odd = np.array([0.0, -0.0, np.inf, -np.inf, NAN, 1e200, -1e200, 1e-200])
+    np.testing.assert_array_equal(power(odd, count), np.power(odd, count))
+    np.testing.assert_array_equal(base[:2], np.random.default_rng(1).normal(size=2) * 1e-100)
+
+
+@pytest.mark.parametrize("exponent", [3, 5, 6, 7])
+def test_a_power_is_within_the_power_of_the_ends_also_after_rounding(exponent: int) -> None:
+    high = np.random.default_rng(2).uniform(size=2000)
+    low = np.nextafter(high, 0.0)
+    for one, other in zip(low, high, strict=True):
+        hull = operation("**").bounds((Hull(one, other), Hull(exponent, exponent)), ())
+        found = call("**")(np.array([one, other]), np.array([float(exponent)]))
+        assert hull.low <= found[0] <= found[1] <= hull.high

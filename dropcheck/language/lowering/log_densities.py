@@ -18,7 +18,7 @@ from dropcheck.language.syntax import Position
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.distributions.distribution import Values
 from dropcheck.vocabulary.distributions.domains import FINITE, NOT_NEGATIVE
-from dropcheck.vocabulary.function import Function
+from dropcheck.vocabulary.function import Function, Kernel
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.functions.elementwise import ARITHMETIC_SIGNS
 from dropcheck.vocabulary.law import Law
@@ -31,9 +31,14 @@ _AT_ALL_POINTS = (Values.NUMBERS, Values.WHOLE, Values.TRUTHS)
 def _kernels() -> dict[str, Function]:
     """The functions of the language by the name that numpy or scipy has for what computes them."""
     functions = [*FUNCTIONS.values(), *ARITHMETIC_SIGNS]
-    numpys = {one.kernel.__name__: one for one in functions if isinstance(one.kernel, np.ufunc)}
+    numpys = {name: one for one in functions if (name := _ufunc_name(one.kernel)) is not None}
     scipys = {one.kernel.name: one for one in functions if isinstance(one.kernel, Special)}
     return {**scipys, **numpys}
+
+
+def _ufunc_name(kernel: Kernel) -> str | None:
+    name = getattr(kernel, "__name__", "")  # of our own `power` too, which computes the same
+    return name if isinstance(getattr(np, name, None), np.ufunc) else None
 
 
 _KERNELS = _kernels()

@@ -28,7 +28,7 @@ from dropcheck.vocabulary.growth import BY_HULL
 from dropcheck.vocabulary.hulls import rising, unknown
 from dropcheck.vocabulary.majorants import exponentials, powers
 from dropcheck.vocabulary.smoothness import pieces, ranges, slopes
-from dropcheck.vocabulary.special import Special
+from dropcheck.vocabulary.special import Special, power
 
 # ---- kernels that numpy and scipy.special do not have as they are -------------------------------
 
@@ -102,7 +102,7 @@ MODULO = _sign(
 )  # fmt: skip
 # of float64: an overflow is infinite, a root of a negative number NaN
 POWER = _sign(
-    "x**y", "**", np.power, "power", hulls.power, growth.POWER,
+    "x**y", "**", power, "power", hulls.power, growth.POWER,
     cost=usual, elsewhere=("pow", "power"), ranges=slopes.power, polynomial=operator.pow,
     defined=defined_where.POWER,
 )  # fmt: skip

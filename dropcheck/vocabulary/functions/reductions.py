@@ -35,6 +35,7 @@ from dropcheck.vocabulary.growth import LARGEST_ELEMENT
 from dropcheck.vocabulary.hulls import picking, unknown
 from dropcheck.vocabulary.majorants import elements, sums
 from dropcheck.vocabulary.shapes import Options, Shape, ShapeError, along, flag, need, reduction
+from dropcheck.vocabulary.special import power
 
 # draws from which on a step for all of them pays for the call of numpy that it takes (measured)
 _FEW = 300
@@ -92,7 +93,7 @@ def _norm(
     elif ord == -math.inf:
         result = np.min(np.abs(x), axis=axes, keepdims=keep, initial=math.inf)
     else:
-        powers = np.abs(x) if ord == 1 else np.power(np.abs(x), ord)
+        powers = np.abs(x) if ord == 1 else power(np.abs(x), np.asarray(float(ord)))
         result = np.power(np.sum(powers, axis=axes, keepdims=keep), 1.0 / ord)
     return result
 
