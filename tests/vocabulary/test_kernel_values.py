@@ -11,7 +11,7 @@ import pytest
 
 from dropcheck.vocabulary.function import Array, KernelError
 from dropcheck.vocabulary.functions import FUNCTIONS, operation
-from dropcheck.vocabulary.hulls import Hull
+from dropcheck.vocabulary.hulls import Hull, Use
 
 DRAWS = 5
 NAN = math.nan
@@ -273,7 +273,8 @@ def test_a_power_of_a_small_whole_exponent_is_numpys_but_for_its_roundings(expon
 def test_a_power_is_within_the_power_of_the_ends_also_after_rounding(exponent: int) -> None:
     high = np.random.default_rng(2).uniform(size=2000)
     low = np.nextafter(high, 0.0)
+    use = Use(kernel=call("**"), shape=(), inputs=((), ()))
     for one, other in zip(low, high, strict=True):
-        hull = operation("**").bounds((Hull(one, other), Hull(exponent, exponent)), ())
+        hull = operation("**").bounds((Hull(one, other), Hull(exponent, exponent)), use)
         found = call("**")(np.array([one, other]), np.array([float(exponent)]))
         assert hull.low <= found[0] <= found[1] <= hull.high
