@@ -6,8 +6,10 @@ falls by less than a power of 20 of e: to about 1e-14 (Davis and Rabinowitz 1984
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from functools import cache
+from itertools import accumulate, islice, repeat
 from typing import Any
 
 import numpy as np
@@ -43,8 +45,8 @@ def weighted_moments(values: Array, weights: Array) -> tuple[Any, MomentList]:
     shares = weights / weights.sum(axis=-1, keepdims=True)
     mean = (shares * values).sum(axis=-1)
     deviations = values - mean[..., None]
-    powers = [(shares * deviations**order).sum(axis=-1) for order in range(2, HIGHEST_ORDER + 1)]
-    return mean, [1.0, 0.0, *powers]
+    products = accumulate(repeat(deviations, HIGHEST_ORDER), operator.mul, initial=shares)
+    return mean, [1.0, 0.0, *(one.sum(axis=-1) for one in islice(products, 2, None))]
 
 
 def weighted_norm(p: float, values: Array, weights: Array) -> Any:
