@@ -28,7 +28,7 @@ def test_no_moment_that_does_not_exist_is_verified() -> None:
 
 
 def test_no_true_claim_with_heavy_tails_is_refuted() -> None:
-    found = audited(Truth.TRUE, 2, 200_000)
+    found = audited(Truth.TRUE, 1, 200_000)
     assert [row.claim for row in found.rows if row.wrong] == []
     assert any(row.counts.verified for row in found.rows)  # nor is everything left open
 
