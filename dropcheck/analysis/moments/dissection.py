@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from dropcheck.language.graph import Kind, Value
 from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, NEGATIVE, SUBTRACT
@@ -67,19 +68,21 @@ class Dissection:
         turning: list[int] = []
         apart: list[int] = []
         shift = 0.0
+
+        def beside() -> Iterator[Value]:
+            keys = chain((key for *_, key in heap), apart)
+            return (values[key] for key in keys if factors[key])
+
         while heap:
             *_, key = heapq.heappop(heap)
             one, factor = values[key], factors[key]
             if not factor:  # it cancels
                 continue
-            others = [values[other] for *_, other in heap if factors[other]]
-            settled = [values[other] for other in apart]
-            turned = [values[other] for other in turning]
             if one is not value:
-                if not self._meets(one, [*others, *settled]):
+                if not self._meets(one, beside()):
                     apart.append(key)
                     continue
-                if self._turns(one, [*others, *settled, *turned]):
+                if self._turns(one, chain(beside(), (values[other] for other in turning))):
                     turning.append(key)
                     continue
             parts, number = sum_of(one)
@@ -87,7 +90,7 @@ class Dissection:
             if self._opened > MOST_OPENED or self._compared > MOST_COMPARED:
                 return None
             if not parts:  # what it meets may still turn, or be opened
-                if self._meets(one, settled):
+                if self._meets(one, (values[other] for other in apart)):
                     return None
                 apart.append(key)
             shift += factor * number
@@ -98,10 +101,9 @@ class Dissection:
                     values[id(part)] = part
                 factors[id(part)] += factor * own
         # what came later may have the draw that an earlier one turns with
-        settled = [values[key] for key in apart]
         for key in turning:
-            others = settled + [values[other] for other in turning if other != key]
-            if not self._turns(values[key], others):
+            others = apart + [other for other in turning if other != key]
+            if not self._turns(values[key], (values[other] for other in others)):
                 return None
         found = Dissected(
             tuple((factors[key], values[key]) for key in apart),
@@ -111,7 +113,7 @@ class Dissection:
         numbers = (shift, *(factor for factor, _ in (*found.apart, *found.turning)))
         return found if all(map(math.isfinite, numbers)) else None
 
-    def _meets(self, one: Value, others: Sequence[Value]) -> bool:
+    def _meets(self, one: Value, others: Iterable[Value]) -> bool:
         """Whether a value shares a draw with any of some others."""
         for other in others:
             self._compared += 1
@@ -119,11 +121,15 @@ class Dissection:
                 return True
         return False
 
-    def _turns(self, one: Value, others: Sequence[Value]) -> bool:
+    def _turns(self, one: Value, others: Iterable[Value]) -> bool:
         """Whether a value changes its sign with a draw that none of some others has."""
         names = self._turns_with(one)
-        self._compared += len(names) * len(others)
-        return any(all(name not in other.sources for other in others) for name in names)
+        for other in others if names else ():
+            self._compared += len(names)
+            names = frozenset(name for name in names if name not in other.sources)
+            if not names:
+                break
+        return bool(names)
 
 
 def sum_of(value: Value) -> tuple[WeightedValues, float]:
