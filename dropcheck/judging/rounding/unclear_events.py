@@ -18,6 +18,8 @@ from dropcheck.vocabulary.jumps import LARGEST_BOUND
 
 # Counterexamples that rounding may decide, which no others outnumber any more.
 MANY = 64
+# Draws are moved up or down, and what only one of these decides is seen in half of them.
+SEEN = 2.0
 
 
 def unless_unclear(run: CaseRun, finding: Finding) -> Finding:
@@ -53,7 +55,7 @@ def unless_unclear(run: CaseRun, finding: Finding) -> Finding:
     assert isinstance(strategy, Proportion)
     if finding.interval is None or finding.region is None or finding.sharpness is None:
         return finding
-    room = share * abs(strategy.factor)
+    room = SEEN * share * abs(strategy.factor)
     ends = finding.interval[0] - room, finding.interval[1] + room
     kept = decide(*ends, finding.region, finding.sharpness.widening)
     return finding if kept is finding.verdict else _undecided(finding)

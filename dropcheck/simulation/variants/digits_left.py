@@ -19,10 +19,16 @@ from dropcheck.simulation.variants.elsewhere import (
     Near,
     drawn_elsewhere,
     draws_of,
-    far_lines,
     not_believed,
+    places_of,
 )
-from dropcheck.simulation.variants.perturbed import ALLOWED, MOVED_SHARE, Perturbed, Spurious
+from dropcheck.simulation.variants.perturbed import (
+    ALLOWED,
+    LARGEST,
+    MOVED_SHARE,
+    Perturbed,
+    Spurious,
+)
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.jumps import LARGEST_BOUND
 
@@ -78,9 +84,8 @@ def _spurious(
 ) -> Spurious:
     """What rounding makes of comparisons and steps that are near a jump, as draws elsewhere say."""
     spurious: dict[int, list[float]] = {}
-    far = far_lines(program)
-    for lines in ({}, far) if far else ({},):
-        made = partial(draws_of, generator=signs, draws=draws, lines=lines)
+    for where in places_of(program):
+        made = partial(draws_of, generator=signs, draws=draws, where=where)
         other = Perturbed(signs, LARGEST_BOUND, elsewhere=made, asked=near)
         with suppress(DropcheckError):  # random arguments may take no such values
             drawn_elsewhere(program).registers(signs, draws, other)
@@ -164,6 +169,7 @@ def _moved_by(
         as_is = as_is * (number(array) - centre) ** power
         other = other * (number(moved.get(register, array)) - centre) ** power
     off = np.abs(other - as_is)
+    off[np.isfinite(as_is) & np.isinf(other)] = LARGEST  # as of log(x) where x comes out as 0
     if term.given is not None:
         off = off * number(filled(held[term.given]))
     return float(off[np.isfinite(off)].sum() / max(off.size, 1))

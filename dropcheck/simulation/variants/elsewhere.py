@@ -4,12 +4,14 @@ Two quantities that come out equal may be equal on paper, as `x**3` and `x * x *
 them has lost what sets them apart, as `sigmoid(x)` and 1 have far out. What is equal on paper for
 all values near one point is so for all values of the law, as far as the functions are analytic
 (Mityagin 2015, "The zero set of a real analytic function"). So both are looked at for values of
-moderate size: of the draws, and of the lines in them that are farthest out, as `x + 40`.
+moderate size: of the draws, of the lines in them that are farthest out, as `x + 40`, and of those
+that are smallest, as `1e-20 * x`; and for draws that are large, as far as the law has such.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -23,14 +25,20 @@ from dropcheck.vocabulary.function import Array
 
 # Up to here functions that level off are clearly apart from their limits: tanh(3) is 0.995.
 MODERATE = 3.0
+# Draws as large show what is lost of products of them, as of 1 + 1e-20 * x * y.
+LARGE = (1e5, 1e10)
+# LinesOfDraws of so small a factor are looked at where they are of moderate size.
+SMALL = 1e-3
 # Of comparisons elsewhere: so much less often near, and in such a share of draws the opposite.
 SELDOM, OFTEN = 0.25, 0.1
 
 Near = tuple[float, dict[float, float]]
 """In which share of draws a function is near a jump, and with which results; in which share it is
 clear, and has another result than each of these."""
-FarLines = dict[int, AffineDraw]
-"""Lines, each of one draw, by the identity of the draw's value."""
+LinesOfDraws = dict[int, AffineDraw]
+"""LinesOfDraws, each of one draw, by the identity of the draw's value."""
+Elsewhere = tuple[float, LinesOfDraws]
+"""Up to which size draws are, and lines that are of this size in place of their draws."""
 
 
 def drawn_elsewhere(program: Program) -> Program:
@@ -42,9 +50,10 @@ def drawn_elsewhere(program: Program) -> Program:
     return replace(program, steps=steps)
 
 
-def far_lines(program: Program) -> FarLines:
-    """Of each draw the line that is farthest from it where it is not of moderate size: x + 40."""
-    found: FarLines = {}
+def places_of(program: Program) -> Iterator[Elsewhere]:
+    """Where a program is looked at: how large its draws are, and which lines they are taken by."""
+    far: LinesOfDraws = {}
+    small: LinesOfDraws = {}
     known: dict[int, tuple[int, AffineDraw]] = {}  # by register
     for step in program.steps:
         below = [known.get(register) for register in step.inputs]
@@ -54,23 +63,27 @@ def far_lines(program: Program) -> FarLines:
             continue
         draw = next((one[0] for one in below if one is not None), id(step.value))
         known[step.target] = draw, line
-        if abs(line.shift) > max(MODERATE, abs(found[draw].shift) if draw in found else 0.0):
-            found[draw] = line
-    return found
+        if abs(line.shift) > max(MODERATE, abs(far[draw].shift) if draw in far else 0.0):
+            far[draw] = line
+        if abs(line.factor) < min(SMALL, abs(small[draw].factor) if draw in small else 1.0):
+            small[draw] = line
+    yield from ((MODERATE * size, {}) for size in (1.0, *LARGE))
+    yield from ((MODERATE, lines) for lines in (far, small) if lines)
 
 
-def draws_of(step: Step, generator: np.random.Generator, draws: int, lines: FarLines) -> Array:
+def draws_of(step: Step, generator: np.random.Generator, draws: int, where: Elsewhere) -> Array:
     """Values of moderate size that the law of a draw has; if none has, those between it and 0.
 
     Of a draw with a line, values of which the line is of moderate size, whether it has them or not.
     """
+    size, lines = where
     low, high = _support(step.value)
     if _far_out(low, high):
         low, high = min(low, 0.0), max(high, 0.0)
-    low, high = max(low, -MODERATE), min(high, MODERATE)
+    low, high = max(low, -size), min(high, size)
     line = lines.get(id(step.value))
     if line is not None:
-        low, high = sorted((end - line.shift) / line.factor for end in (-MODERATE, MODERATE))
+        low, high = sorted((end - line.shift) / line.factor for end in (-size, size))
     shape = (*step.value.shape, draws)
     if step.value.law is not None and step.value.law.discrete:
         return generator.integers(math.ceil(low), math.floor(high) + 1, shape).astype(float)

@@ -32,6 +32,7 @@ from dropcheck.vocabulary.jumps import LARGEST_BOUND, AtZero
 MOVED_SHARE = 2.0**-52
 # What 0 may stand for where a number is too small for float64.
 SMALLEST = 5e-324
+SMALLEST_NORMAL = float(np.finfo(np.float64).smallest_normal)
 # What infinity may stand for where one is too large.
 LARGEST = float(np.finfo(np.float64).max)
 # How many times the change that is seen is allowed for: it is seen in few draws.
@@ -119,7 +120,7 @@ class Perturbed:
     def _given(self, register: int, below: Value, array: Array) -> Array:
         if register not in self.moved:
             if below.kind == Kind.DRAW and below.law is not None and not below.law.discrete:
-                self.moved[register] = self._off(array, counted=False)
+                self.moved[register] = _beyond(array, self._off(array, counted=False))
                 self.dense.add(register)
             elif below.constant is not None and self._takes_off(below):
                 self.moved[register] = self.fixed(below)
@@ -230,7 +231,20 @@ class Perturbed:
         if exact.all():
             return array
         signs = self.generator.integers(0, 2, array.shape) * (2.0 * MOVED_SHARE) - MOVED_SHARE
-        return np.where(exact, array, array * (1.0 + signs))
+        other = array * (1.0 + signs)
+        small = (np.abs(array) < SMALLEST_NORMAL) & (array != 0)
+        if small.any():  # fewer digits are left of these
+            other = np.where(small, array + SMALLEST_NORMAL * signs, other)
+        return np.where(exact, array, other)
+
+
+def _beyond(drawn: Array, other: Array) -> Array:
+    """What draws may stand for that are too small or too large for float64, as of gamma(0.001, 1).
+
+    They are any number from 0 to the smallest, or from the largest on.
+    """
+    other = np.where(np.abs(drawn) <= SMALLEST, 0.0, other)
+    return np.where(np.isinf(drawn), np.copysign(LARGEST, drawn), other)
 
 
 def _worked_out(fixed: Value, inputs: list[Array]) -> Array:
@@ -327,6 +341,12 @@ def _unless_tied(
     as_is, off = list(map(number, inputs)), list(map(number, given))
     errors = [2.0 * np.abs(other - one) for one, other in zip(as_is, off, strict=True)]
     paper, other = work(jump(as_is, errors)[0]), work(jump(off, errors)[0])
-    same = (other == paper) | (work(off) == result)
+    plain = work(off)
+    same = (other == paper) | (plain == result)
     off_jump = np.where(np.isfinite(result), result + (other - paper), other)
-    return np.where(same, result, off_jump)
+    found = np.where(same, result, off_jump)
+    if function.by_element:  # what is too small for float64 is not 0 on paper
+        for one, other in zip(as_is, off, strict=True):
+            lost = (np.abs(one) <= SMALLEST) & (np.abs(other) <= SMALLEST) & (one != other)
+            found = np.where(lost, plain, found)
+    return found
