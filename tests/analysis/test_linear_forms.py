@@ -55,38 +55,6 @@ def test_what_cancels_step_by_step_keeps_its_digits(descent: tuple[str, str]) ->
     assert found.error < 1e-10
 
 
-ELEMENTS = {
-    DESCENT: ("x0 = 1; e ~ normal(0, 1)[{steps}]", "x{s} = x{t} - 0.1 * (x{t} + e[{t}])"),
-    AUTOREGRESSION: ("x0 = 0; e ~ normal(0, 1)[2, {half}]", "x{s} = 0.9 * x{t} + e[{row}][{at}]"),
-    QUEUE: (
-        "x0 = 2; a ~ exponential(1)[{steps}]; b ~ bernoulli(0.3 * ones({steps}))",
-        "x{s} = 0.8 * x{t} + a[{t} - {steps}] - 2 * b[{t}] / 4 - 1",
-    ),
-}
-
-
-@pytest.mark.parametrize("recurrence", ELEMENTS)
-def test_elements_of_arrays_are_as_draws_of_one_number(recurrence: tuple[str, str]) -> None:
-    steps = 200
-    first, step = ELEMENTS[recurrence]
-    places = [divmod(t, steps // 2) for t in range(steps)]
-    lines = [
-        step.format(t=t, s=t + 1, steps=steps, row=row, at=at) for t, (row, at) in enumerate(places)
-    ]
-    model = "; ".join([first.format(steps=steps, half=steps // 2), *lines])
-    wanted = (f"x{steps}", 1), (f"x{steps}", 2), (f"x{steps // 2}", 1)
-    found, known = moments(model, *wanted), moments(unrolled(recurrence, steps), *wanted)
-    assert found.means == pytest.approx(known.means, rel=1e-9, abs=1e-11)
-    assert found.covariance(1) == pytest.approx(known.covariance(1), rel=1e-9, abs=1e-11)
-
-
-def test_one_element_that_is_picked_twice_is_one_draw() -> None:
-    model = "z ~ normal(1, [1, 2, 3]); x = z[1] + 2 * z[-2] - z[0]"
-    found = moments(model, ("x", 1))
-    assert found.means == pytest.approx([2])
-    assert found.covariance(1) == pytest.approx(np.array([[9 * 4 + 1]]))
-
-
 @pytest.mark.parametrize("law", ["uniform(x, 9)", "normal(x, x**2)", "gamma(x, 1)", "cauchy(x, 1)"])
 def test_a_draw_that_is_more_than_moved_is_no_linear_form(law: str) -> None:
     scope = lowering(f"x ~ uniform(1, 2); y ~ {law}")

@@ -9,6 +9,7 @@ from test_fewer_draws import programs, text_of
 
 from dropcheck.analysis.fewer_draws import rows
 from dropcheck.claims.reader import read_text
+from dropcheck.judging.prepared import prepare
 from dropcheck.language.graph import Kind, Value, in_order
 from dropcheck.results import Guarantee, Verdict
 from dropcheck.running import verify_cases
@@ -73,6 +74,17 @@ def test_others_stay(quantity: str) -> None:
     )
     apart, plain = programs(model, f"E({quantity}) == 0")
     assert [one.shape for one in drawn(apart)] == [one.shape for one in drawn(plain)]
+
+
+def test_what_a_loop_adds_up_of_an_array_is_known_exactly() -> None:
+    """An autoregression of n steps has the variance (1 - 0.81^n) / 0.19."""
+    model = "z ~ normal(0, 1)[200]; w = 0; for t in range(200):;   w = 0.9 * w + z[t]"
+    (case,) = read_text(text_of(model, "Var(w) == 1 / 0.19")).expand()
+    knowledge = prepare(case).knowledge
+    assert knowledge is not None
+    assert knowledge.exact is not None
+    variance = (1 - 0.81**200) / 0.19
+    assert knowledge.exact.moments.covariance(1)[0, 0] == pytest.approx(variance)
 
 
 def test_a_queue_has_the_bounds_of_independent_customers() -> None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,13 +19,11 @@ from dropcheck.analysis.averaged_products import Integrand
 from dropcheck.analysis.moments.dissection import WeightedValues, sum_of
 from dropcheck.analysis.moments.law_bounds import fixed_arguments
 from dropcheck.analysis.polynomials.terms import TINY
-from dropcheck.array_types import Floats, Indices
-from dropcheck.language.graph import Kind, Value, in_order, kernel_of, random_inputs
+from dropcheck.array_types import Floats
+from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.vocabulary.functions.algebra import PolynomialError
-from dropcheck.vocabulary.functions.arrays import SUBSCRIPT
 from dropcheck.vocabulary.functions.elementwise import MULTIPLY, POWER
 from dropcheck.vocabulary.majorants.bounds_arithmetic import summed
-from dropcheck.vocabulary.shapes import Shape
 
 FloatType = type[np.float64] | type[np.float32]
 
@@ -118,11 +115,7 @@ class LinearForm:
     """
 
     number: float
-    factors: Mapping[Element, float]
-
-
-Element = tuple[int, int]
-"""A draw and the place of one of its elements, in their order."""
+    factors: Mapping[int, float]  # by the identity of the draw's value
 
 
 def _moments(
@@ -131,7 +124,7 @@ def _moments(
     if max(map(len, products), default=0) > MOST_FACTORS:
         raise PolynomialError
     values = {id(value): value for product in products for value, _ in product}
-    draws: dict[Element, Value] = {}
+    draws: dict[int, Value] = {}
     forms = {key: _form(value, draws, precision) for key, value in values.items()}
     places = {key: place for place, key in enumerate(draws)}
     rows: dict[int, Any] = {
@@ -199,10 +192,10 @@ def _partitions(places: list[int]) -> Iterator[list[list[int]]]:
             yield [*blocks[:at], [first, *block], *blocks[at + 1 :]]
 
 
-def _cumulants(draws: Mapping[Element, Value], precision: FloatType) -> Callable[[int], Floats]:
+def _cumulants(draws: Mapping[int, Value], precision: FloatType) -> Callable[[int], Floats]:
     found = np.full((len(draws), MOST_FACTORS + 1), np.nan)  # of orders that no float64 holds
-    for row, ((_, place), draw) in enumerate(draws.items()):
-        own = _of_law(draw, place)[: MOST_FACTORS + 1]
+    for row, draw in enumerate(draws.values()):
+        own = _of_law(draw)[: MOST_FACTORS + 1]
         found[row, : len(own)] = own
 
     def of_order(order: int) -> Any:
@@ -214,42 +207,19 @@ def _cumulants(draws: Mapping[Element, Value], precision: FloatType) -> Callable
     return of_order
 
 
-def _of_law(draw: Value, place: int) -> list[float]:
-    """The mean in place of the first, then the cumulants of one element of a draw.
+def _of_law(draw: Value) -> list[float]:
+    """The mean in place of the first, then the cumulants of a draw of one number.
 
     Raises:
         PolynomialError: they are not known.
     """
-    moved = None if draw.shape else _moved_by(draw)
+    moved = _moved_by(draw)
     arguments = fixed_arguments(draw) if moved is None else (0.0, *_fixed(draw.inputs[1:]))
-    law = draw.law
-    if law is None or law.own_axes is not None or arguments is None:
+    if draw.law is None or draw.shape or draw.law.own_axes is not None or arguments is None:
         raise PolynomialError
-    if any(one.axes for one in law.parameters):
+    if not all(isinstance(one, float) for one in arguments):
         raise PolynomialError
-    own = [float(np.broadcast_to(one, draw.shape).reshape(-1)[place]) for one in arguments]
-    return [0.0, float(law.mean(*own)), *map(float, law.cumulants(*own)[2:])]
-
-
-def _element(value: Value) -> tuple[Value, int] | None:
-    """The draw that a number is an element of, by fixed indices, and its place; None of others."""
-    picks: list[Value] = []
-    below = value
-    while below.kind == Kind.COMPUTED and below.function is SUBSCRIPT:
-        picks.append(below)
-        below = below.inputs[0]
-    if value.shape or below.kind != Kind.DRAW:
-        return None
-    places = _places(below.shape)
-    for one in reversed(picks):
-        places = kernel_of(one)(places)
-    return below, int(places[0])
-
-
-@lru_cache(maxsize=8)
-def _places(shape: Shape) -> Indices:
-    """The place of each element, in their order: [*shape, 1]."""
-    return np.arange(math.prod(shape)).reshape(*shape, 1)
+    return [0.0, float(draw.law.mean(*arguments)), *map(float, draw.law.cumulants(*arguments)[2:])]
 
 
 def _moved_by(draw: Value) -> Value | None:
@@ -280,7 +250,7 @@ def _fixed(values: Sequence[Value]) -> tuple[float, ...]:
     return tuple(_number(value) for value in values)
 
 
-def _form(value: Value, draws: dict[Element, Value], precision: FloatType) -> LinearForm:
+def _form(value: Value, draws: dict[int, Value], precision: FloatType) -> LinearForm:
     """A quantity as a linear form, from the quantity down: each value's factor in it.
 
     Raises:
@@ -290,35 +260,25 @@ def _form(value: Value, draws: dict[Element, Value], precision: FloatType) -> Li
     parts: list[float] = []
     if not value.random:
         return LinearForm(_number(value), {})
-    own: dict[Element, float] = {}
+    own: dict[int, float] = {}
 
     def rounded(number: float) -> float:
         return float(precision(number))
 
-    for one in reversed(in_order([value], _summands)):
+    for one in reversed(ordered([value])):
         factor = factors.pop(id(one))
         if one.shape or one.estimated:
             raise PolynomialError
-        element = _element(one)
-        if element is not None:
-            draw, place = element
-            draws.setdefault((id(draw), place), draw)
-            own[id(draw), place] = rounded(own.get((id(draw), place), 0.0) + factor)
-            parts.append(rounded(factor * _of_law(draw, place)[1]))
-            if draw is not one:
-                continue
+        if one.kind == Kind.DRAW:
+            draws.setdefault(id(one), one)
+            own[id(one)] = factor
+            parts.append(rounded(factor * _of_law(one)[1]))
         shares, shift = _shares(one)
         for share, below in shares:
             more = rounded(factor * rounded(share))
             factors[id(below)] = rounded(factors.get(id(below), 0.0) + more)
         parts.append(rounded(factor * rounded(shift)))
     return LinearForm(summed(parts), own)
-
-
-def _summands(value: Value) -> Sequence[Value]:
-    """What a value is the sum of; nothing of an element of an array."""
-    element = _element(value)
-    return random_inputs(value) if element is None or element[0] is value else ()
 
 
 def _shares(value: Value) -> tuple[WeightedValues, float]:

@@ -40,8 +40,6 @@ _TWO_VALUES = {Values.TRUTHS: (0.0, 1.0), Values.SIGNS: (-1.0, 1.0)}
 
 def lettered(space: Space, shape: Shape, draw: int, function: int = ITSELF) -> Polynomial:
     """A polynomial that is an atom: a function of one element of a draw for each of its own."""
-    if space.lengths.setdefault(draw, shape) != shape:
-        space.lengths[draw] = ()
     axes = tuple(space.label(length) if length != 1 else None for length in shape)
     indices = tuple(fixed_index(0) if label is None else label for label in axes)
     term = Monomial(1.0, 1.0, (), (Atom(draw, 0, ((function, 1),), indices),))

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.analysis.polynomials.gathered import gathered
 from dropcheck.analysis.polynomials.term_space import (
     LARGEST_ARRAY,
     Space,
@@ -52,16 +51,11 @@ class Polynomial:
         self.space = space
         self.shape = shape
         self.axes = axes
-        self.terms = self._collected(terms)
+        self.terms = space.collected(terms, self.free)
         self.fixed = fixed
         self.binary = binary
         if len(self.terms) > MOST_TERMS:
             raise PolynomialError
-
-    def _collected(self, terms: Iterable[Monomial]) -> list[Monomial]:
-        collected = self.space.collected(terms, self.free)
-        together = gathered(self.space, collected, self.free)
-        return together if together == collected else self.space.collected(together, self.free)
 
     @property
     def free(self) -> frozenset[int]:

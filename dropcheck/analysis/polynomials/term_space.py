@@ -25,7 +25,6 @@ from dropcheck.analysis.polynomials.terms import (
 )
 from dropcheck.array_types import Floats
 from dropcheck.vocabulary.functions.algebra import PolynomialError, TooLargeError
-from dropcheck.vocabulary.shapes import Shape
 
 LARGEST_ARRAY = 1_000_000  # entries of a fixed array
 LARGEST_SUM = 10_000_000  # products that a sum over indices may take
@@ -42,7 +41,6 @@ class Space:
 
     def __init__(self, product_over: ProductOver | None = None) -> None:
         self.sizes: list[int] = []
-        self.lengths: dict[int, Shape] = {}  # of the axes of each draw; () where they differ
         # the square of a draw itself as a multiple of it plus a number, where it has two values
         self.squares: dict[int, tuple[float, float]] = {}
         self._product_over = product_over
