@@ -75,6 +75,8 @@ class Law(Distribution):
     # takes the arguments, fixed ones, and is NaN where they make it do otherwise; None: not known
     mode: Callable[..., Any] | None = None
     nanoseconds: float | Callable[[Shape], float]  # for one number, or for a draw of a shape
+    # of vectors: the law of one element, and its arguments from fixed ones, each for all elements
+    element: tuple[Law, Callable[..., tuple[Any, ...]]] | None = None
 
     elsewhere: tuple[str, ...] = ()  # what it is called in papers and in other libraries
     note: str = ""  # what may surprise those who know it from elsewhere

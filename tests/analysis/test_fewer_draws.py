@@ -6,32 +6,17 @@ import math
 
 import numpy as np
 import pytest
-from fewer_draws_made import are_alike, numbers_a_draw, programs_of
+from fewer_draws_made import are_alike, exactly, numbers_a_draw, programs, text_of
 
 from dropcheck.analysis.fewer_draws import ranks, sums_of_draws, with_fewer_draws
 from dropcheck.analysis.moments.norms import Norms
 from dropcheck.claims.reader import read_text
-from dropcheck.judging.exactly import exact_quantity
-from dropcheck.judging.prepared import prepare
 from dropcheck.language.cases import lower_case, parse_claim
 from dropcheck.results import Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
-from dropcheck.simulation import Compiled
-from dropcheck.simulation.program import Program
 from dropcheck.vocabulary.laws.ranked_law import ranked
 from dropcheck.vocabulary.laws.unbounded import NORMAL
-
-
-def text_of(model: str, claim: str) -> str:
-    lines = "\n".join(f"      {line}" for line in model.split("; "))
-    return f"dropcheck: 1\nclaims:\n  c:\n    title: T\n    model: |\n{lines}\n    claim: {claim}\n"
-
-
-def programs(model: str, claim: str) -> tuple[Program, Program]:
-    """Of fewer draws, and as it is written."""
-    return programs_of(text_of(model, claim))
-
 
 ONE_RANK = [
     ("x ~ normal(1, 2)[5]", "max(x)", 1),
@@ -297,19 +282,6 @@ def test_other_sums_stay(claim: str) -> None:
 )  # fmt: skip
 def test_moments_of_sums_are_exact(model: str, claim: str, truth: float) -> None:
     assert exactly(model, claim) == pytest.approx(truth, rel=1e-8, abs=1e-12)
-
-
-def exactly(model: str, claim: str) -> float:
-    """What the model says that a side is."""
-    (case,) = read_text(text_of(model, f"{claim} == 1")).expand()
-    prepared = prepare(case)
-    assert prepared.knowledge is not None
-    assert isinstance(prepared.compiled, Compiled)
-    (comparison,) = prepared.reading.comparisons
-    exact = exact_quantity(prepared.compiled, prepared.knowledge, comparison)
-    assert exact is not None
-    assert exact.error <= 1e-8 * max(1.0, abs(exact.value))
-    return exact.value
 
 
 def test_a_statement_about_a_law_shares_sums() -> None:

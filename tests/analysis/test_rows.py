@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from fewer_draws_made import are_alike
-from test_fewer_draws import programs, text_of
+from fewer_draws_made import are_alike, programs, text_of
 
 from dropcheck.analysis.fewer_draws import rows
 from dropcheck.claims.reader import read_text

@@ -1,4 +1,4 @@
-"""Programs with fewer draws beside those that are written, and whether their laws differ."""
+"""Programs with fewer draws beside those that are written: whether laws differ, what is exact."""
 
 from __future__ import annotations
 
@@ -9,14 +9,27 @@ import numpy as np
 from dropcheck.analysis.fewer_draws import with_fewer_draws
 from dropcheck.analysis.strategy import averages_of
 from dropcheck.claims.reader import read_text
+from dropcheck.judging.exactly import exact_quantity
+from dropcheck.judging.prepared import prepare
 from dropcheck.language.cases import lower_case, parse_claim
 from dropcheck.language.graph import Kind, in_order, joined_sources, kernel_of
+from dropcheck.simulation import Compiled
 from dropcheck.simulation.compile import compile_averages
 from dropcheck.simulation.program import Program
 from dropcheck.simulation.variants.single_draws import values_of
 
 # each of 24 claims holds two means against each other, twice: 1 - erf(6 / √2) for each is 2e-9
 DEVIATIONS, DRAWS = 6.0, 20_000
+
+
+def text_of(model: str, claim: str) -> str:
+    lines = "\n".join(f"      {line}" for line in model.split("; "))
+    return f"dropcheck: 1\nclaims:\n  c:\n    title: T\n    model: |\n{lines}\n    claim: {claim}\n"
+
+
+def programs(model: str, claim: str) -> tuple[Program, Program]:
+    """Of fewer draws, and as it is written."""
+    return programs_of(text_of(model, claim))
 
 
 def programs_of(text: str) -> tuple[Program, Program]:
@@ -65,3 +78,16 @@ def are_alike(fewer: Program, plain: Program) -> bool:
         if abs(one.mean() - other.mean()) >= DEVIATIONS * off:
             return False
     return True
+
+
+def exactly(model: str, claim: str) -> float:
+    """What the model says that a side is."""
+    (case,) = read_text(text_of(model, f"{claim} == 1")).expand()
+    prepared = prepare(case)
+    assert prepared.knowledge is not None
+    assert isinstance(prepared.compiled, Compiled)
+    (comparison,) = prepared.reading.comparisons
+    exact = exact_quantity(prepared.compiled, prepared.knowledge, comparison)
+    assert exact is not None
+    assert exact.error <= 1e-8 * max(1.0, abs(exact.value))
+    return exact.value

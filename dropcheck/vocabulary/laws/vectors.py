@@ -21,13 +21,23 @@ from dropcheck.vocabulary.distributions.domains import (
 )
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.law import Generator, Size
-from dropcheck.vocabulary.laws.bounded_support import STANDARD_BETA
-from dropcheck.vocabulary.laws.discrete import STANDARD_BINOMIAL, binomial_of_random, smaller
-from dropcheck.vocabulary.laws.finite_sets import STANDARD_EQUAL_CHANCES
+from dropcheck.vocabulary.laws.bounded_support import BETA, STANDARD_BETA
+from dropcheck.vocabulary.laws.discrete import (
+    BINOMIAL,
+    STANDARD_BINOMIAL,
+    binomial_of_random,
+    smaller,
+)
+from dropcheck.vocabulary.laws.finite_sets import DISCRETE_UNIFORM, STANDARD_EQUAL_CHANCES
 from dropcheck.vocabulary.laws.lists import OUTCOMES, of_lists, sum_problem
 from dropcheck.vocabulary.laws.sampling import inside, log_gammas, whole
 from dropcheck.vocabulary.laws.standard_numbers import NORMALS
-from dropcheck.vocabulary.laws.unbounded import LOG_ROOT_TWO_PI, STANDARD_NORMAL, normal_norm
+from dropcheck.vocabulary.laws.unbounded import (
+    LOG_ROOT_TWO_PI,
+    NORMAL,
+    STANDARD_NORMAL,
+    normal_norm,
+)
 from dropcheck.vocabulary.shapes import Shape, ShapeError
 
 # how far the shares of a Dirichlet variable may be from a sum of 1
@@ -72,6 +82,7 @@ MULTINOMIAL = of_lists(
     # how often one of the outcomes comes up is binomial
     standard=STANDARD_BINOMIAL,
     line=lambda n, p: (0.0, 1.0, n[..., None], p / p.sum(axis=-1, keepdims=True)),
+    element=(BINOMIAL, lambda n, p: (n, p / p.sum())),
     norm_of_random=binomial_of_random,
 )
 
@@ -123,6 +134,7 @@ DIRICHLET = of_lists(
     # one share is a beta variable
     standard=STANDARD_BETA,
     line=lambda a: (0.0, 1.0, a, _others(a)),
+    element=(BETA, lambda a: (a, _others(a))),
     norm_of_random=lambda p, norm, hull: 1.0,
 )
 
@@ -164,6 +176,7 @@ PERMUTATION = of_lists(
     # each number is equally likely at each place
     standard=STANDARD_EQUAL_CHANCES,
     line=lambda n: (0.0, 1.0, n[..., None] - 1.0),
+    element=(DISCRETE_UNIFORM, lambda n: (0.0, n - 1.0)),
 )
 
 
@@ -267,6 +280,7 @@ MULTIVARIATE_NORMAL = of_lists(
     elsewhere=("multinormal", "mvn", "mvnormal"),
     standard=STANDARD_NORMAL,
     line=lambda mean, cov: (mean, np.sqrt(np.maximum(np.diagonal(cov, axis1=-2, axis2=-1), 0.0))),
+    element=(NORMAL, lambda mean, cov: (mean, np.sqrt(np.maximum(np.diagonal(cov), 0.0)))),
     covariances=lambda mean, cov: cov,
     # as of one element given mean and cov; half of p may be below 1, where p = 1 bounds it
     norm_of_random=lambda p, norm, hull: (

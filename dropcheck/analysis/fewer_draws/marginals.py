@@ -1,0 +1,72 @@
+"""One number in place of a vector of which nothing looks at more than one element.
+
+An element of a Dirichlet vector is a beta variable, one of multinomial counts is binomial, one of a
+normal vector is normal (`Law.element`). Its moments, chances and quantiles are then known as those
+of any draw.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from dropcheck.analysis.fewer_draws.exchanges import exchanged
+from dropcheck.analysis.moments.law_bounds import fixed_arguments
+from dropcheck.language.drawn_from import Sources
+from dropcheck.language.graph import Kind, Value, constant_beside, kernel_of
+
+
+def with_marginals(
+    values: Sequence[Value], operands: Sequence[Value]
+) -> Callable[[Value], Value] | None:
+    """What stands for each value, vectors drawn as one element; None where there are none."""
+    seen = {id(one): list[Value]() for one in values if one.law is not None and one.law.element}
+    for value in values:
+        for below in value.inputs:
+            if id(below) in seen:
+                seen[id(below)].append(value)
+    stands: dict[int, Value] = {}
+    for draw in values:
+        found = _element(draw, seen[id(draw)]) if id(draw) in seen else None
+        if found is not None and not any(one is draw for one in operands):
+            stands.update({id(one): found for one in seen[id(draw)]})
+    return exchanged(values, stands) if stands else None
+
+
+def _element(draw: Value, takers: Sequence[Value]) -> Value | None:
+    """The element that all of some values are, as a draw of its own; None where they are others."""
+    arguments = fixed_arguments(draw)
+    if not takers or arguments is None or draw.law is None or draw.law.element is None:
+        return None
+    parameters = zip(draw.inputs, draw.law.parameters, strict=True)
+    if any(len(one.shape) != parameter.axes for one, parameter in parameters):
+        return None
+    numbers = np.arange(math.prod(draw.shape)).reshape(*draw.shape, 1)
+    picked = []
+    for one in takers:
+        if one.kind != Kind.COMPUTED or not one.function.rearranges or len(one.inputs) != 1:
+            return None
+        picked.append(kernel_of(one)(numbers))
+    rows, places = np.divmod(picked[0], draw.shape[-1])
+    if not all(np.array_equal(one, picked[0]) for one in picked):
+        return None
+    if np.unique(places).size != 1 or np.unique(rows).size != rows.size:
+        return None
+    law, of_all = draw.law.element
+    place = int(places.flat[0])
+    own = [float(np.broadcast_to(one, draw.shape[-1:])[place]) for one in of_all(*arguments)]
+    if law.constant(*own) is not None:
+        return None
+    name = f"element {place} of {draw.name}"
+    return dataclasses.replace(
+        draw,
+        operation=law.name,
+        law=law,
+        shape=takers[0].shape,
+        inputs=tuple(constant_beside(draw, one) for one in own),
+        name=name,
+        sources=Sources([name]),
+    )
