@@ -27,7 +27,7 @@ from dropcheck.vocabulary.function import Array
 MODERATE = 3.0
 # Draws as large show what is lost of products of them, as of 1 + 1e-20 * x * y.
 LARGE = (1e5, 1e10)
-# LinesOfDraws of so small a factor are looked at where they are of moderate size.
+# Lines of so small a factor are looked at where they are of moderate size.
 SMALL = 1e-3
 # Of comparisons elsewhere: so much less often near, and in such a share of draws the opposite.
 SELDOM, OFTEN = 0.25, 0.1
@@ -36,7 +36,7 @@ Near = tuple[float, dict[float, float]]
 """In which share of draws a function is near a jump, and with which results; in which share it is
 clear, and has another result than each of these."""
 LinesOfDraws = dict[int, AffineDraw]
-"""LinesOfDraws, each of one draw, by the identity of the draw's value."""
+"""Lines, each of one draw, by the identity of the draw's value."""
 Elsewhere = tuple[float, LinesOfDraws]
 """Up to which size draws are, and lines that are of this size in place of their draws."""
 
