@@ -52,7 +52,16 @@ TRUE = {
     "Median(x) == [0, 3]": "x ~ normal([0, 3], 1)",
     "Median(x) * [0, 1] == [0, 0.5]": "x ~ bernoulli(0.5)",
     "Quantile(abs(x), 0.95) == 1.95996398454": N,
+    # a level that a probability comes to, but for rounding: C(5, 1) C(5, 2) + C(5, 3) of C(10, 3)
+    "Median(x) == 1": "x ~ hypergeometric(5, 5, 3)",
+    "Quantile(x, 0.81) == 0": "x ~ binomial(2, 0.1)",
 }
+
+
+def test_the_quantile_of_a_level_that_a_probability_comes_to() -> None:
+    assert (
+        judged("", "quantile_of(hypergeometric(1, 7, 2), 0.75) == 0").verdict is VERIFIED
+    )  # 21/28
 
 
 @pytest.mark.parametrize("claim", TRUE)

@@ -68,8 +68,10 @@ def quantile_of_law(operator: Value) -> Between | None:
     if not all(isinstance(one, float) for one in known) and any(one is None for one in known):
         return None
     least = float(law.quantile(operator.level, *known))
-    reached = float(law.cdf(least, *known))
-    if not math.isfinite(least) or (abs(reached - operator.level) < 1e-9 and law.discrete):
+    # a level that a probability comes to, but for rounding, has more quantiles than one
+    reached = [float(law.cdf(at, *known)) for at in (least, math.nextafter(least, -math.inf))]
+    nearest = min(abs(one - operator.level) for one in reached)
+    if not math.isfinite(least) or (nearest < 1e-9 and law.discrete):
         return None
     return Between(least, least, 0.0 if law.discrete else 1e-9 * abs(least))
 

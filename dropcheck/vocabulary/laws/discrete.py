@@ -41,6 +41,9 @@ N = LawParameter("n", COUNT)
 # numpy's Poisson generator counts in 64-bit integers
 RATE = Domain(0.0, LARGEST_COUNT, low_open=False, high_open=False)
 
+# What a probability may be off by, relatively: no quantile of a level that it comes to is missed.
+ROUNDING = 4 * float(np.finfo(np.float64).eps)
+
 # an end is a value of such a law, near which nothing falls as a power
 discrete = partial(Law, values=Values.WHOLE, near_ends=None, tails=None, nanoseconds=40.0)
 
@@ -100,10 +103,12 @@ def counts(
         return np.zeros(np.broadcast_shapes(level.shape, *map(np.shape, shapes)))
 
     def quantile(u: Array, *shapes: Array) -> Any:
-        return least_whole(lambda x: cdf(x, *shapes) >= u, size(u, shapes), high(*shapes))
+        least = np.where(u < 1, u * (1.0 - ROUNDING), u)
+        return least_whole(lambda x: cdf(x, *shapes) >= least, size(u, shapes), high(*shapes))
 
     def upper_quantile(v: Array, *shapes: Array) -> Any:
-        return least_whole(lambda x: survival(x, *shapes) <= v, size(v, shapes), high(*shapes))
+        most = v * (1.0 + ROUNDING)
+        return least_whole(lambda x: survival(x, *shapes) <= most, size(v, shapes), high(*shapes))
 
     return Standard(
         **moments,
