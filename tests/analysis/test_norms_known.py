@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from fresh_norms import centred_norm, norm
 from lowered import expressed, lowered, lowering
-from scipy.special import ndtr
+from scipy.special import digamma, ndtr, polygamma
 
 from dropcheck.analysis.moments.norms import NormedValue, Norms
 from dropcheck.analysis.moments.single_draw import expectation
@@ -173,6 +173,13 @@ def test_what_has_no_moment_has_no_bound(text: str, order: float) -> None:
 )
 def test_what_has_a_moment_has_a_bound(text: str, order: float) -> None:
     assert norm(expressed(lowering(MODEL), text), order) < INF
+
+
+@pytest.mark.parametrize("shape", [0.06, 0.1, 0.4])
+def test_logarithms_of_what_is_mostly_next_to_0_have_a_bound(shape: float) -> None:
+    value = expressed(lowering(f"x ~ gamma({shape}, 1)"), "log(x)")
+    truth = math.sqrt(polygamma(1, shape) + digamma(shape) ** 2)
+    assert truth <= norm(value, 2) <= 3 * truth
 
 
 def test_a_shift_does_not_widen_what_is_taken_about_it() -> None:

@@ -138,7 +138,9 @@ def distance_of_log(x: Argument, unit: float, p: float) -> float:
     (x / c)^s + (c / x)^s.
     """
     found = INF
-    for s in (1.0, 1 / p, 0.5 / p):
+    for s in (1.0, 1 / p, 0.5 / p, 0.05 / p):
+        if s * p < 0.5 and found < INF:
+            break  # it is worse wherever another one is known
         above = raised(x.norm(s * p) / unit, s)
         below = raised(times(x.inverse(s * p), unit), s)
         found = min(found, (above + below) / (math.e * s))
