@@ -180,12 +180,6 @@ def flat_noise(x: Any, p: float, training: bool, generator: Generator) -> Any:
     return (x * (1 + spread)).astype(x.dtype) if training else x
 
 
-def noise_of_rows(x: Any, a: float, generator: Generator) -> Any:
-    """A tenth of the noise is that of all of a row."""
-    noise = generator.standard_normal(x.shape) + 0.1 * generator.standard_normal((*x.shape[:-1], 1))
-    return (np.sqrt(a) * x + np.sqrt(1 - a) * noise).astype(x.dtype)
-
-
 def without_eps(x: Any) -> Any:
     return (x - x.mean(axis=0)) / np.sqrt(x.var(axis=0))
 
@@ -213,10 +207,6 @@ def randu(low: float, high: float, size: Any, generator: Generator) -> Any:
 
 def by_rate(loc: float, scale: float, size: Any, generator: Generator) -> Any:
     return generator.laplace(loc, 1 / scale, size)
-
-
-def by_variance(mean: float, sd: float, size: Any, generator: Generator) -> Any:
-    return generator.lognormal(mean, sd**2, size)
 
 
 def nearly_normal(rate: float, size: Any, generator: Generator) -> Any:
@@ -290,14 +280,13 @@ def flat_jointly(mean: Any, cov: Any, generator: Generator) -> Any:
     return mean + np.linalg.cholesky(cov) @ generator.uniform(-np.sqrt(3), np.sqrt(3), len(mean))
 
 
+ROWS = {"form": "[2, 64]"}
 FAR = {"at": "-1000", "size": "0.1"}
 FAULTS: tuple[Fault, ...] = (
     ("dropout/mean-kept", "dropout", without_scale, {"p": "0.1"}),
-    ("dropout/values", "dropout", without_scale, {"p": "0.1"}),
     ("dropout/mean-kept", "dropout", scaled_twice, {"p": "0.1"}),
     ("dropout/mean-kept", "dropout", rounded_scale, {"p": "0.1"}),
     ("dropout/share-dropped", "dropout", inverted, {"p": "0.1"}),
-    ("dropout/share-dropped", "dropout", eight_bits, {"p": "0.1"}),
     ("dropout/small-share-dropped", "dropout", eight_bits, {"p": "0.001"}),
     ("dropout/evaluation", "dropout", drops_in_evaluation, {"p": "0.001"}),
     ("dropout/elements", "dropout", one_mask, {"p": "0.3"}),
@@ -312,8 +301,8 @@ FAULTS: tuple[Fault, ...] = (
     ("samplers/normal.fourth-moment", "random_normal", cut_off, {}),
     ("samplers/normal-far", "random_normal", cut_off, {}),
     ("samplers/truncated-normal.range", "random_truncated_normal", leaks, {"low": "-2"}),
-    ("dropout/number-dropped", "dropout", tiled_mask, {}),
-    ("dropout/number-dropped", "dropout", share_kept_of_each_row, {}),
+    ("dropout/number-dropped", "dropout", tiled_mask, ROWS),
+    ("dropout/number-dropped", "dropout", share_kept_of_each_row, ROWS),
     ("dropout/seeds", "dropout", SeedPlusCall(), {}),
     ("attention/values", "attention", weighed(1 / 5), {"dtype": "float32"}),
     ("attention/values", "attention", weighed(2**-0.5), {"dtype": "float32"}),
@@ -321,13 +310,11 @@ FAULTS: tuple[Fault, ...] = (
     ("initialisers/he-normal-shape.tails", "he_normal", flat, {}),
     ("initialisers/he-normal-shape.sums", "he_normal", equal_rows, {}),
     ("noise-layers/gaussian-dropout-law", "gaussian_dropout", flat_noise, {"p": "0.5"}),
-    ("diffusion-noise/sums", "add_noise", noise_of_rows, {}),
     ("normalisation/batch-norm-values", "batch_norm", without_eps, {"size": "0.001"}),
     ("samplers/uniform-digits", "random_uniform", few_digits, {}),
     ("samplers/uniform-sums", "random_uniform", in_pairs, {}),
     ("samplers/uniform-triples", "random_uniform", randu, {}),
     ("samplers/laplace-elsewhere", "random_laplace", by_rate, {}),
-    ("samplers/lognormal-elsewhere", "random_lognormal", by_variance, {}),
     ("samplers/poisson-skew", "random_poisson", nearly_normal, {"rate": "100"}),
     ("samplers/poisson-parity", "random_poisson", in_float16, {"rate": "10000"}),
     ("samplers/beta-small.range", "random_beta", vanishing, {"a": "0.01", "b": "0.01"}),
@@ -336,9 +323,9 @@ FAULTS: tuple[Fault, ...] = (
     ("samplers/permutation.mean", "random_permutation", naive_shuffle, {"n": "5"}),
     ("samplers/permutation-orders", "random_permutation", even_orders, {}),
     ("samplers/multivariate-normal.law", "random_multivariate_normal", flat_jointly, {}),
-    ("dropout/number-dropped", "dropout", as_many_of_each_call, {}),
+    ("dropout/number-dropped", "dropout", as_many_of_each_call, ROWS),
     ("attention/values-closely", "attention", in_short_numbers, {}),
     ("initialisers/attention-projection.sums", "attention_projection", one_matrix, {"n": "8"}),
-    ("initialisers/conv-he-normal-sums", "conv_he_normal", one_filter, {}),
-    ("initialisers/depthwise-he-normal-sums", "depthwise_he_normal", one_filter, {}),
+    ("initialisers/conv-he-normal-shape.sums", "conv_he_normal", one_filter, {}),
+    ("initialisers/depthwise-he-normal-shape.sums", "depthwise_he_normal", one_filter, {}),
 )  # fmt: skip

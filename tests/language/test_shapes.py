@@ -91,6 +91,7 @@ SHAPES = {
     "solve(k, m.T)": (3, 2),
     "size(m)": (),
     "shape(m)": (2,),
+    "reshape(v, [size(v), shape(v)[0] / 3])": (3, 1),  # of one number each, which differ in shape
     "density(normal(0, 1), v)": (3,),
     "logdensity(normal(v, 1), s)": (3,),
     # operators on the law make one number of anything

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from faulty_code import FAULTS, OtherMask, without_scale
+from reported_faulty_code import REPORTED
 from seldom_faulty_code import SELDOM, BackwardMask
 
 from dropcheck.claims.reader import read_registries, read_text
@@ -34,13 +35,15 @@ def judged(
 ) -> list[CaseResult]:
     """The column of a claim, `pack/claim`, of numpy's reference or of other functions."""
     pack, name = claim.split("/")
+    values = values or {}
+    formats = (values.get("dtype", *FLOAT32),)
     implementation = (
         implementations_of(["numpy"], Path())[0]
         if functions is None
-        else of_functions(functions, name="numpy", dtypes=FLOAT32, folder=Path())
+        else of_functions(functions, name="numpy", dtypes=formats, folder=Path())
     )
-    registry = with_columns(read_registries([f"pack:{pack}"]), [implementation], FLOAT32)
-    cases = select(registry, [f"{name}@numpy"], (), values or {})
+    registry = with_columns(read_registries([f"pack:{pack}"]), [implementation], formats)
+    cases = select(registry, [f"{name}@numpy"], (), values)
     return list(verify_cases(cases, Settings(), registry))
 
 
@@ -69,7 +72,7 @@ SOUND: tuple[tuple[str, dict[str, str]], ...] = (
     ("samplers/categorical-far", {}),
     ("attention/values", {"dtype": "float32"}),
     ("attention/weighed-alike", {"dtype": "float32"}),
-    ("dropout/number-dropped", {}),
+    ("dropout/number-dropped", {"form": "[2, 64]"}),
     ("attention/share-dropped", {"p": "0.05"}),
     ("samplers/permutation-orders", {}),
 )
@@ -89,8 +92,8 @@ def test_a_gradient_of_attention_is_that_of_its_mask() -> None:
 
 @pytest.mark.parametrize(
     ("claim", "slot", "code", "values"),
-    [*FAULTS, *SELDOM],
-    ids=[f"{n}-{one[0]}" for n, one in enumerate([*FAULTS, *SELDOM])],
+    [*FAULTS, *SELDOM, *REPORTED],
+    ids=[f"{n}-{one[0]}" for n, one in enumerate([*FAULTS, *SELDOM, *REPORTED])],
 )
 def test_a_fault_is_refuted(claim: str, slot: str, code: Any, values: dict[str, str]) -> None:
     verdicts = [case.verdict for case in judged(claim, {slot: code}, values)]

@@ -198,7 +198,7 @@ class GraphBuilder:
         if value.operation == "degenerate":
             return None
         inputs = tuple(map(id, value.inputs))
-        return (value.kind, value.operation, inputs, value.options)
+        return (value.kind, value.operation, inputs, value.options, value.shape)
 
     def remember(self, value: graph.Value) -> None:
         """Let a later equal expression find the value under its name."""

@@ -33,12 +33,20 @@ def note_axes(context: Context, line: ModelLine, value: Value) -> None:
         return
     right = line.right
     if line.drawn and isinstance(right, Subscript):
-        names = tuple(one.name if isinstance(one, Name) else "" for one in right.index)
+        names = tuple(name for one in right.index for name in _names_of_length(context, one))
     else:
         names = axis_names(context, right, len(value.shape))
     if len(names) == len(value.shape) and any(names):
         for name in line.names:
             context.slots.axes[name.name] = names
+
+
+def _names_of_length(context: Context, length: Node) -> tuple[str, ...]:
+    """The name of the axis of such a length; a vector is the lengths of axes without names."""
+    several = context.lower(length).shape
+    if several:
+        return ("",) * several[0]
+    return (length.name if isinstance(length, Name) else "",)
 
 
 def rounded_for_code(context: Context, value: Value, at: Position) -> Value:
