@@ -23,6 +23,7 @@ OF_ONE = [
     ("d ~ dirichlet([0.5, 1, 3])", "log(d[0]) + d[0]", 1),
     ("d ~ dirichlet([0.5, 1, 3])[4]", "sum(sqrt(d[:, 2]))", 4),
     ("m ~ multinomial(12, [0.2, 0.3, 0.5])", "exp(m[-1] / 6)", 1),
+    ("s = 0; for t in range(3):;     d ~ dirichlet([1, 2]);     s = s + d[0]", "exp(s)", 3),
     ("p ~ permutation(7)", "p[2]", 1),
     ("x ~ multivariate_normal([0, 1], [[1, 0.5], [0.5, 2]])", "exp(x[1]) + x[1]", 1),
     ("x ~ multivariate_normal([0, 1], [[1, 1], [1, 1]])[2, 3]", "sum(exp(x[1, :, 0]))", 3),
