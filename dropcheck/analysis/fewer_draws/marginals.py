@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from dropcheck.analysis.fewer_draws.exchanges import exchanged
+from dropcheck.analysis.fewer_draws.ranks import MOST_ELEMENTS
 from dropcheck.analysis.moments.law_bounds import fixed_arguments
 from dropcheck.language.drawn_from import Sources
 from dropcheck.language.graph import Kind, Value, constant_beside, kernel_of
@@ -42,6 +43,8 @@ def _element(draw: Value, takers: Sequence[Value]) -> Value | None:
     if not takers or arguments is None or draw.law is None or draw.law.element is None:
         return None
     parameters = zip(draw.inputs, draw.law.parameters, strict=True)
+    if math.prod(draw.shape) > MOST_ELEMENTS:
+        return None
     if any(len(one.shape) != parameter.axes for one, parameter in parameters):
         return None
     numbers = np.arange(math.prod(draw.shape)).reshape(*draw.shape, 1)
