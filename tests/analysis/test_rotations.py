@@ -74,6 +74,23 @@ def test_moments_of_a_network_are_exact(n: int) -> None:
     assert exact.moments.covariance(1) == pytest.approx(np.array([[variance]]), rel=1e-9)
 
 
+@pytest.mark.parametrize("product", ["sum(x * e)", "sum(e * x)", "x @ e", "e @ x"])
+def test_the_slope_through_the_origin_is_exact(product: str) -> None:
+    """Its variance given x is sd² / Σx², and E 1 / Σx² of 9 normal numbers is 1 / 7."""
+    model = f"""
+      x ~ normal(0, 1)[9]
+      e ~ normal(0, 2)[9]
+      b = {product} / sum(x**2)
+"""
+    exact = prepared(model, "Var(b) == 4 / 7").knowledge
+    assert exact is not None
+    assert exact.exact is not None
+    assert exact.exact.moments.covariance(1)[0, 0] == pytest.approx(4 / 7, rel=1e-8)
+    fewer, plain = programs_of(text_of(model, "E(b**2) == 0"))
+    assert numbers_a_draw(fewer) == 2 < numbers_a_draw(plain)
+    assert are_alike(fewer, plain)
+
+
 def test_moments_of_one_layer_are_exact() -> None:
     """E relu(u · x)² = |x|² / 2 for each row u of W (He and others 2015, equation 8)."""
     model = """
@@ -97,7 +114,9 @@ def test_moments_of_one_layer_are_exact() -> None:
         "y = S @ relu(x)",  # its entries differ in spread
         "y = R @ relu(x)",  # its spread is random
         "y = exp(W @ x)",  # the length does not pass through
-        "y = relu(W @ x) / norm(x)",  # as a fraction it has bounds
+        "y = W @ x / norm(W @ x)",  # it has bounds as a fraction
+        "y = sum(r * x) + x / r",  # x is looked at elsewhere
+        "y = sum([1, 2, 3] * x) / r",  # a sum of one law, which is drawn as one
     ],
 )
 def test_other_matrices_stay(line: str) -> None:

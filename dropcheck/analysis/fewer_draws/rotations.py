@@ -4,7 +4,8 @@ W @ h, of a matrix W of independent normal entries with mean 0 and one spread, a
 knows nothing of it, is ‖h‖ · g: given h its entries are independent and normal with the variance
 ‖h‖² of one of W's, whatever the direction of h (Muirhead 1982, "Aspects of Multivariate Statistical
 Theory", theorem 1.5.4). So h and W @ h have together the law of h and ‖h‖ · g with as many normal
-entries g as W has rows, and where nothing else looks at W, g is drawn in its place.
+entries g as W has rows, and where nothing else looks at W, g is drawn in its place. So it is with a
+single row, and Σ w h of it.
 
 What scales with its argument, as relu(s · g) = s · relu(g), passes ‖h‖ on, so that the layers of a
 network become independent factors: their moments multiply, however many there are.
@@ -20,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from dropcheck.analysis.fewer_draws.exchanges import made_of, takers_of
-from dropcheck.language.graph import Kind, Value, computed, constant_beside, ordered
+from dropcheck.language.graph import Kind, Value, computed, constant_beside, joined_sources, ordered
 from dropcheck.vocabulary.function import Function, degree_of, scales_together
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, POWER, SQRT
 from dropcheck.vocabulary.functions.linear_algebra import MATMUL, TRANSPOSE
@@ -125,28 +126,58 @@ def _products(values: Sequence[Value], operands: Sequence[Value]) -> dict[int, t
 
     None where all vectors are polynomials in a few draws, of which the moments are known as they
     are, unless lengths pass through all that is made of the products and is no polynomial, as
-    through relu. A fraction keeps the bounds that it has by what stands above and below.
+    through relu, or something is divided. Divided by what the matrix is in, it keeps the bounds
+    that it has by what stands above and below.
     """
-    products = [one for one in values if one.operation == MATMUL.name]
-    takers = takers_of(values, operands) if products else Counter()
+    factors = [(one, sides) for one in values if (sides := _factors(one)) is not None]
+    takers = takers_of(values, operands) if factors else Counter()
     found: dict[int, tuple[Value, Value]] = {}
-    for value in products:
-        if not value.random:
-            continue
-        sides = value.inputs if len(value.inputs[1].shape) == 1 else value.inputs[::-1]
-        matrix, vector = sides
-        alone = takers[id(matrix)] == 1
-        if matrix.kind == Kind.COMPUTED and matrix.function is TRANSPOSE:
-            matrix = matrix.inputs[0]
-            alone = alone and takers[id(matrix)] == 1
-        known = len(vector.shape) == 1 and (vector.random or vector.constant is not None)
-        if alone and known and _is_normal(matrix) and matrix.sources.isdisjoint(vector.sources):
-            found[id(value)] = (matrix, vector)
+    for one, sides in factors:
+        product = _product_of(one, sides, takers)
+        if product is not None:
+            found[id(one)] = product
     before = _not_polynomial(ordered([vector for _, vector in found.values()]))
     bent = before or _not_polynomial(values)
     passed = bent and all(degree_of(one.function, dict(one.options)) is not None for one in bent)
-    fraction = any(one.operation == DIVIDE.name and one.inputs[1].random for one in values)
-    return found if before or len(found) >= MANY_LAYERS or (passed and not fraction) else {}
+    below = [one.inputs[1] for one in values if one.operation == DIVIDE.name]
+    below = [one for one in below if one.random]
+    matrices = joined_sources([matrix for matrix, _ in found.values()])
+    own = any(not one.sources.isdisjoint(matrices) for one in below)
+    many = len(found) >= MANY_LAYERS
+    return found if before or many or ((passed or below) and not own) else {}
+
+
+def _product_of(
+    value: Value, factors: tuple[Value, Value], takers: Mapping[int, int]
+) -> tuple[Value, Value] | None:
+    """The matrix and the vector of such a product; None where they are others."""
+    if value.operation != MATMUL.name and takers[id(value.inputs[0])] > 1:
+        return None
+    for first, vector in (factors, factors[::-1]):
+        matrix, alone = first, takers[id(first)] == 1
+        if matrix.kind == Kind.COMPUTED and matrix.function is TRANSPOSE:
+            matrix = matrix.inputs[0]
+            alone = alone and takers[id(matrix)] == 1
+        known = vector.random or (vector.constant is not None and len(matrix.shape) == 2)
+        apart = matrix.sources.isdisjoint(vector.sources)
+        if alone and known and apart and len(vector.shape) == 1 and _is_normal(matrix):
+            return matrix, vector
+    return None
+
+
+def _factors(value: Value) -> tuple[Value, Value] | None:
+    """The two factors of a @ b, or of sum(a * b) of vectors; None of other values."""
+    if not value.random or value.kind != Kind.COMPUTED:
+        return None
+    if value.operation == MATMUL.name:
+        return value.inputs[0], value.inputs[1]
+    below = value.inputs[0]
+    if value.function is not SUM or value.shape or below.kind != Kind.COMPUTED:
+        return None
+    if below.function is not MULTIPLY or any(len(one.shape) != 1 for one in below.inputs):
+        return None
+    first, second = below.inputs
+    return (first, second) if first.shape == second.shape else None
 
 
 def _not_polynomial(values: Sequence[Value]) -> list[Value]:
@@ -156,8 +187,8 @@ def _not_polynomial(values: Sequence[Value]) -> list[Value]:
 
 
 def _is_normal(value: Value) -> bool:
-    """Whether a value is a matrix of independent normal entries of mean 0 and one spread."""
-    if value.kind != Kind.DRAW or value.law is not NORMAL or len(value.shape) != 2:
+    """Whether a value is a matrix, or a row, of independent normal entries: mean 0, one spread."""
+    if value.kind != Kind.DRAW or value.law is not NORMAL or len(value.shape) not in (1, 2):
         return False
     if value.sample is not None or value.call is not None:
         return False
