@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -11,7 +13,9 @@ from lowered import expressed, lowering
 from dropcheck.analysis.averaged_products import ExactMoments, Integrand
 from dropcheck.analysis.moments import linear_forms
 from dropcheck.analysis.moments.exact import exact_means, exact_moments
-from dropcheck.analysis.moments.linear_forms import moments_of
+from dropcheck.analysis.moments.linear_forms import ProductMoments
+from dropcheck.analysis.moments.norms import Norms
+from dropcheck.language.graph import Value
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 
 AUTOREGRESSION = ("x0 = 0", "e{t} ~ normal(0, 1); x{s} = 0.9 * x{t} + e{t}")
@@ -24,6 +28,10 @@ QUEUE = (
 # the same law as DESCENT, as papers write it: what is drawn has the state as its mean
 AT_THE_STATE = ("x0 = 1", "g{t} ~ normal(x{t}, 1); x{s} = x{t} - 0.1 * g{t}")
 CHAIN = ("x0 = 2", "a{t} ~ gumbel(0.5 * x{t}, 2); x{s} ~ laplace(a{t} - 1, 0.3)")
+
+
+def moments_of(products: Sequence[Sequence[tuple[Value, float]]]) -> ProductMoments:
+    return linear_forms.moments_of(products, Norms(integrate=False).norm)
 
 
 def unrolled(recurrence: tuple[str, str], steps: int) -> str:
@@ -107,6 +115,9 @@ def test_a_random_walk_of_signs_and_its_square() -> None:
         "e{t} ~ normal(0, 1); x{s} = x{t} * (1 + e{t}) + e{t}",
         "e{t} ~ student_t(4); x{s} = x{t} + e{t}",
         "e{t} ~ uniform(x{t} - 1, x{t} + 1); x{s} = x{t} / 2 + e{t}",
+        "e{t} ~ normal(0, 1); x{s} = x{t} + e{t} + exp(e{t})",  # a draw, and a function of it
+        "e{t} ~ normal(0, 1); x{s} = x{t} + sin(e{t}) + exp(e{t})",
+        "e{t} ~ pareto(3, 1); x{s} = x{t} + e{t}**2",  # of no variance
     ],
 )
 def test_of_what_is_no_such_form_nothing_is_said(step: str) -> None:
@@ -135,3 +146,26 @@ def test_time_grows_with_the_steps_alone() -> None:
     start = time.process_time()
     assert exact_moments([Integrand(factors=((value, 1),)), Integrand(factors=((value, 2),))])
     assert time.process_time() - start < 5
+
+
+# step, and of its summand: the mean, the variance, and E (f - E f)^4 - 3 Var(f)^2
+FUNCTIONS = [
+    ("e{t} ~ normal(0, 1); x{s} = x{t} + e{t}**2", 1.0, 2.0, 48.0),
+    ("e{t} ~ normal(0, 1); x{s} = x{t} + e{t}**3", 0.0, 15.0, 10395.0 - 3 * 15.0**2),
+    ("e{t} ~ exponential(1); x{s} = x{t} - log(e{t})", 0.5772156649015329, math.pi**2 / 6,
+     math.pi**4 / 15),
+    ("e{t} ~ uniform(0, 1); x{s} = x{t} + (e{t} < 0.25)", 0.25, 3 / 16, 3 / 16 * (1 - 18 / 16)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("step", "mean", "variance", "fourth"), FUNCTIONS)
+def test_functions_of_draws_add_up(step: str, mean: float, variance: float, fourth: float) -> None:
+    scope = lowering(unrolled(("x0 = 1", step), 60))
+    value = expressed(scope, "x60")
+    off = (value, 1.0 + 60 * mean)
+    found = moments_of([[off], [off, off]])
+    assert found.means[0] == pytest.approx(0.0, abs=1e-6)
+    assert found.means[1] == pytest.approx(60 * variance, rel=1e-7)
+    wanted = 60 * fourth + 2 * (60 * variance) ** 2
+    assert found.covariances[1, 1] == pytest.approx(wanted, rel=1e-6)
+    assert (found.covariances_off >= 1e-9 * np.abs(found.covariances)).all()

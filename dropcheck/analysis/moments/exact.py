@@ -81,7 +81,7 @@ def _at_once(
         by_factors = _of_factors(integrands, groups, known, 2, linked)
     if by_factors is not None or groups is not None:
         return by_factors
-    return _of_outcomes(integrands, MOST_OUTCOMES) or _of_linear_forms(integrands)
+    return _of_outcomes(integrands, MOST_OUTCOMES) or _of_linear_forms(integrands, known)
 
 
 def exact_means(
@@ -105,7 +105,7 @@ def exact_means(
                 terms = [mean_of_elements(one).terms for one in polynomials]
                 found = [value_of(space, expected(space, own, letters.sources)) for own in terms]
         except PolynomialError:
-            moments = _of_outcomes(integrands, MOST_OUTCOMES) or _of_linear_forms(integrands)
+            moments = _of_outcomes(integrands, MOST_OUTCOMES) or _of_linear_forms(integrands, known)
         else:
             means, sizes = np.array(found).T
             return (means, PRECISION * sizes) if np.isfinite(found).all() else None
@@ -198,9 +198,10 @@ def _in_outcomes(integrand: Integrand, table: Outcomes) -> Floats:
     return np.broadcast_to(means, table.probabilities.shape)
 
 
-def _of_linear_forms(integrands: Sequence[Integrand]) -> ExactMoments | None:
+def _of_linear_forms(integrands: Sequence[Integrand], known: Found | None) -> ExactMoments | None:
     """Where they are products of a few linear forms in draws, as recurrences make them."""
-    return _with_offs(lambda: moments_of([linear_factors(one) for one in integrands]))
+    norm = Norms(integrate=False).norm
+    return _with_offs(lambda: moments_of([linear_factors(one) for one in integrands], norm, known))
 
 
 def _with_offs(moments: Callable[[], ProductMoments]) -> ExactMoments | None:

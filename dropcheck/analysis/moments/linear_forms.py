@@ -3,7 +3,8 @@
 The state of a linear recurrence after a thousand steps is a sum of a thousand draws, each with a
 factor: too many terms to be multiplied out, and no need to. Joint cumulants of linear forms are
 sums over the draws, κ(Σ a ξ, Σ b ξ, …) = Σ a b … κ_m(ξ), and moments are sums over the partitions
-of the factors (McCullagh 1987, "Tensor Methods in Statistics", sections 2.3 and 2.4).
+of the factors (McCullagh 1987, "Tensor Methods in Statistics", sections 2.3 and 2.4). A function of
+one draw is as good as a draw, where nothing else is made of that: its moments are integrals.
 """
 
 from __future__ import annotations
@@ -16,8 +17,16 @@ from typing import Any
 import numpy as np
 
 from dropcheck.analysis.averaged_products import Integrand
+from dropcheck.analysis.moments.cell_means import Norm
 from dropcheck.analysis.moments.dissection import WeightedValues, sum_of
 from dropcheck.analysis.moments.law_bounds import fixed_arguments
+from dropcheck.analysis.moments.single_draw import (
+    Estimate,
+    Found,
+    KnownMeans,
+    draw_below,
+    joint_moment,
+)
 from dropcheck.analysis.polynomials.terms import TINY
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, ordered
@@ -33,6 +42,10 @@ MOST_FACTORS = 4
 EPSILONS_APART = float(np.finfo(np.float32).eps / np.finfo(np.float64).eps)
 # By so much more than it shows there it is taken to be in double precision.
 GIVE = 64.0
+# Moments of functions of a draw are known to a tenth of this share of their size, or not at all.
+FUNCTION_ERROR = 1e-8
+# Moments of functions of a draw that are worked out.
+MOST_INTEGRALS = 64
 
 FactorValues = tuple[Value, ...]
 """Quantities whose product is meant."""
@@ -65,14 +78,22 @@ def linear_factors(summand: Integrand) -> list[tuple[Value, float]]:
     return found
 
 
-def moments_of(products: Sequence[Sequence[tuple[Value, float]]]) -> ProductMoments:
+def moments_of(
+    products: Sequence[Sequence[tuple[Value, float]]], norm: Norm, found: Found | None = None
+) -> ProductMoments:
     """The means and covariances of products of linear forms, each less a number.
+
+    Args:
+        products: the factors of each, with what is taken off.
+        norm: bounds of norms, for the tails of functions of a draw.
+        found: expectations over one draw that are known already.
 
     Raises:
         PolynomialError: they are no such products, or of too many factors.
     """
-    double = _moments(products, np.float64)
-    single = _moments(products, np.float32)
+    cumulants = _Cumulants(norm, KnownMeans(MOST_INTEGRALS, found))
+    double = _moments(products, cumulants, np.float64)
+    single = _moments(products, cumulants, np.float32)
     means, covariances = double
     errors = [
         GIVE / EPSILONS_APART * np.abs(one - other)
@@ -82,6 +103,10 @@ def moments_of(products: Sequence[Sequence[tuple[Value, float]]]) -> ProductMome
     lost = covariances.diagonal()[varied] < TINY
     if lost.any() or not all(np.isfinite(each).all() for each in (*double, *errors)):
         raise PolynomialError
+    if cumulants.integrated:
+        deviations = np.sqrt(np.maximum(covariances.diagonal(), 0.0))
+        errors[0] = errors[0] + FUNCTION_ERROR * (np.abs(means) + deviations)
+        errors[1] = errors[1] + FUNCTION_ERROR * np.outer(deviations, deviations)
     return ProductMoments(means, covariances, errors[0], errors[1])
 
 
@@ -119,30 +144,32 @@ class LinearForm:
 
 
 def _moments(
-    products: Sequence[Sequence[tuple[Value, float]]], precision: FloatType
+    products: Sequence[Sequence[tuple[Value, float]]], known: _Cumulants, precision: FloatType
 ) -> tuple[Floats, Floats]:
     if max(map(len, products), default=0) > MOST_FACTORS:
         raise PolynomialError
     values = {id(value): value for product in products for value, _ in product}
     draws: dict[int, Value] = {}
-    forms = {key: _form(value, draws, precision) for key, value in values.items()}
+    forms = {key: _form(value, draws, known, precision) for key, value in values.items()}
+    if len({id(draw_below(one) or one) for one in draws.values()}) < len(draws):
+        raise PolynomialError  # two functions of one draw, or the draw and a function of it
     places = {key: place for place, key in enumerate(draws)}
     rows: dict[int, Any] = {
         key: np.array([form.factors.get(draw, 0.0) for draw in places], dtype=precision)
         for key, form in forms.items()
     }
-    cumulants = _cumulants(draws, precision)
-    known: dict[tuple[int, ...], float] = {}
+    cumulants = _of_orders([known.of(one) for one in draws.values()], precision)
+    found: dict[tuple[int, ...], float] = {}
 
     def joint(block: tuple[int, ...]) -> float:
         """The joint cumulant of some of the forms, about their means."""
         block = tuple(sorted(block))
-        if block not in known:
+        if block not in found:
             terms = cumulants(len(block))
             for key in block:
                 terms = terms * rows[key]
-            known[block] = float(terms.sum(dtype=precision))
-        return known[block]
+            found[block] = float(terms.sum(dtype=precision))
+        return found[block]
 
     keys = [
         [(id(value), forms[id(value)].number - centre) for value, centre in one] for one in products
@@ -192,11 +219,49 @@ def _partitions(places: list[int]) -> Iterator[list[list[int]]]:
             yield [*blocks[:at], [first, *block], *blocks[at + 1 :]]
 
 
-def _cumulants(draws: Mapping[int, Value], precision: FloatType) -> Callable[[int], Floats]:
-    found = np.full((len(draws), MOST_FACTORS + 1), np.nan)  # of orders that no float64 holds
-    for row, draw in enumerate(draws.values()):
-        own = _of_law(draw)[: MOST_FACTORS + 1]
-        found[row, : len(own)] = own
+class _Cumulants:
+    """The mean of each draw in place of its first cumulant, then the others.
+
+    `integrated` says whether any is that of a function of a draw.
+    """
+
+    def __init__(self, norm: Norm, means: KnownMeans) -> None:
+        self._norm, self._means = norm, means
+        self._known: dict[int, list[float]] = {}
+        self.integrated = False
+
+    def of(self, value: Value) -> list[float]:
+        """Those of a draw of one number, or of a function of one.
+
+        Raises:
+            PolynomialError: they are not known.
+        """
+        if id(value) not in self._known:
+            of_value = _of_law if value.kind == Kind.DRAW else self._of_function
+            self._known[id(value)] = of_value(value)
+        return self._known[id(value)]
+
+    def _of_function(self, value: Value) -> list[float]:
+        self.integrated = True
+        mean = self._moment(value, 1, 0.0)
+        central = [self._moment(value, order, mean.value) for order in (2, 3, 4)]
+        deviation = math.sqrt(max(central[0].value, 0.0))
+        first, second, third, fourth = (
+            one.value
+            if one.error <= FUNCTION_ERROR / 10 * max(abs(one.value), deviation**order)
+            else math.nan
+            for order, one in enumerate([mean, *central], start=1)
+        )
+        return [0.0, first, second, third, fourth - 3.0 * second**2]
+
+    def _moment(self, value: Value, order: int, centre: float) -> Estimate:
+        return joint_moment([value], [order], [centre], self._norm, self._means)
+
+
+def _of_orders(rows: Sequence[Sequence[float]], precision: FloatType) -> Callable[[int], Floats]:
+    found = np.full((len(rows), MOST_FACTORS + 1), np.nan)  # of orders that no float64 holds
+    for row, own in enumerate(rows):
+        found[row, : len(own)] = own[: MOST_FACTORS + 1]
 
     def of_order(order: int) -> Any:
         own = found[:, order]
@@ -250,7 +315,9 @@ def _fixed(values: Sequence[Value]) -> tuple[float, ...]:
     return tuple(_number(value) for value in values)
 
 
-def _form(value: Value, draws: dict[int, Value], precision: FloatType) -> LinearForm:
+def _form(
+    value: Value, draws: dict[int, Value], known: _Cumulants, precision: FloatType
+) -> LinearForm:
     """A quantity as a linear form, from the quantity down: each value's factor in it.
 
     Raises:
@@ -266,34 +333,41 @@ def _form(value: Value, draws: dict[int, Value], precision: FloatType) -> Linear
         return float(precision(number))
 
     for one in reversed(ordered([value])):
+        if id(one) not in factors:  # a function is made of it, and of that the sum
+            continue
         factor = factors.pop(id(one))
         if one.shape or one.estimated:
             raise PolynomialError
-        if one.kind == Kind.DRAW:
+        shares, shift = _shares(one)
+        if one.kind == Kind.DRAW or not shares:
+            if one.kind != Kind.DRAW and not _is_of_one_draw(one):
+                raise PolynomialError
             draws.setdefault(id(one), one)
             own[id(one)] = factor
-            parts.append(rounded(factor * _of_law(one)[1]))
-        shares, shift = _shares(one)
         for share, below in shares:
             more = rounded(factor * rounded(share))
             factors[id(below)] = rounded(factors.get(id(below), 0.0) + more)
         parts.append(rounded(factor * rounded(shift)))
+    parts += [rounded(factor * known.of(draws[key])[1]) for key, factor in own.items()]
     return LinearForm(summed(parts), own)
 
 
+def _is_of_one_draw(value: Value) -> bool:
+    """Whether a value is a function of a draw of one number, which is no element of others."""
+    draw = draw_below(value)
+    return draw is not None and draw.kind == Kind.DRAW
+
+
 def _shares(value: Value) -> tuple[WeightedValues, float]:
-    """What a value is the sum of, each with its factor, and a number.
+    """What a value is the sum of, each with its factor, and a number; no values where it is none.
 
     Raises:
-        PolynomialError: it is no such sum.
+        PolynomialError: it is a draw with other random arguments.
     """
     if value.kind == Kind.DRAW:
         moved = _moved_by(value)
         return () if moved is None else ((1.0, moved),), 0.0
-    found = sum_of(value)
-    if not found[0]:
-        raise PolynomialError
-    return found
+    return sum_of(value)
 
 
 def _number(value: Value) -> float:
