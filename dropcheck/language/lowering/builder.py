@@ -121,7 +121,7 @@ class GraphBuilder:
         Where a function guards against what it does not take, a division by zero in one of several
         branches is left for the draws to show.
         """
-        key = (graph.Kind.COMPUTED, function.name, tuple(map(id, values)), options)
+        key = (graph.Kind.COMPUTED, function.name, tuple(map(id, values)), options, shape)
         found = self._known.get(key)
         if found is None and function.name in _NEUTRAL:
             found = self._itself(function, values, shape)
