@@ -17,7 +17,7 @@ from dropcheck.simulation.integrands import Held, Moments, Term, filled, in_part
 from dropcheck.simulation.roundings import OnPaper
 from dropcheck.simulation.shortcuts.combinations import GroupMeans, Separations
 from dropcheck.simulation.sobol_nets import Clip, Points, laws_points, with_clips
-from dropcheck.simulation.steps import Compute, Step, computed, draw_law
+from dropcheck.simulation.steps import Compute, DrawsMade, LawDraw, Step, as_drawn, computed
 from dropcheck.vocabulary.function import Array
 
 BLOCKS_OF_SPAN = 16
@@ -224,19 +224,21 @@ class Program:
         compute: Compute | None = None,
         steps: tuple[Step, ...] | None = None,
         keep: bool = False,
+        drawn: DrawsMade = as_drawn,
     ) -> list[Array | None]:
         """Carry out steps for so many draws, or for those of a span where the program is crossed.
 
         All steps unless some are named. Targets stay filled, and all registers where `keep`.
-        `compute` works out every step that is no draw, in place of what the program is for.
+        `compute` works out every step that is no draw, in place of what the program is for, and
+        `drawn` has the draws from laws made.
         """
         held: list[Array | None] = [None] * self.size
         sampled: Mapping[str, Array] | None = None
         code, calls_code = SpanCalls(self.code, generator, keep), self.tests_code
         points: Mapping[int, Points] = {}
         if self.net > 1:
-            drawn = {one.target: one.value.shape for one in self.steps if one.kernel is None}
-            points = laws_points(generator, drawn, self.net, draws)
+            shapes = {one.target: one.value.shape for one in self.steps if one.kernel is None}
+            points = laws_points(generator, shapes, self.net, draws)
         for register, constant in self.fixed:
             held[register] = constant
         if self.roundings is not None:
@@ -246,10 +248,14 @@ class Program:
             if step.kernel is None:
                 count = self.span_draws if self.paired else draws
                 if step.value.law is not None:
-                    own = points.get(step.target)
-                    held[step.target] = draw_law(
-                        step.value, step.value.law, generator, inputs, count, own, calls_code
+                    draw = LawDraw(
+                        step=step,
+                        generator=generator,
+                        draws=count,
+                        points=points.get(step.target),
+                        draws_first=calls_code,
                     )
+                    held[step.target] = drawn(step, inputs, draw)
                 elif step.value.sample is not None:  # one call draws all of its names
                     if sampled is None:
                         sampled = step.value.sample.draw(generator, count)

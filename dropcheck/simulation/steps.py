@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dropcheck.errors import DropcheckError
 from dropcheck.language.graph import Value, kernel_of, number
 from dropcheck.simulation.sobol_nets import Points, at_points
 from dropcheck.vocabulary.function import Array, Kernel
-from dropcheck.vocabulary.law import Law, argument_problem
+from dropcheck.vocabulary.law import argument_problem
 
 # Numbers on one side of a batch from which on a call a batch costs less than a copy of the sides
 # (measured: from 2,000 on; at 65,000 the product takes half of the time).
@@ -80,36 +81,66 @@ def computed(step: Step, inputs: list[Array], **extra: int) -> Array:
         raise step.value.at.error(str(error), getattr(error, "hint", None)) from None
 
 
-def draw_law(
-    value: Value,
-    law: Law,
-    generator: np.random.Generator,
-    arguments: list[Array],
-    draws: int,
-    points: Points | None = None,
-    draws_first: bool = False,
-) -> Array:
-    """So many draws from a law; those at points of the unit cube where they are given.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LawDraw:
+    """Draws from the law of a step, where its arguments are known.
 
-    With `draws_first` they may come first in memory, as code has them.
-
-    Raises:
-        DropcheckError: for an argument out of the law's domain, at the draw's place in the text.
+    So many from a generator; those at points of the unit cube where these are given. With
+    `draws_first` they may come first in memory, as code has them.
     """
-    arguments = [number(argument) for argument in arguments]
-    if any(one.random for one in value.inputs):
-        problem = argument_problem(law, arguments)
-        if problem is not None:
-            raise value.at.error(
-                f"{law.name}: {problem}, in some draw",
-                "bound it on a line above, for example with clip(…) or abs(…)",
-            )
-    if points is not None:
-        return at_points(law, arguments, points)
-    try:
-        return law.sample(generator, arguments, value.shape, draws, draws_first)
-    except ValueError as error:
-        raise value.at.error(f"{law.name} cannot be drawn: {error}") from None
+
+    step: Step
+    generator: np.random.Generator
+    draws: int
+    points: Points | None = None
+    draws_first: bool = False
+
+    def __call__(self, arguments: list[Array]) -> Array:
+        """The draws.
+
+        Raises:
+            DropcheckError: for an argument out of the law's domain, at the draw's place in the
+                text.
+        """
+        value = self.step.value
+        law = value.law
+        assert law is not None
+        arguments = [number(argument) for argument in arguments]
+        if any(one.random for one in value.inputs):
+            problem = argument_problem(law, arguments)
+            if problem is not None:
+                raise value.at.error(
+                    f"{law.name}: {problem}, in some draw",
+                    "bound it on a line above, for example with clip(…) or abs(…)",
+                )
+        if self.points is not None:
+            return at_points(law, arguments, self.points)
+        try:
+            return law.sample(self.generator, arguments, value.shape, self.draws, self.draws_first)
+        except ValueError as error:
+            raise value.at.error(f"{law.name} cannot be drawn: {error}") from None
+
+    def twice(self, arguments: list[Array], others: list[Array]) -> tuple[Array, Array]:
+        """The draws, and those of other arguments from the same random numbers."""
+        stream = self.generator.bit_generator
+        before = stream.state
+        found = self(arguments)
+        after, stream.state = stream.state, before
+        try:
+            return found, self(others)
+        except DropcheckError:
+            return found, found
+        finally:
+            stream.state = after
+
+
+# what has draws made, of a step from its inputs
+DrawsMade = Callable[[Step, list[Array], LawDraw], Array]
+
+
+def as_drawn(step: Step, inputs: list[Array], draw: LawDraw) -> Array:  # noqa: ARG001
+    """Draws as they come."""
+    return draw(inputs)
 
 
 def crossed_product(left: Array, right: Array, batches: int) -> Array:

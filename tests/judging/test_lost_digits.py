@@ -128,6 +128,10 @@ EVENTS = [
     # what is equal on paper, or clear elsewhere to the same side
     ("x ~ normal(9, 1)", "P(x**3 == x * x * x) == 1", VERIFIED),
     ("x ~ normal(0, 20)[3]", "P(logsumexp(x) >= max(x)) == 1", VERIFIED),
+    ("x ~ gamma(0.0001, 1)", "P(x**0.01 > 0.0005) == 1", OPEN),  # false
+    ("x ~ gamma(0.001, 1);y ~ normal(log(x) / 1000, 0.01)", "P(y > -0.8) == 1", OPEN),  # false
+    ("x ~ gamma(0.001, 1);y ~ normal(log(x) / 1000, 0.01)", "P(y > -0.5) == 0.3935", VERIFIED),
+    ("x ~ uniform(0, 1)", "P(1e-3 * ((1e16 + x) - 1e16) <= 0) == 1", OPEN),  # false
     ("x ~ normal(30, 1)", "P(sigmoid(x) <= 1) == 1", VERIFIED),
     ("x ~ normal(5, 1)", "P(relu(x) == x) > 0.99", VERIFIED),
     ("x ~ uniform(20, 30)", "P(2 * x == x / 0.5) == 1", VERIFIED),
@@ -182,6 +186,8 @@ QUANTILES = [
     ("k ~ binomial(6, 0.5);y = 0.1 * k", "Median(y) < 0.3", REFUTED),
     ("x ~ normal(0, 1);y = (1e16 + x) - 1e16", "y ~ normal(0, 1)", OPEN),  # true
     ("x ~ normal(0, 1);y = exp(log(1e-16 * exp(x) + 1)) - 1", "y ~ lognormal(-36.841, 1)", OPEN),
+    ("e ~ exponential(1);y = exp(-500 * e)**0.002", "y ~ uniform(0, 1)", OPEN),  # true
+    ("e ~ exponential(1);y = exp(-500 * e)**0.002", "y ~ uniform(0, 20)", REFUTED),
     ("x ~ normal(0, 1);y = (1e6 + x) - 1e6", "y ~ normal(0, 1)", VERIFIED),
     ("x ~ normal(0, 1);y = (1e6 + x) - 1e6", "y ~ normal(0, 1.1)", REFUTED),
 ]

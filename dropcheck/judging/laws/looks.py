@@ -16,6 +16,7 @@ from dropcheck.inference.spread import CountsByCall
 from dropcheck.judging.case_of_code import calls_of, dependent
 from dropcheck.judging.case_run import CaseRun, Finding, Judging
 from dropcheck.judging.laws.law_evidence import EValue
+from dropcheck.judging.rounding.lost_digits import lost, share_lost
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee, Method, Verdict
 from dropcheck.simulation import (
@@ -230,7 +231,14 @@ def until_decided(
             break
     if verdict is not Verdict.REFUTED:
         why = holds if verdict is Verdict.VERIFIED else hopeless
-    return _finding_of(run, counting, tally, verdict, why, seen)
+    finding = _finding_of(run, counting, tally, verdict, why, seen)
+    if finding.verdict is Verdict.INCONCLUSIVE:
+        return finding
+    share = share_lost(run, program, resolution)
+    low, high = seen.interval
+    if share and decide(low - share, high + share, region, resolution) is not verdict:
+        return finding.left_open(lost(share, 0.0))
+    return finding
 
 
 def _finding_of(

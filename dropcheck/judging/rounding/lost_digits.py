@@ -27,7 +27,9 @@ from dropcheck.simulation import (
     means_of,
     rounding_in,
     rounding_of_fixed,
+    rounding_of_values,
 )
+from dropcheck.vocabulary.jumps import LARGEST_BOUND
 
 # Draws that show how far rounding moves what is averaged: as many as take so much work, in rough
 # nanoseconds, and some in any case. What loses its digits may be rare.
@@ -63,6 +65,24 @@ def rounding_of_sides(run: CaseRun, part: Reading) -> float:
         sides, generator = run.prepared.lowered.operands, run.generator(PILOT, 0)
         run.roundings[SIDES] = rounding_of_fixed(sides, generator)
     return float(run.roundings[SIDES][list(part.places)].sum())
+
+
+def share_lost(run: CaseRun, program: Program, resolution: float) -> float:
+    """The share of draws in which rounding leaves no digit of what is looked at; 0 of code.
+
+    What is that far off may be at another place of its law: by more than such a share of the width
+    of its middle half.
+    """
+    if program.calls_own_code:
+        return 0.0
+    generator, draws = run.generator(PILOT, 0), draws_to_look_at(program)
+    share = 0.0
+    for values, off in rounding_of_values(program, generator, draws).values():
+        finite = values[np.isfinite(values)]
+        quarter, three_quarters = np.quantile(finite, (0.25, 0.75)) if finite.size else (0.0, 0.0)
+        least = np.maximum(resolution * (three_quarters - quarter), LARGEST_BOUND * np.abs(values))
+        share = max(share, float((off > least).mean()))
+    return share
 
 
 def lost(room: float, of_sides: float) -> Explanation:

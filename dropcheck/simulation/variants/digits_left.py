@@ -17,7 +17,6 @@ from dropcheck.simulation.program import Program
 from dropcheck.simulation.variants import step_by_step
 from dropcheck.simulation.variants.elsewhere import (
     Near,
-    drawn_elsewhere,
     draws_of,
     not_believed,
     places_of,
@@ -68,14 +67,14 @@ def _watched(
     program, state = _step_by_step(program), generator.bit_generator.state
     watch = Perturbed(signs, unclear)
     with np.errstate(all="ignore"):
-        held = program.registers(generator, draws, watch)
+        held = program.registers(generator, draws, watch, drawn=watch.drawn)
         if not watch.near:
             return held, watch
         spurious = _spurious(program, signs, draws, watch.near)
         if spurious:
             generator.bit_generator.state = state
             watch = Perturbed(signs, unclear, spurious)
-            held = program.registers(generator, draws, watch)
+            held = program.registers(generator, draws, watch, drawn=watch.drawn)
     return held, watch
 
 
@@ -88,7 +87,7 @@ def _spurious(
         made = partial(draws_of, generator=signs, draws=draws, where=where)
         other = Perturbed(signs, LARGEST_BOUND, elsewhere=made, asked=near)
         with suppress(DropcheckError):  # random arguments may take no such values
-            drawn_elsewhere(program).registers(signs, draws, other)
+            program.registers(signs, draws, other, drawn=other.drawn)
         for place, found in other.near.items():
             spurious.setdefault(place, []).extend(not_believed(near[place], found))
     return {place: truths for place, truths in spurious.items() if truths}

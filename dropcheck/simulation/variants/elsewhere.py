@@ -5,14 +5,14 @@ them has lost what sets them apart, as `sigmoid(x)` and 1 have far out. What is 
 all values near one point is so for all values of the law, as far as the functions are analytic
 (Mityagin 2015, "The zero set of a real analytic function"). So both are looked at for values of
 moderate size: of the draws, of the lines in them that are farthest out, as `x + 40`, and of those
-that are smallest, as `1e-20 * x`; and for draws that are large, as far as the law has such.
+that are smallest, as `1e-20 * x`; and for draws that are large, as far as the law has such, or as
+large as what they are added to.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -41,15 +41,6 @@ Elsewhere = tuple[float, LinesOfDraws]
 """Up to which size draws are, and lines that are of this size in place of their draws."""
 
 
-def drawn_elsewhere(program: Program) -> Program:
-    """The program with draws from fixed laws as steps that whoever computes it works out."""
-    steps = tuple(
-        replace(step, kernel=_not_called) if _can_be_moved(step.value) else step
-        for step in program.steps
-    )
-    return replace(program, steps=steps)
-
-
 def places_of(program: Program) -> Iterator[Elsewhere]:
     """Where a program is looked at: how large its draws are, and which lines they are taken by."""
     far: LinesOfDraws = {}
@@ -59,7 +50,7 @@ def places_of(program: Program) -> Iterator[Elsewhere]:
         below = [known.get(register) for register in step.inputs]
         line = line_of(step.value, [one and one[1] for one in below])
         known.pop(step.target, None)
-        if line is None or (step.value.kind == Kind.DRAW and not _can_be_moved(step.value)):
+        if line is None or (step.value.kind == Kind.DRAW and not can_be_moved(step.value)):
             continue
         draw = next((one[0] for one in below if one is not None), id(step.value))
         known[step.target] = draw, line
@@ -69,6 +60,8 @@ def places_of(program: Program) -> Iterator[Elsewhere]:
             small[draw] = line
     yield from ((MODERATE * size, {}) for size in (1.0, *LARGE))
     yield from ((MODERATE, lines) for lines in (far, small) if lines)
+    if far:  # where as much is added as the line is away, as to x of 1e16 + x
+        yield MODERATE * max(abs(line.shift) for line in far.values()), far
 
 
 def draws_of(step: Step, generator: np.random.Generator, draws: int, where: Elsewhere) -> Array:
@@ -100,7 +93,8 @@ def not_believed(near: Near, elsewhere: Near) -> list[float]:
     return [one for one, share in elsewhere[1].items() if share > OFTEN]
 
 
-def _can_be_moved(value: Value) -> bool:
+def can_be_moved(value: Value) -> bool:
+    """Whether draws of a value may be taken elsewhere: those of a law that is fixed."""
     law = value.law
     if value.kind != Kind.DRAW or law is None or law.own_axes is not None:
         return False
@@ -125,7 +119,3 @@ def _support(value: Value) -> tuple[float, float]:
 def _far_out(low: float, high: float) -> bool:
     """Whether numbers between these are none of moderate size."""
     return low >= MODERATE or high <= -MODERATE
-
-
-def _not_called(*_: Array) -> Array:
-    raise AssertionError("draws from elsewhere are made by who computes the program")

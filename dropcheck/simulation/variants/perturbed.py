@@ -15,8 +15,8 @@ import numpy as np
 
 from dropcheck.errors import DropcheckError
 from dropcheck.language.graph import Kind, Value, folded, in_order, number, thawed
-from dropcheck.simulation.steps import Step, computed
-from dropcheck.simulation.variants.elsewhere import Near
+from dropcheck.simulation.steps import LawDraw, Step, computed
+from dropcheck.simulation.variants.elsewhere import Near, can_be_moved
 from dropcheck.vocabulary import defined_where, jumps
 from dropcheck.vocabulary.function import (
     LINEAR,
@@ -35,6 +35,8 @@ SMALLEST = 5e-324
 SMALLEST_NORMAL = float(np.finfo(np.float64).smallest_normal)
 # What infinity may stand for where one is too large.
 LARGEST = float(np.finfo(np.float64).max)
+# What an infinite argument of a law may stand for, so that draws of it are finite.
+FAR = 1e300
 # How many times the change that is seen is allowed for: it is seen in few draws.
 ALLOWED = 8.0
 # Whole numbers up to here are exact where they come of whole numbers, or are counted.
@@ -81,9 +83,6 @@ class Perturbed:
 
     def __call__(self, step: Step, inputs: list[Array]) -> Array:
         """The value of a step as it stands."""
-        if step.value.kind == Kind.DRAW:
-            assert self._elsewhere is not None
-            return self._elsewhere(step)
         result = computed(step, inputs)
         each = zip(step.inputs, step.value.inputs, inputs, strict=True)
         given = [self._given(*one) for one in each]
@@ -94,6 +93,27 @@ class Perturbed:
             other = self._beside(step.value.function, work, inputs, given, result, step.target)
             if other is not result:
                 self.moved[step.target] = other
+        for register in step.frees:
+            self.moved.pop(register, None)
+        return result
+
+    def drawn(self, step: Step, inputs: list[Array], draw: LawDraw) -> Array:
+        """Draws as they stand; beside them, those of arguments that are a little off."""
+        if self._elsewhere is not None and can_be_moved(step.value):
+            result = other = self._elsewhere(step)
+        else:
+            each = zip(step.inputs, step.value.inputs, inputs, strict=True)
+            given = [self._given(*one) for one in each]
+            off = any(one is not array for one, array in zip(given, inputs, strict=True))
+            given = [one if one.dtype == np.bool_ else np.clip(one, -FAR, FAR) for one in given]
+            result, other = draw.twice(inputs, given) if off else (draw(inputs),) * 2
+            if off:
+                other = np.where(np.abs(other) > FAR / 2, np.copysign(np.inf, other), other)
+        if not (step.value.law is None or step.value.law.discrete):
+            other = _beyond(result, self._off(other, counted=False))
+            self.dense.add(step.target)
+        if other is not result:
+            self.moved[step.target] = other
         for register in step.frees:
             self.moved.pop(register, None)
         return result
@@ -118,12 +138,9 @@ class Perturbed:
         return self._fixed[id(value)]
 
     def _given(self, register: int, below: Value, array: Array) -> Array:
-        if register not in self.moved:
-            if below.kind == Kind.DRAW and below.law is not None and not below.law.discrete:
-                self.moved[register] = _beyond(array, self._off(array, counted=False))
-                self.dense.add(register)
-            elif below.constant is not None and self._takes_off(below):
-                self.moved[register] = self.fixed(below)
+        fixed = register not in self.moved and below.constant is not None
+        if fixed and self._takes_off(below):
+            self.moved[register] = self.fixed(below)
         return self.moved.get(register, array)
 
     def _takes_off(self, fixed: Value) -> bool:
@@ -190,6 +207,10 @@ class Perturbed:
         if dense:
             self._note(place, near, result, apart)
         doubtful = lost | near & (error >= (self.unclear if dense else LARGEST_BOUND))
+        if dense:  # of small numbers, that no digit is left
+            size = np.maximum(np.abs(a), np.abs(b))
+            no_digit = (size > SMALLEST) & (error >= LARGEST_BOUND * size)
+            doubtful |= near & no_digit & (work(given) != result)
         for truth in self._spurious.get(place, ()):
             doubtful |= near & (result == truth)
         return np.where(doubtful, ~result, result)
