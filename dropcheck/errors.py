@@ -144,7 +144,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
     >>> nearest("bernouli", ["bernoulli", "binomial"])
     'bernoulli'
-    >>> nearest("zzz", ["bernoulli", "binomial"]) is None
+    >>> nearest("--color", ["--plot"]) is None  # the dashes of options make no two alike
     True
     """
     from difflib import get_close_matches  # only an error needs it
@@ -158,7 +158,8 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     candidates = [one for one in candidates if len(one) <= _LONGEST_COMPARED]
     if len(candidates) > _MOST_COMPARED:  # first those that begin alike and are as long
         candidates.sort(key=lambda one: (one[:1] != name[:1], abs(len(one) - len(name))))
-    matches = get_close_matches(name, candidates[:_MOST_COMPARED], n=3, cutoff=0.6)
+    cutoff = 0.7 if name.startswith("--") else 0.6
+    matches = get_close_matches(name, candidates[:_MOST_COMPARED], n=3, cutoff=cutoff)
     # two letters that changed places are the commonest slip
     letters = sorted(name.lower())
     matches.sort(key=lambda match: sorted(match.lower()) != letters)

@@ -42,9 +42,9 @@ def _element(draw: Value, takers: Sequence[Value]) -> Value | None:
     arguments = fixed_arguments(draw)
     if not takers or arguments is None or draw.law is None or draw.law.element is None:
         return None
-    parameters = zip(draw.inputs, draw.law.parameters, strict=True)
     if math.prod(draw.shape) > MOST_ELEMENTS:
         return None
+    parameters = zip(draw.inputs, draw.law.parameters, strict=True)
     if any(len(one.shape) != parameter.axes for one, parameter in parameters):
         return None
     numbers = np.arange(math.prod(draw.shape)).reshape(*draw.shape, 1)
