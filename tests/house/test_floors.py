@@ -172,8 +172,9 @@ CONCURRENT = {"threading", "concurrent", "queue"}
 MAY_BE_CONCURRENT = ("execution.", "interrupt", "api", "__main__")
 # What makes generators of random numbers: the streams, and the one draw of what is not random.
 GENERATORS = {"default_rng", "Generator", "SFC64"}
-# the analysis makes one draw, to see what fails in every draw
+# the analysis makes one draw, to see what fails in every draw, and picks points to tell quotients
 MAKES_GENERATORS = {"simulation.streams", "judging.judge", "analysis.sources_known"}
+MAKES_GENERATORS |= {"analysis.fewer_draws.normal_noise"}
 # code under test has sources of its own, seeded from the streams
 MAKES_GENERATORS |= {"code.adapters.numpy_adapter", "code.adapters.torch_adapter"}
 

@@ -6,6 +6,7 @@ import dataclasses
 
 from dropcheck.analysis.fewer_draws.exchanges import varying
 from dropcheck.analysis.fewer_draws.marginals import with_marginals
+from dropcheck.analysis.fewer_draws.normal_noise import with_slopes
 from dropcheck.analysis.fewer_draws.ranks import with_ranks
 from dropcheck.analysis.fewer_draws.roots import with_roots
 from dropcheck.analysis.fewer_draws.rotations import turned
@@ -21,7 +22,7 @@ def with_fewer_draws(lowered: LoweredCase) -> LoweredCase:
     The statements beside it share its draws, and are changed with it.
     """
     values: list[Value] = []
-    for rule in (with_marginals, with_roots, turned, with_ranks, with_sums, with_rows):
+    for rule in (with_marginals, with_roots, with_slopes, turned, with_ranks, with_sums, with_rows):
         family = [one for one in lowered.beside if one is not None] or [lowered]
         operands = [value for one in family for value in one.operands]
         values = values or varying(operands)
