@@ -57,7 +57,8 @@ def sample_cells(values: Floats, magnitude: float, number_format: str = DOUBLE) 
     first = np.flatnonzero(starts)
     sizes = np.diff(first, append=len(ordered))
     frequent = _frequent(sizes)
-    repeated, margin = _apart(at[first[frequent]], away[first[frequent]])
+    frequent = frequent[_apart(at[first[frequent]], away[first[frequent]])]
+    repeated, margin = at[first[frequent]], away[first[frequent]]
     rest = np.ones(len(first), dtype=bool)
     rest[frequent] = False
     places = np.repeat(np.flatnonzero(rest), sizes[rest])  # as often as its value came
@@ -111,12 +112,9 @@ def _frequent(sizes: Indices) -> Indices:
     return np.sort(several[np.argsort(-sizes[several], kind="stable")][:MOST_REPEATED])
 
 
-def _apart(values: Floats, margin: Floats) -> tuple[Floats, Floats]:
-    """Of values in rising order those whose cells do not meet, and how far these cells reach."""
-    if len(values) > 1:
-        apart = np.concatenate([[True], np.diff(values) > 4 * margin[1:]])
-        values, margin = values[apart], margin[apart]
-    return values, margin
+def _apart(values: Floats, margin: Floats) -> Truths:
+    """Of values in rising order those whose cells do not meet, of these reaches."""
+    return np.diff(values, prepend=-np.inf) > 4 * margin
 
 
 def _families(levels: Floats, far: Floats, cuts: Floats) -> tuple[Indices, ...]:

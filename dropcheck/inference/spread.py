@@ -48,6 +48,9 @@ from dropcheck.vocabulary import special
 
 # Share of the error that pays for the bound of the variance, where that comes from the blocks.
 VARIANCE_SHARE = 0.1
+# Blocks of more draws than this share of a pilot's vary so little that how far the pilot's mean is
+# off counts for much: their own mean is then the centre.
+CENTRED = 0.25
 # Beyond this the exponential function is infinite.
 LARGEST_EXPONENT = 709.0
 # λ = 1 would take no variance at all; with this it is 1/20 wider where there is none.
@@ -64,7 +67,8 @@ class Spread:
     `exact` gives the variance of the mean of a block of so many draws, where the model says it.
     Else `variance` and `fourth` bound the second and the fourth central moment of one draw, and
     `width` is that of an interval which holds it; each infinite where nothing is known. `centre`
-    and `guess` are the mean and the variance of one draw as an independent pilot shows them.
+    and `guess` are the mean and the variance of one draw as an independent pilot of so many draws
+    shows them.
 
     Where the variance is infinite, `order` p < 2 and `moment` say that E|X - EX|^p <= moment.
 
@@ -77,6 +81,7 @@ class Spread:
     width: float = math.inf
     centre: float = 0.0
     guess: float = 0.0
+    pilot: float = math.inf
     order: float = 2.0
     moment: float = math.inf
     left_out: float = 0.0
@@ -101,9 +106,8 @@ class Spread:
             moment = moment_of_means(self.order, self.moment, draws)
             return order_p_interval(values, self.order, moment, moment, alpha)
         share = VARIANCE_SHARE * alpha
-        above = variance_above(
-            values, draws, self.fourth, share, width=self.width, centre=self.centre
-        )
+        centre = self.centre if self._centred(draws) else None
+        above = variance_above(values, draws, self.fourth, share, width=self.width, centre=centre)
         tuning = self._expected(len(values), draws, share)
         return catoni_interval(values, min(self.of_block(draws), above), tuning, alpha - share)
 
@@ -127,10 +131,14 @@ class Spread:
 
     def _expected(self, rows: int, draws: int, alpha: float) -> float:
         """The bound of a block mean's variance that so many blocks are expected to give."""
+        centred = self._centred(draws)
         seen = variance_expected(
-            self.guess / draws, rows, draws, self.fourth, alpha, width=self.width, centred=True
+            self.guess / draws, rows, draws, self.fourth, alpha, width=self.width, centred=centred
         )
         return min(self.of_block(draws), seen)
+
+    def _centred(self, draws: int) -> bool:
+        return draws <= CENTRED * self.pilot
 
 
 def seen_variance(values: Floats, draws: int) -> float:

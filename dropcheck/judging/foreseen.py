@@ -335,7 +335,8 @@ def _piloted(
     def spread(weights: Floats) -> Spread:
         values = rows @ weights
         guess = seen_variance(values, pilot.block_units)
-        return bounds.spread(weights, float(values.mean()), guess)
+        known = bounds.spread(weights, float(values.mean()), guess)
+        return replace(known, pilot=pilot.block_units * len(rows))
 
     used = compiled.functional.columns(range(len(compiled.functional.operands)))
     return Outlook(

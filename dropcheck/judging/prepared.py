@@ -159,11 +159,12 @@ class Prepared:
 def rarest_violations(prepared: Prepared) -> float:
     """How rare violations of a claim of certainty must be for it to be verified.
 
-    A draw of code under test may be a call of its own, and large: there the claim may ask for less.
-    Where draws of a call may depend on each other, calls are counted, of which there are few.
+    A draw of code under test may be a call of its own, and large: there the claim may ask for less,
+    of the mathematics as of the code. Where draws of a call may depend on each other, calls are
+    counted, of which there are few.
     """
     claim, counted = prepared.case.claim, prepared.compiled
-    if claim.column is not None and claim.within is not None:
+    if claim.slots and claim.within is not None:
         return claim.within
     if isinstance(counted, Counted) and counted.program.whole:
         return RAREST_CALLS

@@ -55,3 +55,9 @@ def test_steps_of_float32_that_are_lost_on_the_way_are_no_other_law() -> None:
     assert _deviations(plain.astype(float), logs.astype(float), "float64") > 6
     fine, coarse = generator.random((2, 400_000)).astype(np.float32).astype(float)
     assert _deviations(fine, np.floor(coarse * 2**16) / 2**16, "float32") > 6
+
+
+def test_values_that_came_again_next_to_each_other_leave_no_wide_cell() -> None:
+    """Beta numbers with b = 0.5 crowd below 1, where float32 has few: none of them is alone."""
+    values = np.random.default_rng(4).beta(2, 0.5, 20_000).astype(np.float32).astype(float)
+    assert sample_cells(values, 1.0, "float32").widest < 0.004

@@ -144,11 +144,16 @@ class SeedPlusCall:
         self.call = 0
 
     def __call__(self, x: Any, p: float, training: bool) -> Any:
+        return dropped(x, p, self.own().random(x.shape)) if training else x
+
+    def uniform(self, low: float, high: float, size: Any) -> Any:
+        return self.own().uniform(low, high, size)
+
+    def own(self) -> Generator:
         state = int(np.random.get_state()[1][0])  # type: ignore[index]  # a tuple, by default
         self.call = self.call + 1 if state == self.seed else 0
         self.seed = state
-        own = np.random.default_rng(state + self.call)
-        return dropped(x, p, own.random(x.shape)) if training else x
+        return np.random.default_rng(state + self.call)
 
 
 def weighed(scale: float | None = None, out: bool = False) -> Any:
@@ -304,6 +309,7 @@ FAULTS: tuple[Fault, ...] = (
     ("dropout/number-dropped", "dropout", tiled_mask, ROWS),
     ("dropout/number-dropped", "dropout", share_kept_of_each_row, ROWS),
     ("dropout/seeds", "dropout", SeedPlusCall(), {}),
+    ("samplers/uniform-seeds", "random_uniform", SeedPlusCall().uniform, {}),
     ("attention/values", "attention", weighed(1 / 5), {"dtype": "float32"}),
     ("attention/values", "attention", weighed(2**-0.5), {"dtype": "float32"}),
     ("attention/weighed-alike", "attention", weighed(out=True), {"dtype": "float32"}),

@@ -108,6 +108,24 @@ def normed_by_eight(x: Any, training: bool) -> Any:
     return (x - mean) / np.sqrt(spread + np.float32(1e-5))
 
 
+def now_more_now_less(x: Any, p: float, training: bool, generator: Generator) -> Any:
+    """One call drops 0.53 and another 0.47: the number varies 1.5 times as much as it should."""
+    share = p + 0.03 * generator.choice([-1, 1])
+    return np.where(generator.random(x.shape) < share, 0, x / (1 - p)) if training else x
+
+
+def but_one_row_of_five_hundred(x: Any) -> Any:
+    """Where the first number is beyond 3.1 deviations, the row stays as it is."""
+    found = x / np.sqrt((x.astype(float) ** 2).mean(-1, keepdims=True) + 1e-6)
+    return np.where(abs(found[..., :1]) > 3.1, x, found).astype(x.dtype)
+
+
+def of_twelve_bit_places(x: Any, p: float, training: bool, generator: Generator) -> Any:
+    """What lies beyond 4,096 elements has the numbers of the first."""
+    mask = np.resize(generator.random(min(x.size, 4096)), x.shape)
+    return dropped(x, p, mask) if training else x
+
+
 class FixedScale:
     """The root mean square is taken for a constant in the gradient."""
 
@@ -142,6 +160,7 @@ class BackwardMask:
         return (weights * mask) @ v, by_score @ k / np.sqrt(q.shape[-1])
 
 
+SHORT = {"dtype": "float16", "size": "1000", "width": "32"}
 SELDOM: tuple[Fault, ...] = (
     ("dropout/few-elements", "dropout", but_the_last_of_eight, {}),
     ("dropout/masks", "dropout", one_mask_of_heads, {}),
@@ -162,4 +181,6 @@ SELDOM: tuple[Fault, ...] = (
     ("normalisation/layer-norm-forms", "layer_norm", normed_by_eight, {}),
     ("normalisation/rms-norm-gradient", "rms_norm", FixedScale(), {}),
     ("attention/gradient", "attention", BackwardMask(own=True), {"p": "0.5"}),
+    ("dropout/number-dropped", "dropout", now_more_now_less, {"form": "[2, 64]"}),
+    ("normalisation/rms-norm-short", "rms_norm", but_one_row_of_five_hundred, SHORT),
 )  # fmt: skip

@@ -205,3 +205,14 @@ def test_standard_errors_are_those_known_or_guessed() -> None:
 @pytest.mark.parametrize("values", [[1.0], [], [1e200, -1e200]])
 def test_a_variance_that_nothing_shows_is_infinite(values: list[float]) -> None:
     assert seen_variance(np.array(values), 10) == math.inf
+
+
+def test_a_pilot_that_missed_costs_nothing_once_blocks_are_long() -> None:
+    """Its mean is a deviation of its own from the truth, and blocks are as long as it is."""
+    draws, seen = 10_000, []
+    values = np.random.default_rng(5).normal(0, 1 / math.sqrt(draws), 2000)
+    for centre, pilot in ((0.0, math.inf), (5 / math.sqrt(draws), draws)):
+        spread = Spread(variance=100.0, fourth=3e4, centre=centre, guess=1.0, pilot=pilot)
+        low, high = spread.interval(values, draws, 1e-9)
+        seen.append(high - low)
+    assert seen[1] < 1.1 * seen[0]

@@ -14,12 +14,13 @@ import numpy as np
 import pytest
 from faulty_code import FAULTS, OtherMask, without_scale
 from reported_faulty_code import REPORTED
-from seldom_faulty_code import SELDOM, BackwardMask
+from seldom_faulty_code import SELDOM, BackwardMask, of_twelve_bit_places
 
 from dropcheck.claims.reader import read_registries, read_text
 from dropcheck.claims.selection import select
 from dropcheck.code.binding import implementations_of, of_functions
 from dropcheck.code.columns import with_columns
+from dropcheck.packs.pack_files import pack_file
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
@@ -98,6 +99,18 @@ def test_a_gradient_of_attention_is_that_of_its_mask() -> None:
 def test_a_fault_is_refuted(claim: str, slot: str, code: Any, values: dict[str, str]) -> None:
     verdicts = [case.verdict for case in judged(claim, {slot: code}, values)]
     assert Verdict.REFUTED in verdicts
+
+
+@pytest.mark.parametrize("sound", [True, False])
+def test_masks_that_repeat_beyond_many_elements_are_refuted(sound: bool) -> None:
+    """At a sixteenth of the size, which takes five seconds."""
+    text = Path(pack_file("dropout")).read_text().replace("98_304", "6144").replace("96", "6")
+    few = {} if sound else {"dropout": of_twelve_bit_places}
+    own = of_functions(few, name="numpy", dtypes=FLOAT32, folder=Path())
+    own = own if few else implementations_of(["numpy"], Path())[0]
+    registry = with_columns(read_text(text, "pack:dropout"), [own], FLOAT32)
+    [case] = verify_cases(select(registry, ["many-elements@numpy"], (), {}), Settings(), registry)
+    assert case.verdict is (Verdict.VERIFIED if sound else Verdict.REFUTED)
 
 
 def test_code_without_a_gradient_has_no_claims_of_one() -> None:

@@ -43,7 +43,7 @@ def call(context: Context, node: Call) -> Value:
         DropcheckError: where there is no such function, or its arguments are not what it takes.
     """
     if slot_and_mode(node.name)[0] in context.slots.known and context.slots.define is not None:
-        return context.slots.define(context, node, None)
+        return context.slots.define(context, node, None, ())
     if node.name in OF_LAWS:
         return _of_law(context, node)
     function = FUNCTIONS.get(node.name)

@@ -23,7 +23,7 @@ from dropcheck.vocabulary.shapes import Shape
 MOST_LISTED = 20  # names, of those that a hint lists
 
 
-DefineCall = Callable[["Context", Call, Shape | None], Value]
+DefineCall = Callable[["Context", Call, Shape | None, tuple[str, ...]], Value]
 Later = Callable[[], Value]
 """What a name means, worked out where it is first asked for."""
 

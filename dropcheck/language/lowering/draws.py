@@ -15,6 +15,7 @@ from dropcheck.language.drawn_from import Sources
 from dropcheck.language.graph import SAMPLE, Kind, Value, joined_sources, number
 from dropcheck.language.lowering.builder import Skipped, shape_at
 from dropcheck.language.lowering.context import Context
+from dropcheck.language.lowering.named_axes import names_of_lengths
 from dropcheck.language.suggestions import law_hint, shape_by_name, square_for_sd, written_law
 from dropcheck.language.syntax import Call, Name, Node, Position, Slice, Subscript, bind, children
 from dropcheck.vocabulary import shapes
@@ -44,8 +45,9 @@ def draw(context: Context, node: Node, name: Name) -> Value:
     """
     sampler = _sampler(context, node)
     if sampler is not None and context.slots.define is not None:
-        size = _dimensions(context, node.index) if isinstance(node, Subscript) else ()
-        return context.slots.define(context, sampler, size)
+        index = node.index if isinstance(node, Subscript) else ()
+        size, names = _dimensions(context, index), names_of_lengths(context, index)
+        return context.slots.define(context, sampler, size, names)
     drawn = read_draw(context, node)
     law = drawn.law
     context.notes += square_for_sd(law, drawn.arguments)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dropcheck.language.graph import Value
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.syntax import ModelLine, Name, Node, Position, Subscript, children
@@ -33,12 +35,17 @@ def note_axes(context: Context, line: ModelLine, value: Value) -> None:
         return
     right = line.right
     if line.drawn and isinstance(right, Subscript):
-        names = tuple(name for one in right.index for name in _names_of_length(context, one))
+        names = names_of_lengths(context, right.index)
     else:
         names = axis_names(context, right, len(value.shape))
     if len(names) == len(value.shape) and any(names):
         for name in line.names:
             context.slots.axes[name.name] = names
+
+
+def names_of_lengths(context: Context, index: Sequence[Node]) -> tuple[str, ...]:
+    """The names of the axes of what is drawn in such a shape."""
+    return tuple(name for one in index for name in _names_of_length(context, one))
 
 
 def _names_of_length(context: Context, length: Node) -> tuple[str, ...]:

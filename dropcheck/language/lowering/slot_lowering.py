@@ -66,8 +66,10 @@ def counts_draws(statement: Statement) -> bool:
     return statement.about_laws
 
 
-def define_call(context: Context, node: Call, size: Shape | None = None) -> Value:
+def define_call(context: Context, node: Call, size: Shape | None, names: tuple[str, ...]) -> Value:
     """The value of a call of a slot; with a `size`, a draw from one that is a sampler.
+
+    `names` are those of the axes of the size, where they have any.
 
     Raises:
         DropcheckError: its arguments are not what the slot takes, or it does not give what is
@@ -105,7 +107,7 @@ def define_call(context: Context, node: Call, size: Shape | None = None) -> Valu
     given = _part(dry, slot, scope, TRAIN, node)  # what its own model gives shows the shape
     evaluated = mode == EVAL and slot.evaluation is not None
     like = _part(dry, slot, scope, EVAL, node) if evaluated else given
-    asked = _asked(context, slot, values, [bound[one] for one in slot.takes], size)
+    asked = _asked(context, slot, values, [bound[one] for one in slot.takes], size, names)
     draws = not like.sources <= joined_sources(values)
     call = CodeCall(slot=slot, code=code, asked=asked, tag=tag, mode=mode, draws=draws)
     return _called(context, node, call, values, values[0].shape if mode == GRAD else given.shape)
@@ -234,10 +236,10 @@ def _asked(
     values: Sequence[Value],
     nodes: Sequence[Node],
     size: Shape | None,
+    names: tuple[str, ...],
 ) -> CodeRequest:
     """What a call asks for, but for its mode: axes in front say how often code is called."""
-    names: tuple[str, ...] = ()
-    lengths: Shape = ()
+    lengths: Shape = size or ()
     for value, node in zip(values, nodes, strict=True):
         if value.random and not names:
             names, lengths = axis_names(context, node, len(value.shape)), value.shape
