@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -299,6 +299,11 @@ def _registry(
             claims[one.id] = _claim(one.id, (defaults, own, part), at, places, family)
     slots = slots_of(values, top, source)
     if slots:
+        fractions = frozenset(_with_fractions(claims.values()))
+        slots = {
+            name: replace(slot, fractions=fractions.intersection(slot.takes))
+            for name, slot in slots.items()
+        }
         claims = {name: replace(claim, slots=slots) for name, claim in claims.items()}
     for name, claim in claims.items():
         if claim.truth is not None:
@@ -341,6 +346,16 @@ def _claim(
 
 
 _ABSENT = {key.name: key.default for key in CLAIM.keys}
+
+
+def _with_fractions(claims: Iterable[Claim]) -> Iterator[str]:
+    """The parameters that have a value somewhere that is no whole number."""
+    for claim in claims:
+        for values in (claim.parameters, *(claim.cases or ())):
+            for name, value in values.items():
+                several = value if isinstance(value, tuple) else (value,)
+                if any(isinstance(one, float) and not one.is_integer() for one in several):
+                    yield name
 
 
 def _parameter_locations(claim: YamlNode, source: Source) -> dict[str, Location]:

@@ -97,8 +97,7 @@ class Sample:
 
 COLUMN = "@"
 """Between the id of a claim and the name of the column in which it is of code."""
-DTYPE = NUMBER_FORMAT
-"""The parameter that names the number format which code computes in."""
+DTYPE = NUMBER_FORMAT  # the parameter that names the number format which code computes in
 SEED, CALL, BATCH = "seed", "call", "batch"
 """Axes in front of what code is given: seeds that follow each other, calls that do, one call."""
 
@@ -168,6 +167,7 @@ class Slot:
     evaluation: SourceText | None
     independent: bool
     location: Location
+    fractions: frozenset[str] = frozenset()  # of what it takes: claims give it fractions of one
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -128,7 +128,7 @@ class Bound:
 
     def _planned(self, asked: CodeRequest, inputs: Sequence[Array]) -> CallPlan:
         try:
-            return planned(self._adapter, self._function, self.slot.takes, asked, inputs)
+            return planned(self._adapter, self._function, self.slot, asked, inputs)
         except UnfitCodeError as error:
             raise self._fault(*error.args) from error.__cause__
 

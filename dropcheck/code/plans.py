@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.claims.registry import CodeRequest
+from dropcheck.claims.registry import CodeRequest, Slot
 from dropcheck.code.adapters.adapter import Adapter
 from dropcheck.code.calling import SIZE, Caller, PreparedFunction, prepared
 from dropcheck.code.targets import raised
@@ -58,14 +58,14 @@ class CallPlan:
 
 
 def planned(
-    adapter: Adapter, target: Any, takes: Sequence[str], asked: CodeRequest, inputs: Sequence[Array]
+    adapter: Adapter, target: Any, slot: Slot, asked: CodeRequest, inputs: Sequence[Array]
 ) -> CallPlan:
     """The plan of all calls that are asked for like these.
 
     Args:
         adapter: of the code's framework.
         target: the code: a function, a class or an object.
-        takes: the names of what the slot takes.
+        slot: what it is bound to.
         asked: what is asked for.
         inputs: what it is given, [*shape, draws], or [*shape, 1] where nothing varies.
 
@@ -83,7 +83,12 @@ def planned(
     except ValueError as error:
         raise UnfitCodeError(f"cannot be given {dtype}", str(error)) from error
     varying = tuple(at for at, one in enumerate(inputs) if varies(asked, at, one))
-    fixed = {at: constant(one[..., 0], dtype) for at, one in enumerate(inputs) if at not in varying}
+    takes = slot.takes
+    fixed = {
+        at: constant(one[..., 0], dtype, whole=takes[at] not in slot.fractions)
+        for at, one in enumerate(inputs)
+        if at not in varying
+    }
     named: dict[str, Any] = {}
     given, around = [*takes], "write a function of these around it"
     if inspect.isclass(target):
@@ -164,16 +169,19 @@ def varies(asked: CodeRequest, place: int, values: Array) -> bool:
     return values.shape[-1] > 1 or (asked.draws == 1 and asked.shapes[place] is not None)
 
 
-def constant(values: Array, dtype: str) -> Any:
+def constant(values: Array, dtype: str, *, whole: bool) -> Any:
     """What does not vary: a whole number as int, another as float, an array as an array.
 
-    >>> constant(np.array(3.0), "float32"), constant(np.array(0.5), "float32")
-    (3, 0.5)
+    What has fractions in other claims is no `whole` number: 0 is one share of many.
+
+    >>> [constant(np.array(one), "float32", whole=True) for one in (3.0, 0.5)]
+    [3, 0.5]
     """
     if values.ndim:
         return np.array(values, precision(dtype), order="C")
     number = float(values)
-    return int(number) if number.is_integer() and abs(number) < LARGEST_INTEGER else number
+    whole = whole and number.is_integer() and abs(number) < LARGEST_INTEGER
+    return int(number) if whole else number
 
 
 def precision(dtype: str) -> str:

@@ -245,9 +245,10 @@ def _asked(
             names, lengths = axis_names(context, node, len(value.shape)), value.shape
     length = dict(zip(names, lengths, strict=False))
     in_front = [name for name in names[:2] if name in (SEED, CALL)]
-    one_call = not any(value.random for value in values) or bool(in_front)
-    one_call |= names[len(in_front) : len(in_front) + 1] == (BATCH,)
-    one_call |= context.slots.single and not slot.independent
+    one_call = bool(in_front) or names[:1] == (BATCH,)
+    if size is None:
+        one_call |= not any(value.random for value in values)
+        one_call |= context.slots.single and not slot.independent
     return CodeRequest(
         draws=1,
         shapes=tuple(value.shape if value.random else None for value in values),
@@ -256,5 +257,5 @@ def _asked(
         size=size,
         seeds=length[SEED] if SEED in in_front else 1,
         calls=length[CALL] if CALL in in_front else 1,
-        single=size is None and one_call,
+        single=one_call,
     )
