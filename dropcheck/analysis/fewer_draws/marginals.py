@@ -47,6 +47,8 @@ def _element(draw: Value, takers: Sequence[Value]) -> Value | None:
     parameters = zip(draw.inputs, draw.law.parameters, strict=True)
     if any(len(one.shape) != parameter.axes for one, parameter in parameters):
         return None
+    if draw.law.constant(*arguments) is not None:  # as of one share, which has no beta law
+        return None
     numbers = np.arange(math.prod(draw.shape)).reshape(*draw.shape, 1)
     picked = []
     for one in takers:
