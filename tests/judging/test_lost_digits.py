@@ -92,7 +92,17 @@ EVENTS = [
     ("x ~ normal(0, 1e-16)", "P(1 + x > 1) == 0.5", OPEN),
     ("n ~ poisson(50)", "P(sigmoid(n) < 1) == 1", OPEN),
     ("n ~ poisson(50)", "P(floor(sigmoid(n)) == 0) == 1", OPEN),
+    # the same of few values, of shares, and of what has random parameters
+    ("n ~ poisson(3)", "P(1 + 1e-20 * n == 1) == 1", OPEN),
+    ("m ~ bernoulli(0.5)", "P(2 - 1e-20 * m >= 2) == 1", OPEN),
+    ("m ~ bernoulli(0.5)", "P(2 + 1e-20 * m >= 2) == 1", VERIFIED),
+    ("m ~ bernoulli(0.5)", "P(0.1 * m + 0.2 * m - 0.3 * m + 1 == 1) == 1", VERIFIED),
+    ("d ~ dirichlet([1, 1])", "P(2 * (1 + 1e-20 * d[0]) == 2) == 1", OPEN),
+    ("s ~ uniform(1, 2);x ~ normal(0, s)", "P(1 + 1e-20 * x == 1) == 1", OPEN),
     # what is too small for float64
+    ("u ~ uniform(0, 1)[2000]", "P(prod(u) == 0) == 1", OPEN),
+    ("x ~ normal(0, 0.1)[2000]", "P(prod(x) >= 0) == 1", OPEN),
+    ("u ~ uniform(0, 1)[2000]", "P(prod(u) >= 0) == 1", VERIFIED),
     ("x ~ normal(800, 1)", "P(exp(-x) > 0) == 1", OPEN),
     ("x ~ normal(0, 400)[5]", "P(min(softmax(x)) > 0) == 1", OPEN),
     ("u ~ exponential(1e-4)[99]", "P(prod(u) > 0) == 1", OPEN),
@@ -111,6 +121,9 @@ EVENTS = [
     ("x ~ uniform([20, 30], 40)", "P(tanh(x) == 1) == 1", OPEN),
     ("x ~ choice([[1, 2], [3, 4]])", "P(tanh(x) < 1) == 1", VERIFIED),
     ("x ~ exponential(1)", "P(tanh(2 * x + 40) >= 1) == 1", OPEN),
+    ("x ~ uniform(1, 2)", "P(tanh(20 * x) == 1) == 1", OPEN),
+    ("x ~ uniform(1, 2)", "P(abs(20 * x) == 20 * x) == 1", VERIFIED),
+    ("x ~ uniform(0, 1)", "P(abs(x + 40) == x + 40) == 1", VERIFIED),
     ("n ~ geometric(0.01)", "P(1 - 0.5**n < 1) == 1", OPEN),
     ("x ~ normal(0, 1)", "P((1e6 + x) - 1e6 > 0.5) == 0.3085", VERIFIED),
     # where what is drawn is multiplied by what is small
@@ -127,6 +140,7 @@ EVENTS = [
     ("x ~ normal(800, 1)", "P(log(exp(-x)) < -1000) == 0", OPEN),
     # what is equal on paper, or clear elsewhere to the same side
     ("x ~ normal(9, 1)", "P(x**3 == x * x * x) == 1", VERIFIED),
+    ("x ~ normal(0, 1)", "P(x**5 == x * x * x**3) == 1", VERIFIED),
     ("x ~ normal(0, 20)[3]", "P(logsumexp(x) >= max(x)) == 1", VERIFIED),
     ("x ~ gamma(0.0001, 1)", "P(x**0.01 > 0.0005) == 1", OPEN),  # false
     ("x ~ gamma(0.001, 1);y ~ normal(log(x) / 1000, 0.01)", "P(y > -0.8) == 1", OPEN),  # false

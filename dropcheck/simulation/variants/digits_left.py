@@ -15,6 +15,7 @@ from dropcheck.language.graph import Value, kernel_of, number
 from dropcheck.simulation.integrands import Term, filled
 from dropcheck.simulation.program import Program
 from dropcheck.simulation.variants import step_by_step
+from dropcheck.simulation.variants.beyond_float64 import LARGEST
 from dropcheck.simulation.variants.elsewhere import (
     Near,
     draws_of,
@@ -23,7 +24,6 @@ from dropcheck.simulation.variants.elsewhere import (
 )
 from dropcheck.simulation.variants.perturbed import (
     ALLOWED,
-    LARGEST,
     MOVED_SHARE,
     Perturbed,
     Spurious,

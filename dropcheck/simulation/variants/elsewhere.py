@@ -5,8 +5,8 @@ them has lost what sets them apart, as `sigmoid(x)` and 1 have far out. What is 
 all values near one point is so for all values of the law, as far as the functions are analytic
 (Mityagin 2015, "The zero set of a real analytic function"). So both are looked at for values of
 moderate size: of the draws, of the lines in them that are farthest out, as `x + 40`, and of those
-that are smallest, as `1e-20 * x`; and for draws that are large, as far as the law has such, or as
-large as what they are added to.
+that are smallest or steepest, as `1e-20 * x` and `20 * x`; and for draws that are large, as far as
+the law has such, or as large as what they are added to.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from dropcheck.analysis.bounds import support
 from dropcheck.analysis.moments.law_bounds import AffineDraw, line_of
 from dropcheck.language.graph import Kind, Value
 from dropcheck.simulation.program import Program
@@ -45,6 +46,7 @@ def places_of(program: Program) -> Iterator[Elsewhere]:
     """Where a program is looked at: how large its draws are, and which lines they are taken by."""
     far: LinesOfDraws = {}
     small: LinesOfDraws = {}
+    steep: LinesOfDraws = {}
     known: dict[int, tuple[int, AffineDraw]] = {}  # by register
     for step in program.steps:
         below = [known.get(register) for register in step.inputs]
@@ -58,8 +60,10 @@ def places_of(program: Program) -> Iterator[Elsewhere]:
             far[draw] = line
         if abs(line.factor) < min(SMALL, abs(small[draw].factor) if draw in small else 1.0):
             small[draw] = line
+        if abs(line.factor) > max(MODERATE, abs(steep[draw].factor) if draw in steep else 0.0):
+            steep[draw] = line
     yield from ((MODERATE * size, {}) for size in (1.0, *LARGE))
-    yield from ((MODERATE, lines) for lines in (far, small) if lines)
+    yield from ((MODERATE, lines) for lines in (far, small, steep) if lines)
     if far:  # where as much is added as the line is away, as to x of 1e16 + x
         yield MODERATE * max(abs(line.shift) for line in far.values()), far
 
@@ -67,7 +71,8 @@ def places_of(program: Program) -> Iterator[Elsewhere]:
 def draws_of(step: Step, generator: np.random.Generator, draws: int, where: Elsewhere) -> Array:
     """Values of moderate size that the law of a draw has; if none has, those between it and 0.
 
-    Of a draw with a line, values of which the line is of moderate size, whether it has them or not.
+    Of a draw with a line, values of which the line is of moderate size, whether it has them or not,
+    but for its sign.
     """
     size, lines = where
     low, high = _support(step.value)
@@ -76,7 +81,9 @@ def draws_of(step: Step, generator: np.random.Generator, draws: int, where: Else
     low, high = max(low, -size), min(high, size)
     line = lines.get(id(step.value))
     if line is not None:
-        low, high = sorted((end - line.shift) / line.factor for end in (-size, size))
+        ends = [line.factor * end + line.shift for end in _support(step.value)]
+        sides = (-size if min(ends) < 0 else 0.0, size if max(ends) > 0 else 0.0)
+        low, high = sorted((end - line.shift) / line.factor for end in sides)
     shape = (*step.value.shape, draws)
     if step.value.law is not None and step.value.law.discrete:
         return generator.integers(math.ceil(low), math.floor(high) + 1, shape).astype(float)
@@ -94,10 +101,12 @@ def not_believed(near: Near, elsewhere: Near) -> list[float]:
 
 
 def can_be_moved(value: Value) -> bool:
-    """Whether draws of a value may be taken elsewhere: those of a law that is fixed."""
+    """Whether draws of a value may be taken elsewhere: of a fixed law, or of a continuous one."""
     law = value.law
     if value.kind != Kind.DRAW or law is None or law.own_axes is not None:
         return False
+    if any(one.random for one in value.inputs) and not law.discrete:
+        return True
     of_lists = any(one.axes for one in law.parameters)  # of numbers, and not an array of lists
     if any(one.known is None or (of_lists and len(one.shape) > 1) for one in value.inputs):
         return False
@@ -109,6 +118,9 @@ def can_be_moved(value: Value) -> bool:
 def _support(value: Value) -> tuple[float, float]:
     """The ends of what the law can be; of an array of parameters, of all of them together."""
     assert value.law is not None
+    if any(one.random for one in value.inputs):
+        hull = support(value)
+        return hull.low, hull.high
     known = [one.known for one in value.inputs]
     listed = not known or any(one.axes for one in value.law.parameters)
     each = [known] if listed else np.broadcast(*map(np.asarray, known))

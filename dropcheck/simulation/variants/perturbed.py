@@ -16,25 +16,27 @@ import numpy as np
 from dropcheck.errors import DropcheckError
 from dropcheck.language.graph import Kind, Value, folded, in_order, number, thawed
 from dropcheck.simulation.steps import LawDraw, Step, computed
+from dropcheck.simulation.variants.beyond_float64 import (
+    LEAST_NORMAL,
+    SMALLEST,
+    beyond_float64,
+    too_small,
+    unless_absorbed,
+    unless_too_large,
+    unless_too_small,
+)
 from dropcheck.simulation.variants.elsewhere import Near, can_be_moved
 from dropcheck.vocabulary import defined_where, jumps
 from dropcheck.vocabulary.function import (
-    LINEAR,
     Array,
     Function,
     KernelError,
-    scales_together,
 )
-from dropcheck.vocabulary.functions.elementwise import POWER
+from dropcheck.vocabulary.functions.elementwise import ADD, POWER, SUBTRACT
 from dropcheck.vocabulary.jumps import LARGEST_BOUND, AtZero
 
 # What a result is moved by: the distance to the next number, which is two roundings at most.
 MOVED_SHARE = 2.0**-52
-# What 0 may stand for where a number is too small for float64.
-SMALLEST = 5e-324
-SMALLEST_NORMAL = float(np.finfo(np.float64).smallest_normal)
-# What infinity may stand for where one is too large.
-LARGEST = float(np.finfo(np.float64).max)
 # What an infinite argument of a law may stand for, so that draws of it are finite.
 FAR = 1e300
 # How many times the change that is seen is allowed for: it is seen in few draws.
@@ -79,6 +81,8 @@ class Perturbed:
         self._asked = asked  # whose results are looked for; None: of those near here
         # what is made of draws from continuous laws, or is no rational function of draws
         self.dense: set[int] = set()
+        self._absorbing: set[int] = set()  # what is made of sums as 1 + 1e-20
+        self._still: set[int] = set()  # what is made of draws that are not taken elsewhere
         self._fixed: dict[int, Array] = {}
 
     def __call__(self, step: Step, inputs: list[Array]) -> Array:
@@ -88,6 +92,9 @@ class Perturbed:
         given = [self._given(*one) for one in each]
         if not self.dense.isdisjoint(step.inputs) or _transcends_in(step.value):
             self.dense.add(step.target)
+        for found in (self._absorbing, self._still):
+            if not found.isdisjoint(step.inputs):
+                found.add(step.target)
         with suppress(DropcheckError):  # what it cannot take, it was not near
             work = partial(computed, step)
             other = self._beside(step.value.function, work, inputs, given, result, step.target)
@@ -99,6 +106,8 @@ class Perturbed:
 
     def drawn(self, step: Step, inputs: list[Array], draw: LawDraw) -> Array:
         """Draws as they stand; beside them, those of arguments that are a little off."""
+        if not can_be_moved(step.value):
+            self._still.add(step.target)
         if self._elsewhere is not None and can_be_moved(step.value):
             result = other = self._elsewhere(step)
         else:
@@ -110,7 +119,7 @@ class Perturbed:
             if off:
                 other = np.where(np.abs(other) > FAR / 2, np.copysign(np.inf, other), other)
         if not (step.value.law is None or step.value.law.discrete):
-            other = _beyond(result, self._off(other, counted=False))
+            other = beyond_float64(result, self._off(other, counted=False))
             self.dense.add(step.target)
         if other is not result:
             self.moved[step.target] = other
@@ -174,9 +183,13 @@ class Perturbed:
         whole = _counts(function) or (rational and all(map(_whole, inputs)))
         copied = rational and _is_copied(result, inputs)
         other = self._off(other, counted=whole, copied=copied)
+        if function in (ADD, SUBTRACT) and place is not None:
+            beside, other = other, unless_absorbed(function, inputs, given, result, other)
+            if other is not beside:
+                self._absorbing.add(place)
         if not whole:
-            other = _unless_too_small(function, inputs, result, other)
-        return _unless_too_large(function, inputs, result, other)
+            other = unless_too_small(function, inputs, result, other)
+        return unless_too_large(function, inputs, result, other)
 
     def _reversed(
         self,
@@ -209,8 +222,15 @@ class Perturbed:
         doubtful = lost | near & (error >= (self.unclear if dense else LARGEST_BOUND))
         if dense:  # of small numbers, that no digit is left
             size = np.maximum(np.abs(a), np.abs(b))
-            no_digit = (size > SMALLEST) & (error >= LARGEST_BOUND * size)
+            own = ALLOWED * (np.abs(left) + np.abs(right))  # others may be far larger
+            no_digit = (size > SMALLEST) & (own >= LARGEST_BOUND * size)
             doubtful |= near & no_digit & (work(given) != result)
+        gone = [too_small(one, other) for one, other in ((a, c), (b, d))]
+        doubtful |= (gone[0] | gone[1]) & (work(given) != result)
+        if inputs[0] is not inputs[1]:
+            doubtful |= gone[0] & gone[1]
+        if place in self._absorbing and (place in self._still or not dense):
+            doubtful |= near & (work(given) != result)
         for truth in self._spurious.get(place, ()):
             doubtful |= near & (result == truth)
         return np.where(doubtful, ~result, result)
@@ -253,19 +273,10 @@ class Perturbed:
             return array
         signs = self.generator.integers(0, 2, array.shape) * (2.0 * MOVED_SHARE) - MOVED_SHARE
         other = array * (1.0 + signs)
-        small = (np.abs(array) < SMALLEST_NORMAL) & (array != 0)
+        small = (np.abs(array) < LEAST_NORMAL) & (array != 0)
         if small.any():  # fewer digits are left of these
-            other = np.where(small, array + SMALLEST_NORMAL * signs, other)
+            other = np.where(small, array + LEAST_NORMAL * signs, other)
         return np.where(exact, array, other)
-
-
-def _beyond(drawn: Array, other: Array) -> Array:
-    """What draws may stand for that are too small or too large for float64, as of gamma(0.001, 1).
-
-    They are any number from 0 to the smallest, or from the largest on.
-    """
-    other = np.where(np.abs(drawn) <= SMALLEST, 0.0, other)
-    return np.where(np.isinf(drawn), np.copysign(LARGEST, drawn), other)
 
 
 def _worked_out(fixed: Value, inputs: list[Array]) -> Array:
@@ -312,36 +323,6 @@ def _is_copied(result: Array, inputs: Sequence[Array]) -> Array | bool:
     if len(inputs) != 1 or inputs[0].shape != result.shape:
         return False
     return np.asarray(np.abs(number(inputs[0])) == np.abs(result))
-
-
-def _unless_too_small(
-    function: Function, inputs: Sequence[Array], result: Array, other: Array
-) -> Array:
-    """What may stand for a result of 0 of numbers of which none is, as exp(-800) is 0 in float64.
-
-    That of sums, and of functions as relu, is 0 on paper.
-    """
-    zero = result == 0
-    if function.degree is LINEAR or scales_together(function) or not zero.any():
-        return other
-    for array in inputs:
-        same = array.shape == result.shape  # else a draw is looked at as a whole
-        own = array if same else np.abs(array).reshape(-1, array.shape[-1]).min(axis=0)
-        zero = zero & (own != 0)
-    return np.where(zero, SMALLEST, other)
-
-
-def _unless_too_large(
-    function: Function, inputs: Sequence[Array], result: Array, other: Array
-) -> Array:
-    """What may stand for an infinite result of finite numbers, as exp(800) is inf in float64."""
-    infinite = np.isinf(result)
-    if not infinite.any():
-        return other
-    for array in inputs:  # a draw is looked at as a whole
-        infinite = infinite & np.isfinite(array).reshape(-1, array.shape[-1]).all(axis=0)
-    infinite &= inputs[0] != 0 if function is POWER else function.defined.everywhere
-    return np.where(infinite, np.copysign(LARGEST, result), other)
 
 
 def _unless_tied(

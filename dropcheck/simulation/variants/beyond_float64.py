@@ -1,0 +1,88 @@
+"""What may stand for numbers that float64 cannot hold: too small, too large, or of a lost part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from dropcheck.language.graph import number
+from dropcheck.vocabulary.function import LINEAR, Array, Function, scales_together
+from dropcheck.vocabulary.functions.elementwise import POWER, SUBTRACT
+
+# What 0 may stand for where a number is too small for float64.
+SMALLEST = 5e-324
+LEAST_NORMAL = float(np.finfo(np.float64).smallest_normal)
+# What infinity may stand for where one is too large.
+LARGEST = float(np.finfo(np.float64).max)
+# What is so many times as large as what rounding moves it by is not rounding itself.
+NO_ROUNDING = 1e3
+
+
+def beyond_float64(drawn: Array, other: Array) -> Array:
+    """What draws may stand for that are too small or too large for float64, as of gamma(0.001, 1).
+
+    They are any number from 0 to the smallest, or from the largest on.
+    """
+    other = np.where(np.abs(drawn) <= SMALLEST, 0.0, other)
+    return np.where(np.isinf(drawn), np.copysign(LARGEST, drawn), other)
+
+
+def unless_absorbed(
+    function: Function,
+    inputs: Sequence[Array],
+    given: Sequence[Array],
+    result: Array,
+    other: Array,
+) -> Array:
+    """What may stand for a sum that is one of its parts though the other is not 0, nor rounding.
+
+    On paper 1 + 1e-20 * m is above 1, and 0.1 + 0.2 - 0.3 is 0, whatever float64 makes of it.
+    """
+    (a, b), (c, d) = map(number, inputs), map(number, given)
+    found = other
+    second = -1.0 if function is SUBTRACT else 1.0
+    for kept, added, off, sign in ((a, b, d, second), (second * b, a, c, 1.0)):
+        error = np.abs(off - added).max(axis=-1, keepdims=True)  # of most draws, as it happens
+        clear = (added != 0) & (np.abs(added) > NO_ROUNDING * error)
+        lost = clear & np.isfinite(result) & (result == kept)
+        if lost.any():
+            found = np.where((added == 0) & (off == 0), result, found)
+            found = np.where(lost, np.nextafter(result, np.copysign(np.inf, sign * added)), found)
+    return found
+
+
+def unless_too_small(
+    function: Function, inputs: Sequence[Array], result: Array, other: Array
+) -> Array:
+    """What may stand for a result of 0 of numbers of which none is, as exp(-800) is 0 in float64.
+
+    That of sums, and of functions as relu, is 0 on paper.
+    """
+    zero = result == 0
+    if function.degree is LINEAR or scales_together(function) or not zero.any():
+        return other
+    for array in inputs:
+        same = array.shape == result.shape  # else a draw is looked at as a whole
+        own = array if same else np.abs(array).reshape(-1, array.shape[-1]).min(axis=0)
+        zero = zero & (own != 0)
+    return np.where(zero, np.copysign(SMALLEST, result), other)
+
+
+def too_small(as_is: Array, off: Array) -> Array:
+    """Where a 0 stands for a number that is too small for float64."""
+    found: Array = (as_is == 0) & (off != 0) & (np.abs(off) < LEAST_NORMAL)
+    return found
+
+
+def unless_too_large(
+    function: Function, inputs: Sequence[Array], result: Array, other: Array
+) -> Array:
+    """What may stand for an infinite result of finite numbers, as exp(800) is inf in float64."""
+    infinite = np.isinf(result)
+    if not infinite.any():
+        return other
+    for array in inputs:  # a draw is looked at as a whole
+        infinite = infinite & np.isfinite(array).reshape(-1, array.shape[-1]).all(axis=0)
+    infinite &= inputs[0] != 0 if function is POWER else function.defined.everywhere
+    return np.where(infinite, np.copysign(LARGEST, result), other)
