@@ -144,16 +144,11 @@ class SeedPlusCall:
         self.call = 0
 
     def __call__(self, x: Any, p: float, training: bool) -> Any:
-        return dropped(x, p, self.own().random(x.shape)) if training else x
-
-    def uniform(self, low: float, high: float, size: Any) -> Any:
-        return self.own().uniform(low, high, size)
-
-    def own(self) -> Generator:
         state = int(np.random.get_state()[1][0])  # type: ignore[index]  # a tuple, by default
         self.call = self.call + 1 if state == self.seed else 0
         self.seed = state
-        return np.random.default_rng(state + self.call)
+        own = np.random.default_rng(state + self.call)
+        return dropped(x, p, own.random(x.shape)) if training else x
 
 
 def weighed(scale: float | None = None, out: bool = False) -> Any:
@@ -191,13 +186,6 @@ def without_eps(x: Any) -> Any:
 
 def few_digits(low: float, high: float, size: Any, generator: Generator) -> Any:
     return low + (high - low) * (generator.integers(0, 2**15, size) + 0.5) / 2**15
-
-
-def in_pairs(low: float, high: float, size: Any, generator: Generator) -> Any:
-    """Antithetic: u and 1 - u, one after the other."""
-    u = generator.random(size)
-    u[..., 1::2] = 1 - u[..., : 2 * (u.shape[-1] // 2) : 2]
-    return low + (high - low) * u
 
 
 def randu(low: float, high: float, size: Any, generator: Generator) -> Any:
@@ -309,7 +297,6 @@ FAULTS: tuple[Fault, ...] = (
     ("dropout/number-dropped", "dropout", tiled_mask, ROWS),
     ("dropout/number-dropped", "dropout", share_kept_of_each_row, ROWS),
     ("dropout/seeds", "dropout", SeedPlusCall(), {}),
-    ("samplers/uniform-seeds", "random_uniform", SeedPlusCall().uniform, {}),
     ("attention/values", "attention", weighed(1 / 5), {"dtype": "float32"}),
     ("attention/values", "attention", weighed(2**-0.5), {"dtype": "float32"}),
     ("attention/weighed-alike", "attention", weighed(out=True), {"dtype": "float32"}),
@@ -318,7 +305,6 @@ FAULTS: tuple[Fault, ...] = (
     ("noise-layers/gaussian-dropout-law", "gaussian_dropout", flat_noise, {"p": "0.5"}),
     ("normalisation/batch-norm-values", "batch_norm", without_eps, {"size": "0.001"}),
     ("samplers/uniform-digits", "random_uniform", few_digits, {}),
-    ("samplers/uniform-sums", "random_uniform", in_pairs, {}),
     ("samplers/uniform-triples", "random_uniform", randu, {}),
     ("samplers/laplace-elsewhere", "random_laplace", by_rate, {}),
     ("samplers/poisson-skew", "random_poisson", nearly_normal, {"rate": "100"}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -126,6 +127,54 @@ def of_twelve_bit_places(x: Any, p: float, training: bool, generator: Generator)
     return dropped(x, p, mask) if training else x
 
 
+class GradientOfZeros:
+    """Finds its mask where what it gave differs from what it was given: 0 is then not dropped."""
+
+    def __call__(self, x: Any, p: float, training: bool, generator: Generator) -> Any:
+        return dropped(x, p, generator.random(x.shape)) if training else x
+
+    def with_gradient(self, x: Any, p: float, training: bool, generator: Generator) -> Any:
+        y = self(x, p, training, generator)
+        with np.errstate(invalid="ignore"):
+            return y, np.where(x == y, 1, y / x)
+
+
+def spread_over_a_call(low: float, high: float, size: Any, generator: Generator) -> Any:
+    count = math.prod(size)
+    u = (generator.permutation(count) + generator.random(count)) / count
+    return low + (high - low) * u.reshape(size)
+
+
+class Overlapping:
+    """A call begins two numbers after the call before it, as where a counter grows too little."""
+
+    seed = 0
+
+    def __call__(self, low: float, high: float, size: Any) -> Any:
+        state: Any = np.random.get_state()
+        calls = 0 if state[2] == len(state[1]) else state[2] // 2
+        self.seed = self.seed if calls else int(state[1][0])
+        np.random.random()
+        own = np.random.default_rng(self.seed)
+        own.random(2 * calls)
+        return own.uniform(low, high, size)
+
+
+def kept_from_zero(loc: float, scale: float, size: Any, generator: Generator) -> Any:
+    """Logarithms of numbers to which 1e-4 is added."""
+    u = generator.random(size)
+    return loc - scale * np.log(-np.log(u + 1e-4) + 1e-4)
+
+
+def nearly_hypergeometric(good: int, bad: int, drawn: int, size: Any, generator: Generator) -> Any:
+    """Of many drawn, a rounded normal number."""
+    if drawn < 50:
+        return generator.hypergeometric(good, bad, drawn, size)
+    mean, every = drawn * good / (good + bad), good + bad
+    spread = np.sqrt(mean * bad / every * (every - drawn) / (every - 1))
+    return np.clip(np.round(generator.normal(mean, spread, size)), 0, min(good, drawn))
+
+
 class FixedScale:
     """The root mean square is taken for a constant in the gradient."""
 
@@ -181,6 +230,11 @@ SELDOM: tuple[Fault, ...] = (
     ("normalisation/layer-norm-forms", "layer_norm", normed_by_eight, {}),
     ("normalisation/rms-norm-gradient", "rms_norm", FixedScale(), {}),
     ("attention/gradient", "attention", BackwardMask(own=True), {"p": "0.5"}),
+    ("samplers/gumbel-far.below", "random_gumbel", kept_from_zero, {}),
+    ("samplers/hypergeometric", "random_hypergeometric", nearly_hypergeometric, {"good": "30"}),
+    ("dropout/gradient-of-zeros", "dropout", GradientOfZeros(), {}),
+    ("samplers/uniform-sums", "random_uniform", spread_over_a_call, {}),
+    ("samplers/uniform-seeds", "random_uniform", Overlapping(), {}),
     ("dropout/number-dropped", "dropout", now_more_now_less, {"form": "[2, 64]"}),
     ("normalisation/rms-norm-short", "rms_norm", but_one_row_of_five_hundred, SHORT),
 )  # fmt: skip
