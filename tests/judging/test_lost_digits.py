@@ -14,7 +14,7 @@ from dropcheck.reasons import Reason
 from dropcheck.results import Verdict
 from dropcheck.settings import Settings
 from dropcheck.simulation import Compiled, rounding_in
-from dropcheck.simulation.variants import digits_left, perturbed
+from dropcheck.simulation.variants import beyond_float64, digits_left, perturbed
 
 # A model, a claim, what is true of it, and what the numbers of float64 say.
 LOST = [
@@ -95,14 +95,16 @@ EVENTS = [
     # the same of few values, of shares, and of what has random parameters
     ("n ~ poisson(3)", "P(1 + 1e-20 * n == 1) == 1", OPEN),
     ("m ~ bernoulli(0.5)", "P(2 - 1e-20 * m >= 2) == 1", OPEN),
+    ("m ~ bernoulli(0.5)", "P(floor(1 - 1e-20 * (1 + m)) == 1) == 1", OPEN),
     ("m ~ bernoulli(0.5)", "P(2 + 1e-20 * m >= 2) == 1", VERIFIED),
     ("m ~ bernoulli(0.5)", "P(0.1 * m + 0.2 * m - 0.3 * m + 1 == 1) == 1", VERIFIED),
     ("d ~ dirichlet([1, 1])", "P(2 * (1 + 1e-20 * d[0]) == 2) == 1", OPEN),
     ("s ~ uniform(1, 2);x ~ normal(0, s)", "P(1 + 1e-20 * x == 1) == 1", OPEN),
     # what is too small for float64
-    ("u ~ uniform(0, 1)[2000]", "P(prod(u) == 0) == 1", OPEN),
-    ("x ~ normal(0, 0.1)[2000]", "P(prod(x) >= 0) == 1", OPEN),
-    ("u ~ uniform(0, 1)[2000]", "P(prod(u) >= 0) == 1", VERIFIED),
+    ("u ~ uniform(0, 0.01)[200]", "P(prod(u) == 0) == 1", OPEN),
+    ("x ~ normal(0, 0.001)[200]", "P(prod(x) >= 0) == 1", OPEN),
+    ("u ~ uniform(0, 0.01)[200]", "P(prod(u) >= 0) == 1", VERIFIED),
+    ("u ~ uniform(0, 1e-5)[99]", "P(prod(u) * u[0] == 0) == 1", OPEN),
     ("x ~ normal(800, 1)", "P(exp(-x) > 0) == 1", OPEN),
     ("x ~ normal(0, 400)[5]", "P(min(softmax(x)) > 0) == 1", OPEN),
     ("u ~ exponential(1e-4)[99]", "P(prod(u) > 0) == 1", OPEN),
@@ -123,6 +125,12 @@ EVENTS = [
     ("x ~ exponential(1)", "P(tanh(2 * x + 40) >= 1) == 1", OPEN),
     ("x ~ uniform(1, 2)", "P(tanh(20 * x) == 1) == 1", OPEN),
     ("x ~ uniform(1, 2)", "P(abs(20 * x) == 20 * x) == 1", VERIFIED),
+    # wherever one looks
+    ("x ~ uniform(1, 2)", "P(tanh(20 + x**2) == 1) == 1", OPEN),
+    ("x ~ uniform(1, 2)[3]", "P(erf(3 * sum(x)) < 1) < 0.1", OPEN),
+    ("m ~ bernoulli(0.5)[60]", "P(tanh(20 + sum(m)) == 1) == 1", OPEN),
+    ("x ~ normal(0, 20)", "P(erf(x) + erfc(x) == 1) == 1", VERIFIED),
+    ("x ~ normal(0, 20)", "P(x * sigmoid(x) <= relu(x)) == 1", VERIFIED),
     ("x ~ uniform(0, 1)", "P(abs(x + 40) == x + 40) == 1", VERIFIED),
     ("n ~ geometric(0.01)", "P(1 - 0.5**n < 1) == 1", OPEN),
     ("x ~ normal(0, 1)", "P((1e6 + x) - 1e6 > 0.5) == 0.3085", VERIFIED),
@@ -216,6 +224,7 @@ def test_without_room_for_rounding_a_true_quantile_is_refuted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(perturbed, "MOVED_SHARE", 0.0)
+    monkeypatch.setattr(beyond_float64, "STEPS", 0)
     model, claim, _ = QUANTILES[0]
     assert judged(model, claim).verdict is REFUTED
 
@@ -240,7 +249,7 @@ def test_rounding_decides_no_strict_inequality(model: str, claim: str, verdict: 
 def test_without_a_look_elsewhere_false_events_are_verified(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(digits_left, "_spurious", lambda *_: [])
+    monkeypatch.setattr(digits_left, "_elsewhere", lambda *_: ({}, ()))
     assert judged("x ~ normal(30, 1)", "P(tanh(x) >= 1) == 1").verdict is VERIFIED
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -17,7 +17,7 @@ from dropcheck.simulation.program import Program
 from dropcheck.simulation.variants import step_by_step
 from dropcheck.simulation.variants.beyond_float64 import LARGEST
 from dropcheck.simulation.variants.elsewhere import (
-    Near,
+    OFTEN,
     draws_of,
     not_believed,
     places_of,
@@ -70,27 +70,34 @@ def _watched(
         held = program.registers(generator, draws, watch, drawn=watch.drawn)
         if not watch.near:
             return held, watch
-        spurious = _spurious(program, signs, draws, watch.near)
-        if spurious:
+        spurious, untold = _elsewhere(program, signs, draws, watch)
+        if spurious or untold:
             generator.bit_generator.state = state
-            watch = Perturbed(signs, unclear, spurious)
+            watch = Perturbed(signs, unclear, spurious, untold=untold)
             held = program.registers(generator, draws, watch, drawn=watch.drawn)
     return held, watch
 
 
-def _spurious(
-    program: Program, signs: np.random.Generator, draws: int, near: Mapping[int, Near]
-) -> Spurious:
-    """What rounding makes of comparisons and steps that are near a jump, as draws elsewhere say."""
+def _elsewhere(
+    program: Program, signs: np.random.Generator, draws: int, here: Perturbed
+) -> tuple[Spurious, set[int]]:
+    """What rounding makes of comparisons and steps that are near a jump, as draws elsewhere say.
+
+    And comparisons of which no draws say anything, as a part is lost in most.
+    """
     spurious: dict[int, list[float]] = {}
+    told = dict(here.told)
     for where in places_of(program):
         made = partial(draws_of, generator=signs, draws=draws, where=where)
-        other = Perturbed(signs, LARGEST_BOUND, elsewhere=made, asked=near)
+        other = Perturbed(signs, LARGEST_BOUND, elsewhere=made, asked=here.near)
         with suppress(DropcheckError):  # random arguments may take no such values
             program.registers(signs, draws, other, drawn=other.drawn)
         for place, found in other.near.items():
-            spurious.setdefault(place, []).extend(not_believed(near[place], found))
-    return {place: truths for place, truths in spurious.items() if truths}
+            spurious.setdefault(place, []).extend(not_believed(here.near[place], found))
+        for place, share in other.told.items():
+            told[place] = max(share, told.get(place, 0.0))
+    believed = {place: truths for place, truths in spurious.items() if truths}
+    return believed, {place for place, share in told.items() if share <= OFTEN}
 
 
 def unclear_in(

@@ -7,7 +7,7 @@ and Computers in Simulation 35, 233-261; Monte Carlo arithmetic: Parker 1997).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 
@@ -22,6 +22,7 @@ from dropcheck.simulation.variants.beyond_float64 import (
     beyond_float64,
     too_small,
     unless_absorbed,
+    unless_saturated,
     unless_too_large,
     unless_too_small,
 )
@@ -71,6 +72,7 @@ class Perturbed:
         spurious: Spurious | None = None,
         elsewhere: Callable[[Step], Array] | None = None,
         asked: Mapping[int, Near] | None = None,
+        untold: Collection[int] = (),
     ) -> None:
         self.generator = generator
         self.unclear = unclear
@@ -78,11 +80,15 @@ class Perturbed:
         self.near: dict[int, Near] = {}  # by register
         self._spurious = spurious or {}
         self._elsewhere = elsewhere  # makes draws here
+        self.told: dict[
+            int, float
+        ] = {}  # in which share of draws no part of what is compared is lost
+        self._untold = untold  # comparisons that lose a part in most draws, here and elsewhere
         self._asked = asked  # whose results are looked for; None: of those near here
         # what is made of draws from continuous laws, or is no rational function of draws
         self.dense: set[int] = set()
-        self._absorbing: set[int] = set()  # what is made of sums as 1 + 1e-20
-        self._still: set[int] = set()  # what is made of draws that are not taken elsewhere
+        # in which draws registers are made of sums as 1 + 1e-20, and of results as tanh(40)
+        self._lossy: dict[int, Array] = {}
         self._fixed: dict[int, Array] = {}
 
     def __call__(self, step: Step, inputs: list[Array]) -> Array:
@@ -92,9 +98,9 @@ class Perturbed:
         given = [self._given(*one) for one in each]
         if not self.dense.isdisjoint(step.inputs) or _transcends_in(step.value):
             self.dense.add(step.target)
-        for found in (self._absorbing, self._still):
-            if not found.isdisjoint(step.inputs):
-                found.add(step.target)
+        lossy = [self._lossy[one] for one in step.inputs if one in self._lossy]
+        if lossy:
+            self._lossy[step.target] = np.asarray(sum(lossy)) != 0
         with suppress(DropcheckError):  # what it cannot take, it was not near
             work = partial(computed, step)
             other = self._beside(step.value.function, work, inputs, given, result, step.target)
@@ -106,8 +112,6 @@ class Perturbed:
 
     def drawn(self, step: Step, inputs: list[Array], draw: LawDraw) -> Array:
         """Draws as they stand; beside them, those of arguments that are a little off."""
-        if not can_be_moved(step.value):
-            self._still.add(step.target)
         if self._elsewhere is not None and can_be_moved(step.value):
             result = other = self._elsewhere(step)
         else:
@@ -174,7 +178,8 @@ class Perturbed:
                 return result
             return self._reversed(function, work, inputs, given, result, place)
         if moved:
-            other = _unless_tied(function, work, inputs, given, result)
+            lost = place in self._lossy and place not in self.dense
+            other = work(given) if lost else _unless_tied(function, work, inputs, given, result)
             if function.jumps is jumps.whole and len(inputs) == 1 and place in self.dense:
                 other = self._across(work, inputs, given, result, other, place)
         if function.rearranges or function.joins or function.defined in _COPIES:
@@ -184,11 +189,11 @@ class Perturbed:
         copied = rational and _is_copied(result, inputs)
         other = self._off(other, counted=whole, copied=copied)
         if function in (ADD, SUBTRACT) and place is not None:
-            beside, other = other, unless_absorbed(function, inputs, given, result, other)
-            if other is not beside:
-                self._absorbing.add(place)
+            other = self._less(place, other, unless_absorbed(function, inputs, given, result))
+        if len(inputs) == 1 and not rational and place is not None:
+            other = self._less(place, other, unless_saturated(function, work, inputs[0], result))
         if not whole:
-            other = unless_too_small(function, inputs, result, other)
+            other = unless_too_small(function, inputs, given, result, other)
         return unless_too_large(function, inputs, result, other)
 
     def _reversed(
@@ -229,11 +234,22 @@ class Perturbed:
         doubtful |= (gone[0] | gone[1]) & (work(given) != result)
         if inputs[0] is not inputs[1]:
             doubtful |= gone[0] & gone[1]
-        if place in self._absorbing and (place in self._still or not dense):
-            doubtful |= near & (work(given) != result)
+        lossy = self._lossy.get(place, np.zeros(1, dtype=np.bool_))
+        self.told[place] = float(1.0 - lossy.mean())
+        if not dense or place in self._untold:
+            doubtful |= near & lossy & (work(given) != result)
         for truth in self._spurious.get(place, ()):
             doubtful |= near & (result == truth)
         return np.where(doubtful, ~result, result)
+
+    def _less(self, place: int, other: Array, beyond: Array | None) -> Array:
+        """A result with what stands for it where digits are lost; it is kept in which draws."""
+        if beyond is None:
+            return other
+        lossy = np.isfinite(beyond)
+        each = lossy.reshape(-1, lossy.shape[-1]).any(axis=0)
+        self._lossy[place] = np.asarray(self._lossy.get(place, False) | each)
+        return np.where(lossy, beyond, other)
 
     def _note(self, place: int, near: Array, result: Array, of: Array) -> None:
         """Keep how often a step is near a jump, and how often it is clearly of other results."""
