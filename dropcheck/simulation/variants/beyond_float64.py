@@ -43,8 +43,9 @@ def unless_absorbed(
     second = -1.0 if function is SUBTRACT else 1.0
     found, any_lost = np.full(result.shape, np.nan), False
     for kept, added, off, sign in ((a, b, d, second), (second * b, a, c, 1.0)):
-        error = np.abs(off - added).max(axis=-1, keepdims=True)  # of most draws, as it happens
-        clear = (added != 0) & (np.abs(added) > NO_ROUNDING * error)
+        size = np.abs(added)  # the largest error of all draws, as in some there is none by chance
+        errors = np.where(size < LEAST_NORMAL, 0.0, np.abs(off - added) / size)
+        clear = (size > 0) & (errors.max(axis=-1, keepdims=True) < 1 / NO_ROUNDING)
         lost = clear & np.isfinite(result) & (result == kept)
         found = np.where(lost, _towards(np.copysign(np.inf, sign * added), result), found)
         any_lost |= bool(lost.any())

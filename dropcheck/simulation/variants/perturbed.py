@@ -26,7 +26,7 @@ from dropcheck.simulation.variants.beyond_float64 import (
     unless_too_large,
     unless_too_small,
 )
-from dropcheck.simulation.variants.elsewhere import Near, can_be_moved
+from dropcheck.simulation.variants.elsewhere import OFTEN, Near, can_be_moved
 from dropcheck.vocabulary import defined_where, jumps
 from dropcheck.vocabulary.function import (
     Array,
@@ -80,9 +80,7 @@ class Perturbed:
         self.near: dict[int, Near] = {}  # by register
         self._spurious = spurious or {}
         self._elsewhere = elsewhere  # makes draws here
-        self.told: dict[
-            int, float
-        ] = {}  # in which share of draws no part of what is compared is lost
+        self.told: dict[int, float] = {}  # in which share of draws no part of a step is lost
         self._untold = untold  # comparisons that lose a part in most draws, here and elsewhere
         self._asked = asked  # whose results are looked for; None: of those near here
         # what is made of draws from continuous laws, or is no rational function of draws
@@ -192,9 +190,12 @@ class Perturbed:
             other = self._less(place, other, unless_absorbed(function, inputs, given, result))
         if len(inputs) == 1 and not rational and place is not None:
             other = self._less(place, other, unless_saturated(function, work, inputs[0], result))
-        if not whole:
+        if not whole or place in self._lossy:  # where 0 is not whole on paper
             other = unless_too_small(function, inputs, given, result, other)
-        return unless_too_large(function, inputs, result, other)
+        other = unless_too_large(function, inputs, result, other)
+        if place is not None:
+            self._lose(place, too_small(result, other) | np.isinf(result) & np.isfinite(other))
+        return other
 
     def _reversed(
         self,
@@ -234,10 +235,8 @@ class Perturbed:
         doubtful |= (gone[0] | gone[1]) & (work(given) != result)
         if inputs[0] is not inputs[1]:
             doubtful |= gone[0] & gone[1]
-        lossy = self._lossy.get(place, np.zeros(1, dtype=np.bool_))
-        self.told[place] = float(1.0 - lossy.mean())
         if not dense or place in self._untold:
-            doubtful |= near & lossy & (work(given) != result)
+            doubtful |= near & self._lossy.get(place, False) & (work(given) != result)
         for truth in self._spurious.get(place, ()):
             doubtful |= near & (result == truth)
         return np.where(doubtful, ~result, result)
@@ -246,21 +245,33 @@ class Perturbed:
         """A result with what stands for it where digits are lost; it is kept in which draws."""
         if beyond is None:
             return other
-        lossy = np.isfinite(beyond)
-        each = lossy.reshape(-1, lossy.shape[-1]).any(axis=0)
-        self._lossy[place] = np.asarray(self._lossy.get(place, False) | each)
-        return np.where(lossy, beyond, other)
+        self._lose(place, np.isfinite(beyond))
+        return np.where(np.isfinite(beyond), beyond, other)
+
+    def _lose(self, place: int, where: Array) -> None:
+        if where.any():
+            each = where.reshape(-1, where.shape[-1]).any(axis=0)
+            self._lossy[place] = np.asarray(self._lossy.get(place, False) | each)
 
     def _note(self, place: int, near: Array, result: Array, of: Array) -> None:
-        """Keep how often a step is near a jump, and how often it is clearly of other results."""
+        """Keep how often a step is near a jump, and how often it is clearly of other results.
+
+        Elsewhere, in draws in which no part is lost.
+        """
         clear = ~near & np.isfinite(of)  # elsewhere what it is of may have no value
+        sound = ~self._lossy.get(place, np.zeros(1, dtype=np.bool_))
+        told = self.told[place] = float(sound.mean())
+        share = 1.0
         if self._asked is not None:
+            if told <= OFTEN:
+                return
+            near, clear, share = near & sound, clear & sound, told
             results = list(self._asked[place][1]) if place in self._asked else []
         else:
             results = np.unique(np.broadcast_to(result, near.shape)[near])[:FEW].tolist()
         if results:
-            others = {one: float((clear & (result != one)).mean()) for one in results}
-            self.near[place] = float(near.mean()), others
+            others = {one: float((clear & (result != one)).mean()) / share for one in results}
+            self.near[place] = float(near.mean()) / share, others
 
     def _across(
         self,
@@ -280,6 +291,8 @@ class Perturbed:
         for one in self._spurious.get(place, ()):
             over = np.where(low != result, low, high)
             other = np.where(near & (result == one), over, other)
+        if place in self._untold:
+            other = np.where(near & self._lossy.get(place, False), work(given), other)
         return other
 
     def _off(self, array: Array, counted: bool, copied: Array | bool = False) -> Array:
