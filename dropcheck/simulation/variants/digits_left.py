@@ -167,7 +167,7 @@ def _moved_by(
     term: Term, held: list[Array | None], moved: dict[int, Array], centres: Floats
 ) -> float:
     """How far one integrand moves, on average over draws and elements."""
-    if not any(register in moved for register, _ in term.factors):
+    if not any(register in moved for register in (term.given, *(one for one, _ in term.factors))):
         return 0.0
     as_is = other = np.ones(1)
     for register, power in term.factors:
@@ -177,5 +177,8 @@ def _moved_by(
     off = np.abs(other - as_is)
     off[np.isfinite(as_is) & np.isinf(other)] = LARGEST  # as of log(x) where x comes out as 0
     if term.given is not None:
-        off = off * number(filled(held[term.given]))
+        given = number(filled(held[term.given])) != 0
+        off = off * given
+        reversed_there = given != (number(moved.get(term.given, given)) != 0)
+        off = np.where(reversed_there, np.abs(as_is), off)
     return float(off[np.isfinite(off)].sum() / max(off.size, 1))
