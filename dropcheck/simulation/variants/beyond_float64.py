@@ -87,7 +87,8 @@ def unless_too_small(
 ) -> Array:
     """What may stand for a result of 0 of numbers of which none is, as exp(-800) is 0 in float64.
 
-    That of sums, and of functions as relu, is 0 on paper.
+    That of sums, and of functions as relu, is 0 on paper, and so is that of an infinity that no
+    overflow made, as exp(-inf).
     """
     zero = (result == 0) & (np.abs(number(other)) < LEAST_NORMAL)
     if function.degree is LINEAR or scales_together(function) or not zero.any():
@@ -97,6 +98,8 @@ def unless_too_small(
         same = array.shape == result.shape  # else a draw is looked at as a whole
         own = array if same else np.abs(array).reshape(-1, array.shape[-1]).min(axis=0)
         zero = zero & (own != 0)
+        if same:
+            zero &= ~np.isinf(off)
     return np.where(zero, np.copysign(SMALLEST, result), other)
 
 
@@ -107,13 +110,17 @@ def too_small(as_is: Array, off: Array) -> Array:
 
 
 def unless_too_large(
-    function: Function, inputs: Sequence[Array], result: Array, other: Array
+    function: Function,
+    inputs: Sequence[Array],
+    given: Sequence[Array],
+    result: Array,
+    other: Array,
 ) -> Array:
     """What may stand for an infinite result of finite numbers, as exp(800) is inf in float64."""
     infinite = np.isinf(result)
     if not infinite.any():
         return other
-    for array in inputs:  # a draw is looked at as a whole
+    for array in given:  # what stands for an overflow is finite; a draw is looked at as a whole
         infinite = infinite & np.isfinite(array).reshape(-1, array.shape[-1]).all(axis=0)
     infinite &= inputs[0] != 0 if function is POWER else function.defined.everywhere
     return np.where(infinite, np.copysign(LARGEST, result), other)

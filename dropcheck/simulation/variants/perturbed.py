@@ -192,7 +192,7 @@ class Perturbed:
             other = self._less(place, other, unless_saturated(function, work, inputs[0], result))
         if not whole or place in self._lossy:  # where 0 is not whole on paper
             other = unless_too_small(function, inputs, given, result, other)
-        other = unless_too_large(function, inputs, result, other)
+        other = unless_too_large(function, inputs, given, result, other)
         if place is not None:
             self._lose(place, too_small(result, other) | np.isinf(result) & np.isfinite(other))
         return other
