@@ -227,7 +227,7 @@ REFUSED = {
     "for i in range(1e5):\n  for j in range(1e5):\n    x = 1": (2, 3, "are allowed", "fewer steps"),
     "for t in range(3):\n  x = x + 1": (2, 7, "'x' has no value at the first step", "x = 0"),
     "for t in range(3):\n  y = x\n  x = 1": (2, 7, "'x' has no value at the first", "x = 0"),
-    "for t in range(3):\n  y = e\n  e ~ normal(0, 1)": (2, 7, "'e' has no value", "e = 0"),
+    "for t in range(3):\n  y = e\n  e ~ normal(0, 1)": (2, 7, "'e' has no value", "draw it"),
     "for t in range(3):\n  T = T - 1": (2, 3, "a parameter, and a loop cannot", "y = T"),
     "for t in range(3):\n  t = 1": (2, 3, "counts the steps", "another name"),
     "for T in range(3):\n  x = 1": (1, 5, "'T' is already defined by a parameter", "another"),

@@ -8,7 +8,7 @@ step. A name that is new in the body is, after the loop, the array of its values
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import partial
 
 from dropcheck.errors import DropcheckError, Problem
@@ -72,19 +72,21 @@ def _define_loop(context: Context, loop: Loop) -> None:
     carried = [at for name, at in names.items() if name in scope]
     new = [at for name, at in names.items() if name not in scope]
     _refuse_names(context, loop, names)
-    size = 1 + sum(_size(part.right) for part in loop.body if isinstance(part, ModelLine))
+    lines = [part for part in loop.body if isinstance(part, ModelLine)]
+    size = 1 + sum(_size(line.right) for line in lines)
     if size * len(steps) > MOST_LOOPED - context.looped:
         raise loop.at.error(
             f"the loops of this claim come to {context.looped + size * len(steps):,} names, "
             f"numbers and signs by here, and {MOST_LOOPED:,} are allowed",
             "take fewer steps, or draw what does not depend on the last step as an array",
         )
+    drawn = {name.name for line in lines if line.drawn for name in line.names}
     outer_carried, outer_missing = scope.carried, scope.missing
     kept: dict[str, list[Value | Later]] = {name.name: [] for name in new}
     for number in steps:
         before = {at: _standing(context, at) for at in carried}
         scope.carried = frozenset(name.name for name in carried)
-        scope.missing = outer_missing | {name.name: _not_yet(name.name) for name in new}
+        scope.missing = outer_missing | {name.name: _not_yet(name.name, drawn) for name in new}
         scope.define(loop.name, context.graph.number(float(number), loop.name.at))
         context.steps += (number,)
         context.looped += size
@@ -170,12 +172,13 @@ def _size(node: Node) -> int:
     return 1 + sum(map(_size, children(node)))
 
 
-def _not_yet(name: str) -> tuple[str, str]:
+def _not_yet(name: str, drawn: Collection[str]) -> tuple[str, str]:
     """What is wrong where a name is used in a body before it has a value."""
+    draw = "draw it on a line above this one, or " if name in drawn else ""
     return (
         f"{name!r} has no value at the first step",
-        f"give it one on a line above the loop, such as {name} = 0: it is then carried from step "
-        "to step",
+        f"{draw}give it a value above the loop, such as {name} = 0: it is then carried from "
+        "step to step",
     )
 
 
