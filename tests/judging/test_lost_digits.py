@@ -160,6 +160,8 @@ EVENTS = [
     ("x ~ gamma(0.001, 1);y ~ normal(log(x) / 1000, 0.01)", "P(y > -0.8) == 1", OPEN),  # false
     ("x ~ gamma(0.001, 1);y ~ normal(log(x) / 1000, 0.01)", "P(y > -0.5) == 0.3935", VERIFIED),
     ("x ~ uniform(0, 1)", "P(1e-3 * ((1e16 + x) - 1e16) <= 0) == 1", OPEN),  # false
+    ("x ~ uniform(0, 1)", "P(x + 0.1 - x - 0.1 == 0) == 1", VERIFIED),
+    ("x ~ normal(0, 20)", "P(1 - tanh(x)**2 >= 0) == 1", VERIFIED),
     ("x ~ normal(30, 1)", "P(sigmoid(x) <= 1) == 1", VERIFIED),
     ("x ~ normal(0, 1)[2];y = where([1, 0] == 1, x, -inf)", "P(softmax(y)[1] == 0) == 1", VERIFIED),
     ("x ~ normal(0, 1)", "P(1 / exp(exp(800 + x)) == 0) == 1", OPEN),  # false

@@ -226,11 +226,12 @@ class Perturbed:
         if dense:
             self._note(place, near, result, apart)
         doubtful = lost | near & (error >= (self.unclear if dense else LARGEST_BOUND))
-        if dense:  # of small numbers, that no digit is left
-            size = np.maximum(np.abs(a), np.abs(b))
+        if dense:  # of small numbers, that no digit is left; what is 0 on one side may be a tie
+            sizes = np.abs(a), np.abs(b)
             own = ALLOWED * (np.abs(left) + np.abs(right))  # others may be far larger
-            no_digit = (size > SMALLEST) & (own >= LARGEST_BOUND * size)
-            doubtful |= near & no_digit & (work(given) != result)
+            no_digit = own >= LARGEST_BOUND * np.maximum(*sizes)
+            both = np.minimum(*sizes) > SMALLEST
+            doubtful |= near & no_digit & both & (work(given) != result)
         gone = [too_small(one, other) for one, other in ((a, c), (b, d))]
         doubtful |= (gone[0] | gone[1]) & (work(given) != result)
         if inputs[0] is not inputs[1]:
