@@ -138,7 +138,7 @@ class LawDraw:
 DrawsMade = Callable[[Step, list[Array], LawDraw], Array]
 
 
-def as_drawn(step: Step, inputs: list[Array], draw: LawDraw) -> Array:  # noqa: ARG001
+def as_drawn(_: Step, inputs: list[Array], draw: LawDraw) -> Array:
     """Draws as they come."""
     return draw(inputs)
 
