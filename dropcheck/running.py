@@ -249,12 +249,12 @@ def _judged_whole(
     if work.deadline.limited:
         return
     if engine is not None:  # machines that need not have the code
-        whole = _elsewhere(jobs, mathematics, engine, work.lost)
+        whole = _by_engine(jobs, mathematics, engine, work.lost)
         yield from ((f"{engine.workers} workers", *one) for one in whole)
     elif work.processes and apart > 1:
         with SpawnedProcesses(apart, work.lost) as executor:
             own = Engine(executor=executor, workers=apart)
-            whole = _elsewhere(jobs, sorted([*mathematics, *code]), own)
+            whole = _by_engine(jobs, sorted([*mathematics, *code]), own)
             yield from ((f"{apart} processes", *one) for one in whole)
     elif work.processes and can_fork() and many:
         after = {place: len(mathematics) - at for at, place in enumerate(mathematics)}
@@ -269,7 +269,7 @@ def _judged_whole(
             yield f"{threads} processes", place, found
 
 
-def _elsewhere(
+def _by_engine(
     jobs: Sequence[Job], places: Sequence[int], engine: Engine, lost: Lost = lambda: None
 ) -> Iterator[tuple[int, list[_Judged] | Begun]]:
     """What an engine makes of jobs; those that it loses are not begun."""
@@ -282,7 +282,7 @@ def _elsewhere(
 
     place_of = {id(jobs[place]): place for place in places}
     judged = shared(
-        judged_elsewhere,
+        judged_in_worker,
         (jobs[place] for place in places),
         engine.workers,
         executor=engine.executor,
@@ -313,7 +313,7 @@ def _light(
     return (done if isinstance(done, Begun) else done.result), saved() - before
 
 
-def judged_elsewhere(job: Job) -> list[_Judged] | Begun:
+def judged_in_worker(job: Job) -> list[_Judged] | Begun:
     """In a worker that knows nothing of this run: the cases of a job, as far as they are light.
 
     Code under test is never heavy: its draws are made by one process.

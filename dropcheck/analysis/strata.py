@@ -88,7 +88,7 @@ class InStratum:
         """The chance of the stratum."""
         return self.stratum.chance
 
-    @np.errstate(all="ignore")  # what is too large to be told is infinite
+    @np.errstate(all="ignore")  # what is too large for float64 is infinite
     def sizes(self, directions: Floats, used: Sequence[int]) -> tuple[Floats, Floats]:
         """Of combinations g, [directions]: √(E[g²; S] · P(S)) and |E[g; S]|."""
         along = directions @ self.means[list(used)]
@@ -290,7 +290,7 @@ class DrawInStrata:
         known = [one for one in found if one is not None]
         return known if len(known) == 2 else []
 
-    @np.errstate(all="ignore")  # what is too large to be told is infinite
+    @np.errstate(all="ignore")  # what is too large for float64 is infinite
     def shared_out(
         self, parts: Sequence[InStratum], directions: Floats, beyond: float
     ) -> Stratified:
@@ -339,7 +339,7 @@ def _between(one: QuantileLevel, other: QuantileLevel) -> Stratum:
     return Stratum(*sorted((one, other), key=lambda level: (level.below, -level.above)))
 
 
-@np.errstate(all="ignore")  # what is too large to be told is infinite
+@np.errstate(all="ignore")  # what is too large for float64 is infinite
 def _gap(sizes: tuple[Floats, Floats], totals: Floats) -> float:
     """How much cutting a stratum could gain at most, as a share of the whole."""
     size, least = sizes

@@ -53,7 +53,7 @@ AveragedQuantity = tuple[Value, Value | None]
 def may_be_undefined(terms: Sequence[AveragedQuantity]) -> Explanation | None:
     """Why some quantity may have no value in a draw; None where all surely have one.
 
-    Nothing is asked of a truth: one that cannot be told does not hold.
+    Nothing is asked of a truth: one that is unknown does not hold.
     """
     asked = [(value, given) for value, given in terms if value.random and not value.truth]
     walked = ordered([value for value, _ in asked])

@@ -34,7 +34,7 @@ class Audited:
             name: _Bound(function) for name, function in self.functions.items() if name in slots
         }
 
-    def elsewhere(self, slots: Mapping[str, Slot]) -> Callable[[], Column] | None:  # noqa: ARG002 - asked of all code
+    def rebuilder(self, slots: Mapping[str, Slot]) -> Callable[[], Column] | None:  # noqa: ARG002 - asked of all code
         """Nowhere: an audit has cases of its own for its processes."""
         return None
 

@@ -56,7 +56,7 @@ class ColumnCode(Protocol):
     def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
         """Its code by slot; slots for which it has none are left out."""
 
-    def elsewhere(self, slots: Mapping[str, Slot]) -> Callable[[], Column] | None:
+    def rebuilder(self, slots: Mapping[str, Slot]) -> Callable[[], Column] | None:
         """What gives its column in another process; None where code is called in this one alone."""
 
 
@@ -100,7 +100,7 @@ def with_columns(
                 continue
             if id(claim.slots) not in bound:
                 code = one.bind(claim.slots)
-                bound[id(claim.slots)] = Column(one.name, code, one.elsewhere(claim.slots))
+                bound[id(claim.slots)] = Column(one.name, code, one.rebuilder(claim.slots))
             column = bound[id(claim.slots)]
             calls = calls_of_slots(claim, graphs)
             chosen = _formats(claim, one, formats)

@@ -111,7 +111,7 @@ class Implementation:
             for name, (shown, function) in found.items()
         }
 
-    def elsewhere(self, slots: Mapping[str, Slot]) -> Callable[[], Column] | None:
+    def rebuilder(self, slots: Mapping[str, Slot]) -> Callable[[], Column] | None:
         """What gives its column in another process; None where code is called in this one alone.
 
         Functions that are handed over have no names to import them by, and the memory of a device

@@ -20,7 +20,7 @@ from dropcheck.vocabulary.laws.standard_numbers import EXPONENTIALS, NORMALS, Fi
 # it never costs more than it could have saved by then.
 LOADING = 0.7e9
 # Seconds of drawing ahead of one case at which it is loaded as soon as some numbers were drawn.
-FORESEEN = 5.0
+EXPECTED_SAVING = 5.0
 # What is compared: so many arrays of so many numbers, among which are hundreds of the tails.
 ARRAYS, NUMBERS = 64, 2**14
 
@@ -35,7 +35,7 @@ def load_where_it_pays(wanted: float) -> bool:
         Whether draws are faster from now on.
     """
     before = NORMALS.fill
-    if saved() >= LOADING or (saved() > 0 and wanted >= FORESEEN):
+    if saved() >= LOADING or (saved() > 0 and wanted >= EXPECTED_SAVING):
         load()
     return NORMALS.fill is not before
 

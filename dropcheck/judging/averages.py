@@ -24,9 +24,9 @@ from dropcheck.inference.interval import Interval, Theta
 from dropcheck.inference.region import decide
 from dropcheck.inference.spread import NetSpread, seen_variance
 from dropcheck.judging.case_run import CaseRun, Judging
+from dropcheck.judging.draw_plan import BOX_SHARE, Direction, DrawPlan, draws_for, target_of
 from dropcheck.judging.evidence.units import looking, planner
 from dropcheck.judging.exactly import exact_quantity
-from dropcheck.judging.foreseen import foreseen
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.limit_theorem import by_limit_theorem
 from dropcheck.judging.look import (
@@ -38,7 +38,7 @@ from dropcheck.judging.look import (
     shown,
     undefined_at_averages,
 )
-from dropcheck.judging.outlook import BOX_SHARE, Direction, Outlook, draws_for, target_of
+from dropcheck.judging.plan_draws import plan_draws
 from dropcheck.judging.rounding.allowance import enclosing, theta_of
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Exact, Method, Verdict
@@ -51,43 +51,43 @@ UNSEEN = 4.0
 
 def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Judging:
     """Judge a function of averages; asks for spans of draws as it goes."""
-    outlook = yield from foreseen(planner(run), compiled, knowledge)
-    if not outlook.calls_enough and run.settings.require is None:
-        bounds = knowledge.bounds(outlook.centres)
-        unseen = [partial(bounds.moved_by, one.weights) for one in outlook.directions]
+    plan = yield from plan_draws(planner(run), compiled, knowledge)
+    if not plan.calls_enough and run.settings.require is None:
+        bounds = knowledge.bounds(plan.centres)
+        unseen = [partial(bounds.moved_by, one.weights) for one in plan.directions]
         return (yield from by_limit_theorem(run, compiled, unseen))
-    if outlook.pilot is not None:
-        broken = run.undefined(outlook.pilot, Method.BLOCK_MEANS, outlook.guarantee, PILOT)
+    if plan.pilot is not None:
+        broken = run.undefined(plan.pilot, Method.BLOCK_MEANS, plan.guarantee, PILOT)
         if broken is not None:
             return broken
-    tally, judged = Tally(outlook.program, outlook.centres), None
-    looks = looking(run, tally, expected=outlook.expected, fewest=outlook.fewest, most=outlook.ends)
+    tally, judged = Tally(plan.program, plan.centres), None
+    looks = looking(run, tally, expected=plan.expected, fewest=plan.fewest, most=plan.ends)
     while (look := (yield from looks.look())) is not None:
         tally = looks.tally
         run.refuse_if_nowhere_defined(tally)
-        broken = run.undefined(tally, Method.BLOCK_MEANS, outlook.guarantee)
+        broken = run.undefined(tally, Method.BLOCK_MEANS, plan.guarantee)
         if broken is not None:
             return broken
-        decided_by = by_calls(_deciding(compiled, outlook, tally), compiled, tally)
-        judged = judge_look(run, compiled, tally, look.alpha, decided_by, outlook.exact_means)
+        decided_by = by_calls(_deciding(compiled, plan, tally), compiled, tally)
+        judged = judge_look(run, compiled, tally, look.alpha, decided_by, plan.exact_means)
         decided = judged is not None and judged.over
         hopeless = judged is None and run.seems_never(tally.draws)
         if decided or hopeless or run.out_of_time():
             break
     if judged is None:
-        return undefined_at_averages(compiled, tally, outlook.guarantee)
-    needed = _more(run, compiled, outlook, judged, tally)
-    finding = shown(run, compiled, judged, tally, outlook.guarantee, needed)
+        return undefined_at_averages(compiled, tally, plan.guarantee)
+    needed = _more(run, compiled, plan, judged, tally)
+    finding = shown(run, compiled, judged, tally, plan.guarantee, needed)
     exact = None  # of numbers whose digits are lost the model's arithmetic may have lost them too
     if not judged.digits_lost:
         exact = exact_quantity(compiled, knowledge, judged.comparison)
     if exact is not None:
         exact = Exact(exact.value * judged.unit, exact.error * judged.unit)
-    hidden = _hidden(run, compiled, outlook, judged, tally) or finding.explanation
+    hidden = _hidden(run, compiled, plan, judged, tally) or finding.explanation
     return replace(finding, exact=exact, explanation=hidden)
 
 
-def _deciding(compiled: Compiled, outlook: Outlook, tally: Tally) -> Decide:
+def _deciding(compiled: Compiled, plan: DrawPlan, tally: Tally) -> Decide:
     """How one comparison is judged at a look."""
     rows = tally.sums / tally.block_values
     comparisons: list[Comparison] = []
@@ -95,14 +95,14 @@ def _deciding(compiled: Compiled, outlook: Outlook, tally: Tally) -> Decide:
     def decided(
         comparison: Comparison, alpha: float, widen: float, rounding: float
     ) -> tuple[Interval, Verdict]:
-        direction = outlook.directions[len(comparisons)]
+        direction = plan.directions[len(comparisons)]
         clipped = tally.clipped[len(comparisons)] if tally.program.clips else None
         comparisons.append(comparison)
-        theta = theta_of(compiled, comparison, outlook.centres)
+        theta = theta_of(compiled, comparison, plan.centres)
         columns = compiled.functional.columns(comparison.looked_at)
-        enclosed = enclosing(compiled, comparison, outlook.centres)
+        enclosed = enclosing(compiled, comparison, plan.centres)
         interval = interval_of(
-            theta, enclosed, rows, tally.block_units, direction, outlook, columns, alpha, clipped
+            theta, enclosed, rows, tally.block_units, direction, plan, columns, alpha, clipped
         )
         if widen > 0:
             rounding = min(rounding, widen / 1000)  # rounding may never decide a claim
@@ -120,7 +120,7 @@ def interval_of(
     rows: Floats,
     block_units: int,
     direction: Direction,
-    outlook: Outlook,
+    plan: DrawPlan,
     columns: Sequence[int],
     alpha: float,
     clipped: Floats | None = None,
@@ -141,7 +141,7 @@ def interval_of(
     box = BOX_SHARE * alpha / len(columns)
     middle, widths = means.copy(), np.zeros(len(means))
     for column in columns:
-        low, high = outlook.spreads[column].interval(rows[:, column], block_units, box)
+        low, high = plan.spreads[column].interval(rows[:, column], block_units, box)
         if not (math.isfinite(low) and math.isfinite(high)):
             return Interval(estimate, -math.inf, math.inf, error)
         middle[column], widths[column] = (low + high) / 2, (high - low) / 2
@@ -166,14 +166,14 @@ def _along(
 
 
 def _more(
-    run: CaseRun, compiled: Compiled, outlook: Outlook, judged: Judged, tally: Tally
+    run: CaseRun, compiled: Compiled, plan: DrawPlan, judged: Judged, tally: Tally
 ) -> float | None:
     """Draws that an undecided case is likely to need beyond those made; infinite where none do."""
     if judged.verdict is not Verdict.INCONCLUSIVE or judged.interval.unmet is not None:
         return None
     rows = tally.sums / tally.block_values
     place = judged.place
-    now = replace(outlook, middle=rows.mean(axis=0), pilot=tally)
+    now = replace(plan, middle=rows.mean(axis=0), pilot=tally)
     target, _ = target_of(compiled, now, place, judged.comparison, judged.widen)
     needed = draws_for(run, compiled, now, place, target)
     if needed >= ENDLESS:
@@ -183,7 +183,7 @@ def _more(
 
 
 def _hidden(
-    run: CaseRun, compiled: Compiled, outlook: Outlook, judged: Judged, tally: Tally
+    run: CaseRun, compiled: Compiled, plan: DrawPlan, judged: Judged, tally: Tally
 ) -> Explanation | None:
     """What unseen values could do to an undecided quantity; None where it is the seen that vary.
 
@@ -197,7 +197,7 @@ def _hidden(
         return None
     if interval.unmet is not None:
         return None
-    direction = outlook.directions[judged.place]
+    direction = plan.directions[judged.place]
     if _of_truths(compiled, judged) or isinstance(direction.spread, NetSpread):
         return None
     rows = tally.sums / tally.block_values @ direction.weights

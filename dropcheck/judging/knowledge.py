@@ -65,7 +65,7 @@ class ExactAverages(ExactMeans):
             off = float(np.abs(own) @ self.left_out[list(self.used)])
         return Spread(exact=lambda draws: of_draw / draws, left_out=off)
 
-    @np.errstate(all="ignore")  # what is too large to be told is infinite
+    @np.errstate(all="ignore")  # what is too large for float64 is infinite
     def _variance(self, weights: Floats, covariance: Floats) -> float:
         deviations = np.sqrt(np.maximum(covariance.diagonal(), 0.0))
         rounding = (EXACT_ROUNDING + self.moments.error) * raised(
@@ -93,13 +93,13 @@ class BoundedAverages:
     sizes: Callable[[float], Floats]
     ends: Callable[[], Floats]
 
-    @np.errstate(all="ignore")  # what is too large to be told is infinite
+    @np.errstate(all="ignore")  # what is too large for float64 is infinite
     def along(self, weights: Floats, order: float) -> float:
         """A bound of the L^p norm of a combination of the integrands: Minkowski's inequality."""
         own = weights != 0
         return float(np.abs(weights[own]) @ self.sizes(order)[own])
 
-    @np.errstate(all="ignore")  # what is too large to be told is infinite
+    @np.errstate(all="ignore")  # what is too large for float64 is infinite
     def ends_along(self, weights: Floats) -> tuple[float, float]:
         """Where the values of a combination of the integrands lie."""
         own = weights != 0
@@ -214,7 +214,7 @@ def _means_alone(compiled: Compiled, used: Sequence[int], integrals: Found) -> E
     return ExactMeans(centres=centres, means=means, errors=errors)
 
 
-@np.errstate(all="ignore")  # what is too large to be told is infinite
+@np.errstate(all="ignore")  # what is too large for float64 is infinite
 def _underflows(exact: ExactAverages, plain: BoundedAverages) -> bool:
     """Whether a variance is too small for a float64, so that 0 may stand for it."""
     small = exact.moments.covariance(1).diagonal() < UNDERFLOW

@@ -30,7 +30,6 @@ from dropcheck.inference.region import decide
 from dropcheck.judging.as_seen import SHARE, as_seen
 from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Judging, not_drawn
 from dropcheck.judging.evidence.units import looking, planner
-from dropcheck.judging.foreseen import CENTRE_DRAWS, PILOT_BLOCKS, PILOT_GROWTH, PILOT_STEPS
 from dropcheck.judging.look import (
     ENDLESS,
     Decide,
@@ -42,6 +41,7 @@ from dropcheck.judging.look import (
     shown,
     undefined_at_averages,
 )
+from dropcheck.judging.plan_draws import CENTRE_DRAWS, PILOT_BLOCKS, PILOT_GROWTH, PILOT_STEPS
 from dropcheck.judging.rounding.allowance import LOOK_ROUNDING, enclosing, theta_of
 from dropcheck.language.graph import Kind, Value, operators, ordered
 from dropcheck.reasons import Explanation, Reason

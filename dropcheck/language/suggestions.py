@@ -121,7 +121,7 @@ def law_hint(name: str) -> str:
         hint = f"{name!r} is a function: write '=' in place of '~'"
     near = hint or slip_of(name, LAWS)
     for law in LAWS.values() if near is None else ():
-        word = slip_of(name, law.elsewhere)
+        word = slip_of(name, law.aliases)
         near = near or (word and f"write {written_law(law)}")
     return near or f"laws are {', '.join(sorted(LAWS))}"
 

@@ -21,15 +21,15 @@ from dropcheck.inference.interval import FEWEST_BLOCKS, student_quantile
 from dropcheck.inference.region import region_floor
 from dropcheck.judging import limit_theorem
 from dropcheck.judging.case_run import DRAWS_WITHOUT_CONDITION, FEWEST_DRAWS, CaseRun
+from dropcheck.judging.draw_plan import smallest_seen
 from dropcheck.judging.events import certainty, counting
 from dropcheck.judging.events.counting import by_averages
 from dropcheck.judging.exactly import known_exception
-from dropcheck.judging.foreseen import foreseen
 from dropcheck.judging.judge import run_case
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.laws.by_relation import counting_of
 from dropcheck.judging.look import ENDLESS, judge_look, why_endless
-from dropcheck.judging.outlook import smallest_seen
+from dropcheck.judging.plan_draws import plan_draws
 from dropcheck.judging.prepared import Prepared
 from dropcheck.judging.quantiles.pilot_sample import piloted as sampled
 from dropcheck.judging.quantiles.pilot_sample import reach_of
@@ -157,31 +157,31 @@ def _of_averages(
     run: CaseRun, compiled: Compiled, knowledge: Knowledge
 ) -> Generator[Request, SpanSums, Forecast]:
     """Where the model bounds moments: what it says, or a pilot's spread and the bounds."""
-    outlook = yield from foreseen(run, compiled, knowledge)
-    if not outlook.calls_enough and run.settings.require is None:
+    plan = yield from plan_draws(run, compiled, knowledge)
+    if not plan.calls_enough and run.settings.require is None:
         return (yield from _of_limit_theorem(run, compiled))
-    tally = outlook.pilot
+    tally = plan.pilot
     if tally is None:  # what a draw takes is not known before there is one
-        tally = Tally(outlook.program, outlook.centres)
+        tally = Tally(plan.program, plan.centres)
         yield from run.draw_until(tally, PILOT, 1)
-    result = _of_pilot(run, outlook.program, outlook.most, tally, outlook.guarantee)
-    if outlook.pilot is None:  # a run has none
+    result = _of_pilot(run, plan.program, plan.most, tally, plan.guarantee)
+    if plan.pilot is None:  # a run has none
         result = replace(result, piloted=0.0)
     undefined = undefined_draws(tally)
     if undefined is not None:  # a pilot sees it, or the first look
-        ends = _in_spans(outlook.fewest, result) if outlook.pilot is None else tally.drawn
+        ends = _in_spans(plan.fewest, result) if plan.pilot is None else tally.drawn
         return replace(result, explanation=undefined, ends=ends)
-    if outlook.scale is None:
+    if plan.scale is None:
         return replace(result, explanation=why_undefined(compiled, tally), ends=_given_up(run))
 
     def smallest(most: int) -> float | None:
-        share = _last_share(outlook.fewest, most, run.alpha)
-        return smallest_seen(run, compiled, outlook, most, share)
+        share = _last_share(plan.fewest, most, run.alpha)
+        return smallest_seen(run, compiled, plan, most, share)
 
-    result = replace(result, scale=outlook.scale, smallest=smallest)
-    if outlook.endless is not None:
-        return _decided_after(result, ENDLESS, outlook.endless, outlook.ends)
-    return _decided_after(result, outlook.expected)
+    result = replace(result, scale=plan.scale, smallest=smallest)
+    if plan.endless is not None:
+        return _decided_after(result, ENDLESS, plan.endless, plan.ends)
+    return _decided_after(result, plan.expected)
 
 
 def _of_limit_theorem(run: CaseRun, compiled: Compiled) -> Generator[Request, SpanSums, Forecast]:
@@ -236,7 +236,7 @@ def _of_counts(
     pilot = None
     if isinstance(claim, Proportion):
         pilot = yield from counting.piloted(run, claim, counted)
-        in_strata = by_averages(run, counted.program, pilot.foreseen.expected)
+        in_strata = by_averages(run, counted.program, pilot.plan.expected)
         if in_strata is not None:
             return (yield from _of_averages(run, *in_strata))
         program, most, tally = pilot.program, pilot.most, pilot.tally
@@ -256,7 +256,7 @@ def _of_counts(
     if undefined is not None:
         return replace(result, explanation=undefined, ends=_in_spans(fewest, result))
     share = certainty.seen_draws(counted, tally) / tally.drawn
-    share = share if pilot is None else pilot.foreseen.shown
+    share = share if pilot is None else pilot.plan.shown
     if not share:
         why = Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
         return replace(result, explanation=why, ends=_given_up(run))
@@ -281,8 +281,8 @@ def _of_counts(
         return None if seen is None else max(seen, floor)
 
     result = replace(result, scale=pilot.scale, smallest=smallest)
-    draws = max(pilot.foreseen.expected, min(FEWEST_DRAWS, most))
-    return _decided_after(result, draws, pilot.foreseen.endless, pilot.foreseen.ends)
+    draws = max(pilot.plan.expected, min(FEWEST_DRAWS, most))
+    return _decided_after(result, draws, pilot.plan.endless, pilot.plan.ends)
 
 
 def _of_laws(

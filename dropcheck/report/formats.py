@@ -33,7 +33,7 @@ class Format:
     shows_interruption: bool = False  # whether it says that a run was interrupted
     shows_curves: bool = False  # whether it shows the curves that `--plot` asks for
     needs: str | None = None  # a library that may be missing
-    elsewhere: tuple[str, ...] = ()  # what it may be called instead, beside its ending
+    aliases: tuple[str, ...] = ()  # what it may be called instead, beside its ending
 
     def make(self, report: Report) -> str | bytes:
         """The report in this format."""
@@ -59,7 +59,7 @@ FORMATS: Mapping[str, Format] = {
         purpose="programs: every number, schema 1; always valid JSON, unknown values are null",
         function="json_report.json_report",
         ending=".json",
-        elsewhere=("yaml", "yml"),  # JSON is YAML too
+        aliases=("yaml", "yml"),  # JSON is YAML too
         shows_problems=True,
         shows_interruption=True,
     ),
@@ -67,7 +67,7 @@ FORMATS: Mapping[str, Format] = {
         purpose="continuous integration, in the form that pytest writes",
         function="junit.junit_report",
         ending=".xml",
-        elsewhere=("junitxml", "junit-xml"),
+        aliases=("junitxml", "junit-xml"),
         shows_problems=True,
         shows_interruption=True,
     ),
@@ -149,7 +149,7 @@ def format_hint(name: str) -> str | None:
     ("did you mean 'markdown'?", "write it to a file: '-o FILE.html'", None)
     """
     for known, form in FORMATS.items():
-        if name.lower().lstrip(".") in (known, (form.ending or "")[1:], *form.elsewhere):
+        if name.lower().lstrip(".") in (known, (form.ending or "")[1:], *form.aliases):
             if form.printed:
                 return f"did you mean {known!r}?"
             return f"write it to a file: '-o {form.file or f'FILE{form.ending}'}'"

@@ -147,9 +147,9 @@ class Function:
     with_sizes: PolynomialRule | None = None  # a polynomial in its arguments and in sizes of such
     # a command, or what stands before, between and after the arguments; "" is the name upright
     latex: str | tuple[str, ...] = ""
-    elsewhere: tuple[str, ...] = ()  # what it is called in papers and in other libraries
+    aliases: tuple[str, ...] = ()  # what it is called in papers and in other libraries
     written: str = ""  # how it is written, where it is not called by its name
-    truth: bool = False  # yields 1 or 0 (or NaN, where that cannot be told)
+    truth: bool = False  # yields 1 or 0 (or NaN, where that is unknown)
     indicator: bool = False  # yields 1 or 0, though it is no truth
     takes_truth: bool = False
     of_shape: bool = False  # its value follows from the shape of its argument alone

@@ -78,7 +78,7 @@ class Law(Distribution):
     # of vectors: the law of one element, and its arguments from fixed ones, each for all elements
     element: tuple[Law, Callable[..., tuple[Any, ...]]] | None = None
 
-    elsewhere: tuple[str, ...] = ()  # what it is called in papers and in other libraries
+    aliases: tuple[str, ...] = ()  # what it is called in papers and in other libraries
     note: str = ""  # what may surprise those who know it from elsewhere
 
     @property

@@ -91,7 +91,7 @@ class Operator:
     quantile: bool = False  # of its level, or of the one that it takes as its last operand
     level: float | None = None
     probability: bool = False
-    elsewhere: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
     of_elements: str = ""
     of_pairs: bool = False  # of one vector alone: the matrix of all pairs of its elements
     mistaken_for: str = ""  # the operator that a slip of the pen puts in its place
@@ -174,49 +174,49 @@ _ENTRIES = (
     Operator(
         name="E", summary="mean", operands=_ONE, averages=("u", "uu"), for_size=("uu",),
         value=lambda averages: averages.mean("u"), size=_root_mean_square, of_elements="mean",
-        elsewhere=("average", "avg", "ev", "expect", "expectation", "expected", "mean"),
+        aliases=("average", "avg", "ev", "expect", "expectation", "expected", "mean"),
     ),
     Operator(
         name="Var", summary="variance", operands=_ONE, averages=("u", "uu"),
         value=lambda averages: averages.variance("u"), size=lambda averages: averages.square("u"),
-        ends=(0.0, math.inf), of_elements="var", mistaken_for="Std", elsewhere=("V", "variance"),
+        ends=(0.0, math.inf), of_elements="var", mistaken_for="Std", aliases=("V", "variance"),
     ),
     Operator(
         name="Std", summary="standard deviation", operands=_ONE, averages=("u", "uu"),
         value=lambda averages: np.sqrt(np.maximum(averages.variance("u"), 0)),
         size=_root_mean_square,
         ends=(0.0, math.inf), of_elements="std", mistaken_for="Var",
-        elsewhere=("sd", "stddev", "stdev"),
+        aliases=("sd", "stddev", "stdev"),
     ),
     Operator(
         name="Cov", summary="covariance", operands=_TWO, averages=_PAIRED, for_size=("uu", "vv"),
-        value=_covariance, elsewhere=("covariance",), of_pairs=True,
+        value=_covariance, aliases=("covariance",), of_pairs=True,
         size=lambda averages: np.sqrt(averages.square("u") * averages.square("v")),
     ),
     Operator(
         name="Corr", summary="correlation", operands=_TWO, averages=_PAIRED, value=_correlation,
-        size=_unit, ends=(-1.0, 1.0), elsewhere=("correlation",), of_pairs=True,
+        size=_unit, ends=(-1.0, 1.0), aliases=("correlation",), of_pairs=True,
     ),
     Operator(
         name=PROBABILITY, summary="probability", operands=("event",), averages=_ONE,
         probability=True,
         value=lambda averages: averages.mean("u"),  # the middle of an event that is likely is 1
-        size=_unit, elsewhere=("pr", "prob", "probability"),
+        size=_unit, aliases=("pr", "prob", "probability"),
     ),
     Operator(
         name="Skew", summary="standardised third moment", operands=_ONE,
-        averages=("u", "uu", "uuu"), value=_skewness, size=_unit, elsewhere=("skewness",),
+        averages=("u", "uu", "uuu"), value=_skewness, size=_unit, aliases=("skewness",),
     ),
     Operator(
         name="Kurt", summary="standardised fourth moment; a normal's is 3", operands=_ONE,
-        averages=("u", "uu", "uuu", "uuuu"), elsewhere=("kurtosis",),
+        averages=("u", "uu", "uuu", "uuuu"), aliases=("kurtosis",),
         ends=(1.0, math.inf),  # Jensen's inequality
         value=_kurtosis, size=lambda averages: np.abs(_kurtosis(averages)),
     ),
     Operator(
         name="Quantile", summary="any value q with P(u < q) ≤ p ≤ P(u ≤ q)",
         operands=("u", "p"), averages=(), quantile=True, of_elements="quantile",
-        elsewhere=("percentile",),
+        aliases=("percentile",),
     ),
     Operator(
         name="Median", summary="quantile of level 1/2", operands=_ONE, averages=(),
@@ -250,4 +250,4 @@ def hint_for(name: str) -> str | None:
     >>> hint_for("correlation")
     'write Corr(u, v)'
     """
-    return next((one.hint for one in OPERATORS.values() if name in one.elsewhere), None)
+    return next((one.hint for one in OPERATORS.values() if name in one.aliases), None)

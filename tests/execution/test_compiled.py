@@ -218,9 +218,9 @@ def test_it_is_loaded_once_it_pays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiled, "load", lambda: loads.append(1))
     compiled.load_where_it_pays(1000.0)  # nothing is drawn that it knows
     NORMALS.saved = compiled.LOADING / 2
-    compiled.load_where_it_pays(compiled.FORESEEN / 2)
+    compiled.load_where_it_pays(compiled.EXPECTED_SAVING / 2)
     assert not loads
-    compiled.load_where_it_pays(compiled.FORESEEN)
+    compiled.load_where_it_pays(compiled.EXPECTED_SAVING)
     EXPONENTIALS.saved = compiled.LOADING / 2
     compiled.load_where_it_pays(0.0)
     assert len(loads) == 2

@@ -104,7 +104,7 @@ class Own:
     def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
         return dict.fromkeys(slots, self)
 
-    def elsewhere(self, slots: Mapping[str, Slot]) -> None:
+    def rebuilder(self, slots: Mapping[str, Slot]) -> None:
         """Nowhere."""
 
     def held(self) -> AbstractContextManager[None]:

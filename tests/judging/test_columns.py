@@ -94,7 +94,7 @@ class Own:
     def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
         return {name: OwnCode(draw) for name, draw in self.code.items() if name in slots}
 
-    def elsewhere(self, slots: Mapping[str, Slot]) -> None:
+    def rebuilder(self, slots: Mapping[str, Slot]) -> None:
         """Nowhere."""
 
 

@@ -259,7 +259,7 @@ def test_rounding_decides_no_strict_inequality(model: str, claim: str, verdict: 
 def test_without_a_look_elsewhere_false_events_are_verified(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(digits_left, "_elsewhere", lambda *_: ({}, ()))
+    monkeypatch.setattr(digits_left, "_by_reference", lambda *_: ({}, ()))
     assert judged("x ~ normal(30, 1)", "P(tanh(x) >= 1) == 1").verdict is VERIFIED
 
 

@@ -10,7 +10,7 @@ import pytest
 from trials import alarm, entry, judged, registry_of, repeated, tried
 
 from dropcheck.analysis import strata
-from dropcheck.judging import foreseen
+from dropcheck.judging import plan_draws
 from dropcheck.results import Guarantee, Verdict
 from dropcheck.settings import Settings
 
@@ -103,7 +103,7 @@ def test_threads_change_nothing() -> None:
 
 
 def test_what_strata_are_for_is_out_of_reach_without_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(foreseen, "outlook_in_strata", lambda *_: None)
+    monkeypatch.setattr(plan_draws, "plan_in_strata", lambda *_: None)
     model, quantity, truth = CARRIED_BY_FEW[2]
     result = judged(model, f"{quantity} == {truth}", most=1_000_000)
     assert result.verdict is Verdict.INCONCLUSIVE

@@ -119,7 +119,7 @@ def test_words_of_others_are_none_of_ours() -> None:
     ours = {*FUNCTIONS, *OPERATORS, *OF_LAWS}
     over_the_law = {"median", "quantile"}  # asked of operators, where a draw is one number
     assert set(OTHER_WORDS) & ours <= over_the_law
-    named = {name for one in FUNCTIONS.values() for name in one.elsewhere}
+    named = {name for one in FUNCTIONS.values() for name in one.aliases}
     assert not set(OTHER_WORDS) & named
     # what a hint calls is there
     words = ours | set(LAWS) | {"e", "pi"}
@@ -164,7 +164,7 @@ def test_what_is_not_there_has_a_way_round(line: str, column: int, hint: str) ->
 
 def test_hints_name_what_is_there() -> None:
 
-    others = [name for law in LAWS.values() for name in law.elsewhere]
+    others = [name for law in LAWS.values() for name in law.aliases]
     assert len(others) == len({*others})
     assert not set(others) & set(LAWS)
     assert not set(_NO_LAWS) & (set(LAWS) | set(FUNCTIONS))

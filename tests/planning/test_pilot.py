@@ -8,8 +8,8 @@ import pytest
 from trials import entry, registry_of
 
 from dropcheck.inference.interval import RAREST_SEEN
-from dropcheck.judging.foreseen import PILOT_BLOCKS
 from dropcheck.judging.judge import run_case
+from dropcheck.judging.plan_draws import PILOT_BLOCKS
 from dropcheck.judging.prepared import Prepared, prepare
 from dropcheck.planning.forecast import forecast
 from dropcheck.results import CaseResult, Guarantee, Verdict

@@ -18,13 +18,13 @@ from dropcheck.inference.region import decide, widening
 from dropcheck.judging.averages import judge_averages
 from dropcheck.judging.case_of_code import of_calls
 from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding, Judging
+from dropcheck.judging.draw_plan import fewest_that
 from dropcheck.judging.events import certainty
 from dropcheck.judging.evidence.units import looking, planner
 from dropcheck.judging.exactly import exact_probability, of_proportion
-from dropcheck.judging.foreseen import outlook_in_strata
 from dropcheck.judging.knowledge import Knowledge, knowledge_of
 from dropcheck.judging.look import ENDLESS, more, planned
-from dropcheck.judging.outlook import fewest_that
+from dropcheck.judging.plan_draws import plan_in_strata
 from dropcheck.judging.rounding.allowance import LOOK_ROUNDING
 from dropcheck.reasons import Reason
 from dropcheck.results import Exact, Guarantee, Method, Region, Verdict
@@ -49,7 +49,7 @@ PLANNED_BLOCKS = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Foreseen:
+class EventPlan:
     """What is known of counts before they are made, by the model or by a pilot.
 
     A verdict is expected after `expected` draws, and `shown` is the share of the draws that count.
@@ -65,12 +65,12 @@ class Foreseen:
 
 @dataclass(frozen=True, slots=True)
 class CountedPilot:
-    """A pilot of a probability, what is foreseen, and the region that it must lie in."""
+    """A pilot of a probability, the draws that are planned, and the region that it must lie in."""
 
     program: Program
     most: int
     tally: Tally
-    foreseen: Foreseen
+    plan: EventPlan
     region: Region
     widen: float
     scale: float
@@ -95,16 +95,16 @@ def piloted(
     while True:
         yield from run.draw_until(pilot, PILOT, wanted)
         run.refuse_if_nowhere_defined(pilot)
-        foreseen = known or _by_pilot(run, claim, counted, pilot, region, widen, most)
+        plan = known or _by_pilot(run, claim, counted, pilot, region, widen, most)
         wanted = PILOT_GROWTH * pilot.drawn
-        open_ended = known is None and foreseen.expected >= ENDLESS
+        open_ended = known is None and plan.expected >= ENDLESS
         if not open_ended or wanted > most * MOST_PILOT or run.out_of_time():
             break
     return CountedPilot(
-        program=whole.in_blocks(min(foreseen.expected, foreseen.ends) // PLANNED_BLOCKS),
+        program=whole.in_blocks(min(plan.expected, plan.ends) // PLANNED_BLOCKS),
         most=most,
         tally=pilot,
-        foreseen=foreseen,
+        plan=plan,
         region=region,
         widen=widen,
         scale=scale,
@@ -120,20 +120,20 @@ def _by_pilot(
     region: Region,
     widen: float,
     most: int,
-) -> Foreseen:
+) -> EventPlan:
     expected = 1
     if not pilot.undefined and certainty.seen_in(counted, pilot):
         interval = interval_of(claim, counted, pilot, run.alpha)
         likely = _to_plan_by(claim, counted, interval, pilot)
         expected = planned(pilot.drawn, likely, region, widen, run.alpha * budget.PLANNED)
     shown = certainty.seen_draws(counted, pilot) / max(pilot.drawn, 1)
-    return Foreseen(expected, most, shown)
+    return EventPlan(expected, most, shown)
 
 
 def _by_model(
     run: CaseRun, claim: Proportion, exact: Exact, region: Region, scale: float, most: int
-) -> Foreseen | None:
-    """What is foreseen where the probability is known; None where that of the condition is not."""
+) -> EventPlan | None:
+    """The draws that are planned where the probability is known, and that of the condition."""
     condition = None if claim.condition is None else exact_probability(claim.condition, None)
     shown = 1.0 if condition is None else condition.value
     if claim.condition is not None and (condition is None or not shown > condition.error):
@@ -141,11 +141,11 @@ def _by_model(
     sharpness = run.sharpness(scale)
     if not region.strict_end_within(exact.value, exact.error + _rounding(claim)):
         expected = _to_decide(run, claim, exact, shown, region, widening(region, sharpness))
-        return Foreseen(expected, most, shown, Reason.TOO_FINE)
+        return EventPlan(expected, most, shown, Reason.TOO_FINE)
     # as many as decide where the ends are closed show how near the probability is
     closed = Region(region.low, region.high)
     ends = min(_to_decide(run, claim, exact, shown, closed, sharpness), most)
-    return Foreseen(ENDLESS, ends, shown)
+    return EventPlan(ENDLESS, ends, shown)
 
 
 def _to_decide(
@@ -215,7 +215,7 @@ def by_proportion(run: CaseRun, claim: Proportion, counted: Counted) -> Judging:
     """One bare probability of an event that is one truth a draw: exact binomial intervals."""
     plan = planner(run)
     pilot = yield from piloted(plan, claim, counted)
-    averages = by_averages(plan, counted.program, pilot.foreseen.expected)
+    averages = by_averages(plan, counted.program, pilot.plan.expected)
     if averages is not None:
         return (yield from judge_averages(run, *averages))
     program, region, widen = pilot.program, pilot.region, pilot.widen
@@ -226,9 +226,9 @@ def by_proportion(run: CaseRun, claim: Proportion, counted: Counted) -> Judging:
     looks = looking(
         run,
         tally,
-        expected=pilot.foreseen.expected,
+        expected=pilot.plan.expected,
         fewest=FEWEST_DRAWS,
-        most=pilot.foreseen.ends,
+        most=pilot.plan.ends,
         counted=True,
     )
     while (look := (yield from looks.look())) is not None:
@@ -305,11 +305,11 @@ def by_averages(run: CaseRun, program: Program, expected: int) -> tuple[Compiled
     required = run.settings.require
     if required is not None and not knowledge.guarantee.as_strong_as(Guarantee(required)):
         return None
-    outlook = outlook_in_strata(run, compiled, knowledge)
-    if outlook is None:
+    plan = plan_in_strata(run, compiled, knowledge)
+    if plan is None:
         return None
-    beyond = expected > most and outlook.expected <= outlook.most
-    if not beyond and SAVING * outlook.expected * outlook.program.cost > expected * program.cost:
+    beyond = expected > most and plan.expected <= plan.most
+    if not beyond and SAVING * plan.expected * plan.program.cost > expected * program.cost:
         return None
     kept = run.prepared.in_strata[0]
     if kept is None:

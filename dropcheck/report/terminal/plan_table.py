@@ -84,7 +84,7 @@ def counts(plan: Plan) -> dict[str, int]:
 def summary_parts(plan: Plan) -> tuple[str, ...]:
     """What a run would take: cases, draws, seconds, threads, and what the pilots took."""
     cases = counts(plan)
-    others = {"beyond": "beyond it", "doubtful": "may take more", "unknown": "cannot be told"}
+    others = {"beyond": "beyond it", "doubtful": "may take more", "unknown": "unknown"}
     rest = "".join(f", {cases[name]} {words}" for name, words in others.items() if cases[name])
     return (
         *(("interrupted",) if plan.interrupted else ()),

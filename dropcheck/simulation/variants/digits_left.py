@@ -16,17 +16,17 @@ from dropcheck.simulation.integrands import Term, filled
 from dropcheck.simulation.program import Program
 from dropcheck.simulation.variants import step_by_step
 from dropcheck.simulation.variants.beyond_float64 import LARGEST
-from dropcheck.simulation.variants.elsewhere import (
-    OFTEN,
-    draws_of,
-    not_believed,
-    places_of,
-)
 from dropcheck.simulation.variants.perturbed import (
     ALLOWED,
     MOVED_SHARE,
     Perturbed,
     Spurious,
+)
+from dropcheck.simulation.variants.reference_draws import (
+    OFTEN,
+    draws_of,
+    not_believed,
+    places_of,
 )
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.jumps import LARGEST_BOUND
@@ -70,34 +70,34 @@ def _watched(
         held = program.registers(generator, draws, watch, drawn=watch.drawn)
         if not watch.near:
             return held, watch
-        spurious, untold = _elsewhere(program, signs, draws, watch)
-        if spurious or untold:
+        spurious, unclear_places = _by_reference(program, signs, draws, watch)
+        if spurious or unclear_places:
             generator.bit_generator.state = state
-            watch = Perturbed(signs, unclear, spurious, untold=untold)
+            watch = Perturbed(signs, unclear, spurious, unclear_places=unclear_places)
             held = program.registers(generator, draws, watch, drawn=watch.drawn)
     return held, watch
 
 
-def _elsewhere(
+def _by_reference(
     program: Program, signs: np.random.Generator, draws: int, here: Perturbed
 ) -> tuple[Spurious, set[int]]:
-    """What rounding makes of comparisons and steps that are near a jump, as draws elsewhere say.
+    """What rounding makes of comparisons and steps that are near a jump, as reference draws say.
 
     And comparisons of which no draws say anything, as a part is lost in most.
     """
     spurious: dict[int, list[float]] = {}
-    told = dict(here.told)
+    clear_share = dict(here.clear_share)
     for where in places_of(program):
         made = partial(draws_of, generator=signs, draws=draws, where=where)
-        other = Perturbed(signs, LARGEST_BOUND, elsewhere=made, asked=here.near)
+        other = Perturbed(signs, LARGEST_BOUND, reference=made, asked=here.near)
         with suppress(DropcheckError):  # random arguments may take no such values
             program.registers(signs, draws, other, drawn=other.drawn)
         for place, found in other.near.items():
             spurious.setdefault(place, []).extend(not_believed(here.near[place], found))
-        for place, share in other.told.items():
-            told[place] = max(share, told.get(place, 0.0))
+        for place, share in other.clear_share.items():
+            clear_share[place] = max(share, clear_share.get(place, 0.0))
     believed = {place: truths for place, truths in spurious.items() if truths}
-    return believed, {place for place, share in told.items() if share <= OFTEN}
+    return believed, {place for place, share in clear_share.items() if share <= OFTEN}
 
 
 def unclear_in(

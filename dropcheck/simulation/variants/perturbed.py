@@ -26,7 +26,7 @@ from dropcheck.simulation.variants.beyond_float64 import (
     unless_too_large,
     unless_too_small,
 )
-from dropcheck.simulation.variants.elsewhere import OFTEN, Near, can_be_moved
+from dropcheck.simulation.variants.reference_draws import OFTEN, Near, can_be_moved
 from dropcheck.vocabulary import defined_where, jumps
 from dropcheck.vocabulary.function import (
     Array,
@@ -70,18 +70,18 @@ class Perturbed:
         generator: np.random.Generator,
         unclear: float | None = None,
         spurious: Spurious | None = None,
-        elsewhere: Callable[[Step], Array] | None = None,
+        reference: Callable[[Step], Array] | None = None,
         asked: Mapping[int, Near] | None = None,
-        untold: Collection[int] = (),
+        unclear_places: Collection[int] = (),
     ) -> None:
         self.generator = generator
         self.unclear = unclear
         self.moved: dict[int, Array] = {}
         self.near: dict[int, Near] = {}  # by register
         self._spurious = spurious or {}
-        self._elsewhere = elsewhere  # makes draws here
-        self.told: dict[int, float] = {}  # in which share of draws no part of a step is lost
-        self._untold = untold  # comparisons that lose a part in most draws, here and elsewhere
+        self._reference = reference  # makes draws in place of those of laws
+        self.clear_share: dict[int, float] = {}  # of draws in which no part of a step is lost
+        self._unclear_places = unclear_places  # comparisons that lose a part in most draws
         self._asked = asked  # whose results are looked for; None: of those near here
         # what is made of draws from continuous laws, or is no rational function of draws
         self.dense: set[int] = set()
@@ -110,8 +110,8 @@ class Perturbed:
 
     def drawn(self, step: Step, inputs: list[Array], draw: LawDraw) -> Array:
         """Draws as they stand; beside them, those of arguments that are a little off."""
-        if self._elsewhere is not None and can_be_moved(step.value):
-            result = other = self._elsewhere(step)
+        if self._reference is not None and can_be_moved(step.value):
+            result = other = self._reference(step)
         else:
             each = zip(step.inputs, step.value.inputs, inputs, strict=True)
             given = [self._given(*one) for one in each]
@@ -236,7 +236,7 @@ class Perturbed:
         doubtful |= (gone[0] | gone[1]) & (work(given) != result)
         if inputs[0] is not inputs[1]:
             doubtful |= gone[0] & gone[1]
-        if not dense or place in self._untold:
+        if not dense or place in self._unclear_places:
             doubtful |= near & self._lossy.get(place, False) & (work(given) != result)
         for truth in self._spurious.get(place, ()):
             doubtful |= near & (result == truth)
@@ -257,16 +257,16 @@ class Perturbed:
     def _note(self, place: int, near: Array, result: Array, of: Array) -> None:
         """Keep how often a step is near a jump, and how often it is clearly of other results.
 
-        Elsewhere, in draws in which no part is lost.
+        Of reference draws, those count in which no part is lost.
         """
-        clear = ~near & np.isfinite(of)  # elsewhere what it is of may have no value
+        clear = ~near & np.isfinite(of)  # what it is of may have no value there
         sound = ~self._lossy.get(place, np.zeros(1, dtype=np.bool_))
-        told = self.told[place] = float(sound.mean())
+        sound_share = self.clear_share[place] = float(sound.mean())
         share = 1.0
         if self._asked is not None:
-            if told <= OFTEN:
+            if sound_share <= OFTEN:
                 return
-            near, clear, share = near & sound, clear & sound, told
+            near, clear, share = near & sound, clear & sound, sound_share
             results = list(self._asked[place][1]) if place in self._asked else []
         else:
             results = np.unique(np.broadcast_to(result, near.shape)[near])[:FEW].tolist()
@@ -292,7 +292,7 @@ class Perturbed:
         for one in self._spurious.get(place, ()):
             over = np.where(low != result, low, high)
             other = np.where(near & (result == one), over, other)
-        if place in self._untold:
+        if place in self._unclear_places:
             other = np.where(near & self._lossy.get(place, False), work(given), other)
         return other
 

@@ -170,7 +170,7 @@ def enclosed(array: Any, box: Floats) -> Affine:
     )
 
 
-@np.errstate(all="ignore")  # what is too large to be told is infinite
+@np.errstate(all="ignore")  # what is too large for float64 is infinite
 def made(
     value: Floats,
     slopes: Floats,

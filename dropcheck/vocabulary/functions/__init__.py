@@ -81,6 +81,6 @@ def hint_for(name: str) -> str | None:
     if name in OTHER_WORDS:
         return OTHER_WORDS[name]
     for function in (*FUNCTIONS.values(), *SIGNS.values(), *OF_LAWS.values()):
-        if name in function.elsewhere or (name == function.name and name in SIGNS):
+        if name in function.aliases or (name == function.name and name in SIGNS):
             return f"write {function.usage}"
     return None

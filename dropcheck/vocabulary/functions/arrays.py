@@ -296,7 +296,7 @@ _FILLED: dict[str, Any] = {  # `ones(2, 3)` or `ones([2, 3])`
 ARRAYS = (
     entry("size", lambda x: np.array([float(math.prod(x.shape[:-1]))]), "number of elements",
           unknown, BY_HULL, shape=lambda _shapes, _options: (), of_shape=True,
-          elsewhere=("len",)),
+          aliases=("len",)),
     entry("shape", lambda x: np.array(x.shape[:-1], dtype=np.float64)[:, None],
           "lengths of the axes", unknown, BY_HULL, shape=_shape_of_shape, of_shape=True),
     entry("one_hot", _one_hot, "1 at index i of n, else 0", hulls.within(0.0, 1.0), growth.BY_HULL,
@@ -309,7 +309,7 @@ ARRAYS = (
     TAKE,
     entry("concat", _concat, "one after the other, along the last axis unless axis says otherwise",
           picking, REARRANGED, parameters=_SEVERAL, shape=_concat_shape, moves=True,
-          elsewhere=("cat", "concatenate"), polynomial=linear_maps.concat,
+          aliases=("cat", "concatenate"), polynomial=linear_maps.concat,
           defined=defined_where.REARRANGED),
     entry("stack", _stack, "side by side along a new axis, the last unless axis says otherwise",
           picking, REARRANGED, parameters=_SEVERAL, shape=_stack_shape, moves=True,
@@ -320,7 +320,7 @@ ARRAYS = (
 FIXED = (
     entry("arange", lambda *, n: np.arange(float(count(n, "n")))[:, None], "0, 1, …, n−1",
           unknown, BY_HULL, parameters=(option("n"),), shape=_arange_shape, vector=True,
-          elsewhere=("range",)),
+          aliases=("range",)),
     entry("linspace", lambda a, b, *, n: np.linspace(a, b, count(n, "n"), axis=0),
           "n numbers from a to b, both ends in, evenly spaced", unknown,
           growth.Growth(growing.Picked(0, smooth=False)),
@@ -335,5 +335,5 @@ FIXED = (
           defined=defined_where.REARRANGED),
     entry("eye", lambda *, n: np.eye(count(n, "n"))[:, :, None], "identity matrix of n rows",
           unknown, BY_HULL, parameters=(option("n"),),
-          shape=lambda _shapes, options: (count(options["n"], "n"),) * 2, elsewhere=("identity",)),
+          shape=lambda _shapes, options: (count(options["n"], "n"),) * 2, aliases=("identity",)),
 )  # fmt: skip

@@ -281,14 +281,14 @@ def _product_cost(shape: Shape, inputs: Sequence[Shape]) -> float:
 MATMUL = entry(
     "matmul", _matmul, "product of matrices", hulls.matrix_product, growth.MATRIX_PRODUCT,
     parameters=PAIR, shape=lambda shapes, _options: matmul(*shapes), cost=_product_cost,
-    written="a @ b", elsewhere=("bmm", "mm"), bilinear=True, polynomial=algebra.matmul,
+    written="a @ b", aliases=("bmm", "mm"), bilinear=True, polynomial=algebra.matmul,
     defined=defined_where.SUM_OF_PRODUCTS,
 )  # fmt: skip
 TRANSPOSE = entry(
     ".T", lambda x: np.swapaxes(x, -3, -2), "the last two axes change places",
     hulls.picking, growth.same_size(elements.Moved(_swapped_axes)),
     shape=lambda shapes, _options: transpose(*shapes), view=True, moves=True, rearranges=True,
-    written="A.T", elsewhere=("swapaxes", "matrix_transpose"), polynomial=linear_maps.swapped,
+    written="A.T", aliases=("swapaxes", "matrix_transpose"), polynomial=linear_maps.swapped,
     defined=defined_where.REARRANGED,
 )  # fmt: skip
 
@@ -308,14 +308,14 @@ ARRAYS = (
           defined=defined_where.PRODUCT),
     entry("trace", lambda x: np.einsum("...iin->...n", x), "sum of the diagonal", unknown,
           growth.Growth(sums.Trace()), shape=_NUMBER, latex=r"\operatorname{tr}",
-          elsewhere=("tr",), polynomial=algebra.trace, degree=LINEAR,
+          aliases=("tr",), polynomial=algebra.trace, degree=LINEAR,
           defined=defined_where.ARITHMETIC),
     entry("det", _of_each(np.linalg.det), "determinant", unknown,
           growth.Growth(elements.Determinant()), shape=_NUMBER, cost=decomposition, latex=r"\det",
           polynomial=algebra.determinant,
           defined=defined_where.ARITHMETIC),
     entry("inv", _of_each(np.linalg.inv, singular=True), "inverse matrix", unknown, BY_HULL,
-          **_MATRIX, elsewhere=("inverse",),
+          **_MATRIX, aliases=("inverse",),
           defined=defined_where.INVERSE),
     entry("solve", _solve, "the x with A @ x == b", unknown, growth.Growth(elements.Solved()),
           parameters=values("A b"), polynomial=linear_maps.solved,
@@ -332,7 +332,7 @@ ARRAYS = (
     entry("eigvalsh", _of_each(np.linalg.eigvalsh),  # its lower triangle is read
           "eigenvalues of a symmetric matrix, ascending", unknown,
           growth.Growth(elements.Eigenvalues()),
-          shape=square(lambda n: (n,)), cost=decomposition, elsewhere=("eigvals",),
+          shape=square(lambda n: (n,)), cost=decomposition, aliases=("eigvals",),
           by_place=True, degree=LINEAR),
     entry("eigvecsh", _of_each(_eigenvectors),
           "unit eigenvectors of a symmetric matrix as columns, in the order of eigvalsh; the "
@@ -342,7 +342,7 @@ ARRAYS = (
     entry("svdvals", _of_each(lambda m: np.linalg.svd(m, compute_uv=False)),
           "singular values, descending", hulls.within(0.0, math.inf),
           growth.Growth(elements.Eigenvalues()), shape=_svd_shape, cost=decomposition,
-          elsewhere=("singular_values",), by_place=True, degree=LINEAR),
+          aliases=("singular_values",), by_place=True, degree=LINEAR),
     entry("pinv", _of_each(np.linalg.pinv), "pseudo-inverse (Moore-Penrose)", unknown, BY_HULL,
           shape=_pinv_shape, cost=decomposition),
 )  # fmt: skip

@@ -193,22 +193,22 @@ def _density(name: str, method: Callable[..., Array], summary: str, **more: Any)
 
 DENSITY = _density("density", Law.density,
                    "the density of a law at x, or the probability of x where the law is discrete",
-                   elsewhere=("pmf",))  # fmt: skip
+                   aliases=("pmf",))  # fmt: skip
 LOG_DENSITY = _density("logdensity", Law.log_density, "the natural logarithm of the density",
                        defined=DefinedWhere(_in_support),
-                       elsewhere=("logpdf", "logpmf"))  # fmt: skip
+                       aliases=("logpdf", "logpmf"))  # fmt: skip
 
 ALL = (
     DENSITY,
     LOG_DENSITY,
     _of_law("cdf", _asked(Law.cdf), "the probability of a value of at most x", _CDF, BY_HULL,
-            ranges=_monotone_ranges(_CDF), elsewhere=("distribution_function",)),
+            ranges=_monotone_ranges(_CDF), aliases=("distribution_function",)),
     _of_law("survival", _asked(Law.survival),
             "the probability of a value above x, with its digits however small it is",
-            _SURVIVAL, BY_HULL, ranges=_monotone_ranges(_SURVIVAL), elsewhere=("ccdf", "sf")),
+            _SURVIVAL, BY_HULL, ranges=_monotone_ranges(_SURVIVAL), aliases=("ccdf", "sf")),
     _of_law("quantile_of", _asked(Law.quantile),
             "the least value with `cdf` at least u", _quantile_bounds, BY_HULL,
             defined=DefinedWhere(_level),
             parameters=values("law u"), ranges=_monotone_ranges(_quantile_bounds),
-            elsewhere=("icdf", "inverse_cdf", "isf", "percentile", "ppf")),
+            aliases=("icdf", "inverse_cdf", "isf", "percentile", "ppf")),
 )  # fmt: skip

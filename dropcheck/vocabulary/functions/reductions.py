@@ -262,7 +262,7 @@ NORM = _over("norm", _norm,
 PAIRWISE = {"max": "maximum", "min": "minimum"}
 """Functions of one array, and those of numbers that mathematics calls the same."""
 MAX = _over("max", partial(_over_axes, np.max), "largest", picking, LARGEST_ELEMENT, empty=False,
-            latex=r"\max", elsewhere=("amax",), degree=LINEAR, by_rank=True,
+            latex=r"\max", aliases=("amax",), degree=LINEAR, by_rank=True,
             defined=defined_where.PICKED)  # fmt: skip
 
 ARRAYS = (
@@ -276,7 +276,7 @@ ARRAYS = (
     NORM,
     MAX,
     _over("min", partial(_over_axes, np.min), "smallest", picking, LARGEST_ELEMENT, empty=False,
-          latex=r"\min", elsewhere=("amin",), degree=LINEAR, by_rank=True,
+          latex=r"\min", aliases=("amin",), degree=LINEAR, by_rank=True,
           defined=defined_where.PICKED),
     _over("argmax", partial(_place, np.argmax), "index of the largest, the first of equals, from 0",
           hulls.place, _PLACE, empty=False, several=False, jumps=jumps.ranks,

@@ -1,4 +1,4 @@
-"""Comparisons, logic and choices, where a truth that cannot be told (a NaN took part) is NaN.
+"""Comparisons, logic and choices, where a truth that is unknown (a NaN took part) is NaN.
 
 A truth is a bool array, or float64 where some are NaN. `and`, `or` and `not` follow Kleene's
 strong three-valued logic (Kleene, Introduction to Metamathematics, 1952, §64): what the known
@@ -42,7 +42,7 @@ _MANY, _RARE = 4096, 1 / 8
 
 
 def _split(x: Array) -> tuple[Array, Array | None]:
-    """Where x is true, and where that cannot be told (None: nowhere)."""
+    """Where x is true, and where that is unknown (None: nowhere)."""
     if x.dtype == np.bool_:
         return x, None
     if has_nan(x):
@@ -52,7 +52,7 @@ def _split(x: Array) -> tuple[Array, Array | None]:
 
 
 def _join(yes: Array, unknown: Array | None) -> Array:
-    """The truth again: bool, or float64 with NaN where it cannot be told."""
+    """The truth again: bool, or float64 with NaN where it is unknown."""
     if unknown is None or not unknown.any():
         return yes
     return np.where(unknown, np.nan, yes)
@@ -70,7 +70,7 @@ def _compare(a: Array, b: Array, *, how: np.ufunc) -> Array:
 
 
 def _and(a: Array, b: Array) -> Array:
-    """False where either side is; else NaN where either cannot be told."""
+    """False where either side is; else NaN where either is unknown."""
     yes_a, unknown_a = _split(a)
     yes_b, unknown_b = _split(b)
     if unknown_a is None and unknown_b is None:
@@ -82,7 +82,7 @@ def _and(a: Array, b: Array) -> Array:
 
 
 def _or(a: Array, b: Array) -> Array:
-    """True where either side is; else NaN where either cannot be told."""
+    """True where either side is; else NaN where either is unknown."""
     yes_a, unknown_a = _split(a)
     yes_b, unknown_b = _split(b)
     either = yes_a | yes_b
@@ -91,7 +91,7 @@ def _or(a: Array, b: Array) -> Array:
 
 
 def _not(a: Array) -> Array:
-    """True where a is false; NaN where that cannot be told."""
+    """True where a is false; NaN where that is unknown."""
     yes, unknown = _split(a)
     return _join(~yes, unknown)
 
@@ -129,7 +129,7 @@ def _isclose(a: Array, b: Array, *, rtol: float = _RTOL, atol: float = _ATOL) ->
 
 
 def _any(x: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
-    """Whether any element is true; NaN where none is and one cannot be told."""
+    """Whether any element is true; NaN where none is and one is unknown."""
     axes, keep = axes_of(x, axis), flag(keepdims, "keepdims")
     yes, unknown = _split(x)
     some = np.any(yes, axis=axes, keepdims=keep)
@@ -137,12 +137,12 @@ def _any(x: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
 
 
 def _all(x: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
-    """Whether all elements are true; NaN where none is false and one cannot be told."""
+    """Whether all elements are true; NaN where none is false and one is unknown."""
     return _not(_any(_not(x), axis=axis, keepdims=keepdims))
 
 
 def _first(event: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
-    """Index of the first true element, inf if there is none; NaN where that cannot be told."""
+    """Index of the first true element, inf if there is none; NaN where that is unknown."""
     (at,), keep = axes_of(event, axis), flag(keepdims, "keepdims")
     yes, unknown = _split(event)
 
@@ -196,7 +196,7 @@ NOT = _truth(
 )  # fmt: skip
 
 IS_TRUE = _truth(
-    "is true", lambda x: _split(x)[0], "1 where it is true; 0 where it is false or cannot be told",
+    "is true", lambda x: _split(x)[0], "1 where it is true; 0 where it is false or is unknown",
     takes_truth=True, cost=cheap, written="x",
 )  # fmt: skip
 

@@ -76,7 +76,7 @@ def law_called(name: str) -> Law | None:
     """
     for wanted in (name, name.lower()):
         for law in LAWS.values():
-            if wanted == law.name or wanted in law.elsewhere:
+            if wanted == law.name or wanted in law.aliases:
                 return law
     return None
 

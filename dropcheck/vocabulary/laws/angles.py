@@ -125,7 +125,7 @@ VON_MISES = bounded(
         generator.vonmises(scalar_or_array(mu), scalar_or_array(kappa), size), -math.pi, math.pi
     ),
     log_density_inside=_von_mises_log_density,
-    elsewhere=("vonmises",),
+    aliases=("vonmises",),
     standard=Standard(
         **by_points(_points),
         cdf=_cdf,

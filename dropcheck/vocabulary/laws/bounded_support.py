@@ -108,7 +108,7 @@ UNIFORM = bounded(
     # half of each: the width itself may overflow
     log_density_inside=lambda x, low, high: -np.log(high / 2.0 - low / 2.0) - math.log(2.0),
     nanoseconds=2.5,
-    elsewhere=("U", "unif"),
+    aliases=("U", "unif"),
     standard=Standard(
         mean=lambda: 0.5,
         central=lambda: [0.0 if k % 2 else 0.5**k / (k + 1.0) for k in range(9)],

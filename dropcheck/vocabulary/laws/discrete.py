@@ -173,7 +173,7 @@ BERNOULLI = discrete(
     sampler=_bernoulli_draws,
     log_density_inside=lambda x, p: special.xlogy(x, p) + special.xlog1py(1.0 - x, -p),
     nanoseconds=1.0,
-    elsewhere=("ber", "bern"),
+    aliases=("ber", "bern"),
     standard=STANDARD_BINOMIAL,
     line=lambda p: (0.0, 1.0, 1.0, p),
     norm_of_random=lambda p, norm, hull: norm(0, 1.0) ** (1.0 / p),
@@ -211,7 +211,7 @@ BINOMIAL = discrete(
     rare=not_the_mode(lambda n, p: np.minimum(np.floor((n + 1) * p), n), _binomial_log_mass),
     sampler=lambda generator, size, n, p: generator.binomial(whole(n), scalar_or_array(p), size),
     log_density_inside=_binomial_log_mass,
-    elsewhere=("bin", "binom"),
+    aliases=("bin", "binom"),
     standard=STANDARD_BINOMIAL,
     norm_of_random=binomial_of_random,
 )
@@ -256,7 +256,7 @@ GEOMETRIC = discrete(
     rare=not_the_mode(np.ones_like, _geometric_log_mass),
     sampler=_geometric_draws,
     log_density_inside=_geometric_log_mass,
-    elsewhere=("geom",),
+    aliases=("geom",),
     standard=STANDARD_NEGATIVE_BINOMIAL,
     line=lambda p: (1.0, 1.0, 1.0, p),
 )
@@ -292,7 +292,7 @@ NEGATIVE_BINOMIAL = discrete(
     ),
     sampler=_negative_binomial_draws,
     log_density_inside=_negative_binomial_log_mass,
-    elsewhere=("nbinom",),
+    aliases=("nbinom",),
     standard=STANDARD_NEGATIVE_BINOMIAL,
 )
 
@@ -312,7 +312,7 @@ POISSON = discrete(
     rare=not_the_mode(np.floor, _poisson_log_mass),
     sampler=lambda generator, size, rate: generator.poisson(scalar_or_array(rate), size),
     log_density_inside=_poisson_log_mass,
-    elsewhere=("poi", "pois"),
+    aliases=("poi", "pois"),
     standard=counts(
         mean=lambda rate: rate,
         cumulants=lambda rate: [rate] * 9,

@@ -151,7 +151,7 @@ CATEGORICAL = of_lists(
     rare=smaller,
     sampler=_categorical_draws,
     log_density_inside=_categorical_log_mass,
-    elsewhere=("cat",),
+    aliases=("cat",),
     standard=_sorted_list(lambda p: (np.arange(p.shape[-1] + 0.0), p)),
 )
 

@@ -204,6 +204,6 @@ TRUNCATED_NORMAL = bounded(
     line=lambda mean, sd, low, high: (mean, sd, (low - mean) / sd, (high - mean) / sd),
     norm_of_random=_norm_of_random,
     greatest_at_corners=False,
-    elsewhere=("truncnorm",),
+    aliases=("truncnorm",),
     note="its second argument is the standard deviation before it is truncated",
 )

@@ -172,7 +172,7 @@ PERMUTATION = of_lists(
     rare=None,
     sampler=_permutation_draws,
     log_density_inside=_permutation_log_mass,
-    elsewhere=("randperm",),
+    aliases=("randperm",),
     # each number is equally likely at each place
     standard=STANDARD_EQUAL_CHANCES,
     line=lambda n: (0.0, 1.0, n[..., None] - 1.0),
@@ -277,7 +277,7 @@ MULTIVARIATE_NORMAL = of_lists(
     sampler=_normal_draws,
     log_density_inside=_normal_log_density,
     nanoseconds=_normal_nanoseconds,
-    elsewhere=("multinormal", "mvn", "mvnormal"),
+    aliases=("multinormal", "mvn", "mvnormal"),
     standard=STANDARD_NORMAL,
     line=lambda mean, cov: (mean, np.sqrt(np.maximum(np.diagonal(cov, axis1=-2, axis2=-1), 0.0))),
     element=(NORMAL, lambda mean, cov: (mean, np.sqrt(np.maximum(np.diagonal(cov), 0.0)))),

@@ -1,4 +1,4 @@
-"""Draws from elsewhere: what a comparison says where rounding does not decide it.
+"""Reference draws: what a comparison says where rounding does not decide it.
 
 Two quantities that come out equal may be equal on paper, as `x**3` and `x * x * x` are, or one of
 them has lost what sets them apart, as `sigmoid(x)` and 1 have far out. What is equal on paper for
@@ -30,7 +30,7 @@ MODERATE = 3.0
 LARGE = (1e5, 1e10)
 # Lines of so small a factor are looked at where they are of moderate size.
 SMALL = 1e-3
-# Of comparisons elsewhere: so much less often near, and in such a share of draws the opposite.
+# Of reference draws: so much less often near, and in such a share of them the opposite.
 SELDOM, OFTEN = 0.25, 0.1
 
 Near = tuple[float, dict[float, float]]
@@ -38,11 +38,11 @@ Near = tuple[float, dict[float, float]]
 clear, and has another result than each of these."""
 LinesOfDraws = dict[int, AffineDraw]
 """Lines, each of one draw, by the identity of the draw's value."""
-Elsewhere = tuple[float, LinesOfDraws]
+ReferencePlace = tuple[float, LinesOfDraws]
 """Up to which size draws are, and lines that are of this size in place of their draws."""
 
 
-def places_of(program: Program) -> Iterator[Elsewhere]:
+def places_of(program: Program) -> Iterator[ReferencePlace]:
     """Where a program is looked at: how large its draws are, and which lines they are taken by."""
     far: LinesOfDraws = {}
     small: LinesOfDraws = {}
@@ -68,7 +68,9 @@ def places_of(program: Program) -> Iterator[Elsewhere]:
         yield MODERATE * max(abs(line.shift) for line in far.values()), far
 
 
-def draws_of(step: Step, generator: np.random.Generator, draws: int, where: Elsewhere) -> Array:
+def draws_of(
+    step: Step, generator: np.random.Generator, draws: int, where: ReferencePlace
+) -> Array:
     """Values of moderate size that the law of a draw has; if none has, those between it and 0.
 
     Of a draw with a line, values of which the line is of moderate size, whether it has them or not,
@@ -90,18 +92,18 @@ def draws_of(step: Step, generator: np.random.Generator, draws: int, where: Else
     return generator.uniform(low, high, shape)
 
 
-def not_believed(near: Near, elsewhere: Near) -> list[float]:
+def not_believed(near: Near, reference: Near) -> list[float]:
     """The results of a function that are not to be believed where it is near a jump.
 
-    Elsewhere it is seldom near, and its result is often clearly another.
+    In reference draws it is seldom near, and its result is often clearly another.
     """
-    if elsewhere[0] > SELDOM * near[0]:
+    if reference[0] > SELDOM * near[0]:
         return []
-    return [one for one, share in elsewhere[1].items() if share > OFTEN]
+    return [one for one, share in reference[1].items() if share > OFTEN]
 
 
 def can_be_moved(value: Value) -> bool:
-    """Whether draws of a value may be taken elsewhere: of a fixed law, or of a continuous one."""
+    """Whether reference draws may stand for those of a value: of a fixed or a continuous law."""
     law = value.law
     if value.kind != Kind.DRAW or law is None or law.own_axes is not None:
         return False

@@ -1,4 +1,4 @@
-"""Where an outlook comes from: the model alone, or a pilot and the bounds that the model gives."""
+"""Where a plan comes from: the model alone, or a pilot and the bounds that the model gives."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from dropcheck.array_types import Floats
 from dropcheck.inference.enclosure import gradient
 from dropcheck.inference.spread import NetSpread, Spread, seen_variance
 from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun
-from dropcheck.judging.knowledge import ExactAverages, Knowledge
-from dropcheck.judging.outlook import (
+from dropcheck.judging.draw_plan import (
     Direction,
-    Outlook,
+    DrawPlan,
     Targets,
     draws_for,
     expecting,
     first_order,
     targets_of,
 )
+from dropcheck.judging.knowledge import ExactAverages, Knowledge
 from dropcheck.judging.rare_events import in_strata
 from dropcheck.judging.rounding.allowance import enclosing
 from dropcheck.results import Guarantee
@@ -70,33 +70,33 @@ CUT = 0.02
 MOST_COMPARISONS = 8
 
 
-def foreseen(
+def plan_draws(
     run: CaseRun, compiled: Compiled, knowledge: Knowledge
-) -> Generator[Request, SpanSums, Outlook]:
+) -> Generator[Request, SpanSums, DrawPlan]:
     """What is known before the draws that a case is judged by; a pilot where it takes one."""
     most = run.most_draws(compiled.program)
     if knowledge.exact is not None:
-        outlook = _exactly(run, compiled, knowledge.exact, knowledge.guarantee, most)
-        in_strata = outlook_in_strata(run, compiled, knowledge, outlook)
+        plan = _exactly(run, compiled, knowledge.exact, knowledge.guarantee, most)
+        in_strata = plan_in_strata(run, compiled, knowledge, plan)
         if in_strata is not None:
             return in_strata
     else:
         if not knowledge.has_variance:
-            in_strata_alone = outlook_in_strata(run, compiled, knowledge)
+            in_strata_alone = plan_in_strata(run, compiled, knowledge)
             if in_strata_alone is not None:
                 return in_strata_alone
         if compiled.program.whole:
-            outlook = yield from _by_pilot(run, compiled, knowledge, 0)
-            return _of_calls(run, compiled, knowledge, outlook)
-        outlook = yield from _by_pilot(run, compiled, knowledge)
-    in_nets = yield from _outlook_in_nets(run, compiled, knowledge, outlook)
-    return in_nets or outlook
+            plan = yield from _by_pilot(run, compiled, knowledge, 0)
+            return _of_calls(run, compiled, knowledge, plan)
+        plan = yield from _by_pilot(run, compiled, knowledge)
+    in_nets = yield from _plan_in_nets(run, compiled, knowledge, plan)
+    return in_nets or plan
 
 
 def _by_pilot(
     run: CaseRun, compiled: Compiled, knowledge: Knowledge, steps: int = PILOT_STEPS
-) -> Generator[Request, SpanSums, Outlook]:
-    """The outlook as a pilot shows it, made longer so many times at most."""
+) -> Generator[Request, SpanSums, DrawPlan]:
+    """The plan as a pilot shows it, made longer so many times at most."""
     most = run.most_draws(compiled.program)
     program = _in_blocks(compiled.program.fitted(most, FEWEST_BLOCKS), 0)
     centres = run.centres(program, max(1, min(program.span_draws, CENTRE_DRAWS)))
@@ -105,21 +105,21 @@ def _by_pilot(
     for step in range(steps + 1):
         yield from run.draw_until(tally, PILOT, min(wanted, most))
         run.refuse_if_nowhere_defined(tally)
-        outlook = _piloted(run, compiled, knowledge, tally, most)
+        plan = _piloted(run, compiled, knowledge, tally, most)
         if tally.undefined:
-            return outlook
-        outlook = expecting(run, compiled, outlook)
-        wanted = min(PILOT_GROWTH * tally.draws, outlook.expected // PILOT_SHARE, most // 16)
+            return plan
+        plan = expecting(run, compiled, plan)
+        wanted = min(PILOT_GROWTH * tally.draws, plan.expected // PILOT_SHARE, most // 16)
         enough = wanted < tally.draws + program.span_draws
         if enough or step == steps or run.out_of_time():
             break
-    return replace(outlook, program=_in_blocks(outlook.program, outlook.expected))
+    return replace(plan, program=_in_blocks(plan.program, plan.expected))
 
 
-def _outlook_in_nets(
-    run: CaseRun, compiled: Compiled, knowledge: Knowledge, plain: Outlook
-) -> Generator[Request, SpanSums, Outlook | None]:
-    """The outlook with draws from nets, of the best of some sizes; None where that saves little.
+def _plan_in_nets(
+    run: CaseRun, compiled: Compiled, knowledge: Knowledge, plain: DrawPlan
+) -> Generator[Request, SpanSums, DrawPlan | None]:
+    """The plan with draws from nets, of the best of some sizes; None where that saves little.
 
     The size is chosen by pilots, of whose draws nothing is used again.
     """
@@ -133,7 +133,7 @@ def _outlook_in_nets(
         plain, max(_needed(run, compiled, plain, targets), plain.expected)
     ):
         return None
-    seen: list[tuple[Compiled, Outlook]] = []
+    seen: list[tuple[Compiled, DrawPlan]] = []
     for size in NET_SIZES:
         own = replace(compiled, program=in_nets(compiled.program, size), crossed=None)
         seen.append((own, (yield from _by_pilot(run, own, knowledge, 0))))
@@ -142,8 +142,8 @@ def _outlook_in_nets(
     if targets is None:
         return None
     choices: list[tuple[float, Compiled, bool]] = []
-    for own, outlook in seen:
-        netted = _of_net_means(knowledge, outlook, targets)
+    for own, plan in seen:
+        netted = _of_net_means(knowledge, plan, targets)
         if netted is None:
             return None
         needed = _needed(run, own, netted, targets)
@@ -153,30 +153,30 @@ def _outlook_in_nets(
     saves = SAVING * least <= needed * plain.program.cost
     if not (decides and (saves or needed > plain.most)):  # plain draws refute more of what is false
         return None
-    outlook = yield from _by_pilot(run, best, knowledge)
-    targets = targets_of(run, best, outlook)
-    found = None if targets is None else _of_net_means(knowledge, outlook, targets)
+    plan = yield from _by_pilot(run, best, knowledge)
+    targets = targets_of(run, best, plan)
+    found = None if targets is None else _of_net_means(knowledge, plan, targets)
     if found is None:
         return None
     found = expecting(run, best, found)
     return replace(found, program=_in_blocks(found.program, found.expected))
 
 
-def _of_calls(run: CaseRun, compiled: Compiled, knowledge: Knowledge, seen: Outlook) -> Outlook:
-    """The outlook by the means of calls, whose draws may depend on each other: each is as a net."""
+def _of_calls(run: CaseRun, compiled: Compiled, knowledge: Knowledge, seen: DrawPlan) -> DrawPlan:
+    """The plan by the means of calls, whose draws may depend on each other: each is as a net."""
     targets = targets_of(run, compiled, seen)
     found = None if targets is None else _of_net_means(knowledge, seen, targets)
     return seen if found is None else expecting(run, compiled, found)
 
 
-def _needed(run: CaseRun, compiled: Compiled, outlook: Outlook, targets: Targets) -> int:
+def _needed(run: CaseRun, compiled: Compiled, plan: DrawPlan, targets: Targets) -> int:
     """Draws after which the statement is likely to be settled."""
-    return targets.settled(partial(draws_for, run, compiled, outlook))
+    return targets.settled(partial(draws_for, run, compiled, plan))
 
 
-@np.errstate(all="ignore")  # what is too large to be told is infinite
-def _of_net_means(knowledge: Knowledge, seen: Outlook, targets: Targets) -> Outlook | None:
-    """The outlook by what is kept of each net; None where that cannot be judged."""
+@np.errstate(all="ignore")  # what is too large for float64 is infinite
+def _of_net_means(knowledge: Knowledge, seen: DrawPlan, targets: Targets) -> DrawPlan | None:
+    """The plan by what is kept of each net; None where that cannot be judged."""
     pilot = seen.pilot
     if pilot is None or pilot.undefined:
         return None
@@ -205,10 +205,10 @@ def _of_net_means(knowledge: Knowledge, seen: Outlook, targets: Targets) -> Outl
     return replace(seen, program=program, directions=tuple(directions))
 
 
-def outlook_in_strata(
-    run: CaseRun, compiled: Compiled, knowledge: Knowledge, plain: Outlook | None = None
-) -> Outlook | None:
-    """The outlook with one draw from strata of its values; None where that saves little.
+def plan_in_strata(
+    run: CaseRun, compiled: Compiled, knowledge: Knowledge, plain: DrawPlan | None = None
+) -> DrawPlan | None:
+    """The plan with one draw from strata of its values; None where that saves little.
 
     Or, where there is no plain one to compare it with, where it does not decide.
     """
@@ -225,14 +225,14 @@ def outlook_in_strata(
         return None
     most = run.most_draws(found.compiled.program)
     # weights are bounded: with them what is bounded stays so
-    outlook = _exactly(run, found.compiled, found.exact, knowledge.guarantee, most)
+    plan = _exactly(run, found.compiled, found.exact, knowledge.guarantee, most)
     if plain is None:
-        return outlook if outlook.endless is None else None
-    less = SAVING * outlook.expected * outlook.program.cost
-    return outlook if less < plain.expected * plain.program.cost else None
+        return plan if plan.endless is None else None
+    less = SAVING * plan.expected * plan.program.cost
+    return plan if less < plain.expected * plain.program.cost else None
 
 
-def _worthwhile(plain: Outlook, draws: int) -> bool:
+def _worthwhile(plain: DrawPlan, draws: int) -> bool:
     """Whether it is worth looking for what takes less than so many plain draws."""
     work = draws * plain.program.cost
     return work > WORTHWHILE or (draws > plain.most and work > WORTHWHILE_BEYOND)
@@ -240,14 +240,14 @@ def _worthwhile(plain: Outlook, draws: int) -> bool:
 
 def _exactly(
     run: CaseRun, compiled: Compiled, exact: ExactAverages, guarantee: Guarantee, most: int
-) -> Outlook:
-    """The outlook where the model says the covariances of all that is averaged.
+) -> DrawPlan:
+    """The plan where the model says the covariances of all that is averaged.
 
     Where draws may be crossed, the covariances say at once how long a block is best, and whether
     crossing saves draws at all.
     """
     plain = compiled.program.fitted(most, FEWEST_BLOCKS)
-    outlook = Outlook(
+    plan = DrawPlan(
         program=plain,
         centres=exact.centres,
         middle=exact.means,
@@ -259,9 +259,9 @@ def _exactly(
         fewest=FEWEST_DRAWS,
         expected=FEWEST_DRAWS,
     )
-    lines = _lines(run, compiled, outlook.middle, outlook.centres)
+    lines = _lines(run, compiled, plan.middle, plan.centres)
 
-    def known(program: Program) -> Outlook:
+    def known(program: Program) -> DrawPlan:
         directions = tuple(
             Direction(weights=weights, linear=linear, spread=exact.spread(weights, program))
             for weights, linear in lines
@@ -269,7 +269,7 @@ def _exactly(
         spreads = {
             column: exact.spread(_unit(len(exact.means), column), program) for column in exact.used
         }
-        return replace(outlook, program=program, directions=directions, spreads=spreads)
+        return replace(plan, program=program, directions=directions, spreads=spreads)
 
     whole = known(_in_blocks(plain, 0))
     targets = targets_of(run, compiled, whole)
@@ -305,7 +305,7 @@ def _unit(terms: int, column: int) -> Floats:
     return weights
 
 
-@np.errstate(all="ignore")  # what is too large to be told is infinite
+@np.errstate(all="ignore")  # what is too large for float64 is infinite
 def _lines(
     run: CaseRun, compiled: Compiled, means: Floats, centres: Floats
 ) -> list[tuple[Floats, bool]]:
@@ -325,13 +325,13 @@ def _lines(
 
 def _piloted(
     run: CaseRun, compiled: Compiled, knowledge: Knowledge, pilot: Tally, most: int
-) -> Outlook:
-    """The outlook from a pilot: the spread that it shows, and the bounds that the model gives."""
+) -> DrawPlan:
+    """The plan from a pilot: the spread that it shows, and the bounds that the model gives."""
     rows = pilot.sums / pilot.block_values
     middle = rows.mean(axis=0)
     bounds = knowledge.bounds(pilot.centres)
 
-    @np.errstate(all="ignore")  # what is too large to be told is infinite
+    @np.errstate(all="ignore")  # what is too large for float64 is infinite
     def spread(weights: Floats) -> Spread:
         values = rows @ weights
         guess = seen_variance(values, pilot.block_units)
@@ -339,7 +339,7 @@ def _piloted(
         return replace(known, pilot=pilot.block_units * len(rows))
 
     used = compiled.functional.columns(range(len(compiled.functional.operands)))
-    return Outlook(
+    return DrawPlan(
         program=compiled.program.fitted(most, FEWEST_BLOCKS),
         centres=pilot.centres,
         middle=middle,

@@ -51,7 +51,7 @@ class Direction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outlook:
+class DrawPlan:
     """What is known of a case before the draws that it is judged by.
 
     `directions` has one for each comparison, `spreads` that of each average that the statement's
@@ -92,26 +92,26 @@ class Outlook:
 
 def half_width(
     enclosed: Enclosed,
-    outlook: Outlook,
+    plan: DrawPlan,
     direction: Direction,
     columns: Sequence[int],
     draws: int,
     alpha: float,
 ) -> float:
     """The half-width to be expected of a quantity's interval after so many draws."""
-    rows, block = rows_of(outlook.program, draws)
+    rows, block = rows_of(plan.program, draws)
     if not rows:
         return math.inf
     if direction.linear:
         return direction.spread.half_width(rows, block, alpha)
     box = BOX_SHARE * alpha / len(columns)
-    widths = np.zeros(len(outlook.middle))
+    widths = np.zeros(len(plan.middle))
     for column in columns:
-        widths[column] = outlook.spreads[column].half_width(rows, block, box)
+        widths[column] = plan.spreads[column].half_width(rows, block, box)
     along = direction.spread.half_width(rows, block, (1 - BOX_SHARE) * alpha)
     if not (math.isfinite(along) and np.isfinite(widths).all()):
         return math.inf
-    low, high = enclose(enclosed, outlook.middle, widths, direction.weights, (-along, along))
+    low, high = enclose(enclosed, plan.middle, widths, direction.weights, (-along, along))
     return (high - low) / 2
 
 
@@ -166,18 +166,18 @@ class Targets:
 
 
 def targets_of(
-    run: CaseRun, compiled: Compiled, outlook: Outlook, *, if_true: bool = False
+    run: CaseRun, compiled: Compiled, plan: DrawPlan, *, if_true: bool = False
 ) -> Targets | None:
     """What the intervals must come down to; None where the quantity is undefined.
 
     A width of 0 cannot be reached: the quantity lies where no interval decides. With `if_true` they
     are those of a true claim, where the pilot leaves room for it.
     """
-    operands, _ = compiled.functional.at_averages(outlook.middle, outlook.centres)
+    operands, _ = compiled.functional.at_averages(plan.middle, plan.centres)
     if not all(map(math.isfinite, operands)):
         return None
-    off = 0.0 if outlook.pilot is None else may_be_off(run.reading, compiled, outlook.pilot)
-    scales = scales_of(run, compiled, outlook.middle, outlook.centres, off)
+    off = 0.0 if plan.pilot is None else may_be_off(run.reading, compiled, plan.pilot)
+    scales = scales_of(run, compiled, plan.middle, plan.centres, off)
     if not all(map(math.isfinite, scales)):
         return None
     each = zip(run.reading.comparisons, run.reading.of_each, scales, strict=True)
@@ -188,7 +188,7 @@ def targets_of(
         sharp.append(sharpness_of(run, part, scale, operands) / unit)
         near = LOOK_ROUNDING * scale / unit
         widths.append(
-            target_of(compiled, outlook, place, comparison, sharp[-1], near, if_true=if_true)
+            target_of(compiled, plan, place, comparison, sharp[-1], near, if_true=if_true)
         )
     targets, refuting = zip(*widths, strict=True)
     return Targets(targets, refuting, tuple(sharp), scales)
@@ -196,7 +196,7 @@ def targets_of(
 
 def target_of(
     compiled: Compiled,
-    outlook: Outlook,
+    plan: DrawPlan,
     place: int,
     comparison: Comparison,
     sharpness: float,
@@ -208,11 +208,11 @@ def target_of(
 
     `near` is what rounding alone may do to the quantity.
     """
-    theta = theta_of(compiled, comparison, outlook.centres)
-    estimate = float(theta(outlook.middle[:, np.newaxis])[0])
-    spread = outlook.directions[place].spread
-    if outlook.pilot is not None:
-        near = 2 * spread.standard_error(outlook.pilot.units)
+    theta = theta_of(compiled, comparison, plan.centres)
+    estimate = float(theta(plan.middle[:, np.newaxis])[0])
+    spread = plan.directions[place].spread
+    if plan.pilot is not None:
+        near = 2 * spread.standard_error(plan.pilot.units)
     if if_true:
         nearest = min(max(estimate, comparison.region.low), comparison.region.high)
         if abs(estimate - nearest) <= SIGNIFICANT * near / 2:
@@ -224,43 +224,43 @@ def target_of(
     return max(verify, refute, 0.0), refute > max(verify, 0.0)
 
 
-def expecting(run: CaseRun, compiled: Compiled, outlook: Outlook) -> Outlook:
-    """The outlook with the draws after which the verdict is expected."""
-    targets = targets_of(run, compiled, outlook)
+def expecting(run: CaseRun, compiled: Compiled, plan: DrawPlan) -> DrawPlan:
+    """The plan with the draws after which the verdict is expected."""
+    targets = targets_of(run, compiled, plan)
     if targets is None:
-        return outlook
-    known = outlook.exact_means is not None
-    expected, endless = targets.ends(partial(draws_for, run, compiled, outlook), known=known)
-    expected = max(expected, outlook.fewest)
-    return replace(outlook, scales=targets.scales, expected=expected, endless=endless)
+        return plan
+    known = plan.exact_means is not None
+    expected, endless = targets.ends(partial(draws_for, run, compiled, plan), known=known)
+    expected = max(expected, plan.fewest)
+    return replace(plan, scales=targets.scales, expected=expected, endless=endless)
 
 
-def first_order(run: CaseRun, outlook: Outlook, place: int, target: float) -> int:
+def first_order(run: CaseRun, plan: DrawPlan, place: int, target: float) -> int:
     """Draws after which one comparison is likely to be decided, were its quantity linear."""
-    spread = outlook.directions[place].spread
+    spread = plan.directions[place].spread
     alpha = run.alpha * budget.PLANNED / len(run.reading.comparisons)
 
     def decides(draws: int) -> bool:
-        rows, block = rows_of(outlook.program, draws)
+        rows, block = rows_of(plan.program, draws)
         width = spread.half_width(rows, block, alpha) if rows else math.inf
-        error = spread.standard_error(max(1, draws // outlook.program.unit_draws))
+        error = spread.standard_error(max(1, draws // plan.program.unit_draws))
         return width + budget.CHANCE * error <= target
 
-    return fewest_that(decides, outlook.fewest, ENDLESS)
+    return fewest_that(decides, plan.fewest, ENDLESS)
 
 
-def draws_for(run: CaseRun, compiled: Compiled, outlook: Outlook, place: int, target: float) -> int:
+def draws_for(run: CaseRun, compiled: Compiled, plan: DrawPlan, place: int, target: float) -> int:
     """Draws after which one comparison is likely to be decided."""
-    comparison, direction = run.reading.comparisons[place], outlook.directions[place]
-    draws = first_order(run, outlook, place, target)
+    comparison, direction = run.reading.comparisons[place], plan.directions[place]
+    draws = first_order(run, plan, place, target)
     if direction.linear:
         return draws
-    enclosed = enclosing(compiled, comparison, outlook.centres)
+    enclosed = enclosing(compiled, comparison, plan.centres)
     columns = compiled.functional.columns(comparison.looked_at)
     alpha = run.alpha * budget.PLANNED / len(run.reading.comparisons)
     while draws < ENDLESS:
-        width = half_width(enclosed, outlook, direction, columns, draws, alpha)
-        units = draws // outlook.program.unit_draws
+        width = half_width(enclosed, plan, direction, columns, draws, alpha)
+        units = draws // plan.program.unit_draws
         width += budget.CHANCE * direction.spread.standard_error(units)
         if width <= target:
             return draws
@@ -289,31 +289,29 @@ def fewest_that(decides: Callable[[int], bool], fewest: int, most: int, share: f
 
 
 def smallest_seen(
-    run: CaseRun, compiled: Compiled, outlook: Outlook, most: int, alpha: float
+    run: CaseRun, compiled: Compiled, plan: DrawPlan, most: int, alpha: float
 ) -> float | None:
     """The smallest discrepancy that the last of so many draws see; None where they see none.
 
     A claim that is false by more is refuted, but with chance α: the estimate errs towards the
     claim by z(α) standard errors at most, and the interval must miss the claim even so.
     """
-    operands, _ = compiled.functional.at_averages(outlook.middle, outlook.centres)
-    scales = outlook.scales or (0.0,) * len(run.reading.comparisons)
+    operands, _ = compiled.functional.at_averages(plan.middle, plan.centres)
+    scales = plan.scales or (0.0,) * len(run.reading.comparisons)
     normal = -float(special.ndtri(run.alpha))
     seen: list[float] = []
     each = zip(run.reading.comparisons, run.reading.of_each, scales, strict=True)
     for place, (comparison, part, scale) in enumerate(each):
         sharpness = sharpness_of(run, part, scale, operands)
         unit = unit_of(comparison, operands)
-        direction = outlook.directions[place]
-        enclosed = enclosing(compiled, comparison, outlook.centres)
+        direction = plan.directions[place]
+        enclosed = enclosing(compiled, comparison, plan.centres)
         columns = compiled.functional.columns(comparison.looked_at)
         share = alpha / len(run.reading.comparisons)
-        width = half_width(enclosed, outlook, direction, columns, most, share)
+        width = half_width(enclosed, plan, direction, columns, most, share)
         if not math.isfinite(width):
             return None
-        width += normal * direction.spread.standard_error(
-            max(1, most // outlook.program.unit_draws)
-        )
+        width += normal * direction.spread.standard_error(max(1, most // plan.program.unit_draws))
         floor = region_floor(comparison.region, widening(comparison.region, sharpness / unit))
         seen.append(max(width, floor) * unit)
     return max(seen)

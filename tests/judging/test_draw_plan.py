@@ -14,11 +14,11 @@ from trials import VERIFIED, alarm, entry, judged, registry_of, repeated
 
 from dropcheck.execution.schedule import carried_out
 from dropcheck.inference import budget
-from dropcheck.judging import foreseen as module
+from dropcheck.judging import plan_draws as module
 from dropcheck.judging.case_run import CaseRun
-from dropcheck.judging.foreseen import foreseen
+from dropcheck.judging.draw_plan import DrawPlan, half_width, targets_of
 from dropcheck.judging.knowledge import ExactAverages
-from dropcheck.judging.outlook import Outlook, half_width, targets_of
+from dropcheck.judging.plan_draws import plan_draws
 from dropcheck.judging.prepared import Prepared, prepare
 from dropcheck.judging.rounding.allowance import enclosing
 from dropcheck.results import Verdict
@@ -31,12 +31,12 @@ def prepared(model: str, claim: str, *, crossing: bool = True) -> Prepared:
     return prepare(case, crossing=crossing)
 
 
-def looked_ahead(model: str, claim: str, *, crossing: bool = True, alpha: float = 1e-6) -> Outlook:
+def looked_ahead(model: str, claim: str, *, crossing: bool = True, alpha: float = 1e-6) -> DrawPlan:
     ready = prepared(model, claim, crossing=crossing)
     run = CaseRun(prepared=ready, settings=Settings(threads=1), alpha=alpha)
     assert isinstance(ready.compiled, Compiled)
     assert ready.knowledge is not None
-    return carried_out(foreseen(run, ready.compiled, ready.knowledge))
+    return carried_out(plan_draws(run, ready.compiled, ready.knowledge))
 
 
 # ---- plans ---------------------------------------------------------------------------------------
@@ -74,21 +74,21 @@ def test_the_plan_is_the_fewest_draws_that_decide(model: str, claim: str) -> Non
     run = CaseRun(prepared=ready, settings=Settings(threads=1), alpha=1e-6)
     assert isinstance(ready.compiled, Compiled)
     assert ready.knowledge is not None
-    outlook = carried_out(foreseen(run, ready.compiled, ready.knowledge))
-    targets = targets_of(run, ready.compiled, outlook)
+    plan = carried_out(plan_draws(run, ready.compiled, ready.knowledge))
+    targets = targets_of(run, ready.compiled, plan)
     assert targets is not None
     (target,) = targets.widths
-    (comparison,), (direction,) = run.reading.comparisons, outlook.directions
-    enclosed = enclosing(ready.compiled, comparison, outlook.centres)
+    (comparison,), (direction,) = run.reading.comparisons, plan.directions
+    enclosed = enclosing(ready.compiled, comparison, plan.centres)
     columns = ready.compiled.functional.columns(comparison.looked_at)
 
     def width(draws: int) -> float:
         alpha = run.alpha * budget.PLANNED
         error = direction.spread.standard_error(draws)
-        return half_width(enclosed, outlook, direction, columns, draws, alpha) + error
+        return half_width(enclosed, plan, direction, columns, draws, alpha) + error
 
-    assert width(outlook.expected) <= 1.02 * target
-    assert width(int(outlook.expected / 1.3)) > target
+    assert width(plan.expected) <= 1.02 * target
+    assert width(int(plan.expected / 1.3)) > target
 
 
 def test_where_the_model_says_the_covariances_no_pilot_is_drawn() -> None:
@@ -112,14 +112,14 @@ CROSSABLE = [
 def test_draws_are_crossed_where_that_is_known_to_cost_less(
     model: str, claim: str, crossed: bool
 ) -> None:
-    outlook = looked_ahead(model, claim)
+    plan = looked_ahead(model, claim)
     plain = looked_ahead(model, claim, crossing=False)
     assert plain.program.sampling == "plain"
-    assert outlook.program.combined is crossed
-    cost, other = (one.expected * one.program.cost for one in (outlook, plain))
+    assert plan.program.combined is crossed
+    cost, other = (one.expected * one.program.cost for one in (plan, plain))
     assert cost <= other * 1.1
     if crossed:
-        assert outlook.expected < plain.expected
+        assert plan.expected < plain.expected
 
 
 # ---- linear or not -------------------------------------------------------------------------------
@@ -144,11 +144,11 @@ def test_a_quantity_is_known_to_be_linear(model: str, claim: str, linear: bool) 
 
 
 def test_the_direction_is_the_gradient() -> None:
-    outlook = looked_ahead("x ~ normal(1, 1)", "E(x) / E(x**2) == 0.5")
-    columns = sorted(outlook.spreads)
-    (direction,) = outlook.directions
-    assert not outlook.centres.any()
-    assert outlook.middle[columns] == pytest.approx([1, 2])
+    plan = looked_ahead("x ~ normal(1, 1)", "E(x) / E(x**2) == 0.5")
+    columns = sorted(plan.spreads)
+    (direction,) = plan.directions
+    assert not plan.centres.any()
+    assert plan.middle[columns] == pytest.approx([1, 2])
     assert direction.weights[columns] == pytest.approx([1 / 2, -1 / 4])
 
 
