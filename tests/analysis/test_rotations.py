@@ -155,3 +155,18 @@ def test_draws_that_are_shown_are_those_of_the_model() -> None:
         for case in (certain, average)
     ]
     assert shapes == [{(4,), (4, 4)}, {(4,)}]
+
+
+def test_arrays_of_zeros_are_added() -> None:
+    """Slices of one draw have nothing in common; what is known of both was divided by 0."""
+    model = """
+      u ~ normal(0, 1)[64]
+      g ~ normal(0, 0.05)[80]
+      r = relu(u)
+"""
+    claim = "E((1 + sum(r * g[:64]))**2 + sum(r**2) * sum(g[64:]**2)) == 1"
+    known = prepared(model, claim).knowledge
+    assert known is not None
+    assert known.exact is not None
+    exact = 1 + 17 * 32 * 0.05**2
+    assert known.exact.means + known.exact.centres[0] == pytest.approx([exact], rel=1e-9)

@@ -21,9 +21,17 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 
 from dropcheck.analysis.fewer_draws.exchanges import made_of, takers_of
+from dropcheck.analysis.fewer_draws.residual_streams import (
+    MatrixProducts,
+    ResidualSums,
+    lengths_say_all,
+    residual_sums,
+    scaled_vector,
+)
+from dropcheck.language.drawn_from import Sources
 from dropcheck.language.graph import Kind, Value, computed, constant_beside, joined_sources, ordered
 from dropcheck.vocabulary.function import Function, degree_of, scales_together
-from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, POWER, SQRT
+from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, POWER, SQRT
 from dropcheck.vocabulary.functions.linear_algebra import MATMUL, TRANSPOSE
 from dropcheck.vocabulary.functions.reductions import SUM
 from dropcheck.vocabulary.laws.unbounded import NORMAL
@@ -37,16 +45,23 @@ Lengths = Mapping[int, float]
 
 def turned(values: Sequence[Value], operands: Sequence[Value]) -> Callable[[Value], Value] | None:
     """What stands for each value, such matrices not drawn; None where there are none."""
-    found = _Turned(values, operands)
+    found = _Turned(values, operands, streams=True)
+    if not found.say_all(values, operands):
+        found = _Turned(values, operands, streams=False)
     return found.of if found.products else None
 
 
 class _Turned:
     """The values of a graph, each as powers of lengths times what is left of it."""
 
-    def __init__(self, values: Sequence[Value], operands: Sequence[Value]) -> None:
-        self.products = _products(values, operands)
+    def __init__(
+        self, values: Sequence[Value], operands: Sequence[Value], *, streams: bool
+    ) -> None:
+        self.products, self._sums = _products(values, operands, streams=streams)
+        self._streams: dict[int, tuple[Value, Value]] = {}  # sums whose lengths stand for them
         self._lengths: dict[int, Value] = {}  # squared, by their ids
+        self._squares: dict[int, Value] = {}  # those of vectors, by their ids
+        self._vectors: dict[int, Value] = {}  # what they are the lengths of, by their ids
         self._parts: dict[int, tuple[Lengths, Value]] = {}
         self._whole: dict[int, Value] = {}
         if self.products:
@@ -60,11 +75,20 @@ class _Turned:
             self._whole[id(value)] = self._times(lengths, rest)
         return self._whole[id(value)]
 
+    def say_all(self, values: Sequence[Value], operands: Sequence[Value]) -> bool:
+        """Whether the lengths of residual streams say all that is looked at."""
+        return lengths_say_all(values, operands, self.products, self._streams, _is_normal)
+
     def _turned(self, value: Value) -> tuple[Lengths, Value]:
         if not (value.random or value.estimated):
             return {}, value
         if id(value) in self.products:
             return self._product(value, *self.products[id(value)])
+        if id(value) in self._sums:
+            lengthened = self._lengthened(*self._sums[id(value)])
+            if lengthened is not None:
+                self._streams[id(value)] = self._sums[id(value)]
+                return lengthened
         below = [self._parts[id(one)] for one in value.inputs]
         if value.kind == Kind.COMPUTED and any(lengths for lengths, _ in below):
             function = value.function
@@ -98,11 +122,61 @@ class _Turned:
             spread = constant_beside(spread, spread.constant * length)
             return {}, dataclasses.replace(matrix, shape=value.shape, inputs=(mean, spread))
         lengths, rest = self._parts[id(vector)]
-        square = computed(POWER, rest, constant_beside(value, 2.0), like=rest)
-        squared = computed(SUM, square, like=value, shape=())
-        self._lengths[id(squared)] = squared
-        normal = dataclasses.replace(matrix, shape=value.shape)
+        if self._sums:
+            factor, rest = _without_factor(rest)
+            spread = constant_beside(spread, spread.constant * abs(factor))
+        squared = self._squared(rest)
+        normal = dataclasses.replace(matrix, shape=value.shape, inputs=(mean, spread))
         return {**lengths, id(squared): 0.5}, normal
+
+    def _lengthened(self, stream: Value, branch: Value) -> tuple[Lengths, Value] | None:
+        """What stands for their sum: the first stream, longer; None where lengths do not pass."""
+        (own, rest), (added, direction) = self._parts[id(stream)], self._parts[id(branch)]
+        factor, first = _without_factor(rest)
+        left = Counter(added)
+        left.subtract({**own, id(self._squared(first)): 0.5})
+        if min(left.values()) < 0:
+            return None
+        squared = self._squared_sum(factor, +left, direction)
+        self._lengths[id(squared)] = squared
+        return {**own, id(squared): 0.5}, first
+
+    def _squared_sum(self, factor: float, lengths: Lengths, direction: Value) -> Value:
+        """‖a e + s g‖² as (a + s g₁)² + s² Σ g², of all of g but the first.
+
+        Where s is the length of one vector h, s g₁ is drawn as w · h, so that no root is in it.
+        """
+        draw = direction
+        while draw.kind != Kind.DRAW:
+            draw = scaled_vector(draw) or draw
+        name = f"{draw.name} along"
+        inner = [self._vectors.get(key) for key in lengths]
+        vector = inner[0] if list(lengths.values()) == [0.5] else None
+        shape = () if vector is None else vector.shape
+        row = dataclasses.replace(draw, shape=shape, name=name, sources=Sources([name]))
+        if vector is None:
+            along = self._times(lengths, row)
+        else:
+            along = computed(SUM, computed(MULTIPLY, row, vector, like=row), like=row, shape=())
+        along = _scaled_as(direction, draw, along)
+        along = computed(ADD, along, constant_beside(along, factor), like=along)
+        along = computed(POWER, along, constant_beside(along, 2.0), like=along)
+        (length,) = draw.shape
+        if length == 1:
+            return along
+        others = dataclasses.replace(draw, shape=(length - 1,))
+        across = self._squared(_scaled_as(direction, draw, others))
+        across = self._times({key: 2 * power for key, power in lengths.items()}, across)
+        return computed(ADD, along, across, like=along)
+
+    def _squared(self, vector: Value) -> Value:
+        """The squared length of a vector."""
+        if id(vector) not in self._squares:
+            square = computed(POWER, vector, constant_beside(vector, 2.0), like=vector)
+            squared = computed(SUM, square, like=vector, shape=())
+            self._squares[id(vector)] = self._lengths[id(squared)] = squared
+            self._vectors[id(squared)] = vector
+        return self._squares[id(vector)]
 
     def _times(self, lengths: Lengths, rest: Value) -> Value:
         """A value times powers of lengths."""
@@ -121,13 +195,38 @@ class _Turned:
         return rest
 
 
-def _products(values: Sequence[Value], operands: Sequence[Value]) -> dict[int, tuple[Value, Value]]:
+def _without_factor(vector: Value) -> tuple[float, Value]:
+    """A fixed number, and the vector of which it makes another."""
+    below = scaled_vector(vector)
+    if below is None or vector.function not in (MULTIPLY, DIVIDE):
+        return 1.0, vector
+    (factor,) = [one.known for one in vector.inputs if one is not below]
+    if not isinstance(factor, float) or not factor:
+        return 1.0, vector
+    return (factor if vector.function is MULTIPLY else 1 / factor), below
+
+
+def _scaled_as(direction: Value, draw: Value, other: Value) -> Value:
+    """Another value times what a draw is times in a multiple of it."""
+    if direction is draw:
+        return other
+    below = scaled_vector(direction)
+    assert below is not None
+    scaled = _scaled_as(below, draw, other)
+    inputs = (scaled if one is below else one for one in direction.inputs)
+    return computed(direction.function, *inputs, like=scaled)
+
+
+def _products(
+    values: Sequence[Value], operands: Sequence[Value], *, streams: bool
+) -> tuple[MatrixProducts, ResidualSums]:
     """The products of such a matrix and a vector, each with both, if nothing else has the matrix.
 
-    None where all vectors are polynomials in a few draws, of which the moments are known as they
-    are, unless lengths pass through all that is made of the products and is no polynomial, as
-    through relu, or something is divided. Divided by what the matrix is in, it keeps the bounds
-    that it has by what stands above and below.
+    And sums that may be residual `streams`, of which each counts as one more layer. None where all
+    vectors are polynomials in a few draws, of which the moments are known as they are, unless
+    lengths pass through all that is made of the products and is no polynomial, as through relu, or
+    something is divided. Divided by what the matrix is in, it keeps the bounds that it has by what
+    stands above and below.
     """
     factors = [(one, sides) for one in values if (sides := _factors(one)) is not None]
     takers = takers_of(values, operands) if factors else Counter()
@@ -143,8 +242,11 @@ def _products(values: Sequence[Value], operands: Sequence[Value]) -> dict[int, t
     below = [one for one in below if one.random]
     matrices = joined_sources([matrix for matrix, _ in found.values()])
     own = any(not one.sources.isdisjoint(matrices) for one in below)
-    many = len(found) >= MANY_LAYERS
-    return found if before or many or ((passed or below) and not own) else {}
+    sums = residual_sums(values, takers, found) if streams else {}
+    many = len(found) + len(sums) >= MANY_LAYERS
+    if before or many or ((passed or below) and not own):
+        return found, sums
+    return {}, {}
 
 
 def _product_of(

@@ -191,6 +191,8 @@ class Space:
         if not size:  # as much as may have been lost stands for it
             coefficient = size = EPSILON * parts
             tensors = one.tensors
+        if not size:  # arrays of zeros
+            return Monomial(0.0, 1.0, tensors, one.atoms, one.linked)
         return Monomial(coefficient, max(1.0, parts / size), tensors, one.atoms, one.linked)
 
     # ---- the usual form ------------------------------------------------------------------------
