@@ -40,7 +40,7 @@ from dropcheck.results.drawn import Kept
 from dropcheck.searching import search_case
 from dropcheck.settings import Settings
 from dropcheck.simulation import Request, SpanSums
-from dropcheck.vocabulary.laws.standard_numbers import NORMALS
+from dropcheck.vocabulary.laws.sampling import NORMALS
 
 _Judged = CaseResult | DropcheckError
 

@@ -13,7 +13,7 @@ rate says what moments the exponential function has.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from dropcheck.analysis.moments.law_bounds import AffineDraw, line_of
 from dropcheck.analysis.moments.norms import Norms
@@ -133,7 +133,12 @@ def missing_moment(lowered: LoweredCase) -> Explanation | None:
 
     A moment of order k that does not exist cannot be estimated at all.
     """
-    return _missing(lowered, twice=False)
+    for operation, needed, never in _orders(lowered):
+        if never <= needed:
+            order = max(never, 1)
+            moment = "mean" if order == 1 else "variance" if order <= 2 else "such moment"
+            return Reason.NO_MOMENT.explain(operator=operation, order=order, moment=moment)
+    return None
 
 
 def missing_variance(lowered: LoweredCase) -> Explanation | None:
@@ -141,7 +146,24 @@ def missing_variance(lowered: LoweredCase) -> Explanation | None:
 
     An estimate of a moment of order k has a variance only if the moment of order 2k is finite.
     """
-    return _missing(lowered, twice=True)
+    for operation, needed, never in _orders(lowered):
+        if never <= 2 * needed:
+            return Reason.NO_VARIANCE_OF_ESTIMATE.explain(
+                operator=operation, order=never, needed=2 * needed
+            )
+    return None
+
+
+def _orders(lowered: LoweredCase) -> Iterator[tuple[str, int, float]]:
+    """Operators, the order of moments that each needs, and from which on its operand has none."""
+    for value in operators(lowered.operands):
+        needed = value.operator.order
+        if not needed or dict(value.options)["given"]:
+            continue  # a probability always exists, and a condition may bound what it keeps
+        for quantity in value.inputs:
+            # a quick answer first, as a recurrence has thousands of values
+            if any(map(_may_lack_moments, ordered([quantity]))):
+                yield value.operation, needed, moment_order(quantity)
 
 
 def _may_lack_moments(value: Value) -> bool:
@@ -149,25 +171,3 @@ def _may_lack_moments(value: Value) -> bool:
     if value.kind == Kind.DRAW:
         return value.law is None or value.law.moments != math.inf
     return value.kind != Kind.COMPUTED or value.function.growth.heavier
-
-
-def _missing(lowered: LoweredCase, *, twice: bool) -> Explanation | None:
-    for value in operators(lowered.operands):
-        needed = value.operator.order
-        if not needed or dict(value.options)["given"]:
-            continue  # a probability always exists, and a condition may bound what it keeps
-        for quantity in value.inputs:
-            if not any(map(_may_lack_moments, ordered([quantity]))):
-                continue  # a quick answer, as a recurrence has thousands of values
-            never = moment_order(quantity)
-            if not twice and never <= needed:
-                order = max(never, 1)
-                moment = "mean" if order == 1 else "variance" if order <= 2 else "such moment"
-                return Reason.NO_MOMENT.explain(
-                    operator=value.operation, order=order, moment=moment
-                )
-            if twice and never <= 2 * needed:
-                return Reason.NO_VARIANCE_OF_ESTIMATE.explain(
-                    operator=value.operation, order=never, needed=2 * needed
-                )
-    return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -84,11 +84,11 @@ class LawCells:
     points: Truths
     low_tails: Indices
     high_tails: Indices
-    windows: Indices
-    repeated: float
-    lattices: tuple[Lattice, ...]
-    whole: bool
     rounding: float
+    windows: Indices = field(default_factory=lambda: np.zeros((0, 2), dtype=np.intp))
+    repeated: float = 0.0
+    lattices: tuple[Lattice, ...] = ()
+    whole: bool = False
     infinite: bool = False
 
     def chances(self, places: Indices) -> Floats:
@@ -203,7 +203,8 @@ def _of_points(
         # below a point lies what lies at or below the one before it
         before, beyond = _functions(law, arguments, np.concatenate([[first], points[:-1]]))
         below[::2], above[::2] = before, beyond
-    return _table(cuts, below, above, np.ones(len(cuts) + 1, dtype=bool), float(away.max()), tails)
+    single = np.ones(len(cuts) + 1, dtype=bool)
+    return _table(cuts, below, above, tails, points=single, rounding=float(away.max()))
 
 
 def _of_whole_numbers(
@@ -220,7 +221,9 @@ def _of_whole_numbers(
     greatest = _functions(law, arguments, values[-1:] + 1.0)[1] == 0
     single = np.concatenate([least, np.diff(values) == 1.0, greatest])
     rounding = float(rounding_of(values, digits.magnitude).max()) * (TIES / ONE_VALUE_SHARE)
-    return _table(cuts, below, above, single, rounding, tails, whole=rounding < 0.25)
+    return _table(
+        cuts, below, above, tails, points=single, rounding=rounding, whole=rounding < 0.25
+    )
 
 
 def _of_numbers(
@@ -253,40 +256,23 @@ def _of_numbers(
         every,
         below,
         above,
-        np.zeros(len(every) + 1, dtype=bool),
-        float(digits.rounding(np.zeros(1))[0]),
         tails,
+        points=np.zeros(len(every) + 1, dtype=bool),
+        rounding=float(digits.rounding(np.zeros(1))[0]),
         windows=np.searchsorted(every, around),
         repeated=chance,
         lattices=_lattices(law, arguments, wide),
     )
 
 
-def _table(
-    cuts: Floats,
-    below: Floats,
-    above: Floats,
-    points: Truths,
-    rounding: float,
-    tails: float,
-    *,
-    windows: Indices | None = None,
-    repeated: float = 0.0,
-    lattices: tuple[Lattice, ...] = (),
-    whole: bool = False,
-) -> LawCells:
+def _table(cuts: Floats, below: Floats, above: Floats, tails: float, **more: Any) -> LawCells:
     return LawCells(
         cuts=cuts,
         below=below,
         above=above,
-        points=points,
         low_tails=_tail(below, tails, rising=True),
         high_tails=_tail(above, tails, rising=False),
-        windows=np.zeros((0, 2), dtype=np.intp) if windows is None else windows,
-        repeated=repeated,
-        lattices=lattices,
-        whole=whole,
-        rounding=rounding,
+        **more,
     )
 
 

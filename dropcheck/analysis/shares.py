@@ -278,7 +278,7 @@ def _square(value: Value, lowest: Lowest) -> Length | None:
         return None
     if value.function is VAR:
         found = _spread(value)
-        return None if found is None else _scaled(found, scale * found.factor)
+        return None if found is None else replace(found, factor=scale * found.factor)
     if value.function in (MATMUL, DOT) and value.inputs[0] is value.inputs[1]:
         array = value.inputs[0]
         return Length(array, (0,), scale) if len(array.shape) == 1 else None
@@ -291,7 +291,7 @@ def _square(value: Value, lowest: Lowest) -> Length | None:
     if again is not array and not (squares.function is POWER and again.known == 2):
         return None
     length = _over(value, array, scale)
-    return _scaled(length, scale / length.count) if value.function is MEAN else length
+    return replace(length, factor=scale / length.count) if value.function is MEAN else length
 
 
 def _largest_term(value: Value, lowest: Lowest) -> tuple[Value, float]:
@@ -318,7 +318,7 @@ def _spread(value: Value) -> Length | None:
     """Of a variance or a deviation: squared distances from the mean, over n - ddof."""
     length = _over(value, value.inputs[0], 1.0, centred=True)
     degrees = length.count - float(dict(value.options).get("ddof", 0.0))
-    return _scaled(length, 1 / degrees) if degrees > 0 else None
+    return replace(length, factor=1 / degrees) if degrees > 0 else None
 
 
 def _over(
@@ -328,12 +328,8 @@ def _over(
     return Length(array, axes, factor, centred=centred, keepdims=_keeps(value), order=order)
 
 
-def _scaled(length: Length, factor: float) -> Length:
-    return replace(length, factor=factor)
-
-
 def _rooted(square: Length, factor: float = 1.0) -> Length:
-    return _scaled(square, factor * math.sqrt(square.factor))
+    return replace(square, factor=factor * math.sqrt(square.factor))
 
 
 # ---- parts of expressions ------------------------------------------------------------------------

@@ -17,6 +17,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -24,10 +25,10 @@ import numpy as np
 from dropcheck.analysis.averaged_products import Integrand, quantities
 from dropcheck.analysis.fewer_draws.exchanges import exchanged
 from dropcheck.analysis.moments.exact import exact_means, exact_moments
-from dropcheck.analysis.moments.part_of_draw import in_stratum
+from dropcheck.analysis.moments.single_draw import joint_moment
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, ordered
-from dropcheck.vocabulary.law_parts import QuantileLevel, Stratum, can_be_cut
+from dropcheck.vocabulary.law_parts import QuantileLevel, Stratum, can_be_cut, part_of
 
 # Chances below and above, where the first strata end: no round numbers, as models have their kinks
 # there, and on which side of a kink a rounded value lies is not known.
@@ -64,6 +65,8 @@ MOST_ELEMENTS = 1000
 MOST_DRAWS = 4
 # Moments go into a covariance with powers: so many times their own error may be its.
 MOST_POWERS = 16
+# A moment of a part of a law is known to this share of its size, or not at all.
+LARGEST_ERROR = 1e-2
 # Rounding in the sums over strata.
 STRATA_ROUNDING = 1e-8
 
@@ -139,6 +142,50 @@ def candidates(integrands: Sequence[Integrand]) -> list[Value]:
         )
 
     return sorted(found, key=bent, reverse=True)[:MOST_DRAWS]
+
+
+def in_stratum(draw: Value, stratum: Stratum) -> tuple[Value, list[float]]:
+    """A draw of a single number, given that it lies in a stratum, and how wrong its moments are.
+
+    The list has an entry for each moment that was asked for so far: its error as a share of the
+    power of the root mean square, or of the deviation.
+    """
+    law = draw.law
+    if law is None:
+        raise ValueError("the draw has no law")
+    arguments = [one.known for one in draw.inputs]
+    bare = part_of(law, arguments, stratum)
+    plain = dataclasses.replace(draw, law=bare)
+    errors: list[float] = []
+
+    def norm(_: Value, p: float) -> float:
+        return float(bare.norm(p, *arguments))
+
+    def about(centre: float) -> Callable[[int], float]:
+        @cache
+        def moment(order: int) -> float:
+            found = joint_moment([plain], [order], [centre], norm)
+            size = float(np.power(max(found.value if order == 2 else moment(2), 0.0), order / 2))
+            if not found.error <= LARGEST_ERROR * size:
+                return math.nan
+            errors.append(found.error / size if size else 0.0)
+            return found.value
+
+        return moment
+
+    @cache
+    def mean() -> float:
+        return about(0.0)(1)
+
+    @cache
+    def about_mean() -> Callable[[int], float]:
+        return about(mean())
+
+    def moment(order: int) -> float:
+        return about_mean()(order)
+
+    law = part_of(law, arguments, stratum, mean, moment)
+    return dataclasses.replace(draw, law=law), errors
 
 
 def typical(draw: Value, values: Sequence[Value]) -> Floats | None:

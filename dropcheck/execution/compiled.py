@@ -13,7 +13,7 @@ import time
 import numpy as np
 
 from dropcheck.simulation.streams import PROBE, stream
-from dropcheck.vocabulary.laws.standard_numbers import EXPONENTIALS, NORMALS, Fill, StandardNumbers
+from dropcheck.vocabulary.laws.sampling import EXPONENTIALS, NORMALS, Fill, StandardNumbers
 
 # Nanoseconds that compiled code must have been able to save before it is loaded: about what
 # loading takes (measured: 0.7 s of processor time, and 1.8 s the first time, which compiles). So

@@ -162,26 +162,10 @@ def _keyword(use: Use, name: str, default: float) -> float:
     return float(options.get(name, default))
 
 
-def _norm_defined(arguments: Sequence[Known], use: Use) -> int:
-    """A norm of an order below 0 divides by sizes."""
-    return arguments[0].nonzero if -math.inf < _keyword(use, "ord", 2.0) < 0 else SURE
-
-
-def _second_in_logarithm(arguments: Sequence[Known], use: Use) -> int:
-    """Of x log(y), which is 0 where x is: so y may be 0 where it is x."""
-    y = arguments[1]
-    return y.inside(0.0, math.inf) if use.same else y.positive
-
-
 def _index_inside(arguments: Sequence[Known], use: Use) -> int:
     """The second argument is a place on the first one's first axis, from either end."""
     places = float(use.inputs[0][0])
     return arguments[1].inside(-places, places - 1)
-
-
-def _place_inside(arguments: Sequence[Known], use: Use) -> int:
-    """The argument is one of `n` places."""
-    return arguments[0].inside(0.0, _keyword(use, "n", 0.0) - 1)
 
 
 def _whole_from_zero(arguments: Sequence[Known], _use: Use) -> int:
@@ -210,11 +194,6 @@ def _all_nonzero(arguments: Sequence[Known], _use: Use) -> int:
 
 def _first_nonzero(arguments: Sequence[Known], _use: Use) -> int:
     return arguments[0].nonzero
-
-
-def _taken_nonzero(arguments: Sequence[Known], _use: Use) -> int:
-    """None of those after the first, one of which is taken, is."""
-    return min(one.nonzero for one in arguments[1:])
 
 
 def _sum_nonzero(arguments: Sequence[Known], _use: Use) -> int:
@@ -267,12 +246,8 @@ def _analytic(*breaks: float) -> Requirement:
     return smooth
 
 
-def _ratio_of_analytic(arguments: Sequence[Known], use: Use) -> int:
-    return min(_analytic()(arguments, use), RATIO)
-
-
-def _linear_solution(arguments: Sequence[Known], use: Use) -> int:
-    return min(_arithmetic(arguments, use), RATIO)
+def _at_most_ratio(smooth: Requirement) -> Requirement:
+    return lambda arguments, use: min(smooth(arguments, use), RATIO)
 
 
 def _between(low: float, high: float, *, open_ends: bool = False, **facts: Any) -> DefinedWhere:
@@ -312,7 +287,7 @@ CUBE_ROOT = DefinedWhere(nonzero=_first_nonzero, smooth=_analytic(0.0), infiniti
 ENTIRE_THROUGH_ZERO = DefinedWhere(nonzero=_first_nonzero, smooth=_analytic(), infinities=True)
 ABOVE_ZERO = DefinedWhere(nonzero=_SURELY, smooth=_analytic(), infinities=True)
 ENTIRE = DefinedWhere(smooth=_analytic())
-TANGENT = DefinedWhere(smooth=_ratio_of_analytic)
+TANGENT = DefinedWhere(smooth=_at_most_ratio(_analytic()))
 LOGARITHM = _between(
     0.0,
     math.inf,
@@ -329,7 +304,10 @@ LOGARITHM_OF_ONE_MORE = _between(
     smooth=_analytic(-1.0),
     infinities=True,
 )
-TIMES_LOGARITHM = DefinedWhere(_second_in_logarithm)
+# of x log(y), which is 0 where x is: so y may be 0 where it is x
+TIMES_LOGARITHM = DefinedWhere(
+    lambda both, use: both[1].inside(0.0, math.inf) if use.same else both[1].positive
+)
 ARC_SINE = _between(-1.0, 1.0, nonzero=_first_nonzero, smooth=_analytic(-1.0, 1.0))
 ARC_COSINE = _between(-1.0, 1.0, nonzero=_first_is_not(1.0), smooth=_analytic(-1.0, 1.0))
 ARC_TANGENT_HYPERBOLIC = _between(
@@ -344,20 +322,27 @@ POSITIVE_PART = DefinedWhere(infinities=True, whole=True)
 WHOLE = DefinedWhere(infinities=True, always_whole=True)
 IS_NUMBER = DefinedWhere(infinities=True, no_numbers=True, always_whole=True)
 PICKED = DefinedWhere(nonzero=_all_nonzero, infinities=True, whole=True)
-CHOSEN = DefinedWhere(nonzero=_taken_nonzero, infinities=True, whole=True)
+CHOSEN = DefinedWhere(
+    nonzero=lambda arguments, use: _all_nonzero(arguments[1:], use), infinities=True, whole=True
+)
 REARRANGED = DefinedWhere(nonzero=_all_nonzero, smooth=_arithmetic, infinities=True, whole=True)
 WITH_GAPS = DefinedWhere(smooth=_arithmetic, infinities=True, whole=True)
 TAKEN = DefinedWhere(_index_inside, _first_nonzero, _arithmetic, infinities=True, whole=True)
-PLACED = DefinedWhere(_place_inside, always_whole=True)
+PLACED = DefinedWhere(  # one of `n` places
+    lambda arguments, use: arguments[0].inside(0.0, _keyword(use, "n", 0.0) - 1), always_whole=True
+)
 FIRST_PLACE = DefinedWhere(
     finite=NEVER,
     always_whole=True,
     hint="what is waited for may never come: write minimum(first(…), T), with T the number of "
     "steps; of the draws in which it comes alone, E(minimum(t, T), given=t < T)",
 )
-NORM = DefinedWhere(_norm_defined, _first_nonzero)
+NORM = DefinedWhere(  # of an order below 0 it divides by sizes
+    lambda x, use: x[0].nonzero if -math.inf < _keyword(use, "ord", 2.0) < 0 else SURE,
+    _first_nonzero,
+)
 SPREAD = DefinedWhere(nonzero=_determined, smooth=_arithmetic)
 ROOT_OF_SPREAD = DefinedWhere(nonzero=_determined)
 SOFTMAX = DefinedWhere(nonzero=_SURELY, smooth=_analytic())
-INVERSE = DefinedWhere(_determined, smooth=_linear_solution)
+INVERSE = DefinedWhere(_determined, smooth=_at_most_ratio(_arithmetic))
 ORTHONORMAL = DefinedWhere(_determined)

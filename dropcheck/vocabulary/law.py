@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass, fields
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -225,6 +225,14 @@ def _draws_first(argument: Array, axes: int) -> Array:
         return argument
     lacking = (1,) * (axes - argument.ndim)
     return np.moveaxis(argument.reshape(*lacking, *argument.shape), -1, 0)
+
+
+DerivedLaw = TypeVar("DerivedLaw", bound=Law)
+
+
+def derived(kind: type[DerivedLaw], law: Law, **changes: Any) -> DerivedLaw:
+    """A law made from another: what is not changed it has from that."""
+    return kind(**{**{one.name: getattr(law, one.name) for one in fields(Law)}, **changes})
 
 
 def argument_problem(law: Law, arguments: Arguments) -> str | None:

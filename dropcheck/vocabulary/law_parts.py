@@ -9,7 +9,7 @@ from __future__ import annotations
 import copyreg
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from dropcheck.array_types import Floats
 from dropcheck.vocabulary.distributions.distribution import Values
 from dropcheck.vocabulary.distributions.standard import Standard
-from dropcheck.vocabulary.law import Arguments, Generator, Law, Size
+from dropcheck.vocabulary.law import Arguments, Generator, Law, Size, derived
 
 # No stratum ends farther out, but at the end of the law itself.
 FARTHEST = 1e-250
@@ -129,24 +129,25 @@ def part_of(
     """
     ends = (stratum.low.of(law, arguments), stratum.high.of(law, arguments))
     chance = stratum.chance
-    changes: dict[str, Any] = {
-        "whole": law,
-        "stratum": stratum,
-        "moment": moment,
-        "ends": ends,
-        "degenerate": None,
-        "moments": math.inf if all(map(math.isfinite, ends)) else law.moments,
-        "line": None,
-        "standard_arguments": None,
-        "norm_of_random": None,
-        "standard": Standard(
+    return derived(
+        LawPart,
+        law,
+        whole=law,
+        stratum=stratum,
+        moment=moment,
+        ends=ends,
+        degenerate=None,
+        moments=math.inf if all(map(math.isfinite, ends)) else law.moments,
+        line=None,
+        standard_arguments=None,
+        norm_of_random=None,
+        standard=Standard(
             mean=lambda *_: mean(),
             central=lambda *_: [1.0, 0.0] + [math.nan] * 7,  # the method gives them one by one
             # E|x|^p in a part of chance c is at most the whole E|x|^p / c
             norm=lambda p, *_: law.norm(p, *arguments) * chance ** (-1 / p),
         ),
-    }
-    return LawPart(**{**_fields(law), **changes})
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -186,8 +187,7 @@ def mixture_of(law: Law, strata: tuple[Stratum, ...], shares: tuple[float, ...])
         result[1] = weights[own]
         return result
 
-    changes = {"whole": law, "strata": strata, "shares": shares, "sampler": drawn}
-    return Mixture(**{**_fields(law), **changes})
+    return derived(Mixture, law, whole=law, strata=strata, shares=shares, sampler=drawn)
 
 
 def can_be_cut(law: Law, arguments: Arguments | Sequence[Any]) -> bool:
@@ -198,10 +198,6 @@ def can_be_cut(law: Law, arguments: Arguments | Sequence[Any]) -> bool:
         return False
     middle = law.quantile(0.5, *arguments), law.upper_quantile(0.5, *arguments)
     return None not in middle and all(map(math.isfinite, middle))
-
-
-def _fields(law: Law) -> dict[str, Any]:
-    return {one.name: getattr(law, one.name) for one in fields(Law)}
 
 
 copyreg.pickle(Mixture, lambda one: (mixture_of, (one.whole, one.strata, one.shares)))

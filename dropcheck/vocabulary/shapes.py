@@ -275,6 +275,17 @@ def along(shift: int = 0, several: bool = False) -> ShapeRule:
     return rule
 
 
+def of_matrices(result: Callable[[Shape], Shape]) -> ShapeRule:
+    """Rule of a function of matrices, from the shape of one, with what stands before it."""
+
+    def rule(shapes: tuple[Shape, ...], _options: Options) -> Shape:
+        if len(shapes[0]) < 2:
+            raise need("a matrix", shapes[0])
+        return result(shapes[0])
+
+    return rule
+
+
 def square(last: Callable[[int], Shape]) -> ShapeRule:
     """Rule of a function of square matrices, in whose place `last(size)` comes."""
 

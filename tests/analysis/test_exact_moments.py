@@ -11,9 +11,9 @@ import pytest
 from lowered import expressed, lowered, lowering
 
 from dropcheck.analysis.averaged_products import ExactMoments, Integrand
+from dropcheck.analysis.moments import single_draw
 from dropcheck.analysis.moments.exact import exact_means, exact_moments, vanishes
 from dropcheck.analysis.moments.single_draw import Estimate, SingleDraw
-from dropcheck.analysis.polynomials import sources
 from dropcheck.analysis.polynomials.term_space import Space
 from dropcheck.language.graph import Value
 
@@ -296,7 +296,7 @@ def test_functions_of_a_draw_are_integrated_so_often_only(monkeypatch: pytest.Mo
     expression = "x * where(round(x) > 0.5, maximum(x, 1), x @ x)"
     value = lowered("x ~ uniform(-2, 3)[2]", expression)
     assert exact_moments([Integrand(factors=((value, power),)) for power in (1, 2)]) is None
-    assert len(worked_out) <= sources.MOST_INTEGRALS
+    assert len(worked_out) <= single_draw.MOST_INTEGRALS
 
 
 @pytest.mark.parametrize(

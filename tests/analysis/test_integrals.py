@@ -11,8 +11,8 @@ from fresh_norms import centred_norm, norm
 from lowered import expressed, lowered, lowering
 from scipy import special, stats
 
-from dropcheck.analysis.moments import integrals
-from dropcheck.analysis.moments.integrals import is_function_of_one_draw
+from dropcheck.analysis.moments import single_draw
+from dropcheck.analysis.moments.draw_steps import is_function_of_one_draw
 from dropcheck.analysis.moments.norms import Norms
 from dropcheck.analysis.moments.single_draw import Estimate, Found, SingleDraw
 
@@ -81,7 +81,7 @@ def test_no_more_integrals_than_allowed(monkeypatch: pytest.MonkeyPatch) -> None
     terms = " + ".join(f"relu(x{k} - {k})" for k in range(100))
     model = "; ".join(f"x{k} ~ normal(0, 1)" for k in range(100))
     norm(lowered(model, terms), 2)
-    assert 0 < len(done) <= integrals.MOST_INTEGRALS
+    assert 0 < len(done) <= single_draw.MOST_INTEGRALS
 
 
 def test_equal_functions_of_draws_from_one_law_are_integrated_once(

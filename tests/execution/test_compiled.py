@@ -21,7 +21,7 @@ from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 from dropcheck.simulation.streams import PROBE, stream
 from dropcheck.vocabulary.laws import LAWS
-from dropcheck.vocabulary.laws.standard_numbers import (
+from dropcheck.vocabulary.laws.sampling import (
     EXPONENTIALS,
     FEWEST,
     NORMALS,
@@ -249,7 +249,7 @@ def test_numpy_draws_where_what_numba_made_fails(monkeypatch: pytest.MonkeyPatch
 
 LOADS = """
 from dropcheck.execution import compiled
-from dropcheck.vocabulary.laws.standard_numbers import NORMALS
+from dropcheck.vocabulary.laws.sampling import NORMALS
 compiled.load()
 print(NORMALS.fill is not None)
 """

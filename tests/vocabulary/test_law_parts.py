@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 from trials import lowered
 
-from dropcheck.analysis.moments.part_of_draw import in_stratum
+from dropcheck.analysis.strata import in_stratum
 from dropcheck.language.graph import Value, operators
 from dropcheck.vocabulary.law_parts import Mixture, QuantileLevel, Stratum, can_be_cut, mixture_of
 from dropcheck.vocabulary.laws import LAWS

@@ -13,6 +13,7 @@ from dropcheck.analysis.on_paper import EXACT, Rounded, near_jumps, value_on_pap
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, in_order, kernel_of, number, random_inputs
 from dropcheck.vocabulary.function import Array, KernelError
+from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY
 from dropcheck.vocabulary.hulls import Hull
 from dropcheck.vocabulary.smoothness.ranges import Ranges, fixed
 
@@ -54,6 +55,22 @@ def draw_below(value: Value) -> Value | None:
             if any(below.postponed for below in one.inputs):
                 return None
     return found if found is not None and _fits(value, found) else None
+
+
+def is_function_of_one_draw(value: Value) -> bool:
+    """Whether a quantity is a function of one draw and no line; of lines the laws say all."""
+    if not value.random or len(value.sources) != 1:
+        return False
+    one = value
+    while one.kind == Kind.COMPUTED:
+        drawn = random_inputs(one)
+        straight = (
+            one.function.additive or one.function.rearranges or one.function in (MULTIPLY, DIVIDE)
+        )
+        if len(drawn) != 1 or not straight:
+            return draw_below(value) is not None
+        one = drawn[0]
+    return False
 
 
 def _is_view_of_draw(value: Value) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from dropcheck.analysis.moments.independence import PossibleProduct
+from dropcheck.analysis.moments.independence import Described
 from dropcheck.analysis.polynomials.letters import Identities
 from dropcheck.analysis.polynomials.normal_form import NormalForms
 from dropcheck.analysis.polynomials.polynomial import Polynomial
@@ -165,7 +165,7 @@ def _is_sample(value: Value) -> bool:
     return fixed and value.law is not None and value.law.own_axes is None
 
 
-_Part = TypeVar("_Part", bound=PossibleProduct)
+_Part = TypeVar("_Part", bound=Described)
 
 
 def joined(

@@ -120,20 +120,32 @@ def grouped(parts: Sequence[_Part], sources: Callable[[_Part], Sources]) -> list
     return [members for _, members in groups]
 
 
-class PossibleProduct(Protocol):
-    """What may be a product of others."""
+class Described(Protocol):
+    """A quantity, and what is known of its elements."""
 
     value: Value
     random: bool
     below: Sequence[Any]
     use: Applied
+    shape: Shape
+    mean: Hull
+    apart: frozenset[int]
+    centred: frozenset[int]
 
     @property
     def majorant(self) -> Majorant:
         """The rules of the function that makes it."""
 
+    @property
+    def density(self) -> float:
+        """What the density of each element is at most."""
 
-_Product = TypeVar("_Product", bound=PossibleProduct)
+    @property
+    def drawn(self) -> Callable[[Value], Described]:
+        """What is known of the draws that it is made of."""
+
+
+_Product = TypeVar("_Product", bound=Described)
 
 
 def factors(quantity: _Product) -> list[tuple[_Product, float]]:
@@ -159,15 +171,6 @@ def factors(quantity: _Product) -> list[tuple[_Product, float]]:
         joined = power if one.value.binary and power > 0 else found.get(key, (one, 0.0))[1] + power
         found[key] = (one, joined)
     return list(found.values())
-
-
-class Described(PossibleProduct, Protocol):
-    """A quantity of which the means and the independent axes are known."""
-
-    shape: Shape
-    mean: Hull
-    apart: frozenset[int]
-    centred: frozenset[int]
 
 
 def centred_axes(quantity: Described) -> frozenset[int]:

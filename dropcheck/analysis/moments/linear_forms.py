@@ -19,12 +19,13 @@ import numpy as np
 from dropcheck.analysis.averaged_products import Integrand
 from dropcheck.analysis.moments.cell_means import Norm
 from dropcheck.analysis.moments.dissection import WeightedValues, sum_of
+from dropcheck.analysis.moments.draw_steps import draw_below
 from dropcheck.analysis.moments.law_bounds import fixed_arguments
 from dropcheck.analysis.moments.single_draw import (
+    MOST_INTEGRALS,
     Estimate,
     Found,
     KnownMeans,
-    draw_below,
     joint_moment,
 )
 from dropcheck.analysis.polynomials.terms import TINY
@@ -44,8 +45,6 @@ EPSILONS_APART = float(np.finfo(np.float32).eps / np.finfo(np.float64).eps)
 GIVE = 64.0
 # Moments of functions of a draw are known to a tenth of this share of their size, or not at all.
 FUNCTION_ERROR = 1e-8
-# Moments of functions of a draw that are worked out.
-MOST_INTEGRALS = 64
 
 FactorValues = tuple[Value, ...]
 """Quantities whose product is meant."""

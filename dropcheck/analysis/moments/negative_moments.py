@@ -13,16 +13,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Protocol
 
 import numpy as np
 
+from dropcheck.analysis.moments.independence import Described
 from dropcheck.analysis.moments.law_bounds import AffineDraw
 from dropcheck.language.graph import Kind, Value, computed_from, ordered, random_inputs
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.functions.elementwise import DIVIDE
 from dropcheck.vocabulary.majorants.sums_of_squares import MOST_WEIGHTS, weights_of_sample
-from dropcheck.vocabulary.shapes import Shape
 
 # Points of the grid in a factor of 2, and probabilities between which it begins. At the end of a
 # support it begins lower where F does not follow its power yet: F keeps its digits there.
@@ -121,23 +120,7 @@ def _follows(line: AffineDraw, zero: float, lowest: float, powers: tuple[float, 
 # ---- sums of squares ----------------------------------------------------------------------------
 
 
-class Summed(Protocol):
-    """A quantity whose squares are added up."""
-
-    value: Value
-    shape: Shape
-    apart: frozenset[int]
-
-    @property
-    def density(self) -> float:
-        """What the density of each element is at most."""
-
-    @property
-    def drawn(self) -> Callable[[Value], Summed]:
-        """What is known of the draws that it is made of."""
-
-
-def weights_of_squares(x: Summed, axes: Sequence[int], *, centred: bool) -> list[float]:
+def weights_of_squares(x: Described, axes: Sequence[int], *, centred: bool) -> list[float]:
     """Weights w with Σ x² >= Σ w u² over some axes; centred: of x less its mean along these.
 
     Each u has a density of at most 1, whatever those before it are. None where x is no linear image

@@ -16,6 +16,7 @@ import numpy as np
 
 from dropcheck.analysis.bounds import OUTWARD, Hulls, held_by, hull_of, hull_of_fixed
 from dropcheck.analysis.moments.dissection import Dissected, Dissection, turns_with
+from dropcheck.analysis.moments.draw_steps import is_function_of_one_draw
 from dropcheck.analysis.moments.exponents import Exponents, joined, proxy_of
 from dropcheck.analysis.moments.independence import (
     Alignment,
@@ -26,7 +27,6 @@ from dropcheck.analysis.moments.independence import (
     grouped,
     signed_axes,
 )
-from dropcheck.analysis.moments.integrals import Integrals, is_function_of_one_draw
 from dropcheck.analysis.moments.law_bounds import (
     AffineDraw,
     draw_log_moment,
@@ -38,7 +38,7 @@ from dropcheck.analysis.moments.law_bounds import (
     variance_proxy,
 )
 from dropcheck.analysis.moments.negative_moments import inverse_of_line, weights_of_squares
-from dropcheck.analysis.moments.single_draw import Found
+from dropcheck.analysis.moments.single_draw import Found, Integrals
 from dropcheck.language.graph import Kind, Value, in_order, number, thawed
 from dropcheck.vocabulary.functions.elementwise import ADD, SUBTRACT
 from dropcheck.vocabulary.majorants.bounds_arithmetic import (

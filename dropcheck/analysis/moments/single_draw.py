@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dropcheck.analysis.bounds import OUTWARD
 from dropcheck.analysis.moments.cell_means import (
     CellMeans,
     Norm,
@@ -40,17 +41,6 @@ from dropcheck.language.graph import Plain, Value
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.majorants.bounds_arithmetic import summed
 from dropcheck.vocabulary.smoothness.ranges import Ranges
-
-__all__ = [
-    "Estimate",
-    "Found",
-    "KnownMeans",
-    "SingleDraw",
-    "draw_below",
-    "expectation",
-    "joint_moment",
-    "norm_of",
-]
 
 # Cutting ends where the error is this share of E|g|, or there are so many cells or rounds of it.
 TOLERANCE = 1e-10
@@ -68,6 +58,8 @@ MOST_CUTS, MOST_SHARE = 12, 0.3
 CHANCE_ERROR = 1e-12
 # A function of more steps counts for several.
 FEW_STEPS = 8
+# Norms of functions of a draw that differ, in one case, as each takes milliseconds.
+MOST_INTEGRALS = 64
 # Orders for Hölder's inequality in the tails.
 TAIL_ORDERS = (8.0, 4.0, 2.0, 1.5, 1.25, 1.1, 1.02)
 
@@ -344,3 +336,27 @@ def norm_of(
     found = (means or KnownMeans(1)).mean(draw, integrand, norm)
     most = found.value + found.error
     return math.inf if math.isnan(most) else max(most, 0.0) ** (1 / p)
+
+
+class Integrals:
+    """The integrals of a case.
+
+    Args:
+        norm: bounds of norms by other means, for the tails.
+        found: integrals that are known already.
+    """
+
+    def __init__(self, norm: Norm, found: Found | None = None) -> None:
+        self._norm = norm
+        self._means = KnownMeans(MOST_INTEGRALS, found)
+
+    def norm(self, value: Value, p: float, centre: float = 0.0) -> float:
+        """A bound of (E|x - centre|^p)^(1/p), of a function of one draw; infinite: none."""
+        return norm_of(value, p, self._norm, centre, self._means) * (1 + OUTWARD)
+
+    def spread(self, value: Value, p: float) -> float:
+        """A bound of (E|x - E x|^p)^(1/p), of a function of one draw; infinite: none."""
+        mean = expectation(value, self._norm, self._means)
+        if not math.isfinite(mean.error):
+            return math.inf
+        return self.norm(value, p, mean.value) + mean.error

@@ -14,14 +14,13 @@ import numpy as np
 
 from dropcheck.analysis.moments.cell_means import Norm
 from dropcheck.analysis.moments.draw_steps import Steps, draw_below
-from dropcheck.analysis.moments.single_draw import Found, KnownMeans
+from dropcheck.analysis.moments.single_draw import MOST_INTEGRALS, Found, KnownMeans
 from dropcheck.analysis.on_paper import alike
 from dropcheck.analysis.polynomials.expectation import MomentSource, expected
 from dropcheck.analysis.polynomials.normal_form import NormalForms
 from dropcheck.analysis.polynomials.polynomial import Polynomial
 from dropcheck.analysis.polynomials.sources import (
     ITSELF,
-    MOST_INTEGRALS,
     DrawnElements,
     ProductOfElements,
 )

@@ -26,7 +26,6 @@ from dropcheck.vocabulary.laws.ranked_law import Ranked
 from dropcheck.vocabulary.shapes import Shape
 
 ITSELF = 0  # the number of the draw among its functions
-MOST_INTEGRALS = 64  # that differ, over all draws, a few milliseconds each
 
 
 class DrawnElements(MomentSource):

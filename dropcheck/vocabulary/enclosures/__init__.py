@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 
 import dropcheck.vocabulary.enclosures.curves  # noqa: F401 — which completes the rules
 from dropcheck.array_types import Floats
-from dropcheck.vocabulary.enclosures.affine import Affine, between, enclosed, made
+from dropcheck.vocabulary.enclosures.affine import Affine, between, by_parts, enclosed, made
 from dropcheck.vocabulary.function import Function, Kernel
 from dropcheck.vocabulary.hulls import Hull, Use
 from dropcheck.vocabulary.smoothness.ranges import Ranges
@@ -55,25 +55,8 @@ def applied(function: Function, compute: Kernel, inputs: Sequence[Any]) -> Affin
     box = next(one.box for one in inputs if isinstance(one, Affine))
     operands = [enclosed(one, box) for one in inputs]
     if function.moves:
-        return _moved(compute, operands)
+        return by_parts(compute, *operands)
     return _by_interval(function, compute, operands)
-
-
-def _moved(compute: Kernel, operands: Sequence[Affine]) -> Affine:
-    """Every part of the result from that part of all operands."""
-
-    def part(of: Callable[[Affine], Floats]) -> Floats:
-        return np.asarray(compute(*map(of, operands)), np.float64)
-
-    return Affine(
-        value=part(lambda one: one.value),
-        slopes=part(lambda one: one.slopes),
-        below=part(lambda one: one.below),
-        above=part(lambda one: one.above),
-        low=part(lambda one: one.low),
-        high=part(lambda one: one.high),
-        box=operands[0].box,
-    )
 
 
 def _by_interval(function: Function, compute: Kernel, operands: Sequence[Affine]) -> Affine:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, cast
 
@@ -102,24 +102,13 @@ class Affine(np.lib.mixins.NDArrayOperatorsMixin):
 
     def moved(self, how: Callable[[Floats], Floats]) -> Affine:
         """What picks or moves elements, or adds some up: the same of every part."""
-        parts = (self.value, self.slopes, self.below, self.above, self.low, self.high)
-        value, slopes, below, above, low, high = map(how, parts)
-        return Affine(
-            value=value, slopes=slopes, below=below, above=above, low=low, high=high, box=self.box
-        )
+        return by_parts(how, self)
 
     def at_least(self, least: float) -> Affine:
         """The same where it is known by other means to be no less."""
         kept = np.where(self.everything, self.low, np.maximum(self.low, least))
-        return Affine(
-            value=self.value,
-            slopes=self.slopes,
-            below=self.below,
-            above=self.above,
-            low=np.minimum(kept, np.maximum(self.high, least)),
-            high=np.maximum(self.high, least),
-            box=self.box,
-        )
+        high = np.maximum(self.high, least)
+        return replace(self, low=np.minimum(kept, high), high=high)
 
     def within(
         self, direction: Floats | None = None, along: tuple[float, float] | None = None
@@ -149,6 +138,17 @@ class Affine(np.lib.mixins.NDArrayOperatorsMixin):
 
 RULES: dict[str, Callable[..., Affine]] = {}
 """What each of numpy's and scipy's functions makes of enclosures, by the ufunc's name."""
+
+
+def by_parts(how: Callable[..., Any], *operands: Affine) -> Affine:
+    """What moves elements of arrays, or adds some up: the same of every part of all operands."""
+    return Affine(
+        **{
+            name: np.asarray(how(*(getattr(one, name) for one in operands)), np.float64)
+            for name in ("value", "slopes", "below", "above", "low", "high")
+        },
+        box=operands[0].box,
+    )
 
 
 def enclosed(array: Any, box: Floats) -> Affine:

@@ -167,33 +167,6 @@ def _maximum(a: Affine, b: Affine) -> Affine:
     return made(found.value, found.slopes, found.below, found.above, ends, a.box)
 
 
-def _minimum(a: Affine, b: Affine) -> Affine:
-    """The enclosure of the smaller."""
-    return affine.negative(_maximum(affine.negative(a), affine.negative(b)))
-
-
-def _floor_divide(a: Affine, b: Affine) -> Affine:
-    return RULES["floor"](affine.divide(a, b))
-
-
-def _remainder(a: Affine, b: Affine) -> Affine:
-    return affine.subtract(a, affine.multiply(b, _floor_divide(a, b)))
-
-
-def _log_add_exp(a: Affine, b: Affine) -> Affine:
-    return affine.add(b, _SOFTPLUS(affine.subtract(a, b)))
-
-
-def _hypotenuse(a: Affine, b: Affine) -> Affine:
-    return RULES["sqrt"](affine.add(affine.multiply(a, a), affine.multiply(b, b)).at_least(0.0))
-
-
-def _x_log_y(x: Affine, y: Affine) -> Affine:
-    if x is y:
-        return _ENTROPY(x)
-    return affine.multiply(x, RULES["log"](y))
-
-
 def _bell(x: Floats) -> Floats:
     return np.exp(-x * x / 2) / math.sqrt(2 * math.pi)
 
@@ -215,21 +188,25 @@ _CURVES: dict[str, Callable[..., Affine]] = {
     "absolute": _smooth(np.absolute, np.sign, bottom=0.0),
     "positive part": _smooth(lambda x: np.maximum(x, 0.0), lambda x: (x > 0) * 1.0),
     "maximum": _maximum,
-    "minimum": _minimum,
+    "minimum": lambda a, b: affine.negative(_maximum(affine.negative(a), affine.negative(b))),
     "sign": _steps(np.sign),
     "floor": _steps(np.floor),
     "ceil": _steps(np.ceil),
     "rint": _steps(np.rint),
-    "floor_divide": _floor_divide,
-    "remainder": _remainder,
+    "floor_divide": lambda a, b: RULES["floor"](affine.divide(a, b)),
+    "remainder": lambda a, b: affine.subtract(
+        a, affine.multiply(b, RULES["floor_divide"](a, b))
+    ),
     "exp": _smooth(np.exp, np.exp, never_0=True),
     "expm1": _smooth(np.expm1, np.exp),
     "log": _smooth(np.log, lambda x: 1 / x, domain=_AT_LEAST_0),
     "log2": _smooth(np.log2, lambda x: 1 / (x * math.log(2)), domain=_AT_LEAST_0),
     "log10": _smooth(np.log10, lambda x: 1 / (x * math.log(10)), domain=_AT_LEAST_0),
     "log1p": _smooth(np.log1p, lambda x: 1 / (1 + x), domain=(-1.0, math.inf)),
-    "logaddexp": _log_add_exp,
-    "hypot": _hypotenuse,
+    "logaddexp": lambda a, b: affine.add(b, _SOFTPLUS(affine.subtract(a, b))),
+    "hypot": lambda a, b: RULES["sqrt"](
+        affine.add(affine.multiply(a, a), affine.multiply(b, b)).at_least(0.0)
+    ),
     "sin": _wave(np.sin, np.cos),
     "cos": _wave(np.cos, lambda x: -np.sin(x)),
     "tan": _tangent,
@@ -267,7 +244,7 @@ _CURVES: dict[str, Callable[..., Affine]] = {
     "psi": _smooth(
         Special("psi"), lambda x: special.polygamma(1, x), domain=_AT_LEAST_0
     ),
-    "xlogy": _x_log_y,
+    "xlogy": lambda x, y: _ENTROPY(x) if x is y else affine.multiply(x, RULES["log"](y)),
 }  # fmt: skip
 
 RULES.update(_CURVES)

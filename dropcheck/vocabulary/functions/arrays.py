@@ -150,16 +150,7 @@ def _elements(x: Array, *, axis: float, places: tuple[int, ...]) -> Array:
     return np.take(x, np.array(places, dtype=np.intp), axis=int(axis))
 
 
-def _full(v: Array, *, shape: Any) -> Array:
-    """All v, or v stretched to the shape."""
-    return np.broadcast_to(v, (*as_sizes(shape), v.shape[-1])).copy()
-
-
 # ---- shapes -------------------------------------------------------------------------------------
-
-
-def _shape_of_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:
-    return (len(shapes[0]),)
 
 
 def _shape_of_elements(shapes: tuple[Shape, ...], options: Options) -> Shape:
@@ -190,11 +181,6 @@ def _axes_of_elements(shape: Shape, options: Options) -> list[Came | None]:
         (Came((at,), places) if once else None) if at == axis else Came((at,), None)
         for at in range(len(shape))
     ]
-
-
-def _one_hot_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
-    """A new last axis with a 1 at the index."""
-    return (*shapes[0], count(options["n"], "n"))
 
 
 def _bincount_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
@@ -235,15 +221,11 @@ def _stack_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
     return (*shapes[0][:axis], len(shapes), *shapes[0][axis:])
 
 
-def _arange_shape(_shapes: tuple[Shape, ...], options: Options) -> Shape:
-    return (count(options["n"], "n"),)
-
-
-def _linspace_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
-    """`linspace(a, b, n)`: n numbers between two single ones."""
-    if shapes != ((), ()):
+def _count_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
+    """`arange(n)`, and `linspace(a, b, n)`: n numbers, between two single ones."""
+    if any(shapes):
         raise ShapeError("the ends must be single numbers")
-    return _arange_shape((), options)
+    return (count(options["n"], "n"),)
 
 
 def _full_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
@@ -298,9 +280,11 @@ ARRAYS = (
           unknown, BY_HULL, shape=lambda _shapes, _options: (), of_shape=True,
           aliases=("len",)),
     entry("shape", lambda x: np.array(x.shape[:-1], dtype=np.float64)[:, None],
-          "lengths of the axes", unknown, BY_HULL, shape=_shape_of_shape, of_shape=True),
+          "lengths of the axes", unknown, BY_HULL,
+          shape=lambda shapes, _options: (len(shapes[0]),), of_shape=True),
     entry("one_hot", _one_hot, "1 at index i of n, else 0", hulls.within(0.0, 1.0), growth.BY_HULL,
-          parameters=_INDEX, shape=_one_hot_shape, indicator=True,
+          parameters=_INDEX, shape=lambda shapes, options: (*shapes[0], count(options["n"], "n")),
+          indicator=True,
           defined=defined_where.PLACED),
     entry("bincount", _bincount, "how often each of 0 … n−1 occurs", unknown,
           growth.bounded(lambda use: float(use.arguments[0].shape[-1])),
@@ -319,17 +303,19 @@ ARRAYS = (
 
 FIXED = (
     entry("arange", lambda *, n: np.arange(float(count(n, "n")))[:, None], "0, 1, …, n−1",
-          unknown, BY_HULL, parameters=(option("n"),), shape=_arange_shape, vector=True,
+          unknown, BY_HULL, parameters=(option("n"),), shape=_count_shape, vector=True,
           aliases=("range",)),
     entry("linspace", lambda a, b, *, n: np.linspace(a, b, count(n, "n"), axis=0),
           "n numbers from a to b, both ends in, evenly spaced", unknown,
           growth.Growth(growing.Picked(0, smooth=False)),
-          parameters=(*PAIR, option("n")), shape=_linspace_shape, vector=True),
+          parameters=(*PAIR, option("n")), shape=_count_shape, vector=True),
     entry("ones", lambda *, sizes: np.ones((*as_sizes(sizes), 1)),
           "all 1, of the shape given: ones(2, 3)", unknown, BY_HULL, **_FILLED),
     entry("zeros", lambda *, sizes: np.zeros((*as_sizes(sizes), 1)),
           "all 0, of the shape given: zeros(2, 3)", unknown, BY_HULL, **_FILLED),
-    entry("full", _full, "all v, of the shape given: full([2, 3], v)", unknown,
+    entry("full",
+          lambda v, *, shape: np.broadcast_to(v, (*as_sizes(shape), v.shape[-1])).copy(),
+          "all v, of the shape given: full([2, 3], v)", unknown,
           growth.Growth(elements.Rearranged()), parameters=(option("shape"), *values("v")),
           shape=_full_shape, polynomial=linear_maps.full,
           defined=defined_where.REARRANGED),

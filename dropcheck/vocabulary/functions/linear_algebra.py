@@ -30,7 +30,7 @@ from dropcheck.vocabulary.functions.reductions import SUM
 from dropcheck.vocabulary.growth import BY_HULL
 from dropcheck.vocabulary.hulls import unknown
 from dropcheck.vocabulary.majorants import elements, sums
-from dropcheck.vocabulary.majorants.rule import Came
+from dropcheck.vocabulary.majorants.rule import came
 from dropcheck.vocabulary.shapes import (
     Options,
     Shape,
@@ -41,6 +41,7 @@ from dropcheck.vocabulary.shapes import (
     matmul,
     need,
     normalise_axes,
+    of_matrices,
     reduction,
     square,
     transpose,
@@ -89,11 +90,6 @@ def _front(x: Array, rank: int) -> Array:
     """The draws in front, then axes of length 1 up to the rank, then those of one draw."""
     padded = x.reshape((1,) * (rank - x.ndim + 1) + x.shape)
     return np.moveaxis(padded, -1, 0)
-
-
-def _outer(a: Array, b: Array) -> Array:
-    """Every product of an element of a and one of b, over their last axes."""
-    return a[..., :, None, :] * b[..., None, :, :]
 
 
 def _bad(matrices: Array) -> Array | None:
@@ -241,33 +237,6 @@ def _solve_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
     return broadcast([matrix[:-2], b[:-2]]) + b[-2:]
 
 
-def _qr_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:
-    """As many orthonormal columns as the matrix has rows or columns, whichever are fewer."""
-    _matrix_needed(shapes[0])
-    return (*shapes[0][:-1], min(shapes[0][-2:]))
-
-
-def _matrix_needed(shape: Shape) -> None:
-    if len(shape) < 2:
-        raise need("a matrix", shape)
-
-
-def _svd_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:
-    """As many as the matrix has rows or columns, whichever are fewer."""
-    _matrix_needed(shapes[0])
-    return (*shapes[0][:-2], min(shapes[0][-2:]))
-
-
-def _pinv_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:
-    _matrix_needed(shapes[0])
-    return transpose(shapes[0])
-
-
-def _swapped_axes(shape: Shape, _options: Options) -> list[Came | None]:
-    *first, one, two = range(len(shape))
-    return [Came((axis,), None) for axis in (*first, two, one)]
-
-
 # ---- the entries --------------------------------------------------------------------------------
 
 
@@ -286,7 +255,10 @@ MATMUL = entry(
 )  # fmt: skip
 TRANSPOSE = entry(
     ".T", lambda x: np.swapaxes(x, -3, -2), "the last two axes change places",
-    hulls.picking, growth.same_size(elements.Moved(_swapped_axes)),
+    hulls.picking,
+    growth.same_size(elements.Moved(
+        lambda shape, _options: came(transpose(tuple(range(len(shape)))))
+    )),
     shape=lambda shapes, _options: transpose(*shapes), view=True, moves=True, rearranges=True,
     written="A.T", aliases=("swapaxes", "matrix_transpose"), polynomial=linear_maps.swapped,
     defined=defined_where.REARRANGED,
@@ -303,7 +275,8 @@ DOT = entry("dot", _dot, "sum of products", hulls.sum_of_products, growth.SUM_OF
 
 ARRAYS = (
     DOT,
-    entry("outer", _outer, "all products of two vectors", hulls.products, growth.ALL_PRODUCTS,
+    entry("outer", lambda a, b: a[..., :, None, :] * b[..., None, :, :],
+          "all products of two vectors", hulls.products, growth.ALL_PRODUCTS,
           parameters=PAIR, shape=_outer_shape, bilinear=True, polynomial=algebra.outer,
           defined=defined_where.PRODUCT),
     entry("trace", lambda x: np.einsum("...iin->...n", x), "sum of the diagonal", unknown,
@@ -322,8 +295,8 @@ ARRAYS = (
           shape=_solve_shape, cost=decomposition,
           defined=defined_where.INVERSE),
     entry("qr_q", _of_each(_qr_q), "Q of the QR decomposition whose R has a positive diagonal",
-          unknown, growth.bounded(lambda _: 1.0), shape=_qr_shape, cost=decomposition,
-          by_place=True,
+          unknown, growth.bounded(lambda _: 1.0), cost=decomposition, by_place=True,
+          shape=of_matrices(lambda of: (*of[:-1], min(of[-2:]))),
           defined=defined_where.ORTHONORMAL),
     entry("cholesky", _cholesky,
           "the lower triangular L with L @ L.T == x, of a positive definite x",
@@ -341,8 +314,9 @@ ARRAYS = (
           cost=decomposition, by_place=True),
     entry("svdvals", _of_each(lambda m: np.linalg.svd(m, compute_uv=False)),
           "singular values, descending", hulls.within(0.0, math.inf),
-          growth.Growth(elements.Eigenvalues()), shape=_svd_shape, cost=decomposition,
+          growth.Growth(elements.Eigenvalues()), cost=decomposition,
+          shape=of_matrices(lambda of: (*of[:-2], min(of[-2:]))),
           aliases=("singular_values",), by_place=True, degree=LINEAR),
     entry("pinv", _of_each(np.linalg.pinv), "pseudo-inverse (Moore-Penrose)", unknown, BY_HULL,
-          shape=_pinv_shape, cost=decomposition),
+          shape=of_matrices(transpose), cost=decomposition),
 )  # fmt: skip

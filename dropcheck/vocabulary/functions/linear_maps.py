@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from dropcheck.vocabulary.function import Kernel, PolynomialRule
 from dropcheck.vocabulary.functions.algebra import (
     LARGEST_SIDE,
     Algebraic,
@@ -17,7 +18,6 @@ from dropcheck.vocabulary.functions.algebra import (
 )
 from dropcheck.vocabulary.shapes import (
     Shape,
-    count,
     normalise_axes,
     normalise_axis,
     permutation,
@@ -29,23 +29,32 @@ from dropcheck.vocabulary.shapes import (
 LARGEST_CONDITION = 1e4  # of a matrix whose inverse keeps its digits
 
 
-# ---- sums and differences along an axis ---------------------------------------------------------
+# ---- along an axis ------------------------------------------------------------------------------
 
 
-def cumulative(x: Algebraic, *, axis: Any = None) -> Any:
-    """Running sums."""
-    at = normalise_axis(-1 if axis is None else axis, x.shape)
-    length = x.shape[at]
-    return x.mapped(at, length, lambda: np.tri(length))
+def summing(kernel: Kernel) -> PolynomialRule:
+    """What adds elements up along an axis, as the matrix that a kernel makes of unit vectors."""
+
+    def rule(x: Algebraic, *, axis: Any = None) -> Any:
+        at = normalise_axis(-1 if axis is None else axis, x.shape)
+        if x.shape[at] > LARGEST_SIDE:
+            raise PolynomialError
+        matrix = kernel(np.eye(x.shape[at]), axis=0)
+        return x.mapped(at, len(matrix), lambda: matrix)
+
+    return rule
 
 
-def differences(x: Algebraic, *, axis: Any = None) -> Any:
-    """Differences of neighbours."""
-    at = normalise_axis(-1 if axis is None else axis, x.shape)
-    length = x.shape[at]
-    return x.mapped(
-        at, length - 1, lambda: np.eye(length - 1, length, 1) - np.eye(length - 1, length)
-    )
+def picking(kernel: Kernel) -> PolynomialRule:
+    """What picks elements along axes, by what a kernel makes of the numbers of the places."""
+
+    def rule(x: Algebraic, *, axis: Any = None, **options: Any) -> Any:
+        for at in normalise_axes(axis, x.shape):
+            places = np.arange(x.shape[at])[:, np.newaxis]
+            x = _selected(x, at, kernel(places, axis=0, **options)[:, 0].tolist())
+        return x
+
+    return rule
 
 
 def solved(a: Algebraic, b: Algebraic) -> Any:
@@ -103,27 +112,6 @@ def _placed(x: Algebraic, axis: int, length: int, first: int) -> Any:
     """Zeros along an axis, and the elements of x from one place on."""
     own = x.shape[axis]
     return x.mapped(axis, length, lambda: np.eye(length, own, -first))
-
-
-def flip(x: Algebraic, *, axis: Any = None) -> Any:
-    """In reverse order."""
-    for at in normalise_axes(axis, x.shape):
-        x = _selected(x, at, range(x.shape[at] - 1, -1, -1))
-    return x
-
-
-def roll(x: Algebraic, *, shift: float, axis: Any = None) -> Any:
-    """Some places further on, and from the end back to the start."""
-    at = normalise_axis(-1 if axis is None else axis, x.shape)
-    length, by = x.shape[at], whole(shift, "shift")
-    return _selected(x, at, [(place - by) % length for place in range(length)])
-
-
-def repeat(x: Algebraic, *, n: float, axis: Any = None) -> Any:
-    """Each element n times."""
-    at = normalise_axis(-1 if axis is None else axis, x.shape)
-    times = count(n, "n")
-    return _selected(x, at, [place for place in range(x.shape[at]) for _ in range(times)])
 
 
 def tile(x: Algebraic, *, n: Any) -> Any:

@@ -13,6 +13,8 @@ from dropcheck.vocabulary.function import (
     LINEAR,
     PAIR,
     Array,
+    Function,
+    Kernel,
     Parameter,
     X,
     axes_of,
@@ -23,7 +25,7 @@ from dropcheck.vocabulary.function import (
 from dropcheck.vocabulary.functions import linear_maps
 from dropcheck.vocabulary.hulls import picking
 from dropcheck.vocabulary.majorants import elements
-from dropcheck.vocabulary.majorants.rule import Came
+from dropcheck.vocabulary.majorants.rule import Came, Majorant, came
 from dropcheck.vocabulary.shapes import (
     Options,
     Shape,
@@ -32,6 +34,7 @@ from dropcheck.vocabulary.shapes import (
     need,
     normalise_axes,
     normalise_axis,
+    of_matrices,
     permutation,
     reshaped,
     sizes,
@@ -39,36 +42,6 @@ from dropcheck.vocabulary.shapes import (
 )
 
 # ---- kernels ------------------------------------------------------------------------------------
-
-
-def _reshape(x: Array, *, shape: Any) -> Array:
-    """The elements in their order, the last axis the quickest, in another shape."""
-    return x.reshape(*reshaped(x.shape[:-1], shape), x.shape[-1])
-
-
-def _transpose(x: Array, *, axes: Any = None) -> Array:
-    """The axes in the order given; without one, in reverse order."""
-    return x.transpose(*permutation(axes, x.shape[:-1]), x.ndim - 1)
-
-
-def _flip(x: Array, *, axis: Any = None) -> Array:
-    """The elements in reverse order along axes."""
-    return np.flip(x, axes_of(x, axis))
-
-
-def _roll(x: Array, *, shift: float, axis: Any = None) -> Array:
-    """The elements so many places further on; those that leave at the end come in at the start."""
-    return np.roll(x, whole(shift, "shift"), axes_of(x, axis)[0])
-
-
-def _repeat(x: Array, *, n: float, axis: Any = None) -> Array:
-    """Each element n times, one after another."""
-    return np.repeat(x, count(n, "n"), axes_of(x, axis)[0])
-
-
-def _tile(x: Array, *, n: Any) -> Array:
-    """The whole n times; of a list, so many times along each of the last axes."""
-    return np.tile(x, (*sizes(n, "n"), 1))
 
 
 def _triangle(keep: Callable[..., Array]) -> Callable[..., Array]:
@@ -94,29 +67,15 @@ def _diag(x: Array, *, k: float = 0) -> Array:
 def _kron(a: Array, b: Array) -> Array:
     """Every product of an element of a and one of b: blocks of b, one for each element of a."""
     rank = max(a.ndim, b.ndim) - 1
-    (m, first), (n, second) = (_of_rank(one, rank) for one in (a, b))
-    left = first.reshape(*(length for one in m for length in (one, 1)), first.shape[-1])
-    right = second.reshape(*(length for one in n for length in (1, one)), second.shape[-1])
+    m, n = ((1,) * (rank - one.ndim + 1) + one.shape[:-1] for one in (a, b))
+    left = a.reshape(*(length for one in m for length in (one, 1)), a.shape[-1])
+    right = b.reshape(*(length for one in n for length in (1, one)), b.shape[-1])
     product = left * right
     joined = (one * other for one, other in zip(m, n, strict=True))
     return product.reshape(*joined, product.shape[-1])
 
 
-def _of_rank(x: Array, rank: int) -> tuple[Shape, Array]:
-    shape = (1,) * (rank - x.ndim + 1) + x.shape[:-1]
-    return shape, x.reshape(*shape, x.shape[-1])
-
-
 # ---- shapes -------------------------------------------------------------------------------------
-
-
-def _array_needed(shape: Shape) -> None:
-    if not shape:
-        raise need("an array", shape)
-
-
-def _reshape_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
-    return reshaped(shapes[0], options["shape"])
 
 
 def _transpose_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
@@ -130,7 +89,8 @@ def _roll_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
 
 def _repeat_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
     shape = shapes[0]
-    _array_needed(shape)
+    if not shape:
+        raise need("an array", shape)
     axis = normalise_axis(options.get("axis", -1), shape)
     return (*shape[:axis], shape[axis] * count(options["n"], "n"), *shape[axis + 1 :])
 
@@ -145,9 +105,7 @@ def _tile_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
 
 def _triangle_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
     whole(options.get("k", 0), "k")
-    if len(shapes[0]) < 2:
-        raise need("a matrix", shapes[0])
-    return shapes[0]
+    return of_matrices(lambda matrix: matrix)(shapes, options)
 
 
 def _diag_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
@@ -180,10 +138,6 @@ def _same_axes(shape: Shape, options: Options) -> list[Came | None]:
     return [Came((at,), way if at in axes else None) for at in range(len(shape))]
 
 
-def _transposed_axes(shape: Shape, options: Options) -> list[Came | None]:
-    return [Came((axis,), None) for axis in permutation(options.get("axes"), shape)]
-
-
 def _reshaped_axes(shape: Shape, options: Options) -> list[Came | None]:
     """Each part of the shape whose lengths have one product with those of the other shape."""
     found: list[Came | None] = []
@@ -201,57 +155,63 @@ def _reshaped_axes(shape: Shape, options: Options) -> list[Came | None]:
 
 # ---- the entries --------------------------------------------------------------------------------
 
-_MOVED: dict[str, Any] = {"cost": cheap, "moves": True, "rearranges": True}
-_GAPS: dict[str, Any] = {"cost": cheap, "moves": True, "degree": LINEAR}
+_MOVED: dict[str, Any] = {
+    "cost": cheap, "moves": True, "rearranges": True, "defined": defined_where.REARRANGED,
+}  # fmt: skip
+_GAPS: dict[str, Any] = {
+    "cost": cheap, "moves": True, "degree": LINEAR, "defined": defined_where.WITH_GAPS,
+}  # fmt: skip
 _K = option("k", 0.0)
 
+
+def _picked(name: str, kernel: Kernel, summary: str, majorant: Majorant, **more: Any) -> Function:
+    """What picks elements along axes."""
+    facts = {**_MOVED, "polynomial": linear_maps.picking(kernel), **more}
+    return entry(name, kernel, summary, picking, growth.same_size(majorant), **facts)
+
+
 RESHAPE = entry(
-    "reshape", _reshape,
+    "reshape", lambda x, *, shape: x.reshape(*reshaped(x.shape[:-1], shape), x.shape[-1]),
     "the elements in their order, in another shape; −1 stands for what is left over",
     picking, growth.same_size(elements.Moved(_reshaped_axes)),
-    parameters=(*X, option("shape")), shape=_reshape_shape, polynomial=linear_maps.reshape,
-    **_MOVED,
-    defined=defined_where.REARRANGED,
+    parameters=(*X, option("shape")), polynomial=linear_maps.reshape, **_MOVED,
+    shape=lambda shapes, options: reshaped(shapes[0], options["shape"]),
 )  # fmt: skip
 
 ARRAYS = (
     RESHAPE,
-    entry("transpose", _transpose, "the axes in the order given, or in reverse order",
-          picking, growth.same_size(elements.Moved(_transposed_axes)),
+    entry("transpose",
+          lambda x, *, axes=None: x.transpose(*permutation(axes, x.shape[:-1]), x.ndim - 1),
+          "the axes in the order given, or in reverse order",
+          picking, growth.same_size(elements.Moved(
+              lambda shape, options: came(permutation(options.get("axes"), shape)))),
           parameters=(*X, Parameter("axes", option=True, required=False)), shape=_transpose_shape,
-          polynomial=linear_maps.transpose, view=True, aliases=("permute",), **_MOVED,
-          defined=defined_where.REARRANGED),
-    entry("flip", _flip, "in reverse order", picking, growth.same_size(elements.Moved(_same_axes)),
-          parameters=(*X, AXIS), shape=along(several=True), polynomial=linear_maps.flip,
-          view=True, aliases=("reverse", "rev"), **_MOVED,
-          defined=defined_where.REARRANGED),
-    entry("roll", _roll, "shift places further on, and from the end back to the start",
-          picking, growth.same_size(elements.Moved(_same_axes)),
-          parameters=(*X, option("shift"), AXIS), shape=_roll_shape,
-          polynomial=linear_maps.roll, **_MOVED,
-          defined=defined_where.REARRANGED),
-    entry("repeat", _repeat, "each element n times, one after another",
-          picking, growth.same_size(elements.Rearranged()), parameters=(*X, option("n"), AXIS),
-          shape=_repeat_shape, polynomial=linear_maps.repeat, aliases=("repeat_interleave",),
-          **_MOVED,
-          defined=defined_where.REARRANGED),
-    entry("tile", _tile, "the whole n times along the last axis, or along each of a list",
+          polynomial=linear_maps.transpose, view=True, aliases=("permute",), **_MOVED),
+    _picked("flip", lambda x, *, axis=None: np.flip(x, axes_of(x, axis)), "in reverse order",
+            elements.Moved(_same_axes), parameters=(*X, AXIS), shape=along(several=True),
+            view=True, aliases=("reverse", "rev")),
+    _picked("roll",
+            lambda x, *, shift, axis=None: np.roll(x, whole(shift, "shift"), axes_of(x, axis)[0]),
+            "shift places further on, and from the end back to the start",
+            elements.Moved(_same_axes), parameters=(*X, option("shift"), AXIS), shape=_roll_shape),
+    _picked("repeat", lambda x, *, n, axis=None: np.repeat(x, count(n, "n"), axes_of(x, axis)[0]),
+            "each element n times, one after another", elements.Rearranged(),
+            parameters=(*X, option("n"), AXIS), shape=_repeat_shape,
+            aliases=("repeat_interleave",)),
+    entry("tile", lambda x, *, n: np.tile(x, (*sizes(n, "n"), 1)),
+          "the whole n times along the last axis, or along each of a list",
           picking, growth.same_size(elements.Rearranged()), parameters=(*X, option("n")),
-          shape=_tile_shape, polynomial=linear_maps.tile, **_MOVED,
-          defined=defined_where.REARRANGED),
+          shape=_tile_shape, polynomial=linear_maps.tile, **_MOVED),
     entry("tril", _triangle(np.tril), "0 above the k-th diagonal", hulls.picking_or_zero,
           growth.Growth(elements.WithGaps()), parameters=(*X, _K), shape=_triangle_shape,
-          polynomial=linear_maps.lower_triangle, by_place=True, **_GAPS,
-          defined=defined_where.WITH_GAPS),
+          polynomial=linear_maps.lower_triangle, by_place=True, **_GAPS),
     entry("triu", _triangle(np.triu), "0 below the k-th diagonal", hulls.picking_or_zero,
           growth.Growth(elements.WithGaps()), parameters=(*X, _K), shape=_triangle_shape,
-          polynomial=linear_maps.upper_triangle, by_place=True, **_GAPS,
-          defined=defined_where.WITH_GAPS),
+          polynomial=linear_maps.upper_triangle, by_place=True, **_GAPS),
     entry("diag", _diag, "the matrix with this k-th diagonal, or a matrix's; above the main one "
           "k is positive", hulls.picking_or_zero, growth.Growth(elements.Rearranged(gaps=True)),
           parameters=(*X, _K), shape=_diag_shape, polynomial=linear_maps.diagonal,
-          aliases=("diagonal", "diagflat"), **_GAPS,
-          defined=defined_where.WITH_GAPS),
+          aliases=("diagonal", "diagflat"), **_GAPS),
     entry("kron", _kron, "Kronecker product: every element of a times the whole of b",
           hulls.products, growth.ALL_PRODUCTS, parameters=PAIR, shape=_kron_shape,
           bilinear=True, polynomial=linear_maps.kron,

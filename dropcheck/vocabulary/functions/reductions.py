@@ -156,6 +156,10 @@ def _argsort(x: Array, *, axis: Any = None) -> Array:
     return spoil(np.argsort(x, axis=at, kind="stable"), x, at)
 
 
+def _diff(x: Array, *, axis: Any = None) -> Array:
+    return np.diff(x, axis=axes_of(x, axis)[0])
+
+
 def _sorted(x: Array, axis: Any) -> tuple[Array, int]:
     """The elements in order along one axis, now the last; NaN, if any, at its end."""
     merged, at = single_axis(x, axis)
@@ -265,6 +269,7 @@ MAX = _over("max", partial(_over_axes, np.max), "largest", picking, LARGEST_ELEM
             latex=r"\max", aliases=("amax",), degree=LINEAR, by_rank=True,
             defined=defined_where.PICKED)  # fmt: skip
 
+_RUNNING_SUM = partial(_running, np.add)
 ARRAYS = (
     SUM,
     _over("prod", partial(_over_axes, np.prod), "product", hulls.total_product,
@@ -300,19 +305,18 @@ ARRAYS = (
     _along("argsort", _argsort, "the indices that sort, from 0, ties in order", unknown, _PLACE,
            cost=sorting, jumps=jumps.ranks,
            defined=defined_where.WHOLE),
-    _along("cumsum", partial(_running, np.add), "running sum", hulls.running_total,
+    _along("cumsum", _RUNNING_SUM, "running sum", hulls.running_total,
            growth.Growth(sums.RunningTotal()), additive=True, moves=True, by_place=True,
-           polynomial=linear_maps.cumulative,
+           polynomial=linear_maps.summing(_RUNNING_SUM),
            defined=defined_where.TOTAL),
     _along("cumprod", partial(_running, np.multiply), "running product", hulls.running_product,
            growth.Growth(elements.AllProduct(running=True)), by_place=True,
            defined=defined_where.PRODUCT),
     _along("cummax", partial(_running, np.maximum), "running maximum", picking, LARGEST_ELEMENT,
            by_place=True, degree=LINEAR, defined=defined_where.PICKED),
-    entry("diff", lambda x, *, axis=None: np.diff(x, axis=axes_of(x, axis)[0]),
-          "differences of neighbours", unknown, growth.Growth(sums.Differences()),
+    entry("diff", _diff, "differences of neighbours", unknown, growth.Growth(sums.Differences()),
           parameters=(*X, AXIS), shape=_diff_shape, additive=True,
-          polynomial=linear_maps.differences,
+          polynomial=linear_maps.summing(_diff),
           defined=defined_where.ARITHMETIC),
     _along("softmax", _softmax, "exponentials, divided by their sum", hulls.within(0.0, 1.0),
            growth.SOFTMAX, several=True,

@@ -17,7 +17,6 @@ import copyreg
 
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import (
-    angles,
     bounded_support,
     discrete,
     finite_sets,
@@ -32,7 +31,6 @@ _FAMILIES = (
     unbounded,
     positive_numbers,
     bounded_support,
-    angles,
     truncated,
     discrete,
     finite_sets,

@@ -32,8 +32,14 @@ from dropcheck.vocabulary.distributions.standard import ArgumentHull, ArgumentNo
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.law import Generator, Law, Size
 from dropcheck.vocabulary.laws.formulas import beta_cdf, beta_survival, least_whole, log_rising
-from dropcheck.vocabulary.laws.sampling import fixed, random_words, scalar_or_array, signs, whole
-from dropcheck.vocabulary.laws.standard_numbers import EXPONENTIALS
+from dropcheck.vocabulary.laws.sampling import (
+    EXPONENTIALS,
+    fixed,
+    random_words,
+    scalar_or_array,
+    signs,
+    whole,
+)
 
 P = LawParameter("p", PROBABILITIES)
 SUCCESS = LawParameter("p", POSITIVE_PROBABILITY)

@@ -40,6 +40,7 @@ from dropcheck.vocabulary.laws.formulas import (
 )
 from dropcheck.vocabulary.laws.quadrature import in_chunks, weighted_moments
 from dropcheck.vocabulary.laws.sampling import (
+    NORMALS,
     constant_where_zero,
     exponentials,
     fixed,
@@ -49,7 +50,6 @@ from dropcheck.vocabulary.laws.sampling import (
     scalar_or_array,
     scaled,
 )
-from dropcheck.vocabulary.laws.standard_numbers import NORMALS
 from dropcheck.vocabulary.laws.unbounded import DF, LAW_MEAN, SCALE, SD, SHAPE, normal_log_density
 
 _positive = partial(Law, values=Values.NUMBERS, ends=(0.0, math.inf), rare=None, nanoseconds=40.0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copyreg
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache
 from operator import mul
 from typing import Any
@@ -19,7 +19,7 @@ import numpy as np
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.distributions.standard import Standard
 from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.law import Generator, Law, Size
+from dropcheck.vocabulary.law import Generator, Law, Size, derived
 from dropcheck.vocabulary.laws.formulas import (
     beta_cdf,
     beta_quantile,
@@ -79,23 +79,25 @@ def ranked(law: Law, rank: int, count: int) -> Ranked:
             return None
         return lambda *arguments: tuple(map(mul, powers(*arguments), (below, above)))
 
-    changes: dict[str, Any] = {
-        "whole": law,
-        "rank": rank,
-        "count": count,
-        "sampler": drawn,
-        "log_density_inside": log_density,
-        "moments": lambda *arguments: _order(law, below, above, arguments),
-        "near_ends": of_so_many(law.near_ends),
-        "tails": of_so_many(law.tails),
-        "symmetric": middle,
-        "parabola": None,
-        "mode": None,
-        "line": None,
-        "standard_arguments": None,
-        "norm_of_random": None,
-        "nanoseconds": min(all_drawn, one_drawn),
-        "standard": Standard(
+    return derived(
+        Ranked,
+        law,
+        whole=law,
+        rank=rank,
+        count=count,
+        sampler=drawn,
+        log_density_inside=log_density,
+        moments=lambda *arguments: _order(law, below, above, arguments),
+        near_ends=of_so_many(law.near_ends),
+        tails=of_so_many(law.tails),
+        symmetric=middle,
+        parabola=None,
+        mode=None,
+        line=None,
+        standard_arguments=None,
+        norm_of_random=None,
+        nanoseconds=min(all_drawn, one_drawn),
+        standard=Standard(
             # symmetric about its median, if the law is
             mean=lambda *arguments: law.quantile(0.5, *arguments) if middle else math.nan,
             central=lambda *_: [1.0, 0.0] + [math.nan] * 7,
@@ -119,9 +121,7 @@ def ranked(law: Law, rank: int, count: int) -> Ranked:
             ),
             quantile_cost=2000.0,
         ),
-    }
-    known = {one.name: getattr(law, one.name) for one in fields(Law)}
-    return Ranked(**{**known, **changes})
+    )
 
 
 def can_be_ranked(law: Law, arguments: tuple[float, ...]) -> bool:

@@ -32,12 +32,12 @@ from dropcheck.vocabulary.laws.formulas import (
     sharper_beyond,
 )
 from dropcheck.vocabulary.laws.sampling import (
+    NORMALS,
     exponentials,
     scalar_or_array,
     scaled,
     signs,
 )
-from dropcheck.vocabulary.laws.standard_numbers import NORMALS
 
 LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
 

@@ -30,8 +30,7 @@ from dropcheck.vocabulary.laws.discrete import (
 )
 from dropcheck.vocabulary.laws.finite_sets import DISCRETE_UNIFORM, STANDARD_EQUAL_CHANCES
 from dropcheck.vocabulary.laws.lists import OUTCOMES, of_lists, sum_problem
-from dropcheck.vocabulary.laws.sampling import inside, log_gammas, whole
-from dropcheck.vocabulary.laws.standard_numbers import NORMALS
+from dropcheck.vocabulary.laws.sampling import NORMALS, inside, log_gammas, whole
 from dropcheck.vocabulary.laws.unbounded import (
     LOG_ROOT_TWO_PI,
     NORMAL,

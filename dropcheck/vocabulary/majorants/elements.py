@@ -12,7 +12,7 @@ import numpy as np
 from dropcheck.vocabulary.hulls import EVERYWHERE, UNIT, Hull, union
 from dropcheck.vocabulary.majorants.bounds_arithmetic import INF, ZERO, raised, size, times
 from dropcheck.vocabulary.majorants.growing import about, slack
-from dropcheck.vocabulary.majorants.rule import Applied, Came, Majorant, OverAxes
+from dropcheck.vocabulary.majorants.rule import Applied, Came, Majorant, OverAxes, came
 from dropcheck.vocabulary.majorants.sums import NormBound, inverse_of_sum, of_largest
 from dropcheck.vocabulary.majorants.sums_of_squares import inverse_of_squares
 from dropcheck.vocabulary.shapes import Options, Shape
@@ -73,7 +73,7 @@ class WithGaps(Rearranged):
 
     def kept_axes(self, shape: Shape, options: Options) -> Sequence[Came | None]:
         """All axes."""
-        return [Came((axis,), None) for axis in range(len(shape))]
+        return came(range(len(shape)))
 
 
 class TakenAt(Majorant):

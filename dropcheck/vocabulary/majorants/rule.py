@@ -23,7 +23,7 @@ Sources: Hardy, Littlewood and Pólya, Inequalities (1952), for Hölder's (thm 1
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -121,6 +121,11 @@ class Came(NamedTuple):
 
     axes: tuple[int, ...]
     way: object
+
+
+def came(axes: Iterable[int]) -> list[Came | None]:
+    """Axes of the argument as they are, in their new order."""
+    return [Came((axis,), None) for axis in axes]
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,10 +33,6 @@ def _nearest(low: Floats, high: Floats, off: Floats) -> Floats:
     return np.maximum(np.maximum(low - off, -high - off), 0.0)
 
 
-def _exp_slope(_low: Floats, high: Floats, off: Floats) -> Floats:
-    return np.exp(high + off)
-
-
 def log_slope(shift: float = 0.0, scale: float = 1.0) -> Slope:
     """The slope of scale · log(x + shift)."""
 
@@ -54,10 +50,6 @@ def _sqrt_slope(low: Floats, _high: Floats, off: Floats) -> Floats:
 def _cbrt_slope(low: Floats, high: Floats, off: Floats) -> Floats:
     room = _nearest(low, high, off)
     return where_positive(room, np.power(room, -2.0 / 3.0) / 3.0)
-
-
-def _wave_slope(_low: Floats, _high: Floats, off: Floats) -> Floats:
-    return np.cosh(off)  # |sin(x + iy)| and |cos(x + iy)| are at most cosh(y)
 
 
 def _hyperbolic_slope(low: Floats, high: Floats, off: Floats) -> Floats:
@@ -110,33 +102,30 @@ def _arctan_slope(low: Floats, high: Floats, off: Floats) -> Floats:
     return where_positive(1.0 - off, 1.0 / size)
 
 
-def _arcsinh_slope(low: Floats, high: Floats, off: Floats) -> Floats:
-    return np.sqrt(_arctan_slope(low, high, off))
+def _between_poles(first: float) -> Slope:
+    """The slope of a function whose derivative is 1 / ((x - first) (1 - x))."""
+
+    def slope(low: Floats, high: Floats, off: Floats) -> Floats:
+        below, above = low - first - off, 1.0 - high - off
+        return np.where((below > 0) & (above > 0), 1.0 / (below * above), np.inf)
+
+    return slope
 
 
-def _arctanh_slope(low: Floats, high: Floats, off: Floats) -> Floats:
-    below, above = 1.0 - high - off, 1.0 + low - off
-    return np.where((below > 0) & (above > 0), 1.0 / (below * above), np.inf)
-
-
-def _arcsin_slope(low: Floats, high: Floats, off: Floats) -> Floats:
-    return np.sqrt(_arctanh_slope(low, high, off))
-
-
-def _logit_slope(low: Floats, high: Floats, off: Floats) -> Floats:
-    below, above = low - off, 1.0 - high - off
-    return np.where((below > 0) & (above > 0), 1.0 / (below * above), np.inf)
+def _root(slope: Slope) -> Slope:
+    return lambda low, high, off: np.sqrt(slope(low, high, off))
 
 
 _AT_LEAST_0 = (0.0, math.inf)
-EXP_RANGES = smooth(_exp_slope, rises=1)
+EXP_RANGES = smooth(lambda _low, high, off: np.exp(high + off), rises=1)
 LOG = smooth(log_slope(), rises=1, domain=_AT_LEAST_0)
 LOG2 = smooth(log_slope(scale=1 / math.log(2)), rises=1, domain=_AT_LEAST_0)
 LOG10 = smooth(log_slope(scale=1 / math.log(10)), rises=1, domain=_AT_LEAST_0)
 LOG1P = smooth(log_slope(1.0), rises=1, domain=(-1.0, math.inf))
 SQRT = smooth(_sqrt_slope, rises=1, domain=_AT_LEAST_0)
 CBRT = smooth(_cbrt_slope, rises=1)
-WAVE = smooth(_wave_slope, values=(-1.0, 1.0))
+# |sin(x + iy)| and |cos(x + iy)| are at most cosh(y)
+WAVE = smooth(lambda _low, _high, off: np.cosh(off), values=(-1.0, 1.0))
 SINH = smooth(_hyperbolic_slope, rises=1)
 COSH = smooth(_hyperbolic_slope, values=(1.0, math.inf))
 TANH = smooth(_tanh_slope, rises=1)
@@ -149,11 +138,11 @@ ERFC = smooth(_erf_slope, rises=-1)
 GELU = smooth(_gelu_slope, values=(-0.17, math.inf))  # the least value is -0.16997
 SILU = smooth(_silu_slope, values=(-0.2785, math.inf))  # -0.27846
 ARCTAN = smooth(_arctan_slope, rises=1)
-ARCSINH = smooth(_arcsinh_slope, rises=1)
-ARCSIN = smooth(_arcsin_slope, rises=1, domain=(-1.0, 1.0))
-ARCCOS = smooth(_arcsin_slope, rises=-1, domain=(-1.0, 1.0))
-ARCTANH = smooth(_arctanh_slope, rises=1, domain=(-1.0, 1.0))
-LOGIT = smooth(_logit_slope, rises=1, domain=(0.0, 1.0))
+ARCSINH = smooth(_root(_arctan_slope), rises=1)
+ARCSIN = smooth(_root(_between_poles(-1.0)), rises=1, domain=(-1.0, 1.0))
+ARCCOS = smooth(_root(_between_poles(-1.0)), rises=-1, domain=(-1.0, 1.0))
+ARCTANH = smooth(_between_poles(-1.0), rises=1, domain=(-1.0, 1.0))
+LOGIT = smooth(_between_poles(0.0), rises=1, domain=(0.0, 1.0))
 
 
 # ---- powers, and what has a logarithm in it ----------------------------------------------------
