@@ -162,6 +162,11 @@ def bounded(by: Callable[[Applied], float]) -> Growth:
     return Growth(rule.Bounded(by))
 
 
+def by_norm(of: Callable[[Applied, float], float]) -> Growth:
+    """What has a bound of its norm, and no other."""
+    return Growth(rule.NormAlone(of))
+
+
 def linear(
     factor: float = 1.0, summand: float = 0.0, *, above: bool = False, slope: float = math.inf
 ) -> Growth:
@@ -239,7 +244,11 @@ EXPONENTIAL = Growth(
     lambda operands: _exponential(operands[0], both=False),
     heavier=True,
 )
-EXPONENTIAL_LESS_ONE = Growth(exponentials.ExponentialLessOne(), EXPONENTIAL.order, heavier=True)
+EXPONENTIAL_LESS_ONE = Growth(
+    rule.NormAlone(exponentials.exponential_less_one), EXPONENTIAL.order, heavier=True
+)
 EXPONENTIAL_BOTH_WAYS = Growth(
-    exponentials.Hyperbolic(), lambda operands: _exponential(operands[0], both=True), heavier=True
+    rule.NormAlone(exponentials.hyperbolic),
+    lambda operands: _exponential(operands[0], both=True),
+    heavier=True,
 )

@@ -305,21 +305,16 @@ class Polynomial:
         old = self.axes[axis]
         labels = tuple(label for label in (new, old) if label is not None)
         array = rows.reshape(tuple(self.space.sizes[label] for label in labels))
-        if not labels:
-            return Polynomial(
-                self.space, shape, axes, [term.times(float(array)) for term in self.terms]
-            )
-        summed = array if old is None else array.sum(axis=-1)
+        # of what is the same all along the axis
+        alike = (array, labels) if old is None else (array.sum(axis=-1), labels[:-1])
         terms = []
         for term in self.terms:
-            if old is None or old in term.labels:
-                tensor = (self.space.array(array), labels)
+            factor, of = (array, labels) if old in term.labels else alike
+            if of:
+                tensor = (self.space.array(factor), of)
                 terms.append(term.with_tensors((*term.tensors, tensor)))
-            elif new is None:
-                terms.append(term.times(float(summed)))
             else:
-                tensor = (self.space.array(summed), (new,))
-                terms.append(term.with_tensors((*term.tensors, tensor)))
+                terms.append(term.times(float(factor)))
         return Polynomial(self.space, shape, axes, terms)
 
     def product(self, axes: tuple[int, ...], keepdims: bool = False) -> Polynomial:

@@ -4,8 +4,6 @@ Probabilities are as in Johnson, Kemp and Kotz, Univariate Discrete Distribution
 2005).
 """
 
-# ruff: noqa: ARG005 - each function of a law is given all of its parameters
-
 from __future__ import annotations
 
 import math

@@ -1,7 +1,5 @@
 """The laws of whole numbers between two ends: draws without putting back, and equal chances."""
 
-# ruff: noqa: ARG005 - each function of a law is given all of its parameters
-
 from __future__ import annotations
 
 import math

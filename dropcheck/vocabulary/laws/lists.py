@@ -1,7 +1,5 @@
 """The laws that take lists or give vectors: their own axes stand just before that of draws."""
 
-# ruff: noqa: ARG005 - each function of a law is given all of its parameters
-
 from __future__ import annotations
 
 import math

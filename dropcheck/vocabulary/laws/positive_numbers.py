@@ -4,8 +4,6 @@ Densities are as in Johnson, Kotz and Balakrishnan, Continuous Univariate Distri
 edition, 1994 and 1995).
 """
 
-# ruff: noqa: ARG005 - each function of a law is given all of its parameters
-
 from __future__ import annotations
 
 import math

@@ -1,7 +1,5 @@
 """The truncated normal law, also where its interval is far out or very narrow."""
 
-# ruff: noqa: ARG005 - each function of a law is given all of its parameters
-
 from __future__ import annotations
 
 import math

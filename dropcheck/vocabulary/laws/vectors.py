@@ -1,7 +1,5 @@
 """The laws of vectors: their own axes stand just before that of draws."""
 
-# ruff: noqa: ARG001, ARG005 - each function of a law is given all of its parameters
-
 from __future__ import annotations
 
 import math

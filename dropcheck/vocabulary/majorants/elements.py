@@ -1,7 +1,5 @@
 """The largest of some elements, their norms, products and order; matrices."""
 
-# ruff: noqa: ARG002 - each rule is given the use and the order
-
 from __future__ import annotations
 
 import math
@@ -251,29 +249,20 @@ class AllProduct(OverAxes):
 # ---- matrices -----------------------------------------------------------------------------------
 
 
-class Determinant(Majorant):
-    """Hadamard 1893: |det A| is at most the product of its rows' lengths."""
-
-    def norm(self, use: Applied, p: float) -> float:
-        """N rows, each of length at most √n times that of one element, by Hölder."""
-        x = use.arguments[0]
-        count = x.shape[-1]
-        if not count:
-            return 1.0
-        length = times(math.sqrt(count), x.norm(max(count * p, 2.0)))
-        return raised(length, float(count))
+def determinant(use: Applied, p: float) -> float:
+    """By its n rows, each of length at most √n times one element (Hadamard 1893; Hölder)."""
+    x = use.arguments[0]
+    count = x.shape[-1]
+    if not count:
+        return 1.0
+    length = times(math.sqrt(count), x.norm(max(count * p, 2.0)))
+    return raised(length, float(count))
 
 
-class Eigenvalues(Majorant):
-    """Eigenvalues, and singular values.
-
-    None is larger than the root of the sum of all elements' squares (Frobenius).
-    """
-
-    def norm(self, use: Applied, p: float) -> float:
-        """The root of how many elements there are, times one of them."""
-        x = use.arguments[0]
-        return times(math.sqrt(x.shape[-1] * x.shape[-2]), x.norm(max(p, 2.0)))
+def eigenvalues(use: Applied, p: float) -> float:
+    """None, nor a singular value, is above the root of all elements' squares (Frobenius)."""
+    x = use.arguments[0]
+    return times(math.sqrt(x.shape[-1] * x.shape[-2]), x.norm(max(p, 2.0)))
 
 
 class Solved(Majorant):
@@ -300,12 +289,9 @@ def _largest_row(use: Applied) -> float:
     return found * (1 + 1e-9 * float(np.linalg.cond(fixed[..., 0]).max())) if found < INF else INF
 
 
-class CholeskyFactor(Majorant):
+def cholesky_factor(use: Applied, p: float) -> float:
     """The squares of a row of it sum to an element of the diagonal."""
-
-    def norm(self, use: Applied, p: float) -> float:
-        """The root of that element."""
-        return raised(use.arguments[0].norm(p / 2), 0.5)
+    return raised(use.arguments[0].norm(p / 2), 0.5)
 
 
 class LogSumExp(OneOfMany):

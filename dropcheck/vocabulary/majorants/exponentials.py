@@ -74,24 +74,18 @@ def _exponential_norm(x: Argument, p: float) -> float:
     return exponential(x.log_moment(p) / abs(p))
 
 
-class ExponentialLessOne(Majorant):
-    """exp(x) - 1: of size at most max(1, exp(x)), and |x| · exp(max(x, 0))."""
-
-    def norm(self, use: Applied, p: float) -> float:
-        """The better of both, the second by Hölder's inequality."""
-        x = use.arguments[0]
-        rising = exponential(log_sum([0.0, x.log_moment(2 * p)]) / (2 * p))
-        either = exponential(log_sum([0.0, x.log_moment(p)]) / p)
-        return min(either, times(x.norm(2 * p), rising))
+def exponential_less_one(use: Applied, p: float) -> float:
+    """Of size at most max(1, exp(x)), and |x| · exp(max(x, 0)), by Hölder's inequality."""
+    x = use.arguments[0]
+    rising = exponential(log_sum([0.0, x.log_moment(2 * p)]) / (2 * p))
+    either = exponential(log_sum([0.0, x.log_moment(p)]) / p)
+    return min(either, times(x.norm(2 * p), rising))
 
 
-class Hyperbolic(Majorant):
-    """sinh or cosh: no larger than (exp(x) + exp(-x)) / 2."""
-
-    def norm(self, use: Applied, p: float) -> float:
-        """By Minkowski's inequality."""
-        x = use.arguments[0]
-        return (_exponential_norm(x, p) + _exponential_norm(x, -p)) / 2
+def hyperbolic(use: Applied, p: float) -> float:
+    """No larger than (exp(x) + exp(-x)) / 2, by Minkowski's inequality."""
+    x = use.arguments[0]
+    return (_exponential_norm(x, p) + _exponential_norm(x, -p)) / 2
 
 
 class Logarithm(Majorant):
@@ -172,23 +166,20 @@ class Share(Majorant):
         return 2 * exponential(found / r)
 
 
-class LogGamma(Majorant):
-    """The logarithm of the gamma function, of numbers above 0.
+def log_gamma(use: Applied, p: float) -> float:
+    """The logarithm of the gamma function, of numbers above 0, by Minkowski's inequality.
 
     From 1 on it is at least -0.1215, and at most (x - 1/2) log x - x + log(2 pi) / 2 + 1/12 (DLMF
     5.6.1), which is below x log x + 1/8; before, that of x + 1 less log x. And s log x < x^s / e.
     """
-
-    def norm(self, use: Applied, p: float) -> float:
-        """By Minkowski's inequality."""
-        x, found = use.arguments[0], INF
-        if x.hull.low < 0:
-            return INF
-        for s in (1.0, 0.25):
-            near_0 = 0.0 if x.hull.low >= 1 else raised(x.inverse(s * p), s)
-            above = raised(x.norm((1 + s) * p), 1 + s)
-            found = min(found, (above + near_0) / (math.e * s))
-        return 1 / 8 + found
+    x, found = use.arguments[0], INF
+    if x.hull.low < 0:
+        return INF
+    for s in (1.0, 0.25):
+        near_0 = 0.0 if x.hull.low >= 1 else raised(x.inverse(s * p), s)
+        above = raised(x.norm((1 + s) * p), 1 + s)
+        found = min(found, (above + near_0) / (math.e * s))
+    return 1 / 8 + found
 
 
 class LogarithmOfOneMore(Majorant):
@@ -213,23 +204,17 @@ class LogarithmOfOneMore(Majorant):
         return t * math.log1p(x.norm(t)) if t > 0 and x.hull.low >= -1 else INF
 
 
-class TimesLogarithm(Majorant):
-    """x log y; of one quantity between -1/e and x^(1 + s) / (e s), for each s > 0."""
-
-    def norm(self, use: Applied, p: float) -> float:
-        """By Hölder's inequality, or as said."""
-        x, y = use.arguments
-        if use.same:
-            return min(
-                1 / math.e + raised(x.norm((1 + s) * p), 1 + s) / (math.e * s) for s in (1.0, 0.25)
-            )
-        order = p if use.independent else 2 * p
-        return times(x.norm(order), y.log_size(order))
+def times_logarithm(use: Applied, p: float) -> float:
+    """By Hölder's inequality; x log x lies between -1/e and x^(1 + s) / (e s), for each s > 0."""
+    x, y = use.arguments
+    if use.same:
+        return min(
+            1 / math.e + raised(x.norm((1 + s) * p), 1 + s) / (math.e * s) for s in (1.0, 0.25)
+        )
+    order = p if use.independent else 2 * p
+    return times(x.norm(order), y.log_size(order))
 
 
-class Choose(Majorant):
-    """n over k: at most 2^n."""
-
-    def norm(self, use: Applied, p: float) -> float:
-        """That of 2^n."""
-        return exponential(use.arguments[0].log_moment(p * math.log(2.0)) / p)
+def choose(use: Applied, p: float) -> float:
+    """Ways to choose k of n: at most 2^n."""
+    return exponential(use.arguments[0].log_moment(p * math.log(2.0)) / p)

@@ -1,7 +1,5 @@
 """Products, quotients and powers."""
 
-# ruff: noqa: ARG002 - each rule is given the use of the function
-
 from __future__ import annotations
 
 import math
@@ -326,19 +324,13 @@ def _raised_between(use: Applied, p: float) -> float:
     return total
 
 
-class Remainder(Majorant):
+def remainder(use: Applied, p: float) -> float:
     """No larger than the divisor."""
-
-    def norm(self, use: Applied, p: float) -> float:
-        """That of the divisor."""
-        return use.arguments[1].norm(p)
+    return use.arguments[1].norm(p)
 
 
-class WholeQuotient(Majorant):
+def whole_quotient(use: Applied, p: float) -> float:
     """The quotient rounded down: no larger than it, but for 1."""
-
-    def norm(self, use: Applied, p: float) -> float:
-        """That of the quotient, and 1."""
-        x, y = use.arguments
-        both: Sequence[Sequence[ArgumentPower]] = [[(x, 1.0)], [(y, -1.0)]]
-        return 1.0 + of_parts(both if use.independent else [[*both[0], *both[1]]], p)
+    x, y = use.arguments
+    both: Sequence[Sequence[ArgumentPower]] = [[(x, 1.0)], [(y, -1.0)]]
+    return 1.0 + of_parts(both if use.independent else [[*both[0], *both[1]]], p)

@@ -18,8 +18,6 @@ Sources: Hardy, Littlewood and Pólya, Inequalities (1952), for Hölder's (thm 1
 198) and Lyapunov's (thm 192) inequality; those of sums are in `sums.py`.
 """
 
-# ruff: noqa: ARG002 - each rule is given the use and the order
-
 from __future__ import annotations
 
 import math
@@ -222,6 +220,17 @@ class OverAxes(Majorant):
         if flag(options.get("keepdims", 0), "keepdims"):
             return kept
         return [one for one in kept if one is not None]
+
+
+class NormAlone(Majorant):
+    """A function of which the norm alone is bounded."""
+
+    def __init__(self, rule: Callable[[Applied, float], float]) -> None:
+        self._rule = rule
+
+    def norm(self, use: Applied, p: float) -> float:
+        """By its rule."""
+        return self._rule(use, p)
 
 
 class Bounded(Majorant):
