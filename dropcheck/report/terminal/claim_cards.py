@@ -232,9 +232,10 @@ def document_text(key: str, document: Document | None) -> str:
     return ", ".join(part for part in parts if part) + f" ({key})"
 
 
-EXPECT, WRITTEN = "expect", "written"  # columns of their own, where there is something in them
 LONGEST_WRITTEN = 30  # of a formula, as much as tells it from others of its sentence
-FIELDS = Fields(right=("cases",), prose=("title",), headings={"id": "claim"})
+FIELDS = Fields(
+    right=("cases",), prose=("title",), optional=("written", "expect"), headings={"id": "claim"}
+)
 LAYOUTS = (
     layout("id written title document expect cases"),
     layout("id/document written title expect cases"),
@@ -248,10 +249,10 @@ def claims_table(claims: Sequence[Claim], registry: Registry, terminal: Terminal
     rows = [
         {
             "id": TableCell(claim.id, "bold"),
-            WRITTEN: TableCell(_printed(claim)),
+            "written": TableCell(_printed(claim)),
             "title": TableCell(one_line(claim.title)),
             "document": TableCell(", ".join(_documents(claim))),
-            EXPECT: TableCell("" if claim.expect == "verified" else claim.expect),
+            "expect": TableCell("" if claim.expect == "verified" else claim.expect),
             "cases": TableCell(str(cases[claim.id])),
         }
         for claim in claims
@@ -261,12 +262,7 @@ def claims_table(claims: Sequence[Claim], registry: Registry, terminal: Terminal
         f"{numbers.plural(sum(cases.values()), 'case')}, "
         f"{one_line(registry.name)}"
     )
-    empty = {name for name in (EXPECT, WRITTEN) if not any(row[name].text for row in rows)}
-    kept = [
-        [tuple(name for name in column if name not in empty) for column in one] for one in LAYOUTS
-    ]
-    layouts = [tuple(column for column in one if column) for one in kept]
-    return render([*arrange(rows, FIELDS, layouts, terminal), "", line(total, terminal)], terminal)
+    return render([*arrange(rows, FIELDS, LAYOUTS, terminal), "", line(total, terminal)], terminal)
 
 
 def _printed(claim: Claim) -> str:

@@ -47,6 +47,7 @@ class Fields:
 
     right: Collection[str] = ()  # numbers, flush right
     prose: Collection[str] = ()  # may be wrapped
+    optional: Collection[str] = ()  # left out where no row has a text in them
     headings: Mapping[str, str] = field(default_factory=dict)
 
     def heading(self, name: str) -> str:
@@ -68,7 +69,10 @@ def arrange(
         }
         for row in rows
     ]
-    for columns in layouts:
+    empty = {name for name in fields.optional if not any(row[name].text for row in shown)}
+    for written in layouts:
+        kept = (tuple(name for name in column if name not in empty) for column in written)
+        columns = tuple(filter(None, kept))
         if fits(shown, fields, columns, terminal):
             return _table(shown, fields, columns, terminal)
     return _stacked(shown, fields, [name for column in layouts[-1] for name in column])

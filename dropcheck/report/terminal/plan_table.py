@@ -10,10 +10,10 @@ from dropcheck.report import edges, numbers, phrases
 from dropcheck.report.terminal.layout import Fields, TableCell, arrange, layout, packed
 from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
 
-WRITTEN = "written"  # a column of its own, where documents have figures
 FIELDS = Fields(
     right=("written", "draws", "time", "sees", "relative"),
     prose=("parameters", "note"),
+    optional=("written",),
     headings={"sees": "could see", "relative": "of scale"},
 )
 LAYOUTS = (
@@ -26,11 +26,7 @@ def plan_report(plan: Plan, terminal: Terminal) -> str:
     """A row a case, and what a run would take in all."""
     items: list[RenderableType] = []
     if plan.cases:
-        rows = [_row(case) for case in plan.cases]
-        shown = any(row[WRITTEN].text for row in rows)
-        layouts = [tuple(column for column in one if shown or column != (WRITTEN,))
-                   for one in LAYOUTS]  # fmt: skip
-        items += [*arrange(rows, FIELDS, layouts, terminal), ""]
+        items += [*arrange([_row(case) for case in plan.cases], FIELDS, LAYOUTS, terminal), ""]
     items += [styled(f"warning: {one_line(text)}", "yellow") for text in plan.warnings]
     return render([*items, *packed(summary_parts(plan), terminal)], terminal)
 
@@ -42,7 +38,7 @@ def _row(case: CasePlan) -> dict[str, TableCell]:
     return {
         "claim": TableCell(case.case.claim.id),
         "parameters": TableCell(one_line(format_parameters(case.case.parameters))),
-        WRITTEN: TableCell(one_line(figure.text) if figure and figure.digits is not None else ""),
+        "written": TableCell(one_line(figure.text) if figure and figure.digits is not None else ""),
         "draws": TableCell(
             numbers.UNKNOWN if case.draws is None else least + numbers.count(case.draws)
         ),

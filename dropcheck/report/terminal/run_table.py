@@ -23,7 +23,11 @@ from dropcheck.results import CaseResult, RunResult
 
 MOST_BLOCKS = 20  # more than anyone reads; the rest are counted, and stand in the table and in JSON
 
-FIELDS = Fields(right=("claimed", "estimated", "exact", "within", "draws"), prose=("parameters",))
+FIELDS = Fields(
+    right=("claimed", "estimated", "exact", "within", "draws"),
+    prose=("parameters",),
+    optional=("parameters", "exact"),
+)
 # the exact value stands where there is room for it in the lines that a row has without it
 LAYOUTS: tuple[Layout, ...] = (
     layout("claim parameters claimed estimated exact interval within draws verdict result"),
@@ -104,16 +108,7 @@ def _table(
     cases: Sequence[CaseResult], terminal: Terminal, *, verbose: bool
 ) -> list[RenderableType]:
     rows = [_row(case, outcome) for case, outcome in phrases.rows(cases, each=verbose)]
-    layouts = VERBOSE_LAYOUTS if verbose else LAYOUTS
-    for field in ("parameters", "exact"):
-        if not any(row[field].text for row in rows):
-            layouts = tuple(dict.fromkeys(_without(layout, field) for layout in layouts))
-    return arrange(rows, FIELDS, layouts, terminal)
-
-
-def _without(layout: Layout, field: str) -> Layout:
-    columns = (tuple(name for name in column if name != field) for column in layout)
-    return tuple(column for column in columns if column)
+    return arrange(rows, FIELDS, VERBOSE_LAYOUTS if verbose else LAYOUTS, terminal)
 
 
 def _row(case: CaseResult, outcome: str) -> dict[str, TableCell]:
