@@ -5,9 +5,9 @@ from __future__ import annotations
 import glob
 import os
 import shlex
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 from _pytest._code.code import (  # pytest offers no other way to its summary lines
@@ -23,7 +23,7 @@ from dropcheck.claims.values import case_name, format_value
 from dropcheck.documents.any_file import is_document, read_any
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.case_graphs import CaseGraphs
-from dropcheck.language.checks import Checked, check_registry, problems_of
+from dropcheck.language.checks import check_registry, problems_of
 from dropcheck.options import RUN_OPTIONS, read_value
 from dropcheck.report.phrases import headline
 from dropcheck.report.terminal.run_table import case_block
@@ -130,27 +130,34 @@ class ClaimsPlugin:
         return report.outcome, "U" if report.failed else "u", "UNDECIDED"
 
 
-class Tested(Protocol):
-    """What collects claims, for the tests that they are."""
-
-    plugin: ClaimsPlugin
-    graphs: CaseGraphs
-    nodeid: str
-
-    def repeat(self, case: Case, registry: Registry) -> str:
-        """The command that repeats a case."""
-
-    def place(self, case: Case) -> Path:
-        """The file in which its claim stands."""
-
-
-class ClaimsFile(pytest.File):
-    """A claims file: its cases, or everything that is wrong with it."""
+class ClaimsCollector(pytest.Collector):
+    """Claims as tests: their cases, or everything that is wrong with them."""
 
     def __init__(self, *, plugin: ClaimsPlugin, **node: Any) -> None:
         super().__init__(**node)
         self.plugin = plugin
         self.graphs = CaseGraphs(plugin.settings.max_memory)  # of the check: each is judged by its
+        self.registry: Registry  # what was collected
+
+    def read(self) -> Registry:
+        """The claims.
+
+        Raises:
+            DropcheckError: they cannot be read.
+        """
+        raise NotImplementedError
+
+    def is_tested(self, _: Case) -> bool:
+        """Whether a case of the claims is one of these tests."""
+        return True
+
+    def repeat(self, case: Case) -> str:
+        """The command that repeats a case."""
+        raise NotImplementedError
+
+    def place(self, case: Case) -> Path:
+        """The file in which its claim stands."""
+        raise NotImplementedError
 
     def collect(self) -> Iterable[CaseItem]:
         """A test a case, in the order of the file.
@@ -159,25 +166,40 @@ class ClaimsFile(pytest.File):
             CollectError: with every error of the file, each at its line and column.
         """
         try:
-            # named as a command that is typed in the same folder would name it
-            name = os.path.relpath(self.path, self.config.invocation_params.dir)
-            registry = self._with_code(read_any(self.path, name))
-            found = checked(registry, self.graphs)
+            self.registry = self.read()
+            found = check_registry(self.registry, self.graphs)
+            if found.problems:
+                raise DropcheckError(found.problems)
         except DropcheckError as error:
             raise self.CollectError(text_of(problems_of(error))) from None
-        for document in registry.coverage:
-            self.plugin.coverage[self.path.resolve()] = document
         for note in found.notes:
             self.warn(UserWarning(f"dropcheck: {note.message}"))
-        fitting = [case for case in registry.expand() if case.key not in found.unfit]
-        yield from items(self, registry, fitting)
+        for case in self.registry.expand():
+            if case.key in found.unfit or not self.is_tested(case):
+                continue
+            name = case_name(case.claim.id, case.parameters)
+            # as text, pytest takes the parameters apart as where it reads an id: `--lf` needs that
+            yield CaseItem.from_parent(self, name=name, nodeid=f"{self.nodeid}::{name}", case=case)
 
-    def _with_code(self, registry: Registry) -> Registry:
+
+class ClaimsFile(ClaimsCollector, pytest.File):
+    """A claims file, or a document."""
+
+    def collect(self) -> Iterable[CaseItem]:
+        """A test a case; what a document claims is counted once all of it can be read."""
+        yield from super().collect()
+        for document in self.registry.coverage:
+            self.plugin.coverage[self.path.resolve()] = document
+
+    def read(self) -> Registry:
         """The claims, and a column of each for the implementations that have code for them.
 
         Raises:
-            DropcheckError: an implementation cannot be read, or its code cannot be found.
+            DropcheckError: the file or an implementation cannot be read, or code cannot be found.
         """
+        # named as a command that is typed in the same folder would name it
+        name = os.path.relpath(self.path, self.config.invocation_params.dir)
+        registry = read_any(self.path, name)
         given = self.plugin.implementations
         if not given or not any(claim.slots for claim in registry.claims.values()):
             return registry
@@ -187,11 +209,12 @@ class ClaimsFile(pytest.File):
         made = implementations_of(given, self.plugin.root)
         return with_columns(registry, made, graphs=self.graphs)
 
-    def repeat(self, case: Case, registry: Registry) -> str:
+    def repeat(self, case: Case) -> str:
         """The command that repeats a case."""
         from dropcheck.code.binding import needed
 
-        command = repeat_command(case, self.plugin.settings.seed, [registry.name], RUN_OPTIONS)
+        names = [self.registry.name]
+        command = repeat_command(case, self.plugin.settings.seed, names, RUN_OPTIONS)
         code = [f"--with={one}" for one in needed(self.plugin.implementations, case.claim)]
         return shlex.join([*shlex.split(command), *self.plugin.limits, *code])
 
@@ -200,36 +223,14 @@ class ClaimsFile(pytest.File):
         return self.path
 
 
-def checked(registry: Registry, graphs: CaseGraphs) -> Checked:
-    """What a check says of claims that can be judged.
-
-    Raises:
-        DropcheckError: some cannot: everything that is wrong with them.
-    """
-    found = check_registry(registry, graphs)
-    if found.problems:
-        raise DropcheckError(found.problems)
-    return found
-
-
-def items(parent: Any, registry: Registry, cases: Iterable[Case]) -> Iterator[CaseItem]:
-    """A test a case."""
-    for case in cases:
-        name = case_name(case.claim.id, case.parameters)
-        # as text, pytest takes the parameters apart as where it reads an id: `--lf` needs that
-        nodeid = f"{parent.nodeid}::{name}"
-        yield CaseItem.from_parent(parent, name=name, nodeid=nodeid, case=case, registry=registry)
-
-
 class CaseItem(pytest.Item):
     """One case of a claim."""
 
-    parent: Any  # a collector that is `Tested`
+    parent: ClaimsCollector
 
-    def __init__(self, *, case: Case, registry: Registry, **node: Any) -> None:
+    def __init__(self, *, case: Case, **node: Any) -> None:
         super().__init__(**node)
         self.case = case
-        self.registry = registry
         self.undecided: str | None = None  # why, where it is
         self.extra_keyword_matches.update(case.claim.tags)  # for `-k`
 
@@ -242,14 +243,10 @@ class CaseItem(pytest.Item):
         """
         from dropcheck.running import verify_cases  # collecting does without
 
-        plugin = self.parent.plugin
-
-        def repeat(case: Case) -> str:
-            command: str = self.parent.repeat(case, self.registry)
-            return command
-
-        graphs = self.parent.graphs
-        [result] = verify_cases([self.case], plugin.settings, self.registry, repeat, graphs=graphs)
+        parent, plugin = self.parent, self.parent.plugin
+        [result] = verify_cases(
+            [self.case], plugin.settings, parent.registry, parent.repeat, graphs=parent.graphs
+        )
         self.user_properties += properties(result, plugin.settings)
         for text in result.warnings:
             self.warn(UserWarning(f"dropcheck: {text}"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,56 +15,45 @@ from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.values import case_name
 from dropcheck.code.decorator import Implements, adapter_of, slot_of
 from dropcheck.documents.any_file import read_any
-from dropcheck.errors import DropcheckError
-from dropcheck.language.case_graphs import CaseGraphs
-from dropcheck.language.checks import problems_of
-from dropcheck.pytest_claims import CaseItem, ClaimsPlugin, checked, items, text_of
+from dropcheck.pytest_claims import ClaimsCollector, ClaimsPlugin
 
 
-class CodeTests(pytest.Collector):
+class CodeTests(ClaimsCollector):
     """The claims of a file about a function of a test file that implements a slot of it."""
 
-    def __init__(
-        self, *, function: Any, asked: Implements, plugin: ClaimsPlugin, **node: Any
-    ) -> None:
+    def __init__(self, *, function: Any, asked: Implements, **node: Any) -> None:
         super().__init__(**node)
         self.function = function
         self.asked = asked
-        self.plugin = plugin
-        self.graphs = CaseGraphs(plugin.settings.max_memory)
 
-    def collect(self) -> Iterable[CaseItem]:
-        """A test a case of the claims that call the slot.
+    def read(self) -> Registry:
+        """The claims, and a column of those that call the slot for the function.
 
         Raises:
-            CollectError: with every error of the file, or what keeps the function from it.
+            DropcheckError: the file cannot be read, or what keeps the function from it.
         """
         from dropcheck.code.binding import of_functions
         from dropcheck.code.columns import with_columns
 
         file = self.asked.file
-        try:
-            if ":" not in file and file != SHIPPED:
-                file = os.path.relpath(self.path.parent / file, self.config.invocation_params.dir)
-            registry = read_registries([file], read_any)
-            slots = {name for claim in registry.claims.values() for name in claim.slots}
-            slot = slot_of(self.asked, self.function, slots)
-            own = of_functions(
-                {slot: self.function},
-                name=self.asked.adapter or adapter_of(self.function),
-                dtypes=self.asked.dtypes,
-                folder=self.path.parent,
-            )
-            registry = with_columns(registry, [own], self.asked.dtypes, self.graphs)
-            found = checked(registry, self.graphs)
-        except DropcheckError as error:
-            raise self.CollectError(text_of(problems_of(error))) from None
-        for note in found.notes:
-            self.warn(UserWarning(f"dropcheck: {note.message}"))
-        cases = [case for case in registry.expand() if case.claim.column is not None]
-        yield from items(self, registry, [one for one in cases if one.key not in found.unfit])
+        if ":" not in file and file != SHIPPED:
+            file = os.path.relpath(self.path.parent / file, self.config.invocation_params.dir)
+        registry = read_registries([file], read_any)
+        slots = {name for claim in registry.claims.values() for name in claim.slots}
+        slot = slot_of(self.asked, self.function, slots)
+        own = of_functions(
+            {slot: self.function},
+            name=self.asked.adapter or adapter_of(self.function),
+            dtypes=self.asked.dtypes,
+            folder=self.path.parent,
+        )
+        return with_columns(registry, [own], self.asked.dtypes, self.graphs)
 
-    def repeat(self, case: Case, _: Registry) -> str:
+    def is_tested(self, case: Case) -> bool:
+        """Whether a case is of the function."""
+        return case.claim.column is not None
+
+    def repeat(self, case: Case) -> str:
         """The command that repeats a case."""
         here = os.path.relpath(self.path, self.config.invocation_params.dir)
         own = self.nodeid.partition("::")[2]

@@ -6,7 +6,7 @@ import difflib
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import overload
 
 from dropcheck.claims.source import LineColumn, Problems
@@ -56,19 +56,28 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
-    """A mark: what it says, what stands before it, and where."""
+class Comment:
+    """A comment of a document, without what opens and closes it."""
+
+    text: Piece
+    start: LineColumn
+    end: LineColumn  # of what follows it
+    before: Piece = Piece("", ((0, 0),))  # the text of its paragraph up to it
+    section: str = ""
+    sentence: str = ""
+    own_line: bool = False  # it begins its line
+    formula: Piece | None = None  # which ends right before it, where the carrier knows
+    unread: str = ""  # why what stands before it is neither a figure nor a formula
+    after: str = ""  # some of what follows it and the comments right behind it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mark(Comment):
+    """A comment that is a mark, with what it says."""
 
     id: str | None
     body: Piece
-    start: LineColumn
-    before: Piece  # the text of its paragraph up to it
     pair: Piece | None  # what stands up to its closing mark, where it has one
-    section: str
-    sentence: str
-    formula: Piece | None = None  # right before it, where no signs around it say so
-    unread: str = ""  # why what stands before it is neither a figure nor a formula
-    after: str = ""  # some of what follows it
 
     def segments(self) -> Iterator[Piece]:
         """What stands between semicolons."""
@@ -167,22 +176,6 @@ class Marked:
     passages: tuple[Prose, ...] = ()  # in order; those with neither digit nor formula may lack
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Comment:
-    """A comment of a document, without what opens and closes it."""
-
-    text: Piece
-    start: LineColumn
-    end: LineColumn  # of what follows it
-    before: Piece
-    section: str = ""
-    sentence: str = ""
-    own_line: bool = False  # it begins its line
-    formula: Piece | None = None  # which ends right before it, where the carrier knows
-    unread: str = ""  # why what stands before it is neither a figure nor a formula
-    after: str = ""  # some of what follows it and the comments right behind it
-
-
 def parts_of(
     comments: Sequence[Comment | KeyBlock], report: Problems
 ) -> tuple[Mark | KeyBlock, ...]:
@@ -243,18 +236,9 @@ def _whole_lines(text: Piece, start: int) -> Piece:
 
 
 def _mark(comment: Comment, head: re.Match[str], pair: Piece | None) -> Mark:
-    return Mark(
-        id=head["id"],
-        body=comment.text.part(head.end(), len(comment.text.text)),
-        start=comment.start,
-        before=comment.before,
-        pair=pair,
-        section=comment.section,
-        sentence=comment.sentence,
-        formula=comment.formula,
-        unread=comment.unread,
-        after=comment.after,
-    )
+    known = {one.name: getattr(comment, one.name) for one in fields(comment)}
+    body = comment.text.part(head.end(), len(comment.text.text))
+    return Mark(**known, id=head["id"], body=body, pair=pair)
 
 
 def _paired(opened: tuple[Comment, re.Match[str]], closing: Comment) -> Mark:

@@ -13,7 +13,7 @@ import re
 from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import accumulate
 
 from dropcheck.claims.source import LineColumn, Problems, Source
@@ -110,17 +110,6 @@ def paragraphs_of_html(text: str) -> list[tuple[int, str]]:
     return [(level, shown) for level, shown in reader.paragraphs if shown]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _PendingComment:
-    """A comment whose paragraph is not yet read to its end."""
-
-    text: Piece
-    start: LineColumn
-    end: LineColumn
-    at: int  # how much of the paragraph stands before it
-    own_line: bool
-
-
 class _HtmlReader:
     """Goes through a document in order, paragraph by paragraph."""
 
@@ -141,7 +130,8 @@ class _HtmlReader:
         self.places: list[LineColumn] = []
         self.hidden: list[bool] = []
         self.seen: list[str] = []
-        self.pending: list[_PendingComment] = []
+        # comments of the paragraph, and how much of it stands before each
+        self.pending: list[tuple[int, Comment]] = []
 
     def place(self, at: int) -> LineColumn:
         """Where a character of the document stands."""
@@ -214,15 +204,13 @@ class _HtmlReader:
             first, stop = found.span("text")
             places = tuple(self.place(at) for at in range(first, stop + 1))
             line, column = self.place(start)
-            self.pending.append(
-                _PendingComment(
-                    text=Piece(found["text"], places),
-                    start=(line, column),
-                    end=self.place(found.end()),
-                    at=len(self.text),
-                    own_line=not self.source.lines[line][:column].strip(),
-                )
+            comment = Comment(
+                text=Piece(found["text"], places),
+                start=(line, column),
+                end=self.place(found.end()),
+                own_line=not self.source.lines[line][:column].strip(),
             )
+            self.pending.append((len(self.text), comment))
         return found.end()
 
     def _tag(self, found: re.Match[str]) -> int:
@@ -293,18 +281,15 @@ class _HtmlReader:
         if self.closing and text.strip():
             self.section = " ".join(text.split())[:LONGEST_BEFORE]
             self.heading = self.heading or (self.section if self.level == "h1" else "")
-        for one in self.pending:
-            first = max(0, one.at - LONGEST_BEFORE)
-            before = text[first : one.at]
-            yield Comment(
-                text=one.text,
-                start=one.start,
-                end=one.end,
-                before=Piece(before, (*places[first : one.at], one.start)),
+        for at, comment in self.pending:
+            first = max(0, at - LONGEST_BEFORE)
+            before, after = text[first:at], text[at : at + LONGEST_BEFORE]
+            yield replace(
+                comment,
+                before=Piece(before, (*places[first:at], comment.start)),
                 section=self.section,
-                sentence=sentence_at(before, text[one.at : one.at + LONGEST_BEFORE]),
-                own_line=one.own_line,
-                after=text[one.at : one.at + LONGEST_BEFORE],
+                sentence=sentence_at(before, after),
+                after=after,
                 unread="MathML is not read" if before.endswith(HIDDEN) else "",
             )
         if SHOWS_SOMETHING.search(text):

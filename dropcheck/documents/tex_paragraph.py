@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 
 from dropcheck.claims.source import LineColumn
 from dropcheck.documents.carrier import (
@@ -54,19 +54,6 @@ _NO_PROSE = re.compile(
 _EDGE = re.compile(r"\\(?:begin|end)\{(?P<name>[a-zA-Z]+\*?)\}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _PendingMark:
-    """A comment of the paragraph, whose sentence is not yet read to its end."""
-
-    text: Piece
-    start: LineColumn
-    end: LineColumn
-    at: int  # how much of the paragraph stands before it
-    own_line: bool
-    formula: Piece | None
-    unread: str
-
-
 class Paragraph:
     """Gathers a paragraph; `flushed` gives its comments and blocks, and begins the next."""
 
@@ -80,7 +67,8 @@ class Paragraph:
         self.text: list[str] = []
         self.places: list[LineColumn] = []
         self.hidden: list[tuple[int, int]] = []
-        self.pending: list[_PendingMark | KeyBlock] = []
+        # comments and blocks of the paragraph, and how much of it stands before each
+        self.pending: list[tuple[int, Comment | KeyBlock]] = []
         self.maths: list[str] = []  # the open environments, from that of a formula on
         self.rows: list[int] = []  # where rows of the formula begin
         self.ended: tuple[int, int, int] | None = (
@@ -96,7 +84,7 @@ class Paragraph:
 
     def add_block(self, block: KeyBlock) -> None:
         """Take a block."""
-        self.pending.append(block)
+        self.pending.append((len(self.text), block))
 
     def end(self) -> None:
         """The paragraph ends here."""
@@ -125,14 +113,12 @@ class Paragraph:
         if self.maths and not any(map(_CELLS.match, self.maths)):
             self.rows.append(len(self.text))
 
-    def add_comment(
-        self, *, text: Piece, start: LineColumn, end: LineColumn, own_line: bool
-    ) -> None:
+    def add_comment(self, comment: Comment) -> None:
         """Take a comment that may be a mark."""
         span, unread = None, ""
-        if own_line:
+        if comment.own_line:
             unread = "nothing stands before this mark on its line"
-        elif WORD not in text.text:  # no mark
+        elif WORD not in comment.text.text:  # no mark
             pass
         elif self.maths:
             blank = len(self.rows) > 1 and self._blank(self.rows[-1], len(self.text))
@@ -146,10 +132,8 @@ class Paragraph:
                 span = first, stop
         if span is not None and span[1] - span[0] > LONGEST:
             unread = f"the formula before this mark is longer than {LONGEST:,} characters"
-        self.pending.append(
-            _PendingMark(text=text, start=start, end=end, at=len(self.text), own_line=own_line,
-                     formula=self._formula(*span) if span and not unread else None, unread=unread)
-        )  # fmt: skip
+        formula = self._formula(*span) if span and not unread else None
+        self.pending.append((len(self.text), replace(comment, formula=formula, unread=unread)))
 
     def _blank(self, first: int, end: int) -> bool:
         """Whether a part of the paragraph shows nothing."""
@@ -182,32 +166,26 @@ class Paragraph:
         begins = [begin for _, _, begin, _ in headings]
         ends = [end for _, _, _, end in headings]
         named = [(end, name) for kind, name, _, end in headings if kind != "title"]
-        for one in self.pending:
+        for at, one in self.pending:
             if isinstance(one, KeyBlock):
                 yield one
                 continue
-            passed = bisect_right(ends, one.at)
-            start = max(ends[passed - 1] if passed else 0, one.at - LONGEST_BEFORE)
-            following = begins[bisect_left(begins, one.at) :][:1]
-            stop = min(*following, len(text), one.at + LONGEST_BEFORE)
-            sections = bisect_right(named, one.at, key=lambda heading: heading[0])
+            passed = bisect_right(ends, at)
+            start = max(ends[passed - 1] if passed else 0, at - LONGEST_BEFORE)
+            following = begins[bisect_left(begins, at) :][:1]
+            stop = min(*following, len(text), at + LONGEST_BEFORE)
+            sections = bisect_right(named, at, key=lambda heading: heading[0])
             sentence = ""
             if one.formula is not None:
                 sentence = shortened(one.formula.text)
             elif WORD in one.text.text:
-                sentence = sentence_at(plain(text[start : one.at]), plain(text[one.at : stop]))
-            yield Comment(
-                text=one.text,
-                start=one.start,
-                end=one.end,
-                before=_before(text, places, one.at),
+                sentence = sentence_at(plain(text[start:at]), plain(text[at:stop]))
+            yield replace(
+                one,
+                before=_before(text, places, at),
                 section=named[sections - 1][1] if sections else self.section,
                 sentence=sentence,
-                own_line=one.own_line,
-                after=" " * text[one.at - 1 : one.at].isspace()
-                + text[one.at : one.at + LONGEST_BEFORE].lstrip(),
-                formula=one.formula,
-                unread=one.unread,
+                after=" " * text[at - 1 : at].isspace() + text[at : at + LONGEST_BEFORE].lstrip(),
             )
         for kind, name, _, _ in headings:
             if kind == "title":

@@ -195,12 +195,13 @@ class _TexReader:
         line = self.lines[number]
         first = start + len(line[start:]) - len(line[start:].lstrip("%"))
         places = tuple((number, column) for column in range(first, len(line) + 1))
-        self.paragraph.add_comment(
+        comment = Comment(
             text=Piece(line[first:], places),
             start=(number, start),
             end=(number, len(line)),
             own_line=not line[:start].strip(),
         )
+        self.paragraph.add_comment(comment)
 
 
 def _verb_end(line: str, at: int) -> int:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from dropcheck.report.json_report import (
-    counts_data,
     dump,
     edge_data,
     evidence_data,
+    fields_of,
     header,
     location,
     parameter_data,
     problem_data,
+    reason_data,
     sources_data,
     value_data,
     written_data,
@@ -36,8 +38,7 @@ def claims_json(claims: Iterable[Claim], registry: Registry) -> str:
             **header(),
             "registry": registry.name,
             "documents": {
-                key: {"title": one.title, "date": one.date, "url": one.url}
-                for key, one in registry.documents.items()
+                key: fields_of(one, "title date url") for key, one in registry.documents.items()
             },
             "claims": [_claim(claim) for claim in claims],
         }
@@ -47,8 +48,7 @@ def claims_json(claims: Iterable[Claim], registry: Registry) -> str:
 def _claim(claim: Claim) -> dict[str, Any]:
     """A claim as data: for `list` and `show` under `--format json`."""
     return {
-        "id": claim.id,
-        "title": claim.title,
+        **fields_of(claim, "id title"),
         "statement": claim.statement.text,
         "model": claim.model.text if claim.model else None,
         "parameters": {
@@ -62,16 +62,12 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "requires": [text.text for text in claim.requires],
         "expect": claim.expect,
         "column": None if claim.column is None else claim.column.name,
-        "xfail": dict(claim.xfail),
+        "xfail": claim.xfail,
         "tolerance": _tolerance(claim.tolerance),
-        "resolution": claim.resolution,
-        "within": claim.within,
+        **fields_of(claim, "resolution within"),
         **sources_data(claim.sources),
         "written": written_data(claim.written),
-        "says": claim.says,
-        "note": claim.note,
-        "truth": claim.truth,
-        "tags": list(claim.tags),
+        **fields_of(claim, "says note truth tags"),
         "location": location(claim.location),
     }
 
@@ -88,18 +84,14 @@ def coverage_json(documents: Sequence[Coverage]) -> str:
     return dump(
         {
             **header(),
-            "summary": counts_data(CoverageCounts.of(documents)),
+            "summary": CoverageCounts.of(documents),
             "documents": [
-                {"file": one.file, **counts_data(CoverageCounts.of([one]))} for one in documents
+                {"file": one.file, **asdict(CoverageCounts.of([one]))} for one in documents
             ],
             "unclaimed": [
-                {
-                    "kind": str(one.kind),
-                    "text": one.text,
-                    **location(one.location),
-                    "before": one.before,
-                    "after": one.after,
-                }
+                fields_of(one, "kind text")
+                | location(one.location)
+                | fields_of(one, "before after")
                 for document in documents
                 for one in document.unclaimed
             ],
@@ -115,13 +107,8 @@ def check_json(files: Sequence[CheckedFile], further: Sequence[Problem] = ()) ->
             "files": [
                 {
                     "file": file.name,
-                    "claims": file.claims,
-                    "cases": file.cases,
-                    **(
-                        {"covered": counts_data(CoverageCounts.of(file.coverage))}
-                        if file.coverage
-                        else {}
-                    ),
+                    **fields_of(file, "claims cases"),
+                    **({"covered": CoverageCounts.of(file.coverage)} if file.coverage else {}),
                 }
                 for file in files
             ],
@@ -142,8 +129,7 @@ def plan_json(plan: Plan) -> str:
         {
             **header(),
             "registry": plan.registry,
-            "seed": plan.settings.seed,
-            "alpha": plan.settings.alpha,
+            **fields_of(plan.settings, "seed alpha"),
             "threads": plan.threads,
             "seconds": round(plan.seconds, 3),
             "interrupted": plan.interrupted,
@@ -154,7 +140,7 @@ def plan_json(plan: Plan) -> str:
                 "seconds": plan.run_seconds,
             },
             "cases": [_planned_case(case) for case in plan.cases],
-            "warnings": list(plan.warnings),
+            "warnings": plan.warnings,
         }
     )
 
@@ -165,16 +151,9 @@ def _planned_case(plan: CasePlan) -> dict[str, Any]:
         "claim": claim.id,
         "parameters": parameter_data(plan.case.parameters),
         "statement": claim.statement.text.strip(),
-        "draws": plan.draws,
-        "seconds": plan.seconds,
-        "budget": plan.budget,
-        "within": plan.within,
-        "discrepancy": plan.discrepancy,
-        "relative": plan.relative,
-        "scale": plan.scale,
-        "resolution": plan.resolution,
+        **fields_of(plan, "draws seconds budget within discrepancy relative scale resolution"),
         "guarantee": plan.guarantee,
-        "reason": None if plan.explanation is None else str(plan.explanation),
+        "reason": reason_data(plan.explanation),
         "written": written_data(claim.written),
         "edge": edge_data(plan.edge),
         "evidence": evidence_data(plan.evidence),
@@ -190,8 +169,7 @@ def mutation_json(run: MutationRun) -> str:
         {
             **header(),
             "registry": run.registry,
-            "seed": run.settings.seed,
-            "alpha": run.settings.alpha,
+            **fields_of(run.settings, "seed alpha"),
             "seconds": round(run.seconds, 3),
             "interrupted": run.interrupted,
             "summary": {
@@ -212,8 +190,7 @@ def _mutated_claim(claim: ClaimResult, run: MutationRun) -> dict[str, Any]:
     return {
         "claim": claim.claim.id,
         "parameters": parameter_data(claim.parameters),
-        "verdict": None if claim.verdict is None else str(claim.verdict),
-        "skipped": claim.skipped,
+        **fields_of(claim, "verdict skipped"),
         "result": verdict_on(claim)[0].lower(),
         "cannot_fail": claim.toothless,
         "blind_to_model": claim.blind,
@@ -233,7 +210,7 @@ def _mutant(mutant: MutantResult) -> dict[str, Any]:
         "changed": mutant.mutant.changed,
         "statement": claim.statement.text,
         "model": claim.model.text if claim.model else None,
-        "fate": str(mutant.fate),
+        "fate": mutant.fate,
         "parameters": parameter_data(mutant.parameters),
         "draws": mutant.draws,
         "reason": mutant.reason,
@@ -251,19 +228,17 @@ def audit_json(audit: Audit) -> str:
             "audit": audit.name,
             "seed": audit.seed,
             "seconds": round(audit.seconds, 3),
-            "processes": audit.processes,
-            "interrupted": audit.interrupted,
+            **fields_of(audit, "processes interrupted"),
             "summary": {
                 "rows": len(audit.rows),
-                "runs": audit.runs,
-                "alarms": audit.alarms,
+                **fields_of(audit, "runs alarms"),
                 "true_refuted": audit.wrong(Truth.TRUE),
                 "false_verified": audit.wrong(Truth.FALSE),
                 "undefined_decided": audit.wrong(Truth.UNDEFINED),
             },
             "classes": [_audit_class(group) for group in audit.groups],
             "rows": [_audit_row(row) for row in audit.rows],
-            "left_out": list(audit.left_out),
+            "left_out": audit.left_out,
         }
     )
 
@@ -277,16 +252,8 @@ def _audit_row(row: AuditRow) -> dict[str, Any]:
         "truth": row.truth.name.lower(),
         "off": row.off or None,
         "promise": row.promise,
-        "runs": row.counts.runs,
-        "verified": row.counts.verified,
-        "refuted": row.counts.refuted,
-        "inconclusive": row.counts.inconclusive,
-        "wrong": row.wrong,
-        "rate": row.rate,
-        "at_least": row.at_least,
-        "at_most": row.at_most,
-        "alarm": row.alarm,
-        "draws": row.draws,
+        **fields_of(row.counts, "runs verified refuted inconclusive"),
+        **fields_of(row, "wrong rate at_least at_most alarm draws"),
         "seconds": row.counts.seconds,
     }
 
@@ -295,12 +262,6 @@ def _audit_class(group: Group) -> dict[str, Any]:
     return {
         "class": group.name,
         "claims": group.claims,
-        "runs": group.counts.runs,
-        "verified": group.counts.verified,
-        "refuted": group.counts.refuted,
-        "inconclusive": group.counts.inconclusive,
-        "wrong": group.wrong,
-        "promise": group.promise,
-        "at_least": group.at_least,
-        "alarm": group.alarm,
+        **fields_of(group.counts, "runs verified refuted inconclusive"),
+        **fields_of(group, "wrong promise at_least alarm"),
     }

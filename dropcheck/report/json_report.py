@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, is_dataclass
 from typing import Any
 
 from dropcheck import __version__
 from dropcheck.errors import Location, Problem
+from dropcheck.reasons import Explanation
 from dropcheck.report import Report, phrases
 from dropcheck.report.conformance import conformance
 from dropcheck.results import (
@@ -20,6 +21,7 @@ from dropcheck.results import (
     Passage,
     RunResult,
     Searched,
+    Tried,
     Written,
 )
 from dropcheck.results.coverage import CoverageCounts
@@ -53,19 +55,13 @@ def run_json(result: RunResult) -> str:
                 "draws": result.draws,
             },
             "documents": [
-                {"file": one.file, **counts_data(CoverageCounts.of([one]))}
-                for one in result.coverage
+                {"file": one.file, **asdict(CoverageCounts.of([one]))} for one in result.coverage
             ],
             "conformance": _conformance(result.cases),
             "cases": [_case(case) for case in result.cases],
-            "warnings": list(result.warnings),
+            "warnings": result.warnings,
         }
     )
-
-
-def counts_data(counts: CoverageCounts) -> dict[str, int]:
-    """How much of documents is claimed."""
-    return asdict(counts)
 
 
 def header() -> dict[str, Any]:
@@ -73,74 +69,46 @@ def header() -> dict[str, Any]:
     return {"schema": SCHEMA, "version": __version__}
 
 
+def fields_of(record: object, names: str) -> dict[str, Any]:
+    """The fields of a record that a report has as they are, by their names."""
+    return {name: getattr(record, name) for name in names.split()}
+
+
 def _case(case: CaseResult) -> dict[str, Any]:
     return {
         "claim": case.claim,
         "parameters": parameter_data(case.parameters),
-        "title": case.title,
-        "statement": case.statement,
+        **fields_of(case, "title statement"),
         **sources_data(case.sources),
         "written": written_data(case.written),
         "rounding": phrases.rounding(case),
         "edge": edge_data(case.edge),
-        "tags": list(case.tags),
-        "claimed": list(case.claimed) if isinstance(case.claimed, tuple) else case.claimed,
-        "estimate": case.estimate,
-        "interval": None if case.interval is None else list(case.interval),
-        "confidence": case.confidence,
-        "scale": case.scale,
-        "resolution": case.resolution,
-        "draws": case.draws,
-        "blocks": case.blocks,
-        "calls": None if case.calls is None else asdict(case.calls),
-        "seconds": case.seconds,
-        "guarantee": case.guarantee,
-        "verdict": str(case.verdict),
-        "expect": str(case.expect),
-        "result": str(case.result),
-        "reason": None if case.explanation is None else str(case.explanation),
+        **fields_of(case, "tags claimed estimate interval confidence scale resolution draws"),
+        **fields_of(case, "blocks calls seconds guarantee verdict expect result"),
+        "reason": reason_data(case.explanation),
         "location": location(case.location),
-        "repeat": case.repeat,
-        "standard_error": case.standard_error,
-        "sides": None if case.sides is None else list(case.sides),
-        "relations": list(case.relations),
-        "within": case.within,
-        "coarse": None if case.coarse is None else asdict(case.coarse),
-        "exact": None if case.exact is None else asdict(case.exact),
-        "confirmed": case.confirmed,
-        "sampling": case.sampling,
-        "more_draws": case.more_draws,
-        "more_seconds": case.more_seconds,
-        "warnings": list(case.warnings),
-        "quantity": case.quantity,
-        "expression": case.expression,
-        "entry": None if case.entry is None else list(case.entry),
-        "region": None if case.region is None else asdict(case.region),
-        "sharpness": None if case.sharpness is None else asdict(case.sharpness),
-        "method": case.method,
+        **fields_of(case, "repeat standard_error sides relations within coarse exact confirmed"),
+        **fields_of(case, "sampling more_draws more_seconds warnings quantity expression entry"),
+        **fields_of(case, "region sharpness method"),
         "reason_code": None if case.reason is None else case.reason.name.lower(),
         "search": None if case.search is None else _search(case, case.search),
-        "column": case.column,
-        "dtype": case.dtype,
-        "of": case.of,
-        "xfail": case.xfail,
+        **fields_of(case, "column dtype of xfail"),
         "evidence": evidence_data(case.evidence),
-        "details": {} if case.explanation is None else dict(case.explanation.details),
+        "details": {} if case.explanation is None else case.explanation.details,
     }
+
+
+def reason_data(why: Explanation | None) -> str | None:
+    """Why a case is undecided, or what refuted it."""
+    return None if why is None else str(why)
 
 
 def evidence_data(kept: Evidence | None) -> dict[str, Any] | None:
     """What a verdict rests on, of how many nights, and how many looks at it share the error."""
     if kept is None:
         return None
-    return {
-        "nights": kept.nights,
-        "draws": kept.draws,
-        "earlier": kept.earlier,
-        "looks": kept.looks,
-        "new": len(kept.units),
-        "simulated": kept.simulated,
-    }
+    counted = fields_of(kept, "nights draws earlier looks")
+    return {**counted, "new": len(kept.units), "simulated": kept.simulated}
 
 
 def _conformance(cases: Sequence[CaseResult]) -> dict[str, Any] | None:
@@ -166,21 +134,15 @@ def _search(case: CaseResult, search: Searched) -> dict[str, Any]:
     return {
         "says": phrases.searched(case),
         "at": parameter_data(search.at),
-        "every": search.every,
-        "most": search.most,
-        **{
-            name: [
-                {
-                    "parameters": parameter_data(one.parameters),
-                    "verdict": str(one.verdict),
-                    "result": str(one.result),
-                    "draws": one.draws,
-                }
-                for one in several
-            ]
-            for name, several in (("tried", search.tried), ("again", search.again))
-        },
+        **fields_of(search, "every most"),
+        "tried": [_tried(one) for one in search.tried],
+        "again": [_tried(one) for one in search.again],
     }
+
+
+def _tried(one: Tried) -> dict[str, Any]:
+    at = parameter_data(one.parameters)
+    return {"parameters": at, **fields_of(one, "verdict result draws")}
 
 
 def value_data(value: ParameterValue) -> Any:
@@ -203,12 +165,9 @@ def parameter_data(parameters: Mapping[str, ParameterValue]) -> dict[str, Any]:
 
 def location(place: Location) -> dict[str, Any]:
     """Where a claim stands."""
-    return {"file": place.file, **cell(place), "line": place.line, "column": place.column}
-
-
-def cell(place: Location) -> dict[str, Any]:
-    """The cell of a notebook that a place is in, whose lines count from its beginning."""
-    return {} if place.cell is None else {"cell": place.cell.number}
+    # the lines of a notebook count from the beginning of its cell
+    cell = {} if place.cell is None else {"cell": place.cell.number}
+    return {"file": place.file, **cell, **fields_of(place, "line column")}
 
 
 def errors_json(problems: Iterable[Problem]) -> str:
@@ -220,20 +179,16 @@ def problem_data(problem: Problem) -> dict[str, Any]:
     """One problem; an option's has no place."""
     place = problem.location or Location("")
     return {
+        **location(place),
         "file": place.file or None,
-        **cell(place),
-        "line": place.line,
-        "column": place.column,
-        "message": problem.message,
-        "hint": problem.hint,
+        **fields_of(problem, "message hint"),
     }
 
 
 def sources_data(sources: Sequence[Passage]) -> dict[str, Any]:
     """Where a claim stands: the first passage, and all of them."""
     first = sources[0] if sources else Passage()
-    listed = [{"document": one.document, "section": one.section} for one in sources]
-    return {"document": first.document, "section": first.section, "sources": listed}
+    return {**asdict(first), "sources": sources}
 
 
 def written_data(written: Written | None) -> dict[str, Any] | None:
@@ -264,7 +219,12 @@ def dump(document: Mapping[str, Any]) -> str:
 
 
 def _clean(value: Any) -> Any:
-    """The same with null for what is no finite number, and Python's numbers for numpy's."""
+    """The same with null for what is no finite number, and a mapping for a record.
+
+    Numbers of numpy become Python's.
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
     if isinstance(value, Mapping):
         return {str(key): _clean(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):

@@ -29,10 +29,11 @@ ELSEWHERE = {
     # and a document, with the places that its claims speak of
     "html.document_view": {
         *("claims.registry", "claims.source", "documents.carrier", "documents.markdown_source"),
+        "documents.html_source",
     },
     "html.formula_view": {"vocabulary.latex_words"},  # the letters that formulas name
-    "html.markdown_view": {"documents.formulas_in_text"},  # what is no emphasis
-    "html.plain_view": {"documents.html_source"},  # a document, by the reader of its claims
+    # what is no emphasis, and what is HTML, by the reader of its claims
+    "html.markdown_view": {"documents.formulas_in_text", "documents.html_source"},
     # `list`, `show` and `check` are about claims, before any result
     "terminal.claim_cards": {
         *("claims.registry", "judging", "language.case_graphs", "planning.near_edges"),

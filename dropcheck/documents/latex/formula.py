@@ -12,9 +12,9 @@ import re
 from collections.abc import Mapping
 from itertools import pairwise
 
-from dropcheck.documents.latex.any_element import elementwise, refuse_mixed
 from dropcheck.documents.latex.grammar import Reader
 from dropcheck.documents.latex.tokens import LatexError
+from dropcheck.documents.latex.totals import elementwise, refuse_mixed
 from dropcheck.language import syntax
 from dropcheck.language.printing import unparse_statement
 

@@ -15,12 +15,12 @@ from pathlib import PurePath
 from dropcheck.claims.registry import Claim, Page, Registry
 from dropcheck.claims.source import LineColumn, Source
 from dropcheck.documents.carrier import HTML, LATEX
+from dropcheck.documents.html_source import paragraphs_of_html
 from dropcheck.report import phrases
 from dropcheck.report.html import Markup, element, join, text
 from dropcheck.report.html.claim_sections import anchor
 from dropcheck.report.html.formula_view import formula_markup
-from dropcheck.report.html.markdown_view import markdown_markup
-from dropcheck.report.html.plain_view import html_markup, verbatim_markup
+from dropcheck.report.html.markdown_view import DEEPEST_HEADING, markdown_markup
 from dropcheck.report.numbers import draws, plural
 from dropcheck.results import CaseResult, Outcome, RunResult, Verdict
 from dropcheck.results.coverage import Coverage, Printed
@@ -70,9 +70,12 @@ def _markup(source: Source, spots: Sequence[DocumentPlace]) -> Markup:
     texts = held_texts(source, spots)
     ending = PurePath(source.name).suffix.lower()
     if ending in HTML:
-        return html_markup(texts[0])
+        return join(
+            element(f"h{min(level + 1, DEEPEST_HEADING)}" if level else "p", shown)
+            for level, shown in paragraphs_of_html(texts[0])
+        )
     if ending in LATEX:
-        return verbatim_markup(texts[0])
+        return element("pre", texts[0], class_="verbatim")
     if not source.cells:
         return markdown_markup(_without_front(texts[0]), HELD)
     return join(markdown_markup(cell, HELD) for cell in texts)

@@ -11,10 +11,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dropcheck.documents.formulas_in_text import formulas_in
+from dropcheck.documents.html_source import paragraphs_of_html
 from dropcheck.report.html import Markup, element, join, text
 from dropcheck.report.html.formula_view import formula_markup
-from dropcheck.report.html.plain_view import DEEPEST_HEADING, text_of_html
 
+DEEPEST_HEADING = 6
 _TAGS = {
     "paragraph": "p",
     "blockquote": "blockquote",
@@ -74,7 +75,7 @@ def _blocks(tokens: Sequence[Any], held: str) -> Iterator[Markup]:
         elif token.type in ("fence", "code_block"):
             yield element("pre", element("code", token.content.rstrip("\n")))
         elif token.type == "html_block":
-            shown = text_of_html(token.content)
+            shown = " ".join(shown for _, shown in paragraphs_of_html(token.content))
             yield element("p", shown) if shown else Markup("")
         elif token.type == "hr":
             yield Markup("<hr>")
