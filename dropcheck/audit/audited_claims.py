@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib.resources import files
 
 from dropcheck.audit.error_rates import Truth
@@ -110,32 +110,29 @@ def built_in(name: str, patterns: Sequence[str] = ()) -> tuple[Subject, ...]:
 def _known(case: Case, kept: BuiltIn) -> Subject:
     claim = case.claim
     group = (claim.sources[0].section or "" if claim.sources else "") if kept.by_class else ""
+    subject = partial(Subject, case, group=group, require=kept.require)
     if "undefined" in claim.tags:
-        return Subject(case, Truth.UNDEFINED, "no such moment", group=group, require=kept.require)
+        return subject(truth=Truth.UNDEFINED, off="no such moment")
     if case.expect == "refuted":
-        return Subject(case, Truth.FALSE, case.xfail or "", group=group, require=kept.require)
+        return subject(truth=Truth.FALSE, off=case.xfail or "")
     off = case.parameters.get(OFF, 0.0)
     assert isinstance(off, float)
     block = None
     if kept.short_blocks:
         block = LONG_BLOCK if "long" in claim.tags else SHORT_BLOCK
     if off == 0:
-        return Subject(case, Truth.TRUE, "", block=block, group=group, require=kept.require)
+        return subject(truth=Truth.TRUE, off="", block=block)
     if abs(off) <= 1:
         raise ValueError(f"{claim.id} is off by {off:g} resolutions: no verdict is wrong")
-    off_by = f"{off:+.4g} resolutions"
-    return Subject(case, Truth.FALSE, off_by, block=block, group=group, require=kept.require)
+    return subject(truth=Truth.FALSE, off=f"{off:+.4g} resolutions", block=block)
 
 
-def own(cases: Iterable[Case]) -> tuple[Subject, ...]:
-    """Claims of one's own, taken to be what they are expected to be.
+def own(case: Case) -> Subject:
+    """A claim of one's own, taken to be what it is expected to be.
 
-    A claim that is expected to be refuted is taken to be off by more than its resolution.
+    One that is expected to be refuted is taken to be off by more than its resolution.
     """
-    return tuple(
-        Subject(case, Truth.TRUE if case.claim.expect == "verified" else Truth.FALSE, "")
-        for case in cases
-    )
+    return Subject(case, Truth.TRUE if case.claim.expect == "verified" else Truth.FALSE, "")
 
 
 def why_no_twin(case: Case) -> str | None:
@@ -174,7 +171,7 @@ def twins(case: Case, scale: float, shift: float) -> tuple[Subject, Subject]:
     def twin(amount: float) -> Subject:
         # a side of a comparison binds no weaker than a sum
         statement = SourceText.plain(f"{text} + {amount!r}", claim.location.file)
-        moved = dataclasses.replace(claim, statement=statement, within=within)
+        moved = replace(claim, statement=statement, within=within)
         off = f"{amount / scale:+.3g} of the scale"
         return Subject(Case(moved, case.parameters), Truth.FALSE, off)
 

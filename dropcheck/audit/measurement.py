@@ -227,7 +227,7 @@ def own_subjects(
         if resolution is not None:
             claim = dataclasses.replace(case.claim, resolution=resolution, within=None)
             case = Case(claim, case.parameters)
-        (subject,) = own([case])
+        subject = own(case)
         subjects.append(subject)
         if shift is None:
             continue

@@ -299,7 +299,7 @@ FILE = KeyTable(
             "A model may name those above it.",
             examples=({"dropout": "x ~ normal(0, 1)\nm ~ bernoulli(1 - p)\n"},)),
         Key("slots",
-            named(slots.LEVEL.kind, slots.NAMES, what="slot ",
+            named(slots.LEVEL.kind, grids.PARAMETERS, what="slot ",
                   hint="write 'name:', and indent its keys under it"),
             description="What code may be bound to by whoever runs the file: a name, and the "
             "mathematics that stands in where none is. The file itself names no code.",

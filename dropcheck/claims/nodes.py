@@ -99,25 +99,11 @@ def compose(report: Problems) -> YamlNode | None:
     import yaml
 
     try:
-        return compose_text(report.source.text, report)
+        return _Composer(report, report.source.text, lambda place: place).document()
     except yaml.MarkedYAMLError as error:
         from dropcheck.claims.syntax_errors import explain
 
         raise report.error(explain(error, report.source)) from None
-
-
-def compose_text(
-    text: str, report: Problems, place: Callable[[LineColumn], LineColumn] | None = None
-) -> YamlNode | None:
-    """A text as nodes; `place` gives the place in the file of a place in the text.
-
-    Raises:
-        DropcheckError: what follows a place cannot be read for a limit.
-        MarkedYAMLError: of PyYAML, for a syntax error.
-    """
-    from yamlcore import CCoreLoader  # type: ignore[import-untyped]  # it has no types
-
-    return _Composer(report, CCoreLoader(text), place or _itself).document()
 
 
 def compose_piece(
@@ -137,7 +123,7 @@ def compose_piece(
     import yaml
 
     try:
-        return compose_text(text, report, place)
+        return _Composer(report, text, place).document()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = at if mark is None else place((mark.line, mark.column))
@@ -145,19 +131,19 @@ def compose_piece(
         return Broken(at)
 
 
-def _itself(position: LineColumn) -> LineColumn:
-    return position
-
-
 class _Composer:
-    """Builds nodes from events, and reports what does not stop the reading."""
+    """Builds nodes from events, and reports what does not stop the reading.
+
+    `place` gives the place in the file of a place in the text.
+    """
 
     def __init__(
-        self, report: Problems, loader: Any, place: Callable[[LineColumn], LineColumn]
+        self, report: Problems, text: str, place: Callable[[LineColumn], LineColumn]
     ) -> None:
         import yaml
+        from yamlcore import CCoreLoader  # type: ignore[import-untyped]  # it has no types
 
-        self.report, self.loader, self.place = report, loader, place
+        self.report, self.loader, self.place = report, CCoreLoader(text), place
         self.events: Any = yaml.events
         self.count = 0
         # values of plain scalars: most scalars are keys, which come again

@@ -2,38 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from dropcheck.claims.grids import PARAMETERS, mapping_at
 from dropcheck.claims.keys import Key, KeyTable
-from dropcheck.claims.kinds import Field, KeyKind, Names, expression, items, text, word
+from dropcheck.claims.kinds import Field, KeyKind, expression, items, text, word
 from dropcheck.claims.nodes import Scalar, Tree
 from dropcheck.claims.registry import Slot
 from dropcheck.claims.source import Problems, Source
-from dropcheck.claims.values import name_problem
 
 ELEMENTS = "independent"
 _HINT = "a slot has a name: write 'dropout:', and indent its keys under it"
 _OTHER = "a slot takes names: [x, p]"
 
 
-def _name_problem(name: str) -> tuple[str, str | None] | None:
-    problem = name_problem(name)
-    if problem is None:
-        return None
-    fixed = re.sub(r"\W+", "_", name).strip("_")
-    return f"{name[:41]!r} {problem}", None if name_problem(fixed) else f"call it {fixed!r}"
-
-
-NAMES = Names(PARAMETERS.schema, _name_problem)
-
-
 def _read_taken(field: Field) -> str:
     name = text().read(field)
     assert isinstance(name, str)
-    problem = _name_problem(name)
+    problem = PARAMETERS.problem(name)
     if problem is not None:
         field.report.add(field.node.start, *problem)
     return name
@@ -99,17 +86,11 @@ def slots_of(values: Mapping[str, Any], top: Tree, source: Source) -> dict[str, 
     entries = mapping_at(top, "slots")
     found: dict[str, Slot] = {}
     for name, one in (values.get("slots") or {}).items():
-        own = {"title": None, **dict.fromkeys(("model", "gives", "law")), **one}
+        own = dict.fromkeys(key.name for key in LEVEL.keys) | one
         found[name] = Slot(
             name=name,
-            title=own["title"],
-            takes=tuple(own["takes"]),
-            model=own["model"],
-            gives=own["gives"],
-            law=own["law"],
-            gradient=own.get("gradient"),
-            evaluation=own.get("evaluation"),
-            independent=own.get("elements") == ELEMENTS,
+            independent=own.pop("elements") == ELEMENTS,
             location=source.location(entries[name].key_start),
+            **own,
         )
     return found

@@ -7,11 +7,10 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from dropcheck.report.json_report import (
-    dump,
+    as_json,
     edge_data,
     evidence_data,
     fields_of,
-    header,
     location,
     parameter_data,
     problem_data,
@@ -33,15 +32,12 @@ if TYPE_CHECKING:  # each command loads its own
 
 def claims_json(claims: Iterable[Claim], registry: Registry) -> str:
     """Claims and the documents that they come from."""
-    return dump(
-        {
-            **header(),
-            "registry": registry.name,
-            "documents": {
-                key: fields_of(one, "title date url") for key, one in registry.documents.items()
-            },
-            "claims": [_claim(claim) for claim in claims],
-        }
+    return as_json(
+        registry=registry.name,
+        documents={
+            key: fields_of(one, "title date url") for key, one in registry.documents.items()
+        },
+        claims=[_claim(claim) for claim in claims],
     )
 
 
@@ -81,43 +77,33 @@ def _tolerance(given: Tolerance | None) -> float | dict[str, float] | None:
 
 def coverage_json(documents: Sequence[Coverage]) -> str:
     """What no mark of documents speaks of, as data."""
-    return dump(
-        {
-            **header(),
-            "summary": CoverageCounts.of(documents),
-            "documents": [
-                {"file": one.file, **asdict(CoverageCounts.of([one]))} for one in documents
-            ],
-            "unclaimed": [
-                fields_of(one, "kind text")
-                | location(one.location)
-                | fields_of(one, "before after")
-                for document in documents
-                for one in document.unclaimed
-            ],
-        }
+    return as_json(
+        summary=CoverageCounts.of(documents),
+        documents=[{"file": one.file, **asdict(CoverageCounts.of([one]))} for one in documents],
+        unclaimed=[
+            fields_of(one, "kind text") | location(one.location) | fields_of(one, "before after")
+            for document in documents
+            for one in document.unclaimed
+        ],
     )
 
 
 def check_json(files: Sequence[CheckedFile], further: Sequence[Problem] = ()) -> str:
     """The finding as data; `further` are errors of all files together."""
-    return dump(
-        {
-            **header(),
-            "files": [
-                {
-                    "file": file.name,
-                    **fields_of(file, "claims cases"),
-                    **({"covered": CoverageCounts.of(file.coverage)} if file.coverage else {}),
-                }
-                for file in files
-            ],
-            "errors": [
-                problem_data(problem)
-                for problem in (*(error for file in files for error in file.errors), *further)
-            ],
-            "notes": [problem_data(problem) for file in files for problem in file.notes],
-        }
+    return as_json(
+        files=[
+            {
+                "file": file.name,
+                **fields_of(file, "claims cases"),
+                **({"covered": CoverageCounts.of(file.coverage)} if file.coverage else {}),
+            }
+            for file in files
+        ],
+        errors=[
+            problem_data(problem)
+            for problem in (*(error for file in files for error in file.errors), *further)
+        ],
+        notes=[problem_data(problem) for file in files for problem in file.notes],
     )
 
 
@@ -125,23 +111,20 @@ def plan_json(plan: Plan) -> str:
     """The plan as data; what is unknown is null."""
     from dropcheck.report.terminal.plan_table import counts
 
-    return dump(
-        {
-            **header(),
-            "registry": plan.registry,
-            **fields_of(plan.settings, "seed alpha"),
-            "threads": plan.threads,
-            "seconds": round(plan.seconds, 3),
-            "interrupted": plan.interrupted,
-            "summary": {
-                "cases": len(plan.cases),
-                **counts(plan),
-                "draws": plan.draws,
-                "seconds": plan.run_seconds,
-            },
-            "cases": [_planned_case(case) for case in plan.cases],
-            "warnings": plan.warnings,
-        }
+    return as_json(
+        registry=plan.registry,
+        **fields_of(plan.settings, "seed alpha"),
+        threads=plan.threads,
+        seconds=round(plan.seconds, 3),
+        interrupted=plan.interrupted,
+        summary={
+            "cases": len(plan.cases),
+            **counts(plan),
+            "draws": plan.draws,
+            "seconds": plan.run_seconds,
+        },
+        cases=[_planned_case(case) for case in plan.cases],
+        warnings=plan.warnings,
     )
 
 
@@ -165,22 +148,19 @@ def mutation_json(run: MutationRun) -> str:
     """The run as data."""
     from dropcheck.mutation.outcome import Fate
 
-    return dump(
-        {
-            **header(),
-            "registry": run.registry,
-            **fields_of(run.settings, "seed alpha"),
-            "seconds": round(run.seconds, 3),
-            "interrupted": run.interrupted,
-            "summary": {
-                "claims": len(run.claims),
-                "mutants": sum(len(claim.mutants) for claim in run.claims),
-                **{fate.name.lower(): run.count(fate) for fate in Fate},
-                "score": run.score,
-                "draws": sum(claim.draws for claim in run.claims),
-            },
-            "claims": [_mutated_claim(claim, run) for claim in run.claims],
-        }
+    return as_json(
+        registry=run.registry,
+        **fields_of(run.settings, "seed alpha"),
+        seconds=round(run.seconds, 3),
+        interrupted=run.interrupted,
+        summary={
+            "claims": len(run.claims),
+            "mutants": sum(len(claim.mutants) for claim in run.claims),
+            **{fate.name.lower(): run.count(fate) for fate in Fate},
+            "score": run.score,
+            "draws": sum(claim.draws for claim in run.claims),
+        },
+        claims=[_mutated_claim(claim, run) for claim in run.claims],
     )
 
 
@@ -222,24 +202,21 @@ def audit_json(audit: Audit) -> str:
     """The same as data."""
     from dropcheck.audit.error_rates import Truth
 
-    return dump(
-        {
-            **header(),
-            "audit": audit.name,
-            "seed": audit.seed,
-            "seconds": round(audit.seconds, 3),
-            **fields_of(audit, "processes interrupted"),
-            "summary": {
-                "rows": len(audit.rows),
-                **fields_of(audit, "runs alarms"),
-                "true_refuted": audit.wrong(Truth.TRUE),
-                "false_verified": audit.wrong(Truth.FALSE),
-                "undefined_decided": audit.wrong(Truth.UNDEFINED),
-            },
-            "classes": [_audit_class(group) for group in audit.groups],
-            "rows": [_audit_row(row) for row in audit.rows],
-            "left_out": audit.left_out,
-        }
+    return as_json(
+        audit=audit.name,
+        seed=audit.seed,
+        seconds=round(audit.seconds, 3),
+        **fields_of(audit, "processes interrupted"),
+        summary={
+            "rows": len(audit.rows),
+            **fields_of(audit, "runs alarms"),
+            "true_refuted": audit.wrong(Truth.TRUE),
+            "false_verified": audit.wrong(Truth.FALSE),
+            "undefined_decided": audit.wrong(Truth.UNDEFINED),
+        },
+        classes=[_audit_class(group) for group in audit.groups],
+        rows=[_audit_row(row) for row in audit.rows],
+        left_out=audit.left_out,
     )
 
 

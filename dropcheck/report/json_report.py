@@ -37,36 +37,33 @@ def json_report(report: Report) -> str:
 
 def run_json(result: RunResult) -> str:
     """A whole run."""
-    return dump(
-        {
-            **header(),
-            "registry": result.registry,
-            "seed": result.settings.seed,
-            "alpha": result.settings.alpha,
-            "seconds": round(result.seconds, 3),
-            "interrupted": result.interrupted,
-            "summary": {
-                "cases": len(result.cases),
-                "passed": result.count(Outcome.PASS),
-                "failed": result.count(Outcome.FAIL),
-                "undecided": result.count(Outcome.UNDECIDED),
-                "errors": result.count(Outcome.ERROR),
-                "asymptotic": result.asymptotic,
-                "draws": result.draws,
-            },
-            "documents": [
-                {"file": one.file, **asdict(CoverageCounts.of([one]))} for one in result.coverage
-            ],
-            "conformance": _conformance(result.cases),
-            "cases": [_case(case) for case in result.cases],
-            "warnings": result.warnings,
-        }
+    return as_json(
+        registry=result.registry,
+        seed=result.settings.seed,
+        alpha=result.settings.alpha,
+        seconds=round(result.seconds, 3),
+        interrupted=result.interrupted,
+        summary={
+            "cases": len(result.cases),
+            "passed": result.count(Outcome.PASS),
+            "failed": result.count(Outcome.FAIL),
+            "undecided": result.count(Outcome.UNDECIDED),
+            "errors": result.count(Outcome.ERROR),
+            "asymptotic": result.asymptotic,
+            "draws": result.draws,
+        },
+        documents=[
+            {"file": one.file, **asdict(CoverageCounts.of([one]))} for one in result.coverage
+        ],
+        conformance=_conformance(result.cases),
+        cases=[_case(case) for case in result.cases],
+        warnings=result.warnings,
     )
 
 
-def header() -> dict[str, Any]:
-    """What every report begins with."""
-    return {"schema": SCHEMA, "version": __version__}
+def as_json(**keys: Any) -> str:
+    """A report that has these keys."""
+    return dump({"schema": SCHEMA, "version": __version__, **keys})
 
 
 def fields_of(record: object, names: str) -> dict[str, Any]:

@@ -27,18 +27,10 @@ MOST = 20  # cases shown one by one; the rest are counted
 MOST_CELLS = 40  # the same of cells of a conformance table, which take less room
 
 HEADINGS = (
-    ("claim", "---"),
-    ("statement", "---"),
-    ("parameters", "---"),
-    ("claimed", "---:"),
-    ("estimated", "---:"),
-    ("exact", "---:"),
-    ("interval", "---"),
-    ("within", "---:"),
-    ("draws", "---:"),
-    ("verdict", "---"),
-    ("result", "---"),
+    *("claim", "statement", "parameters", "claimed", "estimated", "exact"),
+    *("interval", "within", "draws", "verdict", "result"),
 )
+NUMBERS = ("claimed", "estimated", "exact", "within", "draws")
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>|~$&])")
 # what GitHub makes links and pictures of, in text that Markdown is done with
@@ -107,10 +99,10 @@ def _table(cases: Sequence[CaseResult], statement: StatementText, verbose: bool)
     if not cases:
         return ""
     shown = phrases.rows(cases, each=verbose)
-    rows = [[name for name, _ in HEADINGS], [rule for _, rule in HEADINGS]]
+    rows = [[*HEADINGS], ["---:" if name in NUMBERS else "---" for name in HEADINGS]]
     rows += [list(_row(case, statement, outcome)) for case, outcome in shown]
     if all(case.exact is None for case, _ in shown):
-        place = [name for name, _ in HEADINGS].index("exact")
+        place = HEADINGS.index("exact")
         rows = [row[:place] + row[place + 1 :] for row in rows]
     return "\n".join(map(_line, rows))
 

@@ -44,12 +44,8 @@ class Outcome(StrEnum):
     ERROR = "error"
 
 
-SEVERITY = {
-    Outcome.PASS: 0,
-    Outcome.UNDECIDED: 1,
-    Outcome.FAIL: 2,
-    Outcome.ERROR: 3,
-}
+_MILDEST_FIRST = (Outcome.PASS, Outcome.UNDECIDED, Outcome.FAIL, Outcome.ERROR)
+SEVERITY = {outcome: place for place, outcome in enumerate(_MILDEST_FIRST)}
 """How bad an outcome is."""
 
 

@@ -87,7 +87,7 @@ def test_an_unknown_claim_of_a_set_is_an_error() -> None:
 
 
 def test_own_claims_are_taken_to_be_what_they_are_expected_to_be() -> None:
-    truths = [subject.truth for subject in own(read_text(OWN).expand())]
+    truths = [subject.truth for subject in map(own, read_text(OWN).expand())]
     assert truths == [Truth.TRUE, Truth.FALSE, Truth.TRUE, Truth.TRUE]
 
 

@@ -177,22 +177,20 @@ def _found(case: CaseResult) -> Markup:
 
 def _commands(cases: Sequence[CaseResult]) -> Markup:
     """The commands that repeat the cases, each with a button that copies it."""
-    items = [
-        element(
-            "li",
-            element("code", case.repeat, dir="ltr"),
-            element(
-                "button",
-                "Copy",
-                type="button",
-                class_="copy",
-                hidden=True,
-                aria_label=f"Copy the command for {case.claim} {phrases.parameters(case)}".rstrip(),
-            ),
+
+    def item(case: CaseResult) -> Markup:
+        label = f"Copy the command for {case.claim} {phrases.parameters(case)}".rstrip()
+        button = element(
+            "button", "Copy", type="button", class_="copy", hidden=True, aria_label=label
         )
-        for case in cases
-    ]
-    listed = lists(items, height=3, class_="commands", aria_label="Commands that repeat the cases")
+        return element("li", element("code", case.repeat, dir="ltr"), button)
+
+    listed = lists(
+        [item(case) for case in cases],
+        height=3,
+        class_="commands",
+        aria_label="Commands that repeat the cases",
+    )
     if len(cases) <= FEW_COMMANDS:
         return element("div", element("span", "Repeat", class_="quiet"), *listed)
     summary = element("summary", f"{plural(len(cases), 'command')} to repeat each case")

@@ -62,14 +62,10 @@ def _table(table: Conformance) -> Markup:
         )
         for row in table.rows
     )
+    parts = element("thead", element("tr", *heads)), element("tbody", *rows)
     return element(
         "div",
-        element(
-            "table",
-            element("thead", element("tr", *heads)),
-            element("tbody", *rows),
-            class_="conformance",
-        ),
+        element("table", *parts, class_="conformance"),
         class_="wide-table",
         role="region",
         tabindex="0",

@@ -150,27 +150,11 @@ def _row(case: CaseResult) -> Markup:
     shown = ", ".join(
         f"{name} {value}" for name, value in figures.items() if value not in ("", "-")
     )
-    reading = None
-    if case.result is not Outcome.PASS:
-        reading = _line(phrases.reading(case))
-    return join(
-        [
-            _line(
-                join(
-                    [
-                        element(
-                            "span",
-                            f"{SIGNS[case.verdict]} {phrases.standing(case)}",
-                            class_=f"standing {case.verdict}",
-                        ),
-                        f" at {at}" if at else None,
-                    ]
-                )
-            ),
-            _line(shown) if shown else None,
-            reading,
-        ]
-    )
+    said = f"{SIGNS[case.verdict]} {phrases.standing(case)}"
+    standing = element("span", said, class_=f"standing {case.verdict}")
+    reading = None if case.result is Outcome.PASS else phrases.reading(case)
+    head = _line(join([standing, f" at {at}" if at else None]))
+    return join([head, *(_line(text) for text in (shown, reading) if text)])
 
 
 def _line(content: str | Markup, class_: str | None = None) -> Markup:
@@ -184,26 +168,18 @@ def _key(spots: Sequence[DocumentPlace], cases: Mapping[str, Sequence[CaseResult
         for spot in spots
         if any(claim.id in cases for claim in spot.claims)
     ]
-    counts = [
-        join(
-            [
-                element("span", SIGNS[verdict], class_=f"sign-key {verdict}", aria_hidden="true"),
-                f" {count} {verdict if verdict is not Verdict.INCONCLUSIVE else 'undecided'}",
-            ]
-        )
-        for verdict in Verdict
-        if (count := sum(case.verdict is verdict for case in worst))
-    ]
+    counts = []
+    for verdict in Verdict:
+        if count := sum(case.verdict is verdict for case in worst):
+            word = verdict if verdict is not Verdict.INCONCLUSIVE else "undecided"
+            sign_class = f"sign-key {verdict}"
+            sign = element("span", SIGNS[verdict], class_=sign_class, aria_hidden="true")
+            counts.append(join([sign, f" {count} {word}"]))
     if free := sum(not spot.claims for spot in spots):
         dotted = element("span", "not claimed", class_="figure unclaimed")
         counts.append(join([f"{free} ", dotted]))
-    return join(
-        [
-            "Figures and formulas: ",
-            join(counts, ", "),
-            ". Point at a figure, or go to it with the Tab key, to see what was found.",
-        ]
-    )
+    how = ". Point at a figure, or go to it with the Tab key, to see what was found."
+    return join(["Figures and formulas: ", join(counts, ", "), how])
 
 
 # ---- the places that claims speak of -------------------------------------------------------------

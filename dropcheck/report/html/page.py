@@ -212,12 +212,7 @@ def _cases(run: RunResult, registry: Registry) -> list[Markup]:
     titles = {name: document.title for name, document in registry.documents.items()}
     return [
         _section("cases", "Cases", filter_form(run, titles), status, case_table(run)),
-        _section(
-            "claims",
-            "Claims",
-            _legend(run),
-            *_claims(run, registry),
-        ),
+        _section("claims", "Claims", _legend(run), *_claims(run, registry)),
     ]
 
 
