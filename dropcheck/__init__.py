@@ -24,26 +24,23 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     """The names above, imported when they are first asked for: the package itself costs nothing."""
-    found: object
     if name in ("run", "verify", "ClaimFailedError", "InvalidClaimError"):
         from dropcheck import api
 
-        found = getattr(api, name)
-    elif name == "DropcheckError":
+        return getattr(api, name)
+    if name == "DropcheckError":
         from dropcheck.errors import DropcheckError
 
-        found = DropcheckError
-    elif name == "implements":
-        from dropcheck.code.decorator import implements
-
-        found = implements
-    elif name == "CaseResult":
+        return DropcheckError
+    if name == "CaseResult":
         from dropcheck.results import CaseResult
 
-        found = CaseResult
-    else:
-        raise AttributeError(f"module 'dropcheck' has no attribute {name!r}")
-    return found
+        return CaseResult
+    if name == "implements":
+        from dropcheck.code.decorator import implements
+
+        return implements
+    raise AttributeError(f"module 'dropcheck' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

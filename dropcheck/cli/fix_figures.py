@@ -32,6 +32,7 @@ from dropcheck.documents.new_figures import (
 )
 from dropcheck.documents.unclaimed import digest_of
 from dropcheck.errors import DropcheckError, Location, Problem
+from dropcheck.report.phrases import by_claim
 from dropcheck.results import CaseResult, Method, Outcome, Quantity, RunResult, Verdict
 from dropcheck.results.coverage import Coverage
 from dropcheck.settings import MOST_SEED, Settings
@@ -181,12 +182,10 @@ def _refuse_read_only(names: Iterable[str]) -> None:
 def _sorted(coverage: Coverage, cases: Sequence[CaseResult], registry: Registry) -> _Document:
     """A document with the figures to write anew, and with those that are left as they are."""
     document = _Document(coverage, _unchanged(coverage))
-    by_claim: dict[str, list[CaseResult]] = {}
-    for case in cases:
-        by_claim.setdefault(case.claim, []).append(case)
+    of_claim = by_claim(cases)
     own = [one for one in registry.claims.values() if one.location.file == coverage.file]
     for place, claim in enumerate(own):
-        bad = [one for one in by_claim.get(claim.id, ()) if one.result is not Outcome.PASS]
+        bad = [one for one in of_claim.get(claim.id, ()) if one.result is not Outcome.PASS]
         if not bad:
             continue
         why = _why_left(claim, bad[0]) or _not_in_place(document.data, claim)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dropcheck.claims.selection import select_claims
 from dropcheck.cli.chosen import checked_registry, refuse_in_automation
 from dropcheck.cli.given import Given
-from dropcheck.cli.output import ExitCode, complain, emit, interactive
+from dropcheck.cli.output import ExitCode, interactive, print_out
 from dropcheck.settings import Settings
 
 if TYPE_CHECKING:  # imported where it is needed: `--help` needs no numpy
@@ -29,13 +29,11 @@ def mutate(given: Given) -> ExitCode:
     from dropcheck.report.terminal.screen import terminal_of
 
     if format_name == "json":
-        text = mutation_json(run)
+        print_out(mutation_json(run))
     else:
         verbose, quiet = given.flag("verbose"), given.flag("quiet")
-        text = mutation_report(run, terminal_of(sys.stdout), verbose=verbose, quiet=quiet)
-    problems = emit(text, sys.stdout)
-    complain(problems)
-    return ExitCode.ERROR if problems else exit_code(run)
+        print_out(mutation_report(run, terminal_of(sys.stdout), verbose=verbose, quiet=quiet))
+    return exit_code(run)
 
 
 def exit_code(run: MutationRun) -> ExitCode:

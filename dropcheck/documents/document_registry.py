@@ -195,7 +195,7 @@ class _Builder:
         }
         if parameters:
             entries["parameters"] = Entry(mark.start, Tree(parameters, mark.start))
-        entries["claim"] = Entry(mark.start, self._statement(spoken, text, mark))
+        entries["claim"] = self._entry(text, mark.start, self._written(spoken, text, mark))
         for key, value in (("document", self.document), ("section", mark.section)):
             if value and not {key, "sources"} & set(entries):
                 entries[key] = self._entry(value, mark.start)
@@ -236,12 +236,6 @@ class _Builder:
                 entries.setdefault(key, parameters.pop(name))
                 keys.append(key)
         return not all(map(is_beside, keys))
-
-    def _statement(self, spoken: Spoken, text: str, mark: Mark) -> Scalar:
-        written = self._written(spoken, text, mark)
-        return Scalar(
-            text=text, value=text, start=mark.start, end=mark.start, style="'", written=written
-        )
 
     def _written(self, spoken: Spoken, text: str, mark: Mark) -> SourceText:
         """The statement with the place of each of its pieces."""
@@ -288,8 +282,9 @@ class _Builder:
 
     # ---- both ----------------------------------------------------------------------------------
 
-    def _entry(self, text: str, at: LineColumn) -> Entry:
-        written = SourceText.placed(text, self.report.source.location(at))
+    def _entry(self, text: str, at: LineColumn, written: SourceText | None = None) -> Entry:
+        """A text of our own that stands at a place."""
+        written = written or SourceText.placed(text, self.report.source.location(at))
         scalar = Scalar(text=text, value=text, start=at, end=at, style="'", written=written)
         return Entry(at, scalar)
 

@@ -10,13 +10,21 @@ from dropcheck.documents.latex.tokens import LatexError, Token, tokens_of
 from dropcheck.language.syntax import Node, Position
 
 
-class Cursor:
-    """The tokens of a formula, read from left to right; `at` is the number of the next one."""
+class Expressions(ABC):
+    """The tokens of a formula, read from left to right; `at` is the number of the next one.
 
-    def __init__(self, formula: str, notation: Mapping[str, str]) -> None:
+    Expressions are read by the names of a model and their numbers of axes.
+    """
+
+    def __init__(self, formula: str, axes: Mapping[str, int], notation: Mapping[str, str]) -> None:
         self.tokens = tokens_of(formula, notation)
         self.end = len(formula)
         self.at = 0
+        self.axes = axes
+        self.here = Position(SourceText.plain(formula or " "), 0, 0)
+        self.bound: dict[str, Node | None] = {}  # letters of sums, with what they go through
+        self.free: str | None = None  # the letter that stands for any element
+        self.counted: set[str] = set()  # the letters that sums count by
 
     @property
     def token(self) -> Token:
@@ -75,17 +83,7 @@ class Cursor:
         """An error at a column, by default that of the next token."""
         return LatexError(self.token.column if column is None else column, message, hint)
 
-
-class Expressions(Cursor, ABC):
-    """A cursor that reads expressions, by the names of a model and their numbers of axes."""
-
-    def __init__(self, formula: str, axes: Mapping[str, int], notation: Mapping[str, str]) -> None:
-        super().__init__(formula, notation)
-        self.axes = axes
-        self.here = Position(SourceText.plain(formula or " "), 0, 0)
-        self.bound: dict[str, Node | None] = {}  # letters of sums, with what they go through
-        self.free: str | None = None  # the letter that stands for any element
-        self.counted: set[str] = set()  # the letters that sums count by
+    # ---- what a grammar adds -----------------------------------------------------------------
 
     @abstractmethod
     def sum(self) -> Node:
@@ -102,3 +100,7 @@ class Expressions(Cursor, ABC):
     @abstractmethod
     def argument(self) -> Node:
         """A group in braces, one letter or one digit."""
+
+    @abstractmethod
+    def call(self, name: str) -> Node:
+        """A call of a function or an operator, from its bracket on."""

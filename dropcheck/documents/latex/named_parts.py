@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-
 from dropcheck.documents.latex import names, short_forms
 from dropcheck.documents.latex.cursor import Expressions
 from dropcheck.documents.latex.tokens import Token
@@ -16,10 +14,6 @@ from dropcheck.vocabulary.operators import OPERATORS
 
 class NamedParts(Expressions):
     """Reads names, and what they are followed by."""
-
-    @abstractmethod
-    def call(self, name: str) -> Node:
-        """A call of a function or an operator, from its bracket on."""
 
     def named(self) -> Node:
         """A name, with what stands below it; or letters that are names side by side."""

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from functools import cache
 
 from dropcheck.claims.registry import SourceText
-from dropcheck.documents.latex.cursor import Cursor, Expressions
+from dropcheck.documents.latex.cursor import Expressions
 from dropcheck.documents.latex.tokens import LatexError, Token
 from dropcheck.errors import DropcheckError
 from dropcheck.language import syntax
@@ -89,53 +89,53 @@ def cut(token: Token, names: Collection[str], *, subscripted: bool) -> list[str]
     )
 
 
-def words_below(cursor: Cursor) -> list[str]:
-    """The words and numbers of a subscript, the cursor behind it; none where it is more."""
+def words_below(reader: Expressions) -> list[str]:
+    """The words and numbers of a subscript, the reader behind it; none where it is more."""
     parts: list[str] = []
-    braced = cursor.taken("{")
+    braced = reader.taken("{")
     while True:
-        token = cursor.token
+        token = reader.token
         if not braced and token.kind in ("letters", "number") and len(token.text) > 1:
             message = f"LaTeX takes {token.text[0]!r} of {token.text!r} alone"
-            raise cursor.error(message, "write braces")
+            raise reader.error(message, "write braces")
         if token.kind in ("letters", "number", "word"):
             parts += token.text.replace(",", " ").split()
-            cursor.at += 1
+            reader.at += 1
         elif token.kind == "command" and token.text[1:].isalpha():
             parts.append(token.text[1:])
-            cursor.at += 1
-        elif not (braced and cursor.taken(",")):
+            reader.at += 1
+        elif not (braced and reader.taken(",")):
             break
         if not braced:
             return parts
-    if not braced or cursor.taken("}"):
+    if not braced or reader.taken("}"):
         return parts
     depth = 1
-    while depth and not cursor.done():  # more than words: pass over it
-        depth += {"{": 1, "}": -1}.get(cursor.token.text, 0)
-        cursor.at += 1
+    while depth and not reader.done():  # more than words: pass over it
+        depth += {"{": 1, "}": -1}.get(reader.token.text, 0)
+        reader.at += 1
     return []
 
 
-def refuse_superscript(cursor: Cursor) -> None:
-    """See that what `^` raises to is a power: the cursor stands behind the sign.
+def refuse_superscript(reader: Expressions) -> None:
+    """See that what `^` raises to is a power: the reader stands behind the sign.
 
     Raises:
         LatexError: it stands in brackets, as the number of a sample does, or is raised itself.
     """
-    if cursor.is_next("{"):
-        cursor.at += 1
-        start, end = cursor.at, cursor.group_end()
-        cursor.at -= 1
-        if cursor.in_brackets(start, end):
-            raise cursor.error("what stands in brackets here may be a power or a number of it",
+    if reader.is_next("{"):
+        reader.at += 1
+        start, end = reader.at, reader.group_end()
+        reader.at -= 1
+        if reader.in_brackets(start, end):
+            raise reader.error("what stands in brackets here may be a power or a number of it",
                                "leave the brackets out for a power")  # fmt: skip
         end += 1
     else:
-        end = cursor.at + 1
-    if end < len(cursor.tokens) and cursor.tokens[end].text == "^":
-        column = cursor.tokens[end].column
-        raise cursor.error("two powers stand one after the other", "write braces", column)
+        end = reader.at + 1
+    if end < len(reader.tokens) and reader.tokens[end].text == "^":
+        column = reader.tokens[end].column
+        raise reader.error("two powers stand one after the other", "write braces", column)
 
 
 def refuse_more(reader: Expressions) -> None:

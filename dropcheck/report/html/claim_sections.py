@@ -262,7 +262,8 @@ def key_picture(verdict: Verdict) -> Markup:
 
 def _share(place: float, ends: Ends) -> str:
     """A place as a percentage, with a little room at both ends."""
-    share = (pictures.within(ends, place)[0] - ends[0]) / (ends[1] - ends[0])
+    [shown] = pictures.within(ends, place)
+    share = (shown - ends[0]) / (ends[1] - ends[0])
     return f"{3 + 94 * share:.2f}%"
 
 
@@ -270,7 +271,7 @@ def _ground(row: Placed, ends: Ends) -> list[Markup]:
     parts = []
     for span, name in ((row.verified, "band"), (row.allowed, "allowed")):
         if span is not None and span[0] < span[1]:
-            low, high = (pictures.within(ends, end)[0] for end in span)
+            low, high = pictures.within(ends, *span)
             width = 94 * (high - low) / (ends[1] - ends[0])
             rect = element(
                 "rect", x=_share(low, ends), y=2, width=f"{width:.2f}%", height=24, class_=name

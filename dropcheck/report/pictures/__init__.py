@@ -278,7 +278,6 @@ def ticks(ends: tuple[float, float], most: int | None = None) -> list[tuple[floa
     return [one for one in shown if abs(one[0]) <= 1 or abs(one[0]) % 2 == 1]
 
 
-def within(ends: tuple[float, float], value: float) -> tuple[float, bool]:
-    """The value, or the end of the axis beyond which it lies, and whether it does lie beyond."""
-    low, high = ends
-    return min(max(value, low), high), not low <= value <= high
+def within(ends: tuple[float, float], *values: float) -> tuple[float, ...]:
+    """The values; for one beyond the axis, the end of the axis there."""
+    return tuple(min(max(value, ends[0]), ends[1]) for value in values)

@@ -147,7 +147,7 @@ def _backgrounds(axes: Axes, rows: Sequence[_Row], ends: tuple[float, float]) ->
         ):
             if span is None:
                 continue
-            low, upper = pictures.within(ends, span[0])[0], pictures.within(ends, span[1])[0]
+            low, upper = pictures.within(ends, *span)
             if upper > low:
                 shape = Rectangle((low, top + 0.02), upper - low, high - 0.04, color=colour, lw=0)
                 shape.set_zorder(0.2 if colour == style.BAND else 0.3)
@@ -166,7 +166,7 @@ def _intervals(axes: Axes, rows: Sequence[_Row], ends: tuple[float, float]) -> N
         placed, y = row.placed, row.middle
         colour = style.MARKS[placed.case.verdict].colour
         if placed.interval is not None:
-            low, high = (pictures.within(ends, end)[0] for end in placed.interval)
+            low, high = pictures.within(ends, *placed.interval)
             axes.plot([low, high], [y, y], color=colour, lw=1.6, zorder=2, solid_capstyle="butt")
             for end in placed.interval:
                 x = min(max(end, ends[0] + inset), ends[1] - inset)

@@ -215,13 +215,13 @@ def _draw_strip(axes: Axes, panel: Panel, near: list[style.Placed]) -> None:
     for one in near[:1]:
         for span, colour in ((one.verified, style.BAND), (one.allowed, style.ALLOWED)):
             if span is not None and span[0] < span[1]:
-                low, high = (pictures.within(ends, end)[0] for end in span)
+                low, high = pictures.within(ends, *span)
                 axes.axhspan(low, high, color=colour, linewidth=0, zorder=0)
     axes.axhline(0, color=style.INK, linewidth=1, linestyle="--")
     for point, one in zip(panel.points, near, strict=True):
         colour = style.MARKS[point.case.verdict].colour
         if one.interval is not None:
-            low, high = (pictures.within(ends, end)[0] for end in one.interval)
+            low, high = pictures.within(ends, *one.interval)
             axes.plot([point.place] * 2, [low, high], color=colour, linewidth=1.6)
         if one.estimate is not None and ends[0] <= one.estimate <= ends[1]:
             axes.plot([point.place], [one.estimate], zorder=3, **style.marker(point.case.verdict))
