@@ -10,7 +10,7 @@ from dropcheck.audit.audited_claims import OFF
 from dropcheck.audit.error_rates import Audit, AuditRow, Group, Truth
 from dropcheck.claims.values import format_parameters
 from dropcheck.report import numbers
-from dropcheck.report.terminal.layout import Fields, TableCell, arrange, layout
+from dropcheck.report.terminal.layout import Fields, Row, TableCell, arrange, layout
 from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
 
 FIELDS = Fields(
@@ -51,38 +51,38 @@ def audit_report(audit: Audit, terminal: Terminal) -> str:
     return render([*items, styled(_summary(audit))], terminal)
 
 
-def _row(row: AuditRow) -> dict[str, TableCell]:
+def _row(row: AuditRow) -> Row:
     return {
-        "claim": TableCell(one_line(_name(row))),
-        "truth": TableCell(_truth(row)),
-        "runs": TableCell(f"{row.counts.runs:,}"),
-        "wrong": TableCell(f"{row.wrong:,}"),
-        "rate": TableCell(_share(row.rate)),
-        "at_most": TableCell(_share(row.at_most)),
-        "promise": TableCell(numbers.exact(row.promise)),
-        "undecided": TableCell(_share(row.undecided)),
-        "draws": TableCell(numbers.count(round(row.draws))),
+        "claim": one_line(_name(row)),
+        "truth": _truth(row),
+        "runs": f"{row.counts.runs:,}",
+        "wrong": f"{row.wrong:,}",
+        "rate": _share(row.rate),
+        "at_most": _share(row.at_most),
+        "promise": numbers.exact(row.promise),
+        "undecided": _share(row.undecided),
+        "draws": numbers.count(round(row.draws)),
         **_result(row.alarm),
     }
 
 
-def _class_row(group: Group) -> dict[str, TableCell]:
+def _class_row(group: Group) -> Row:
     counts = group.counts
     return {
-        "class": TableCell(one_line(group.name)),
-        "claims": TableCell(f"{group.claims:,}"),
-        "runs": TableCell(f"{counts.runs:,}"),
-        "verified": TableCell(f"{counts.verified:,}"),
-        "refuted": TableCell(f"{counts.refuted:,}"),
-        "undecided": TableCell(f"{counts.inconclusive:,}"),
+        "class": one_line(group.name),
+        "claims": f"{group.claims:,}",
+        "runs": f"{counts.runs:,}",
+        "verified": f"{counts.verified:,}",
+        "refuted": f"{counts.refuted:,}",
+        "undecided": f"{counts.inconclusive:,}",
         "wrong": TableCell(f"{group.wrong:,}", "bold red" if group.wrong else ""),
-        "promise": TableCell(numbers.exact(group.promise)),
-        "draws": TableCell(numbers.count(round(counts.draws / counts.runs))),
+        "promise": numbers.exact(group.promise),
+        "draws": numbers.count(round(counts.draws / counts.runs)),
         **_result(group.alarm),
     }
 
 
-def _result(alarm: bool) -> dict[str, TableCell]:
+def _result(alarm: bool) -> Row:
     return {"result": TableCell("ALARM", "bold red") if alarm else TableCell("kept", "green")}
 
 

@@ -12,7 +12,7 @@ from dropcheck.claims.values import format_value, parameter_text
 from dropcheck.errors import Problem
 from dropcheck.report import edges, numbers
 from dropcheck.report.phrases import claimed_share
-from dropcheck.report.terminal.layout import Fields, TableCell, arrange, layout, pairs_table
+from dropcheck.report.terminal.layout import Fields, Row, TableCell, arrange, layout, pairs_table
 from dropcheck.report.terminal.screen import Terminal, line, one_line, place, render, styled
 from dropcheck.results import ParameterValue, Passage
 from dropcheck.results.coverage import Coverage
@@ -78,7 +78,7 @@ def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[Renderab
         "where": place(claim.location),
     }
     shown = {
-        label: TableCell(_broken(terminal.spell(text), label, terminal))
+        label: _broken(terminal.spell(text), label, terminal)
         for label, text in pairs.items()
         if text
     }
@@ -246,14 +246,14 @@ LAYOUTS = (
 def claims_table(claims: Sequence[Claim], registry: Registry, terminal: Terminal) -> str:
     """A row a claim, and how many there are; what is expected to be refuted is marked."""
     cases = {claim.id: claim.case_count for claim in claims}
-    rows = [
+    rows: list[Row] = [
         {
             "id": TableCell(claim.id, "bold"),
-            "written": TableCell(_printed(claim)),
-            "title": TableCell(one_line(claim.title)),
-            "document": TableCell(", ".join(_documents(claim))),
-            "expect": TableCell("" if claim.expect == "verified" else claim.expect),
-            "cases": TableCell(str(cases[claim.id])),
+            "written": _printed(claim),
+            "title": one_line(claim.title),
+            "document": ", ".join(_documents(claim)),
+            "expect": "" if claim.expect == "verified" else claim.expect,
+            "cases": str(cases[claim.id]),
         }
         for claim in claims
     ]

@@ -19,7 +19,7 @@ from dropcheck.report import pictures
 from dropcheck.report.numbers import plural
 from dropcheck.report.pictures import MARKS, Placed, placed
 from dropcheck.report.pictures.curve import CurvePoint, Panel, panels, unswept
-from dropcheck.report.terminal.layout import TableCell, pairs_table
+from dropcheck.report.terminal.layout import pairs_table
 from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
 from dropcheck.results import SEVERITY, RunResult, Verdict
 
@@ -218,7 +218,7 @@ def _feet(panel: Panel, canvas: Canvas, margin: int, terminal: Terminal) -> list
         Text(indent + " " + name.center(canvas.width).rstrip(), overflow="fold"),
     ]
     if not panel.numeric:
-        key = {f"{place:g}": TableCell(terminal.spell(one_line(label))) for place, label in places}
+        key = {f"{place:g}": terminal.spell(one_line(label)) for place, label in places}
         items.append(pairs_table(key))
     return items
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dropcheck.documents.new_figures import Left, NewFigure
 from dropcheck.report import numbers
-from dropcheck.report.terminal.layout import Fields, TableCell, arrange, layout
+from dropcheck.report.terminal.layout import Fields, Row, TableCell, arrange, layout
 from dropcheck.report.terminal.screen import Terminal, line, one_line, place, render
 from dropcheck.results.coverage import Coverage, CoverageCounts, Unclaimed
 
@@ -45,23 +45,23 @@ def fix_table(
     return render(items, terminal)
 
 
-def _figure_row(claim: str, figure: NewFigure, why: str, done: str) -> dict[str, TableCell]:
+def _figure_row(claim: str, figure: NewFigure, why: str, done: str) -> Row:
     return {
         "done": TableCell(done, "green"),
-        "where": TableCell(place(figure.written.start)),
-        "figure": TableCell(one_line(f"{figure.written.text} → {figure.text}")),
-        "claim": TableCell(claim),
-        "why": TableCell(why),
+        "where": place(figure.written.start),
+        "figure": one_line(f"{figure.written.text} → {figure.text}"),
+        "claim": claim,
+        "why": why,
     }
 
 
-def _left(one: Left) -> dict[str, TableCell]:
+def _left(one: Left) -> Row:
     return {
         "done": TableCell("left", "yellow"),
-        "where": TableCell(place(one.location)),
-        "figure": TableCell(_short(one.figure)),
-        "claim": TableCell(one.claim),
-        "why": TableCell(one_line(one.why)),
+        "where": place(one.location),
+        "figure": _short(one.figure),
+        "claim": one.claim,
+        "why": one_line(one.why),
     }
 
 
@@ -98,10 +98,10 @@ def counted(counts: CoverageCounts) -> str:
     return f"{figures}; {formulas}"
 
 
-def _row(one: Unclaimed) -> dict[str, TableCell]:
+def _row(one: Unclaimed) -> Row:
     return {
-        "where": TableCell(place(one.location)),
-        "kind": TableCell(str(one.kind)),
+        "where": place(one.location),
+        "kind": str(one.kind),
         "unclaimed": TableCell(_short(one.text), "bold"),
-        "words": TableCell(one_line(f"{one.before}[…]{one.after}")),
+        "words": one_line(f"{one.before}[…]{one.after}"),
     }

@@ -41,6 +41,10 @@ class TableCell:
     style: str = ""
 
 
+Row = Mapping[str, TableCell | str]
+"""A row by its fields; a text has no style of its own."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fields:
     """How the fields of rows stand in a column; `headings` names those not headed by their name."""
@@ -56,7 +60,7 @@ class Fields:
 
 
 def arrange(
-    rows: Sequence[Mapping[str, TableCell]],
+    rows: Sequence[Row],
     fields: Fields,
     layouts: Sequence[Layout],
     terminal: Terminal,
@@ -65,7 +69,7 @@ def arrange(
     shown = [
         {
             name: TableCell(terminal.spell(plain(cell.text)).expandtabs(), cell.style)
-            for name, cell in row.items()
+            for name, cell in _cells(row).items()
         }
         for row in rows
     ]
@@ -76,6 +80,10 @@ def arrange(
         if fits(shown, fields, columns, terminal):
             return _table(shown, fields, columns, terminal)
     return _stacked(shown, fields, [name for column in layouts[-1] for name in column])
+
+
+def _cells(row: Row) -> Mapping[str, TableCell]:
+    return {name: TableCell(one) if isinstance(one, str) else one for name, one in row.items()}
 
 
 def fits(
@@ -172,7 +180,7 @@ def _stacked(
     return items
 
 
-def pairs_table(pairs: Mapping[str, TableCell]) -> Padding:
+def pairs_table(pairs: Row) -> Padding:
     """Labels and what they stand for, in two columns; the right one is wrapped, never cut."""
     from rich.padding import Padding
     from rich.table import Table
@@ -180,7 +188,7 @@ def pairs_table(pairs: Mapping[str, TableCell]) -> Padding:
     grid = Table.grid(padding=(0, GAP, 0, 0))
     grid.add_column(no_wrap=True, style="dim")
     grid.add_column(overflow="fold")
-    for label, cell in pairs.items():
+    for label, cell in _cells(pairs).items():
         grid.add_row(label, styled(cell.text, cell.style))
     return Padding(grid, (0, 0, 0, GAP), expand=False)
 
@@ -193,7 +201,7 @@ def block(
     Labels without a text are left out. The command stands on a line that is never broken, so that
     it can be copied.
     """
-    shown = {label: TableCell(terminal.spell(text)) for label, text in pairs.items() if text}
+    shown = {label: terminal.spell(text) for label, text in pairs.items() if text}
     last = f"  {'repeat':<{max(map(len, shown))}}  {repeat}"
     return [styled(heading.text, heading.style), pairs_table(shown), last]
 

@@ -7,7 +7,7 @@ from rich.console import RenderableType
 from dropcheck.claims.values import format_parameters
 from dropcheck.mutation.outcome import SURVIVING, TRUE, ClaimResult, Fate, MutantResult, MutationRun
 from dropcheck.report import numbers
-from dropcheck.report.terminal.layout import Fields, TableCell, arrange, block, layout
+from dropcheck.report.terminal.layout import Fields, Row, TableCell, arrange, block, layout
 from dropcheck.report.terminal.screen import Terminal, one_line, place, render, styled
 
 FIELDS = Fields(
@@ -48,15 +48,15 @@ def mutation_report(
     return render([*items, styled(" · ".join(summary_parts(run)))], terminal)
 
 
-def _row(claim: ClaimResult) -> dict[str, TableCell]:
+def _row(claim: ClaimResult) -> Row:
     word, style = verdict_on(claim)
     return {
-        "claim": TableCell(claim.claim.id),
-        "at": TableCell(one_line(format_parameters(claim.parameters))),
-        "mutants": TableCell(str(len(claim.mutants))),
-        "refuted": TableCell(str(claim.count(Fate.REFUTED))),
-        "true": TableCell(str(claim.count(*TRUE))),
-        "neither": TableCell(str(claim.count(*NEITHER))),
+        "claim": claim.claim.id,
+        "at": one_line(format_parameters(claim.parameters)),
+        "mutants": str(len(claim.mutants)),
+        "refuted": str(claim.count(Fate.REFUTED)),
+        "true": str(claim.count(*TRUE)),
+        "neither": str(claim.count(*NEITHER)),
         "survivors": TableCell(
             str(claim.count(*SURVIVING)), style if claim.count(*SURVIVING) else ""
         ),

@@ -7,7 +7,7 @@ from rich.console import RenderableType
 from dropcheck.claims.values import format_parameters
 from dropcheck.planning.plan import CasePlan, Plan
 from dropcheck.report import edges, numbers, phrases
-from dropcheck.report.terminal.layout import Fields, TableCell, arrange, layout, packed
+from dropcheck.report.terminal.layout import Fields, Row, TableCell, arrange, layout, packed
 from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
 
 FIELDS = Fields(
@@ -31,22 +31,18 @@ def plan_report(plan: Plan, terminal: Terminal) -> str:
     return render([*items, *packed(summary_parts(plan), terminal)], terminal)
 
 
-def _row(case: CasePlan) -> dict[str, TableCell]:
+def _row(case: CasePlan) -> Row:
     relative = "" if case.relative is None else f"{numbers.rough(100 * case.relative)}%"
-    seen, figure = case.discrepancy, case.case.claim.written
+    seen, time, figure = case.discrepancy, case.seconds, case.case.claim.written
     least = "≥" if case.doubtful else ""
     return {
-        "claim": TableCell(case.case.claim.id),
-        "parameters": TableCell(one_line(format_parameters(case.case.parameters))),
-        "written": TableCell(one_line(figure.text) if figure and figure.digits is not None else ""),
-        "draws": TableCell(
-            numbers.UNKNOWN if case.draws is None else least + numbers.count(case.draws)
-        ),
-        "time": TableCell(
-            numbers.UNKNOWN if case.seconds is None else least + numbers.duration(case.seconds)
-        ),
-        "sees": TableCell(numbers.UNKNOWN if seen is None else numbers.rough(seen)),
-        "relative": TableCell(relative),
+        "claim": case.case.claim.id,
+        "parameters": one_line(format_parameters(case.case.parameters)),
+        "written": one_line(figure.text) if figure and figure.digits is not None else "",
+        "draws": numbers.UNKNOWN if case.draws is None else least + numbers.count(case.draws),
+        "time": numbers.UNKNOWN if time is None else least + numbers.duration(time),
+        "sees": numbers.UNKNOWN if seen is None else numbers.rough(seen),
+        "relative": relative,
         "note": TableCell(note(case), "" if case.within else "yellow"),
     }
 

@@ -12,6 +12,7 @@ from dropcheck.report.terminal.conformance_table import conformance_table, said_
 from dropcheck.report.terminal.layout import (
     Fields,
     Layout,
+    Row,
     TableCell,
     arrange,
     block,
@@ -111,19 +112,19 @@ def _table(
     return arrange(rows, FIELDS, VERBOSE_LAYOUTS if verbose else LAYOUTS, terminal)
 
 
-def _row(case: CaseResult, outcome: str) -> dict[str, TableCell]:
+def _row(case: CaseResult, outcome: str) -> Row:
     style = phrases.STYLES[case.result]
     return {
-        "claim": TableCell(case.claim),
-        "parameters": TableCell(one_line(phrases.parameters(case))),
-        "claimed": TableCell(phrases.claimed(case)),
-        "estimated": TableCell(phrases.estimated(case)),
-        "exact": TableCell(phrases.exact(case)),
-        "interval": TableCell(phrases.interval(case)),
-        "confidence": TableCell(numbers.confidence(case.confidence)),
-        "guarantee": TableCell(promises.basis(case)),
-        "within": TableCell(promises.within(case)),
-        "draws": TableCell(numbers.count(case.draws)),
+        "claim": case.claim,
+        "parameters": one_line(phrases.parameters(case)),
+        "claimed": phrases.claimed(case),
+        "estimated": phrases.estimated(case),
+        "exact": phrases.exact(case),
+        "interval": phrases.interval(case),
+        "confidence": numbers.confidence(case.confidence),
+        "guarantee": promises.basis(case),
+        "within": promises.within(case),
+        "draws": numbers.count(case.draws),
         "verdict": TableCell(str(case.verdict), style),
         "result": TableCell(outcome, style),
     }
