@@ -21,68 +21,30 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _INNER = re.compile(r"(?:\{|\s)([^{}]*)\}?\Z")
+
+
+def _pairs(table: str) -> dict[str, str]:
+    """Signs and what is shown for each, which stand behind one another."""
+    words = table.split()
+    return dict(zip(words[::2], words[1::2], strict=True))
+
+
+_BETWEEN = _pairs(
+    r"\cdot · \times × \odot ⊙ \circ ∘ \pm ± \le ≤ \leq ≤ \ge ≥ \geq ≥ \lt < \gt > \ne ≠ \neq ≠ "
+    r"\approx ≈ \sim ∼ \propto ∝ \mid | \in ∈ \to →"
+)
+_NAMES = "max min exp log ln sin cos tan sinh cosh tanh Pr det lim sup inf arg gcd"
+_UNSEEN = r"\! \left \right \big \Big \bigl \bigr \Bigl \Bigr \limits \displaystyle \textstyle"
 _SIGNS = {
     **{rf"\{name}": letter for name, letter in GREEK.items()},
-    r"\varepsilon": "ε",
-    r"\varphi": "φ",
-    r"\vartheta": "ϑ",
-    r"\ell": "ℓ",
-    r"\cdot": " · ",
-    r"\times": " × ",
-    r"\odot": " ⊙ ",
-    r"\circ": " ∘ ",
-    r"\pm": " ± ",
-    r"\le": " ≤ ",
-    r"\leq": " ≤ ",
-    r"\ge": " ≥ ",
-    r"\geq": " ≥ ",
-    r"\lt": " < ",
-    r"\gt": " > ",
-    r"\ne": " ≠ ",
-    r"\neq": " ≠ ",
-    r"\approx": " ≈ ",
-    r"\sim": " ∼ ",
-    r"\propto": " ∝ ",
-    r"\mid": " | ",
-    r"\vert": "|",
-    r"\lvert": "|",
-    r"\rvert": "|",
-    r"\|": "‖",
-    r"\in": " ∈ ",
-    r"\sum": "∑",
-    r"\prod": "∏",
-    r"\int": "∫",
-    r"\infty": "∞",
-    r"\to": " → ",
-    r"\top": "⊤",
-    r"\ldots": "…",
-    r"\dots": "…",
-    r"\cdots": "⋯",
-    r"\partial": "∂",
-    r"\nabla": "∇",
-    r"\,": " ",
-    r"\;": " ",
-    r"\:": " ",
-    r"\ ": " ",
-    r"\!": "",
-    r"\quad": " ",
-    r"\qquad": " ",
-    r"\{": "{",
-    r"\}": "}",
-    r"\%": "%",
-    r"\$": "$",
-    r"\_": "_",
-    r"\#": "#",
-    r"\&": "&",
-    **dict.fromkeys((r"\left", r"\right", r"\big", r"\Big", r"\bigl", r"\bigr", r"\Bigl"), ""),
-    **dict.fromkeys((r"\Bigr", r"\limits", r"\displaystyle", r"\textstyle"), ""),
-    **{
-        rf"\{name}": name
-        for name in (
-            *("max", "min", "exp", "log", "ln", "sin", "cos", "tan", "sinh", "cosh", "tanh"),
-            *("Pr", "det", "lim", "sup", "inf", "arg", "gcd"),
-        )
-    },
+    **_pairs(r"\varepsilon ε \varphi φ \vartheta ϑ \ell ℓ \vert | \lvert | \rvert | \| ‖"),
+    **_pairs(
+        r"\sum ∑ \prod ∏ \int ∫ \infty ∞ \top ⊤ \ldots … \dots … \cdots ⋯ \partial ∂ \nabla ∇"
+    ),
+    **{sign: f" {shown} " for sign, shown in _BETWEEN.items()},
+    **{rf"\{sign}": sign for sign in (*"{}%$_#&", *_NAMES.split())},
+    **dict.fromkeys((*(rf"\{sign}" for sign in ",;: "), r"\quad", r"\qquad"), " "),
+    **dict.fromkeys(_UNSEEN.split(), ""),
 }
 _RELATIONS = {"=": " = ", "<": " < ", ">": " > ", "+": " + ", "-": " − ", "*": " * "}
 

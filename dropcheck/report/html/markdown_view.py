@@ -16,20 +16,8 @@ from dropcheck.report.html import Markup, element, join, text
 from dropcheck.report.html.formula_view import formula_markup
 
 DEEPEST_HEADING = 6
-_TAGS = {
-    "paragraph": "p",
-    "blockquote": "blockquote",
-    "bullet_list": "ul",
-    "ordered_list": "ol",
-    "list_item": "li",
-    "thead": "thead",
-    "tbody": "tbody",
-    "tr": "tr",
-    "th": "th",
-    "td": "td",
-    "em": "em",
-    "strong": "strong",
-}
+_TAGS = {"paragraph": "p", "bullet_list": "ul", "ordered_list": "ol", "list_item": "li"}
+_TAGS |= {tag: tag for tag in ("blockquote", "thead", "tbody", "tr", "th", "td", "em", "strong")}
 _WEB = ("https://", "http://", "mailto:")
 _ALIGNED = {"text-align:right": "number", "text-align:center": "middle"}
 _CODE = re.compile(r"`[^`\n]*`")

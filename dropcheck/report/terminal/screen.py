@@ -33,30 +33,9 @@ MessageKind = Literal["error", "note"]
 
 # what the reports use beyond ASCII, and what stands for it where it cannot be written
 ASCII = str.maketrans(
-    {
-        "─": "-",
-        "…": "..",
-        "·": "-",
-        "✓": "ok",
-        "✗": "FAIL",
-        "×": "x",
-        "±": "+-",
-        "−": "-",
-        "–": "-",
-        "—": "-",
-        "≤": "<=",
-        "≥": ">=",
-        "≠": "!=",
-        "α": "alpha",
-        "ρ": "rho",
-        "σ": "sigma",
-        "√": "sqrt",
-        "∞": "inf",
-        "’": "'",
-        "‘": "'",
-        "“": '"',
-        "”": '"',
-    }
+    dict(zip("─·×−–—’‘“”", "--x---''\"\"", strict=True))
+    | {"…": "..", "✓": "ok", "✗": "FAIL", "±": "+-", "≤": "<=", "≥": ">=", "≠": "!="}
+    | {"α": "alpha", "ρ": "rho", "σ": "sigma", "√": "sqrt", "∞": "inf"}
 )
 
 # escape sequences, other controls and marks that reorder what follows: shown, never obeyed
