@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dropcheck.claims.kinds import Names
 from dropcheck.claims.registry import Jump, SourceText
@@ -40,12 +40,6 @@ NAMES = Names(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Model:
-    text: SourceText  # all its lines, put together
-    at: Location  # of its name
-
-
 class Models:
     """The shared models of a file, and the texts of claims with the lines of these in place.
 
@@ -67,7 +61,7 @@ class Models:
         self._places = places
         self._all_read = all_read
         self._unread: set[str] = set()
-        self._known: dict[str, _Model] = {}
+        self._known: dict[str, SourceText] = {}  # each with all its lines, put together
         self._used: set[str] = set()
         self._characters = 0
         for name, text in texts.items():
@@ -76,8 +70,8 @@ class Models:
                 self._unread.add(name)
             else:
                 inner = whole.models or (None,) * len(whole.origins)
-                whole = replace(whole, models=tuple(model or name for model in inner))
-                self._known[name] = _Model(whole, places[name])
+                models = tuple(model or name for model in inner)
+                self._known[name] = replace(whole, models=models)
 
     def completed(self, text: SourceText) -> SourceText | None:
         """A model with the lines of others in place of their names.
@@ -96,8 +90,8 @@ class Models:
     def notes(self) -> tuple[Problem, ...]:
         """A note on each model that nothing uses."""
         return tuple(
-            Problem(f"no claim uses the model {name!r}", one.at, "take it out")
-            for name, one in self._known.items()
+            Problem(f"no claim uses the model {name!r}", self._places[name], "take it out")
+            for name in self._known
             if name not in self._used
         )
 
@@ -129,7 +123,7 @@ class Models:
         """
         if name in self._known:
             self._used.add(name)
-            return self._known[name].text
+            return self._known[name]
         if name in self._unread or not (self._all_read or name in self._places):
             raise DropcheckError(())  # what is wrong was reported where it stands
         at = text.locate(line, 0)

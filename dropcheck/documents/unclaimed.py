@@ -12,8 +12,7 @@ import hashlib
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
 
 from dropcheck.claims.registry import Claim
 from dropcheck.claims.source import LineColumn, Source
@@ -61,13 +60,8 @@ _HEADING = re.compile(r"[\s#>*_]*(?:[A-Z]\.)?\Z")
 _TIME = re.compile(r"\s?(?:[ap]\.?m\b|[AP]M\b)")
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
-    """A figure or formula within a passage."""
-
-    kind: Printed
-    start: int
-    end: int
+_Item = tuple[Printed, int, int]
+"""A figure or formula within a passage: where it begins and ends."""
 
 
 def coverage_of(
@@ -92,7 +86,7 @@ def coverage_of(
         claims=tuple(claim.location for claim in claims),
         claimed_figures=kinds[Printed.FIGURE],
         claimed_formulas=kinds[Printed.FORMULA],
-        unclaimed=tuple(unclaimed_in(passages, tuple(printed), source)),
+        unclaimed=tuple(_unclaimed_in(passages, printed, source)),
         digest=digest_of(data),
     )
 
@@ -102,31 +96,25 @@ def digest_of(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
-def unclaimed_in(
-    passages: Iterable[Prose], claimed: Sequence[Span], source: Source
+def _unclaimed_in(
+    passages: Iterable[Prose], claimed: Iterable[Span], source: Source
 ) -> Iterator[Unclaimed]:
-    """What a document prints and no mark speaks of, in its order.
-
-    Args:
-        passages: its prose.
-        claimed: where the figures and formulas stand that marks speak of.
-        source: the document.
-    """
+    """What a document prints and no mark speaks of, in its order."""
     spans = sorted(claimed)
     starts = [start for start, _ in spans]
     for passage in passages:
         piece = passage.piece
-        for item in _items(piece.text, heading=passage.heading):
-            start, end = piece.places[item.start], piece.places[item.end]
+        for kind, first, last in _items(piece.text, heading=passage.heading):
+            start, end = piece.places[first], piece.places[last]
             before = bisect_left(starts, end)
             if before and spans[before - 1][1] > start:
                 continue  # some of it is claimed
             yield Unclaimed(
-                kind=item.kind,
-                text=_words(piece.text[item.start : item.end]).strip(),
+                kind=kind,
+                text=_words(piece.text[first:last]).strip(),
                 location=source.location(start),
-                before=_before(piece.text, item.start),
-                after=_after(piece.text, item.end),
+                before=_before(piece.text, first),
+                after=_after(piece.text, last),
             )
 
 
@@ -147,14 +135,14 @@ def _items(text: str, *, heading: bool) -> Iterator[_Item]:
 def _of_formula(text: str, formula: FormulaSpan) -> Iterator[_Item]:
     """A formula with a relation, or one that is nothing but a figure."""
     if formula.has_relation:
-        yield _Item(Printed.FORMULA, formula.start, formula.end)
+        yield Printed.FORMULA, formula.start, formula.end
         return
     inner = text[formula.inner_start : formula.inner_end]
     bare = inner.strip().lstrip(_SIGNS)
     found = _NUMBER.fullmatch(bare)
     if found is not None and _is_decimal(found):
         start = formula.inner_start + inner.find(bare)
-        yield _Item(Printed.FIGURE, start, start + len(bare))
+        yield Printed.FIGURE, start, start + len(bare)
 
 
 def _figures(text: str, first: int, end: int, *, heading: bool) -> Iterator[_Item]:
@@ -176,7 +164,7 @@ def _figures(text: str, first: int, end: int, *, heading: bool) -> Iterator[_Ite
         if _is_decimal(found) and not in_heading and _TIME.match(text, at) is None:
             sign = start > first and text[start - 1] in _SIGNS
             signed = sign and not (start - 1 > first and text[start - 2].isalnum())
-            yield _Item(Printed.FIGURE, start - signed, at)
+            yield Printed.FIGURE, start - signed, at
 
 
 def _is_decimal(found: re.Match[str]) -> bool:

@@ -6,8 +6,8 @@ result is still a claim is not asked here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 
 from dropcheck.language import syntax
@@ -22,14 +22,7 @@ MOST_DOUBLINGS = 10
 
 RewriteByFacts = Callable[[Spot, ClaimFacts], Iterable[syntax.Node]]
 Plant = Callable[[ParsedClaim, ClaimFacts], Iterator[ParsedClaim]]
-
-
-@dataclass(frozen=True, slots=True)
-class Mutator:
-    """One kind of error: its name, as reports print it, and what plants it, once at each place."""
-
-    name: str
-    plant: Plant
+"""What plants an error, once at each place."""
 
 
 def _at_each_node(rewrite: RewriteByFacts) -> Plant:
@@ -235,22 +228,22 @@ def _branches_exchanged(spot: Spot, _: ClaimFacts) -> Iterator[syntax.Node]:
             yield syntax.Conditional(at, condition=condition, then=otherwise, otherwise=then)
 
 
-MUTATORS: tuple[Mutator, ...] = (
-    Mutator("a factor dropped", _at_each_node(_factor_dropped)),
-    Mutator("a factor 2 too many", _at_each_node(_factor_2_too_many)),
-    Mutator("a constant changed", _constant_changed),
-    Mutator("p for 1 - p", _at_each_node(_complement)),
-    Mutator("a sign", _at_each_node(_sign)),
-    Mutator("a square root too many", _at_each_node(_root_too_many)),
-    Mutator("a square root dropped", _at_each_node(_root_dropped)),
-    Mutator("Var for Std", _at_each_node(_other_moment)),
-    Mutator("one off", _at_each_node(_one_off)),
-    Mutator("a term too many", _at_each_node(_term_too_many)),
-    Mutator("a term dropped", _at_each_node(_term_dropped)),
-    Mutator("a factor repeated", _at_each_node(_factor_repeated)),
-    Mutator("another power", _at_each_node(_another_power)),
-    Mutator("an inequality turned round", _inequality_turned),
-    Mutator("another event", _at_each_node(_other_event)),
-    Mutator("branches exchanged", _at_each_node(_branches_exchanged)),
-)
-"""Every kind of error, the likeliest first: they take turns until a claim has enough mutants."""
+MUTATORS: Mapping[str, Plant] = {
+    "a factor dropped": _at_each_node(_factor_dropped),
+    "a factor 2 too many": _at_each_node(_factor_2_too_many),
+    "a constant changed": _constant_changed,
+    "p for 1 - p": _at_each_node(_complement),
+    "a sign": _at_each_node(_sign),
+    "a square root too many": _at_each_node(_root_too_many),
+    "a square root dropped": _at_each_node(_root_dropped),
+    "Var for Std": _at_each_node(_other_moment),
+    "one off": _at_each_node(_one_off),
+    "a term too many": _at_each_node(_term_too_many),
+    "a term dropped": _at_each_node(_term_dropped),
+    "a factor repeated": _at_each_node(_factor_repeated),
+    "another power": _at_each_node(_another_power),
+    "an inequality turned round": _inequality_turned,
+    "another event": _at_each_node(_other_event),
+    "branches exchanged": _at_each_node(_branches_exchanged),
+}
+"""Every kind of error by its name, the likeliest first: they take turns until a claim has enough."""

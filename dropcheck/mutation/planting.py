@@ -68,13 +68,13 @@ def _candidates(parsed: ParsedClaim, facts: ClaimFacts) -> Iterator[Mutant]:
     """Every mutant in the order in which they are chosen, each text once."""
     seen = {_written(parsed)}
     kinds = []
-    for mutator in MUTATORS:
+    for name, plant in MUTATORS.items():
         fresh = []
-        for mutated in mutator.plant(parsed, facts):
+        for mutated in plant(parsed, facts):
             written = _written(mutated)
             if written not in seen:
                 seen.add(written)
-                fresh.append(_mutant(mutator.name, parsed, mutated))
+                fresh.append(_mutant(name, parsed, mutated))
         kinds.append(_scattered(fresh))
     for turn in zip_longest(*kinds):
         yield from (mutant for mutant in turn if mutant is not None)

@@ -219,8 +219,8 @@ def test_a_constant_is_changed_until_the_number_that_is_claimed_is(
     own = claim_of(f"parameters: {{n: {ten}}}\nmodel: x ~ normal(n, 1)\nclaim: {claim}")
     parsed = parse_claim(own)
     facts = facts_of(parsed, 10.0, Readings(parsed, own.expand()))
-    constant = next(mutator for mutator in MUTATORS if mutator.name == "a constant changed")
-    found = {one.statement.operands[1] for one in constant.plant(parsed, facts)}
+    changed = MUTATORS["a constant changed"](parsed, facts)
+    found = {one.statement.operands[1] for one in changed}
     assert {unparse(side) for side in found - {parsed.statement.operands[1]}} == planted
 
 

@@ -70,7 +70,6 @@ FACTS = ClaimFacts(frozenset({"p"}), frozenset({"n"}), frozenset({"p", "n"}), st
 def test_mutator_plants_its_error_and_nothing_else(
     kind: str, model: str, statement: str, planted: set[str]
 ) -> None:
-    mutator = next(mutator for mutator in MUTATORS if mutator.name == kind)
     lines = parse_model(SourceText.plain(model))
     parsed = replace(
         parse_claim(claim_of("claim: 1 == 1")),
@@ -79,7 +78,7 @@ def test_mutator_plants_its_error_and_nothing_else(
         requires=tuple(name for line in lines_of(lines) for name in line.names),
     )
     found = set()
-    for changed in mutator.plant(parsed, FACTS):
+    for changed in MUTATORS[kind](parsed, FACTS):
         assert (changed.model == parsed.model) != (changed.statement == parsed.statement)
         if changed.model != parsed.model:
             found.add(unparse_model(changed.model))
@@ -97,8 +96,8 @@ def test_nothing_is_planted_in_a_line_that_the_statement_does_not_rest_on() -> N
     )
     texts = {
         unparse_model(changed.model)
-        for mutator in MUTATORS
-        for changed in mutator.plant(parsed, FACTS)
+        for plant in MUTATORS.values()
+        for changed in plant(parsed, FACTS)
     }
     assert len(texts) > 4
     assert all(text.endswith("z = 3 * x") for text in texts)
@@ -125,8 +124,8 @@ def test_every_mutator_plants_something_in_the_shipped_claims() -> None:
     for claim in SHIPPED.claims.values():
         parsed = parse_claim(claim)
         facts = facts_of(parsed, 1.0, Readings(parsed, claim.expand()))
-        planted |= {one.name for one in MUTATORS if next(one.plant(parsed, facts), None)}
-    assert planted == {mutator.name for mutator in MUTATORS}
+        planted |= {kind for kind, plant in MUTATORS.items() if next(plant(parsed, facts), None)}
+    assert planted == {*MUTATORS}
 
 
 def test_mutants_are_bounded_distinct_claims_and_the_same_every_time() -> None:

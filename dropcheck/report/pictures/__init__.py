@@ -154,38 +154,6 @@ def marker(verdict: Verdict) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Band:
-    """What a claim allows a quantity, and what its resolution adds, in the quantity's own unit.
-
-    An end without bound is infinite.
-    """
-
-    low: float
-    high: float
-    widened_low: float
-    widened_high: float
-    resolution: float
-
-    @property
-    def origin(self) -> float:
-        """The value that stands at 0: the middle of what is allowed, or its one end."""
-        if math.isfinite(self.low) and math.isfinite(self.high):
-            return self.low + (self.high - self.low) / 2
-        return self.low if math.isfinite(self.low) else self.high
-
-    @property
-    def unit(self) -> float:
-        """The value's distance from the origin that stands at 1."""
-        if math.isfinite(self.low) and math.isfinite(self.high):
-            return max(self.widened_high - self.origin, self.high - self.origin) or self.resolution
-        return self.resolution
-
-    def place(self, value: float) -> float:
-        """Where a value stands on the shared axis, before it is squeezed."""
-        return (value - self.origin) / self.unit
-
-
-@dataclass(frozen=True, slots=True)
 class Placed:
     """A case on the shared axis, squeezed; None where nothing is known, infinite where unbounded.
 
@@ -197,20 +165,6 @@ class Placed:
     verified: tuple[float, float] | None = None
     estimate: float | None = None
     interval: tuple[float, float] | None = None
-
-
-def band_of(case: CaseResult) -> Band | None:
-    """The band of a case; None where the region or the resolution is not known."""
-    region, sharpness = case.region, case.sharpness
-    if region is None or sharpness is None or (math.isinf(region.low) and math.isinf(region.high)):
-        return None
-    return Band(
-        low=region.low,
-        high=region.high,
-        widened_low=region.low - (0.0 if region.low_open else sharpness.widening),
-        widened_high=region.high + (0.0 if region.high_open else sharpness.widening),
-        resolution=sharpness.asked,
-    )
 
 
 def squeeze(place: float) -> float:
@@ -226,22 +180,32 @@ def squeeze(place: float) -> float:
 
 def placed(case: CaseResult) -> Placed:
     """A case on the shared axis."""
-    band = band_of(case)
-    if band is None:
+    region, sharpness = case.region, case.sharpness
+    if region is None or sharpness is None or (math.isinf(region.low) and math.isinf(region.high)):
         return Placed(case=case)
+    low, high = region.low, region.high
+    widened = (
+        low - (0.0 if region.low_open else sharpness.widening),
+        high + (0.0 if region.high_open else sharpness.widening),
+    )
+    # what stands at 0: the middle of what is allowed, or its one end; and how far 1 is from it
+    origin, unit = (low if math.isfinite(low) else high), sharpness.asked
+    if math.isfinite(low) and math.isfinite(high):
+        origin = low + (high - low) / 2
+        unit = max(widened[1] - origin, high - origin) or unit
 
     def at(value: float) -> float:
-        return squeeze(band.place(value))
+        return squeeze((value - origin) / unit)
 
     interval = None
     if case.interval is not None:
-        low, high = case.interval
-        interval = (-math.inf if low is None else at(low), math.inf if high is None else at(high))
+        first, last = case.interval
+        interval = -math.inf if first is None else at(first), math.inf if last is None else at(last)
     estimate = case.estimate
     return Placed(
         case=case,
-        allowed=(at(band.low), at(band.high)),
-        verified=(at(band.widened_low), at(band.widened_high)),
+        allowed=(at(low), at(high)),
+        verified=(at(widened[0]), at(widened[1])),
         estimate=None if estimate is None or not math.isfinite(estimate) else at(estimate),
         interval=interval,
     )
