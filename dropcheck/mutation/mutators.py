@@ -246,4 +246,4 @@ MUTATORS: Mapping[str, Plant] = {
     "another event": _at_each_node(_other_event),
     "branches exchanged": _at_each_node(_branches_exchanged),
 }
-"""Every kind of error by its name, the likeliest first: they take turns until a claim has enough."""
+"""Every kind of error by its name, the likeliest first: they take turns."""

@@ -7,7 +7,7 @@ intervals are too short to be seen on the curve itself.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -18,10 +18,10 @@ from rich.text import Text
 from dropcheck.report import pictures
 from dropcheck.report.numbers import plural
 from dropcheck.report.pictures import MARKS, Placed, placed
-from dropcheck.report.pictures.curve import CurvePoint, Panel, panels, unswept
+from dropcheck.report.pictures.curve import Axis, CurvePoint, Panel, panels, unswept
 from dropcheck.report.terminal.layout import pairs_table
 from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
-from dropcheck.results import SEVERITY, RunResult, Verdict
+from dropcheck.results import SEVERITY, CaseResult, RunResult, Verdict
 
 CURVE = "dim"
 
@@ -61,7 +61,8 @@ def _panel(panel: Panel, terminal: Terminal) -> list[RenderableType]:
     labels = [(panel.up.at(value), text) for value, text in panel.up.ticks(5)]
     near = _distances(panel)
     ends = pictures.limits(near) if near else (0.0, 1.0)
-    strip_labels = [(_share(place, ends), text) for place, text in pictures.ticks(ends)]
+    near_up = Axis(*ends)
+    strip_labels = [(near_up.at(place), text) for place, text in pictures.ticks(ends)]
     strip_labels = _spaced(strip_labels, STRIP)
     margin = max(len(text) for _, text in (*labels, *strip_labels))
     canvas = Canvas(_width(terminal) - margin - 2, HEIGHT, terminal.ascii)
@@ -73,7 +74,7 @@ def _panel(panel: Panel, terminal: Terminal) -> list[RenderableType]:
     ]
     if near and not _is_seen(panel):
         strip = Canvas(canvas.width, STRIP, terminal.ascii)
-        _draw_strip(strip, panel, near, ends)
+        _draw_strip(strip, panel, near, near_up)
         items += [
             styled("distance from the claim, in units of the resolution:"),
             *_framed(strip, strip_labels, margin),
@@ -86,42 +87,20 @@ def _width(terminal: Terminal) -> int:
     return min(max(terminal.width or USUAL_WIDTH, NARROWEST), WIDEST)
 
 
-def _share(place: float, ends: tuple[float, float]) -> float:
-    """The share of the strip's height at which a distance stands."""
-    low, high = ends
-    return (place - low) / (high - low)
-
-
 def _draw_curve(canvas: Canvas, panel: Panel) -> None:
-    up = panel.up
     for curve in panel.claimed():
-        canvas.line([(_across(panel, canvas, x), up.at(y)) for x, y in curve])
-    for point in _worst_last(panel.points):
-        estimate, interval = point.case.estimate, None
-        if point.case.interval is not None:
-            low, high = point.case.interval
-            interval = (
-                -math.inf if low is None else up.at(low),
-                math.inf if high is None else up.at(high),
-            )
-        _draw(canvas, panel, point, None if estimate is None else up.at(estimate), interval)
+        canvas.line([(_across(panel, canvas, x), panel.up.at(y)) for x, y in curve])
+    for point in sorted(panel.points, key=_severity):
+        _draw(canvas, panel, point, panel.up, point.case)
 
 
-def _draw_strip(
-    strip: Canvas, panel: Panel, near: Iterable[Placed], ends: tuple[float, float]
-) -> None:
+def _draw_strip(strip: Canvas, panel: Panel, near: Sequence[Placed], up: Axis) -> None:
     """How far each estimate is from the claim, between lines at the claim and at its band."""
     for edge in (-1.0, 0.0, 1.0):
-        strip.line([(0.0, _share(edge, ends)), (1.0, _share(edge, ends))])
-    by_case = {id(one.case): one for one in near}
-    for point in _worst_last(panel.points):
-        one = by_case[id(point.case)]
-        estimate = None if one.estimate is None else _share(one.estimate, ends)
-        interval = None
-        if one.interval is not None:
-            low, high = one.interval
-            interval = (_share(low, ends), _share(high, ends))
-        _draw(strip, panel, point, estimate, interval)
+        strip.line([(0.0, up.at(edge)), (1.0, up.at(edge))])
+    pairs = zip(panel.points, near, strict=True)
+    for point, one in sorted(pairs, key=lambda pair: _severity(pair[0])):
+        _draw(strip, panel, point, up, one)
 
 
 def _across(panel: Panel, canvas: Canvas, place: float) -> float:
@@ -130,9 +109,9 @@ def _across(panel: Panel, canvas: Canvas, place: float) -> float:
     return room + (1 - 2 * room) * panel.across.at(place)
 
 
-def _worst_last(points: Iterable[CurvePoint]) -> list[CurvePoint]:
-    """The points in an order in which none that failed is covered."""
-    return sorted(points, key=lambda point: SEVERITY[point.case.result])
+def _severity(point: CurvePoint) -> int:
+    """What points are drawn by, so that none that failed is covered."""
+    return SEVERITY[point.case.result]
 
 
 def _distances(panel: Panel) -> list[Placed]:
@@ -153,18 +132,16 @@ def _is_seen(panel: Panel) -> bool:
 
 
 def _draw(
-    canvas: Canvas,
-    panel: Panel,
-    point: CurvePoint,
-    estimate: float | None,
-    interval: tuple[float, float] | None,
+    canvas: Canvas, panel: Panel, point: CurvePoint, up: Axis, found: CaseResult | Placed
 ) -> None:
     """An interval as a bar with its estimate on it; an arrow where it goes on beyond."""
     verdict = point.case.verdict
     mark, style = MARKS[verdict], STYLES[verdict]
     column = canvas.column(_across(panel, canvas, point.place))
-    if interval is not None:
-        low, high = interval
+    if found.interval is not None:
+        first, last = found.interval
+        low = -math.inf if first is None else up.at(first)
+        high = math.inf if last is None else up.at(last)
         top, bottom = canvas.row(high), canvas.row(low)
         for row in range(top, bottom + 1):
             canvas.mark(row, column, "|" if canvas.ascii else "│", style)
@@ -172,9 +149,9 @@ def _draw(
             canvas.mark(top, column, "^" if canvas.ascii else "↑", style)
         if low < 0:
             canvas.mark(bottom, column, "v" if canvas.ascii else "↓", style)
-    if estimate is not None and 0 <= estimate <= 1:
+    if found.estimate is not None and 0 <= up.at(found.estimate) <= 1:
         character = mark.ascii if canvas.ascii else mark.character
-        canvas.mark(canvas.row(estimate), column, character, style)
+        canvas.mark(canvas.row(up.at(found.estimate)), column, character, style)
 
 
 def _spaced(labels: Sequence[tuple[float, str]], height: int) -> list[tuple[float, str]]:
