@@ -12,7 +12,7 @@ from dropcheck.claims.reader import MISTAKEN_NAME, SHIPPED, USUAL_NAME, load_reg
 from dropcheck.claims.registry import Case, PartlyReadError, Registry
 from dropcheck.claims.selection import option_of, select
 from dropcheck.claims.values import NUMBER_FORMATS
-from dropcheck.cli.given import Given
+from dropcheck.cli.given import Given, assignments
 from dropcheck.cli.output import printing_aside
 from dropcheck.documents.any_file import read_any
 from dropcheck.errors import DropcheckError, NothingSelected, Problem, in_file_order, suggestion
@@ -52,7 +52,8 @@ def chosen_cases(given: Given, memory: int = DEFAULT_MEMORY) -> Chosen:
     from dropcheck.language.case_graphs import CaseGraphs
     from dropcheck.language.checks import check_cases, used_places
 
-    overrides = given.assigned()
+    known = tuple(dict.fromkeys(name for one in given.claims for name in one.parameter_names))
+    overrides = assignments(given.several("set"), given.parameters, known)
     graphs = CaseGraphs(memory)
     registry, checked = checked_registry(given, graphs)
     cases = select(registry, given.patterns, given.several("tag"), overrides, reserved=RUN_OPTIONS)

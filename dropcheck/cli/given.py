@@ -137,16 +137,6 @@ class Given:
             if option.in_repeat and self.texts.get(option.name)
         }
 
-    def assigned(self) -> dict[str, str]:
-        """The parameters set by `--set NAME=VALUE`, beside those set by options of their own.
-
-        Raises:
-            DropcheckError: for a text that is no assignment, for a name that no selected claim
-                has, or for one that is set in both ways.
-        """
-        known = tuple(dict.fromkeys(name for one in self.claims for name in one.parameter_names))
-        return assignments(self.several("set"), self.parameters, known)
-
     def finish(self) -> None:
         """End the reading of options.
 
@@ -163,7 +153,8 @@ def assignments(
     """Parameters from texts `NAME=VALUE`, beside those that options of their own have set.
 
     Raises:
-        DropcheckError: as `Given.assigned`.
+        DropcheckError: for a text that is no assignment, for a name that no selected claim has, or
+            for one that is set in both ways.
 
     >>> assignments(["dk=1", "dk=2"], {"p": "0.1"}, ["dk", "p"])
     {'p': '0.1', 'dk': '1,2'}

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from dropcheck.claims.reader import read_registry
 from dropcheck.claims.registry import Registry
+from dropcheck.claims.source import read_bytes
 from dropcheck.documents.carrier import ENDINGS
 
 
@@ -26,6 +27,7 @@ def read_any(path: str | Path, name: str | None = None) -> Registry:
     """
     if not is_document(path):
         return read_registry(path, name)
-    from dropcheck.documents.document_registry import read_document
+    from dropcheck.documents.document_registry import document_of
 
-    return read_document(Path(path), str(path) if name is None else name)
+    path, name = Path(path), str(path) if name is None else name
+    return document_of(read_bytes(path, name), path, name)

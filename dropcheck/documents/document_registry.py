@@ -14,7 +14,7 @@ from dropcheck.claims.nodes import Broken, Entry, Listing, Scalar, Tree, YamlNod
 from dropcheck.claims.readable import is_beside
 from dropcheck.claims.reader import registry_of
 from dropcheck.claims.registry import Claim, Jump, Page, PartlyReadError, Registry, SourceText
-from dropcheck.claims.source import LineColumn, Problems, read_bytes
+from dropcheck.claims.source import LineColumn, Problems
 from dropcheck.claims.values import WORDS
 from dropcheck.documents.carrier import KeyBlock, Mark, Piece
 from dropcheck.documents.carriers import marked_in
@@ -42,20 +42,11 @@ _DOT = "--"
 _PLACEHOLDER = "0 == 0"
 
 
-def read_document(path: Path, name: str) -> Registry:
-    """The claims of a document; `name` is what messages call it.
+def document_of(data: bytes, path: Path, name: str) -> Registry:
+    """The claims of a document that has these bytes; `name` is what messages call it.
 
     Raises:
         DropcheckError: it cannot be read, or with everything that is wrong with its marks.
-    """
-    return document_of(read_bytes(path, name), path, name)
-
-
-def document_of(data: bytes, path: Path, name: str) -> Registry:
-    """The claims of a document that has these bytes.
-
-    Raises:
-        DropcheckError: as `read_document`.
     """
     report, marked = marked_in(data, path.suffix.lower(), name)
     builder = _Builder(report, _slug(path.stem) or "document")
