@@ -166,9 +166,6 @@ def require_libraries(paths: Iterable[Path]) -> None:
         form = written_as(path)
         needed = None if form is None else form.needs
         if needed is not None and find_spec(needed) is None:
-            raise DropcheckError(
-                Problem(
-                    f"pictures need {needed}, which is not installed",
-                    hint=f"pip install {needed}; HTML reports and --plot in a terminal do without",
-                )
-            )
+            hint = f"pip install {needed}; HTML reports and --plot in a terminal do without"
+            message = f"pictures need {needed}, which is not installed"
+            raise DropcheckError(Problem(message, hint=hint))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 
 from dropcheck.errors import Location, Problem
@@ -68,12 +68,8 @@ class CoverageCounts:
     def of(cls, documents: Iterable[Coverage]) -> CoverageCounts:
         """The sums over documents."""
         listed = tuple(documents)
-        return cls(
-            figures=sum(one.figures for one in listed),
-            claimed_figures=sum(one.claimed_figures for one in listed),
-            formulas=sum(one.formulas for one in listed),
-            claimed_formulas=sum(one.claimed_formulas for one in listed),
-        )
+        counted = [one.name for one in fields(cls)]
+        return cls(**{name: sum(getattr(one, name) for one in listed) for name in counted})
 
     @property
     def unclaimed(self) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from dropcheck.documents.latex import names, short_forms
 from dropcheck.documents.latex.named_parts import NamedParts
-from dropcheck.documents.latex.tokens import FRACTIONS, REFUSED
+from dropcheck.documents.latex.tokens import FRACTIONS, IN_MARK, REFUSED
 from dropcheck.documents.latex.totals import element, total
 from dropcheck.documents.latex.which_product import (
     refuse_call,
@@ -43,7 +43,6 @@ DEEPEST = 60
 LONGEST = 100  # factors: each is looked at once more for each to the right of it
 _CLOSES = {"(": ")", "[": "]", "{": "}", r"\{": r"\}", r"\lbrace": r"\rbrace"}
 _BAR = "|"
-IN_MARK = "write the statement in the mark"
 _WORDS = (AND, OR)
 _FACTORS = {*ACCENTS, *CALLED, *ENCLOSING, *GROUPED, *INDICATORS, *TOTALS, *LETTERS}
 _TIMES = (r"\cdot", r"\times", r"\odot", "*", r"\thinspace", r"\bmod")

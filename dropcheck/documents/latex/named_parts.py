@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dropcheck.documents.latex import names, short_forms
 from dropcheck.documents.latex.cursor import Expressions
-from dropcheck.documents.latex.tokens import Token
+from dropcheck.documents.latex.tokens import NOTATION, Token
 from dropcheck.documents.latex.totals import counting, element
 from dropcheck.language.syntax import Name, Node
 from dropcheck.vocabulary.functions import FUNCTIONS
@@ -42,8 +42,8 @@ class NamedParts(Expressions):
         known = [name for name in dict.fromkeys(joined) if name in self.axes or name in FUNCTIONS]
         elements = self.axes.get(text, 0) > 0
         if len(known) + elements > 1:
-            raise self.error(f"{token.text!r} with what stands below it may be several things",
-                             "name it in 'notation'", column)  # fmt: skip
+            message = f"{token.text!r} with what stands below it may be several things"
+            raise self.error(message, NOTATION, column)
         if known:
             if known[0] not in self.axes:
                 return self.call(known[0])

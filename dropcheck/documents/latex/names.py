@@ -7,7 +7,7 @@ from functools import cache
 
 from dropcheck.claims.registry import SourceText
 from dropcheck.documents.latex.cursor import Expressions
-from dropcheck.documents.latex.tokens import LatexError, Token
+from dropcheck.documents.latex.tokens import NOTATION, LatexError, Token
 from dropcheck.errors import DropcheckError
 from dropcheck.language import syntax
 from dropcheck.language.parser import parse_expression
@@ -54,7 +54,7 @@ def unread(token: Token, names: Collection[str]) -> LatexError:
     known = [one for one in names if len(one) > 1]
     hint = name_hint(name, known) if token.kind == "command" else None
     message = f"'{token.text}' is not part of what is read"
-    return LatexError(token.column, message, hint or "name it in 'notation'")
+    return LatexError(token.column, message, hint or NOTATION)
 
 
 def cut(token: Token, names: Collection[str], *, subscripted: bool) -> list[str]:

@@ -6,7 +6,7 @@ from operator import itemgetter
 
 from dropcheck.documents.latex.cursor import Expressions
 from dropcheck.documents.latex.names import unknown
-from dropcheck.documents.latex.tokens import FRACTIONS, Token
+from dropcheck.documents.latex.tokens import FRACTIONS, IN_MARK, NOTATION, Token
 from dropcheck.language import syntax
 from dropcheck.language.lowering.axes import axes_of
 from dropcheck.language.syntax import Binary, Call, Negative, Node, Number
@@ -44,7 +44,7 @@ def accented(reader: Expressions) -> str:
     known = [name for name in joined if name in reader.axes]
     if len(known) > 1:
         message = f"this may be {' or '.join(known)}"
-        raise reader.error(message, "name it in 'notation'", sign.column)
+        raise reader.error(message, NOTATION, sign.column)
     if not known:
         raise unknown(sign.column, joined[1], reader.axes)
     return known[0]
@@ -77,9 +77,7 @@ def norm_of_order(reader: Expressions, name: str, node: Node) -> Node:
         keywords: tuple[tuple[str, Node], ...] = (("axis", syntax.ArrayLiteral(reader.here, both)),)
     else:
         if axes != 1 or (not braced and token.kind == "number" and len(token.text) > 1):
-            raise reader.error(
-                "which norm is meant is not known", "write the statement in the mark"
-            )
+            raise reader.error("which norm is meant is not known", IN_MARK)
         order = reader.sum() if braced else reader.atom()
         keywords = () if order == Number(reader.here, 2) else (("ord", order),)
     if braced:
@@ -106,8 +104,7 @@ def matrix_power(reader: Expressions, node: Node) -> Node:
     """The inverse of a matrix, whose other powers may be of its elements."""
     column, power = reader.token.column, reader.argument()
     if power != Negative(reader.here, Number(reader.here, 1)):
-        raise reader.error("which power of a matrix is meant is not known",
-                           "write the statement in the mark", column)  # fmt: skip
+        raise reader.error("which power of a matrix is meant is not known", IN_MARK, column)
     return Call(reader.here, INVERSE_NAME, (node,))
 
 

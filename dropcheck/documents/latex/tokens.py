@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from dropcheck.vocabulary.latex_words import CALLED, INDICATORS
 
 LONGEST = 5_000  # characters
+IN_MARK = "write the statement in the mark"
+NOTATION = "name it in 'notation'"
 REFUSED = {
     **dict.fromkeys(
         (r"\approx", r"\simeq", r"\lesssim", r"\gtrsim", r"\ll", r"\gg"),
         ("an approximation is no statement", "mark the figure with ~="),
     ),
     r"\propto": ("a proportion is no statement", "write the ratio: \\frac{x}{y} = c"),
-    r"\sim": ("laws are not read from LaTeX", "write the statement in the mark: y ~ normal(0, 1)"),
+    r"\sim": ("laws are not read from LaTeX", f"{IN_MARK}: y ~ normal(0, 1)"),
     r"\pm": ("a figure give or take another is no statement", "write a range: a \\le x \\le b"),
     r"\to": ("a limit is no statement", "claim a value at a large n"),
     r"\lim": ("a limit is no statement", "claim a value at a large n"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from dropcheck.documents.latex.cursor import Expressions
-from dropcheck.documents.latex.tokens import LatexError
+from dropcheck.documents.latex.tokens import IN_MARK, LatexError
 from dropcheck.language import syntax
 from dropcheck.language.lowering.axes import axes_of
 from dropcheck.language.syntax import Binary, Call, Name, Negative, Node, Number
@@ -106,7 +106,7 @@ def elementwise(
         case _:
             what = f"{node.name}(…) of each" if isinstance(node, Call) else "what is said of each"
             message = f"{what} element cannot be said of all elements at once"
-            raise LatexError(column, message, "write the statement in the mark")
+            raise LatexError(column, message, IN_MARK)
     refuse_mixed(syntax.children(node), column, axes)
     below = [elementwise(one, part, column, axes, within=within) for one in syntax.children(node)]
     return syntax.rebuilt(node, below)
@@ -154,8 +154,7 @@ def total(reader: Expressions) -> Node:
     if name == PRODUCT_NAME and not reader.in_brackets(first, reader.at):
         _refuse_last_factor(reader, body, reader.tokens[first].column)
     if met - {letter.text}:
-        raise reader.error("a sum within a sum is not read", "write the statement in the mark",
-                         letter.column)  # fmt: skip
+        raise reader.error("a sum within a sum is not read", IN_MARK, letter.column)
     part = None if ends is None else syntax.Slice(reader.here, place_from_0(ends[0]), ends[1], None)
     if not met:
         if ends is None:
@@ -204,8 +203,8 @@ def element(reader: Expressions, base: Node, column: int) -> Node:
     if braced:
         reader.expect("}")
     if len(entries) > 1 and any(map(is_letter, entries)):
-        raise reader.error("a letter for any element stands beside another place",
-                         "write the statement in the mark", column)  # fmt: skip
+        message = "a letter for any element stands beside another place"
+        raise reader.error(message, IN_MARK, column)
     if axes_of(base, reader.axes) != 1 and len(entries) == 1 and (
         is_letter(entries[0]) or (first.kind == "number" and len(first.text) > 1)
     ):  # fmt: skip
@@ -225,8 +224,7 @@ def _entry(reader: Expressions, braced: bool) -> Node:
                                "use two letters", token.column)  # fmt: skip
         if token.text not in reader.bound:
             if reader.free not in (None, token.text):
-                raise reader.error("two letters for any element", "write the statement in the mark",
-                                 token.column)  # fmt: skip
+                raise reader.error("two letters for any element", IN_MARK, token.column)
             reader.free = token.text
         return Name(reader.here, ANY_ELEMENT + token.text)
     if token.kind == "letters" and len(token.text) > 1 and token.text not in reader.axes:
@@ -234,14 +232,10 @@ def _entry(reader: Expressions, braced: bool) -> Node:
     start = reader.at
     place = reader.sum() if braced else reader.atom()
     if reader.in_brackets(start, reader.at):
-        raise reader.error("this may be a place in order of size or in the array",
-                           "write the statement in the mark", token.column)  # fmt: skip
+        message = "this may be a place in order of size or in the array"
+        raise reader.error(message, IN_MARK, token.column)
     if isinstance(place, Binary) and place.operator == "-":
-        raise reader.error(
-            "a difference may lie before the first element",
-            "write the statement in the mark",
-            token.column,
-        )
+        raise reader.error("a difference may lie before the first element", IN_MARK, token.column)
     if isinstance(place, Number) and place.value < 1:
         raise reader.error("elements count from 1", "the first one is x_1", token.column)
     return place if isinstance(place, Negative) else place_from_0(place)

@@ -108,12 +108,8 @@ def new_figure(width: float, height: float, kind: PictureFormat) -> Figure:
         DropcheckError: it would be too large for a PNG.
     """
     if kind == "png" and max(width, height) * DPI > MOST_PIXELS:
-        raise DropcheckError(
-            Problem(
-                "the picture is too large for a PNG",
-                hint="name a file that ends in .svg, or select fewer claims",
-            )
-        )
+        hint = "name a file that ends in .svg, or select fewer claims"
+        raise DropcheckError(Problem("the picture is too large for a PNG", hint=hint))
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

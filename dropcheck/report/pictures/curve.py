@@ -282,9 +282,8 @@ def require_sweep(cases: Iterable[Case]) -> None:
     hint = "select a claim with parameters; dropcheck show ID lists them"
     if names:
         hint = f"give several values with commas, as in --{next(iter(names))} 0.1,0.2,0.5"
-    raise DropcheckError(
-        Problem("option '--plot' needs a sweep, and no parameter has several values", hint=hint)
-    )
+    message = "option '--plot' needs a sweep, and no parameter has several values"
+    raise DropcheckError(Problem(message, hint=hint))
 
 
 def unswept(run: RunResult) -> list[str]:

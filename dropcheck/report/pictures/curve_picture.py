@@ -41,16 +41,12 @@ def curve_picture(run: RunResult, kind: style.PictureFormat) -> bytes:
     """
     drawn = panels(run)
     if not drawn:
-        raise DropcheckError(
-            Problem("there is no curve to draw: no sweep was finished", hint="run it to its end")
-        )
+        message = "there is no curve to draw: no sweep was finished"
+        raise DropcheckError(Problem(message, hint="run it to its end"))
     if len(drawn) > MOST_PANELS:
-        raise DropcheckError(
-            Problem(
-                f"{plural(len(drawn), 'curve')} are more than fit one picture",
-                hint="select fewer claims, or give all parameters but one a single value",
-            )
-        )
+        message = f"{plural(len(drawn), 'curve')} are more than fit one picture"
+        hint = "select fewer claims, or give all parameters but one a single value"
+        raise DropcheckError(Problem(message, hint=hint))
     with style.drawing():
         return style.as_bytes(_figure(drawn, kind), kind)
 
