@@ -33,7 +33,10 @@ _BETWEEN = _pairs(
     r"\cdot · \times × \odot ⊙ \circ ∘ \pm ± \le ≤ \leq ≤ \ge ≥ \geq ≥ \lt < \gt > \ne ≠ \neq ≠ "
     r"\approx ≈ \sim ∼ \propto ∝ \mid | \in ∈ \to →"
 )
-_NAMES = "max min exp log ln sin cos tan sinh cosh tanh Pr det lim sup inf arg gcd"
+_NAMES = (
+    *("max", "min", "exp", "log", "ln", "sin", "cos", "tan", "sinh", "cosh", "tanh"),
+    *("Pr", "det", "lim", "sup", "inf", "arg", "gcd"),
+)
 _UNSEEN = r"\! \left \right \big \Big \bigl \bigr \Bigl \Bigr \limits \displaystyle \textstyle"
 _SIGNS = {
     **{rf"\{name}": letter for name, letter in GREEK.items()},
@@ -42,7 +45,7 @@ _SIGNS = {
         r"\sum ∑ \prod ∏ \int ∫ \infty ∞ \top ⊤ \ldots … \dots … \cdots ⋯ \partial ∂ \nabla ∇"
     ),
     **{sign: f" {shown} " for sign, shown in _BETWEEN.items()},
-    **{rf"\{sign}": sign for sign in (*"{}%$_#&", *_NAMES.split())},
+    **{rf"\{sign}": sign for sign in (*"{}%$_#&", *_NAMES)},
     **dict.fromkeys((*(rf"\{sign}" for sign in ",;: "), r"\quad", r"\qquad"), " "),
     **dict.fromkeys(_UNSEEN.split(), ""),
 }
