@@ -186,16 +186,10 @@ def parts_of(
         report: takes what is wrong.
     """
     parts: list[Mark | KeyBlock] = []
+    # the last part, where it is a mark that may have a pair
     opened: tuple[Comment, re.Match[str]] | None = None
-
-    def alone() -> None:
-        """The mark before this place has no pair."""
-        if opened is not None:
-            parts.append(_mark(*opened, None))
-
     for comment in comments:
         if isinstance(comment, KeyBlock):
-            alone()
             opened = None
             parts.append(comment)
             continue
@@ -212,10 +206,9 @@ def parts_of(
             if opened is None:
                 report.add(comment.start, "this closes a pair that was never opened")
             else:
-                parts.append(_paired(opened, comment))
+                parts[-1] = _paired(opened, comment)
             opened = None
             continue
-        alone()
         opened = None
         rest = comment.text.text[head.end() :]
         if comment.own_line and not head["colon"] and "\n" in comment.text.text:
@@ -225,7 +218,7 @@ def parts_of(
             report.add(comment.start, "a colon is missing", f"write {WORD}: …")
         else:
             opened = comment, head
-    alone()
+            parts.append(_mark(comment, head, None))
     return tuple(parts)
 
 

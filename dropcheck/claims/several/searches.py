@@ -49,6 +49,7 @@ class Search:
     low: float
     high: float
     steps: tuple[float, ...] = ()  # the values of a range; none where any number will do
+    in_integers: bool = False  # whether only whole numbers will do
 
     @property
     def whole(self) -> bool:
@@ -58,18 +59,21 @@ class Search:
 
     def in_whole_numbers(self) -> Search:
         """The same for whole numbers alone, however many there are."""
-        return WholeSearch(self.low, self.high)
+        return Search(self.low, self.high, in_integers=True)
 
     @property
     def count(self) -> int | None:
         """How many numbers there are; None where they are not counted."""
+        if self.in_integers:
+            return int(min(self.high - self.low, 2.0**53)) + 1
         return len(self.steps) or None
 
     def near(self, value: float) -> float:
         """The number to try for a value: the nearest, or one of few digits."""
         if self.steps:
             return min(self.steps, key=lambda step: abs(step - value))
-        return min(max(float(f"{value:.{DIGITS}g}"), self.low), self.high)
+        shown = float(round(value)) if self.in_integers else float(f"{value:.{DIGITS}g}")
+        return min(max(shown, self.low), self.high)
 
     def at(self, place: float, way: float) -> float:
         """A number from two shares, each from 0 to 1.
@@ -84,20 +88,6 @@ class Search:
             return self.near(self.low + width * place)
         close = width * 10 ** (-_NEAR * place)
         return self.near(self.low + close if way < 2 / 3 else self.high - close)
-
-
-@dataclass(frozen=True, slots=True)
-class WholeSearch(Search):
-    """Whole numbers of which any may be tried."""
-
-    @property
-    def count(self) -> int | None:
-        """How many numbers there are."""
-        return int(min(self.high - self.low, 2.0**53)) + 1
-
-    def near(self, value: float) -> float:
-        """The whole number to try for a value."""
-        return float(min(max(float(round(value)), self.low), self.high))
 
 
 def is_search(value: ParameterValue) -> bool:
