@@ -283,6 +283,13 @@ class _Sums:
         return total, square
 
 
+def _has_square(spread: Value) -> bool:
+    """Whether the square of a fixed number is neither too small nor too large for float64."""
+    size = np.zeros(1) if spread.constant is None else spread.constant
+    with np.errstate(all="ignore"):
+        return np.allclose(np.sqrt(np.square(size)), size, rtol=1e-9, atol=0.0)
+
+
 def _holds(sample: _Sample) -> bool:
     """Whether draws are a sample along the axes of all sums, and the law of its sum is known."""
     draw = sample.draw
@@ -293,6 +300,8 @@ def _holds(sample: _Sample) -> bool:
     if draw.law is NORMAL and sample.plain and draw.inputs[0].constant is not None:
         arguments[0] = constant_beside(draw, 0.0)
     if None in arguments or None in map(sample.level, sample.beside):
+        return False
+    if draw.law is NORMAL and not _has_square(draw.inputs[1]):
         return False
     # of infinite numbers nothing above is true
     asked = [*sample.lines, *draw.inputs]

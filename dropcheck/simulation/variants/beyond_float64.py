@@ -22,12 +22,16 @@ STEPS = 8
 NO_ROUNDING = 1e3
 
 
-def beyond_float64(drawn: Array, other: Array) -> Array:
+def beyond_float64(drawn: Array, other: Array, generator: np.random.Generator) -> Array:
     """What draws may stand for that are too small or too large for float64, as of gamma(0.001, 1).
 
-    They are any number from 0 to the smallest, or from the largest on.
+    They are any number from 0 to the smallest, or from the largest on. So that two are two numbers,
+    half of those that are too small stand for 0, and others for some that are larger.
     """
-    other = np.where(np.abs(drawn) <= SMALLEST, 0.0, other)
+    small = np.abs(drawn) <= SMALLEST
+    if small.any():
+        multiples = np.maximum(generator.integers(-STEPS, STEPS, drawn.shape), 0)
+        other = np.where(small, multiples * SMALLEST, other)
     return np.where(np.isinf(drawn), np.copysign(LARGEST, drawn), other)
 
 
@@ -47,7 +51,8 @@ def unless_absorbed(
         errors = np.where(size < LEAST_NORMAL, 0.0, np.abs(off - added) / size)
         clear = (size > 0) & (errors.max(axis=-1, keepdims=True) < 1 / NO_ROUNDING)
         lost = clear & np.isfinite(result) & (result == kept)
-        found = np.where(lost, _towards(np.copysign(np.inf, sign * added), result), found)
+        towards = np.copysign(np.inf, sign * added)
+        found = np.where(lost, _towards(towards, result, added), found)
         any_lost |= bool(lost.any())
     return found if any_lost else None
 
@@ -67,14 +72,18 @@ def unless_saturated(
         if limit == 0 or not np.isfinite(limit):
             continue  # what is too small or too large is looked at by itself
         lost = (result == limit) & np.isfinite(number(argument))
-        found = np.where(lost, _towards(work([np.zeros(1)]), result), found)
+        found = np.where(lost, _towards(work([np.zeros(1)]), result, number(argument)), found)
         any_lost |= bool(lost.any())
     return found if any_lost else None
 
 
-def _towards(end: Array, result: Array) -> Array:
-    """A number beside a result, on this side, and so far that no rounding takes it back."""
-    step = STEPS * np.abs(np.nextafter(result, end) - result)
+def _towards(end: Array, result: Array, of: Array) -> Array:
+    """A number beside a result, on this side, and so far that no rounding takes it back.
+
+    Results of two numbers are mostly at two places, and those of one number at one.
+    """
+    digits = np.frexp(of)[0] * 2.0**40 % 1.0  # that say nothing of how large it is
+    step = np.floor(STEPS * (1.0 + digits)) * np.abs(np.nextafter(result, end) - result)
     return np.asarray(result + np.sign(end - result) * step)
 
 

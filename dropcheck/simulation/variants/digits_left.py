@@ -140,6 +140,7 @@ def rounding_of_values(
     """What integrands look at, by register, and how far rounding may move it: [..., draws] both.
 
     Of what is rational in discrete draws only large errors count: multiples that tie are equal.
+    Values that are equal where a part is lost, as those of 1e17 + x, may be anywhere: infinite.
     """
     held, watch = _watched(program, generator, generator, min(draws, program.span_draws))
     found: dict[int, tuple[Array, Array]] = {}
@@ -149,6 +150,10 @@ def rounding_of_values(
             off = ALLOWED * np.abs(number(watch.moved.get(register, array)) - array)
         least = 0.0 if register in watch.dense else LARGEST_BOUND * np.abs(array).max()
         found[register] = array, np.where(off > least, off, 0.0)
+        if register in watch.dense and register in watch.lossy:
+            _, place, count = np.unique(array, return_inverse=True, return_counts=True)
+            tied = (count > 1)[place].reshape(array.shape) & watch.lossy[register]
+            found[register] = array, np.where(tied, np.inf, off)
     return found
 
 
@@ -159,7 +164,10 @@ def magnitude_of(program: Program, generator: np.random.Generator, draws: int) -
     as large has.
     """
     seen = rounding_of_values(program, generator, draws).values()
-    sizes = [(np.abs(array), off / (ALLOWED * MOVED_SHARE)) for array, off in seen]
+    sizes = [
+        (np.abs(array), np.where(np.isinf(off), 0.0, off) / (ALLOWED * MOVED_SHARE))
+        for array, off in seen
+    ]
     return max(float(np.median(one)) for pair in sizes for one in pair)
 
 

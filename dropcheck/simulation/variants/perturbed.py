@@ -86,7 +86,7 @@ class Perturbed:
         # what is made of draws from continuous laws, or is no rational function of draws
         self.dense: set[int] = set()
         # in which draws registers are made of sums as 1 + 1e-20, and of results as tanh(40)
-        self._lossy: dict[int, Array] = {}
+        self.lossy: dict[int, Array] = {}
         self._fixed: dict[int, Array] = {}
 
     def __call__(self, step: Step, inputs: list[Array]) -> Array:
@@ -96,9 +96,9 @@ class Perturbed:
         given = [self._given(*one) for one in each]
         if not self.dense.isdisjoint(step.inputs) or _transcends_in(step.value):
             self.dense.add(step.target)
-        lossy = [self._lossy[one] for one in step.inputs if one in self._lossy]
+        lossy = [self.lossy[one] for one in step.inputs if one in self.lossy]
         if lossy:
-            self._lossy[step.target] = np.asarray(sum(lossy)) != 0
+            self.lossy[step.target] = np.asarray(sum(lossy)) != 0
         with suppress(DropcheckError):  # what it cannot take, it was not near
             work = partial(computed, step)
             other = self._beside(step.value.function, work, inputs, given, result, step.target)
@@ -121,7 +121,7 @@ class Perturbed:
             if off:
                 other = np.where(np.abs(other) > FAR / 2, np.copysign(np.inf, other), other)
         if not (step.value.law is None or step.value.law.discrete):
-            other = beyond_float64(result, self._off(other, counted=False))
+            other = beyond_float64(result, self._off(other, counted=False), self.generator)
             self.dense.add(step.target)
         if other is not result:
             self.moved[step.target] = other
@@ -176,7 +176,7 @@ class Perturbed:
                 return result
             return self._reversed(function, work, inputs, given, result, place)
         if moved:
-            lost = place in self._lossy and place not in self.dense
+            lost = place in self.lossy and place not in self.dense
             other = work(given) if lost else _unless_tied(function, work, inputs, given, result)
             if function.jumps is jumps.whole and len(inputs) == 1 and place in self.dense:
                 other = self._across(work, inputs, given, result, other, place)
@@ -190,7 +190,7 @@ class Perturbed:
             other = self._less(place, other, unless_absorbed(function, inputs, given, result))
         if len(inputs) == 1 and not rational and place is not None:
             other = self._less(place, other, unless_saturated(function, work, inputs[0], result))
-        if not whole or place in self._lossy:  # where 0 is not whole on paper
+        if not whole or place in self.lossy:  # where 0 is not whole on paper
             other = unless_too_small(function, inputs, given, result, other)
         other = unless_too_large(function, inputs, given, result, other)
         if place is not None:
@@ -224,7 +224,8 @@ class Perturbed:
         near = (error > 0) & (apart <= error) & ~copies | lost
         dense = place in self.dense
         if dense:
-            self._note(place, near, result, apart)
+            vague = (error > 0) & (error >= np.maximum(np.abs(a), np.abs(b)))
+            self._note(place, near, result, apart, vague)
         doubtful = lost | near & (error >= (self.unclear if dense else LARGEST_BOUND))
         if dense:  # of small numbers, that no digit is left; what is 0 on one side may be a tie
             sizes = np.abs(a), np.abs(b)
@@ -237,7 +238,7 @@ class Perturbed:
         if inputs[0] is not inputs[1]:
             doubtful |= gone[0] & gone[1]
         if not dense or place in self._unclear_places:
-            doubtful |= near & self._lossy.get(place, False) & (work(given) != result)
+            doubtful |= near & self.lossy.get(place, False) & (work(given) != result)
         for truth in self._spurious.get(place, ()):
             doubtful |= near & (result == truth)
         return np.where(doubtful, ~result, result)
@@ -252,15 +253,16 @@ class Perturbed:
     def _lose(self, place: int, where: Array) -> None:
         if where.any():
             each = where.reshape(-1, where.shape[-1]).any(axis=0)
-            self._lossy[place] = np.asarray(self._lossy.get(place, False) | each)
+            self.lossy[place] = np.asarray(self.lossy.get(place, False) | each)
 
-    def _note(self, place: int, near: Array, result: Array, of: Array) -> None:
+    def _note(self, place: int, near: Array, result: Array, of: Array, vague: Array) -> None:
         """Keep how often a step is near a jump, and how often it is clearly of other results.
 
-        Of reference draws, those count in which no part is lost.
+        Of reference draws, those count in which no part is lost, and rounding is smaller than what
+        it moves.
         """
         clear = ~near & np.isfinite(of)  # what it is of may have no value there
-        sound = ~self._lossy.get(place, np.zeros(1, dtype=np.bool_))
+        sound = ~(self.lossy.get(place, False) | vague.reshape(-1, vague.shape[-1]).any(axis=0))
         sound_share = self.clear_share[place] = float(sound.mean())
         share = 1.0
         if self._asked is not None:
@@ -287,13 +289,14 @@ class Perturbed:
         (array,) = map(number, inputs)
         error = _error(number(given[0]) - array)
         low, high = work([array - error]), work([array + error])
-        near = low != high
-        self._note(place, near, result, array)
+        near, vague = low != high, error >= LARGEST_BOUND
+        self._note(place, near, result, array, vague)
+        self._lose(place, vague)  # no digit is left behind the point
+        over = np.where(low != result, low, high)
         for one in self._spurious.get(place, ()):
-            over = np.where(low != result, low, high)
             other = np.where(near & (result == one), over, other)
         if place in self._unclear_places:
-            other = np.where(near & self._lossy.get(place, False), work(given), other)
+            other = np.where(near & self.lossy.get(place, False), over, other)
         return other
 
     def _off(self, array: Array, counted: bool, copied: Array | bool = False) -> Array:
@@ -377,8 +380,9 @@ def _unless_tied(
     same = (other == paper) | (plain == result)
     off_jump = np.where(np.isfinite(result), result + (other - paper), other)
     found = np.where(same, result, off_jump)
-    if function.by_element:  # what is too small for float64 is not 0 on paper
-        for one, other in zip(as_is, off, strict=True):
-            lost = (np.abs(one) <= SMALLEST) & (np.abs(other) <= SMALLEST) & (one != other)
-            found = np.where(lost, plain, found)
+    for one, beside in zip(as_is, off, strict=True):  # what is too small is not 0 on paper
+        lost = (np.abs(one) <= SMALLEST) & (np.abs(beside) < LEAST_NORMAL) & (one != beside)
+        if not function.by_element:  # a draw is looked at as a whole
+            lost = lost.reshape(-1, lost.shape[-1]).any(axis=0)
+        found = np.where(lost, plain, found)
     return found

@@ -24,6 +24,8 @@ from dropcheck.vocabulary.smoothness.ranges import Ranges, RangesKernel, RangesR
 
 # The last digits that a function of a law may have wrong: ends of hulls are moved outward by it.
 _ROUNDING = 1e-9
+# What comes out as 0 may be a chance that is too small for float64.
+_SMALLEST = 5e-324
 
 # ---- kernels ------------------------------------------------------------------------------------
 
@@ -70,8 +72,11 @@ def _monotone(always: Hull, *, falls: bool = False) -> BoundsRule:
         ends = _at(use.kernel, arguments, [x.high, x.low] if falls else [x.low, x.high])
         if any(map(math.isnan, ends)):
             return always
-        low, high = (end * (1 + side * _ROUNDING) for end, side in zip(ends, (-1, 1), strict=True))
-        return Hull(max(min(low, ends[0]), always.low), min(max(high, ends[1]), always.high))
+        low, high = (
+            end + side * (abs(end) * _ROUNDING + _SMALLEST)
+            for end, side in zip(ends, (-1, 1), strict=True)
+        )
+        return Hull(max(low, always.low), min(high, always.high))
 
     return rule
 
@@ -131,7 +136,7 @@ def _monotone_ranges(rule: BoundsRule) -> RangesRule:
         numbers = [np.array([one.low[0]]) for one in given]
         values_at_ends = kernel(*numbers, np.stack([x.low - x.rounding, x.high + x.rounding]))
         low, high = np.sort(values_at_ends, axis=0)
-        give = _ROUNDING * np.abs(np.stack([low, high]))
+        give = _ROUNDING * np.abs(np.stack([low, high])) + _SMALLEST
         low, high = np.fmax(low - give[0], hull.low), np.fmin(high + give[1], hull.high)
         return Ranges(low, high, np.where(low == high, 0.0, unsmooth))
 
