@@ -14,7 +14,7 @@ from dropcheck.reasons import Reason
 from dropcheck.results import Verdict
 from dropcheck.settings import Settings
 from dropcheck.simulation import Compiled, rounding_in
-from dropcheck.simulation.variants import beyond_float64, digits_left, perturbed
+from dropcheck.simulation.variants import digits_left, perturbed
 
 # A model, a claim, what is true of it, and what the numbers of float64 say.
 LOST = [
@@ -30,6 +30,8 @@ LOST = [
     ("x ~ gamma(0.001, 1)", "E(x**0.001) == {}", "0.5", "0.62"),
     # where rounding decides the condition
     ("x ~ uniform(1, 2)", "E(x, given=tanh(20 + x**2) == 1) == {}", "3", "1.5"),
+    # on both sides alike
+    ("x, y ~ uniform(0, 1)", "E(((x + 1e17) - (y + 1e17))**2) == {}", "1 / 6", "0"),
     # in one draw of a thousand
     ("u ~ uniform(0, 1)", "E(where(u < 1e-3, (1e17 + 1e3 * u) - 1e17, 0)) == {}", "0.0005", "0"),
 ]
@@ -42,6 +44,9 @@ KEPT = [
     ("k ~ poisson(3)", "E(floor(0.1 * k / 0.1) + (0.1 * k + 0.2 >= 0.3) - k) == 0.9502"),
     ("x ~ uniform(0, 1)", "E(norm([x, 1]) + log(1 + x)) <= 3"),
     ("x ~ multivariate_normal([0, 0], [[2, 1], [1, 1]])", "Var(x[0] - x[1]) == 1"),
+    # draws whose argument is off use up as many random numbers
+    ("n ~ poisson(1000);y ~ multinomial(n, [1/8, 3/8, 1/2])", "E(y[1]) == 375"),
+    ("r ~ gamma(0.001, 1000);n ~ poisson(r)", "P(n == 0) == 0.993116"),
 ]
 WITHIN = "within: 0.01"
 
@@ -180,6 +185,15 @@ EVENTS = [
     ("x ~ normal(0, 1)", "P(where(x > 9, 2 * x, x) != x) == 1", REFUTED),
     ("m ~ bernoulli(0.5)", "P(0.1 * m < 0.1) == 1", REFUTED),
     ("x ~ normal(0, 1)[2]", "P(x[0] * x[1] >= (x[0]**2 + x[1]**2) / 2) == 1", REFUTED),
+    # what is lost on both sides is not the same
+    ("x, y ~ uniform(0, 1)", "P(x + 1e17 == y + 1e17) > 0.5", OPEN),  # false
+    ("x ~ uniform(0, 1)", "P(x + 1e17 == 1e17 + x) == 1", VERIFIED),
+    ("x, y ~ gamma(0.0005, 1)", "P(x == y) == 0", OPEN),  # true
+    ("x ~ gamma(0.0003, 1)[3]", "P(argmin(x) == 0) > 0.5", OPEN),  # false
+    ("a ~ normal(0, 1e-200)[3]", "P(sum(a**2) == 0) > 0.5", OPEN),  # false
+    # no draw comes near enough to where it would be clear
+    ("x ~ normal(0, 1)", "P(arctan(1e17 + x) == pi / 2) > 0.5", OPEN),  # false
+    ("x ~ uniform(0, 1)", "P(floor(x + 1e17) == x + 1e17) == 1", OPEN),  # false
 ]
 
 
@@ -222,6 +236,8 @@ QUANTILES = [
     ("e ~ exponential(1);y = exp(-500 * e)**0.002", "y ~ uniform(0, 20)", REFUTED),
     ("x ~ normal(0, 1);y = (1e6 + x) - 1e6", "y ~ normal(0, 1)", VERIFIED),
     ("x ~ normal(0, 1);y = (1e6 + x) - 1e6", "y ~ normal(0, 1.1)", REFUTED),
+    ("x ~ uniform(0, 1);y = x + 1e17", "independent(x, y)", OPEN),  # false
+    ("x, u ~ uniform(0, 1);y = x + 1e17;z = 2 * u + 1e17", "y ~ z", OPEN),  # false
 ]
 
 
@@ -234,7 +250,7 @@ def test_without_room_for_rounding_a_true_quantile_is_refuted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(perturbed, "MOVED_SHARE", 0.0)
-    monkeypatch.setattr(beyond_float64, "STEPS", 0)
+    monkeypatch.setattr(perturbed, "unless_saturated", lambda *_: None)
     model, claim, _ = QUANTILES[0]
     assert judged(model, claim).verdict is REFUTED
 
