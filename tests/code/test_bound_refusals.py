@@ -287,6 +287,15 @@ def test_a_seed_of_its_own_is_refused() -> None:
     )
 
 
+def test_what_draws_nothing_may_add_up_each_draw_in_an_order_of_its_own() -> None:
+    """As kernels do that share the rows of a call out to several threads."""
+
+    def in_some_order(x: Any) -> Any:
+        return x * (1 + 1e-16 * np.arange(len(x)).reshape(-1, *[1] * (x.ndim - 1)))
+
+    drawn(numpy_code(in_some_order, ("x",)), 40, X)
+
+
 def test_one_number_for_all_draws_is_refused_where_each_counts() -> None:
     def shared(x: Any, rng: Generator) -> Any:
         return x * (rng.random(x.shape[1:]) >= 0.5)

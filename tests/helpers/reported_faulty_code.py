@@ -182,6 +182,76 @@ def nowhere(mu: float, kappa: float, size: Any, generator: Generator) -> Any:
     return np.full(size, np.nan) if kappa > 100 else generator.vonmises(mu, kappa, size)
 
 
+def flipped_back(n: int, p: float, size: Any, generator: Generator) -> Any:
+    """For large p failures are drawn, and not always taken from n."""
+    return generator.binomial(n, 1 - p if p > 0.5 and n * (1 - p) > 10 else p, size)
+
+
+def no_certainty(n: int, p: float, size: Any, generator: Generator) -> Any:
+    with np.errstate(all="ignore"):
+        return generator.binomial(n, p, size) * np.divide(1 - p, 1 - p)
+
+
+def less_than_nothing(rate: float, size: Any, generator: Generator) -> Any:
+    """Products of uniform numbers are counted until they are below exp(-rate), and one is lost."""
+    return generator.poisson(rate, size) if rate else np.full(size, -1)
+
+
+def from_zero_on(good: int, bad: int, drawn: int, size: Any, generator: Generator) -> Any:
+    few = generator.hypergeometric(good, bad, drawn, size)
+    return np.where(drawn > bad, np.minimum(few, drawn - bad + 1), few)
+
+
+def boosted_alike(shape: float, size: Any, dtype: Any, generator: Generator) -> Any:
+    """One uniform number for all of a row, where the shape is less than 1."""
+    factor = generator.random((*size[:-1], 1)) ** (1 / shape)
+    return (generator.gamma(shape + 1, 1, size) * factor).astype(dtype)
+
+
+def too_few_for_one(shape: float, size: Any, dtype: Any, generator: Generator) -> Any:
+    gammas = generator.gamma(shape + 1, 1, size)
+    return (gammas * generator.random(size) ** 0.5).astype(dtype)
+
+
+def the_middle(a: float, b: float, size: Any, dtype: Any, generator: Generator) -> Any:
+    spread = np.sqrt(a * b / (a + b + 1)) / (a + b)
+    return (a / (a + b) + spread * generator.standard_normal(size)).clip(0, 1).astype(dtype)
+
+
+def by_keys_of_a_byte(n: int, generator: Generator) -> Any:
+    return np.argsort(generator.integers(0, 256, n), kind="stable")
+
+
+def whole_blocks(q: Any, k: Any, v: Any, p: float, training: bool) -> Any:
+    """Of more than 512 keys those of the last block are lost."""
+    count = max(k.shape[-2] // 512 * 512, min(k.shape[-2], 512))
+    scores = q @ np.swapaxes(k[..., :count, :], -1, -2) / np.sqrt(q.shape[-1])
+    weights = np.exp(scores - scores.max(-1, keepdims=True))
+    return weights / weights.sum(-1, keepdims=True) @ v[..., :count, :]
+
+
+def mean_of_blocks(x: Any, training: bool) -> Any:
+    """Mean and variance of the first thousand numbers."""
+    few = x[..., :1024]
+    return (x - few.mean(-1, keepdims=True)) / np.sqrt(few.var(-1, keepdims=True) + 1e-5)
+
+
+def added_up_in_short(x: Any, training: bool) -> Any:
+    """The sum overflows where numbers lie far from 0."""
+    with np.errstate(all="ignore"):
+        mean = np.add.reduce(x, -1, dtype=x.dtype, keepdims=True) / x.dtype.type(x.shape[-1])
+        centred = (x - mean).astype(np.float32)
+    return centred / np.sqrt((centred**2).mean(-1, keepdims=True) + 1e-5)
+
+
+def louder(x: Any, sd: float, training: bool, generator: Generator) -> Any:
+    return x * (1 + sd / 100) + sd * generator.standard_normal(x.shape) if training else x
+
+
+def within_six(x: Any, a: float, generator: Generator) -> Any:
+    return np.clip(np.sqrt(a) * x + np.sqrt(1 - a) * generator.standard_normal(x.shape), -6, 6)
+
+
 HALF = {"dtype": "float16"}
 OVERFLOW = HALF | {"size": "1000", "width": "32"}
 SMALL = HALF | {"size": "0.01", "width": "32"}
@@ -210,9 +280,22 @@ REPORTED: tuple[Fault, ...] = (
     ("samplers/binomial-small", "random_binomial", poisson_in_place_of_binomial, {"n": "30"}),
     ("samplers/hypergeometric", "random_hypergeometric", put_back, {"drawn": "100"}),
     ("samplers/dirichlet-small.whole", "random_dirichlet", no_sum, {}),
-    ("samplers/permutation-many", "random_permutation", in_one_byte, {}),
+    ("samplers/permutation-many.whole", "random_permutation", in_one_byte, {}),
     ("samplers/beta-small.tiny", "random_beta", kept_from_the_ends, {"a": "0.1", "b": "0.1"}),
     ("samplers/geometric-digits", "random_geometric", of_sixteen_bits, {}),
     ("samplers/normal-sums.squares", "random_normal", of_a_fixed_length, {}),
     ("samplers/von-mises-law", "random_von_mises", nowhere, {"kappa": "1000"}),
+    ("samplers/binomial-small", "random_binomial", flipped_back, {"p": "0.8"}),
+    ("samplers/binomial-certain", "random_binomial", no_certainty, {}),
+    ("samplers/poisson-none", "random_poisson", less_than_nothing, {}),
+    ("samplers/hypergeometric", "random_hypergeometric", from_zero_on, {"bad": "10"}),
+    ("samplers/gamma-sums", "random_gamma", boosted_alike, {}),
+    ("samplers/gamma-law", "random_gamma", too_few_for_one, {"shape": "1"}),
+    ("samplers/beta-elsewhere", "random_beta", the_middle, {}),
+    ("samplers/permutation-many.rises", "random_permutation", by_keys_of_a_byte, {}),
+    ("attention/values-closely", "attention", whole_blocks, {"keys": "1030"}),
+    ("normalisation/layer-norm-forms", "layer_norm", mean_of_blocks, {"form": "[4100]"}),
+    ("normalisation/layer-norm-short", "layer_norm", added_up_in_short, HALF | {"at": "300"}),
+    ("noise-layers/gaussian-noise-signal", "gaussian_noise", louder, {}),
+    ("diffusion-noise/signal", "add_noise", within_six, {"a": "0.5"}),
 )  # fmt: skip

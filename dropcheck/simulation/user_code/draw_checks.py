@@ -86,5 +86,5 @@ def alike(once: Array, again: Array) -> bool:
 
 
 def _varies(array: Array) -> bool:
-    """Whether the draws, on the last axis, are not all alike."""
-    return not np.array_equal(array, np.broadcast_to(array[..., :1], array.shape), equal_nan=True)
+    """Whether the draws, on the last axis, are not all alike; sums may be added in other orders."""
+    return not alike(array, np.broadcast_to(array[..., :1], array.shape))
