@@ -14,13 +14,16 @@ from dropcheck.claims.nodes import Broken, Entry, Listing, Scalar, Tree, YamlNod
 from dropcheck.claims.readable import is_beside
 from dropcheck.claims.reader import registry_of
 from dropcheck.claims.registry import Claim, Jump, Page, PartlyReadError, Registry, SourceText
-from dropcheck.claims.source import LineColumn, Problems
+from dropcheck.claims.source import LineColumn, Problems, decode
 from dropcheck.claims.values import WORDS
-from dropcheck.documents.carrier import KeyBlock, Mark, Piece
-from dropcheck.documents.carriers import marked_in
+from dropcheck.documents.carrier import HTML, LATEX, NOTEBOOK, KeyBlock, Mark, Piece
+from dropcheck.documents.html_source import read_html
 from dropcheck.documents.latex.formula import refuse_doubtful_number, statements
 from dropcheck.documents.latex.tokens import LatexError
+from dropcheck.documents.markdown_source import read_markdown
+from dropcheck.documents.notebook_source import cells_of
 from dropcheck.documents.spoken_of import Spoken, of_another_model, spoken_of
+from dropcheck.documents.tex_source import read_tex
 from dropcheck.documents.unclaimed import Span, coverage_of
 from dropcheck.errors import DropcheckError, Problem, nearest, suggestion
 from dropcheck.language.case_graphs import axes_in
@@ -48,7 +51,10 @@ def document_of(data: bytes, path: Path, name: str) -> Registry:
     Raises:
         DropcheckError: it cannot be read, or with everything that is wrong with its marks.
     """
-    report, marked = marked_in(data, path.suffix.lower(), name)
+    source, ending = decode(data, name), path.suffix.lower()
+    report = Problems(cells_of(source) if ending in NOTEBOOK else source)
+    carrier = read_tex if ending in LATEX else read_html if ending in HTML else read_markdown
+    marked = carrier(report.source, report)
     builder = _Builder(report, _slug(path.stem) or "document")
     for part in marked.parts:
         if isinstance(part, KeyBlock):
