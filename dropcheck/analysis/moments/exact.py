@@ -6,7 +6,7 @@ from the moments of the laws alone, whatever the size of the arrays.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -19,6 +19,7 @@ from dropcheck.analysis.averaged_products import (
 )
 from dropcheck.analysis.conditioned import conditioned
 from dropcheck.analysis.factorised import Factorised
+from dropcheck.analysis.fewer_draws.exchanges import takers_of
 from dropcheck.analysis.moments.enumeration import Outcomes, outcomes_of
 from dropcheck.analysis.moments.linear_forms import ProductMoments, linear_factors, moments_of
 from dropcheck.analysis.moments.norms import Norms
@@ -29,13 +30,15 @@ from dropcheck.analysis.polynomials.normal_form import NormalForms
 from dropcheck.analysis.polynomials.polynomial import Polynomial, mean_of_elements, value_of
 from dropcheck.analysis.polynomials.terms import TINY, Atom, Monomial
 from dropcheck.array_types import Floats
-from dropcheck.language.graph import Value
+from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.vocabulary.functions.algebra import PolynomialError, TooLargeError
 
 # Outcomes up to which a table of them is quicker than polynomials, and up to which it is made.
 FEW_OUTCOMES, MOST_OUTCOMES = 256, 20_000
 # Independent factors from which on a product is not multiplied out.
 MANY_FACTORS = 4
+# Values that are made of one another and may be carried: fewer are no recurrence.
+FEWEST_STEPS = 5
 # Of a mean or a covariance by its factors, some of which are known by bounds alone.
 MOST_OFF = 1e-6
 
@@ -81,7 +84,11 @@ def _at_once(
         by_factors = _of_factors(integrands, groups, known, 2, linked)
     if by_factors is not None or groups is not None:
         return by_factors
-    return _of_outcomes(integrands, MOST_OUTCOMES) or _of_linear_forms(integrands, known)
+    return (
+        _of_outcomes(integrands, MOST_OUTCOMES)
+        or _of_linear_forms(integrands, known)
+        or _by_steps(integrands, known)
+    )
 
 
 def exact_means(
@@ -250,6 +257,40 @@ def _mean_of_products(known: Found | None, *averaged: ValuePowers) -> tuple[floa
     return float(covariance[0, 1] + means.prod()), float(off)
 
 
+def _by_steps(integrands: Sequence[Integrand], known: Found | None) -> ExactMoments | None:
+    """Where what is looked at again, as in a recurrence, is averaged over step by step."""
+    carried = _carried(quantities(integrands))
+    if not carried:
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            return _of_polynomials(integrands, None, known, carried)
+    except PolynomialError:
+        return None
+
+
+def _carried(roots: Sequence[Value]) -> set[int]:
+    """The ids of what is looked at again, or multiplied, below some values, if it goes on long."""
+    values = ordered(roots)
+    takers = takers_of(values, roots)
+    multiplied = {id(one) for value in values if not _is_linear(value) for one in value.inputs}
+    found: set[int] = set()
+    steps: dict[int, int] = {}  # how many are made of one another, up to each value
+    for value in values:
+        steps[id(value)] = max((steps.get(id(one), 0) for one in value.inputs), default=0)
+        if value.kind == Kind.COMPUTED and (takers[id(value)] > 1 or id(value) in multiplied):
+            found.add(id(value))
+            steps[id(value)] += 1
+    return found if max(steps.values(), default=0) >= FEWEST_STEPS else set()
+
+
+def _is_linear(value: Value) -> bool:
+    if value.kind != Kind.COMPUTED:
+        return False
+    function = value.function
+    return function.additive or function.rearranges or function.joins
+
+
 def _magnitude(found: Floats, off: Floats) -> Floats:
     """The size of which a share is what may be off."""
     return np.asarray(np.abs(found) + off / PRECISION)
@@ -259,9 +300,10 @@ def _of_polynomials(
     integrands: Sequence[Integrand],
     groups: Mapping[str, int] | None,
     known: Found | None,
+    carried: Collection[int] = (),
 ) -> ExactMoments:
     """By terms, whose indices stand for any number of elements."""
-    letters = Centred(groups, Norms(integrate=False).norm, known)
+    letters = Centred(groups, Norms(integrate=False).norm, known, carried)
     space = letters.space
     means = [mean_of_elements(_polynomial(letters.reading, one)).terms for one in integrands]
     count = len(means)

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 
@@ -100,6 +101,46 @@ class MomentSource:
         return (float(total) if total.ndim == 0 else total), max(loss, 1.0)
 
 
+class Carried(MomentSource):
+    """A polynomial that is taken for a draw until all that is drawn after it is averaged over.
+
+    So a recurrence is averaged step by step (the tower property: Williams 1991, "Probability with
+    Martingales", section 9.7), and its terms are as few as those of one step. `axes` has the index
+    of each of its axes, None where the length is 1.
+    """
+
+    def __init__(
+        self, terms: Sequence[Monomial], axes: Sequence[int | None], below: frozenset[int]
+    ) -> None:
+        super().__init__()
+        self.group = 0
+        self.below = below
+        self._terms, self._axes = terms, axes
+
+    def written_out(
+        self, space: Space, term: Monomial, draw: int, free: frozenset[int]
+    ) -> list[Monomial]:
+        """A term with one factor of this written out; the term itself where there is none."""
+        at = next((at for at, atom in enumerate(term.atoms) if atom.draw == draw), None)
+        if at is None:
+            return [term]
+        atom = term.atoms[at]
+        ((function, power),) = atom.powers
+        left = [Atom(draw, atom.side, ((function, power - 1),), atom.indices)] if power > 1 else []
+        rest = term.with_atoms((*term.atoms[:at], *left, *term.atoms[at + 1 :]))
+        own = {i for i in atom.indices if i >= 0}
+        moved = {one: i for one, i in zip(self._axes, atom.indices, strict=True) if one is not None}
+        found = []
+        for part in self._terms:
+            space.spend(1)
+            apart = space.apart(part, frozenset(moved))
+            sided = tuple([Atom(one.draw, atom.side, *one[2:]) for one in apart.atoms])
+            other = substituted(space, apart.with_atoms(sided), moved)
+            made = space.product(rest, other, free | own)
+            found.append(space.without(made, own - free))
+        return found
+
+
 def expected(
     space: Space,
     terms: Sequence[Monomial],
@@ -112,21 +153,74 @@ def expected(
         PolynomialError: where it is not known, or takes too much work.
     """
     left = list(terms)
-    while True:
-        draws = {atom.draw for term in left for atom in term.atoms}
-        if not draws:
-            return left
-        draw = max(draws)  # what is made of others comes after them
-        source = sources[draw]
-        taken: list[Monomial] = []
-        for term in left:
-            if source.below:
-                refuse_shared({atom.draw: sources[atom.draw] for atom in term.atoms})
-            if any(atom.draw == draw for atom in term.atoms):
-                taken += _without(space, term, draw, source, free)
-            else:
-                taken.append(term)
-        left = space.collected(taken, free, exactly=True)
+    while draws := _draws_of(left):
+        if _are_carried(draws, sources):
+            left = _of_last_step(space, left, sources, free)
+        else:
+            left = _without_last(space, left, max(draws), sources, free)
+    return left
+
+
+def _draws_of(terms: Sequence[Monomial]) -> set[int]:
+    return {atom.draw for term in terms for atom in term.atoms}
+
+
+def _are_carried(draws: set[int], sources: Mapping[int, MomentSource]) -> bool:
+    return all(isinstance(sources[draw], Carried) for draw in draws)
+
+
+def _of_last_step(
+    space: Space,
+    terms: Sequence[Monomial],
+    sources: Mapping[int, MomentSource],
+    free: frozenset[int],
+) -> list[Monomial]:
+    """Terms of what is carried, with the last of it averaged over, down to what is carried there.
+
+    Each term goes by itself, so that what cancels within a step takes digits of the step alone, and
+    the errors of steps add up instead of multiplying.
+    """
+    last = max(_draws_of(terms))
+    known: dict[tuple[Any, ...], list[Monomial]] = {}
+    taken: list[Monomial] = []
+    for term in terms:
+        if all(atom.draw != last for atom in term.atoms):
+            taken.append(term)
+            continue
+        key = term.tensors, term.atoms
+        if key not in known:
+            left = [Monomial(1.0, 1.0, *key)]
+            while last in (draws := _draws_of(left)) or not _are_carried(draws, sources):
+                left = _without_last(space, left, max(draws), sources, free)
+            known[key] = left
+        for one in known[key]:
+            coefficient = product_of(term.coefficient, one.coefficient)
+            linked = term.linked | one.linked
+            taken.append(Monomial(coefficient, term.loss + one.loss, *one[2:4], linked))
+    return space.collected(taken, free, exactly=True)
+
+
+def _without_last(
+    space: Space,
+    terms: Sequence[Monomial],
+    draw: int,
+    sources: Mapping[int, MomentSource],
+    free: frozenset[int],
+) -> list[Monomial]:
+    """The expectation over the draw that comes last: what is made of others comes after them."""
+    source = sources[draw]
+    taken: list[Monomial] = []
+    for term in terms:
+        if isinstance(source, Carried):
+            taken += source.written_out(space, term, draw, free)
+            continue
+        if source.below:
+            refuse_shared({atom.draw: sources[atom.draw] for atom in term.atoms})
+        if any(atom.draw == draw for atom in term.atoms):
+            taken += _without(space, term, draw, source, free)
+        else:
+            taken.append(term)
+    return space.collected(taken, free, exactly=True)
 
 
 def drawn_in(term: Monomial, sources: Mapping[int, MomentSource]) -> set[int]:

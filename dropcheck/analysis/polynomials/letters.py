@@ -7,7 +7,7 @@ function of one draw is unknown. For identities a draw, and whatever is no polyn
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from dropcheck.analysis.moments.cell_means import Norm
 from dropcheck.analysis.moments.draw_steps import Steps, draw_below
 from dropcheck.analysis.moments.single_draw import MOST_INTEGRALS, Found, KnownMeans
 from dropcheck.analysis.on_paper import alike
-from dropcheck.analysis.polynomials.expectation import MomentSource, expected
+from dropcheck.analysis.polynomials.expectation import Carried, MomentSource, drawn_in, expected
 from dropcheck.analysis.polynomials.normal_form import NormalForms
 from dropcheck.analysis.polynomials.polynomial import Polynomial
 from dropcheck.analysis.polynomials.sources import (
@@ -24,7 +24,7 @@ from dropcheck.analysis.polynomials.sources import (
     DrawnElements,
     ProductOfElements,
 )
-from dropcheck.analysis.polynomials.term_space import Space, substituted
+from dropcheck.analysis.polynomials.term_space import MOST_WORK, Space, substituted
 from dropcheck.analysis.polynomials.terms import Atom, Monomial, fixed_index
 from dropcheck.language.drawn_from import Sources
 from dropcheck.language.graph import Kind, Value, number
@@ -34,6 +34,8 @@ from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.shapes import Shape
 
+# Steps of an analysis that goes through a recurrence step by step.
+MOST_WORK_BY_STEPS = 25_000
 _TWO_VALUES = {Values.TRUTHS: (0.0, 1.0), Values.SIGNS: (-1.0, 1.0)}
 
 
@@ -91,6 +93,10 @@ class Identities:
         """The larger of two, say, in their sum and the size of their difference."""
         return function.with_sizes
 
+    def carried(self, _value: Value, found: Polynomial) -> Polynomial:
+        """The polynomial itself."""
+        return found
+
     def _magnitude(self, quantity: Polynomial) -> Polynomial:
         """A letter for the size of a quantity: one for all that are the same up to the sign."""
         if quantity.vanishes:
@@ -119,7 +125,9 @@ class Identities:
 class Centred:
     """Letters for expectations: a draw is its mean and what it is off by.
 
-    `groups` has the group of each draw by its name; all are in one where there are none.
+    `groups` has the group of each draw by its name; all are in one where there are none. `carried`
+    has the ids of values that are letters of their own, and are averaged over after all that comes
+    later.
     """
 
     def __init__(
@@ -127,8 +135,10 @@ class Centred:
         groups: Mapping[str, int] | None = None,
         bounds: Norm | None = None,
         found: Found | None = None,
+        carried: Collection[int] = (),
     ) -> None:
-        self.space = Space(self._product)
+        self.space = Space(self._product, MOST_WORK_BY_STEPS if carried else MOST_WORK)
+        self._carried = carried
         self.sources: dict[int, MomentSource] = {}
         self.reading = NormalForms(self)
         self._groups = groups
@@ -209,6 +219,16 @@ class Centred:
         """The draw that a value is a function of."""
         found = draw_below(value)
         return found if found is not None and found.kind == Kind.DRAW else None
+
+    def carried(self, value: Value, found: Polynomial) -> Polynomial:
+        """A letter for what is to be carried; what is one already, or a truth, as it is."""
+        single = len(found.terms) == 1 and len(found.terms[0].atoms) == 1
+        if id(value) not in self._carried or not found.terms or single or found.binary:
+            return found
+        below = frozenset(one for term in found.terms for one in drawn_in(term, self.sources))
+        draw = len(self.sources)
+        self.sources[draw] = Carried(found.terms, found.axes, below)
+        return lettered(self.space, found.shape, draw)
 
     def other(self, value: Value) -> Polynomial:
         """A function of one draw, as its mean and what it is off by."""

@@ -35,6 +35,9 @@ class Letters(Protocol):
     def opened(self, function: Function) -> PolynomialRule | None:
         """The rule of a function that is no polynomial by itself, but one in letters for sizes."""
 
+    def carried(self, value: Value, found: Polynomial) -> Polynomial:
+        """What stands for a value that is this polynomial: itself, or a letter for it."""
+
     def other(self, value: Value) -> Polynomial:
         """A value that is no polynomial.
 
@@ -128,7 +131,7 @@ class NormalForms:
             return self.letters.draw(value)
         if self._of_one_draw(value) is None or _compares(value.function):
             try:
-                return self._by_rule(value)
+                return self.letters.carried(value, self._by_rule(value))
             except (PolynomialError, ShapeError):
                 pass
         return self.letters.other(value)

@@ -17,7 +17,6 @@ import numpy as np
 from dropcheck.analysis.polynomials.term_space import (
     LARGEST_ARRAY,
     Space,
-    contracted,
     substituted,
 )
 from dropcheck.analysis.polynomials.terms import Monomial, fixed_index
@@ -343,6 +342,20 @@ def mean_of_elements(quantity: Polynomial) -> Polynomial:
     count = math.prod(quantity.shape)
     whole = quantity.total(tuple(range(len(quantity.shape))))
     return whole if count == 1 else whole * (1.0 / count)
+
+
+def contracted(space: Space, term: Monomial) -> float:
+    """The number that a term without atoms is, summed over all its indices.
+
+    Raises:
+        PolynomialError: where that is too much work.
+    """
+    if not term.tensors:
+        return term.coefficient
+    left = space.simplified(term)
+    if left.tensors:
+        raise PolynomialError
+    return left.coefficient
 
 
 def value_of(space: Space, terms: Iterable[Monomial]) -> tuple[float, float]:

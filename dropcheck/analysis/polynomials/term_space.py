@@ -39,7 +39,9 @@ ProductOver = Callable[[Any, tuple[int, ...], bool], Any]
 class Space:
     """What the polynomials of one analysis share: indices, arrays, and the work that is left."""
 
-    def __init__(self, product_over: ProductOver | None = None) -> None:
+    def __init__(
+        self, product_over: ProductOver | None = None, most_work: float = MOST_WORK
+    ) -> None:
         self.sizes: list[int] = []
         # the square of a draw itself as a multiple of it plus a number, where it has two values
         self.squares: dict[int, tuple[float, float]] = {}
@@ -51,6 +53,7 @@ class Space:
         self._array_numbers: dict[Any, int] = {}
         self._orders: dict[Any, dict[int, int]] = {}
         self.work = 0.0
+        self._most_work = most_work
 
     def spend(self, steps: float) -> None:
         """Count steps.
@@ -59,7 +62,7 @@ class Space:
             TooLargeError: where they are too many.
         """
         self.work += steps
-        if self.work > MOST_WORK:
+        if self.work > self._most_work:
             raise TooLargeError
 
     def product_over(self, quantity: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
@@ -131,14 +134,8 @@ class Space:
 
     def product(self, one: Monomial, other: Monomial, free: frozenset[int]) -> Monomial:
         """The product of two terms, their summed indices kept apart."""
-        mine = one.labels - free
-        both = [label for label in other.labels if label in mine]
-        if both:
-            shift = {
-                label: self.numbered(self.sizes[label], self._ordinals[label] + MOST_INDICES)
-                for label in both
-            }
-            other = substituted(self, other, shift)
+        if not (one.labels - free).isdisjoint(other.labels):
+            other = self.apart(other, free)
         return Monomial(
             product_of(one.coefficient, other.coefficient),
             one.loss + other.loss,
@@ -146,6 +143,14 @@ class Space:
             one.atoms + other.atoms,
             one.linked | other.linked,
         )
+
+    def apart(self, term: Monomial, free: frozenset[int]) -> Monomial:
+        """A term with its summed indices numbered as none of a term in its usual form are."""
+        shift = {
+            label: self.numbered(self.sizes[label], self._ordinals[label] + MOST_INDICES)
+            for label in term.labels - free
+        }
+        return substituted(self, term, shift) if shift else term
 
     def collected(
         self, terms: Iterable[Monomial], free: frozenset[int], *, exactly: bool = False
@@ -384,17 +389,3 @@ def substituted(space: Space, term: Monomial, mapping: Mapping[int, int]) -> Mon
         coefficient = product_of(coefficient, factor)
         tensors += own
     return term._replace(coefficient=coefficient, tensors=tuple(tensors), atoms=atoms)
-
-
-def contracted(space: Space, term: Monomial) -> float:
-    """The number that a term without atoms is, summed over all its indices.
-
-    Raises:
-        PolynomialError: where that is too much work.
-    """
-    if not term.tensors:
-        return term.coefficient
-    left = space.simplified(term)
-    if left.tensors:
-        raise PolynomialError
-    return left.coefficient
