@@ -19,6 +19,7 @@ from dropcheck.claims.values import (
     format_value,
     name_problem,
     percentage_hint,
+    shortened,
 )
 from dropcheck.errors import DropcheckError, Problem, nearest
 from dropcheck.options import VERIFY_OPTIONS, accepts, as_float
@@ -252,8 +253,7 @@ def _code(value: Any) -> str:
 
 
 def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= MOST_SHOWN else text[: MOST_SHOWN - 1] + "…"
+    return shortened(repr(value), MOST_SHOWN)
 
 
 def _kind(value: object) -> str:

@@ -51,9 +51,9 @@ _UNARY: dict[type[ast.unaryop], Callable[[float], float]] = {
 }
 
 
-def shortened(text: str) -> str:
+def shortened(text: str, longest: int = LONGEST_SHOWN) -> str:
     """The text as a message quotes it, cut where it is long."""
-    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 WORDS = re.compile(r"[^\W\d]\w*")

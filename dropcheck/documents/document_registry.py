@@ -318,7 +318,12 @@ class _Builder:
             registry, problems = error.rest, [*error.problems]
         claims: dict[str, Claim] = {}
         for name, read in registry.claims.items():
-            claim = self._with_dots(replace(read, written=self.written.get(name)))
+            claim = replace(
+                read,
+                id=self.dotted.get(read.id, read.id),  # as the document gives it
+                truth=read.truth and self.dotted.get(read.truth, read.truth),
+                written=self.written.get(name),
+            )
             try:
                 for one in self._with_formula(name, claim):
                     if one.id in claims:
@@ -333,15 +338,6 @@ class _Builder:
         if problems:
             raise PartlyReadError(problems, registry)
         return registry
-
-    def _with_dots(self, claim: Claim) -> Claim:
-        """The claim by the id that the document gives it."""
-        truth = claim.truth
-        return replace(
-            claim,
-            id=self.dotted.get(claim.id, claim.id),
-            truth=truth if truth is None else self.dotted.get(truth, truth),
-        )
 
     def _with_formula(self, name: str, claim: Claim) -> Iterator[Claim]:
         """The claim with what its formula says as its statement; one more for each link of a chain.

@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from dropcheck.claims.registry import Claim, Document, Registry, Slot, Tolerance
-from dropcheck.claims.values import format_value, parameter_text
+from dropcheck.claims.values import format_value, parameter_text, shortened
 from dropcheck.errors import Problem
 from dropcheck.report import edges, numbers
 from dropcheck.report.phrases import claimed_share
@@ -267,8 +267,7 @@ def claims_table(claims: Sequence[Claim], registry: Registry, terminal: Terminal
 
 def _printed(claim: Claim) -> str:
     """The figure or formula of a document that a claim is about: several may share a sentence."""
-    text = one_line(claim.written.text) if claim.written else ""
-    return text if len(text) <= LONGEST_WRITTEN else f"{text[: LONGEST_WRITTEN - 1]}…"
+    return shortened(one_line(claim.written.text) if claim.written else "", LONGEST_WRITTEN)
 
 
 @dataclass(frozen=True, slots=True)

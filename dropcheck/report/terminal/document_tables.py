@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from dropcheck.claims.values import shortened
 from dropcheck.documents.new_figures import Left, NewFigure
 from dropcheck.report import numbers
 from dropcheck.report.terminal.layout import Fields, Row, TableCell, arrange, layout
@@ -66,7 +67,7 @@ def _left(one: Left) -> Row:
 
 
 def _short(text: str) -> str:
-    return one_line(text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…")
+    return one_line(shortened(text, LONGEST))
 
 
 # ---- what no mark speaks of ----------------------------------------------------------------------

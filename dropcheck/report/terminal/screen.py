@@ -228,17 +228,13 @@ def place(location: Location | None) -> str:
     """
     if location is None:
         return ""
-    parts = [one_line(location.file)]
-    if location.cell is not None:
-        parts.append(f"cell {location.cell.number}")
-        parts.append(f"line {location.line}")
-        if location.column is not None:
-            parts.append(f"column {location.column}")
-        return ":".join(parts)
+    cell = [] if location.cell is None else [f"cell {location.cell.number}"]
+    line, column = ("line ", "column ") if cell else ("", "")
+    parts = [one_line(location.file), *cell]
     if location.line is not None:
-        parts.append(str(location.line))
+        parts.append(f"{line}{location.line}")
         if location.column is not None:
-            parts.append(str(location.column))
+            parts.append(f"{column}{location.column}")
     return ":".join(parts)
 
 
