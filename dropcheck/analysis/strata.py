@@ -151,8 +151,7 @@ def in_stratum(draw: Value, stratum: Stratum) -> tuple[Value, list[float]]:
     power of the root mean square, or of the deviation.
     """
     law = draw.law
-    if law is None:
-        raise ValueError("the draw has no law")
+    assert law is not None
     arguments = [one.known for one in draw.inputs]
     bare = part_of(law, arguments, stratum)
     plain = dataclasses.replace(draw, law=bare)

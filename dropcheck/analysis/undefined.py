@@ -63,7 +63,7 @@ def may_be_undefined(terms: Sequence[AveragedQuantity]) -> Explanation | None:
     for value, given in asked:
         known = walk.known(value)
         if known.defined == NEVER and given is not None:
-            known = walk.under([(given, True)], value, 0)
+            known = walk.under([(given, True)], value, known, {}, 0)
         if known.defined > NEVER and not (known.number < SURE and walk.fails(walked)):
             continue
         return walk.why(value)
@@ -100,13 +100,22 @@ class Walk:
                     facts[id(one)] = self._found(one, [facts[id(v)] for v in one.inputs], {}, 0)
         return facts[id(value)]
 
-    def under(self, holds: Sequence[tuple[Value, bool]], value: Value, depth: int) -> Known:
-        """What is known of a value in those draws in which some truths hold, or do not."""
-        assumed = self._assumed(holds)
-        if not assumed or depth >= MOST_GUARDS:
-            return self.known(value)
+    def under(
+        self,
+        holds: Sequence[tuple[Value, bool]],
+        value: Value,
+        plain: Known,
+        assumed: Assumed,
+        depth: int,
+    ) -> Known:
+        """What is known of a value where some truths hold, or do not; `plain` is known anyhow."""
+        more = dict(assumed)
+        for key, fact in self._assumed(holds).items():
+            _note(more, key, fact)
+        if not more or depth >= MOST_GUARDS:
+            return plain
         whole = all(not condition.shape for condition, _ in holds)
-        return self._again(value, assumed, whole, depth)
+        return self._again(value, more, whole and not assumed, depth)
 
     def _again(self, value: Value, assumed: Assumed, whole: bool, depth: int) -> Known:
         """What is known of a value, with what is assumed of those below it.
@@ -169,12 +178,7 @@ class Walk:
         """
         known = plain
         if known.defined == NEVER:
-            more = dict(assumed)
-            for key, fact in self._assumed(holds).items():
-                more[key] = _both(more[key], fact) if key in more else fact
-            if more and depth < MOST_GUARDS:
-                whole = all(not condition.shape for condition, _ in holds)
-                known = self._again(value, more, whole and not assumed, depth)
+            known = self.under(holds, value, plain, assumed, depth)
         if not any(condition.random for condition, _ in holds):
             return known
         finite = NEVER if known.finite == GENERIC else known.finite
@@ -246,9 +250,9 @@ class Walk:
             elif function is (AND if held else OR) or function is ARRAY:
                 stack += [(one, held) for one in value.inputs]
             elif function is IS_FINITE and held:
-                _note(found, value.inputs[0], Known())
+                _note(found, id(value.inputs[0]), Known())
             elif function is IS_NAN and not held:
-                _note(found, value.inputs[0], Known(finite=NEVER))
+                _note(found, id(value.inputs[0]), Known(finite=NEVER))
             elif function.name in COMPARISONS:
                 self._compared(value, held, found)
         return found
@@ -260,7 +264,7 @@ class Walk:
                 continue
             low, high = float(other.constant.min()), float(other.constant.max())
             said = compared_with(value.operation, low, high, turned=turned, held=held)
-            _note(found, one, said)
+            _note(found, id(one), said)
 
     # ---- why ------------------------------------------------------------------------------------
 
@@ -297,8 +301,8 @@ class Walk:
         return _outside(line, *interval) * math.prod(drawn[0].shape)
 
 
-def _note(found: KnownValues, value: Value, known: Known) -> None:
-    found[id(value)] = _both(found[id(value)], known) if id(value) in found else known
+def _note(found: KnownValues, key: int, known: Known) -> None:
+    found[key] = _both(found[key], known) if key in found else known
 
 
 def _both(first: Known, second: Known) -> Known:

@@ -250,3 +250,18 @@ def test_parts_that_share_draws_are_bounded_wherever_they_lie(
     ((most, away),) = found
     assert norm_of <= most < INF
     assert spread <= away < INF
+
+
+@pytest.mark.parametrize(
+    ("model", "truth", "factor"),
+    [
+        # E exp(2 m) exp(2), given the mean m
+        ("m ~ uniform(0, 1); x ~ normal(m, 1)", math.sqrt((math.e**2 - 1) / 2 * math.e**2), 1.5),
+        # E 1 / (1 - 2 m), given the scale m
+        ("m ~ uniform(0, 0.3); x ~ exponential(m)", math.sqrt(-math.log(0.4) / 0.6), 1.3),
+    ],
+)
+def test_exponentials_of_draws_with_random_arguments(
+    model: str, truth: float, factor: float
+) -> None:
+    assert truth <= norm(lowered(model, "exp(x)"), 2) <= factor * truth

@@ -9,7 +9,7 @@ integration", section 2.7).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -70,12 +70,10 @@ class Cells:
 
     def in_part(self, share: float) -> Cells:
         """The same cells of a law within a part of its values, which has this probability."""
-        return Cells(
-            low=self.low,
-            high=self.high,
+        return replace(
+            self,
             least=self.least / share,
             most=self.most / share,
-            points=self.points,
             weights=self.weights / share,
             stray=self.stray / share,
             doubt=self.doubt / share,

@@ -122,8 +122,7 @@ class SingleDraw:
     def of(cls, draw: Value) -> SingleDraw:
         """Of what `draw_below` gives."""
         origin = law_of(draw)
-        if origin.law is None:
-            raise ValueError("the draw has no law")
+        assert origin.law is not None
         known = [argument.known for argument in origin.inputs]
         return cls(origin.law, tuple(one for one in known if one is not None))
 

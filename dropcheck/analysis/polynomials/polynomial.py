@@ -330,11 +330,8 @@ class Polynomial:
             for one in picks[1:]:
                 whole = whole * one
             result = whole.widened(at)
-        if keepdims:
-            return result
-        kept = [at for at in range(len(self.shape)) if at not in axes]
-        shape = tuple(result.shape[at] for at in kept)
-        return result._with([result.axes[at] for at in kept], shape, result.terms)
+        left, shape = result._other_axes(axes, keepdims)
+        return result._with(left, shape, result.terms)
 
 
 def mean_of_elements(quantity: Polynomial) -> Polynomial:

@@ -11,15 +11,29 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache, wraps
 from typing import Any
 
 import numpy as np
 
 from dropcheck.vocabulary.distributions.domains import LawParameter
 from dropcheck.vocabulary.distributions.moment_lists import HIGHEST_ORDER
-from dropcheck.vocabulary.distributions.remembering import remembered
 from dropcheck.vocabulary.distributions.standard import ArgumentHull, ArgumentNorm, Standard
 from dropcheck.vocabulary.shapes import Shape
+
+
+def remembered(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method that is often asked of the same numbers; of arrays it is computed each time."""
+    found = lru_cache(maxsize=4096)(method)
+
+    @wraps(method)
+    def asked(*arguments: Any) -> Any:
+        try:
+            return found(*arguments)
+        except TypeError:  # arrays are not hashed
+            return method(*arguments)
+
+    return asked
 
 
 class Values(Enum):

@@ -85,13 +85,7 @@ def _quantile_bounds(hulls: Sequence[Hull], use: Use) -> Hull:
     """The quantiles of some levels; what is no level has none."""
     *given, level = hulls
     levels = Hull(max(level.low, 0.0), min(level.high, 1.0))
-    found = _monotone(EVERYWHERE)((*given, levels), use)
-    return _moved_outward(found) if found is not EVERYWHERE else found
-
-
-def _moved_outward(hull: Hull) -> Hull:
-    give = [_ROUNDING * abs(end) for end in (hull.low, hull.high)]
-    return Hull(hull.low - give[0], hull.high + give[1])
+    return _monotone(EVERYWHERE)((*given, levels), use)
 
 
 def _density_bounds(*, logarithm: bool) -> BoundsRule:
