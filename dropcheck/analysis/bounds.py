@@ -61,7 +61,8 @@ def hull_of(value: Value, below: Sequence[Hull]) -> Hull:
             return _outward(_of_draw(value))
         plain = value.function.bounds(below, use_of(value))
         found = _outward(plain)
-        if plain.low == 0 and not (value.function.additive and _may_cancel(value, below)):
+        cancels = value.function is SUBTRACT or any(one.low < 0 for one in below)
+        if plain.low == 0 and not (value.function.additive and cancels):
             found = Hull(0.0, found.high)  # no rounding goes below 0
         more = _OF_BOTH.get(value.function)
         return found.common(more(value, _lowest)) if more else found
@@ -81,10 +82,6 @@ _OF_BOTH = {DIVIDE: quotient_hull, MULTIPLY: product_hull}
 def held_by(top: Value, bottom: Value) -> tuple[float, float] | None:
     """Numbers c and e, where the one's size is at most c times the other to the power e."""
     return shares.held_by(top, bottom, _lowest)
-
-
-def _may_cancel(value: Value, below: Sequence[Hull]) -> bool:
-    return value.function is SUBTRACT or any(one.low < 0 for one in below)
 
 
 def _lowest(value: Value) -> float:

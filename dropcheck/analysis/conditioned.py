@@ -5,7 +5,7 @@ covariance has it (Ross 2014, "A First Course in Probability", section 7.5). So 
 number of terms, and a mixture by a random index, are known where they are known for each number.
 
 What outcomes A that are nearly impossible add is left out: E |f g| [A] <= ‖f‖₄ ‖g‖₄ √P(A), by
-Hölder's inequality.
+Hölder's inequality. A condition only makes it less.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 
 from dropcheck.analysis.averaged_products import ExactMoments, Integrand, quantities
 from dropcheck.analysis.fewer_draws.exchanges import exchanged, made_of
-from dropcheck.analysis.moments.cell_means import Norm
+from dropcheck.analysis.moments.cell_means import Norm, norm_of_product
 from dropcheck.analysis.moments.linear_forms import ProductMoments
 from dropcheck.analysis.on_paper import first_off
 from dropcheck.analysis.polynomials.terms import TINY
@@ -63,7 +63,8 @@ def conditioned(
     joined = _joined(chances, found)
     if rest == 0:
         return joined
-    beyond = rest**0.25 * np.array([_size(one, norm) for one in summands])
+    sizes = [norm_of_product(list(one.centred), 4.0, norm) for one in summands]
+    beyond = rest**0.25 * np.array(sizes)
     return replace(
         joined,
         means_off=joined.means_off + beyond * rest**0.25,
@@ -111,18 +112,6 @@ def _worked_out(value: Value, inputs: tuple[Value, ...]) -> Value:
         return replace(made, constant=computed_from(made, {}), random=False)
     except KernelError:
         raise PolynomialError from None
-
-
-def _size(summand: Integrand, norm: Norm) -> float:
-    """A bound of the norm of order 4, by the inequalities of Hölder and Minkowski.
-
-    A condition only makes it less.
-    """
-    degree = sum(power for _, power in summand.factors)
-    size = 1.0
-    for value, power, centre in summand.centred:
-        size *= (norm(value, 4.0 * degree) + abs(centre)) ** power
-    return size
 
 
 def _joined(chances: Floats, found: Sequence[ExactMoments]) -> ProductMoments:

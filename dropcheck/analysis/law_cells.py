@@ -175,10 +175,6 @@ class Digits:
         found = below_numbers(values, self.number_format)
         return np.unique(found[np.isfinite(found)])
 
-    def with_size(self, size: float) -> Digits:
-        """The same of numbers that are no smaller than so much."""
-        return replace(self, magnitude=max(self.magnitude, size))
-
 
 def _of_points(
     law: Law, arguments: Sequence[Any], points: Floats, digits: Digits, tails: float
@@ -248,7 +244,9 @@ def _of_numbers(
     outside = np.array([low - away[0], high + away[1]])
     # code may make its numbers of others that are as large as the law is wide
     spread = float(np.ptp(_at_levels(law, arguments, np.array([0.25]))))
-    wide = digits.with_size(spread) if digits.number_format != DOUBLE else digits
+    wide = digits
+    if digits.number_format != DOUBLE:
+        wide = replace(digits, magnitude=max(digits.magnitude, spread))
     around, chance = _single_values(law, arguments, drawn, wide)
     every = np.unique(np.concatenate([cuts, around.ravel(), outside[np.isfinite(outside)]]))
     below, above = _functions(law, arguments, every)

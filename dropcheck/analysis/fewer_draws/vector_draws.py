@@ -90,13 +90,10 @@ def with_roots(
 ) -> Callable[[Value], Value] | None:
     """What stands for each value, normal vectors opened; None where there are none."""
     vectors = [one for one in values if one.kind == Kind.DRAW and one.law is MULTIVARIATE_NORMAL]
-    stands = {id(one): _opened(one) for one in vectors if _has_root(one)}
+    pairs = ((one, one.inputs[1]) for one in vectors)
+    one_matrix = [one for one, cov in pairs if cov.constant is not None and len(cov.shape) == 2]
+    stands = {id(one): _opened(one) for one in one_matrix}
     return exchanged(values, stands) if stands else None
-
-
-def _has_root(value: Value) -> bool:
-    covariances = value.inputs[1]
-    return covariances.constant is not None and len(covariances.shape) == 2
 
 
 def _opened(value: Value) -> Value:

@@ -80,15 +80,23 @@ class SingleDrawIntegrand:
         return fixed(1.0, cells) if product is None else product
 
     def norm(self, order: float, norm: Norm) -> float:
-        """A bound of its norm of an order, by Hölder's and Minkowski's inequalities."""
-        total = math.fsum(self.powers)
-        found = 1.0
-        for value, power, centre in zip(self.steps.values, self.powers, self.centres, strict=True):
-            try:
-                found *= (norm(value, order * total) + abs(centre)) ** power
-            except OverflowError:
-                return math.inf
-        return found
+        """A bound of its norm of an order."""
+        factors = zip(self.steps.values, self.powers, self.centres, strict=True)
+        return norm_of_product(list(factors), order, norm)
+
+
+def norm_of_product(
+    factors: Sequence[tuple[Value, float, float]], order: float, norm: Norm
+) -> float:
+    """A bound of the norm of Π |x - c|^k, given x, k, c, by Hölder's and Minkowski's inequality."""
+    total = math.fsum(power for _, power, _ in factors)
+    found = 1.0
+    for value, power, centre in factors:
+        try:
+            found *= (norm(value, order * total) + abs(centre)) ** power
+        except OverflowError:
+            return math.inf
+    return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,7 +130,8 @@ def _drawn(table: Outcomes, value: Value, most: int) -> Outcomes | None:
             points.append(found)
         counts = np.array([len(one[0]) for one in points])[places.ravel()]
         total = int(counts.sum())
-        if total > most or total * max(1, _held_numbers(table)) > MOST_NUMBERS:
+        numbers = sum(math.prod(array.shape[:-1]) for array in table.held.values())
+        if total > most or total * max(1, numbers) > MOST_NUMBERS:
             return None
         origin = np.repeat(np.arange(len(counts)), counts)
         drawn = np.concatenate([points[place][0] for place in places.ravel()])
@@ -144,10 +145,6 @@ def _drawn(table: Outcomes, value: Value, most: int) -> Outcomes | None:
     array = np.stack(own).reshape(*value.shape, -1)
     table.held[id(value)] = array != 0 if value.binary else array
     return table
-
-
-def _held_numbers(table: Outcomes) -> int:
-    return sum(math.prod(array.shape[:-1]) for array in table.held.values())
 
 
 def _argument(table: Outcomes, argument: Value, drawn: Value, element: int) -> Array | None:

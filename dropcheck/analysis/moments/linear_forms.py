@@ -339,7 +339,8 @@ def _form(
             raise PolynomialError
         shares, shift = _shares(one)
         if one.kind == Kind.DRAW or not shares:
-            if one.kind != Kind.DRAW and not _is_of_one_draw(one):
+            drawn = one if one.kind == Kind.DRAW else draw_below(one)
+            if drawn is None or drawn.kind != Kind.DRAW:  # or an element of others
                 raise PolynomialError
             draws.setdefault(id(one), one)
             own[id(one)] = factor
@@ -349,12 +350,6 @@ def _form(
         parts.append(rounded(factor * rounded(shift)))
     parts += [rounded(factor * known.of(draws[key])[1]) for key, factor in own.items()]
     return LinearForm(summed(parts), own)
-
-
-def _is_of_one_draw(value: Value) -> bool:
-    """Whether a value is a function of a draw of one number, which is no element of others."""
-    draw = draw_below(value)
-    return draw is not None and draw.kind == Kind.DRAW
 
 
 def _shares(value: Value) -> tuple[WeightedValues, float]:

@@ -220,15 +220,14 @@ def made(
 
 def _unknown(found: Affine, known: Truths) -> Affine:
     """The same, and everything where it is not known."""
-    infinite = np.full_like(found.low, np.inf)
-    return Affine(
+    return replace(
+        found,
         value=np.where(known, found.value, 0.0),
         slopes=np.where(known, found.slopes, 0.0),
-        below=np.where(known, found.below, -infinite),
-        above=np.where(known, found.above, infinite),
-        low=np.where(known, found.low, -infinite),
-        high=np.where(known, found.high, infinite),
-        box=found.box,
+        below=np.where(known, found.below, -np.inf),
+        above=np.where(known, found.above, np.inf),
+        low=np.where(known, found.low, -np.inf),
+        high=np.where(known, found.high, np.inf),
     )
 
 

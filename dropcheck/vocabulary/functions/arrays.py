@@ -246,8 +246,8 @@ ARRAY = entry(
 )  # fmt: skip
 SUBSCRIPT = entry(
     "subscript", lambda x, index: x[tuple(index)], "elements by fixed indices, from 0", picking,
-    growth.same_size(elements.Moved(_axes_of_index)), parameters=(*X, option("index")), cost=cheap,
-    view=True, picks=True, moves=True, rearranges=True,
+    growth.same_size(elements.Rearranged(_axes_of_index)), parameters=(*X, option("index")),
+    cost=cheap, view=True, picks=True, moves=True, rearranges=True,
     shape=lambda shapes, options: subscript(shapes[0], options["index"]), written="x[i]",
     polynomial=linear_maps.subscript,
     defined=defined_where.REARRANGED,
@@ -255,7 +255,7 @@ SUBSCRIPT = entry(
 
 ELEMENTS = entry(
     "elements", _elements, "elements by several fixed indices", picking,
-    growth.same_size(elements.Moved(_axes_of_elements)),
+    growth.same_size(elements.Rearranged(_axes_of_elements)),
     parameters=(*X, option("axis"), option("places")), cost=cheap, picks=True, moves=True,
     rearranges=True, shape=_shape_of_elements, written="x[[i, j]]", polynomial=linear_maps.chosen,
     defined=defined_where.REARRANGED,

@@ -256,7 +256,7 @@ MATMUL = entry(
 TRANSPOSE = entry(
     ".T", lambda x: np.swapaxes(x, -3, -2), "the last two axes change places",
     hulls.picking,
-    growth.same_size(elements.Moved(
+    growth.same_size(elements.Rearranged(
         lambda shape, _options: came(transpose(tuple(range(len(shape)))))
     )),
     shape=lambda shapes, _options: transpose(*shapes), view=True, moves=True, rearranges=True,

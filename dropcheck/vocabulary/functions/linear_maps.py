@@ -189,20 +189,15 @@ def kron(a: Algebraic, b: Algebraic) -> Any:
 # ---- zeros between ------------------------------------------------------------------------------
 
 
-def lower_triangle(x: Algebraic, *, k: float = 0) -> Any:
-    """0 above the k-th diagonal."""
-    return x * np.tril(_ones(x), whole(k, "k"))
+def masked(kernel: Kernel) -> PolynomialRule:
+    """What puts 0 in places that are fixed, by what a kernel makes of ones there."""
 
+    def rule(x: Algebraic, **options: Any) -> Any:
+        if max(x.shape[-2:]) > LARGEST_SIDE:
+            raise PolynomialError
+        return x * kernel(np.ones((*x.shape[-2:], 1)), **options)[..., 0]
 
-def upper_triangle(x: Algebraic, *, k: float = 0) -> Any:
-    """0 below the k-th diagonal."""
-    return x * np.triu(_ones(x), whole(k, "k"))
-
-
-def _ones(x: Algebraic) -> Any:
-    if max(x.shape[-2:]) > LARGEST_SIDE:
-        raise PolynomialError
-    return np.ones(x.shape[-2:])
+    return rule
 
 
 def diagonal(x: Algebraic, *, k: float = 0) -> Any:

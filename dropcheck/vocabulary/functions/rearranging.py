@@ -173,7 +173,7 @@ def _picked(name: str, kernel: Kernel, summary: str, majorant: Majorant, **more:
 RESHAPE = entry(
     "reshape", lambda x, *, shape: x.reshape(*reshaped(x.shape[:-1], shape), x.shape[-1]),
     "the elements in their order, in another shape; −1 stands for what is left over",
-    picking, growth.same_size(elements.Moved(_reshaped_axes)),
+    picking, growth.same_size(elements.Rearranged(_reshaped_axes)),
     parameters=(*X, option("shape")), polynomial=linear_maps.reshape, **_MOVED,
     shape=lambda shapes, options: reshaped(shapes[0], options["shape"]),
 )  # fmt: skip
@@ -183,17 +183,18 @@ ARRAYS = (
     entry("transpose",
           lambda x, *, axes=None: x.transpose(*permutation(axes, x.shape[:-1]), x.ndim - 1),
           "the axes in the order given, or in reverse order",
-          picking, growth.same_size(elements.Moved(
+          picking, growth.same_size(elements.Rearranged(
               lambda shape, options: came(permutation(options.get("axes"), shape)))),
           parameters=(*X, Parameter("axes", option=True, required=False)), shape=_transpose_shape,
           polynomial=linear_maps.transpose, view=True, aliases=("permute",), **_MOVED),
     _picked("flip", lambda x, *, axis=None: np.flip(x, axes_of(x, axis)), "in reverse order",
-            elements.Moved(_same_axes), parameters=(*X, AXIS), shape=along(several=True),
+            elements.Rearranged(_same_axes), parameters=(*X, AXIS), shape=along(several=True),
             view=True, aliases=("reverse", "rev")),
     _picked("roll",
             lambda x, *, shift, axis=None: np.roll(x, whole(shift, "shift"), axes_of(x, axis)[0]),
             "shift places further on, and from the end back to the start",
-            elements.Moved(_same_axes), parameters=(*X, option("shift"), AXIS), shape=_roll_shape),
+            elements.Rearranged(_same_axes), parameters=(*X, option("shift"), AXIS),
+            shape=_roll_shape),
     _picked("repeat", lambda x, *, n, axis=None: np.repeat(x, count(n, "n"), axes_of(x, axis)[0]),
             "each element n times, one after another", elements.Rearranged(),
             parameters=(*X, option("n"), AXIS), shape=_repeat_shape,
@@ -204,10 +205,10 @@ ARRAYS = (
           shape=_tile_shape, polynomial=linear_maps.tile, **_MOVED),
     entry("tril", _triangle(np.tril), "0 above the k-th diagonal", hulls.picking_or_zero,
           growth.Growth(elements.WithGaps()), parameters=(*X, _K), shape=_triangle_shape,
-          polynomial=linear_maps.lower_triangle, by_place=True, **_GAPS),
+          polynomial=linear_maps.masked(_triangle(np.tril)), by_place=True, **_GAPS),
     entry("triu", _triangle(np.triu), "0 below the k-th diagonal", hulls.picking_or_zero,
           growth.Growth(elements.WithGaps()), parameters=(*X, _K), shape=_triangle_shape,
-          polynomial=linear_maps.upper_triangle, by_place=True, **_GAPS),
+          polynomial=linear_maps.masked(_triangle(np.triu)), by_place=True, **_GAPS),
     entry("diag", _diag, "the matrix with this k-th diagonal, or a matrix's; above the main one "
           "k is positive", hulls.picking_or_zero, growth.Growth(elements.Rearranged(gaps=True)),
           parameters=(*X, _K), shape=_diag_shape, polynomial=linear_maps.diagonal,

@@ -15,14 +15,24 @@ from dropcheck.vocabulary.majorants.sums import NormBound, inverse_of_sum, of_la
 from dropcheck.vocabulary.majorants.sums_of_squares import inverse_of_squares
 from dropcheck.vocabulary.shapes import Options, Shape
 
+AxesRule = Callable[[Shape, Options], Sequence[Came | None]]
+"""Where each axis of a result comes from, by the shape of the argument and the options."""
+
 # ---- the largest, the middle, in order ----------------------------------------------------------
 
 
 class Rearranged(Majorant):
-    """The same elements in another place; `gaps`: with 0 between them."""
+    """The same elements in another place; `gaps`: with 0 between them.
 
-    def __init__(self, gaps: bool = False) -> None:
-        self._gaps = gaps
+    `axes` says from which axes the axes came, where that is known.
+    """
+
+    def __init__(self, axes: AxesRule | None = None, *, gaps: bool = False) -> None:
+        self._axes, self._gaps = axes, gaps
+
+    def kept_axes(self, shape: Shape, options: Options) -> Sequence[Came | None]:
+        """As it is known."""
+        return () if self._axes is None else self._axes(shape, options)
 
     def norm(self, use: Applied, p: float) -> float:
         """The largest."""
@@ -47,31 +57,15 @@ class Rearranged(Majorant):
         return union([found, ZERO]) if self._gaps else found
 
 
-class Moved(Rearranged):
-    """The elements in another place, where it is known from which axes the axes came."""
-
-    def __init__(self, axes: Callable[[Shape, Options], Sequence[Came | None]]) -> None:
-        super().__init__()
-        self._axes = axes
-
-    def kept_axes(self, shape: Shape, options: Options) -> Sequence[Came | None]:
-        """As it is known."""
-        return self._axes(shape, options)
-
-
 class WithGaps(Rearranged):
     """Some elements in their places, and 0 in the others: a product with a fixed mask."""
 
     def __init__(self) -> None:
-        super().__init__(gaps=True)
+        super().__init__(lambda shape, _options: came(range(len(shape))), gaps=True)
 
     def linear_in(self, use: Applied) -> Sequence[int]:
         """The one argument."""
         return (0,)
-
-    def kept_axes(self, shape: Shape, options: Options) -> Sequence[Came | None]:
-        """All axes."""
-        return came(range(len(shape)))
 
 
 class TakenAt(Majorant):

@@ -12,7 +12,8 @@ units in which M is 1.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -57,10 +58,9 @@ def inverse_of_squares(weights: Sequence[float], r: float) -> float:
     if not (least > 0 and 0 < r < count / 2):
         return INF
     unit = max(weights)
+    different = Counter(one / unit for one in weights)
     if count > MOST_WEIGHTS:
-        different = {least / unit: count}
-    else:
-        different = _counted([one / unit for one in weights])
+        different = Counter({least / unit: count})
     steps = round(_FINENESS * math.log2(_HIGHEST / _LOWEST))
     grid = _LOWEST * 2.0 ** (np.arange(steps + 1) / _FINENESS)  # λ times the largest weight
     logs = np.zeros_like(grid)
@@ -79,14 +79,7 @@ def inverse_of_squares(weights: Sequence[float], r: float) -> float:
     return float(found) if math.isfinite(found) else INF
 
 
-def _counted(weights: Sequence[float]) -> dict[float, int]:
-    found: dict[float, int] = {}
-    for weight in weights:
-        found[weight] = found.get(weight, 0) + 1
-    return found
-
-
-def _of_tail(weights: dict[float, int], highest: float) -> float:
+def _of_tail(weights: Mapping[float, int], highest: float) -> float:
     """The logarithm of the product at the end of the grid, with 1 for erf."""
     return math.fsum(
         times * 0.5 * math.log(math.pi / (highest * weight)) for weight, times in weights.items()
