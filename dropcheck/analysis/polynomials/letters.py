@@ -14,6 +14,7 @@ import numpy as np
 
 from dropcheck.analysis.moments.cell_means import Norm
 from dropcheck.analysis.moments.draw_steps import Steps, draw_below
+from dropcheck.analysis.moments.law_bounds import fixed_arguments
 from dropcheck.analysis.moments.single_draw import MOST_INTEGRALS, Found, KnownMeans
 from dropcheck.analysis.on_paper import alike
 from dropcheck.analysis.polynomials.expectation import Carried, MomentSource, drawn_in, expected
@@ -27,7 +28,7 @@ from dropcheck.analysis.polynomials.sources import (
 from dropcheck.analysis.polynomials.term_space import MOST_WORK, Space, substituted
 from dropcheck.analysis.polynomials.terms import Atom, Monomial, fixed_index
 from dropcheck.language.drawn_from import Sources
-from dropcheck.language.graph import Kind, Value, number
+from dropcheck.language.graph import Kind, Value
 from dropcheck.vocabulary.distributions.distribution import Values
 from dropcheck.vocabulary.function import Function, PolynomialRule
 from dropcheck.vocabulary.functions.algebra import PolynomialError
@@ -45,15 +46,6 @@ def lettered(space: Space, shape: Shape, draw: int, function: int = ITSELF) -> P
     indices = tuple(fixed_index(0) if label is None else label for label in axes)
     term = Monomial(1.0, 1.0, (), (Atom(draw, 0, ((function, 1),), indices),))
     return Polynomial(space, shape, axes, [term])
-
-
-def _fixed(value: Value) -> Any:
-    """A fixed quantity as a number or an array, without an axis of draws.
-
-    Raises:
-        PolynomialError: of one that is not known.
-    """
-    return _number_or_array(None if value.constant is None else number(value.constant)[..., 0])
 
 
 def _number_or_array(array: Any) -> Any:
@@ -164,8 +156,8 @@ class Centred:
         law = value.law
         if law is None or law.own_axes is not None:
             raise PolynomialError
-        if not any(argument.random for argument in value.inputs):
-            arguments = [_fixed(argument) for argument in value.inputs]
+        arguments = fixed_arguments(value)
+        if arguments is not None:
             return self._elements(value, law, arguments)
         given = [self.reading.polynomial(argument) for argument in value.inputs]
         try:

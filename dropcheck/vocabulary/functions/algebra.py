@@ -187,11 +187,6 @@ LARGEST_SIDE = 1000  # of a fixed matrix that is made for a linear map
 # ---- with sizes ---------------------------------------------------------------------------------
 
 
-def size(x: Algebraic) -> Any:
-    """|x|."""
-    return x.magnitude()
-
-
 def larger(a: Algebraic, *more: Algebraic) -> Any:
     """(a + b + |a - b|) / 2, of all in turn."""
     for b in more:
@@ -209,11 +204,6 @@ def smaller(a: Algebraic, *more: Algebraic) -> Any:
 def positive_part(x: Algebraic) -> Any:
     """(x + |x|) / 2."""
     return (x + x.magnitude()) * 0.5
-
-
-def held_between(x: Algebraic, low: Algebraic, high: Algebraic) -> Any:
-    """The larger of x and low, and no larger than high."""
-    return smaller(larger(x, low), high)
 
 
 def bent(x: Algebraic, slope: Algebraic) -> Any:
@@ -268,16 +258,3 @@ def near(a: Algebraic, b: Algebraic, *, rtol: float = 0.0, atol: float = 0.0) ->
     if not difference.vanishes or max(rtol, atol) < LEAST_TOLERANCE:
         raise PolynomialError
     return difference * 0.0 + 1.0
-
-
-# ---- squares of what is no polynomial -----------------------------------------------------------
-
-
-def itself(x: Algebraic) -> Any:
-    """The square of a square root."""
-    return x
-
-
-def squared(x: Algebraic) -> Any:
-    """The square of a size."""
-    return x * x

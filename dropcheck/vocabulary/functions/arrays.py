@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -241,7 +242,7 @@ def _full_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
 ARRAY = entry(
     "array", _array, "an array with a new first axis", picking, REARRANGED, parameters=(MORE,),
     shape=lambda shapes, _options: array_of(shapes), carries_size=True, moves=True, joins=True,
-    written="[a, b, c]", polynomial=linear_maps.array,
+    written="[a, b, c]", polynomial=partial(linear_maps.stack, axis=0),
     defined=defined_where.REARRANGED,
 )  # fmt: skip
 SUBSCRIPT = entry(
@@ -317,7 +318,8 @@ FIXED = (
           lambda v, *, shape: np.broadcast_to(v, (*as_sizes(shape), v.shape[-1])).copy(),
           "all v, of the shape given: full([2, 3], v)", unknown,
           growth.Growth(elements.Rearranged()), parameters=(option("shape"), *values("v")),
-          shape=_full_shape, polynomial=linear_maps.full,
+          shape=_full_shape,
+          polynomial=lambda v, *, shape: v * np.broadcast_to(1.0, as_sizes(shape)),
           defined=defined_where.REARRANGED),
     entry("eye", lambda *, n: np.eye(count(n, "n"))[:, :, None], "identity matrix of n rows",
           unknown, BY_HULL, parameters=(option("n"),),

@@ -135,7 +135,7 @@ ROUND = entry(
 )  # fmt: skip
 SQRT = entry(
     "sqrt", np.sqrt, "square root", rising, growth.root(2),
-    carries_size=True, latex=(r"\sqrt{", "}"), ranges=slopes.SQRT, square=algebra.itself,
+    carries_size=True, latex=(r"\sqrt{", "}"), ranges=slopes.SQRT, square=lambda x: x,
     degree=scaling(1 / 2),
     defined=defined_where.ROOT,
 )  # fmt: skip
@@ -144,8 +144,8 @@ ABS = entry(
     "abs", np.absolute, "size without the sign", hulls.magnitude,
     growth.same_size(powers.AbsoluteValue(1.0)),
     carries_size=True, latex=(r"\lvert ", r" \rvert"), aliases=("absolute", "fabs"),
-    ranges=pieces.absolute, square=algebra.squared, with_sizes=algebra.size, degree=LINEAR,
-    defined=defined_where.SIZE,
+    ranges=pieces.absolute, square=lambda x: x * x, with_sizes=lambda x: x.magnitude(),
+    degree=LINEAR, defined=defined_where.SIZE,
 )  # fmt: skip
 
 EXP = entry(
@@ -233,7 +233,7 @@ NUMBERS = (
     entry("clip", lambda x, low, high: np.minimum(np.maximum(x, low), high),
           "x held between low and high", hulls.clipped, growth.PICKED,
           parameters=values("x low high"), aliases=("clamp",), ranges=pieces.clip,
-          with_sizes=algebra.held_between,
+          with_sizes=lambda x, low, high: algebra.smaller(algebra.larger(x, low), high),
           defined=defined_where.PICKED),
     MINIMUM,
     entry("maximum", lambda *x: reduce(np.maximum, x), "the larger, by element", hulls.largest,

@@ -260,7 +260,8 @@ TRANSPOSE = entry(
         lambda shape, _options: came(transpose(tuple(range(len(shape)))))
     )),
     shape=lambda shapes, _options: transpose(*shapes), view=True, moves=True, rearranges=True,
-    written="A.T", aliases=("swapaxes", "matrix_transpose"), polynomial=linear_maps.swapped,
+    written="A.T", aliases=("swapaxes", "matrix_transpose"),
+    polynomial=lambda x: x.permuted(transpose(tuple(range(len(x.shape))))),
     defined=defined_where.REARRANGED,
 )  # fmt: skip
 

@@ -20,8 +20,6 @@ from dropcheck.vocabulary.shapes import (
     Shape,
     normalise_axes,
     normalise_axis,
-    permutation,
-    reshaped,
     sizes,
     whole,
 )
@@ -127,22 +125,6 @@ def tile(x: Algebraic, *, n: Any) -> Any:
 # ---- shapes -------------------------------------------------------------------------------------
 
 
-def transpose(x: Algebraic, *, axes: Any = None) -> Any:
-    """The axes in the order given."""
-    return x.permuted(permutation(axes, x.shape))
-
-
-def swapped(x: Algebraic) -> Any:
-    """The last two axes in the other order."""
-    *first, one, two = range(len(x.shape))
-    return x.permuted((*first, two, one))
-
-
-def reshape(x: Algebraic, *, shape: Any) -> Any:
-    """In another shape."""
-    return x.reshaped(reshaped(x.shape, shape))
-
-
 def regrouped(shape: Shape, new: Shape) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     """The axes of a shape and of another one of as many elements, in groups of equal products.
 
@@ -235,13 +217,3 @@ def stack(*parts: Algebraic, axis: float = -1) -> Any:
     length = len(parts)
     placed = [_placed(part.widened(at), at, length, place) for place, part in enumerate(parts)]
     return reduce(add, placed)
-
-
-def array(*parts: Algebraic) -> Any:
-    """Behind a new first axis."""
-    return stack(*parts, axis=0)
-
-
-def full(v: Algebraic, *, shape: Any) -> Any:
-    """The quantity stretched to a shape."""
-    return v * np.broadcast_to(1.0, sizes(shape))

@@ -174,7 +174,8 @@ RESHAPE = entry(
     "reshape", lambda x, *, shape: x.reshape(*reshaped(x.shape[:-1], shape), x.shape[-1]),
     "the elements in their order, in another shape; −1 stands for what is left over",
     picking, growth.same_size(elements.Rearranged(_reshaped_axes)),
-    parameters=(*X, option("shape")), polynomial=linear_maps.reshape, **_MOVED,
+    parameters=(*X, option("shape")), **_MOVED,
+    polynomial=lambda x, *, shape: x.reshaped(reshaped(x.shape, shape)),
     shape=lambda shapes, options: reshaped(shapes[0], options["shape"]),
 )  # fmt: skip
 
@@ -186,7 +187,8 @@ ARRAYS = (
           picking, growth.same_size(elements.Rearranged(
               lambda shape, options: came(permutation(options.get("axes"), shape)))),
           parameters=(*X, Parameter("axes", option=True, required=False)), shape=_transpose_shape,
-          polynomial=linear_maps.transpose, view=True, aliases=("permute",), **_MOVED),
+          polynomial=lambda x, *, axes=None: x.permuted(permutation(axes, x.shape)),
+          view=True, aliases=("permute",), **_MOVED),
     _picked("flip", lambda x, *, axis=None: np.flip(x, axes_of(x, axis)), "in reverse order",
             elements.Rearranged(_same_axes), parameters=(*X, AXIS), shape=along(several=True),
             view=True, aliases=("reverse", "rev")),
