@@ -56,7 +56,8 @@ def sample_cells(values: Floats, magnitude: float, number_format: str = DOUBLE) 
     starts = np.concatenate([[True], np.diff(at) > away[1:] / 2])
     first = np.flatnonzero(starts)
     sizes = np.diff(first, append=len(ordered))
-    frequent = _frequent(sizes)
+    several = np.flatnonzero(sizes > 1)  # values that came more than once: the most frequent
+    frequent = np.sort(several[np.argsort(-sizes[several], kind="stable")][:MOST_REPEATED])
     frequent = frequent[_apart(at[first[frequent]], away[first[frequent]])]
     repeated, margin = at[first[frequent]], away[first[frequent]]
     rest = np.ones(len(first), dtype=bool)
@@ -104,12 +105,6 @@ def _single(ordered: Floats, magnitude: float, number_format: str) -> tuple[Floa
     step = np.exp2(np.frexp(ordered)[1] - float(DIGITS))
     wide = (step > 2 * away) & (ordered != 0)
     return np.where(wide, np.rint(ordered / step) * step, ordered), np.where(wide, step / 2, away)
-
-
-def _frequent(sizes: Indices) -> Indices:
-    """Which values came more than once: the most frequent of them."""
-    several = np.flatnonzero(sizes > 1)
-    return np.sort(several[np.argsort(-sizes[several], kind="stable")][:MOST_REPEATED])
 
 
 def _apart(values: Floats, margin: Floats) -> Truths:

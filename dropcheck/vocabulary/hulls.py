@@ -67,6 +67,11 @@ class Use:
     inputs: tuple[Shape, ...]
     same: bool = False
 
+    @property
+    def count(self) -> float:
+        """Elements of the first argument for each of the result."""
+        return math.prod(self.inputs[0]) / max(math.prod(self.shape), 1)
+
 
 BoundsRule = Callable[[Sequence[Hull], Use], Hull]
 """The hull of a result, from those of the arguments and the shapes of this use."""
@@ -205,12 +210,12 @@ def entropy(hulls: Sequence[Hull], use: Use) -> Hull:
 
 def place(_hulls: Sequence[Hull], use: Use) -> Hull:
     """A place along the axis that is gone over, from 0."""
-    return Hull(0.0, math.prod(use.inputs[0]) / max(math.prod(use.shape), 1) - 1.0)
+    return Hull(0.0, use.count - 1.0)
 
 
 def total(hulls: Sequence[Hull], use: Use) -> Hull:
     """The hull of a sum over some axes."""
-    return hulls[0].scaled(math.prod(use.inputs[0]) / max(math.prod(use.shape), 1))
+    return hulls[0].scaled(use.count)
 
 
 def spread_of_elements(hulls: Sequence[Hull], use: Use) -> Hull:
@@ -218,10 +223,9 @@ def spread_of_elements(hulls: Sequence[Hull], use: Use) -> Hull:
 
     They are at most n width² / 4 together (Popoviciu 1935).
     """
-    elements = math.prod(use.inputs[0]) / max(math.prod(use.shape), 1)
     ddof = use.kernel.keywords.get("ddof", 0.0) if isinstance(use.kernel, partial) else 0.0
-    left = elements - float(ddof)
-    return Hull(0.0, elements / left * hulls[0].width ** 2 / 4) if left > 0 else EVERYWHERE
+    left = use.count - float(ddof)
+    return Hull(0.0, use.count / left * hulls[0].width ** 2 / 4) if left > 0 else EVERYWHERE
 
 
 def root_of_spread(hulls: Sequence[Hull], use: Use) -> Hull:
@@ -236,7 +240,7 @@ def running_total(hulls: Sequence[Hull], use: Use) -> Hull:
 
 def total_product(hulls: Sequence[Hull], use: Use) -> Hull:
     """The hull of a product over some axes."""
-    return _multiplied(hulls[0], math.prod(use.inputs[0]) // max(math.prod(use.shape), 1))
+    return _multiplied(hulls[0], int(use.count))
 
 
 def running_product(hulls: Sequence[Hull], use: Use) -> Hull:

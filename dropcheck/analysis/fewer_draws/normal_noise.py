@@ -186,7 +186,9 @@ class _Slope:
                     point = size * generator.standard_normal(one.shape)
                     held[id(one)] = np.repeat(point[..., np.newaxis], count, axis=-1)
                 elif one.kind == Kind.DRAW:
-                    mean, spread = (np.broadcast_to(a, one.shape) for a in _fixed(one))
+                    mean, spread = (
+                        np.broadcast_to(a, one.shape) for a in fixed_arguments(one) or ()
+                    )
                     moved = np.repeat(mean[..., np.newaxis], count, axis=-1)
                     length = math.prod(one.shape)
                     moved.reshape(length, count)[:, at : at + length] += size * np.eye(length)
@@ -198,12 +200,6 @@ class _Slope:
             slopes = (found[1:] - found[0]) * np.concatenate(spreads)
             first = {key: array[..., 0] for key, array in held.items()}
             yield first, first[id(self._divisor)], found[0], np.square(slopes).sum()
-
-
-def _fixed(draw: Value) -> Sequence[Floats]:
-    found = fixed_arguments(draw)
-    assert found is not None
-    return [np.asarray(one, dtype=np.float64) for one in found]
 
 
 def _multiple(shares: Sequence[tuple[Floats, Floats]]) -> float | None:

@@ -107,7 +107,7 @@ class Polynomial:
         for mine, label in zip(own, theirs, strict=True):
             if label is not None:
                 # fresh where this one has it on another axis: both may be one quantity, seen twice
-                kept = self.space.label_like(label) if label in self.free else label
+                kept = self.space.label(self.space.sizes[label]) if label in self.free else label
                 mapping[label] = mine if mine is not None else kept
                 axes.append(mapping[label])
             else:

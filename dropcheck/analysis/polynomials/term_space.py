@@ -82,10 +82,6 @@ class Space:
         self.sizes.append(size)
         return len(self.sizes) - 1
 
-    def label_like(self, label: int) -> int:
-        """A new index with the same range."""
-        return self.label(self.sizes[label])
-
     def numbered(self, size: int, ordinal: int) -> int:
         """The summed index of this range and number, one for all terms."""
         if ordinal >= 2 * MOST_INDICES:
