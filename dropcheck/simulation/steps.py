@@ -125,8 +125,9 @@ class LawDraw:
     def twice(self, arguments: list[Array], others: list[Array]) -> tuple[Array, Array]:
         """The draws, and those of other arguments from the same random numbers.
 
-        Where these are used up otherwise, as where a mode is at a whole number, all draws after it
-        are others: those of arguments that are hardly moved are then the draws as they are.
+        Those of arguments that are hardly moved are the draws as they are if the law is discrete,
+        where nearly all may be the same, though binomial numbers of 1/2 and of a little more need
+        not be; and if the random numbers are used up otherwise, so that all after them are others.
         """
         stream = self.generator.bit_generator
         before = stream.state
@@ -137,7 +138,8 @@ class LawDraw:
             apart = repr(stream.state) != repr(after)
             pairs = zip(arguments, others, strict=True)
             hardly = all(np.allclose(a, b, HARDLY, TINY, equal_nan=True) for a, b in pairs)
-            return found, found if apart and hardly else other
+            discrete = self.step.value.law is not None and self.step.value.law.discrete
+            return found, found if hardly and (apart or discrete) else other
         except DropcheckError:
             return found, found
         finally:

@@ -47,6 +47,8 @@ KEPT = [
     # draws whose argument is off use up as many random numbers
     ("n ~ poisson(1000);y ~ multinomial(n, [1/8, 3/8, 1/2])", "E(y[1]) == 375"),
     ("r ~ gamma(0.001, 1000);n ~ poisson(r)", "P(n == 0) == 0.993116"),
+    # binomial numbers of a half, and of a little more, are counted from the other end
+    ("a ~ binomial(100, 0.5);b ~ binomial(100, a / 100);c ~ binomial(100, b / 100)", "E(c) == 50"),
 ]
 WITHIN = "within: 0.01"
 
