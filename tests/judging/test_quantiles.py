@@ -96,6 +96,10 @@ def test_false_claims_are_refuted(claim: str) -> None:
 # ---- where the level is passed between two values ------------------------------------------------
 
 
+def test_a_level_that_is_tiny_is_judged() -> None:
+    assert judged("x ~ normal(0, 1)", "Quantile(x, 1e-300) == 0").verdict is REFUTED
+
+
 @pytest.mark.parametrize("claimed", ["0", "-1", "1", "0.5"])
 def test_every_number_between_is_a_median_of_a_coin(claimed: str) -> None:
     found = judged(COIN, f"Median(x) == {claimed}")

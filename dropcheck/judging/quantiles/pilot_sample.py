@@ -297,9 +297,10 @@ def draws_for(
         margin = min(above, under)
         if not margin > 0:
             return ENDLESS
-        tails = math.log(2 / alpha) / -math.log(max(level, 1 - level))
+        tails = math.log(2 / alpha) / -math.log1p(-min(level, 1 - level))
         kept = len(values) / pilot.sample.drawn  # where a condition holds
-        needed = max(needed, max(quantile**2 * level * (1 - level) / margin**2, 1.2 * tails) / kept)
+        spread = quantile**2 * (level / margin) * ((1 - level) / margin)
+        needed = max(needed, max(spread, 1.2 * tails) / kept)
     return int(min(needed, ENDLESS))
 
 
