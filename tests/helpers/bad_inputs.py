@@ -157,6 +157,9 @@ CLAIMS: dict[str, Bad] = {
     "1e300 trials": Bad(
         one_claim("x ~ multinomial(1e300, [0.5, 0.5])", "E(x) == 0"), 6, 23, "n must satisfy", ""
     ),
+    "an angle of too few digits": Bad(
+        one_claim("x ~ von_mises(1e300, 2)", "E(x) == 0"), 6, 21, "mu must satisfy -1e+06 < mu", ""
+    ),
     "a law that is none": Bad(
         one_claim("x ~ law", "E(x) == 0", '    parameters: {law: "nrmal(0, 1)"}\n'),
         7,

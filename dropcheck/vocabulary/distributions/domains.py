@@ -56,6 +56,7 @@ PROBABILITIES = Domain(0.0, 1.0, low_open=False, high_open=False)
 POSITIVE_PROBABILITY = Domain(0.0, 1.0, high_open=False)
 NOT_NEGATIVE = Domain(0.0, low_open=False)
 POSITIVE = Domain(0.0)
+ANGLE = Domain(-1e6, 1e6)  # of a larger one float64 has too few digits within a turn
 WHOLE = Domain(-LARGEST_COUNT, LARGEST_COUNT, low_open=False, high_open=False, whole=True)
 COUNT = Domain(0.0, LARGEST_COUNT, low_open=False, high_open=False, whole=True)
 

@@ -15,6 +15,7 @@ import numpy as np
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.distributions.distribution import Values
 from dropcheck.vocabulary.distributions.domains import (
+    ANGLE,
     FINITE,
     HIGH,
     LOW,
@@ -337,7 +338,7 @@ def _von_mises_quantile(u: Any, mu: Any, kappa: Any) -> Any:
 VON_MISES = bounded(
     name="von_mises",
     summary="angle in (-pi, pi) about mu, the more concentrated the larger kappa; 0 is uniform",
-    parameters=(LawParameter("mu", FINITE), LawParameter("kappa", NOT_NEGATIVE)),
+    parameters=(LawParameter("mu", ANGLE), LawParameter("kappa", NOT_NEGATIVE)),
     ends=(-math.pi, math.pi),
     # about another angle it rises again beyond the opposite one
     mode=lambda mu, _kappa: np.where(mu == 0, 0.0, np.nan),
