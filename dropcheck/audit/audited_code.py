@@ -129,6 +129,7 @@ IMPLEMENTATIONS = (
         {
             **dict.fromkeys(("dropout.mean", "shared.mean"), "3 resolutions"),
             **dict.fromkeys(("dropout.values", "dropout.evaluation"), "6% of the scale"),
+            "shared.always": "numbers up to 4.24",
         },
     ),
     Audited(
