@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
+
+from dropcheck.records import record
 
 MOST_PROBLEMS = 1_000  # a file with more is not a claims file, and listing all takes minutes
 _MOST_COMPARED = 200  # names that an unknown one is compared with; all that the language has fit
 _LONGEST_COMPARED = 60  # characters: the time of a comparison grows with their square
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NotebookCell:
     """A cell of a notebook: its number from 1, and the lines of the file that its lines are on.
 
@@ -24,7 +25,7 @@ class NotebookCell:
     first: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Location:
     """A place in a file; lines and columns count from 1, `text` is the line itself.
 
@@ -64,7 +65,7 @@ class About(Enum):
     NAMED_VALUES = "values, which its message names"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Problem:
     """One thing that is wrong: a sentence, where it stands, and how to mend it."""
 

@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import Enum
+
+from dropcheck.records import record
 
 Detail = float | str
 
@@ -233,7 +234,7 @@ class Reason(Enum):
         return Explanation(self, details)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Explanation:
     """A reason and the numbers and names of the case that it is given for."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from dropcheck.claims.registry import Case, Registry
@@ -35,6 +35,7 @@ from dropcheck.judging.judge import run_case
 from dropcheck.judging.prepared import Prepared, prepare, prepare_together
 from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.processors import default_threads
+from dropcheck.records import record
 from dropcheck.results import CaseResult, Outcome
 from dropcheck.results.drawn import Kept
 from dropcheck.searching import search_case
@@ -48,7 +49,7 @@ _Judged = CaseResult | DropcheckError
 CASES_A_PROCESS = 4
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Job:
     """Cases that make the same draws, with all that is needed to judge them elsewhere."""
 
@@ -179,7 +180,7 @@ def verify_cases(
         raise DropcheckError(problems)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class _Work:
     """How the cases of a run are judged, and by whom, and who is told: as in `verify_cases`."""
 

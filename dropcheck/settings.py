@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum, auto
 
 from dropcheck.processors import default_threads
+from dropcheck.records import record
 
 DEFAULT_MEMORY = 2**30
 """Bytes that one draw of a claim may take, together with what is fixed in it."""
@@ -28,7 +29,7 @@ MOST_THREADS = 1024
 """Threads that may be asked for on a machine however large."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Settings:
     """How to run: error budget, randomness and limits.
 
@@ -91,7 +92,7 @@ _METAVARS = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Option:
     """One option."""
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Value
+from dropcheck.records import record
 
 ValuePowers = tuple[tuple[Value, int], ...]
 """Values and the whole powers that they are raised to."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Integrand:
     """[given] · Π (value − centre)^power, averaged over the elements of a draw."""
 
@@ -45,7 +46,7 @@ def quantities(integrands: Sequence[Integrand]) -> list[Value]:
     return factors + [one.given for one in integrands if one.given is not None]
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@record(eq=False, kw_only=True)
 class ExactMoments:
     """Means of integrands f, and the parts of their covariances by the groups that link them.
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 
 from dropcheck.array_types import Floats, Indices, Truths
+from dropcheck.records import record
 from dropcheck.vocabulary.functions.number_formats import (
     DOUBLE,
     EPSILONS,
@@ -55,7 +56,7 @@ MOVED = 1e-7
 RARE = 1e-5
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Lattice:
     """A step of which a law of all numbers has no multiples: places within it are equally likely.
 
@@ -67,7 +68,7 @@ class Lattice:
     high: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class LawCells:
     """Cells for one law: what lies between neighbouring cuts, and beyond the first and the last.
 
@@ -150,7 +151,7 @@ def rounding_of(values: Floats, magnitude: float, share: float = ONE_VALUE_SHARE
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Digits:
     """What rounding does to values of a format that are made of numbers of some magnitude."""
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dropcheck.language.graph import Kind, Value
+from dropcheck.records import record
 from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, NEGATIVE, SUBTRACT
 
 _ARITHMETIC = (NEGATIVE, ADD, SUBTRACT, MULTIPLY, DIVIDE)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LinearCombination:
     """Σ factor · operator + constant."""
 

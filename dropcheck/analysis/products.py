@@ -18,7 +18,6 @@ same draws one by one.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from dropcheck.analysis.averaged_products import ValuePowers
 from dropcheck.analysis.moments.independence import grouped
@@ -30,6 +29,7 @@ from dropcheck.language.graph import (
     ordered,
     random_inputs,
 )
+from dropcheck.records import record
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, NEGATIVE, POWER
 from dropcheck.vocabulary.functions.linear_algebra import MATMUL
 
@@ -39,7 +39,7 @@ MOST_PARTS = 8
 LARGEST_POWER = 4
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Separated:
     """A quantity as a product: sign · Π part^power.
 

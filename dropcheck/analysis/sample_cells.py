@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from dropcheck.analysis.law_cells import ONE_VALUE_SHARE, TIES, rounding_of
 from dropcheck.array_types import Floats, Indices, Truths
+from dropcheck.records import record
 from dropcheck.vocabulary.functions.number_formats import DOUBLE, SINGLE
 
 # Cells of about equal chance, few and many.
@@ -22,7 +21,7 @@ FAR_OUT = (1, 4, 16, 64, 256)
 DIGITS = 18
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class SampleCells:
     """Cells for the values of some draws.
 

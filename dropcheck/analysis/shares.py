@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dropcheck.analysis.moments.dissection import sum_of
 from dropcheck.language.graph import Kind, Value
+from dropcheck.records import record
 from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions.elementwise import (
     ABS,
@@ -39,7 +40,7 @@ Lowest = Callable[[Value], float]
 """A number that no value of a quantity is below."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Length:
     """At least `factor` times the length of an array, or of its distances from its mean.
 

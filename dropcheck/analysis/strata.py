@@ -16,7 +16,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
@@ -28,6 +27,7 @@ from dropcheck.analysis.moments.exact import exact_means, exact_moments
 from dropcheck.analysis.moments.single_draw import joint_moment
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, ordered
+from dropcheck.records import record
 from dropcheck.vocabulary.law_parts import QuantileLevel, Stratum, can_be_cut, part_of
 
 # Chances below and above, where the first strata end: no round numbers, as models have their kinks
@@ -71,7 +71,7 @@ LARGEST_ERROR = 1e-2
 STRATA_ROUNDING = 1e-8
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class InStratum:
     """The averages given that a draw lies in a stratum.
 
@@ -99,7 +99,7 @@ class InStratum:
         return self.chance * np.sqrt(np.maximum(square, 0.0) + along**2), self.chance * abs(along)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Stratified:
     """The strata of a draw with their shares in a mixture, and the averages of the mixture.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from dropcheck.analysis.existence import missing_moment, missing_variance
 from dropcheck.analysis.linear import of_one_operator
 from dropcheck.analysis.products import crossing
@@ -12,9 +10,10 @@ from dropcheck.language.cases import LoweredCase
 from dropcheck.language.graph import Kind, Value, calls_below, operators
 from dropcheck.language.law_claims import LawClaim
 from dropcheck.reasons import Explanation
+from dropcheck.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Arithmetic:
     """Nothing is random: the quantities are worked out once.
 
@@ -24,7 +23,7 @@ class Arithmetic:
     scaled: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Certainty:
     """An event is claimed to be certain, or impossible: counterexamples are counted."""
 
@@ -33,7 +32,7 @@ class Certainty:
     probability: float  # 1 or 0, as claimed
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Proportion:
     """The statement is about one probability of an event that is one truth a draw.
 
@@ -46,14 +45,14 @@ class Proportion:
     constant: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Laws:
     """The statement speaks of laws: draws are counted in cells."""
 
     claim: LawClaim
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Quantiles:
     """The statement is about quantiles: sums of them with fixed factors, and no other operator.
 
@@ -63,7 +62,7 @@ class Quantiles:
     quantities: tuple[Value, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BlockMeans:
     """A function of averages, judged by the means of independent blocks.
 
@@ -76,7 +75,7 @@ class BlockMeans:
     no_variance: Explanation | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unanswerable:
     """No sample can settle the case, whatever its size."""
 

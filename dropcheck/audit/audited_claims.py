@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from importlib.resources import files
 
@@ -15,9 +15,10 @@ from dropcheck.claims.selection import select_claims
 from dropcheck.code.columns import with_columns
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.cases import parse_claim
+from dropcheck.records import record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class BuiltIn:
     """A built-in set: the claims file that holds it, and what a repetition is, unless asked for.
 
@@ -68,7 +69,7 @@ LONG_BLOCK = 256
 OFF = "off"  # the parameter of a built-in claim that says how many resolutions it is off by
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Subject:
     """One case to repeat, and what is known of it.
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from dropcheck.claims.registry import Code, CodeRequest, Column, Slot
+from dropcheck.records import record
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.functions.number_formats import DOUBLE, rounded
 
@@ -17,7 +18,7 @@ FORMATS = ("float32", "bfloat16")
 Drawn = Callable[[np.random.Generator, CodeRequest, Sequence[Array]], Mapping[str, Array]]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Audited:
     """An implementation by functions; `xfail` says by how much the claims that fit are false."""
 
@@ -39,7 +40,7 @@ class Audited:
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Bound:
     """Code of one slot."""
 

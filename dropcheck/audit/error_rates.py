@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from enum import StrEnum
 
 from dropcheck.inference.finite_sample import clopper_pearson, upper_bound
+from dropcheck.records import record
 from dropcheck.results import ParameterValue, Verdict
 
 # The chance that an audit of a procedure that keeps its promise raises the alarm at all; it is
@@ -34,7 +35,7 @@ class Truth(StrEnum):
                 return (Verdict.VERIFIED, Verdict.REFUTED)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VerdictCounts:
     """Verdicts of so many repetitions, and the draws that they took."""
 
@@ -59,7 +60,7 @@ class VerdictCounts:
         return int(getattr(self, verdict.value))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AuditRow:
     """One claim at one error rate, repeated.
 
@@ -119,7 +120,7 @@ class AuditRow:
         return self.counts.draws / self.counts.runs if self.counts.runs else 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Group:
     """The rows of one class together: single errors, spread over its claims, add up.
 
@@ -170,7 +171,7 @@ def _at_least(wrong: int, runs: int, level: float) -> float:
     return clopper_pearson(wrong, runs, 2 * level)[0]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Audit:
     """A whole audit."""
 

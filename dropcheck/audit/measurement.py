@@ -26,6 +26,7 @@ from dropcheck.execution.schedule import carried_out
 from dropcheck.judging.case_run import CaseRun, Finding, Judging
 from dropcheck.judging.judge import judge, run_case
 from dropcheck.judging.prepared import Prepared, prepare
+from dropcheck.records import record
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.settings import Settings
 
@@ -35,7 +36,7 @@ SPAN_BLOCKS = 64
 CHUNK = 250
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Task:
     """Repetitions `first` … `first + count − 1` of a subject at one α."""
 
@@ -45,7 +46,7 @@ class Task:
     count: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AuditPlan:
     """What is repeated, and how."""
 

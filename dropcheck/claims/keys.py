@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from dropcheck.claims.kinds import MAPPING, Field, KeyKind, Schema, read
 from dropcheck.claims.nodes import Entry, Tree
 from dropcheck.claims.source import Problems
 from dropcheck.errors import nearest
+from dropcheck.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Key:
     """One key: what it means, what it holds, and what holds where it is left out."""
 
@@ -34,7 +34,7 @@ class Key:
         return {"description": self.description, **inner, **default, "examples": [*self.examples]}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ExclusiveKeys:
     """Two keys of which at most one is given, and what to do where both are."""
 
@@ -43,7 +43,7 @@ class ExclusiveKeys:
     hint: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class KeyTable:
     """A mapping of known keys: the file, a document, the defaults, a claim, or a statement."""
 

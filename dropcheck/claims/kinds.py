@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from dropcheck.claims.nodes import (
@@ -26,6 +25,7 @@ from dropcheck.claims.registry import SourceText
 from dropcheck.claims.source import LineColumn, Problems
 from dropcheck.claims.values import format_value, parse_number, percentage
 from dropcheck.errors import suggestion
+from dropcheck.records import record
 
 Schema = dict[str, Any]
 
@@ -36,7 +36,7 @@ MAPPING = "a mapping of names to values"
 NOT_EMPTY = "leave it out, or put something in"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class KeyKind:
     """What a value may be.
 
@@ -49,7 +49,7 @@ class KeyKind:
     read: Callable[[Field], Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Field:
     """A value in a file under the name that messages give it, with the place of its key."""
 
@@ -240,7 +240,7 @@ def items(
     return KeyKind(holds, {"anyOf": [described, schema]} if or_one else schema, read_items)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Names:
     """What the keys of a mapping may be called: for the JSON Schema, and what is wrong with one."""
 

@@ -11,21 +11,20 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from dropcheck.claims.registry import Jump, SourceText
 from dropcheck.claims.source import LineColumn, Problems, Source, forbidden
-from dropcheck.claims.values import TOO_SMALL, shortened, vanishes
+from dropcheck.claims.values import DEEPEST, TOO_DEEP, TOO_SMALL, shortened, vanishes
 from dropcheck.errors import DropcheckError
+from dropcheck.records import record
 
-DEEPEST = 20  # the format itself needs five levels
 MOST_NODES = 500_000  # five times the largest grid; about a second
 
 _TEXT = "tag:yaml.org,2002:str"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Scalar:
     """One value: as written, as YAML reads it, and where (`start` to `end`).
 
@@ -41,7 +40,7 @@ class Scalar:
     written: SourceText | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Listing:
     """A YAML sequence."""
 
@@ -49,7 +48,7 @@ class Listing:
     start: LineColumn
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Entry:
     """A value in a mapping, and the place of its key."""
 
@@ -57,7 +56,7 @@ class Entry:
     node: YamlNode
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tree:
     """A YAML mapping; keys are kept as written, so that `no` and `1` are names like others.
 
@@ -71,7 +70,7 @@ class Tree:
     ends: tuple[LineColumn, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Broken:
     """What could not be read and was reported; nothing more is reported about it."""
 
@@ -196,8 +195,7 @@ class _Composer:
             return self._scalar(event)
         start = self._start(event)
         if depth >= DEEPEST:
-            message = f"lists or mappings are nested more than {DEEPEST} deep"
-            raise self._stop(start, message, "the format itself needs five levels")
+            raise self._stop(start, *TOO_DEEP)
         if isinstance(event, self.events.MappingStartEvent):
             return self._tree(start, depth)
         items = []

@@ -6,11 +6,12 @@ import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Protocol
 
 from dropcheck.claims.source import LineColumn, Source
 from dropcheck.errors import DropcheckError, Location, Problem
+from dropcheck.records import record
 from dropcheck.results import NUMBER_FORMAT, ParameterValue, Passage, Written
 from dropcheck.results.coverage import Coverage
 
@@ -18,7 +19,7 @@ MOST_CASES = 100_000  # of one claim: a day's run at a second a case
 MOST_STATEMENTS = 1_000  # of one claim: each is looked at beside all others
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Jump:
     """From (`line`, `column`) of a text on, from 0, its characters stand elsewhere in the file."""
 
@@ -27,7 +28,7 @@ class Jump:
     place: Location  # of that character
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SourceText:
     """Text from a claims file that knows where in the file each of its lines is.
 
@@ -70,7 +71,7 @@ class SourceText:
         return cls(text, file, tuple((n, 1) for n in range(1, len(lines) + 1)), lines)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Document:
     """A document that claims come from."""
 
@@ -80,7 +81,7 @@ class Document:
     url: str | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Sample:
     """Draws made by the user's own code; their names replace lines of a model.
 
@@ -102,7 +103,7 @@ SEED, CALL, BATCH = "seed", "call", "batch"
 """Axes in front of what code is given: seeds that follow each other, calls that do, one call."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CodeRequest:
     """What code is asked for in one step of a program.
 
@@ -149,7 +150,7 @@ class Code(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Slot:
     """What a claims file names and code may be bound to, with the mathematics that stands in.
 
@@ -170,7 +171,7 @@ class Slot:
     fractions: frozenset[str] = frozenset()  # of what it takes: claims give it fractions of one
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Column:
     """An implementation: its name, and its code by slot."""
 
@@ -188,7 +189,7 @@ class Column:
         return f"{COLUMN}{self.name}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tolerance:
     """How far off `L == R` may be by the claim itself: a share of R, or an absolute number."""
 
@@ -204,7 +205,7 @@ class Tolerance:
         return self.size if self.absolute else self.size * abs(value)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Stated:
     """One of several statements of an entry, and the id of its claim."""
 
@@ -212,7 +213,7 @@ class Stated:
     statement: SourceText
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Family:
     """An entry under `claims` that makes several statements of the same draws, in file order."""
 
@@ -221,7 +222,7 @@ class Family:
     statements: tuple[Stated, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Claim:
     """One statement, read and well-formed as YAML; its texts are not yet parsed.
 
@@ -249,8 +250,7 @@ class Claim:
     parameter_locations: Mapping[str, Location]  # where each parameter is named
     family: Family | None = None
     written: Written | None = None  # what a document prints, where it stands in one
-    # how far out a law is claimed: the least chance of a tail
-    tails: float | None = None
+    tails: float | None = None  # how far out a law is claimed: the least chance of a tail
     # whether a formula says it, in which elements count from 1 and none is left out
     formula: bool = False
     # names drawn by code: no claims file has them, only a test written in Python
@@ -308,7 +308,7 @@ class Claim:
         return tuple(Case(self, {**point, **row}) for row in self._rows for point in grid)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Case:
     """A claim at one value of each of its parameters."""
 
@@ -357,7 +357,7 @@ def _spelled(value: ParameterValue) -> str:
     return value if isinstance(value, str) else float(value).hex()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Page:
     """A document that holds claims, as it was read, and where its marks begin."""
 
@@ -366,7 +366,7 @@ class Page:
     marks: frozenset[LineColumn]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Registry:
     """The claims of a file, or of several."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from dropcheck.errors import (
@@ -21,6 +20,7 @@ from dropcheck.errors import (
     in_file_order,
     suggestion,
 )
+from dropcheck.records import record
 
 LineColumn = tuple[int, int]
 
@@ -33,7 +33,7 @@ _FORBIDDEN = re.compile(
 BYTE_ORDER_MARK = "\ufeff"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Source:
     """The text of a claims file under the name that the user sees.
 

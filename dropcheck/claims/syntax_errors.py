@@ -10,7 +10,7 @@ import re
 from typing import Any
 
 from dropcheck.claims.source import LineColumn, Source
-from dropcheck.claims.values import shortened
+from dropcheck.claims.values import TOO_DEEP, shortened
 from dropcheck.errors import Problem
 
 _KEY_AND_TEXT = re.compile(r"\s*(?:- )*([\w-]+): +(.+)")
@@ -82,6 +82,8 @@ def explain(error: Any, source: Source) -> Problem:
     if "<document start>" in problem:
         hint = "every key of the file's top level begins in the first column"
         return source.problem(at, "the file's mapping has ended before this", hint)
+    if "maximum nesting depth" in problem:  # libyaml reads on before it tells what it has met
+        return source.problem(at, *TOO_DEEP)
     return source.problem(at, f"this is not YAML: {problem}")
 
 

@@ -61,6 +61,11 @@ WORDS = re.compile(r"[^\W\d]\w*")
 LITERAL = re.compile(
     r"(?<![\w.])(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9_]+)?(?!\w)"
 )
+DEEPEST = 20  # lists and mappings within one another
+TOO_DEEP = (
+    f"lists or mappings are nested more than {DEEPEST} deep",
+    "the format itself needs five levels",
+)
 TOO_SMALL = "is too small, and would be 0: numbers are float64, down to 5e-324"
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from dropcheck.cli.given import Given, command_options
 from dropcheck.errors import DropcheckError, Problem, nearest
 from dropcheck.options import RUN_OPTIONS, options_of
+from dropcheck.records import record
 from dropcheck.settings import Option, OptionKind
 
 if TYPE_CHECKING:  # `--help` has no use for them
@@ -27,7 +28,7 @@ SHOWN_GRIDS = 3  # of claims that share a parameter; help is to be read
 SHOWN_VALUES = 8  # of one grid
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Command:
     """What there is to say of a command before it is called.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from dropcheck.cli.output import printing_aside
 from dropcheck.documents.any_file import read_any
 from dropcheck.errors import DropcheckError, NothingSelected, Problem, in_file_order, suggestion
 from dropcheck.options import RUN_OPTIONS
+from dropcheck.records import record
 from dropcheck.results.coverage import Coverage, unexpected
 from dropcheck.settings import DEFAULT_MEMORY
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:  # loads numpy, for which `list` has no use
 _OFF = ("", "0", "false")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Chosen:
     """The cases that a command works on, and the notes of their check.
 

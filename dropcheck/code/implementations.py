@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,9 +19,10 @@ from dropcheck.code.call_limit import SECONDS
 from dropcheck.code.targets import Target, imported
 from dropcheck.errors import DropcheckError, Problem, nearest
 from dropcheck.packs.pack_files import PACK
+from dropcheck.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Framework:
     """An adapter, before anything of its framework is imported."""
 
@@ -56,7 +56,7 @@ COMPILED = "-compiled"
 """What the column of compiled code is called, after the name of its implementation."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Implementation:
     """Code for slots, under the name of its column.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from dropcheck.code.adapters.adapter import Adapter
 from dropcheck.code.calling import SIZE, Caller, PreparedFunction, prepared
 from dropcheck.code.targets import raised
 from dropcheck.errors import DropcheckError
+from dropcheck.records import record
 from dropcheck.vocabulary.function import Array
 
 # Where each new shape of an array is compiled anew, the draws of a call are a power of two, with at
@@ -33,7 +34,7 @@ class UnfitCodeError(Exception):
     """Code that cannot be called as the slot has to be: what it does, and what to do."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CallPlan:
     """How one function is called for one shape of what is asked."""
 

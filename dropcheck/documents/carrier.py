@@ -6,10 +6,11 @@ import difflib
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import overload
 
 from dropcheck.claims.source import LineColumn, Problems
+from dropcheck.records import record
 
 MARKDOWN = (".md", ".markdown", ".qmd", ".rmd")
 NOTEBOOK = (".ipynb",)
@@ -28,7 +29,7 @@ MARK = re.compile(rf"<!--\s*/?{WORD}\b")
 _LIKE = 0.78  # of one letter more, less or other: the word is meant
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Piece:
     """Text of a document with the place of each of its characters."""
 
@@ -55,7 +56,7 @@ class Piece:
         return line, column + 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Comment:
     """A comment of a document, without what opens and closes it."""
 
@@ -71,7 +72,7 @@ class Comment:
     after: str = ""  # some of what follows it and the comments right behind it
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Mark(Comment):
     """A comment that is a mark, with what it says."""
 
@@ -89,7 +90,7 @@ class Mark(Comment):
             start = found.end()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class KeyBlock:
     """A block of keys of a claims file."""
 
@@ -155,7 +156,7 @@ HIDDEN = "\N{OBJECT REPLACEMENT CHARACTER}"
 """Stands in a passage for each character that is no prose."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Prose:
     """A passage as its reader sees it: a paragraph, a heading, a row of a table.
 
@@ -167,7 +168,7 @@ class Prose:
     heading: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Marked:
     """A document as far as claims stand in it, and its text, in which figures are counted."""
 

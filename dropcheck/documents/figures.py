@@ -9,8 +9,9 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from dataclasses import dataclass
 from decimal import Decimal
+
+from dropcheck.records import record
 
 PAIR = "mark a number in decimals alone: <!-- dropcheck: … -->0.5<!-- /dropcheck -->"
 
@@ -40,7 +41,7 @@ _LAST = frozenset("0123456789%⁰¹²³⁴⁵⁶⁷⁸⁹")
 LONGEST = 80
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FigureError(Exception):
     """Why no figure can be read before a mark; `column` counts from 0 in the text that was read."""
 
@@ -49,7 +50,7 @@ class FigureError(Exception):
     hint: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Figure:
     """A printed number: `text[start:end]`, sign, exponent and percent sign included.
 

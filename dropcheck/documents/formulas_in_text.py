@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from dropcheck.records import record
 
 LONGEST_FORMULA = 5_000
 _ENVIRONMENTS = "equation|align|gather|multline|eqnarray|math|displaymath|alignat|flalign"
@@ -22,7 +23,7 @@ _TOKEN = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FormulaSpan:
     """A formula of a text: `text[start:end]` with what opens and closes it."""
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 
 from dropcheck.claims.source import BYTE_ORDER_MARK, LINE_END
 from dropcheck.documents.figures import FIGURE, GROUP, MINUS, is_power
 from dropcheck.documents.notebook_source import place_in_file
 from dropcheck.errors import Location
+from dropcheck.records import record
 from dropcheck.results import Written
 
 _FIGURE = re.compile(rf"(?P<sign>[{MINUS}])?{FIGURE}")
@@ -21,14 +21,14 @@ _GROUP = re.compile(GROUP)
 _NEAREST = Decimal("1e-6")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UnfitError(Exception):
     """Why a figure cannot be written anew: a clause."""
 
     why: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NewFigure:
     """A new text in place of a figure."""
 
@@ -37,7 +37,7 @@ class NewFigure:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Left:
     """What did not pass and is left as it is, and why."""
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from dropcheck.claims.source import LINE_END, LineColumn, Source, forbidden
 from dropcheck.errors import DropcheckError, NotebookCell
+from dropcheck.records import record
 
 DEEPEST = 100  # the format needs six levels; metadata and outputs of real notebooks some ten
 FORMAT = 4
@@ -23,7 +23,7 @@ _ESCAPE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2
 Path = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JsonString:
     """A string of a JSON text: the keys and numbers that lead to it, and where it stands."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 
 from dropcheck.claims.nodes import Entry
@@ -13,6 +12,7 @@ from dropcheck.claims.values import WORDS
 from dropcheck.documents.carrier import Mark, Piece
 from dropcheck.documents.figures import Figure, FigureError, goes_on, read_before
 from dropcheck.documents.latex.tokens import LatexError
+from dropcheck.records import record
 from dropcheck.results import Written
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.functions import FUNCTIONS
@@ -33,7 +33,7 @@ _SPACE = "take away the space before the mark"
 _LONGEST_FORMULA = 5_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Spoken:
     """What a mark claims: a statement with the places of its pieces, or a formula to be read.
 

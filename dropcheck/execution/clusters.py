@@ -9,10 +9,10 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from concurrent.futures import Executor
-from dataclasses import dataclass
 
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.processors import default_threads
+from dropcheck.records import record
 
 LOCAL = "local"
 CONNECT_SECONDS = 20
@@ -32,7 +32,7 @@ QUICKER = {
 _MISSING = "pip install distributed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Engine:
     """Workers of another kind than this machine's processes: an executor, and how many they are."""
 

@@ -25,7 +25,6 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     ThreadPoolExecutor,
 )
-from itertools import islice
 from multiprocessing.reduction import ForkingPickler
 from queue import SimpleQueue
 from typing import Any, TypeVar
@@ -34,6 +33,7 @@ from dropcheck import interrupt
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.execution.compiled import load_where_it_pays
 from dropcheck.execution.tuning import tune_for_good, tuned_numpy
+from dropcheck.records import record
 from dropcheck.simulation.blocks import Request
 from dropcheck.simulation.joint_program import Together
 from dropcheck.simulation.program import Program, SpanSums
@@ -235,7 +235,7 @@ def _handed_out(
     with pool as working:
 
         def hand_out(count: int) -> None:
-            for one in islice(waiting, count):
+            for one in itertools.islice(waiting, count):
                 try:
                     future = working.submit(work, one)
                 except Exception as error:  # seen before a future says so
@@ -262,7 +262,7 @@ def _handed_out(
     return []
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@record
 class Part:
     """A part of a request, and what is to be its sums."""
 

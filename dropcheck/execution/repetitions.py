@@ -8,13 +8,14 @@ its own draws alone, which are drawn as its own spans would be, but for the stre
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 
 from dropcheck.array_types import Floats, Truths
 from dropcheck.execution.schedule import Done, Judge, advanced
+from dropcheck.records import record
 from dropcheck.simulation.blocks import Request, joined
 from dropcheck.simulation.program import Program, SpanSums, broken_span
 from dropcheck.simulation.streams import TOGETHER, stream
@@ -155,7 +156,7 @@ class Supply:
         return stream(self._seed, self._case_key, TOGETHER, self._calls - 1)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Call:
     """Spans of a program drawn together, and what they left behind: as in `Program.drawn`."""
 

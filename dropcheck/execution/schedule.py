@@ -25,6 +25,7 @@ from dropcheck.errors import DropcheckError
 from dropcheck.execution.compiled import load_where_it_pays
 from dropcheck.execution.executors import Lost, Part, SpanExecutors
 from dropcheck.execution.tuning import tuned_numpy
+from dropcheck.records import record
 from dropcheck.simulation.blocks import Request, joined
 from dropcheck.simulation.program import SpanSums
 
@@ -55,7 +56,7 @@ Clock = Callable[[], float]
 """Seconds from some origin."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Deadline:
     """The end of the time that all cases of a run share; without one it never comes.
 
@@ -85,7 +86,7 @@ class Deadline:
         return self.limited and self.clock() >= self.end
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Done(Generic[Result]):
     """The end of a case."""
 
@@ -120,7 +121,7 @@ def carried_out(judge: Judge[Result]) -> Result:
     return step.result
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Begun:
     """A case that is not done yet: what it was given so far, which is so many draws."""
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from dropcheck.records import record
 
 # Early looks catch claims that are grossly false, late ones those that the pilot misjudged; most
 # of the error is spent where the verdict is expected. After the planned look the shares fall as
@@ -21,7 +22,7 @@ GROWTH = 1.3
 CHANCE = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Look:
     """One look: after how many draws, and the error it may make."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
@@ -18,6 +18,7 @@ from dropcheck.language.graph import Value
 from dropcheck.language.law_claims import LawClaim, Relation
 from dropcheck.language.printing import unparse, unparse_statement
 from dropcheck.language.syntax import Binary, Node, Number, Statement, Subscript
+from dropcheck.records import record
 from dropcheck.results import Quantity, Region
 from dropcheck.vocabulary.enclosures.affine import Affine
 
@@ -25,7 +26,7 @@ Operands = Mapping[int, Any]
 """Operands by their places: arrays [points], or enclosures, of which the quantity is one too."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Comparison:
     """One quantity of a statement, as a function of its operands, and its region.
 
@@ -52,7 +53,7 @@ class Comparison:
         return cast("Affine", found)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reading:
     """A statement read: what must lie where, and what the scale is measured by."""
 

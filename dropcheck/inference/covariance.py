@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from dropcheck.array_types import Floats
+from dropcheck.records import record
 
 # Directions that vary by less than this share of the widest do not vary: rounding leaves 1e-14.
 NO_VARIATION = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PrincipalAxes:
     """Axes of one standard error of the averages, and the way from deviations to them.
 

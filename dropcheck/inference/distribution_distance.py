@@ -9,14 +9,14 @@ more below all cuts and one above.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from dropcheck.array_types import Floats, Truths
+from dropcheck.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Distance:
     """What counts at cuts say of the largest difference of two distribution functions.
 
@@ -90,7 +90,7 @@ def empirical_bernstein(draws: float, variance: Floats, width: Floats, alpha: fl
     return error
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class DistancePrecision:
     """How well a distance is known from counts: what a plan rests on, and no interval.
 

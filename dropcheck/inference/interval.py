@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -28,6 +28,7 @@ import numpy as np
 from dropcheck.array_types import Floats
 from dropcheck.inference.covariance import principal_axes
 from dropcheck.reasons import Explanation, Reason
+from dropcheck.records import record
 from dropcheck.vocabulary import special
 
 Theta = Callable[[Floats], Floats]
@@ -50,7 +51,7 @@ NO_SLOPE = 1e-6
 RAREST_SEEN = 1e-4
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Interval:
     """An estimate with an interval that holds the truth at the confidence asked for.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from dropcheck.analysis.linear import of_one_operator
 from dropcheck.language.graph import Value
+from dropcheck.records import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SideMagnitude:
     """How large a side of a statement is, by its value: itself without its sign.
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from dropcheck.array_types import Floats
 from dropcheck.inference.comparison import Reading
 from dropcheck.language.graph import Kind, Value, in_order
+from dropcheck.records import record
 from dropcheck.simulation import Compiled, Tally
 from dropcheck.vocabulary.functions.elementwise import ADD, NEGATIVE, SUBTRACT
 
@@ -46,7 +46,7 @@ def _error(values: Floats) -> float:
     return error if np.isfinite(error) else np.inf
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Looked:
     """Where the averages of a case stand: exactly, [terms], or by draws."""
 

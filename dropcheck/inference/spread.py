@@ -28,7 +28,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -44,6 +43,7 @@ from dropcheck.inference.catoni import (
     variance_expected,
 )
 from dropcheck.inference.interval import Theta
+from dropcheck.records import record
 from dropcheck.vocabulary import special
 
 # Share of the error that pays for the bound of the variance, where that comes from the blocks.
@@ -60,7 +60,7 @@ _MOST_RATE = 0.95
 LEAST_REACH = 1e-3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Spread:
     """What is known of the spread of one average.
 
@@ -155,7 +155,7 @@ def seen_variance(values: Floats, draws: int) -> float:
         return float(np.var(values, ddof=1)) * draws
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Reach:
     """How far deviations count on one side, and how much is cut off there on average."""
 
@@ -163,7 +163,7 @@ class Reach:
     cut: float = 0.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class NetSpread:
     """What is known of the mean of a net, along one direction.
 
@@ -291,7 +291,7 @@ def between_parts(sums: Floats, sizes: Floats, theta: Theta, alpha: float) -> fl
     return -float(special.stdtrit(parts - 1, alpha / 2)) * error if error > 0 else 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CountsByCall:
     """Counts of calls, within which draws may depend on each other: [calls, columns].
 

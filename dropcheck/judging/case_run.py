@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from dropcheck.judging.witness import SELDOM, disagreement, fits, inside, short_
 from dropcheck.judging.wrong_draws import not_numbers, undefined_draws
 from dropcheck.processors import default_threads
 from dropcheck.reasons import Explanation, Reason
+from dropcheck.records import record
 from dropcheck.results import (
     CaseResult,
     Exact,
@@ -67,7 +68,7 @@ Judging = Generator[Request, SpanSums, "Finding"]
 """What judges a case: it asks for draws, is sent their sums, and returns what it finds."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Finding:
     """What a judge says of a case; `quantity` and `region` where they are not the statement's."""
 
@@ -109,7 +110,7 @@ def not_drawn(why: Explanation) -> Finding:
     return Finding(verdict=Verdict.INCONCLUSIVE, method=None, explanation=why)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class CaseRun:
     """One run of a case: what it is run with, its draws, and its result."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -25,6 +25,7 @@ from dropcheck.judging.look import (
 )
 from dropcheck.judging.rounding.allowance import LOOK_ROUNDING, enclosing, theta_of
 from dropcheck.reasons import Reason
+from dropcheck.records import record
 from dropcheck.results import Guarantee
 from dropcheck.simulation import MOST_ROWS, Compiled, Program, Tally
 from dropcheck.vocabulary import special
@@ -37,7 +38,7 @@ BOX_SHARE = 0.1
 MOST_CALLS = 40_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Direction:
     """The combination of averages along which one comparison's quantity changes.
 
@@ -50,7 +51,7 @@ class Direction:
     linear: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class DrawPlan:
     """What is known of a case before the draws that it is judged by.
 
@@ -126,7 +127,7 @@ def rows_of(program: Program, draws: int) -> tuple[int, int]:
     return draws // block, block // program.unit_draws
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Targets:
     """The half-width at which each comparison is likely to be decided, and its scale.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -18,6 +17,7 @@ from dropcheck.array_types import Floats
 from dropcheck.inference.spread import Spread
 from dropcheck.language.graph import Value
 from dropcheck.reasons import Explanation
+from dropcheck.records import record
 from dropcheck.results import Guarantee
 from dropcheck.simulation import Compiled, Program
 from dropcheck.vocabulary.majorants.bounds_arithmetic import raised
@@ -31,7 +31,7 @@ FAR = 4.0
 ORDERS = (1.9, 1.75, 1.6, 1.5, 1.4, 1.3, 1.2, 1.1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class ExactMeans:
     """The means of a case's integrands, as the model says them; NaN where it does not.
 
@@ -44,7 +44,7 @@ class ExactMeans:
     errors: Floats  # bounds of what the means may be off
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@record(eq=False, kw_only=True)
 class ExactAverages(ExactMeans):
     """The means, and covariances of the columns `used`, those that the statement is made of."""
 
@@ -74,7 +74,7 @@ class ExactAverages(ExactMeans):
         return max(float(weights @ covariance @ weights), 0.0) + rounding
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class InStrata:
     """A case with one draw from strata of its values: what is simulated, and what is known."""
 
@@ -82,7 +82,7 @@ class InStrata:
     exact: ExactAverages
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class BoundedAverages:
     """Bounds of the L^p norms of a case's integrands about some centres.
 
@@ -138,7 +138,7 @@ class BoundedAverages:
         return Spread(guess=guess)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Knowledge:
     """What is known of a case's averages.
 

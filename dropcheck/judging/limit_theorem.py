@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -45,6 +45,7 @@ from dropcheck.judging.plan_draws import CENTRE_DRAWS, PILOT_BLOCKS, PILOT_GROWT
 from dropcheck.judging.rounding.allowance import LOOK_ROUNDING, enclosing, theta_of
 from dropcheck.language.graph import Kind, Value, operators, ordered
 from dropcheck.reasons import Explanation, Reason
+from dropcheck.records import record
 from dropcheck.results import Guarantee, Method, Verdict
 from dropcheck.simulation import PILOT, Compiled, Program, Request, SpanSums, Tally
 
@@ -65,7 +66,7 @@ UNCOUNTED = 2**22
 MOST_EXTRAPOLATED = 32
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class PilotOutcome:
     """What follows from a pilot: the draws to be judged at.
 

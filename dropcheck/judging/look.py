@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from statistics import NormalDist
 
 from dropcheck.array_types import Floats
@@ -20,6 +19,7 @@ from dropcheck.judging.rounding.allowance import rounding_of, theta_of
 from dropcheck.judging.rounding.lost_digits import rounding_of_sides, with_digits_left
 from dropcheck.judging.wrong_draws import why_undefined
 from dropcheck.reasons import Reason
+from dropcheck.records import record
 from dropcheck.results import Guarantee, Method, Region, Verdict
 from dropcheck.simulation import Compiled, Tally, means_of
 
@@ -150,7 +150,7 @@ def by_calls(decided: Decide, compiled: Compiled, tally: Tally) -> Decide:
     return wider
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Judged:
     """The comparison that settles a statement at one look, and how it was judged.
 

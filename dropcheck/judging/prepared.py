@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from dropcheck.analysis.bounds import support
 from dropcheck.analysis.fewer_draws import with_fewer_draws
@@ -29,6 +29,7 @@ from dropcheck.language.graph import Value, operators
 from dropcheck.language.printing import unparse
 from dropcheck.language.search_points import representative, without_searches
 from dropcheck.language.syntax import Negative, Number, Statement
+from dropcheck.records import record
 from dropcheck.results import Guarantee, Quantity
 from dropcheck.simulation import (
     AtThresholds,
@@ -45,7 +46,7 @@ from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
 RAREST_CALLS = 0.005
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Prepared:
     """A case read and compiled, with the strategy that its statement allows."""
 

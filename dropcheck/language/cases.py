@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dropcheck.claims.registry import DTYPE, Claim, Sample, SourceText
 from dropcheck.claims.values import NUMBER_FORMATS, parameter_text
@@ -23,15 +23,8 @@ from dropcheck.language.lowering.statements.statement_checks import check_range,
 from dropcheck.language.lowering.statements.statement_sides import Sides, statement_sides
 from dropcheck.language.parser import parse_expression, parse_model, parse_statement
 from dropcheck.language.suggestions import law_hint
-from dropcheck.language.syntax import (
-    Call,
-    Model,
-    Name,
-    Node,
-    Position,
-    Statement,
-    names_in,
-)
+from dropcheck.language.syntax import Call, Model, Name, Node, Position, Statement, names_in
+from dropcheck.records import record
 from dropcheck.results import ParameterValue
 from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary.functions import FUNCTIONS
@@ -39,7 +32,7 @@ from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.relations import FOLLOWS
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ParsedClaim:
     """The texts of a claim as nodes."""
 
@@ -87,7 +80,7 @@ class ParsedClaim:
         return self._laws[name, text]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LoweredCase:
     """One case: the operands of its statement as values, ready to compile.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 
 from dropcheck.claims.format import CLAIM
 from dropcheck.claims.registry import DTYPE, Case, Claim, PartlyReadError, Registry
@@ -40,6 +39,7 @@ from dropcheck.language.syntax import (
     loops_of,
     names_in,
 )
+from dropcheck.records import record
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
 from dropcheck.vocabulary.laws import LAWS
@@ -49,7 +49,7 @@ from dropcheck.vocabulary.slot_calls import slot_and_mode
 _CALLED = frozenset({*FUNCTIONS, *OPERATORS, *OF_LAWS, *LAWS})
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Checked:
     """What a check found: errors, and notes that stop nothing.
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from typing import Any
@@ -19,6 +18,7 @@ import numpy as np
 from dropcheck.claims.registry import Code, CodeRequest, Sample, Slot
 from dropcheck.language.drawn_from import NO_DRAWS, Sources
 from dropcheck.language.syntax import Position
+from dropcheck.records import record
 from dropcheck.vocabulary.distributions.distribution import Values
 from dropcheck.vocabulary.function import Array, Function, Kernel
 from dropcheck.vocabulary.functions import operation
@@ -48,7 +48,7 @@ class Kind(StrEnum):
     COMPUTED = "computed"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Suspect:
     """A division by zero, or fixed numbers that work out to no number: where, and what to say.
 
@@ -62,7 +62,7 @@ class Suspect:
     cured_if_finite: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CodeCall:
     """One call of code under test: what is called, for what, and what it is asked for.
 
@@ -83,7 +83,7 @@ class CodeCall:
         return self.draws and not apart
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Value:
     """One quantity of a case.
 

@@ -14,6 +14,7 @@ from dropcheck.claims.registry import SourceText
 from dropcheck.errors import DropcheckError
 from dropcheck.language.suggestions import LONGEST_SHOWN, NO_FUNCTIONS
 from dropcheck.language.syntax import Position
+from dropcheck.records import record
 
 DEEPEST_LOOPS = 8  # loops within one another
 
@@ -53,7 +54,7 @@ _REPEATED = re.compile(r"(?:repeat|loop)\s+([^:=~]+?)\s*:")
 _COUNTED_UP = re.compile(r"([+\-*/%@]|\*\*|//)=(?!=)")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class IndentedBlock:
     """A line, the number of its first row, and of a loop the lines of its body."""
 
@@ -146,7 +147,7 @@ def _ends_in_colon(rows: list[str]) -> bool:
     return rows[-1].rstrip().endswith(":")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Header:
     """Where in a loop's first line the name stands, and the rows of what is gone through."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
 
 from dropcheck.language.graph import Plain, Value
+from dropcheck.records import record
 from dropcheck.vocabulary.law import Law
 
 
@@ -20,7 +20,7 @@ class Relation(StrEnum):
     INDEPENDENT = "are independent"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LawClaim:
     """A statement about laws.
 

@@ -11,7 +11,6 @@ import re
 import unicodedata
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from dropcheck.claims.registry import SourceText
 from dropcheck.errors import MOST_PROBLEMS, DropcheckError, Problem, at_most
@@ -32,6 +31,7 @@ from dropcheck.language.syntax import (
     always,
     of_every_draw,
 )
+from dropcheck.records import record
 from dropcheck.vocabulary.functions import FUNCTIONS, hint_for
 from dropcheck.vocabulary.relations import EXAMPLES, FOLLOWS, INDEPENDENT
 
@@ -66,7 +66,7 @@ def parse_model(source: SourceText) -> Model:
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class UnreadLine:
     """A line of a model that cannot be read, and why."""
 

@@ -6,17 +6,18 @@ Two nodes are equal where they say the same, wherever they stand.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from typing import Any
 
 from dropcheck.claims.registry import SourceText
 from dropcheck.errors import About, DropcheckError, Location, Problem, suggestion
+from dropcheck.records import record
 from dropcheck.vocabulary.constants import PROBABILITY
 from dropcheck.vocabulary.relations import FOLLOWS
 from dropcheck.vocabulary.slot_calls import TRAIN, slot_and_mode
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Position:
     """A place in a text: line and column from 0."""
 
@@ -36,28 +37,28 @@ class Position:
         return DropcheckError(Problem(message, self.location, hint, about))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Node:
     """An expression; `at` is where it starts, or its operator stands."""
 
     at: Position = field(compare=False, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Number(Node):
     """A number."""
 
     value: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Name(Node):
     """A bare name: a constant, a parameter or a line of the model."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call(Node):
     """`name(arguments, keyword=argument)`: a function, an operator or a law."""
 
@@ -66,14 +67,14 @@ class Call(Node):
     keywords: tuple[tuple[str, Node], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Negative(Node):
     """`-operand`."""
 
     operand: Node
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Binary(Node):
     """`left operator right`, with one of + - * / // % ** @."""
 
@@ -82,7 +83,7 @@ class Binary(Node):
     right: Node
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Compare(Node):
     """`a < b <= c`: each neighbouring pair, all of them."""
 
@@ -90,7 +91,7 @@ class Compare(Node):
     operands: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Logic(Node):
     """`a and b and c`, or the same with `or`."""
 
@@ -98,14 +99,14 @@ class Logic(Node):
     operands: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Not(Node):
     """`not operand`."""
 
     operand: Node
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Member(Node):
     """`item in {a, b, c}`."""
 
@@ -113,7 +114,7 @@ class Member(Node):
     options: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Conditional(Node):
     """`then if condition else otherwise`."""
 
@@ -122,14 +123,14 @@ class Conditional(Node):
     otherwise: Node
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ArrayLiteral(Node):
     """`[a, b, c]`."""
 
     items: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Slice(Node):
     """`start:stop:step` in a subscript; an end left out is None."""
 
@@ -138,17 +139,17 @@ class Slice(Node):
     step: Node | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NewAxis(Node):
     """`None` in a subscript: a new axis of length 1."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rest(Node):
     """`...` in a subscript: all the axes that have no entry of their own."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Subscript(Node):
     """`base[index, …]`."""
 
@@ -156,14 +157,14 @@ class Subscript(Node):
     index: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Transpose(Node):
     """`base.T`."""
 
     base: Node
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ModelLine:
     """One line of a model: names, and the law they are drawn from or the expression they equal."""
 
@@ -172,7 +173,7 @@ class ModelLine:
     right: Node
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Loop:
     """`for name in range(…):` and the lines below it, carried out once for each number."""
 
@@ -186,7 +187,7 @@ Model = tuple[ModelLine | Loop, ...]
 """The lines of a model in order, those of a loop within it."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Statement:
     """A claim's statement: a chain `operands[0] operators[0] operands[1] …` of one or two links.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 
 from dropcheck.claims.registry import Claim
+from dropcheck.records import record
 from dropcheck.results import ParameterValue, Verdict
 from dropcheck.settings import Settings
 
@@ -34,7 +35,7 @@ SURVIVING = (Fate.BELOW, Fate.UNDECIDED)
 TRUE = (Fate.SAME, Fate.TRUE)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Mutant:
     """A claim with one error planted in it."""
 
@@ -44,7 +45,7 @@ class Mutant:
     in_model: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MutantResult:
     """What became of one mutant, judged at `parameters`.
 
@@ -60,7 +61,7 @@ class MutantResult:
     shows_at: dict[str, ParameterValue] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ClaimResult:
     """All mutants of one claim; `skipped` says why there are none."""
 
@@ -106,7 +107,7 @@ class ClaimResult:
         return bool(self.count(Fate.UNDECIDED)) or self.verdict is Verdict.INCONCLUSIVE
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MutationRun:
     """All claims of one run."""
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Set
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dropcheck.language import syntax
 from dropcheck.language.cases import ParsedClaim
+from dropcheck.records import record
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.laws import LAWS
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Spot:
     """A node, the statement of its claim, and what its place makes of it.
 
@@ -32,7 +33,7 @@ class Spot:
     term: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ClaimFacts:
     """What the mutators need to know of a claim.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from dropcheck.claims.registry import Case, Claim
 from dropcheck.errors import DropcheckError
@@ -13,6 +13,7 @@ from dropcheck.language.cases import LoweredCase, ParsedClaim, parse_claim
 from dropcheck.language.graph import Kind, Plain, Value
 from dropcheck.language.law_claims import LawClaim
 from dropcheck.language.syntax import Model, Statement
+from dropcheck.records import record
 from dropcheck.results import ParameterValue
 
 # A change of just so many resolutions is one of so many, however it was rounded.
@@ -27,7 +28,7 @@ _Text = tuple[Model, Statement]
 """What differs between a claim and its mutants."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Readings:
     """The readings of one claim and of its mutants: each is parsed once, a case of it lowered once.
 

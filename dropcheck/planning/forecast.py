@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 from dropcheck.analysis.strategy import (
@@ -37,6 +37,7 @@ from dropcheck.judging.witness import BASES
 from dropcheck.judging.wrong_draws import undefined_draws, why_undefined
 from dropcheck.language.law_claims import LawClaim
 from dropcheck.reasons import Explanation, Reason
+from dropcheck.records import record
 from dropcheck.results import Edge, Guarantee, Verdict
 from dropcheck.results.drawn import Evidence, Kept
 from dropcheck.settings import Settings
@@ -58,7 +59,7 @@ Smallest = Callable[[int], float | None]
 """The smallest discrepancy that so many draws can see; None where they can see none."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Forecast:
     """What a pilot foretells of one case.
 

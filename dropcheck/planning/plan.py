@@ -6,7 +6,7 @@ import math
 import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import accumulate, repeat
 
@@ -23,13 +23,14 @@ from dropcheck.planning.forecast import Forecast, forecast, with_evidence
 from dropcheck.planning.near_edges import known_edge
 from dropcheck.processors import default_threads
 from dropcheck.reasons import Explanation
+from dropcheck.records import record
 from dropcheck.results import Edge, Guarantee
 from dropcheck.results.drawn import Evidence, Kept
 from dropcheck.searching import MOST_AGAIN, MOST_TRIED, SHARE_OF_BUDGET
 from dropcheck.settings import Settings
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CasePlan:
     """What one case would cost, and what its budget could see; None where that is not known.
 
@@ -72,7 +73,7 @@ class CasePlan:
         return bool(self.draws) and self.explanation is not None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Plan:
     """The plans of all cases; `seconds` are those that the pilots took.
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from dropcheck.records import record
 
 if TYPE_CHECKING:  # the formats themselves are named without any of it
     from dropcheck.claims.registry import Registry
@@ -15,7 +17,7 @@ if TYPE_CHECKING:  # the formats themselves are named without any of it
     from dropcheck.results import RunResult
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Report:
     """A run, and how it is to be shown: each format uses what it has room for.
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import html
 import json
-from dataclasses import dataclass
 from enum import Enum
 
+from dropcheck.records import record
 from dropcheck.report import Report, numbers
 from dropcheck.report.phrases import by_claim, worst
 from dropcheck.results import Outcome
@@ -36,7 +36,7 @@ class Colour(Enum):
     NONE = "lightgrey", "#57606a"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Badge:
     """What a badge says."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 
 from dropcheck.claims import values
+from dropcheck.records import record
 from dropcheck.report import numbers, phrases, promises
 from dropcheck.results import CaseResult, Outcome, ParameterValue
 
@@ -48,7 +49,7 @@ def mark(case: CaseResult) -> ConformanceMark:
     return ConformanceMark.FAILS if case.xfail is None else ConformanceMark.HOLDS_UNEXPECTED
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Head:
     """A column: an implementation in one of its number formats, or the mathematics."""
 
@@ -56,7 +57,7 @@ class Head:
     dtype: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ConformanceCell:
     """What became of a claim in one column: of all its cases there, one or several."""
 
@@ -81,7 +82,7 @@ class ConformanceCell:
         return sum(mark(one) is self.mark for one in self.cases)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class ConformanceRow:
     """A claim at all its parameter values, or at those at which all columns are alike."""
 
@@ -92,7 +93,7 @@ class ConformanceRow:
     cells: tuple[ConformanceCell, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Conformance:
     """The table; the mathematics is its first column."""
 

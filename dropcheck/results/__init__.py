@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from enum import StrEnum
 
 from dropcheck.errors import Location
 from dropcheck.reasons import Explanation, Reason
+from dropcheck.records import record
 from dropcheck.results.coverage import Coverage
 from dropcheck.results.drawn import Evidence
 from dropcheck.settings import Settings
@@ -100,7 +101,7 @@ class Quantity(StrEnum):
         return "minus" in self.value
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Region:
     """Where a claim says that a quantity lies; an open end is a strict inequality.
 
@@ -144,7 +145,7 @@ class Region:
         return any(is_open and abs(value - end) < distance for end, is_open in ends)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Passage:
     """Where a claim stands: a document, by its key, and the section in it."""
 
@@ -152,7 +153,7 @@ class Passage:
     section: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Written:
     """What a document prints and a mark speaks of: a figure such as `41%`, or a formula.
 
@@ -169,7 +170,7 @@ class Written:
     rounded: bool = False  # whether its rounding is claimed, by `~=`
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Edge:
     """A printed figure near an edge of its rounding, which takes many draws to decide.
 
@@ -181,7 +182,7 @@ class Edge:
     instead: tuple[Decimal, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Resolution:
     """How sharply a case was looked at, in the unit of its quantity.
 
@@ -196,7 +197,7 @@ class Resolution:
     narrowed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Coarse:
     """A promise of more than half of what is claimed `about`, and what to ask for in its place.
 
@@ -207,7 +208,7 @@ class Coarse:
     finer: float
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Exact:
     """A quantity that the model gives without any draw: at most `error` away from `value`."""
 
@@ -215,7 +216,7 @@ class Exact:
     error: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tried:
     """One value that a search tried, and what became of it."""
 
@@ -230,7 +231,7 @@ class Tried:
         return cls(dict(point), found.verdict, found.result, found.draws)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Searched:
     """What a search tried, of the values that its claim is about.
 
@@ -246,7 +247,7 @@ class Searched:
     every: bool  # whether the claim is about no others
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CallCount:
     """How many calls of code the draws of a case come from.
 
@@ -257,7 +258,7 @@ class CallCount:
     declared: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class CaseResult:
     """One case, judged, with all that was decided. What is unknown is None, never made up."""
 
@@ -362,7 +363,7 @@ class CaseResult:
         return None if self.explanation is None else self.explanation.reason
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunResult:
     """All cases of one run, with what the summary line and the JSON report need."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from enum import StrEnum
 
 from dropcheck.errors import Location, Problem
+from dropcheck.records import record
 
 
 class Printed(StrEnum):
@@ -16,7 +17,7 @@ class Printed(StrEnum):
     FORMULA = "formula"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Unclaimed:
     """A figure or a formula that no mark speaks of, with the words around it."""
 
@@ -27,7 +28,7 @@ class Unclaimed:
     after: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Coverage:
     """What of a document is claimed.
 
@@ -55,7 +56,7 @@ class Coverage:
         return sum(one.kind is kind for one in self.unclaimed)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class CoverageCounts:
     """Of one document or several: figures and formulas, and how many of them are claimed."""
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from dropcheck.records import record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Unit:
     """The sums of a unit of draws, of a size that is fixed for its case.
 
@@ -31,7 +33,7 @@ class Unit:
 Units = tuple[Unit, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Kept:
     """What earlier runs drew: by the key of a case, then by the key of what was simulated for it.
 
@@ -46,7 +48,7 @@ class Kept:
         return Kept(self.night, {key: self.cases[key] for key in keys if key in self.cases})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Evidence:
     """What a verdict rests on where evidence is kept: units of several nights.
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from dropcheck.language.cost import SAMPLE_ELEMENT_COST, draw_cost
 from dropcheck.language.drawn_from import Sources
 from dropcheck.language.graph import Kind, Value, joined_sources, kernel_of, ordered
+from dropcheck.records import record
 from dropcheck.simulation.code_calls import MOST_SPAN_DRAWS, before_rounding, most_of_span
 from dropcheck.simulation.integrands import Term
 from dropcheck.simulation.program import BLOCKS_OF_SPAN, SHORTEST_SPAN, SMALLEST_BATCH, Program
@@ -34,7 +34,7 @@ LARGEST_BATCH = 128
 SIDES_BYTES = 2**27
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Crossed:
     """A program that combines draws of different groups, and the group of each draw by its name."""
 
@@ -250,7 +250,7 @@ def _needed(steps: list[Step], wanted: set[int]) -> list[Step]:
     return kept[::-1]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Crossing:
     """A product to cross: the size of both sides' batches, and what a draw costs."""
 

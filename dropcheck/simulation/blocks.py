@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from dropcheck.array_types import Floats
+from dropcheck.records import record
 from dropcheck.simulation.code_calls import FEWEST_CALLS
 from dropcheck.simulation.joint_program import Together
 from dropcheck.simulation.program import Program, SpanSums
@@ -21,7 +22,7 @@ MOST_ROWS = 2048
 STREAMS = 64
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Request:
     """Spans `first` … `first + count − 1` of one case's stream of draws.
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import numpy as np
 
 from dropcheck.array_types import Floats, Truths
+from dropcheck.records import record
 from dropcheck.vocabulary.function import Array
 
 # Of each block so many draws, the first, are looked at for their places within fine cells.
@@ -67,7 +67,7 @@ def counted(
     return counts, bad if bad.any() else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class AtCuts:
     """Of each entry, how many draws lie at or below each cut, and what its law does not allow.
 
@@ -129,7 +129,7 @@ class AtCuts:
             end += self.positions + 1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class FarOut:
     """Of each entry, how many draws lie at or below some cuts, and how many above others."""
 
@@ -165,7 +165,7 @@ class FarOut:
         return found.reshape(blocks, self.columns)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class TwoAtCuts:
     """Of each entry of two quantities, how many draws lie at or below each of its cuts.
 
@@ -203,7 +203,7 @@ class TwoAtCuts:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Tables:
     """How many draws lie in each cell of tables, whose axes are the cells of single entries.
 

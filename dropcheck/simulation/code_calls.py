@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from dropcheck.claims.registry import Code, CodeRequest
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.graph import CodeCall, Kind, Value
+from dropcheck.records import record
 from dropcheck.simulation.integrands import Term
 from dropcheck.simulation.steps import Step
 from dropcheck.vocabulary.function import Array
@@ -85,7 +86,7 @@ def before_rounding(steps: Sequence[Step], keep: Collection[int]) -> list[Step]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CallsAsked:
     """What the steps of a program ask of its calls of code, by the tag of each, in every span.
 

@@ -18,6 +18,7 @@ from dropcheck.analysis.strategy import (
     Unanswerable,
 )
 from dropcheck.language.graph import Kind, Value, calls_below, computed, constant_beside
+from dropcheck.records import record
 from dropcheck.simulation.assemble import Crossed, ProgramBuilder, Registers
 from dropcheck.simulation.functional import Functional, Leaf
 from dropcheck.simulation.program import Program
@@ -25,7 +26,7 @@ from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions.truths import AT_MOST, BELOW, IS_TRUE, NOT
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Compiled:
     """What is simulated and how its averages combine.
 
@@ -41,7 +42,7 @@ class Compiled:
     crossed: Crossed | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Counted:
     """What is simulated for a claim about one event.
 
@@ -53,7 +54,7 @@ class Counted:
     conditional: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class InCells:
     """What is simulated for a statement about laws: draws of its quantities, to be put in cells."""
 
@@ -210,7 +211,7 @@ class Threshold:
     closed: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AtThresholds:
     """What is simulated for some operators on the law: sums of their columns, by their places.
 

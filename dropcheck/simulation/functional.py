@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import chain
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, in_order, kernel_of, number, operators
+from dropcheck.records import record
 from dropcheck.vocabulary.enclosures import applied
 from dropcheck.vocabulary.enclosures.affine import Affine, enclosed
 from dropcheck.vocabulary.function import Array, Function, Kernel
@@ -23,7 +24,7 @@ from dropcheck.vocabulary.functions.elementwise import POWER
 from dropcheck.vocabulary.operators import Averages, Operator
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Leaf:
     """One operator: the columns of the averages that it needs, and the registers of its operands.
 
@@ -76,7 +77,7 @@ class Leaf:
         return self.operator.size(self._averages(means, centres))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Functional:
     """The operands of a statement as functions of the averages."""
 
@@ -210,7 +211,7 @@ OperatorValue = Callable[[Floats, Floats], Floats]
 """The value of an operator on the law, from averages [terms, points] and centres: [points]."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FormulaStep:
     """One value from those before it: the places of its inputs, and what is made of them.
 
@@ -225,7 +226,7 @@ class FormulaStep:
     exponent: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Formula:
     """A value with all that it is made of, inputs before what is made from them.
 

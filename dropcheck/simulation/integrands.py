@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from dropcheck.array_types import Floats, Truths
 from dropcheck.language.graph import number
+from dropcheck.records import record
 from dropcheck.vocabulary.function import Array
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Term:
     """One integrand: given · Π (value − centre)^power, by registers; no factor is 1."""
 
@@ -85,7 +85,7 @@ def middle(array: Array) -> float:
     return 0.0 if abs(median) <= 4 * float(np.median(np.abs(finite - median))) else median
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Held:
     """What the registers hold after the draws of one span, which has blocks of equal length.
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from dropcheck.array_types import Floats
+from dropcheck.records import record
 from dropcheck.simulation.program import Program, SpanSums, broken_span
 from dropcheck.simulation.steps import Step, freeing
 from dropcheck.vocabulary.function import Array
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Together:
     """Programs with the same registers and spans, and the centres of each: [registers].
 

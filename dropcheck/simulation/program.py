@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 
 from dropcheck.array_types import Floats, Truths
 from dropcheck.language.graph import number
+from dropcheck.records import record
 from dropcheck.simulation.cell_counts import Counter, counted
 from dropcheck.simulation.code_calls import FEWEST_CALLS, CallsAsked, SpanCalls, held
 from dropcheck.simulation.integrands import Held, Moments, Term, filled, in_part, middle
@@ -32,7 +33,7 @@ SMALLEST_BATCH = 8
 SHORTEST_SPAN = 4096
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class SpanSums:
     """What a span leaves behind: sums a block, and the draws where a quantity was undefined.
 
@@ -49,7 +50,7 @@ class SpanSums:
     members: tuple[SpanSums, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Program:
     """Draws in spans, each with a stream of its own, summed in blocks.
 

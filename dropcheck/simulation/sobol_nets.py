@@ -17,13 +17,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
 
 from dropcheck.array_types import Floats
+from dropcheck.records import record
 from dropcheck.vocabulary.distributions.distribution import Values
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.law import Law
@@ -133,7 +133,7 @@ def at_points(law: Law, arguments: Sequence[Array], points: Points) -> Array:
     return found
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Clip:
     """What is kept of each net along one direction: how far its mean is off, and the square.
 

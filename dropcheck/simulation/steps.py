@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from dropcheck.errors import DropcheckError
 from dropcheck.language.graph import Value, kernel_of, number
+from dropcheck.records import record
 from dropcheck.simulation.sobol_nets import Points, at_points
 from dropcheck.vocabulary.function import Array, Kernel
 from dropcheck.vocabulary.law import argument_problem
@@ -20,7 +21,7 @@ LARGE_SIDE = 4096
 HARDLY, TINY = 1e-12, 1e-300
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Step:
     """Fill one register from others."""
 
@@ -83,7 +84,7 @@ def computed(step: Step, inputs: list[Array], **extra: int) -> Array:
         raise step.value.at.error(str(error), getattr(error, "hint", None)) from None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class LawDraw:
     """Draws from the law of a step, where its arguments are known.
 

@@ -7,16 +7,15 @@ one draw. The caller silences numpy's floating-point warnings.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dropcheck.records import record
 from dropcheck.vocabulary.defined_where import UNDEFINED_NOWHERE, DefinedWhere
 from dropcheck.vocabulary.growth import Growth
 from dropcheck.vocabulary.hulls import BoundsRule
@@ -51,7 +50,7 @@ class KernelError(ValueError):
 # ---- parameters ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Parameter:
     """One parameter of a function.
 
@@ -124,7 +123,7 @@ def decomposition(_shape: Shape, inputs: Sequence[Shape]) -> float:
 # ---- the entry ----------------------------------------------------------------------------------
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class Function:
     """One function of the language, or one of its signs (`a + b`, `x[i]`, `a if c else b`).
 

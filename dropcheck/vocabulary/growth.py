@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass
 from typing import Any
 
+from dropcheck.records import record
 from dropcheck.vocabulary.majorants import (
     elements,
     exponentials,
@@ -26,7 +26,7 @@ from dropcheck.vocabulary.majorants.rule import Applied, Majorant
 from dropcheck.vocabulary.shapes import Shape
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Operand:
     """What is known of one argument of a function; by default of one that is fixed.
 
@@ -56,7 +56,7 @@ def _unknown(_: Sequence[Operand]) -> float:
     return math.inf
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Growth:
     """How far out the values of a function go, and how near to 0 they come.
 

@@ -8,10 +8,11 @@ exact values are few and far apart, as the multiples of a tenth are.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+
+from dropcheck.records import record
 
 Arrays = list[NDArray[np.float64]]
 JumpRule = Callable[[Arrays, Arrays], tuple[Arrays, Arrays]]
@@ -41,7 +42,7 @@ def whole(values: Arrays, errors: Arrays) -> tuple[Arrays, Arrays]:
     return values, errors
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AtZero:
     """Jumps at 0 in the arguments at some places; in all of them where none is named."""
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from dropcheck.records import record
 from dropcheck.vocabulary.distributions.distribution import Distribution, Values
 from dropcheck.vocabulary.distributions.domains import domain_problem, plain
 from dropcheck.vocabulary.distributions.random_arguments import norm_of_random_draw
@@ -36,7 +37,7 @@ LEFT_OUT = 5e-31  # the probability that may be left out on either side: no run 
 FARTHEST_OUT = 2.0**40
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class Law(Distribution):
     """One distribution of the language, and how it is drawn.
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import copyreg
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dropcheck.array_types import Floats
+from dropcheck.records import record
 from dropcheck.vocabulary.distributions.distribution import Values
 from dropcheck.vocabulary.distributions.standard import Standard
 from dropcheck.vocabulary.law import Arguments, Generator, Law, Size, derived
@@ -27,7 +27,7 @@ NEAR_MIDDLE = 0.47
 MIXTURE_COST = 150.0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class QuantileLevel:
     """A value of a continuous law: the chances to lie below it and above it.
 
@@ -54,7 +54,7 @@ class QuantileLevel:
         return float(law.upper_quantile(self.above, *arguments))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Stratum:
     """The values between two levels."""
 
@@ -95,7 +95,7 @@ def _between(least: float, most: float) -> float:
     return math.sqrt(least * most) if least > 0 else min(most**2, most / 8)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class LawPart(Law):
     """A law with fixed arguments, given that its value lies in a stratum.
 
@@ -150,7 +150,7 @@ def part_of(
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class Mixture(Law):
     """Draws from the strata of a law with chances of our own: pairs of a value and its weight.
 

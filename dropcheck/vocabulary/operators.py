@@ -8,15 +8,14 @@ cancelling against a variance of 1.
 from __future__ import annotations
 
 import copyreg
-import dataclasses
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dropcheck.array_types import Floats
+from dropcheck.records import record
 from dropcheck.vocabulary.constants import PROBABILITY
 from dropcheck.vocabulary.enclosures.affine import Affine
 
@@ -24,7 +23,7 @@ from dropcheck.vocabulary.enclosures.affine import Affine
 UNDERFLOW = 1e-290
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Averages:
     """The averages of one operator, at a number of points.
 
@@ -69,7 +68,7 @@ def _even_of(found: Affine, below: Any) -> Any:
     return found / 0 if lost.any() else found.at_least(0.0)
 
 
-@dataclasses.dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class Operator:
     """One operator on the law.
 

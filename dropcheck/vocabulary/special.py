@@ -5,10 +5,11 @@ That library is imported when the first of its functions is used.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+
+from dropcheck.records import record
 
 LARGEST_PRODUCT = 8
 """The largest exponent of a power that is a product: so many numbers less 1 are its roundings."""
@@ -52,7 +53,7 @@ def __getattr__(name: str) -> Any:
     return getattr(special, name)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Special:
     """A function of scipy.special by its name, which is loaded at its first call."""
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 
 import pytest
+from bad_inputs import DEEPEST_BRACKET
 from claims_texts import GOOD, WHOLE, place, problems_of, the_problem
 
 from dropcheck.claims import nodes
-from dropcheck.claims.nodes import DEEPEST
 from dropcheck.claims.reader import read_text
+from dropcheck.claims.values import DEEPEST
 
 
 @pytest.mark.parametrize(
@@ -58,7 +59,7 @@ from dropcheck.claims.reader import read_text
         ('a: "\\q"', (1, 5), "escape after '\\'", "single quotes"),
         ("  a: 1\nb: 2", (2, 1), "has ended before this", "first column"),
         ("%NO\na: 1", (1, 4), "this is not YAML: found unknown directive name", ""),
-        ("[" * 10_000_000, (1, DEEPEST + 1), f"nested more than {DEEPEST} deep", "five levels"),
+        ("[" * 10_000_000, (1, DEEPEST_BRACKET), f"nested more than {DEEPEST} deep", "five levels"),
         ("{a: " * 1_000, (1, 4 * DEEPEST + 1), f"nested more than {DEEPEST} deep", "five levels"),
         ("- " * 1_000_000, (1, 2 * DEEPEST + 1), f"nested more than {DEEPEST} deep", "five levels"),
     ],

@@ -14,8 +14,9 @@ REPORT = Path(__file__).parents[2] / "dropcheck" / "report"
 EVERYWHERE = (
     "report",
     "errors",
-    "results",
     "reasons",
+    "records",
+    "results",
     "claims.values",
     "__version__",
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import fields
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from dropcheck.analysis.moments.cells import FUNCTION_DEGREE, Cells, can_be_spli
 from dropcheck.analysis.moments.draw_steps import FUNCTION_ROUNDING, Steps
 from dropcheck.array_types import Floats, Truths
 from dropcheck.language.graph import Value
+from dropcheck.records import record
 from dropcheck.vocabulary.smoothness.pieces import absolute
 from dropcheck.vocabulary.smoothness.ranges import (
     Ranges,
@@ -36,7 +37,7 @@ POLYNOMIAL_ERROR = 2 / ((ELLIPSE - 1) * ELLIPSE**FUNCTION_DEGREE)
 LEAST_UNBOUNDED = 1e-60
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SingleDrawIntegrand:
     """The product of |φ - centre|^power over functions φ of one draw, signs kept where `signed`."""
 
@@ -99,7 +100,7 @@ def norm_of_product(
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CellMeans:
     """What each cell adds to an expectation: a value, and how wrong it can be.
 
@@ -137,15 +138,12 @@ class CellMeans:
 
     def taken(self, chosen: NDArray[np.bool_ | np.intp]) -> CellMeans:
         """Those of some cells."""
-        return CellMeans(**{name: getattr(self, name)[chosen] for name in self.__slots__})
+        return CellMeans(**{name: getattr(self, name)[chosen] for name in _NAMES})
 
     def joined(self, other: CellMeans) -> CellMeans:
         """Those of both."""
         return CellMeans(
-            **{
-                name: np.concatenate([getattr(self, name), getattr(other, name)])
-                for name in self.__slots__
-            }
+            **{name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in _NAMES}
         )
 
 
@@ -192,3 +190,6 @@ def means_of(integrand: SingleDrawIntegrand, cells: Cells) -> CellMeans:
         splittable=can_be_split(cells.low, cells.high),
         chances=cells.most,
     )
+
+
+_NAMES = tuple(field.name for field in fields(CellMeans))

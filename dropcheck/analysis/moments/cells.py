@@ -9,7 +9,7 @@ integration", section 2.7).
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Plain, fixed_array
+from dropcheck.records import record
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.law_parts import LawPart
 
@@ -49,7 +50,7 @@ def _legendre() -> tuple[Floats, Floats, Floats]:
 _PLACES, _WEIGHTS, _SERIES = _legendre()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cells:
     """Intervals of the values of one draw.
 
@@ -80,7 +81,7 @@ class Cells:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CutLaw:
     """A continuous law with fixed arguments, to be cut into cells.
 

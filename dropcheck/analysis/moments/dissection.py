@@ -11,10 +11,10 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain
 
 from dropcheck.language.graph import Kind, Value
+from dropcheck.records import record
 from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, NEGATIVE, SUBTRACT
 from dropcheck.vocabulary.functions.reductions import MEAN, SUM
 from dropcheck.vocabulary.majorants.bounds_arithmetic import summed
@@ -29,7 +29,7 @@ WeightedValues = tuple[tuple[float, Value], ...]
 """Values, each with the factor that it has in a sum."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Dissected:
     """Σ factor · part + shift.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from dropcheck.analysis.bounds import hull_of, hull_of_fixed
 from dropcheck.analysis.on_paper import EXACT, Rounded, near_jumps, value_on_paper
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, in_order, kernel_of, number, random_inputs
+from dropcheck.records import record
 from dropcheck.vocabulary.function import Array, KernelError
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY
 from dropcheck.vocabulary.hulls import Hull
@@ -121,7 +121,7 @@ def _ordered(values: Sequence[Value], draw: Value) -> list[Value]:
     return in_order(values, lambda one: () if one is draw else random_inputs(one))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Steps:
     """What is computed from a draw to get some quantities, which have that draw below them."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeVar
 
 from dropcheck.analysis.moments.independence import Described
@@ -19,6 +18,7 @@ from dropcheck.analysis.polynomials.sources import ITSELF
 from dropcheck.analysis.polynomials.terms import Tensor, fixed_index
 from dropcheck.language.drawn_from import NO_DRAWS
 from dropcheck.language.graph import Kind, Value, computed, constant_beside
+from dropcheck.records import record
 from dropcheck.vocabulary.function import Function, PolynomialRule
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.functions.elementwise import ADD, EXP, MULTIPLY
@@ -31,7 +31,7 @@ from dropcheck.vocabulary.shapes import Shape
 MOST_ELEMENTS = 64
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Quadratic:
     """linear · x + square · x² of the elements of a quantity, summed over some of its axes."""
 
@@ -52,7 +52,7 @@ class Quadratic:
         return alone * (log_moment_of_quadratic(x, b, c) if c else x.log_moment(b))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Straight:
     """Σ of quadratics + shift, of quantities that share no draw."""
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from dropcheck.analysis.moments.dissection import sum_of
 from dropcheck.language.graph import Kind, Value
+from dropcheck.records import record
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.majorants.bounds_arithmetic import (
@@ -37,7 +38,7 @@ _HIGHEST_CENTRAL = 8
 _ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AffineDraw:
     """factor · draw + shift, of a draw whose arguments are known numbers; the factor is not 0.
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,6 +30,7 @@ from dropcheck.analysis.moments.single_draw import (
 from dropcheck.analysis.polynomials.terms import TINY
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, ordered
+from dropcheck.records import record
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.functions.elementwise import MULTIPLY, POWER
 from dropcheck.vocabulary.majorants.bounds_arithmetic import summed
@@ -50,7 +50,7 @@ FactorValues = tuple[Value, ...]
 """Quantities whose product is meant."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProductMoments:
     """Means and covariances of products, and how far they may be off."""
 
@@ -131,7 +131,7 @@ def factors_of(value: Value) -> FactorValues:
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LinearForm:
     """A number and, for each draw, its factor: Σ factor · (draw − its mean) + number.
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -38,6 +38,7 @@ from dropcheck.analysis.moments.cells import between, can_be_split, cut_law, spl
 from dropcheck.analysis.moments.draw_steps import Steps, draw_below, law_of
 from dropcheck.array_types import Floats, Truths
 from dropcheck.language.graph import Plain, Value
+from dropcheck.records import record
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.majorants.bounds_arithmetic import summed
 from dropcheck.vocabulary.smoothness.ranges import Ranges
@@ -64,7 +65,7 @@ MOST_INTEGRALS = 64
 TAIL_ORDERS = (8.0, 4.0, 2.0, 1.5, 1.25, 1.1, 1.02)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Estimate:
     """A number that is known to be at most `error` away from `value`; infinite: not known."""
 
@@ -111,7 +112,7 @@ class KnownMeans:
         return self._found[key]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SingleDraw:
     """One number drawn from a law whose arguments are fixed numbers."""
 

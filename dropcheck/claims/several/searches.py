@@ -10,13 +10,13 @@ import itertools
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 
 from dropcheck.claims.several import value_ranges
 from dropcheck.claims.several.value_ranges import Range, RangeError, is_range, read_ends, read_range
 from dropcheck.claims.values import format_value, parse_value
+from dropcheck.records import record
 from dropcheck.results import ParameterValue
 
 WRITTEN = "write any in 0..1, or any in 16..1024 by x2"
@@ -39,7 +39,7 @@ _OTHER_ENDS = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Search:
     """Numbers of which any may be tried: those from `low` to `high`, or those of a range.
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Context, Decimal
 
 from dropcheck.claims.registry import MOST_CASES
@@ -17,6 +16,7 @@ from dropcheck.claims.values import (
     parse_number,
     shortened,
 )
+from dropcheck.records import record
 
 WRITTEN = "write a range as 0.1..0.9 by 0.1, or 16..1024 by x2"
 
@@ -49,7 +49,7 @@ class RangeError(ValueError):
         self.meant = meant
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Range:
     """Numbers from `low` to `high`, each `step` more than the last, or `step` times it."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+from dropcheck.records import record
 from dropcheck.vocabulary.latex_words import CALLED, INDICATORS
 
 LONGEST = 5_000  # characters
@@ -60,7 +60,7 @@ class LatexError(Exception):
         self.column, self.message, self.hint = column, message, hint
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Token:
     """One token: a "command", a "word" that stands in braces, "letters", a "number", a "symbol".
 

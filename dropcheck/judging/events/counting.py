@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -27,6 +27,7 @@ from dropcheck.judging.look import ENDLESS, more, planned
 from dropcheck.judging.plan_draws import plan_in_strata
 from dropcheck.judging.rounding.allowance import LOOK_ROUNDING
 from dropcheck.reasons import Reason
+from dropcheck.records import record
 from dropcheck.results import Exact, Guarantee, Method, Region, Verdict
 from dropcheck.simulation import (
     PILOT,
@@ -48,7 +49,7 @@ PILOT_GROWTH, MOST_PILOT = 4, 1 / 16
 PLANNED_BLOCKS = 512
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EventPlan:
     """What is known of counts before they are made, by the model or by a pilot.
 
@@ -63,7 +64,7 @@ class EventPlan:
     endless: Reason = Reason.AT_THE_EDGE
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CountedPilot:
     """A pilot of a probability, the draws that are planned, and the region that it must lie in."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
@@ -32,6 +31,7 @@ from dropcheck.language.law_claims import LawClaim, pairs
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Call, Name
 from dropcheck.reasons import Reason
+from dropcheck.records import record
 from dropcheck.simulation import CountTally, Program, Tables
 
 # Cells of each quantity: of few quantities that are looked at together, by how many there are, and
@@ -45,7 +45,7 @@ COARSER = (2, 4, 8, 16)
 MARGINS, ABOVE, BELOW = 0.1, 0.45, 0.45
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DependencePlan:
     """The tables, the chances at or below each cut by the first draws, and what is counted."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from dropcheck.judging.case_run import CaseRun, Finding, Judging
 from dropcheck.judging.laws.law_evidence import EValue
 from dropcheck.judging.rounding.lost_digits import lost, share_lost
 from dropcheck.reasons import Explanation, Reason
+from dropcheck.records import record
 from dropcheck.results import Guarantee, Method, Verdict
 from dropcheck.simulation import (
     FEWEST_CALLS,
@@ -32,7 +33,7 @@ from dropcheck.simulation import (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Counting:
     """What is counted, and when a verdict is expected.
 
@@ -88,7 +89,7 @@ PARTS = 16
 SHORTEST_CALL = 64
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Shares:
     """How a case's error is shared."""
 
@@ -132,7 +133,7 @@ def span_draws(program: Program, planned: int, most: int) -> int:
     return max(draws // 2 * 2, 1)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PilotDraws:
     """Draws that are not counted: values, [entries of all quantities, draws], and their size."""
 
@@ -176,7 +177,7 @@ def piloted(run: CaseRun, program: Program, wanted: int = 0) -> PilotDraws:
     return PilotDraws(every, size)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Seen:
     """What the counts of a look say: how far off the claim is, an interval of that, evidence."""
 

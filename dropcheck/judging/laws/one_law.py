@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from dropcheck.analysis.law_cells import POSITIONS, LawCells, law_cells
@@ -25,6 +23,7 @@ from dropcheck.judging.laws.looks import (
 )
 from dropcheck.language.law_claims import LawClaim
 from dropcheck.reasons import Reason
+from dropcheck.records import record
 from dropcheck.results import Verdict
 from dropcheck.simulation import AtCuts, CountTally, Program
 from dropcheck.vocabulary.functions.number_formats import DOUBLE, SINGLE, rounded
@@ -33,7 +32,7 @@ from dropcheck.vocabulary.functions.number_formats import DOUBLE, SINGLE, rounde
 TAILS = 1e-6
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class OneLawPlan:
     """The cells of a law, what is counted in them, and what they leave open of the distance."""
 

@@ -30,6 +30,7 @@ from dropcheck.judging.laws.looks import (
 )
 from dropcheck.language.law_claims import LawClaim
 from dropcheck.reasons import Reason
+from dropcheck.records import record
 from dropcheck.simulation import CountTally, Program, TwoAtCuts
 from dropcheck.vocabulary.functions.number_formats import DOUBLE
 
@@ -41,7 +42,7 @@ TRUSTED = (1.0, 0.25)
 QUANTITIES = 2
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TwoLawsPlan:
     """The cells of each entry, how often the first draws fell between cuts, and what is counted."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from dropcheck.analysis.bounds import support
 from dropcheck.analysis.strategy import Quantiles
@@ -18,6 +18,7 @@ from dropcheck.judging.look import far_off, settling
 from dropcheck.judging.quantiles.pilot_sample import QuantileTarget, targets_of
 from dropcheck.language.graph import Kind, Value
 from dropcheck.reasons import Reason
+from dropcheck.records import record
 from dropcheck.results import Exact, Method, Verdict
 from dropcheck.simulation import Threshold, below
 
@@ -34,7 +35,7 @@ NARROW = 1e-6  # that in which any number may be the one quantile, as probabilit
 SIZE_LEVELS = (0.16, 0.84)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Between:
     """All quantiles of a level: the least and the greatest, each to within an error."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
 from statistics import NormalDist
 
 import numpy as np
@@ -22,6 +21,7 @@ from dropcheck.inference.region import reach, widening
 from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.judging.look import ENDLESS, sharpness_of
 from dropcheck.judging.rounding.allowance import LOOK_ROUNDING
+from dropcheck.records import record
 from dropcheck.results import Guarantee, Method, Region, Verdict
 from dropcheck.simulation import PILOT, AtThresholds, Request, SpanSums, Tally
 from dropcheck.vocabulary.majorants.bounds_arithmetic import summed
@@ -59,7 +59,7 @@ class PilotSample(Tally):
         return np.sort(kept)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class QuantileSum:
     """A comparison's quantity: the sum of factor times the quantile at a place, and a constant."""
 
@@ -77,7 +77,7 @@ class QuantileSum:
         return sum(low) + self.constant, sum(high) + self.constant
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class QuantileTarget:
     """One comparison as it is looked at: its form, its scale, the widening of its region."""
 
@@ -112,7 +112,7 @@ class QuantileTarget:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class QuantilePilot:
     """What a pilot says: the values of each operator's quantity, rising, and what is looked at."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from dropcheck.language.lowering.context import Context
 from dropcheck.language.lowering.named_axes import names_of_lengths
 from dropcheck.language.suggestions import law_hint, shape_by_name, square_for_sd, written_law
 from dropcheck.language.syntax import Call, Name, Node, Position, Slice, Subscript, bind, children
+from dropcheck.records import record
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.distributions.domains import domain_problem
 from dropcheck.vocabulary.law import Law, argument_problem, digits_problem
@@ -27,7 +27,7 @@ from dropcheck.vocabulary.shapes import Shape, ShapeError, describe
 MOST_AXES = 30  # numpy has 64, and kernels add a few of their own
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Draw:
     """What stands right of `~`: a law, its arguments by parameter, and a shape if one is given."""
 

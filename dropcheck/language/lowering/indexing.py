@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from dropcheck.language import syntax
 from dropcheck.language.graph import Kind, Value, hashable
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.syntax import Node, Position
+from dropcheck.records import record
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.functions.arrays import ELEMENTS, SUBSCRIPT, TAKE
 from dropcheck.vocabulary.functions.rearranging import RESHAPE
@@ -25,7 +25,7 @@ from dropcheck.vocabulary.shapes import Index, Shape, describe
 MOST_PLACES = 2**16  # in one array of places
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class AdvancedIndex:
     """Elements along some axes, counted as if these were one axis.
 

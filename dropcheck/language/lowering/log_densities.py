@@ -6,7 +6,6 @@ A law's formula is given stand-ins for its arguments, which note what it does wi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 from dropcheck.language.graph import Kind, Value
 from dropcheck.language.lowering.builder import GraphBuilder
 from dropcheck.language.syntax import Position
+from dropcheck.records import record
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.distributions.distribution import Values
 from dropcheck.vocabulary.distributions.domains import FINITE, NOT_NEGATIVE
@@ -44,7 +44,7 @@ def _ufunc_name(kernel: Kernel) -> str | None:
 _KERNELS = _kernels()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class _StandIn(NDArrayOperatorsMixin):
     """A value of the graph, in place of an array."""
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
 
 from dropcheck.claims.registry import Claim, Page, Registry
 from dropcheck.claims.source import LineColumn, Source
 from dropcheck.documents.carrier import HTML, LATEX
 from dropcheck.documents.html_source import paragraphs_of_html
+from dropcheck.records import record
 from dropcheck.report import phrases
 from dropcheck.report.html import Markup, element, join, text
 from dropcheck.report.html.claim_sections import anchor
@@ -193,7 +193,7 @@ _NUMBER = re.compile(f"{HELD}([{chr(_ZERO)}-{chr(_ZERO + 9)}]+){_CLOSE}")
 _COMMENT_ENDS = "-->"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class DocumentPlace:
     """A place of a document: what is printed there, or a mark alone."""
 

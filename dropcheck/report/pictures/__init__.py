@@ -17,10 +17,10 @@ import textwrap
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from dropcheck.errors import DropcheckError, Problem
+from dropcheck.records import record
 from dropcheck.report.terminal.screen import one_line
 from dropcheck.results import CaseResult, Verdict
 
@@ -67,7 +67,7 @@ _STYLE: Any = {  # of types that differ between versions of matplotlib
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class VerdictSymbol:
     """How a verdict looks in every picture: its colour, and its shape that says the same without.
 
@@ -149,7 +149,7 @@ def marker(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Placed:
     """A case on the shared axis, squeezed; None where nothing is known, infinite where unbounded.
 

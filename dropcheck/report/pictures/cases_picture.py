@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from dropcheck.records import record
 from dropcheck.report import Report, phrases, pictures
 from dropcheck.report import pictures as style
 from dropcheck.report.numbers import exact
@@ -26,7 +26,7 @@ LABEL = 64  # letters of a label's line; what is longer goes on below
 AXIS = "distance from the claim; ±1: edge of the band in which it is verified; logarithmic beyond"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Row:
     """A case and where it stands in the picture, in inches from the top."""
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from dropcheck.claims.registry import Case
 from dropcheck.claims.values import format_parameters, format_value
 from dropcheck.errors import DropcheckError, Problem
+from dropcheck.records import record
 from dropcheck.report.numbers import exact
 from dropcheck.report.phrases import by_claim
 from dropcheck.results import CaseResult, ParameterValue, RunResult
@@ -24,7 +24,7 @@ LARGEST = 1e300  # what is beyond, or as small, is at the edge: differences stay
 MARGIN = 0.04  # of the axis, beyond what is shown on it
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Axis:
     """Values from `low` to `high`, evenly spaced or by their logarithms."""
 
@@ -111,7 +111,7 @@ def is_geometric(values: Sequence[float]) -> bool:
 Parameters = Mapping[str, ParameterValue]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CurvePoint:
     """One case of a sweep: its place along the axis and its value there, as it is written."""
 
@@ -120,7 +120,7 @@ class CurvePoint:
     case: CaseResult
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Panel:
     """A sweep of one parameter with all others held, or determined by it.
 

@@ -7,10 +7,10 @@ a hundredth of the claimed value is not to be seen on the curve itself.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dropcheck.errors import DropcheckError, Problem
+from dropcheck.records import record
 from dropcheck.report import pictures
 from dropcheck.report import pictures as style
 from dropcheck.report.numbers import plural
@@ -51,7 +51,7 @@ def curve_picture(run: RunResult, kind: style.PictureFormat) -> bytes:
         return style.as_bytes(_figure(drawn, kind), kind)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Sheet:
     """A panel with all its labels known, and so the room that it needs."""
 

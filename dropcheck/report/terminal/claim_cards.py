@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from dropcheck.claims.registry import Claim, Document, Registry, Slot, Tolerance
 from dropcheck.claims.values import format_value, parameter_text, shortened
 from dropcheck.errors import Problem
+from dropcheck.records import record
 from dropcheck.report import edges, numbers
 from dropcheck.report.phrases import claimed_share
 from dropcheck.report.terminal.layout import Fields, Row, TableCell, arrange, layout, pairs_table
@@ -270,7 +270,7 @@ def _printed(claim: Claim) -> str:
     return shortened(one_line(claim.written.text) if claim.written else "", LONGEST_WRITTEN)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CheckedFile:
     """What a check found of one file; the counts are None where it could not be read."""
 

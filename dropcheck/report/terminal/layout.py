@@ -7,10 +7,11 @@ here, as rich would set them: rich takes a second and a half for a thousand rows
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING
 
+from dropcheck.records import record
 from dropcheck.report.terminal.screen import Terminal, cells, plain, styled
 
 if TYPE_CHECKING:  # imported where something is to be wrapped
@@ -33,7 +34,7 @@ def layout(columns: str) -> Layout:
     return tuple(tuple(column.split("/")) for column in columns.split())
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TableCell:
     """One field of one row."""
 
@@ -45,7 +46,7 @@ Row = Mapping[str, TableCell | str]
 """A row by its fields; a text has no style of its own."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fields:
     """How the fields of rows stand in a column; `headings` names those not headed by their name."""
 

@@ -12,10 +12,10 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from dropcheck.errors import Location, Problem
+from dropcheck.records import record
 from dropcheck.report.numbers import plural
 
 if TYPE_CHECKING:  # plain text, which is most of what is printed to pipes, has no use for rich
@@ -44,7 +44,7 @@ _CONTROLS = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Terminal:
     """What a stream can show; `width` is None where lines may be as long as they need."""
 

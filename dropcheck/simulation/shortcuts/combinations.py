@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from dropcheck.analysis.products import Separated, separated
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Value, number
+from dropcheck.records import record
 from dropcheck.simulation.integrands import Held, Term, counts
 from dropcheck.vocabulary.function import Array
 
@@ -23,7 +24,7 @@ from dropcheck.vocabulary.function import Array
 SMALLEST, LARGEST = 1e-250, 1e250
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Power:
     """(register − centre)^exponent, or register^exponent where it is not centred."""
 
@@ -32,7 +33,7 @@ class Power:
     centred: bool = False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class GroupPart:
     """What an integrand has of one group of draws: Π power. Parts that are alike are one object.
 
@@ -43,7 +44,7 @@ class GroupPart:
     plain: GroupPart | None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@record(eq=False)
 class Separation:
     """One integrand as factor · Π part, a part for each group of draws that it depends on.
 
@@ -55,7 +56,7 @@ class Separation:
     mixed: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Separations:
     """All integrands of a program, each a product over groups of draws.
 

@@ -7,11 +7,11 @@ anything is judged.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
 from dropcheck.errors import DropcheckError
+from dropcheck.records import record
 from dropcheck.vocabulary.function import Array
 
 # Calls that are compared, and the draws of each. Events of chance 1/64, where calls most easily
@@ -23,7 +23,7 @@ PROBE_DRAWS = 64
 CALL_ROUNDING, FINEST = 1e-3, 1e-6
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Words:
     """What messages call the source of randomness, and what they advise."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -14,6 +14,7 @@ from dropcheck.analysis.moments.exact import MOST_OUTCOMES
 from dropcheck.analysis.moments.single_draw import SingleDraw
 from dropcheck.analysis.on_paper import EXACT, Rounded, alike, value_on_paper
 from dropcheck.language.graph import Value, number
+from dropcheck.records import record
 from dropcheck.simulation.integrands import filled
 from dropcheck.simulation.program import Program
 from dropcheck.simulation.roundings import NearJumps, may_jump
@@ -23,7 +24,7 @@ from dropcheck.simulation.variants import step_by_step
 SLOWER = 20
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tied:
     """A function that rounding keeps from a jump, and the program as it is on paper."""
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache, wraps
 from typing import Any
 
 import numpy as np
 
+from dropcheck.records import record
 from dropcheck.vocabulary.distributions.domains import LawParameter
 from dropcheck.vocabulary.distributions.moment_lists import HIGHEST_ORDER
 from dropcheck.vocabulary.distributions.standard import ArgumentHull, ArgumentNorm, Standard
@@ -46,7 +46,7 @@ class Values(Enum):
     SIGNS = "1 or -1"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class Distribution:
     """What is known of a distribution before any draw."""
 

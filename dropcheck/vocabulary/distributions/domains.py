@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from dropcheck.records import record
+
 LARGEST_COUNT = 2.0**53  # beyond it float64 no longer tells whole numbers apart
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Domain:
     """The values that a parameter of a law may take."""
 
@@ -61,7 +63,7 @@ WHOLE = Domain(-LARGEST_COUNT, LARGEST_COUNT, low_open=False, high_open=False, w
 COUNT = Domain(0.0, LARGEST_COUNT, low_open=False, high_open=False, whole=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LawParameter:
     """One parameter of a law; `axes` is its own rank: 0 a number, 1 a list, 2 a matrix."""
 

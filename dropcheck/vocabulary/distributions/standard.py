@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from dropcheck.records import record
 from dropcheck.vocabulary.distributions.moment_lists import (
     HIGHEST_ORDER,
     MomentList,
@@ -25,7 +25,7 @@ ArgumentHull = Callable[[int], Hull]
 """Of argument i: an interval that holds all its values."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record(kw_only=True)
 class Standard:
     """What is known of the law of z, where a draw is loc + scale · z.
 

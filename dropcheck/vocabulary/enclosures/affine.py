@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from typing import Any, cast
 
@@ -29,6 +29,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dropcheck.array_types import Floats, Truths
+from dropcheck.records import record
 
 # What rounding may add in one step, as a share of the largest magnitude in it: some units in the
 # last place of what numpy's and scipy's functions promise.
@@ -41,7 +42,7 @@ _SMALLEST_NORMAL = 2.0**-1022
 _MOST_FOLDED = 1000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class Affine(np.lib.mixins.NDArrayOperatorsMixin):
     """Quantities enclosed over a box; all arrays but `slopes` have the shape [*shape, 1].
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
+from dropcheck.records import record
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws.discrete import (
     BERNOULLI,
@@ -26,7 +26,7 @@ from dropcheck.vocabulary.laws.positive_numbers import CHI_SQUARE, EXPONENTIAL, 
 from dropcheck.vocabulary.laws.unbounded import CAUCHY, NORMAL
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LawOfSum:
     """The law of a sum of n draws."""
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import copyreg
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from operator import mul
 from typing import Any
 
 import numpy as np
 
+from dropcheck.records import record
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.distributions.standard import Standard
 from dropcheck.vocabulary.function import Array
@@ -35,7 +35,7 @@ _SORTING = 15.0
 _NEARLY = 1.05
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@record(kw_only=True, eq=False)
 class Ranked(Law):
     """The law of an element by its rank; its arguments are those of the law of the draws."""
 

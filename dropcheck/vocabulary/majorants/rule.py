@@ -22,9 +22,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
+from dropcheck.records import record
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
 from dropcheck.vocabulary.majorants.bounds_arithmetic import INF
 from dropcheck.vocabulary.shapes import Options, Shape, flag, normalise_axes
@@ -126,7 +126,7 @@ def came(axes: Iterable[int]) -> list[Came | None]:
     return [Came((axis,), None) for axis in axes]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Applied:
     """One use of a function: its arguments, its options, the shape of the result.
 

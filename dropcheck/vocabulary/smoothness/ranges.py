@@ -18,17 +18,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dropcheck.array_types import Floats
+from dropcheck.records import record
 
 RangesKernel = Callable[..., Any]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ranges:
     """The values of a quantity on each cell.
 

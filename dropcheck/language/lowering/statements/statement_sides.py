@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from dropcheck.claims.values import parameter_text
 from dropcheck.errors import About, DropcheckError, Problem
@@ -15,13 +14,14 @@ from dropcheck.language.lowering.context import Context
 from dropcheck.language.lowering.entries import EntryIndex, entries_of_sides
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Call, Name, Node, Statement, children
+from dropcheck.records import record
 from dropcheck.results import ParameterValue
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, NEGATIVE, SUBTRACT
 from dropcheck.vocabulary.operators import OPERATORS, operator_like
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sides:
     """The sides of a statement, in their order; of a claim about arrays those of each entry.
 

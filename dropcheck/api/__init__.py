@@ -9,13 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from dropcheck.claims.registry import Claim, Registry, Sample, SourceText
-from dropcheck.errors import DropcheckError, Location, NothingSelected, Problem, in_file_order
-from dropcheck.options import RUN_OPTIONS, VERIFY_OPTIONS
-from dropcheck.processors import default_threads
-from dropcheck.results import CaseResult, Outcome, ParameterValue, RunResult
-from dropcheck.settings import DEFAULT_MEMORY, Settings
-from dropcheck.verify_arguments import (
+from dropcheck.api.verify_arguments import (
     call_text,
     check_options,
     check_texts,
@@ -24,6 +18,12 @@ from dropcheck.verify_arguments import (
     read_tolerance,
     settings_of,
 )
+from dropcheck.claims.registry import Claim, Registry, Sample, SourceText
+from dropcheck.errors import DropcheckError, Location, NothingSelected, Problem, in_file_order
+from dropcheck.options import RUN_OPTIONS, VERIFY_OPTIONS
+from dropcheck.processors import default_threads
+from dropcheck.results import CaseResult, Outcome, ParameterValue, RunResult
+from dropcheck.settings import DEFAULT_MEMORY, Settings
 
 if TYPE_CHECKING:  # `verify` has no use for it
     from concurrent.futures import Executor
