@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import sys
@@ -187,6 +186,8 @@ def schema(_: Given) -> ExitCode:
 
 def schema_text() -> str:
     """The schema as it is printed and published: in ASCII, a key a line."""
+    import json
+
     from dropcheck.claims.format import claims_schema
 
     return json.dumps(claims_schema(), indent=2) + "\n"

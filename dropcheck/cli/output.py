@@ -7,7 +7,6 @@ import errno
 import os
 import re
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from pathlib import Path
@@ -139,6 +138,8 @@ def write_file(path: Path, content: str | bytes) -> list[Problem]:
 def _replace(target: Path, content: bytes) -> None:
     temporary: Path | None = None
     try:
+        import tempfile
+
         with tempfile.NamedTemporaryFile(
             dir=target.parent, prefix=".dropcheck-", delete=False
         ) as file:

@@ -44,7 +44,7 @@ _LOOP = re.compile(r"\s*for(?!\w)")
 _IN = re.compile(r"(?<!\w)in(?!\w)")
 _RANGE = re.compile(r"\s*range\(.*\)\s*")
 # `for t in 1..10`, `for t = 1:10`, `for t from 1 to n`: as other languages count.
-_COUNTED = re.compile(
+_COUNTED = (  # compiled where it is used, which is seldom
     r"\s*for\s*\(?\s*(?P<name>[^\W\d]\w*)\s*(?:<-|:=|=|∈|\b(?:in|from)\b)\s*"
     r"(?P<low>-?\d+(?=\s*[.…:,]|\s+to\b)|[^\W\d]\w*(?=\s*(?:\.\.|…)|\s+to\b))"
     r"\s*(?:\.\.\.?|…|:|,|to\b)\s*(?P<high>\([\w+\-*/ ]+\)|[\w+\-*/ ]+?)"
@@ -193,7 +193,7 @@ def refuse_other_counting(source: SourceText, first: int, row: str) -> None:
     Raises:
         DropcheckError: with the range to write in its place.
     """
-    counted = _COUNTED.fullmatch(row) if len(row) <= LONGEST_SHOWN else None
+    counted = re.fullmatch(_COUNTED, row) if len(row) <= LONGEST_SHOWN else None
     if counted is None:
         return
     low, high, step = (counted[part] for part in ("low", "high", "step"))

@@ -77,57 +77,55 @@ NO_COMPREHENSION = (
     "functions go over the elements of an array by themselves: sum(x**2), where(x > 0, x, 0); a "
     "recurrence is a loop in the model, for t in range(T):"
 )
-# What is likely to be wrong with a line that Python's grammar refuses: pattern, message, hint.
-_LIKELY = tuple(
-    (re.compile(pattern), message, hint)
-    for pattern, message, hint in (
-        (
-            r"[\w)\]]\s+(within|tolerance|resolution)\b",
-            "{0} is a key of its own, and stands in no statement",
-            "write it on a line below 'claim', as in {0}: 0.1",
-        ),
-        (
-            r"\b(for|while)\b",
-            "{} does not stand in an expression",
-            "a recurrence is a loop in the model: for t in range(T):, and its lines indented below",
-        ),
-        (r"\b(lambda)\s+\w[^:]*:", "{} is not part of the language", NO_FUNCTIONS),
-        (
-            rf"\b(?:{_RESERVED})\b",
-            "{} is a word of Python's grammar, and cannot be a name",
-            "choose another name, such as {}_",
-        ),
-        (
-            r"(?<![\w.])\d+(?:\.\d*)?([ij])(?!\w)",
-            "complex numbers are not part of the language, nor is a number beside a name",
-            f"of a product write 2 * i; {COMPLEX}",
-        ),
-        (
-            r"(?<![\w.])\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?\s*(?!(?:and|or|not|if|else)\b)[^\W\d]\w*",
-            "a number and a name stand side by side",
-            "write '*' between them: 2 * x, not 2x",
-        ),
-        (
-            r"\d\s*(%)\s*(?=$|[)\],<>=!])",
-            "{} is the remainder of a division, and its right side is missing",
-            "write a percentage as a number: 0.05, not 5%",
-        ),
-        (r"[\w)\]]\[\s*\]", "an index is missing between the brackets", "write x[0]"),
-        (r"=<", "{} does not compare", "write '<='"),
-        (r"=>", "{} does not compare", "write '>='"),
-        (r"<>", "{} does not compare", "write '!='"),
-        (
-            r"(?<![\w.])0\d",
-            "a number starts with 0",
-            "write it without: Python's grammar takes 010 for a mistake",
-        ),
-        (r"(?<![=!<>:])=(?!=)", "{} does not compare", "write '==' for equality"),
-        (
-            r"~",
-            "{} draws, and stands only after the names of a model's line",
-            "draw on a line of the model; a law alone has no name before it",
-        ),
-    )
+# What is likely to be wrong with a line that Python's grammar refuses: pattern, message, hint. The
+# patterns are texts: compiled where this is loaded, they took a millisecond of every start.
+_LIKELY = (
+    (
+        r"[\w)\]]\s+(within|tolerance|resolution)\b",
+        "{0} is a key of its own, and stands in no statement",
+        "write it on a line below 'claim', as in {0}: 0.1",
+    ),
+    (
+        r"\b(for|while)\b",
+        "{} does not stand in an expression",
+        "a recurrence is a loop in the model: for t in range(T):, and its lines indented below",
+    ),
+    (r"\b(lambda)\s+\w[^:]*:", "{} is not part of the language", NO_FUNCTIONS),
+    (
+        rf"\b(?:{_RESERVED})\b",
+        "{} is a word of Python's grammar, and cannot be a name",
+        "choose another name, such as {}_",
+    ),
+    (
+        r"(?<![\w.])\d+(?:\.\d*)?([ij])(?!\w)",
+        "complex numbers are not part of the language, nor is a number beside a name",
+        f"of a product write 2 * i; {COMPLEX}",
+    ),
+    (
+        r"(?<![\w.])\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?\s*(?!(?:and|or|not|if|else)\b)[^\W\d]\w*",
+        "a number and a name stand side by side",
+        "write '*' between them: 2 * x, not 2x",
+    ),
+    (
+        r"\d\s*(%)\s*(?=$|[)\],<>=!])",
+        "{} is the remainder of a division, and its right side is missing",
+        "write a percentage as a number: 0.05, not 5%",
+    ),
+    (r"[\w)\]]\[\s*\]", "an index is missing between the brackets", "write x[0]"),
+    (r"=<", "{} does not compare", "write '<='"),
+    (r"=>", "{} does not compare", "write '>='"),
+    (r"<>", "{} does not compare", "write '!='"),
+    (
+        r"(?<![\w.])0\d",
+        "a number starts with 0",
+        "write it without: Python's grammar takes 010 for a mistake",
+    ),
+    (r"(?<![=!<>:])=(?!=)", "{} does not compare", "write '==' for equality"),
+    (
+        r"~",
+        "{} draws, and stands only after the names of a model's line",
+        "draw on a line of the model; a law alone has no name before it",
+    ),
 )
 
 
@@ -333,7 +331,7 @@ def syntax_error(
             f"write {call}({subject}, given={event})",
         )
     for pattern, message, hint in _LIKELY:
-        found = pattern.search(lines[line])
+        found = re.search(pattern, lines[line])
         if found is not None:
             group = found.lastindex or 0
             place = Position(source, first + line, found.start(group))

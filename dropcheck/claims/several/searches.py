@@ -33,7 +33,7 @@ _NEAR = 2.0
 _SEARCH = re.compile(r"\s*any\s+in\s+(.*)", re.DOTALL)
 _BEGINS = re.compile(r"\s*any\b")
 # Both ends in another form: `any in [0, 1]`, `any from 0 to 1`, `any 0..1`.
-_OTHER_ENDS = re.compile(
+_OTHER_ENDS = (  # compiled where it is used, which is seldom
     rf"\s*any(?:\s+(?:in|of|from|between))?\s*[\[(]?\s*(?P<low>{value_ranges.NUMBER})"
     rf"\s*(?:,|\.\.\.?|-|to|and)\s*(?P<high>{value_ranges.NUMBER})\s*[\])]?\s*"
 )
@@ -132,7 +132,7 @@ def one_spelling(text: str) -> str:
 def _range_of(text: str) -> str:
     found = _SEARCH.fullmatch(text)
     if found is None or ".." not in found[1]:
-        ends = _OTHER_ENDS.fullmatch(text)
+        ends = re.fullmatch(_OTHER_ENDS, text)
         meant = None if ends is None else f"{ends['low']}..{ends['high']}"
         raise RangeError("is not a search", WRITTEN, meant=meant)
     return found[1]

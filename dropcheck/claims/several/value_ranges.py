@@ -30,7 +30,7 @@ _MISSED = Decimal("1e-9")
 _ARITHMETIC = Context(prec=60)
 NUMBER = r"[+-]?(?:\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})(?:[eE][+-]?\d{1,3})?(?:/\d{1,20})?"
 # A step in other words than `by`: `step 0.1`, `in steps of 0.1`, `..0.1`; or a factor, `times 2`.
-_OTHER_STEP = re.compile(
+_OTHER_STEP = (  # compiled where it is used, which is seldom
     rf"(?P<high>{NUMBER})(?:\.\.|\s*[,;:]|(?:\s+(?:in|with|a|step|steps|of|size|stride|every))+"
     rf"|(?P<times>\s*[x*]|\s+times))(?:\s*=)?\s*(?P<step>{NUMBER})"
 )
@@ -117,7 +117,7 @@ def _matched(text: str) -> re.Match[str]:
     found = _RANGE.fullmatch(text.strip())
     if found is None:
         raise RangeError("is not a range")
-    other = None if found["step"] else _OTHER_STEP.fullmatch(found["high"].strip())
+    other = None if found["step"] else re.fullmatch(_OTHER_STEP, found["high"].strip())
     if other is not None:
         step = f"{'x' if other['times'] else ''}{other['step']}"
         meant = f"{found['low'].strip()}..{other['high']} by {step}"
