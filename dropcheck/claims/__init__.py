@@ -1,1 +1,1 @@
-"""Claims files: YAML in, a registry out, or every error at once."""
+"""Reads claims files: YAML in, a registry out, or every error at once."""

@@ -1,4 +1,4 @@
-"""Claims that concern others: the documents, and the claims that hold in place of false ones."""
+"""References of a claim: to documents, and to the claim that is true in place of a false one."""
 
 from __future__ import annotations
 
@@ -30,27 +30,27 @@ PASSAGE = KeyTable(
 
 
 def passages(*levels: Mapping[str, Any]) -> tuple[Passage, ...]:
-    """Where a claim stands, by the values of the file, its own last: later ones come first.
+    """The passages a claim comes from; each level of values overrides those before it.
 
     >>> passages({"document": "a", "section": "1"}, {"section": "2"})
     (Passage(document='a', section='2'),)
     """
-    found: tuple[Passage, ...] = ()
+    passage_list: tuple[Passage, ...] = ()
     for values in levels:
         if "sources" in values:
-            found = tuple(Passage(**one) for one in values["sources"])
+            passage_list = tuple(Passage(**one) for one in values["sources"])
         elif "document" in values or "section" in values:
-            before = found[0] if len(found) == 1 else Passage()
+            before = passage_list[0] if len(passage_list) == 1 else Passage()
             document = values.get("document", before.document)
-            found = (Passage(document, values.get("section", before.section)),)
-    return found
+            passage_list = (Passage(document, values.get("section", before.section)),)
+    return passage_list
 
 
-# ---- what is named and has to exist --------------------------------------------------------------
+# ---- references must exist -----------------------------------------------------------------------
 
 
 def check_documents(root: Tree, report: Problems) -> None:
-    """Report documents that are named and not listed, and a section of which is not known."""
+    """Report unknown documents, and a section that may be of several documents."""
     documents = mapping_at(root, "documents")
     defaults = root.entries.get("defaults")
     if defaults is not None and isinstance(defaults.node, Tree):
@@ -82,7 +82,7 @@ def _check_documents_of(tree: Tree, documents: Mapping[str, Entry], report: Prob
 
 
 def check_truths(root: Tree, report: Problems) -> None:
-    """Report a truth that is no claim, or a false one, or that belongs to no false claim."""
+    """Report a 'truth' that is not a claim or is false, and one that a true claim names."""
     usual = _expects(root.entries["defaults"].node) if "defaults" in root.entries else None
     expected: dict[str, str] = {}
     named: list[tuple[str, str | None, Scalar]] = []
@@ -109,7 +109,7 @@ def check_truths(root: Tree, report: Problems) -> None:
 
 
 def truth_id(written: str, family: str | None, known: Mapping[str, object]) -> str:
-    """The id of the claim that a truth names: a statement of the same claim by its name alone."""
+    """The id of the claim that a truth names; a statement of the same claim needs only its name."""
     beside = f"{family}.{written}"
     return beside if family is not None and beside in known else written
 
@@ -120,7 +120,7 @@ def _names(family: str | None, known: Mapping[str, object]) -> list[str]:
 
 
 def _statements(root: Tree) -> Iterator[tuple[str, Entry, str | None]]:
-    """The id of each claim, its entry, and the claim whose statement it is."""
+    """Each claim's id and entry, and the id of the claim that it is a statement of."""
     for name, entry in mapping_at(root, "claims").items():
         several = mapping_at(entry.node, "claims") if isinstance(entry.node, Tree) else {}
         if several:
@@ -130,7 +130,7 @@ def _statements(root: Tree) -> Iterator[tuple[str, Entry, str | None]]:
 
 
 def _expects(node: object) -> str | None:
-    """What a mapping says that it expects: None where it says nothing."""
+    """The value of 'expect' in a mapping; None if it has none."""
     entry = node.entries.get("expect") if isinstance(node, Tree) else None
     if entry is None:
         return None
@@ -148,7 +148,7 @@ def _listed(tree: Tree, key: str) -> Sequence[object]:
 
 
 def renamed(claim: Claim, rename: Callable[[str], str]) -> Claim:
-    """A claim under another id, with the statements beside it."""
+    """A claim under another id, together with the other statements of its family."""
     family = claim.family
     if family is not None:
         beside = tuple(Stated(rename(one.id), one.statement) for one in family.statements)

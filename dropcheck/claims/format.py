@@ -1,7 +1,7 @@
-"""The format of a claims file, format 1: one table of its keys.
+"""The format of claims files, version 1, as one table of keys.
 
-All that is known of a key stands in its row. From the table come the reader of a file with each of
-its errors, the JSON Schema, and the page of the documentation that lists the keys.
+Each row holds all facts about one key. The reader with its errors, the JSON Schema, and the page of
+the documentation that lists the keys are made from this table.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from dropcheck.claims.source import Problems
 
 FORMAT = 1
 SCHEMA_FILE = "claims.schema.json"
-"""Where the first line of a claims file looks for the schema: beside it."""
+"""The name of the schema file, which the first line of a claims file refers to."""
 SCHEMA_TITLE = "A claims file of dropcheck"
-MOST_CASES_IN_ALL = 1_000_000  # of a file: their names alone take a gigabyte
+MOST_CASES_IN_ALL = 1_000_000  # in a file: their names alone take a gigabyte
 
 
 # ---- tolerances ----------------------------------------------------------------------------------
@@ -70,11 +70,11 @@ TOLERANCE = KeyKind(
 )
 
 
-# ---- what is particular to the file --------------------------------------------------------------
+# ---- checks of the whole file --------------------------------------------------------------------
 
 
 def _check_file(root: Tree, report: Problems) -> None:
-    """Report what is named and does not exist, and more cases than one file may have."""
+    """Report references to nothing, and more cases than a file may have."""
     claims = [entry.node for entry in grids.mapping_at(root, "claims").values()]
     families.check_documents(root, report)
     families.check_truths(root, report)
@@ -84,7 +84,7 @@ def _check_file(root: Tree, report: Problems) -> None:
         if isinstance(node, Tree)
     ]
     count = sum(counts)
-    if count > MOST_CASES_IN_ALL and max(counts) <= MOST_CASES:  # else that has been reported
+    if count > MOST_CASES_IN_ALL and max(counts) <= MOST_CASES:  # or it has been reported
         message = f"the file has {count:,} cases, and the most is {MOST_CASES_IN_ALL:,}"
         report.add(root.entries["claims"].key_start, message, "split it into several")
 
@@ -129,7 +129,7 @@ _ID_HINT = "a claim has an id: write 'my-claim:', and indent its keys under it"
 
 # ---- the table -----------------------------------------------------------------------------------
 
-# What defaults may set: how claims are judged, and where they come from.
+# Keys that 'defaults' may have: how claims are judged, and where they come from.
 _SHARED = (
     Key("expect", word("verified", "refuted"), default="verified", examples=("refuted",),
         description="The verdict with which the claim passes; a claim that is known to be false "
@@ -148,7 +148,7 @@ _SHARED = (
         description="Words to select claims by: `dropcheck run --tag WORD`."),
 )  # fmt: skip
 
-# What a statement of a claim may have of its own; a claim of one statement has the same.
+# Keys that each statement of a claim may have; a claim with one statement has them too.
 _STATED = (
     Key("tolerance", TOLERANCE,
         description="Part of the claim: `L == R` give or take this share of `R`, or, as "
@@ -324,8 +324,8 @@ LEVELS = (
 def claims_schema() -> Schema:
     """The JSON Schema (draft-07) of a claims file, for editors and other tools.
 
-    It says what a file looks like. What only reading the language can tell (a name that is not
-    defined, a law that does not exist) is left to `check`.
+    It describes the form of a file. Errors that only the language knows (undefined names, unknown
+    laws) are left to `check`.
 
     >>> claims_schema()["required"]
     ['dropcheck', 'claims']

@@ -1,4 +1,4 @@
-"""Claims parsed once and cases lowered once, for all who ask for them."""
+"""A cache of parsed claims and lowered cases, so that each is parsed and lowered once."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ MOST_KEPT = 2**28  # bytes that the graphs of checked cases may hold until they 
 
 
 class CaseGraphs:
-    """Claims parsed once and cases lowered once: what is checked is what is judged.
+    """Parses each claim once and lowers each case once: what is checked is what is judged.
 
-    A graph is kept until it is taken. Those that would fill more than `keep` bytes together are
-    not kept, and are lowered again.
+    A graph is stored until it is taken. A graph that would bring the total above `keep` bytes is
+    not stored, and is lowered again when it is needed.
 
     Args:
         memory: bytes that one draw may take, together with what is fixed.
         keep: bytes that all graphs may take together.
-        forget: whether a graph that is taken is forgotten; not where a case is judged many times.
+        forget: whether a graph is dropped once it is taken; not if cases are judged repeatedly.
 
     >>> from dropcheck.claims.reader import read_text
     >>> (case,) = read_text(
@@ -52,7 +52,7 @@ class CaseGraphs:
         self.keep = keep
         self.forget = forget
         self._parsed: dict[str, ParsedClaim] = {}
-        self._families: dict[str, ParsedClaim] = {}  # one statement of each, as it was read last
+        self._families: dict[str, ParsedClaim] = {}  # by family, the statement parsed last
         self._lowered: dict[tuple[str, bool], LoweredCase] = {}
         self._kept = 0  # bytes
 
@@ -73,7 +73,7 @@ class CaseGraphs:
         return known
 
     def _beside(self, claim: Claim) -> ParsedClaim | None:
-        """Another statement of the same claim, as it was read."""
+        """Another statement of the same claim that is parsed already, if there is one."""
         if claim.family is None:
             return None
         other = self._families.get(claim.family.id)
@@ -82,7 +82,7 @@ class CaseGraphs:
         return other
 
     def sharing(self, case: Case) -> tuple[str, bool]:
-        """What cases have in common that make the same draws, by one graph.
+        """The key of a case's graph: cases with equal keys share one graph and one set of draws.
 
         Raises:
             DropcheckError: as `parse_claim`.
@@ -90,7 +90,7 @@ class CaseGraphs:
         return case.stream_key, self.parsed(case.claim).single
 
     def put(self, parsed: ParsedClaim) -> None:
-        """Take a claim as parsed already."""
+        """Store a parsed claim."""
         self._parsed[parsed.claim.id] = parsed
 
     def lowered(self, case: Case, parsed: ParsedClaim | None = None) -> LoweredCase:
@@ -98,24 +98,24 @@ class CaseGraphs:
 
         Args:
             case: the case.
-            parsed: its claim, where the values of its parameters do not stand in the claims file.
+            parsed: its claim, if parameter values or their places differ from those in the file.
 
         Raises:
             DropcheckError: as `lower_case`.
         """
         parsed = parsed or self.parsed(case.claim)
         key = case.stream_key, parsed.single
-        found = self._lowered.get(key)
-        own = None if found is None else _of_statement(found, parsed)
+        stored = self._lowered.get(key)
+        own = None if stored is None else _of_statement(stored, parsed)
         if own is None:
             own = lower_case(parsed, case.parameters, self.memory)
-            if found is None and self._kept + own.size <= self.keep:
+            if stored is None and self._kept + own.size <= self.keep:
                 self._lowered[key] = own
                 self._kept += own.size
         return own
 
     def beside(self, case: Case, other: LoweredCase) -> LoweredCase:
-        """The graph of a case that is another's too: of a statement beside it, as it was lowered.
+        """The graph of a case, taken from that of another statement of the same claim.
 
         Raises:
             DropcheckError: as `lower_case`.
@@ -123,7 +123,7 @@ class CaseGraphs:
         return _of_statement(other, self.parsed(case.claim)) or self.lowered(case)
 
     def checked(self, case: Case, parsed: ParsedClaim | None = None) -> LoweredCase:
-        """As `lowered`; large fixed arrays are not worked out where no graph is kept.
+        """Like `lowered`, but if no graphs are stored, large fixed arrays are not computed.
 
         Raises:
             DropcheckError: as `lower_case`.
@@ -134,16 +134,15 @@ class CaseGraphs:
         return lower_case(parsed, case.parameters, self.memory, postpone=True)
 
     def keep_only(self, cases: Iterable[Case]) -> None:
-        """Forget every graph but those of some cases."""
-        keys = dict.fromkeys(map(self.sharing, cases))
-        found = ((key, self._lowered.get(key)) for key in keys)
-        self._lowered = {key: lowered for key, lowered in found if lowered is not None}
+        """Drop every graph except those of these cases."""
+        keys = set(map(self.sharing, cases))
+        self._lowered = {key: graph for key, graph in self._lowered.items() if key in keys}
         self._kept = sum(lowered.size for lowered in self._lowered.values())
 
     def taken(self, case: Case) -> LoweredCase:
-        """The graph of a case to judge it by; then it is forgotten, so that its arrays are freed.
+        """The graph of a case. It is then dropped, so that its arrays can be freed.
 
-        One that is of other statements too is kept for these.
+        A graph that other statements share is not dropped.
 
         Raises:
             DropcheckError: as `lower_case`.
@@ -154,16 +153,16 @@ class CaseGraphs:
         return found
 
     def let_go(self, case: Case) -> None:
-        """Forget the graph of a case, as nothing will be judged by it."""
+        """Drop the graph of a case that will not be judged."""
         found = self._lowered.pop(self.sharing(case), None) if self.forget else None
         self._kept -= 0 if found is None else found.size
 
 
 def _of_statement(found: LoweredCase, parsed: ParsedClaim) -> LoweredCase | None:
-    """The case of a statement, where it or one beside it was lowered; None where it has errors.
+    """The lowered case of one statement, from a graph of its claim; None if it has errors.
 
     Raises:
-        DropcheckError: its tolerance is a share of 0.
+        DropcheckError: its tolerance is relative to 0.
     """
     if not (parsed.beside and found.beside):
         return None if parsed.beside or found.beside else found
@@ -184,7 +183,7 @@ def _shared_texts(claim: Claim) -> tuple[object, ...]:
 
 
 def axes_in(parsed: ParsedClaim, parameters: Mapping[str, ParameterValue]) -> dict[str, int]:
-    """The names of a case's parameters and of its model, with their numbers of axes.
+    """The number of axes of each parameter and each name of the model.
 
     Raises:
         DropcheckError: with every problem of the model.

@@ -1,4 +1,4 @@
-"""A claim read, and one of its cases as a typed graph."""
+"""A claim's texts as syntax trees, and the typed graph of each of its cases."""
 
 from __future__ import annotations
 
@@ -34,27 +34,27 @@ from dropcheck.vocabulary.relations import FOLLOWS
 
 @record
 class ParsedClaim:
-    """The texts of a claim as nodes."""
+    """A claim's texts as syntax trees."""
 
     claim: Claim
     model: Model
     statement: Statement
     requires: tuple[Node, ...]
-    # of a claim with several statements all of them, its own among them; None for one that cannot
-    # be read
+    # all statements of the claim if it has several, including this one; None for each that cannot
+    # be parsed
     beside: tuple[Statement | None, ...] = ()
-    # parameters by name, and those of their values that are laws, once they are read
+    # parsed on first use: each parameter's name, and each parameter value that is a law
     _names: dict[str, Name] = field(default_factory=dict, repr=False, compare=False)
     _laws: dict[tuple[str, str], Call] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def single(self) -> bool:
-        """Whether a draw is to be a call of code: laws and quantiles have no interval of calls."""
+        """Whether each draw is one call of code, as claims on laws and quantiles need."""
         return self._single(self.statement)
 
     @property
     def sharing(self) -> tuple[Statement | None, ...]:
-        """The statements of its claim that make its draws; None in the places of others."""
+        """All statements of the claim; None for those that need draws of the other kind."""
         own = self.single
         return tuple(one if one and self._single(one) == own else None for one in self.beside)
 
@@ -62,17 +62,17 @@ class ParsedClaim:
         return self.claim.column is not None and counts_draws(statement)
 
     def parameter(self, name: str) -> Name:
-        """A parameter's name, where it stands."""
+        """A parameter's name, at its place in the file."""
         if name not in self._names:
             here = self.claim.parameter_locations.get(name, self.claim.location)
             self._names[name] = Name(_position(here, name), name)
         return self._names[name]
 
     def law(self, name: str, text: str) -> Call:
-        """The law that a parameter's value is.
+        """The law that is the value of a parameter.
 
         Raises:
-            DropcheckError: where the text is no law, at the parameter's place.
+            DropcheckError: the text is not a law; the error is at the parameter's place.
         """
         if (name, text) not in self._laws:
             here = self.claim.parameter_locations.get(name, self.claim.location)
@@ -82,23 +82,23 @@ class ParsedClaim:
 
 @record
 class LoweredCase:
-    """One case: the operands of its statement as values, ready to compile.
+    """One case: the operands of its statement as graph values, ready to compile.
 
-    Where it is about the entries of arrays, the operands are those of each entry, one after
-    another, and `entries` are its indices.
+    If the statement compares arrays entry by entry, `operands` are the operands of each entry, one
+    entry after another, and `entries` are the indices.
     """
 
     operators: tuple[str, ...]
     operands: tuple[Value, ...]
     at: Position
     notes: tuple[Problem, ...]
-    size: int  # roughly, in bytes
-    # of a case whose claim has several statements all of them, in one graph; None for one that has
-    # an error or makes other draws; and which of them is this one
+    size: int  # approximate, in bytes
+    # if the claim has several statements: all of them, lowered in one graph; None for those that
+    # have an error or make other draws. `place` is the position of this one among them
     beside: tuple[LoweredCase | None, ...] = ()
     place: int = 0
     entries: tuple[tuple[int, ...], ...] = ()
-    # what it says of laws; its operands are then the quantities that it speaks of
+    # set if the statement is about laws; the operands are then the quantities it names
     law: LawClaim | None = None
 
     def of_entry(self, place: int) -> LoweredCase:
@@ -109,11 +109,11 @@ class LoweredCase:
 
 
 def parse_claim(claim: Claim, other: ParsedClaim | None = None) -> ParsedClaim:
-    """Read the texts of a claim.
+    """Parse the texts of a claim.
 
     Args:
         claim: the claim.
-        other: another statement of the same family, whose texts are read already.
+        other: another statement of the same claim, which is parsed already.
 
     Raises:
         DropcheckError: with the problems of all its texts.
@@ -165,21 +165,21 @@ def parse_claim(claim: Claim, other: ParsedClaim | None = None) -> ParsedClaim:
 
 
 def _beside(claim: Claim) -> tuple[Statement | None, ...]:
-    """The statements of the entry that a claim is of; none where it is alone."""
+    """All statements of a claim that has several; empty if it has one."""
     found: list[Statement | None] = []
     for one in () if claim.family is None else claim.family.statements:
         statement = None
-        with contextlib.suppress(DropcheckError):  # an error of its own claim
+        with contextlib.suppress(DropcheckError):  # reported with the claim of that statement
             statement = parse_statement(one.statement)
         found.append(statement)
     return tuple(found)
 
 
 def parse_law(text: str, at: Location) -> Call:
-    """A law given as a parameter's value.
+    """Parse a law that is given as a parameter's value.
 
     Raises:
-        DropcheckError: where the text is no law, at the parameter's place.
+        DropcheckError: the text is not a law; the error is at the parameter's place.
     """
     source = SourceText.placed(text, at)
     try:
@@ -211,10 +211,10 @@ def lower_case(
 
     Args:
         parsed: the claim.
-        parameters: their values in this case.
+        parameters: the parameters' values in this case.
         memory: bytes that one draw may take, together with what is fixed.
-        postpone: only check the case: large fixed arrays are not worked out, and what depends on
-            them may be missing.
+        postpone: only check the case: large fixed arrays are not computed, and values that depend
+            on them may be missing.
 
     Raises:
         DropcheckError: with every problem of the case.
@@ -226,15 +226,15 @@ def lower_case(
     if claim.sample is not None:
         _define_sampled(context, claim, claim.sample, problems)
     broken = check_requires(parsed, context, parameters, problems)
-    if broken:  # what a broken condition guards against would be reported twice
+    if broken:  # the errors that the condition guards against would be reported too
         raise DropcheckError(problems)
     problems.extend(define_model(context, parsed.model))
     stop_at_most(problems)
-    context.formula = claim.formula  # its model is none
+    context.formula = claim.formula  # not set before: a model is never written as a formula
     found: list[LoweredCase | None] = []
-    # a check needs no graph of what stands beside it
+    # a check needs no graph of the other statements
     for statement in (not postpone and parsed.sharing) or (parsed.statement,):
-        try:  # in the order of the file, whichever is judged: one graph for all
+        try:  # in the order of the file, whichever statement is judged: they share one graph
             found.append(_stated(context, statement, parameters, sound=not problems))
         except DropcheckError as error:
             found.append(None)
@@ -257,7 +257,7 @@ def _stated(
     *,
     sound: bool,
 ) -> LoweredCase | None:
-    """A statement in the graph of its model; the notes are those on the model and its own."""
+    """Lower a statement in the graph of its model. Its notes are the model's and its own."""
     if statement is None:
         return None
     notes = len(context.notes)
@@ -272,7 +272,7 @@ def _stated(
     except Skipped:
         pass
     finally:
-        found = tuple(context.notes)
+        all_notes = tuple(context.notes)
         del context.notes[notes:]
     if sound and law is None:
         check_range(statement, sides.values)
@@ -281,7 +281,7 @@ def _stated(
         operands=sides.values,
         entries=sides.entries,
         at=statement.at,
-        notes=found,
+        notes=all_notes,
         size=0,
         law=law,
     )
@@ -294,7 +294,7 @@ def context_of(
     *,
     postpone: bool = False,
 ) -> Context:
-    """What the lowering of a case begins with."""
+    """The context in which a case is lowered."""
     claim = parsed.claim
     if not claim.slots:
         rounding = Slots(dtype=None if claim.sample is None else claim.sample.dtype)
@@ -319,7 +319,7 @@ def define_parameters(
     parameters: Mapping[str, ParameterValue],
     problems: list[Problem],
 ) -> None:
-    """Define the parameters of a case, and collect those that cannot be."""
+    """Define the parameters of a case; append the errors to `problems`."""
     context.scope.claim = parsed.claim
     for name, value in parameters.items():
         node = parsed.parameter(name)
@@ -336,7 +336,7 @@ def define_parameters(
 def _define_sampled(
     context: Context, claim: Claim, sample: Sample, problems: list[Problem]
 ) -> None:
-    """Define the names that code draws."""
+    """Define the names that code draws; append the errors to `problems`."""
     for name in sample.shapes:
         node = Name(_position(claim.location, name), name)
         try:
@@ -352,7 +352,7 @@ def check_requires(
     parameters: Mapping[str, ParameterValue],
     problems: list[Problem],
 ) -> bool:
-    """Collect the conditions on parameters that do not hold; whether one is broken."""
+    """Append to `problems` the conditions on parameters that fail; return whether any fails."""
     broken = False
     for node, text in zip(parsed.requires, parsed.claim.requires, strict=True):
         try:

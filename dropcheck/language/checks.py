@@ -1,4 +1,4 @@
-"""The check: every error of a claim that is known before any draw, but of large fixed arrays."""
+"""The check: every error of a claim that can be found without draws and large fixed arrays."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ _CALLED = frozenset({*FUNCTIONS, *OPERATORS, *OF_LAWS, *LAWS})
 
 @record
 class Checked:
-    """What a check found: errors, and notes that stop nothing.
+    """What a check found: errors, and notes, which do not stop a run.
 
-    `unfit` are the keys of cases that are none in their number format, which a note says.
+    `unfit` holds the keys of cases that the number format rules out; a note says so.
     """
 
     problems: tuple[Problem, ...]
@@ -66,7 +66,7 @@ def check_registry(registry: Registry, graphs: CaseGraphs | None = None) -> Chec
 
     Args:
         registry: the claims.
-        graphs: keeps what is built here for whoever judges the cases.
+        graphs: stores the graphs that are built here, for whoever judges the cases.
     """
     graphs = graphs or CaseGraphs(keep=0)
     claims = registry.claims.values()
@@ -76,14 +76,14 @@ def check_registry(registry: Registry, graphs: CaseGraphs | None = None) -> Chec
 
 
 def problems_of(error: DropcheckError) -> tuple[Problem, ...]:
-    """Everything that is wrong with files: also in the claims that could be read all the same."""
+    """All problems of files, including those in the claims that could still be read."""
     if not isinstance(error, PartlyReadError):
         return error.problems
     return at_most(in_file_order((*error.problems, *check_registry(error.rest).problems)))
 
 
 def notes_on_resolutions(registry: Registry) -> Iterator[Problem]:
-    """Notes on absolute resolutions that may be meant as tolerances, of claims without errors."""
+    """Notes on absolute resolutions that may be meant as tolerances, for claims without errors."""
     graphs = CaseGraphs(keep=0)
     for claim in registry.claims.values():
         if claim.within is not None:
@@ -99,14 +99,14 @@ def check_cases(
     options: Mapping[str, str] | None = None,
     used: Collection[Place] = frozenset(),
 ) -> Checked:
-    """Check cases, which may have values that no file holds.
+    """Check cases, which may have parameter values that are not in the file.
 
     Args:
         cases: what to check.
-        graphs: keeps what is built here for whoever judges the cases.
-        options: parameters and what sets them in place of the file, such as `--law`: an error
-            within a law given there names the option, and no place in the file.
-        used: where names stand that other claims use, as `used_places` has it.
+        graphs: stores the graphs that are built here, for whoever judges the cases.
+        options: parameters that an option sets, and the option, such as `--law`: an error in a law
+            given there names the option instead of a place in the file.
+        used: places of names that other claims use, from `used_places`.
     """
     by_claim: dict[str, list[Case]] = {}
     for case in cases:
@@ -124,7 +124,7 @@ def check_claim(
     options: Mapping[str, str] | None = None,
     used: Collection[Place] = frozenset(),
 ) -> Checked:
-    """Check some cases of one claim; a problem that only some have says which.
+    """Check some cases of one claim. A problem that only some cases have says which.
 
     The arguments are those of `check_cases`.
     """
@@ -167,7 +167,7 @@ def check_claim(
 
 
 def _only_rounded(parsed: ParsedClaim, case: Case) -> bool:
-    """Whether a case breaks a condition of its claim only where its parameters are rounded."""
+    """Whether a case breaks a condition of its claim only because its parameters are rounded."""
     return (
         case.claim.column is not None
         and breaks(parsed, case.parameters)
@@ -176,7 +176,7 @@ def _only_rounded(parsed: ParsedClaim, case: Case) -> bool:
 
 
 def _rounded(problem: Problem, case: Case) -> Problem:
-    """The note that such a case is left out."""
+    """The note that such a case is left out of the run."""
     message = f"{problem.message}, which {case.dtype} does not tell from a value that breaks it"
     return dataclasses.replace(problem, message=f"{message}: it is left out")
 
@@ -184,7 +184,7 @@ def _rounded(problem: Problem, case: Case) -> Problem:
 def _looked_at(
     cases: Sequence[Case], graphs: CaseGraphs
 ) -> tuple[Sequence[Case], Sequence[Problem]]:
-    """The cases to check, searched ones at some of their values; and searches without a value."""
+    """The cases to check, with a few values for searched parameters; and problems of searches."""
     found: list[Case] = []
     problems: list[Problem] = []
     for case in cases:
@@ -196,9 +196,9 @@ def _looked_at(
 
 
 def _undefined(claim: Claim) -> Iterator[Problem]:
-    """Names that nothing defines, in what can be read of a claim of which some cannot.
+    """Undefined names in a claim of which some texts cannot be parsed.
 
-    What cannot be read may define any name that stands in it.
+    Every word of a text that cannot be parsed may be defined by it, so it is not reported.
     """
     lines, unread = model_lines(claim.model) if claim.model is not None else ((), ())
     unsure = frozenset(word for one in unread for word in WORDS.findall(one.text))
@@ -226,7 +226,7 @@ def _undefined(claim: Claim) -> Iterator[Problem]:
         nodes += children(node)
         try:
             if isinstance(node, Name) and not {node.name} & (unsure | {*LAWS, *CONSTANTS}):
-                # what stands in a line that is not read may not all be defined: it is not listed
+                # names in lines that cannot be parsed may not be definitions: do not list them
                 if unread and node.name not in scope:
                     hint = name_hint(node.name, [*names, *unsure])
                     raise node.at.error(f"{node.name!r} is not defined", hint)
@@ -240,20 +240,14 @@ def _undefined(claim: Claim) -> Iterator[Problem]:
 
 
 def _with_places(parsed: ParsedClaim, places: Mapping[str, Location]) -> ParsedClaim:
-    """The claim with some of its parameters standing elsewhere."""
+    """The claim with other places for some of its parameters, and nothing parsed from the old."""
     claim = parsed.claim
     claim = dataclasses.replace(claim, parameter_locations={**claim.parameter_locations, **places})
-    return ParsedClaim(
-        claim=claim,
-        model=parsed.model,
-        statement=parsed.statement,
-        requires=parsed.requires,
-        beside=parsed.beside,
-    )
+    return dataclasses.replace(parsed, claim=claim, _names={}, _laws={})
 
 
 def _of_options(problems: Iterable[Problem], options: frozenset[str]) -> tuple[Problem, ...]:
-    """Problems of which those that stand in an option's text name it, and have no place."""
+    """The problems; those located in an option's text name the option and have no place."""
     return tuple(
         Problem(f"{problem.location.file}: {problem.message}", hint=problem.hint)
         if problem.location is not None and problem.location.file in options
@@ -263,7 +257,7 @@ def _of_options(problems: Iterable[Problem], options: frozenset[str]) -> tuple[P
 
 
 def _named(problem: Problem, claim: Claim, where: Sequence[Case], cases: int) -> Problem:
-    """The problem with the claim and the case in its message, where it comes from values."""
+    """The problem; if it depends on parameter values, its message names the claim and a case."""
     everywhere = len(where) == cases and problem.about is not About.VALUES
     if problem.about is About.NAMED_VALUES or everywhere:
         return problem
@@ -301,10 +295,9 @@ def _place(at: Location | None) -> Place | None:
 
 
 def used_places(claims: Iterable[Claim], graphs: CaseGraphs) -> frozenset[Place]:
-    """Where the names stand, in parameters and models, that some claim uses.
+    """The places, in parameters and models, of all names that some claim uses.
 
-    A model that claims share, or the parameters of several statements, may hold a name that one
-    of these does not use.
+    A name may be used by one claim only, if claims share a model, or statements their parameters.
     """
     found: set[Place | None] = set()
     for claim in claims:
@@ -336,7 +329,7 @@ def _merged(parts: Iterable[Checked]) -> Checked:
 
 
 def used_names(parsed: ParsedClaim) -> set[str]:
-    """Every name that the claim's texts mention, laws of the parameters included."""
+    """Every name in the claim's texts and in the laws that are its parameter values."""
     claim = parsed.claim
     values = [(name, value) for name, grid in claim.parameters.items() for value in grid]
     values += [one for row in claim.cases or () for one in row.items()]
@@ -346,9 +339,9 @@ def used_names(parsed: ParsedClaim) -> set[str]:
     for name, text in dict.fromkeys((n, v) for n, v in values if isinstance(v, str)):
         if text in NUMBER_FORMATS:
             continue
-        with suppress(DropcheckError):  # what is no law is an error of its case
+        with suppress(DropcheckError):  # reported with the case
             roots.append(parsed.law(name, text))
-    code = {DTYPE} if claim.slots else set()  # says in what format code computes
+    code = {DTYPE} if claim.slots else set()  # the number format in which code computes
     if claim.sample is not None:
         code |= claim.sample.takes
     return code.union(*map(names_in, roots))

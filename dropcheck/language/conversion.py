@@ -1,7 +1,7 @@
-"""Python's syntax tree to nodes of our own, by an allow-list of what the language has.
+"""Convert Python's syntax tree to ours, by an allow-list of node kinds.
 
-Nothing of the text is ever run: `ast.parse` only reads. Every kind of Python node that is not of
-the language is an error that says what to write instead.
+Nothing in the text is ever run: `ast.parse` only reads. A kind of Python node that the language
+lacks is an error that says what to write instead.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dropcheck.vocabulary import slot_calls
 from dropcheck.vocabulary.functions.other_words import COMPLEX
 from dropcheck.vocabulary.laws import LAWS
 
-DEEPEST_NODES = 150  # levels of nodes; keeps every walk over them well inside Python's recursion
+DEEPEST_NODES = 150  # keeps every recursion over the nodes far below Python's limit
 
 _BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -36,7 +36,7 @@ _SHIFTS = {
 
 
 class Converter:
-    """Python's tree to ours, by an allow-list of node kinds."""
+    """Converts the expressions of one text."""
 
     def __init__(self, source: SourceText, first: int, lines: list[str]) -> None:
         self.source = source
@@ -45,32 +45,30 @@ class Converter:
         self.depth = 0
 
     def position(self, node: ast.expr) -> Position:
-        """Where a node starts."""
+        """Where a node begins."""
         return self._place(node.lineno, node.col_offset)
 
     def _end(self, node: ast.expr) -> Position:
-        """Where the sign stands that follows a node."""
+        """Where the operator stands that follows a node."""
         at = self._place(node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
         following = self.lines[at.line - self.first][at.column :]
         blank = len(following) - len(following.lstrip(" )"))
         return Position(self.source, at.line, at.column + blank)
 
     def _place(self, lineno: int, offset: int) -> Position:
-        line = lineno - 2
-        if not 0 <= line < len(self.lines):
-            line = 0 if line < 0 else len(self.lines) - 1
+        line = min(max(lineno - 2, 0), len(self.lines) - 1)
         text = self.lines[line]
-        # Python counts columns in bytes of UTF-8; people count characters.
+        # Python counts columns in bytes of UTF-8, and we count characters.
         if text.isascii() and offset <= len(text):
             return Position(self.source, self.first + line, offset)
         prefix = text.encode()[:offset]
         return Position(self.source, self.first + line, len(prefix.decode(errors="ignore")))
 
     def convert(self, node: ast.expr) -> Node:
-        """A Python node as one of ours.
+        """Convert one node.
 
         Raises:
-            DropcheckError: where the language has no such thing.
+            DropcheckError: the language has no such node.
         """
         self.depth += 1
         if self.depth > DEEPEST_NODES:
@@ -198,10 +196,10 @@ class Converter:
         return syntax.Number(at, number)
 
     def _called(self, at: Position, function: ast.expr) -> str:
-        """The name of what is called.
+        """The name of the function that is called.
 
         Raises:
-            DropcheckError: it is no name.
+            DropcheckError: a call of something other than a name.
         """
         match function:
             case ast.Name(id=name):

@@ -1,7 +1,7 @@
-"""What one draw of a quantity costs, from shapes alone: memory and rough nanoseconds on one core.
+"""What one draw of a quantity costs, by its shape: memory, and nanoseconds on one core.
 
-The figures are good to a factor of a few. They bound what a claim may ask for before anything is
-drawn, and they plan spans and default budgets; no result depends on them.
+The figures are good to a factor of a few. They limit what a claim may ask for, and they plan spans
+and default budgets; no result depends on them.
 """
 
 from __future__ import annotations
@@ -11,23 +11,23 @@ import math
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.shapes import Shape
 
-# One draw may take two seconds: then ten draws, of the thousands that a verdict takes, fill the
-# budget that a case has by default. What is fixed is worked out once, and may take ten.
+# One draw may take two seconds. Then ten draws, of the thousands that a verdict needs, use up a
+# case's default budget. Fixed values are computed once, and may take ten seconds.
 MOST_WORK = 2e9
 MOST_FIXED_WORK = 1e10
-# The fixed arrays of a case that a check works out, which a stranger's file goes through: enough
-# for one of 200,000 numbers. The others are for a run.
+# The largest total of fixed arrays that a check computes, since it may read a stranger's file:
+# enough for one array of 200,000 numbers. Larger ones are computed by a run.
 MOST_CHECKED_WORK = 5e6
 
-# Code of one's own, a draw: a guess, so that the default budget depends on no machine.
+# Nanoseconds for a draw by the user's code: a guess, so that budgets depend on no machine.
 _SAMPLE_COST = 1000.0
 SAMPLE_ELEMENT_COST = 40.0
 
 
 def most_elements(memory: int) -> int:
-    """How many numbers of 8 bytes all quantities of one draw together may have.
+    """How many numbers of 8 bytes all random quantities together may have in one draw.
 
-    What is fixed may have as many again.
+    Fixed values may have as many again.
 
     >>> most_elements(2**30)
     67108864
@@ -36,7 +36,7 @@ def most_elements(memory: int) -> int:
 
 
 def draw_cost(law: Law | None, shape: Shape) -> float:
-    """Nanoseconds to draw an array of this shape, from a law or by code of one's own."""
+    """Nanoseconds to draw an array of this shape; without a law, the user's code draws it."""
     return (
         _SAMPLE_COST + SAMPLE_ELEMENT_COST * math.prod(shape)
         if law is None
@@ -44,13 +44,8 @@ def draw_cost(law: Law | None, shape: Shape) -> float:
     )
 
 
-def memory_hint(count: float) -> str:
-    """What so many numbers would take."""
-    return f"it would take {memory_text(8 * count)} a draw"
-
-
 def memory_text(size: float) -> str:
-    """A size in bytes as people write it.
+    """A size in bytes, for people.
 
     >>> memory_text(8e12), memory_text(2**30)
     ('7.28 TiB', '1 GiB')
@@ -65,7 +60,7 @@ def memory_text(size: float) -> str:
 
 
 def time_text(nanoseconds: float) -> str:
-    """A span of time as people write it.
+    """A duration, for people.
 
     >>> time_text(2e9), time_text(9e13), time_text(4e20)
     ('2 seconds', '25 hours', 'more than a year')

@@ -1,7 +1,7 @@
-"""The draws that a quantity depends on, as a set that costs a bit for each.
+"""Sets of the draws that a quantity depends on, stored as one bit for each draw.
 
-A recurrence of a thousand steps has quantities that depend on one draw, on two, …, on a thousand:
-as sets of names they would take gigabytes.
+In a recurrence of a thousand steps, the quantities depend on one draw, on two, …, on a thousand.
+Sets of names would take gigabytes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _NEXT = itertools.count()
 
 
 class Sources(Set[str]):
-    """A set of names of draws that does not change.
+    """An immutable set of names of draws.
 
     >>> both = Sources(["x"]) | Sources(["y"])
     >>> sorted(both), "x" in both, len(both & Sources(["y", "z"])), bool(Sources())
@@ -82,17 +82,15 @@ class Sources(Set[str]):
         return f"Sources({sorted(self)})"
 
     def __reduce__(self) -> tuple[type[Sources], tuple[list[str]]]:
-        return Sources, (list(self),)  # another process has places of its own
+        return Sources, (list(self),)  # the bits have other meanings in another process
 
 
 def _place(name: str) -> int:
     """The bit of a name, the same in all sets of this process."""
-    found = _PLACES.get(name)
-    if found is None:
-        # of threads that ask at once, one is first: the places of the others stay empty
-        found = _PLACES.setdefault(name, next(_NEXT))
-        _NAMES[found] = name
-    return found
+    if name not in _PLACES:
+        # if threads race, the first one's bit counts, and the others' bits stay unused
+        _NAMES[_PLACES.setdefault(name, next(_NEXT))] = name
+    return _PLACES[name]
 
 
 def _bits_of(other: Iterable[str]) -> int:

@@ -1,7 +1,7 @@
 """The typed graph of a case: every quantity once, with its shape and whether it is random.
 
-What is fixed is worked out while the graph is built, and held as an array. Arrays have the axis of
-draws last, of length 1 where nothing is random.
+Fixed values are computed while the graph is built, and stored as arrays. The last axis of every
+array is that of draws; its length is 1 where nothing is random.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from dropcheck.vocabulary.operators import OPERATORS, Operator
 from dropcheck.vocabulary.shapes import Shape
 
 Plain = float | tuple[Any, ...]
-"""A known value in plain Python: a number, or tuples of them, nested as the shape is."""
+"""A fixed value in plain Python: a number, or tuples nested as the shape is."""
 
 
-# A longer array is not turned into plain Python, which takes four times its memory.
+# Longer arrays are not turned into plain Python, which takes four times the memory.
 LARGEST_PLAIN = 2**16
 
 
-# What draws the names that code stands in for: all of them, so that each may depend on the others.
-# No name of a model ends so: as a source of draws it is none of them.
+# The source of all names that code draws: one name for all, since they may depend on each other.
+# No name of a model ends in "=".
 SAMPLE = "sample="
 
 
@@ -50,10 +50,10 @@ class Kind(StrEnum):
 
 @record
 class Suspect:
-    """A division by zero, or fixed numbers that work out to no number: where, and what to say.
+    """A division by zero, or an overflow of fixed numbers: where it is, and what to say.
 
-    `hint` is added to the usual one. What works out to no number does no harm where it leads to
-    one after all, as in `1 / exp(1000)`.
+    `hint` is added to the usual hint. If `cured_if_finite`, it is harmless once a result is finite,
+    as in `1 / exp(1000)`.
     """
 
     at: Position
@@ -64,9 +64,9 @@ class Suspect:
 
 @record
 class CodeCall:
-    """One call of code under test: what is called, for what, and what it is asked for.
+    """One call of code under test: which code, with which arguments, and what is wanted of it.
 
-    Calls with one `tag` are one: what it gives and its gradient come from the same random numbers.
+    Calls with the same `tag` are one call: its value and its gradient share random numbers.
     """
 
     slot: Slot
@@ -74,11 +74,11 @@ class CodeCall:
     asked: CodeRequest
     tag: str
     mode: str
-    draws: bool  # whether it does by the slot's own mathematics
+    draws: bool  # whether the slot's own mathematics draws
 
     @property
     def dependent(self) -> bool:
-        """Whether draws of one call may depend on each other, by random numbers that they share."""
+        """Whether draws of one call may depend on each other, by shared random numbers."""
         apart = self.asked.single or self.slot.independent or self.slot.law is not None
         return self.draws and not apart
 
@@ -87,10 +87,10 @@ class CodeCall:
 class Value:
     """One quantity of a case.
 
-    `operation` is the name of the function, operator or law that makes it from its `inputs`.
-    `shape` is that of one draw. `estimated` means that an operator on the law is in it. `sources`
-    are the draws it depends on. `constant` is the array of a fixed value, with an axis of draws of
-    length 1; None for others, and for what a check leaves for a run to work out.
+    `operation` is the name of the function, operator or law that gives it from its `inputs`.
+    `shape` is the shape in one draw. `estimated` means that it contains an operator on the law.
+    `sources` are the draws it depends on. `constant` is the array of a fixed value, with an axis of
+    draws of length 1; None for other values, and for those that a check leaves to a run.
     """
 
     kind: Kind
@@ -106,16 +106,16 @@ class Value:
     truth: bool = False
     sources: Sources = NO_DRAWS
     law: Law | None = None
-    # what is wrong with it, to be reported if it is looked at
+    # a problem, to be reported if the value is used
     suspect: Suspect | None = None
-    # code that draws the value, under its name, in place of a law
+    # the code that draws this value, by its name, in place of a law
     sample: Sample | None = None
-    # code under test that gives the value from its inputs
+    # the call of code under test that gives this value
     call: CodeCall | None = None
 
     @property
     def known(self) -> Plain | None:
-        """A fixed value in plain Python; None where it is not fixed, or is a large array."""
+        """A fixed value in plain Python; None if it is not fixed, or is a large array."""
         if self.constant is None or self.constant.size > LARGEST_PLAIN:
             return None
         if self.shape == ():
@@ -124,37 +124,37 @@ class Value:
 
     @property
     def postponed(self) -> bool:
-        """Whether it is fixed, and a check has not worked it out."""
+        """Whether it is fixed, but not computed by this check."""
         return self.constant is None and not self.random and not self.estimated
 
     @property
     def binary(self) -> bool:
-        """Whether it is 1 or 0: a truth, or what gives no other numbers."""
+        """Whether it is 0 or 1 in every draw."""
         return self.truth or (self.law is not None and self.law.values is Values.TRUTHS)
 
     @property
     def function(self) -> Function:
-        """The function that computes it, of a computed value."""
+        """The function that computes it (of a computed value)."""
         return operation(self.operation)
 
     @property
     def elements(self) -> int:
-        """How many numbers it holds of its own."""
+        """How many numbers it stores; 0 for a view of its input."""
         view = self.kind == Kind.COMPUTED and self.function.view
         return 0 if view else math.prod(self.shape)
 
     @property
     def level(self) -> float:
-        """The level of a quantile, of such an operator."""
+        """The level of a quantile (of a quantile operator)."""
         return float(dict(self.options)["level"])
 
     @property
     def operator(self) -> Operator:
-        """The operator on the law that it is, of such a value."""
+        """The operator on the law (of a value of that kind)."""
         return OPERATORS[self.operation]
 
     def called(self, name: str) -> Value:
-        """The same value under a name."""
+        """The same value under another name."""
         return dataclasses.replace(self, name=name)
 
 
@@ -163,16 +163,16 @@ def _tuples(value: list[Any]) -> Plain:
 
 
 def joined_sources(values: Iterable[Value]) -> Sources:
-    """The draws that any of some values depends on."""
-    found = NO_DRAWS
+    """The draws that at least one of the values depends on."""
+    sources = NO_DRAWS
     for value in values:
-        if value.sources and value.sources is not found:
-            found = found | value.sources if found else value.sources
-    return found
+        if value.sources and value.sources is not sources:
+            sources = sources | value.sources if sources else value.sources
+    return sources
 
 
 def computed(function: Function, *inputs: Value, like: Value, shape: Shape | None = None) -> Value:
-    """A function of values, one of which varies: of the shape of another unless it is given."""
+    """A random value computed by a function, of the shape of `like` unless `shape` is given."""
     return Value(
         kind=Kind.COMPUTED,
         operation=function.name,
@@ -186,7 +186,7 @@ def computed(function: Function, *inputs: Value, like: Value, shape: Shape | Non
 
 
 def constant_beside(value: Value, constant: float | Array) -> Value:
-    """A number that is known, or an array with its axis of draws, at the place of another value."""
+    """A constant, a number or an array with its axis of draws, at the place of another value."""
     array = constant if isinstance(constant, np.ndarray) else fixed_array(constant)
     return Value(
         kind=Kind.CONSTANT,
@@ -198,45 +198,45 @@ def constant_beside(value: Value, constant: float | Array) -> Value:
 
 
 def ordered(roots: Iterable[Value]) -> list[Value]:
-    """Every random value below some, each once, inputs before what is made from them."""
+    """All random values that the roots are computed from, and they, each once, inputs first."""
     return in_order([value for value in roots if value.random], random_inputs)
 
 
 def random_inputs(value: Value) -> list[Value]:
-    """The random ones of the values that a value is made of."""
+    """The inputs of a value that are random."""
     return [below for below in value.inputs if below.random]
 
 
 def calls_below(roots: Iterable[Value]) -> list[CodeCall]:
-    """The calls of code that some values are made of."""
+    """The calls of code that the values are computed from."""
     return [value.call for value in ordered(roots) if value.call is not None]
 
 
 def operators(values: Sequence[Value]) -> list[Value]:
-    """Every operator on the law below some values, each once."""
-    found: dict[int, Value] = {}
+    """All operators on the law that the values are computed from, each once."""
+    by_id: dict[int, Value] = {}
     stack = list(values)
     while stack:
         value = stack.pop()
         if value.kind == Kind.OPERATOR:
-            found[id(value)] = value
+            by_id[id(value)] = value
         elif value.estimated:
             stack.extend(value.inputs)
-    return list(found.values())
+    return list(by_id.values())
 
 
 def in_order(roots: Sequence[Value], inputs: Callable[[Value], Sequence[Value]]) -> list[Value]:
-    """Some values and all that is found below them, each once, inputs before what takes them.
+    """The roots and all values that they are computed from, each once, inputs first.
 
-    What walks a graph by recursion and keeps what it has seen may walk these first: a model can
-    be thousands of lines deep.
+    A recursive function that caches its results can visit these first, so that its recursion stays
+    shallow: a model can be thousands of lines deep.
 
     Args:
         roots: where the walk begins.
-        inputs: what is looked at below a value.
+        inputs: the inputs of a value that are to be visited.
     """
     done: set[int] = set()
-    found: list[Value] = []
+    walked: list[Value] = []
     stack = [(value, False) for value in reversed(roots)]
     while stack:
         value, inputs_done = stack.pop()
@@ -244,15 +244,15 @@ def in_order(roots: Sequence[Value], inputs: Callable[[Value], Sequence[Value]])
             continue
         if inputs_done:
             done.add(id(value))
-            found.append(value)
+            walked.append(value)
         else:
             stack.append((value, True))
             stack.extend((below, False) for below in reversed(inputs(value)))
-    return found
+    return walked
 
 
 def hashable(value: Any) -> Any:
-    """Options as keys: slices become marked tuples."""
+    """An option's value as a hashable key: slices become marked tuples."""
     if isinstance(value, slice):
         return ("slice", value.start, value.stop, value.step)
     if isinstance(value, tuple):
@@ -261,7 +261,7 @@ def hashable(value: Any) -> Any:
 
 
 def thawed(value: Any) -> Any:
-    """The inverse of the above."""
+    """The inverse of `hashable`."""
     if isinstance(value, tuple):
         if value and value[0] == "slice":
             return slice(*value[1:])
@@ -270,38 +270,38 @@ def thawed(value: Any) -> Any:
 
 
 def kernel_of(value: Value) -> Kernel:
-    """What computes a value from its inputs, with the options that it is written with."""
+    """The function that computes a value from its inputs, with its options bound."""
     kernel = value.function.kernel
     if not value.options:
         return kernel
     return partial(kernel, **{name: thawed(option) for name, option in value.options})
 
 
-def computed_from(value: Value, held: Mapping[int, Array]) -> Array:
-    """What a value is, from arrays of the random values below it, by their ids.
+def computed_from(value: Value, arrays: Mapping[int, Array]) -> Array:
+    """The array of a value, from the arrays of its random inputs, by their ids.
 
     Raises:
-        KernelError: of a value that the function cannot take.
+        KernelError: the function does not take these values.
     """
-    inputs = [held[id(one)] if one.random else one.constant for one in value.inputs]
+    inputs = [arrays[id(one)] if one.random else one.constant for one in value.inputs]
     return kernel_of(value)(*(inputs if value.function.takes_truth else map(number, inputs)))
 
 
 def number(array: Array) -> Array:
-    """Truths as the numbers 1 and 0, everything else as it is."""
+    """Truths as the numbers 1 and 0; other arrays as they are."""
     return array.astype(np.float64) if array.dtype == np.bool_ else array
 
 
 def fixed_array(value: Plain) -> Array:
-    """A number or nested tuples as an array with an axis of draws."""
+    """A number or nested tuples as an array with an axis of draws, of length 1."""
     return np.asarray(value, dtype=np.float64)[..., np.newaxis]
 
 
 def folded(function: Function, constants: Sequence[Array], options: Mapping[str, Any]) -> Array:
-    """The result of a function of fixed arrays, by the kernel that draws go through too.
+    """The value of a function of fixed arrays, by the same kernel as for draws.
 
     Raises:
-        KernelError: of a value that the function cannot take.
+        KernelError: the function does not take these values.
     """
     values = constants if function.takes_truth else [number(value) for value in constants]
     with np.errstate(all="ignore"):

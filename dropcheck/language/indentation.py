@@ -1,7 +1,7 @@
-"""The lines of a model as people indent them: which belong to a loop, and how a loop begins.
+"""The indentation of a model's lines: which lines belong to a loop, and how a loop begins.
 
-Outside of loops indentation says nothing. A loop's first line ends in a colon, its body is what is
-indented further below, and all of it by the same blanks.
+Outside of loops, indentation means nothing. A loop's first line ends in a colon; the lines of its
+body are indented further, all by the same blanks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ DEEPEST_LOOPS = 8  # loops within one another
 
 HOW = "write for t in range(T): and the lines of its body below it, indented"
 
-# Words that begin a line in Python, and what to write here.
+# Statements of Python by their first word, and what to write instead.
 _FREEZE = (
     "let the loop run to its end: a state that is to stop keeps its value by "
     "s = where(done, s, next), and first(event) of what is kept tells when something happened"
@@ -43,8 +43,8 @@ _STATEMENTS = {
 _LOOP = re.compile(r"\s*for(?!\w)")
 _IN = re.compile(r"(?<!\w)in(?!\w)")
 _RANGE = re.compile(r"\s*range\(.*\)\s*")
-# `for t in 1..10`, `for t = 1:10`, `for t from 1 to n`: as other languages count.
-_COUNTED = (  # compiled where it is used, which is seldom
+# How other languages count: `for t in 1..10`, `for t = 1:10`, `for t from 1 to n`.
+_COUNTED = (  # compiled only when it is used, which is seldom
     r"\s*for\s*\(?\s*(?P<name>[^\W\d]\w*)\s*(?:<-|:=|=|∈|\b(?:in|from)\b)\s*"
     r"(?P<low>-?\d+(?=\s*[.…:,]|\s+to\b)|[^\W\d]\w*(?=\s*(?:\.\.|…)|\s+to\b))"
     r"\s*(?:\.\.\.?|…|:|,|to\b)\s*(?P<high>\([\w+\-*/ ]+\)|[\w+\-*/ ]+?)"
@@ -56,7 +56,7 @@ _COUNTED_UP = re.compile(r"([+\-*/%@]|\*\*|//)=(?!=)")
 
 @record
 class IndentedBlock:
-    """A line, the number of its first row, and of a loop the lines of its body."""
+    """A line of the model: the number of its first row, its rows, and the body of a loop."""
 
     first: int
     rows: list[str]
@@ -66,7 +66,7 @@ class IndentedBlock:
 
 @dataclass(slots=True)
 class _Open:
-    """A loop whose body goes on: the blanks before it, and those before its body once known."""
+    """A loop whose body is not complete: the blanks before the loop, and before its body."""
 
     block: IndentedBlock
     outer: str
@@ -85,11 +85,11 @@ def is_loop(row: str) -> bool:
 def blocks(
     source: SourceText, groups: Iterable[tuple[int, list[str]]]
 ) -> tuple[list[IndentedBlock], list[DropcheckError]]:
-    """The lines of a model with those of each loop within it, and what is wrong with the blanks.
+    """The lines of a model as a tree of loops, and the errors in their indentation.
 
     Args:
         source: where the lines stand.
-        groups: of each line the number of its first row, and its rows.
+        groups: for each line the number of its first row, and its rows.
     """
     found: list[IndentedBlock] = []
     errors: list[DropcheckError] = []
@@ -112,7 +112,7 @@ def blocks(
 
 
 def _belongs(loop: _Open, blanks: str, at: Position, errors: list[DropcheckError]) -> bool:
-    """Whether a line with these blanks is one of the loop's body."""
+    """Whether a line with these blanks is in the loop's body; a wrong indentation is an error."""
     if loop.inner is None:
         if len(blanks) > len(loop.outer) and blanks.startswith(loop.outer):
             loop.inner = blanks
@@ -126,7 +126,7 @@ def _belongs(loop: _Open, blanks: str, at: Position, errors: list[DropcheckError
     if set(blanks + loop.outer + (loop.inner or "")) == {" ", "\t"}:
         message, hint = "tabs and blanks are mixed before this line", "indent by blanks alone"
     elif loop.block.body and _ends_in_colon(loop.block.body[-1].rows):
-        return True  # after a line such as `if x > 1:`, which is refused by itself
+        return True  # after a line such as `if x > 1:`, which has an error of its own
     else:
         deeper = len(blanks) > len(loop.inner or loop.outer)
         message = f"this line is indented {'more' if deeper else 'less'} than the loop's first"
@@ -136,7 +136,7 @@ def _belongs(loop: _Open, blanks: str, at: Position, errors: list[DropcheckError
 
 
 def _close(source: SourceText, loop: _Open, errors: list[DropcheckError]) -> None:
-    """A loop whose body is complete."""
+    """Report a loop without a body."""
     if loop.inner is None and _ends_in_colon(loop.block.rows):
         at = Position(source, loop.block.first, len(loop.outer))
         hint = "indent at least one line below it, under 'model: |'"
@@ -149,17 +149,17 @@ def _ends_in_colon(rows: list[str]) -> bool:
 
 @record
 class Header:
-    """Where in a loop's first line the name stands, and the rows of what is gone through."""
+    """The parts of a loop's first line, as rows in which columns are kept."""
 
     name: str  # the text left of `in`, blanks in place of `for`
     over: list[str]
 
 
 def header(source: SourceText, first: int, rows: list[str]) -> Header:
-    """The parts of a loop's first line; blanks stand for the rest, so that columns stay.
+    """The parts of a loop's first line. Blanks replace the rest, so that columns are kept.
 
     Raises:
-        DropcheckError: where it is no such line.
+        DropcheckError: the line is not of the form `for name in …:`.
     """
     found = _LOOP.match(rows[0])
     within = _IN.search(rows[0])
@@ -188,10 +188,10 @@ def header(source: SourceText, first: int, rows: list[str]) -> Header:
 
 
 def refuse_other_counting(source: SourceText, first: int, row: str) -> None:
-    """Refuse a loop's first line that counts as other languages do.
+    """Refuse a loop's first line in the notation of another language.
 
     Raises:
-        DropcheckError: with the range to write in its place.
+        DropcheckError: it names the range to write instead.
     """
     counted = re.fullmatch(_COUNTED, row) if len(row) <= LONGEST_SHOWN else None
     if counted is None:
@@ -208,7 +208,7 @@ def refuse_other_counting(source: SourceText, first: int, row: str) -> None:
 
 
 def _colon(rows: list[str], start: int) -> tuple[int, int] | None:
-    """Row and column of the first colon outside of brackets."""
+    """Row and column of the first colon that is outside of brackets."""
     depth = 0
     for row, text in enumerate(rows):
         for column in range(start if row == 0 else 0, len(text)):
@@ -220,10 +220,10 @@ def _colon(rows: list[str], start: int) -> tuple[int, int] | None:
 
 
 def refuse_statement(source: SourceText, first: int, row: str) -> None:
-    """Refuse a line that begins as a statement of Python that the language has not.
+    """Refuse a line that begins a Python statement that the language does not have.
 
     Raises:
-        DropcheckError: with what to write in its place.
+        DropcheckError: it says what to write instead.
     """
     column = len(row) - len(row.lstrip())
     found = re.match(r"[^\W\d]\w*", row[column:])

@@ -1,4 +1,4 @@
-"""What a statement about laws says of a case, once its names are known."""
+"""A statement about laws, once its names are resolved to values."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from dropcheck.vocabulary.law import Law
 
 
 class Relation(StrEnum):
-    """What is claimed of the laws of some quantities."""
+    """What a statement claims about the laws of quantities."""
 
-    FOLLOWS = "follows a law"  # each entry of a quantity has a law that is named
-    ALIKE = "have one law"  # each entry of one quantity has the law of the same entry of another
+    FOLLOWS = "follows a law"  # each entry of the quantity has the named law
+    ALIKE = "have one law"  # corresponding entries of the two quantities have the same law
     INDEPENDENT = "are independent"
 
 
@@ -24,9 +24,9 @@ class Relation(StrEnum):
 class LawClaim:
     """A statement about laws.
 
-    `quantities` are one for a law that is named, two that have one law, or those that are
-    independent. `law` has the fixed `arguments`, in plain Python as `Law.cdf` takes them. `over`
-    are the axes of a single quantity along which its entries are independent.
+    `quantities` are one that follows a law, two that have the same law, or those that are
+    independent. `arguments` are the fixed arguments of `law`, in plain Python as `Law.cdf` takes
+    them. `over` are the axes of a single quantity along which its entries are independent.
     """
 
     relation: Relation
@@ -37,12 +37,12 @@ class LawClaim:
 
     @property
     def entries(self) -> int:
-        """Numbers in one draw of the largest of its quantities."""
+        """How many numbers one draw of the largest quantity has."""
         return max((math.prod(value.shape) for value in self.quantities), default=1)
 
 
 def pairs(claim: LawClaim) -> tuple[tuple[int, int], ...]:
-    """The pairs of entries that are claimed to be independent.
+    """The pairs of entries that are claimed to be independent, as pairs of numbers.
 
     Entries are numbered through all quantities, each in row-major order.
     """

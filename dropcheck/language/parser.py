@@ -1,6 +1,6 @@
-"""Text to nodes: expressions, lines of a model, statements.
+"""Parses texts to syntax trees: expressions, lines of a model, statements.
 
-Python's own grammar reads the text, and `conversion` turns what it finds into nodes of our own.
+Python's own parser reads the text, and `conversion` turns its tree into ours.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ from dropcheck.vocabulary.relations import EXAMPLES, FOLLOWS, INDEPENDENT
 
 
 def parse_expression(source: SourceText) -> Node:
-    """The expression that the whole text is.
+    """The syntax tree of a text that is one expression.
 
     Raises:
-        DropcheckError: with the place of the first thing that is not of the language.
+        DropcheckError: at the first thing that is not part of the language.
 
     >>> parse_expression(SourceText.plain("2 * x"))
     Binary(operator='*', left=Number(value=2.0), right=Name(name='x'))
@@ -52,10 +52,10 @@ def parse_expression(source: SourceText) -> Node:
 
 
 def parse_model(source: SourceText) -> Model:
-    r"""The lines of a model in order, those of a loop within it.
+    r"""The lines of a model in order; the lines of a loop are within the loop.
 
     Raises:
-        DropcheckError: with every line that cannot be read.
+        DropcheckError: the problems of all lines that cannot be parsed.
 
     >>> [line.drawn for line in parse_model(SourceText.plain("x ~ normal(0, 1)\ny = x + 1"))]
     [True, False]
@@ -68,21 +68,21 @@ def parse_model(source: SourceText) -> Model:
 
 @record
 class UnreadLine:
-    """A line of a model that cannot be read, and why."""
+    """A line of a model that cannot be parsed, and why."""
 
     text: str
     problems: tuple[Problem, ...]
 
 
 def model_lines(source: SourceText) -> tuple[Model, tuple[UnreadLine, ...]]:
-    """The lines of a model that can be read, and those that cannot.
+    """The lines of a model that can be parsed, and those that cannot.
 
-    The lines of a loop whose first line cannot be read stand beside the others.
+    If the first line of a loop cannot be parsed, the lines of its body are treated as outside it.
     """
     lines = text_checks.without_comments(source.text)
     try:
         text_checks.check_brackets(source, lines, text_checks.LONGEST_MODEL)
-    except DropcheckError as error:  # where one line ends and the next begins is not known
+    except DropcheckError as error:  # then it is not known where a line ends
         return (), (UnreadLine(source.text, error.problems),)
     blocks, errors = indentation.blocks(source, text_checks.logical_lines(lines))
     unread = [UnreadLine("", error.problems) for error in errors]
@@ -90,7 +90,7 @@ def model_lines(source: SourceText) -> tuple[Model, tuple[UnreadLine, ...]]:
 
 
 def _parts(source: SourceText, blocks: list[IndentedBlock], unread: list[UnreadLine]) -> Model:
-    """The lines of a model or of a loop's body; those that cannot be read are put with the rest."""
+    """The lines of a model or of a loop's body; those that cannot be parsed go to `unread`."""
     found: list[ModelLine | Loop] = []
     for block in blocks:
         if len(unread) >= MOST_PROBLEMS:
@@ -115,7 +115,7 @@ def _loop_header(source: SourceText, block: IndentedBlock) -> tuple[Name, tuple[
     """The name that a loop counts with, and the arguments of its `range`.
 
     Raises:
-        DropcheckError: where the first line of the loop cannot be read.
+        DropcheckError: the first line of the loop cannot be parsed.
     """
     indentation.refuse_other_counting(source, block.first, block.rows[0])
     text_checks.check_signs(source, block.first, block.rows)
@@ -145,7 +145,7 @@ def parse_statement(source: SourceText) -> Statement:
     """A claim's statement: `L == R`, an inequality, a range, `x in {a, b}`, or one about laws.
 
     Raises:
-        DropcheckError: where the text is no such statement; the hint says how to write it.
+        DropcheckError: it is not such a statement; the hint says how to write it.
 
     >>> parse_statement(SourceText.plain("E(x) == 1")).operators
     ('==',)
@@ -190,10 +190,10 @@ def parse_statement(source: SourceText) -> Statement:
 
 
 def _law_statement(source: SourceText) -> Statement | None:
-    """`y ~ law` or `x ~ y`: the sign stands outside all brackets; None where there is none.
+    """`y ~ law` or `x ~ y`; None for a statement without `~`.
 
     Raises:
-        DropcheckError: where a side is missing or is no expression, or there are more signs.
+        DropcheckError: a side is missing or not an expression, or `~` is in brackets or repeated.
     """
     lines = text_checks.without_comments(source.text)
     places = [
@@ -218,7 +218,7 @@ def _law_statement(source: SourceText) -> Statement | None:
             f"{FOLLOWS!r} stands within brackets",
             f"a claim about a law reads {EXAMPLES}, and nothing around it",
         )
-    # Blank out the other side, so that columns stay those of the file.
+    # Replace the other side by blanks, so that columns stay those of the file.
     left = [*lines[:row], lines[row][:column]]
     right = [*("" for _ in lines[:row]), " " * (column + 1) + lines[row][column + 1 :]]
     right += lines[row + 1 :]
@@ -231,7 +231,7 @@ def _law_statement(source: SourceText) -> Statement | None:
     return Statement(at, (FOLLOWS,), operands)
 
 
-# What Python's reader may warn of: digits that run into a word, as in 1or 2.
+# Python warns of digits that run into a word, as in 1or 2.
 _WARNED_OF = re.compile(r"[\d.][^\W\d]")
 
 
@@ -239,11 +239,11 @@ def _parse(text: str) -> ast.Expression:
     if not _WARNED_OF.search(text):
         return ast.parse(text, mode="eval")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # its advice is not ours
+        warnings.simplefilter("ignore")  # it is about Python code
         return ast.parse(text, mode="eval")
 
 
-# The shape of a draw behind its name, `x[5] ~ normal(0, 1)`.
+# The shape of a draw after its name, `x[5] ~ normal(0, 1)`, where it does not belong.
 _SHAPED = re.compile(r"\s*(\w+)\s*(\[[\w, ]+\])\s*~\s*(.{1,60}\))\s*$")
 _MODEL_SIGN = re.compile(r"~|(?<![=!<>])=(?!=)|:=|<-")
 
@@ -279,7 +279,7 @@ def _parse_model_line(source: SourceText, first: int, group: list[str]) -> Model
             "'=' names one expression, and this has several names",
             _of_several(right_of=group[0][sign.end() :]),
         )
-    # Blank out what stands left, so that columns stay those of the file.
+    # Replace the left side by blanks, so that columns stay those of the file.
     right = [" " * sign.end() + group[0][sign.end() :], *group[1:]]
     if not any(line.strip() for line in right):
         raise Position(source, first, sign.end()).error(
@@ -296,7 +296,7 @@ def _parse_model_line(source: SourceText, first: int, group: list[str]) -> Model
 
 
 def _of_several(right_of: str) -> str:
-    """What to write in place of `a, b = f(x)`: what stands for a function of several results."""
+    """What to write instead of `a, b = f(x)`."""
     called = re.match(r"\s*([^\W\d]\w*)\s*(\(|\Z)", right_of)
     known = None
     if called is not None:
@@ -305,12 +305,12 @@ def _of_several(right_of: str) -> str:
     return f"write a line for each{f': {known}' if known else ''}"
 
 
-# A name and a sign of a model's line, after what can end an expression.
+# A name with a sign that defines it, after something that can end an expression.
 _SECOND = re.compile(r"((?<!\w)\w+|[)\]])\s+([^\W\d]\w*)\s*(?:~|(?<![=!<>])=(?!=))")
 
 
 def _second_definition(line: str, start: int) -> int | None:
-    """Where a name is defined once more, outside all brackets, to the right of `start`."""
+    """The column, right of `start`, where a second definition begins, outside all brackets."""
     opened, counted = 0, start
     for found in _SECOND.finditer(line, start):
         before, counted = line[counted : found.start(2)], found.start(2)
@@ -321,7 +321,7 @@ def _second_definition(line: str, start: int) -> int | None:
 
 
 def _names(source: SourceText, first: int, text: str) -> Iterator[Name]:
-    """The names left of a line's sign, in the form in which Python's grammar reads them."""
+    """The names left of a line's sign, normalized to NFKC as Python does."""
     column = 0
     for part in text.split(","):
         name = unicodedata.normalize("NFKC", part.strip())
@@ -341,8 +341,8 @@ def _names(source: SourceText, first: int, text: str) -> Iterator[Name]:
 
 
 def _parse_lines(source: SourceText, first: int, lines: list[str]) -> Node:
-    """Parse lines that hold one expression, `first` being the number of the first."""
-    # An opening bracket on a line of its own lets the expression run over lines as it likes.
+    """Parse lines that hold one expression; `first` is the number of the first line."""
+    # In brackets, an expression may run over several lines.
     text = "(\n" + "\n".join(lines) + "\n)"
     if not text[2:-2].strip():
         raise Position(source, first, 0).error("an expression is missing here", "write one")

@@ -1,8 +1,8 @@
-"""Nodes written out: as text that the parser reads back as the same nodes, and as LaTeX.
+"""Prints syntax trees: as text that parses to the same tree, and as LaTeX.
 
-Both writers go by one table of how tightly each form binds, so that no bracket is too many. In
-LaTeX no backslash comes before a punctuation mark, and no `*` and no `|` is written: GitHub's
-Markdown would take those for its own before it sees the mathematics.
+Both writers use one table of precedences, so that they write only the brackets that are needed. In
+LaTeX, they write no `*`, no `|`, and no backslash before a punctuation mark: GitHub's Markdown
+would interpret these before it sees the mathematics.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ from dropcheck.vocabulary.functions import FUNCTIONS, SIGNS
 from dropcheck.vocabulary.latex_words import GREEK, MEAN_NAME
 from dropcheck.vocabulary.relations import FOLLOWS
 
-# How tightly each form binds, as in Python's grammar: the loosest first.
+# The precedence of each form, as in Python's grammar, the loosest first.
 Level = IntEnum("Level", "CONDITIONAL OR AND NOT COMPARE SUM PRODUCT SIGN POWER ATOM")
-# Of each sign: how tightly it binds, and how tightly at least what stands left and right of it.
+# Of each operator: its precedence, and the least precedence of its left and right operand.
 _LEVELS = {
     "or": (Level.OR, Level.AND, Level.AND),
     "and": (Level.AND, Level.NOT, Level.NOT),
     **dict.fromkeys(("+", "-"), (Level.SUM, Level.SUM, Level.PRODUCT)),
     **dict.fromkeys(("*", "/", "//", "%", "@"), (Level.PRODUCT, Level.PRODUCT, Level.SIGN)),
-    # a power binds tighter than a sign on its left, looser than one on its right
+    # a power binds tighter than a sign on its left, and looser than one on its right
     "**": (Level.POWER, Level.ATOM, Level.SIGN),
 }
-# Floats up to here are written as whole numbers where they are whole: each has its own text.
+# Whole floats below this are written as integers: below it, every integer is exact.
 _LARGEST_WHOLE = 1e16
 
 
 def unparse(node: Node) -> str:
-    """The text of an expression; `parse_expression` of it gives equal nodes.
+    """The text of an expression; `parse_expression` reads it as an equal tree.
 
     >>> from dropcheck.claims.registry import SourceText
     >>> from dropcheck.language.parser import parse_expression
@@ -61,7 +61,7 @@ def unparse_statement(statement: Statement) -> str:
 
 
 def unparse_model(model: Model, blanks: str = "") -> str:
-    """The text of a model, a line each; those of a loop's body are indented."""
+    """The text of a model, one line for each; the lines of a loop's body are indented."""
     return "\n".join(blanks + _part(part, blanks) for part in model)
 
 
@@ -75,7 +75,7 @@ def _part(part: ModelLine | Loop, blanks: str) -> str:
 
 
 def statement_latex(statement: Statement, axes: Mapping[str, int] | None = None) -> str:
-    r"""A statement as LaTeX; `axes` are those of the names, so far as they are known.
+    r"""A statement as LaTeX; `axes` are the numbers of axes of the names, where known.
 
     >>> from dropcheck.claims.registry import SourceText
     >>> from dropcheck.language.parser import parse_statement
@@ -86,7 +86,7 @@ def statement_latex(statement: Statement, axes: Mapping[str, int] | None = None)
 
 
 def vectors(model: Model) -> dict[str, int]:
-    """The names that plainly have one axis, with that number."""
+    """The names that clearly are vectors, each with its number of axes, 1."""
     return {name.name: 1 for line in lines_of(model) if _is_vector(line) for name in line.names}
 
 
@@ -103,26 +103,26 @@ def _is_vector(line: ModelLine) -> bool:
 
 
 class _TextWriter:
-    """Writes nodes as text. What LaTeX writes otherwise has a method of its own."""
+    """Writes trees as text. The LaTeX writer overrides what it writes otherwise."""
 
-    least_denied: int = Level.NOT  # how tightly what follows `not` binds at least
+    least_denied: int = Level.NOT  # the least precedence of the operand of `not`
     new_axis, rest = "None", "..."
 
     def text(self, node: Node) -> str:
         return self.written(node)[0]
 
     def within(self, node: Node, least: int) -> str:
-        """The text of a node where only forms that bind at least so tightly can stand."""
+        """The text of a node, in brackets if its precedence is below `least`."""
         text, level = self.written(node)
         return text if level >= least else self.bracketed(text)
 
     def statement(self, statement: Statement) -> str:
-        """A claim's statement; of a set as it is written by itself."""
+        """A claim's statement; a membership is written without `P(…) == 1` around it."""
         match statement.operands:
             case (syntax.Call(arguments=(event,)), _) if of_every_draw(event):
                 if statement == always(event):
                     return self.text(event)
-        if statement.about_laws:  # nothing binds less tightly than its sign
+        if statement.about_laws:  # every form has a higher precedence than this operator
             return f" {self.sign(FOLLOWS)} ".join(map(self.text, statement.operands))
         return self.chain(statement.operators, statement.operands)
 
@@ -136,7 +136,7 @@ class _TextWriter:
         return ", ".join(self.text(node) for node in nodes)
 
     def written(self, node: Node) -> tuple[str, int]:
-        """The text of a node, and how tightly it binds."""
+        """The text of a node, and its precedence."""
         match node:
             case syntax.Number(value=value):
                 return self.number(value)
@@ -173,7 +173,7 @@ class _TextWriter:
                 raise TypeError(f"no expression: {node!r}")
 
     def index(self, node: Node) -> str:
-        """An entry of an index: a number, a list of them, a slice, `None` or `...`."""
+        """An entry of an index: a number, a list, a slice, `None` or `...`."""
         if isinstance(node, syntax.NewAxis):
             return self.new_axis
         if isinstance(node, syntax.Rest):
@@ -184,7 +184,7 @@ class _TextWriter:
         return ":".join([*ends, *([self.text(node.step)] if node.step else [])])
 
     def sides(self, node: syntax.Binary) -> tuple[str, str]:
-        """What stands left and right of a sign, in brackets where that binds less tightly."""
+        """The operands of a node, in brackets where they need them."""
         _, left, right = _LEVELS[node.operator]
         return self.within(node.left, left), self.within(node.right, right)
 
@@ -225,7 +225,7 @@ class _TextWriter:
         return f"{base}.T", Level.ATOM
 
     def base(self, node: Node) -> str:
-        """What an index or a transpose is set on."""
+        """The text of the operand of an index or a transpose."""
         if isinstance(node, syntax.Number):  # `2.T` would be read as the number `2.` and a name
             return f"({self.text(node)})"
         return self.within(node, Level.ATOM)
@@ -267,7 +267,7 @@ class _LatexWriter(_TextWriter):
         name, arguments = node.name, node.arguments
         pieces = FUNCTIONS[name].latex if name in FUNCTIONS else ""
         if isinstance(pieces, tuple) and len(arguments) == len(pieces) - 1 and not node.keywords:
-            if not pieces[0]:  # nothing stands before the argument to hold it together
+            if not pieces[0]:  # nothing before the argument encloses it
                 return f"{self.within(arguments[0], Level.ATOM)}{pieces[1]}", Level.POWER
             between = zip(map(self.text, arguments), pieces[1:], strict=True)
             return pieces[0] + "".join(text + piece for text, piece in between), Level.ATOM
@@ -292,11 +292,11 @@ class _LatexWriter(_TextWriter):
         lettered = second[:1].isalpha() or second[:1] == "\\"
         match node.operator:
             case "@" if isinstance(left, syntax.Name) and self.axes.get(left.name) == 1:
-                return rf"{self.base(left)}^{{\top}} {second}", level  # a vector there is a row
+                return rf"{self.base(left)}^{{\top}} {second}", level  # a row vector
             case "@":
                 return rf"{first} \thinspace {second}", level
             case "*" if isinstance(left, syntax.Number) and lettered:
-                return f"{first} {second}", level  # a number before a letter needs no sign: 2 x
+                return f"{first} {second}", level  # a number before a letter: 2 x
             case "*" if axes_of(left, self.axes) and axes_of(right, self.axes):
                 return rf"{first} \odot {second}", level
             case "*":
@@ -325,7 +325,7 @@ class _LatexWriter(_TextWriter):
             case syntax.Binary(operator="-", left=left, right=syntax.Number(value=1.0)):
                 return self.text(left)
             case syntax.Slice(start=syntax.Number() as start) if start.value >= 0:
-                first = syntax.Number(start.at, start.value + 1)  # and the last one is in it
+                first = syntax.Number(start.at, start.value + 1)  # the last element is included
                 return super().index(syntax.Slice(node.at, first, node.stop, node.step))
             case syntax.Number() | syntax.Negative() | syntax.Slice():
                 return super().index(node)
@@ -337,11 +337,11 @@ class _LatexWriter(_TextWriter):
         return rf"{base}^{{\top}}", Level.POWER
 
     def base(self, node: Node) -> str:
-        """What an index or a power is set on; one that bears such already is held together."""
+        """The text of the operand of an index or a power; braces enclose another such operand."""
         text = self.within(node, Level.ATOM)
         match node:
             case syntax.Call(name=name, arguments=(syntax.Binary(), *_)) if name == MEAN_NAME:
-                text = self.bracketed(text)  # in most papers E(x - y)^2 is the mean of the square
+                text = self.bracketed(text)  # many papers write E(x - y)^2 for the mean square
         bears = ("_" in text or "^" in text) and not text.endswith(")")
         return f"{{{text}}}" if bears else text
 
@@ -364,7 +364,7 @@ _LETTERS_DIGITS = re.compile(r"([^\W\d_]+)(\d+)")
 
 
 def _latex_name(name: str) -> str:
-    r"""A name: Greek letters as symbols, digits after a letter and parts after `_` as subscripts.
+    r"""A name: Greek letters as symbols, digits and parts after `_` as subscripts.
 
     >>> print(*(_latex_name(name) for name in ("x", "mu", "x1", "keep_prob", "dk")))
     x \mu x_{1} \mathit{keep}_{\mathit{prob}} \mathit{dk}
@@ -372,9 +372,9 @@ def _latex_name(name: str) -> str:
     if name in CONSTANTS:
         return CONSTANTS[name].latex
     head, *below = [part for part in name.split("_") if part] or [name]
-    found = _LETTERS_DIGITS.fullmatch(head)
-    if found is not None:
-        head, below = found.group(1), [found.group(2), *below]
+    digits = _LETTERS_DIGITS.fullmatch(head)
+    if digits is not None:
+        head, below = digits.group(1), [digits.group(2), *below]
     parts = ", ".join(_latex_word(part) for part in below)
     return f"{_latex_word(head)}_{{{parts}}}" if parts else _latex_word(head)
 

@@ -1,4 +1,4 @@
-"""At which values a searched claim is looked at before any draw, and which of them it allows."""
+"""The points at which a searched claim is checked before any draw."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dropcheck.language.cases import (
 from dropcheck.results import ParameterValue
 from dropcheck.settings import DEFAULT_MEMORY
 
-# Points that are looked at for one that `requires` allows.
+# The most points that are tried to find one that `requires` allows.
 MOST_LOOKED_AT = 300
 
 
@@ -30,11 +30,11 @@ def breaks(
     *,
     rounded: bool = True,
 ) -> bool:
-    """Whether values break a condition of their claim, as code is given them or as they are."""
+    """Whether parameters break a condition of their claim, rounded for code or not."""
     if not rounded:
         parsed = replace(parsed, claim=replace(parsed.claim, column=None))
     context = context_of(parsed, parameters, memory, postpone=True)
-    # what else is wrong with a condition is an error of a case, and said there
+    # other problems of a condition are reported with the case
     define_parameters(parsed, context, parameters, [])
     return check_requires(parsed, context, parameters, [])
 
@@ -44,11 +44,10 @@ class SearchPoints:
 
     Args:
         case: the case.
-        graphs: where its claim is parsed.
+        graphs: the cache of its parsed claim.
 
     Raises:
-        DropcheckError: the claim cannot be parsed, or `requires` allows no point that was looked
-            at.
+        DropcheckError: the claim cannot be parsed, or `requires` allows none of the points tried.
     """
 
     def __init__(self, case: Case, graphs: CaseGraphs) -> None:
@@ -81,16 +80,16 @@ class SearchPoints:
         return not breaks(self._parsed, self.at(point).parameters, self._memory)
 
     def corners(self) -> Iterator[SearchPoint]:
-        """The points at the ends that the claim allows."""
+        """The corners of the search region that the claim allows."""
         return filter(self.allows, corners(self.searches))
 
     def _spread(self, searches: Mapping[str, Search]) -> Iterator[SearchPoint]:
         return spread(searches, MOST_LOOKED_AT)
 
     def _with_whole_numbers(self) -> dict[str, Search]:
-        """The searches, each of whole numbers alone where the claim takes no others.
+        """The searches, restricted to whole numbers where the claim takes no others.
 
-        A value is held to be whole only where it shapes, indexes or counts: that is seen by trying.
+        A parameter may be used as a shape, an index or a count. Whether it is, shows by trying.
         """
         own = dict(self.searches)
         unsure = [name for name, search in own.items() if search.whole]
@@ -99,7 +98,7 @@ class SearchPoints:
             return own
         all_whole = own | as_whole
         if not self._taken(all_whole):
-            return own  # whatever is wrong, it is not that: a check says so
+            return own  # there is another error, which a check reports
         return {
             name: as_whole[name]
             if name in as_whole and not self._taken(all_whole | {name: one})
@@ -108,7 +107,7 @@ class SearchPoints:
         }
 
     def _taken(self, searches: Mapping[str, Search]) -> bool:
-        """Whether the claim takes such numbers, at the first of them that it allows."""
+        """Whether the first allowed point of these searches can be lowered."""
         point = next(filter(self.allows, self._spread(searches)), None)
         if point is None:
             return False
@@ -120,10 +119,10 @@ class SearchPoints:
 
 
 def representative(case: Case, graphs: CaseGraphs) -> Case:
-    """The case itself; of a searched one, the case at one point of the search.
+    """The case itself, or for a searched case the case at one point of the search.
 
     Raises:
-        DropcheckError: as `SearchPoints`.
+        DropcheckError: as in `SearchPoints`.
     """
     if not searched_in(case.parameters):
         return case
@@ -132,10 +131,10 @@ def representative(case: Case, graphs: CaseGraphs) -> Case:
 
 
 def looked_at(case: Case, graphs: CaseGraphs) -> tuple[Case, ...]:
-    """The case itself; of a searched one, the cases at which it is checked: one within, the ends.
+    """The case itself, or for a searched case the cases to check: one inside, and the corners.
 
     Raises:
-        DropcheckError: as `SearchPoints`.
+        DropcheckError: as in `SearchPoints`.
     """
     if not searched_in(case.parameters):
         return (case,)
@@ -144,10 +143,10 @@ def looked_at(case: Case, graphs: CaseGraphs) -> tuple[Case, ...]:
 
 
 def without_searches(claim: Claim, graphs: CaseGraphs) -> Claim:
-    """The claim with its cases listed, each searched one as those at which it is checked.
+    """The claim with its cases listed; searched cases are replaced by the cases to check.
 
     Raises:
-        DropcheckError: as `SearchPoints`.
+        DropcheckError: as in `SearchPoints`.
     """
     cases = claim.expand()
     if not any(searched_in(case.parameters) for case in cases):

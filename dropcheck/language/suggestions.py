@@ -1,7 +1,7 @@
-"""What things are called elsewhere: in papers, in numpy, in PyTorch, and what to write here.
+"""Hints for unknown names: what other software and papers call our words, and misspellings.
 
-A name that is spelled nearly like one of ours may mean another thing, as `swish` is near `sinh`;
-so the hint for an unknown name is looked for here before it is guessed from the spelling.
+A known word of other software may look like a misspelling of one of ours, as `swish` does of
+`sinh`. So the tables of such words are searched first.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import LAWS, law_called
 from dropcheck.vocabulary.operators import OPERATORS
 
-LONGEST_SHOWN = 60  # characters of the reader's own text in a hint
+LONGEST_SHOWN = 60  # characters of the user's text in a hint
 
 
 NO_FUNCTIONS = (
     "functions of your own are not part of a model: write the formula out, its parts on lines of "
     "the model, or make it a slot of the file, for code"
 )
-# From these lengths on a word may be off by one letter, or by two; a shorter one only by its
-# capitals or by two letters that changed places: among short names most are near to one another.
+# A word of at least these lengths may differ by one letter, or by two. A shorter word may differ
+# only by capitals or by two exchanged letters, since most short names are similar.
 ONE_OFF, TWO_OFF = 5, 9
-MOST_COMPARED = 500  # names that a word is compared with: all that the language has, and more
+MOST_COMPARED = 500  # names that a word is compared with; the language has fewer
 _POWER_OF_E = re.compile(r"(\bexp|\be\s*\*\*)\s*\([^()]*$")
 # Modules of scipy, numpy, torch and TensorFlow Probability whose names are laws.
 _OF_LAWS = ("stats", "random", "distributions", "rng")
@@ -37,7 +37,7 @@ _DIFFERENTIAL = re.compile(r"d\w*\s*(\([^()]*\)\s*)?/\s*d\w")
 
 
 def slip_of(name: str, known: Iterable[str]) -> str | None:
-    """The hint for a word that is a slip of a known one, by its length; None where none is near.
+    """The hint for a misspelling of a known word; None if no word is similar enough.
 
     >>> slip_of("sigmiod", ["sigmoid"]), slip_of("nrom", ["norm"]), slip_of("ReLU", ["relu"])
     ("did you mean 'sigmoid'?", "did you mean 'norm'?", "did you mean 'relu'?")
@@ -47,15 +47,15 @@ def slip_of(name: str, known: Iterable[str]) -> str | None:
     (None, None, None)
     """
     least, found = math.inf, None
-    # what differs in its first letter is another word, as nansum and gmean are, and not a slip
+    # a different first letter makes another word, such as nansum or gmean
     first = {letter.lower() for letter in name[:2]}
     candidates = [
         one for one in known if one[:1].lower() in first and abs(len(one) - len(name)) <= 2
     ]
     for one in candidates[:MOST_COMPARED] if len(name) <= LONGEST_SHOWN else ():
-        off = _letters_off(name.lower(), one.lower())
-        if off < least:
-            least, found = off, one
+        distance = _edit_distance(name.lower(), one.lower())
+        if distance < least:
+            least, found = distance, one
     allowed = 2 if len(name) >= TWO_OFF else 1 if len(name) >= ONE_OFF else 0
     if found is None:
         return None
@@ -67,8 +67,8 @@ def slip_of(name: str, known: Iterable[str]) -> str | None:
     return f"did you mean {found!r}?" if near or swapped else None
 
 
-def _letters_off(one: str, other: str) -> float:
-    """Letters put in, left out, changed, or neighbours exchanged, from one word to another.
+def _edit_distance(one: str, other: str) -> float:
+    """The number of letters inserted, deleted, changed or exchanged with a neighbour.
 
     Source: Damerau, A technique for computer detection and correction of spelling errors (1964);
     the distance of optimal string alignment.
@@ -87,7 +87,7 @@ def _letters_off(one: str, other: str) -> float:
 
 
 def notation_hint(name: str, at: Position) -> str | None:
-    """What to write in place of `d/dx` and the like, and of `exp(i * t)`, which begin by a name."""
+    """The hint for notation such as `d/dx` or `exp(i * t)`, which begins with a name."""
     line = at.source.text.split("\n")[at.line]
     if _DIFFERENTIAL.match(line[at.column :]):
         return DERIVATIVE
@@ -95,18 +95,18 @@ def notation_hint(name: str, at: Position) -> str | None:
 
 
 def written_law(law: Law) -> str:
-    """A law as a call, with what may surprise in it."""
+    """The signature of a law, with its note."""
     return f"{law.signature}: {law.note}" if law.note else law.signature
 
 
 def _written(name: str) -> str | None:
-    """The law that has this name here or elsewhere, as a call."""
+    """The law with this name, or with this name in other software, as a call."""
     law = law_called(name)
     return None if law is None else written_law(law)
 
 
 def law_hint(name: str) -> str:
-    """What to write in place of a name that is no law.
+    """The hint for a name that is not a law.
 
     >>> law_hint("Ber")
     'write bernoulli(p)'
@@ -127,7 +127,7 @@ def law_hint(name: str) -> str:
 
 
 def name_hint(name: str, known: Collection[str]) -> str | None:
-    """What an unknown name may be meant to be, of the known ones.
+    """The hint for an unknown name, which may be one of the known ones.
 
     >>> name_hint("xy", ["x", "y"]), name_hint("X", ["x"]), name_hint("lenght", ["length"])
     ('write x * y for the product', "capitals matter: did you mean 'x'?", "did you mean 'length'?")
@@ -142,7 +142,7 @@ def name_hint(name: str, known: Collection[str]) -> str | None:
 
 
 def argument_hint(name: str) -> str | None:
-    """How a law, a function or an operator is called; None where there is none of this name.
+    """How a law or a function is called; None if there is none of this name.
 
     >>> argument_hint("exponential")
     'write exponential(scale): scale is its mean, the inverse of a rate'
@@ -155,7 +155,7 @@ def argument_hint(name: str) -> str | None:
 
 
 def square_for_sd(law: Law, arguments: Sequence[Node]) -> Iterator[Problem]:
-    """A note on each standard deviation that is written as a square, as a variance is."""
+    """A note on each standard deviation that is written as a square, like a variance."""
     for parameter, node in zip(law.parameters, arguments, strict=True):
         if parameter.name == "sd" and _is_square(node):
             yield Problem(
@@ -177,7 +177,7 @@ def _is_square(node: Node) -> bool:
 
 
 def shape_by_name(call: Call, names: Sequence[str]) -> DropcheckError:
-    """An error for the shape of a draw among the law's arguments, as numpy has it."""
+    """The error for a shape among the law's arguments, as in numpy."""
     from dropcheck.language.printing import unparse
 
     given = next(value for name, value in call.keywords if name not in names)
@@ -190,7 +190,7 @@ def shape_by_name(call: Call, names: Sequence[str]) -> DropcheckError:
 
 
 def attribute_hint(name: str, owner: str = "") -> str:
-    """What to write in place of `x.name` and `x.name(…)`, where x ends in the word `owner`.
+    """The hint for `x.name` and `x.name(…)`, where x ends in the word `owner`.
 
     >>> attribute_hint("mean"), attribute_hint("flatten")
     ('functions are called by name: mean(x)', 'write reshape(x, -1), or the shape as a list')
@@ -209,7 +209,7 @@ def attribute_hint(name: str, owner: str = "") -> str:
 
 
 def function_hint(name: str) -> str:
-    """What to write in place of a name that is no function.
+    """The hint for a name that is not a function.
 
     >>> function_hint("swish"), function_hint("ReLU")
     ('write silu(x)', "did you mean 'relu'?")

@@ -1,6 +1,6 @@
-"""Expression nodes: what a text of the language says, before any name in it is looked up.
+"""Syntax trees: what a text says, before its names are resolved.
 
-Two nodes are equal where they say the same, wherever they stand.
+Two nodes are equal if they say the same, wherever they are.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dropcheck.vocabulary.slot_calls import TRAIN, slot_and_mode
 
 @record
 class Position:
-    """A place in a text: line and column from 0."""
+    """A place in a text: line and column, both from 0."""
 
     source: SourceText
     line: int
@@ -39,7 +39,7 @@ class Position:
 
 @record
 class Node:
-    """An expression; `at` is where it starts, or its operator stands."""
+    """An expression; `at` is the place where it begins, or of its operator."""
 
     at: Position = field(compare=False, repr=False)
 
@@ -85,7 +85,7 @@ class Binary(Node):
 
 @record
 class Compare(Node):
-    """`a < b <= c`: each neighbouring pair, all of them."""
+    """`a < b <= c`: true if each pair of neighbours compares so."""
 
     operators: tuple[str, ...]
     operands: tuple[Node, ...]
@@ -132,7 +132,7 @@ class ArrayLiteral(Node):
 
 @record
 class Slice(Node):
-    """`start:stop:step` in a subscript; an end left out is None."""
+    """`start:stop:step` in a subscript; an omitted part is None."""
 
     start: Node | None
     stop: Node | None
@@ -146,7 +146,7 @@ class NewAxis(Node):
 
 @record
 class Rest(Node):
-    """`...` in a subscript: all the axes that have no entry of their own."""
+    """`...` in a subscript: all axes without an entry of their own."""
 
 
 @record
@@ -166,32 +166,32 @@ class Transpose(Node):
 
 @record
 class ModelLine:
-    """One line of a model: names, and the law they are drawn from or the expression they equal."""
+    """One line of a model: names, and the law that they follow or the expression they equal."""
 
     names: tuple[Name, ...]
-    drawn: bool  # `~`, not `=`
+    drawn: bool  # whether the line has `~`
     right: Node
 
 
 @record
 class Loop:
-    """`for name in range(…):` and the lines below it, carried out once for each number."""
+    """`for name in range(…):` with its body, which is carried out once for each number."""
 
     at: Position = field(compare=False, repr=False)
     name: Name
-    over: tuple[Node, ...]  # what stands between the brackets of `range`
+    over: tuple[Node, ...]  # the arguments of `range`
     body: Model
 
 
 Model = tuple[ModelLine | Loop, ...]
-"""The lines of a model in order, those of a loop within it."""
+"""The lines of a model in order; the lines of a loop are within the loop."""
 
 
 @record
 class Statement:
-    """A claim's statement: a chain `operands[0] operators[0] operands[1] …` of one or two links.
+    """A claim's statement: `operands[0] operators[0] operands[1] …`, with one or two operators.
 
-    Without operators it is one call, which states that its arguments are independent.
+    Without operators, it is the call `independent(…)`.
     """
 
     at: Position = field(compare=False, repr=False)
@@ -200,12 +200,12 @@ class Statement:
 
     @property
     def about_laws(self) -> bool:
-        """Whether it speaks of the laws of random quantities, and compares no numbers."""
+        """Whether it is about laws of random quantities, and not a comparison of numbers."""
         return self.operators in ((), (FOLLOWS,))
 
     @property
     def certain(self) -> bool:
-        """Whether it plainly says that an event is certain, or impossible: of every element."""
+        """Whether it says that an event has probability 1 or 0, in every element of an array."""
         match self.operands:
             case (Call(name=name), Number(value=0 | 1)) | (Number(value=0 | 1), Call(name=name)):
                 return name == PROBABILITY and self.operators == ("==",)
@@ -213,9 +213,9 @@ class Statement:
 
 
 def of_every_draw(node: Node) -> bool:
-    """Whether an event by itself is a statement: that it is certain.
+    """Whether an event is a statement by itself: that it is certain.
 
-    A membership is, and an equation with an evaluation or a gradient of a slot as one side.
+    This holds for `x in {a, b}`, and for equations with an evaluation or a gradient of a slot.
     """
     if isinstance(node, Compare) and node.operators == ("==",):
         return any(
@@ -231,7 +231,7 @@ def always(event: Node) -> Statement:
 
 
 def lines_of(model: Model) -> Iterator[ModelLine]:
-    """Every line of a model once, those of loops in their places."""
+    """Every line of a model in order, lines of loops included."""
     for part in model:
         if isinstance(part, Loop):
             yield from lines_of(part.body)
@@ -240,7 +240,7 @@ def lines_of(model: Model) -> Iterator[ModelLine]:
 
 
 def loops_of(model: Model) -> Iterator[Loop]:
-    """Every loop of a model, outer ones before those within."""
+    """Every loop of a model, outer loops before inner ones."""
     for part in model:
         if isinstance(part, Loop):
             yield part
@@ -275,14 +275,14 @@ def children(node: Node) -> tuple[Node, ...]:
 
 
 def rebuilt(node: Node, below: Sequence[Node]) -> Node:
-    """The node with other children, given in the order of `children`.
+    """The node with other children, in the order of `children`.
 
     >>> at = Position(SourceText.plain("a - b"), 0, 2)
     >>> node = Binary(at, "-", Name(at, "a"), Name(at, "b"))
     >>> rebuilt(node, children(node)) == node
     True
     """
-    if isinstance(node, Conditional):  # the one whose fields are not in the order of the text
+    if isinstance(node, Conditional):  # its fields are not in the order of the text
         return Conditional(node.at, condition=below[1], then=below[0], otherwise=below[2])
     left = iter(below)
 
@@ -298,12 +298,12 @@ def rebuilt(node: Node, below: Sequence[Node]) -> Node:
 def bind(
     node: Call, names: Sequence[str], needed: int, written: Callable[[], str]
 ) -> dict[str, Node]:
-    """Arguments by name: the first `needed` of `names` must be there.
+    """Arguments by name; the first `needed` of `names` are required.
 
-    `written` says how the call is written, for a message: it is asked for only then.
+    `written` gives the signature of the call for a message; it is called only if there is one.
 
     Raises:
-        DropcheckError: on too many, too few, unknown or doubled arguments.
+        DropcheckError: there are too many arguments, or some are missing, unknown or repeated.
     """
     if len(node.arguments) > len(names):
         lengths = list(names[-1:]) == ["shape"]
@@ -330,14 +330,14 @@ def bind(
 
 
 def unknown_keyword(node: Call, name: str, names: Sequence[str], written: str) -> DropcheckError:
-    """An error for an argument that a call does not have."""
+    """The error for a keyword that a call does not take."""
     hint = suggestion(name, names) or f"write {written}"
     return node.at.error(f"{node.name} has no argument {name!r}", hint)
 
 
 def names_in(node: Node) -> set[str]:
-    """The names that stand in an expression."""
-    found = {node.name} if isinstance(node, Name) else set()
+    """The names in an expression."""
+    names = {node.name} if isinstance(node, Name) else set()
     for below in children(node):
-        found |= names_in(below)
-    return found
+        names |= names_in(below)
+    return names

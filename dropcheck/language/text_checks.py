@@ -1,8 +1,8 @@
-"""A text before and after Python's grammar reads it: what it refuses, said plainly.
+"""Checks of a text before Python's grammar reads it, and clear messages for what that refuses.
 
-Before: comments, brackets, signs of other languages, lines that go on. What could overwhelm a
-parser is refused there, and so is what it would report at the wrong place. After: what Python's
-grammar refuses, as what is likely to be meant.
+Before: comments, brackets, characters, lines that continue. This also refuses what could exhaust
+the parser, and what it would report at the wrong place. After: a syntax error becomes a message
+about the likely mistake.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from dropcheck.vocabulary.latex_words import CALLED, GROUPED, LETTERS, LOGIC, RE
 from dropcheck.vocabulary.operators import OPERATORS
 from dropcheck.vocabulary.relations import INDEPENDENT, INDEPENDENT_ELSEWHERE, SIGNATURE
 
-# Bounds on a text: far above what anybody writes, far below what could exhaust the reader.
+# Limits of a text: far above what anybody writes, far below what could exhaust the parser.
 LONGEST_EXPRESSION = 20_000  # characters
 LONGEST_MODEL = 400_000
 DEEPEST_BRACKETS = 60
 
 _LONG_NAME = re.compile(rf"(?<!\w)[^\W\d]\w{{{LONGEST_NAME},}}")
 _RESERVED = "|".join(sorted({*keyword.kwlist} - {"and", "else", "if", "not", "or"}))
-# An argument that is named by a word of Python's grammar, and the call that it stands in.
+# An argument whose name is a keyword of Python, and the call it is in.
 _RESERVED_ARGUMENT = re.compile(rf"([^\W\d]\w*)\s*\((?:[^()]*,)?\s*({_RESERVED})\s*=(?!=)")
-# A condition in words, as in E(x given x > 0), and the call that it stands in.
+# A condition in words, as in E(x given x > 0), and the call it is in.
 _GIVEN_IN_WORDS = re.compile(r"([^\W\d]\w*)\(([^()]*[^\s(),])\s+(given)\s+(?!=)([^()]*[^()\s])\)")
 _CLOSES = {")": "(", "]": "[", "}": "{"}
 _BRACKET = re.compile(r"[()\[\]{}]")
-# What people type from a paper, from other languages or with mathematics on the keyboard.
+# Characters that people type from a paper, from another language or a mathematical keyboard.
 _SIGNS = {
     "≤": "write <=", "≥": "write >=", "≠": "write !=", "×": "write *", "·": "write *",
     "÷": "write /", "−": "write -", "–": "write -", "²": "write **2", "³": "write **3",
@@ -56,7 +56,7 @@ _SIGNS = {
     "$": "write names without it",
     ";": "write each definition on a line of its own",
 }  # fmt: skip
-# Pairs of signs that would be read as two.
+# Pairs of characters that would be read as two operators.
 _PAIRS = {
     "+-": "write '-' for a difference; give and take is 'within' or 'tolerance'",
     "~=": "write '=='; of a figure that is printed as 0.25 the range, 0.245 <= L <= 0.255, which "
@@ -71,14 +71,14 @@ _COMMANDS: dict[str, str] = {
 }  # fmt: skip
 _INDEPENDENCE = re.compile(rf"{_SIGN_OF_INDEPENDENCE}(?:[\s\\!]*{_SIGN_OF_INDEPENDENCE})*")
 _QUOTES = "'\"`“”‘’«»"
-# Letters of other alphabets are looked at one by one.
+# Other characters are checked one by one.
 _PLAIN = frozenset(string.ascii_letters + string.digits + " \t_+-*/%@<>=~.,:()[]{}")
 NO_COMPREHENSION = (
     "functions go over the elements of an array by themselves: sum(x**2), where(x > 0, x, 0); a "
     "recurrence is a loop in the model, for t in range(T):"
 )
-# What is likely to be wrong with a line that Python's grammar refuses: pattern, message, hint. The
-# patterns are texts: compiled where this is loaded, they took a millisecond of every start.
+# Likely mistakes in a line that Python's grammar refuses: pattern, message, hint. The patterns are
+# not compiled in advance: that took a millisecond of every start.
 _LIKELY = (
     (
         r"[\w)\]]\s+(within|tolerance|resolution)\b",
@@ -130,7 +130,7 @@ _LIKELY = (
 
 
 def without_comments(text: str) -> list[str]:
-    r"""The lines of a text, each up to its comment.
+    r"""The lines of a text without their comments.
 
     >>> without_comments("a + 1  # one more\r\nb")
     ['a + 1  ', 'b']
@@ -139,9 +139,9 @@ def without_comments(text: str) -> list[str]:
 
 
 def check_brackets(source: SourceText, lines: list[str], longest: int) -> None:
-    """Refuse brackets that do not match, or are too deep, and texts that are too long.
+    """Refuse brackets that do not match or are nested too deeply, and texts that are too long.
 
-    The lines are all those of the source, without comments.
+    `lines` are all lines of the source, without comments.
 
     Raises:
         DropcheckError: at the first such bracket.
@@ -184,7 +184,7 @@ def _close(character: str, at: Position, open_brackets: list[tuple[str, Position
 
 
 def check_signs(source: SourceText, first: int, lines: list[str]) -> None:
-    """Refuse characters that are not of the language, in lines from the `first` on.
+    """Refuse characters that the language lacks; `first` is the number of the first line.
 
     Raises:
         DropcheckError: at the first such character.
@@ -225,10 +225,10 @@ def check_signs(source: SourceText, first: int, lines: list[str]) -> None:
 
 
 def _refuse_independence(source: SourceText, number: int, line: str) -> None:
-    """Refuse the sign of papers for independence.
+    """Refuse the symbol for independence.
 
     Raises:
-        DropcheckError: with both sides as the arguments of the statement.
+        DropcheckError: the hint has both sides as arguments of `independent`.
     """
     found = _INDEPENDENCE.search(line)
     if found is None:
@@ -241,7 +241,7 @@ def _refuse_independence(source: SourceText, number: int, line: str) -> None:
 
 
 def _command(at: Position, line: str) -> DropcheckError:
-    """What is wrong with a backslash: a command of LaTeX, or a line that goes on."""
+    """The error for a backslash: a command of LaTeX, or a line that continues."""
     found = re.compile(r"\\[^\W\d_]+").match(line, at.column)
     if found is None:
         message = "'\\' is not part of the language"
@@ -257,7 +257,7 @@ def _command(at: Position, line: str) -> DropcheckError:
 
 
 def _quoted(at: Position, line: str) -> DropcheckError:
-    """What is wrong with a quote: a prime, an argument that is a string, or any other string."""
+    """The error for a quote: a prime, an argument that is a string, or any other string."""
     before, after = line[: at.column], line[at.column + 1 :]
     if re.search(r"[\w)\]]$", before) and line[at.column] not in after:
         prime = f"write A.T for a transpose; {DERIVATIVE}"
@@ -278,7 +278,7 @@ def _quoted(at: Position, line: str) -> DropcheckError:
 
 
 def logical_lines(lines: list[str]) -> list[tuple[int, list[str]]]:
-    """Lines joined while a bracket is open: (number of the first, its lines).
+    """Lines joined while a bracket is open: (number of the first line, the lines).
 
     >>> logical_lines(["a = [1,", "2]", "", "b = 3"])
     [(0, ['a = [1,', '2]']), (3, ['b = 3'])]
@@ -297,9 +297,9 @@ def logical_lines(lines: list[str]) -> list[tuple[int, list[str]]]:
 def syntax_error(
     source: SourceText, first: int, lines: list[str], error: SyntaxError
 ) -> DropcheckError:
-    """Python's complaint about an expression as one of ours, at its place in the file.
+    """Python's syntax error as an error of ours, at its place in the file.
 
-    The lines, from number `first` on, hold the expression; it was parsed from the second line on.
+    Line number `first` of the source was the second line of the parsed text.
     """
     line = (error.lineno or 2) - 2
     column = (error.offset or 1) - 1

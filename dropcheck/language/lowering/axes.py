@@ -1,4 +1,4 @@
-"""How many axes an expression has, from those of the names in it."""
+"""How many axes an expression has, from the numbers of axes of its names."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from dropcheck.vocabulary.latex_words import PLACES_NAME
 from dropcheck.vocabulary.operators import OPERATORS
 from dropcheck.vocabulary.shapes import ShapeError, ShapeRule, matmul
 
-# indices that make an axis, or stand for several
+# an index of this kind adds an axis, or stands for several
 _OTHER_INDICES = (syntax.NewAxis, syntax.Rest, syntax.ArrayLiteral, syntax.Compare, syntax.Logic)
 
-# options that decide how many axes a result has
+# options that change how many axes a result has
 _ALONG = frozenset({"axis", "axes", "keepdims", "n", "shape"})
 
 
 def axes_of(node: Node, axes: Mapping[str, int]) -> int | None:
-    """The number of axes of an expression; None where it is not known.
+    """The number of axes of an expression; None if it is not known.
 
     Args:
         node: the expression.
-        axes: those of the names; a constant has none.
+        axes: the numbers of axes of the names; a fixed number has none.
 
     >>> from dropcheck.claims.registry import SourceText
     >>> from dropcheck.language.parser import parse_expression
@@ -66,7 +66,7 @@ def axes_of(node: Node, axes: Mapping[str, int]) -> int | None:
 
 
 def _by(rule: ShapeRule, counts: tuple[int | None, ...]) -> int | None:
-    """The axes of a result, where every axis has one length."""
+    """The number of axes that a shape rule gives; all axes are taken to have length 2."""
     known = tuple((2,) * count for count in counts if count is not None)
     if len(known) < len(counts):
         return None

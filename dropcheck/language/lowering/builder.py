@@ -1,4 +1,4 @@
-"""Builds a graph: equal quantities once, what is fixed worked out at once, sizes held in bounds."""
+"""Builds a graph: equal quantities once, fixed values computed at once, sizes limited."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, PO
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.shapes import Shape, ShapeError
 
-# A number as a draw may be: neither 0 nor 1, whose products and powers say nothing.
+# Stands in for a random number: neither 0 nor 1, whose products and powers are special.
 USUAL = 1.5
-SMALL_WORK = 1e4  # nanoseconds below which nothing fixed is postponed
-VALUE_SIZE = 400  # bytes of a value with a number, as measured
-# What does nothing, as the right operand or, of those that commute, as either.
+SMALL_WORK = 1e4  # nanoseconds; less work on fixed values is never postponed
+VALUE_SIZE = 400  # bytes of a value that is one number, as measured
+# The neutral right operand of each function, and the left one too if the function commutes.
 _NEUTRAL = {
     **dict.fromkeys((ADD.name, SUBTRACT.name), 0.0),
     **dict.fromkeys((MULTIPLY.name, DIVIDE.name, POWER.name), 1.0),
@@ -31,21 +31,21 @@ _NEUTRAL = {
 
 
 class Skipped(Exception):  # noqa: N818 - not an error of its own
-    """What is asked for depends on what has an error, reported already, or on what is postponed."""
+    """Raised if a value depends on an error that is reported already, or on a postponed value."""
 
 
 @dataclass(slots=True)
 class _Spent:
-    """What one draw takes in all by now, or all that is fixed."""
+    """What one draw of the claim takes so far, or what all its fixed values take."""
 
-    most_work: float
-    what: str
+    most_work: float  # nanoseconds
+    what: str  # its name in messages
     elements: float = 0.0
     work: float = 0.0
 
 
 def shape_at(at: Position, subject: str, rule: Callable[..., Shape], *given: Any) -> Shape:
-    """The shape that a rule makes of others; what is wrong with them is an error at this place."""
+    """The shape that a rule gives; a problem with its arguments is an error at this place."""
     try:
         return rule(*given)
     except ShapeError as error:
@@ -53,7 +53,7 @@ def shape_at(at: Position, subject: str, rule: Callable[..., Shape], *given: Any
 
 
 class GraphBuilder:
-    """Makes values; equal expressions become one, so that nothing is computed twice."""
+    """Makes the values of a graph; equal expressions become one value, computed once."""
 
     def __init__(self, memory: int = DEFAULT_MEMORY, postpone: bool = False) -> None:
         self._memory = memory
@@ -62,33 +62,33 @@ class GraphBuilder:
         self._drawn = _Spent(cost.MOST_WORK, "one draw of this claim")
         self._fixed = _Spent(cost.MOST_FIXED_WORK, "what is fixed in this claim")
         self._postpone = postpone
-        self._checked_work = 0.0  # nanoseconds for the fixed arrays that are worked out
+        self._checked_work = 0.0  # nanoseconds spent on fixed arrays by a check
 
     @property
     def size(self) -> int:
-        """Roughly how many bytes the graph takes by now, its fixed arrays included."""
+        """Approximate size of the graph so far in bytes, fixed arrays included."""
         return round(8 * self._fixed.elements) + VALUE_SIZE * len(self._known)
 
     def number(self, value: float, at: Position, name: str | None = None) -> graph.Value:
-        """A known number."""
+        """A constant number."""
         array = graph.fixed_array(value)
         options = (("value", float(value).hex()),)
         return self.constant("number", array, shape=(), at=at, name=name, options=options)
 
     def constant(self, operation: str, array: Array, **more: Any) -> graph.Value:
-        """A value that is this array, with the axis of draws."""
+        """A constant; the array has its axis of draws last."""
         return self.make(kind=graph.Kind.CONSTANT, operation=operation, constant=array, **more)
 
     def elementwise(
         self, function: Function, values: tuple[graph.Value, ...], at: Position
     ) -> graph.Value:
-        """A function element by element, with numpy's rule for shapes."""
+        """A function applied element by element, with numpy's rule for shapes."""
         return self.shaped(function, values, lambda *known: shapes.broadcast(known), at)
 
     def taken(
         self, asked: graph.Value, branches: tuple[graph.Value, graph.Value], at: Position
     ) -> graph.Value | None:
-        """The branch that is taken, where that is known and it has the shape of the whole."""
+        """The branch that is always taken, if the condition is fixed and the shape is the same."""
         known = asked.known
         if not isinstance(known, float) or math.isnan(known):
             return None
@@ -104,7 +104,7 @@ class GraphBuilder:
         at: Position,
         options: tuple[tuple[str, Any], ...] = (),
     ) -> graph.Value:
-        """A function, with a rule for shapes that may say more than its entry's."""
+        """A function whose shape follows from `rule` in place of the function's own rule."""
         shape = shape_at(at, "", rule, *(value.shape for value in values))
         return self.operation(function, values, shape, at, options)
 
@@ -116,10 +116,10 @@ class GraphBuilder:
         at: Position,
         options: tuple[tuple[str, Any], ...] = (),
     ) -> graph.Value:
-        """A computed value, worked out at once where everything in it is known.
+        """A computed value; if all its inputs are fixed, it is computed here.
 
-        Where a function guards against what it does not take, a division by zero in one of several
-        branches is left for the draws to show.
+        Some functions guard against values that they do not take, such as a division by zero in
+        one of two branches: then only the draws show whether it matters.
         """
         key = (graph.Kind.COMPUTED, function.name, tuple(map(id, values)), options, shape)
         found = self._known.get(key)
@@ -169,7 +169,7 @@ class GraphBuilder:
         return computed
 
     def _is_postponed(self, work: float) -> bool:
-        """Whether what is fixed, and takes so many nanoseconds, is left for a run to work out."""
+        """Whether fixed work of so many nanoseconds is left for a run."""
         if not self._postpone or work < SMALL_WORK:
             return False
         self._checked_work += work
@@ -178,7 +178,7 @@ class GraphBuilder:
     def _itself(
         self, function: Function, values: tuple[graph.Value, ...], shape: Shape
     ) -> graph.Value | None:
-        """What a number does nothing to: `s * x - m` is x itself where s is 1 and m is 0."""
+        """The operand itself where the other one is neutral: `s * x - m` is x if s = 1, m = 0."""
         for kept, one in (values, values[::-1])[: 1 + function.commutes]:
             if one.constant is None or one.shape != () or one.suspect is not None:
                 continue
@@ -189,7 +189,7 @@ class GraphBuilder:
         return None
 
     def make(self, **fields: Any) -> graph.Value:
-        """A value of these fields, or the one that is already known to be the same."""
+        """The value with these fields; an equal one that exists already is reused."""
         value = graph.Value(**fields)
         key = self._key(value)
         return self._known.setdefault(key, value) if key is not None else value
@@ -201,13 +201,13 @@ class GraphBuilder:
         return (value.kind, value.operation, inputs, value.options, value.shape)
 
     def remember(self, value: graph.Value) -> None:
-        """Let a later equal expression find the value under its name."""
+        """Let later equal expressions reuse this value, which has a name."""
         key = self._key(value)
         if key is not None:
             self._known[key] = value
 
     def spend_draw(self, law: Law | None, shape: Shape, name: Name) -> None:
-        """Count what an array of draws takes, and refuse it where that is too much."""
+        """Count the cost of an array of draws; refuse it if it is too much."""
         self._check_size(shape, name.at, f"{name.name!r}")
         self._spend(self._drawn, math.prod(shape), cost.draw_cost(law, shape), name.at)
 
@@ -230,7 +230,7 @@ class GraphBuilder:
             )
 
     def _check_size(self, shape: Shape, at: Position, what: str) -> None:
-        """Refuse a quantity of which one draw alone is too large."""
+        """Refuse a quantity that is too large by itself."""
         count = math.prod(shape)
         if count > self._most_elements:
             raise at.error(
@@ -240,7 +240,7 @@ class GraphBuilder:
             )
 
     def _allowed(self) -> str:
-        """What a part may take, and why that is less than the limit that the user knows."""
+        """What is allowed, and why it is less than the limit that the user set."""
         return (
             f"{memory_text(8 * self._most_elements)} is allowed "
             f"(of {memory_text(self._memory)}, half is for draws and half for what is fixed)"
@@ -250,10 +250,10 @@ class GraphBuilder:
 def _overflow(
     function: Function, values: tuple[graph.Value, ...], array: Array, at: Position
 ) -> graph.Suspect | None:
-    """A fixed number that is none, though all that it is made of are numbers.
+    """The problem with a fixed number that is not finite although all its inputs are finite.
 
-    The infinity that a user writes is meant, and so is what is made of it. An array may hold some
-    elements that nobody looks at, such as the logarithms of a mask.
+    An infinity that the user writes is meant, and so is what is computed from it. Arrays may hold
+    elements that are never used, such as logarithms under a mask, so they are not reported.
     """
     if array.shape != (1,) or function.takes_truth or np.isfinite(array[0]):
         return None
@@ -270,7 +270,7 @@ def _is_finite(
     values: tuple[graph.Value, ...],
     options: dict[str, Any],
 ) -> bool:
-    """Whether a value is finite, as far as one draw tells: `x / exp(1000)` is, whatever x is."""
+    """Whether a value is finite, as one draw shows: `x / exp(1000)` is, for any finite x."""
     if array is None:
         drawn = [value for value in values if value.constant is None]
         if any(value.suspect or math.prod(value.shape) > graph.LARGEST_PLAIN for value in drawn):
@@ -281,13 +281,13 @@ def _is_finite(
         ]
         try:
             array = graph.folded(function, draw, options)
-        except ValueError:  # such as of a matrix that has no inverse
+        except ValueError:  # for example a matrix without an inverse
             return False
     return bool(np.isfinite(array).all())
 
 
 def _more_memory(count: float) -> str:
-    """What to do about so many numbers: a limit that lets them pass, where there is one.
+    """A hint for so many numbers: a memory limit that allows them, if there is one.
 
     >>> _more_memory(4e8)
     'make the shapes smaller; dropcheck run --max-memory 8GiB allows more'

@@ -1,4 +1,4 @@
-"""Calls of functions, of quantities and of laws."""
+"""Calls of functions, of operators on the elements of a draw, and of densities."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ from dropcheck.vocabulary.relations import INDEPENDENT, SIGNATURE
 from dropcheck.vocabulary.shapes import Shape, ShapeError
 from dropcheck.vocabulary.slot_calls import TRAIN, slot_and_mode
 
-# More axes, sizes or levels than anybody names.
+# More axes, sizes or levels than anybody writes.
 LONGEST_OPTION = 1_000
 
 
 def call(context: Context, node: Call) -> Value:
-    """The value of a call of a function.
+    """The value of a function call.
 
     Raises:
-        DropcheckError: where there is no such function, or its arguments are not what it takes.
+        DropcheckError: there is no such function, or it does not take these arguments.
     """
     if slot_and_mode(node.name)[0] in context.slots.known and context.slots.define is not None:
         return context.slots.define(context, node, None, ())
@@ -55,24 +55,24 @@ def call(context: Context, node: Call) -> Value:
 
 
 def _rounded(context: Context, number: Node, to: Node) -> Value:
-    """`round(x, dtype)`: in the model's own column, where there is no such format, as it is."""
+    """`round(x, dtype)`. In the model's own column, which has no number format, it is x."""
     name = to.name if isinstance(to, Name) else ""
-    found = context.slots.formats.get(name, name)
-    if found == DTYPE:
-        found = context.slots.dtype or ""
-        if not found:
+    dtype = context.slots.formats.get(name, name)
+    if dtype == DTYPE:
+        dtype = context.slots.dtype or ""
+        if not dtype:
             return context.lower(number)
-    if found not in ROUNDED:
+    if dtype not in ROUNDED:
         raise to.at.error(
             "round takes a format of numbers as its second argument",
             f"write round(x, {next(iter(ROUNDED))}), or one of {', '.join(ROUNDED)}; "
             "to digits: round(100 * x) / 100",
         )
-    return context.graph.elementwise(ROUNDED[found], (context.lower(number),), to.at)
+    return context.graph.elementwise(ROUNDED[dtype], (context.lower(number),), to.at)
 
 
 def unknown_function(node: Call) -> DropcheckError:
-    """An error for a call of what is no function."""
+    """The error for a call of something that is not a function."""
     if node.name in LAWS:
         return node.at.error(
             f"{node.name!r} is a law, and cannot stand in an expression",
@@ -125,7 +125,7 @@ def _function(context: Context, function: Function, node: Call) -> Value:
 def _of_listed_numbers(
     context: Context, function: Function, values: tuple[Value, ...], node: Call
 ) -> Value | None:
-    """`max([a, b])` as `maximum(a, b)`: more is known of numbers than of an array of them."""
+    """`max([a, b])` as `maximum(a, b)`: more is known of two numbers than of an array."""
     if function.name not in PAIRWISE or len(node.arguments) > 1 or node.keywords:
         return None
     items = values[0].inputs if values[0].operation == ARRAY.name else ()
@@ -137,7 +137,7 @@ def _of_listed_numbers(
 def _bind_function(
     context: Context, function: Function, node: Call
 ) -> tuple[tuple[Value, ...], dict[str, Any]]:
-    """Values in order, and options by name."""
+    """The lowered values in order, and the options by name."""
     parameters = function.parameters
     values: list[Value] = []
     options: dict[str, Any] = {}
@@ -165,17 +165,17 @@ def _bind_function(
             options[parameter.name] = _option(context, bound[parameter.name])
         elif parameter.default is not None:
             options[parameter.name] = parameter.default
-            if function is IS_CLOSE:  # what differs by rounding alone is near in short formats too
+            if function is IS_CLOSE:  # values that differ by rounding only are close
                 own = context.slots.near.get(parameter.name, 0.0)
                 options[parameter.name] = max(parameter.default, own)
     return tuple(values), options
 
 
 def _bind_variadic(function: Function, variadic: Parameter, node: Call) -> dict[str, Node]:
-    """The named arguments of a function that takes any number of others.
+    """The named arguments of a function that takes any number of positional arguments.
 
     Raises:
-        DropcheckError: on unknown named ones, or too few of the others.
+        DropcheckError: a name is unknown, or there are too few positional arguments.
     """
     fixed = [p for p in function.parameters if not p.variadic]
     known = [p.name for p in fixed]
@@ -244,30 +244,31 @@ def _of_law(context: Context, node: Call) -> Value:
 def _written_out(
     context: Context, function: Function, law: Law, arguments: list[Value], x: Value, node: Call
 ) -> Value | None:
-    """A density, or its logarithm, as an expression; None where it is left to the law.
+    """A density, or its logarithm, as an expression; None if the law's own function is used.
 
-    A density is, of symmetric laws on the whole line: its formula falls with the distance from the
-    middle, so that bounds of its terms are bounds of it; of others the law says more.
+    A density is written out only for symmetric laws on the whole line. There the formula falls with
+    the distance from the centre, so bounds of its terms are bounds of the density. For other laws,
+    more is known from the law.
     """
     if function not in (DENSITY, LOG_DENSITY):
         return None
     if function is DENSITY and (law.discrete or not law.symmetric or callable(law.ends)):
         return None
-    found = written_out(context.graph, law, arguments, x, node.at)
-    if found is None or function is LOG_DENSITY:
-        return found
-    return context.graph.elementwise(EXP, (found,), node.at)
+    log_density = written_out(context.graph, law, arguments, x, node.at)
+    if log_density is None or function is LOG_DENSITY:
+        return log_density
+    return context.graph.elementwise(EXP, (log_density,), node.at)
 
 
 def _names_no_axis(function: Function, node: Call) -> bool:
-    """Whether a call leaves open along which axis it goes."""
+    """Whether the function takes an axis and the call does not give one."""
     names = [parameter.name for parameter in function.parameters]
     given = {*names[: len(node.arguments)], *dict(node.keywords)}
     return AXIS.name in names and AXIS.name not in given
 
 
 def _hint_of_one_number(function: Function, given: tuple[Shape, ...]) -> str | None:
-    """The hint where a function of a draw's elements is given a single number."""
+    """A hint if a function of a draw's elements is called with a single number."""
     over = any(parameter.name == "axis" for parameter in function.parameters)
     if not over or given[0] != ():
         return None

@@ -1,4 +1,4 @@
-"""What the lowering of one case goes by: the names defined in it, and its graph so far."""
+"""The state in which one case is lowered: the names defined, and the graph so far."""
 
 from __future__ import annotations
 
@@ -20,39 +20,39 @@ from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import OPERATORS
 from dropcheck.vocabulary.shapes import Shape
 
-MOST_LISTED = 20  # names, of those that a hint lists
+MOST_LISTED = 20  # names in a hint
 
 
 DefineCall = Callable[["Context", Call, Shape | None, tuple[str, ...]], Value]
 Later = Callable[[], Value]
-"""What a name means, worked out where it is first asked for."""
+"""A function that gives the meaning of a name; it is called when the name is first used."""
 
 
 class Scope:
-    """The names of one case, each defined once; a parameter that is a law, as the call of it.
+    """The names of one case. A parameter that is a law is stored as the call of the law.
 
-    A loop gives names that stand before it a new meaning at each step. `missing` says of names that
-    a loop makes why they have no meaning yet: what, and what to do.
+    In each step, a loop redefines the names that it carries from before the loop. `missing` holds
+    the names that a loop defines but that have no value yet, with an error message and a hint.
     """
 
     def __init__(self) -> None:
         self._values: dict[str, Value | Call | Later | None] = {}
         self._parameters: set[str] = set()
-        self.constants: set[str] = set()  # those of the language that are used by now
+        self.constants: set[str] = set()  # constants of the language that are used so far
         self.carried: frozenset[str] = frozenset()
         self.missing: dict[str, tuple[str, str]] = {}
-        self.to_come: frozenset[str] = frozenset()  # what lines of the model define
-        self.claim: Claim | None = None  # that the names are of
-        self.home = "in 'model' or 'parameters'"  # where a name can be defined
+        self.to_come: frozenset[str] = frozenset()  # names that lines of the model define
+        self.claim: Claim | None = None  # the claim of this case
+        self.home = "in 'model' or 'parameters'"  # where a name can be defined, for hints
 
     def __contains__(self, name: str) -> bool:
         return name in self._values
 
     def define(self, name: Name, value: Value | Call | Later, parameter: bool = False) -> None:
-        """Give a name its meaning; one that a loop carries, its next one.
+        """Define a name; a name that a loop carries gets its next value.
 
         Raises:
-            DropcheckError: where the name is taken, by the language or by a line above.
+            DropcheckError: the name is taken, by the language or by a line above.
         """
         constant = CONSTANTS.get(name.name)
         if constant is not None and (not constant.yields or constant.name in self.constants):
@@ -74,7 +74,7 @@ class Scope:
             self._parameters.add(name.name)
 
     def constant(self, name: str) -> float | None:
-        """The number that the language gives to a name, where no line gives it another meaning."""
+        """The number that the language gives to a name, unless a line gives it another meaning."""
         if name not in CONSTANTS or name in self._values or name in self.missing:
             return None
         self.constants.add(name)
@@ -85,33 +85,33 @@ class Scope:
         return name in self._parameters
 
     def meaning(self, name: str) -> Value | Call | Later | None:
-        """What a name means, as it stands; None of a broken one."""
+        """The stored meaning of a name; None for a name with an error."""
         return self._values.get(name)
 
     def forget(self, names: Iterable[str]) -> None:
-        """Take names out that mean something in a loop alone."""
+        """Remove names that are defined in a loop only."""
         for name in names:
             self._values.pop(name, None)
 
     def mark_broken(self, names: Iterable[Name]) -> None:
-        """Names whose lines have errors: what uses them needs no error of its own."""
+        """Mark names whose lines have errors: what uses them gets no error of its own."""
         for name in names:
             self._values.setdefault(name.name, None)
 
     def look_up(self, name: str, at: Position) -> Value | Call:
-        """What a bare name means.
+        """The meaning of a name in an expression.
 
         Raises:
-            DropcheckError: where nothing has that name.
-            Skipped: where the line that defines it has an error.
+            DropcheckError: the name is not defined.
+            Skipped: the line that defines it has an error.
         """
         if name in self._values:
-            found = self._values[name]
-            if found is None:
+            meaning = self._values[name]
+            if meaning is None:
                 raise Skipped
-            if not isinstance(found, Value | Call):
-                found = self._values[name] = found()
-            return found
+            if not isinstance(meaning, Value | Call):
+                meaning = self._values[name] = meaning()
+            return meaning
         if name in self.missing:
             raise at.error(*self.missing[name])
         self._ask_claim(name, at)
@@ -133,11 +133,12 @@ class Scope:
         raise at.error(f"{name!r} is not defined", hint)
 
     def _ask_claim(self, name: str, at: Position) -> None:
-        """What a shared model leaves to its claims, a claim has to give.
+        """Report a name that a shared model expects from the claim.
 
         Raises:
-            DropcheckError: it does not. One of its parameters that the model has no use for may be
-                a slip of this name. A slip of the model's own names is an error of the model.
+            DropcheckError: the claim does not give it. If it has a parameter with a similar name
+                that the model does not use, that may be a misspelling. Nothing is raised if the
+                model defines a similar name: then the error is the model's.
         """
         model, claim = dict(enumerate(at.source.models)).get(at.line), self.claim
         if model is None or claim is None:
@@ -158,16 +159,16 @@ class Scope:
 
 
 class Slots:
-    """The slots of a claim's file, the code under test, and what calls of them have made so far.
+    """The slots of a claim's file, the code under test, and the calls of slots so far.
 
     Args:
         known: the slots by name.
-        define: a call of a slot, or a draw from one, as a value.
-        column: the code; None where the mathematics stands in.
-        dtype: the number format that the code computes in; None where it is that of Python.
-        given: names of the model that code is given, whose values are rounded to that format.
-        single: whether each draw is a call, unless the slot says that those of a call are
-            independent: what is counted has to be.
+        define: makes the value of a call of a slot, or of a draw from one.
+        column: the code under test; None if the slots' own mathematics is used.
+        dtype: the number format in which the code computes; None for float64.
+        given: names of the model that are passed to code; their values are rounded to the format.
+        single: whether each draw is one call, unless the slot says that the draws of one call are
+            independent. Statements that count draws need this.
     """
 
     def __init__(
@@ -185,24 +186,24 @@ class Slots:
         self.column = column
         self.dtype = dtype
         self.given = given
-        # by slot and arguments, the last call: its gradient is of the same random numbers
+        # the last call by slot and arguments: its gradient needs the same random numbers
         self.made: dict[tuple[object, ...], Any] = {}
         self.calls = 0
-        self.axes: dict[str, tuple[str, ...]] = {}  # of names of the model, where they have names
+        self.axes: dict[str, tuple[str, ...]] = {}  # the names of the axes of the model's names
         self.formats: dict[str, str] = {}  # parameters that are number formats
-        self.within = ""  # the call whose lines are lowered
+        self.within = ""  # the call whose lines are being lowered
 
     @property
     def rounds(self) -> bool:
-        """Whether code gave what is compared: of a column, or of a test, in a short format."""
+        """Whether code computed the compared values: a column's, or a test's in a short format."""
         return self.column is not None or (not self.known and self.dtype is not None)
 
     @property
     def near(self) -> dict[str, float]:
-        """What `isclose` allows where code rounds; empty where no format is known.
+        """The tolerances of `isclose` where code rounds; empty if no number format is known.
 
-        Code may round on its way: a factor, a product, and what it is held against are each off by
-        half a unit in the last place at most, which is less than twice the epsilon in all.
+        A factor, a product and the value that it is compared with are each off by at most half a
+        unit in the last place. In all, that is less than twice the machine epsilon.
         """
         if not self.rounds or self.dtype is None:
             return {}
@@ -214,14 +215,14 @@ class Slots:
 
 
 class Context:
-    """The graph of a case so far, the names defined in it, and notes on what may not be meant.
+    """The graph of a case so far, its names, and notes on what the user may not have meant.
 
     Args:
-        lower: the value of an expression in this context. What lowers parts of an expression, such
-            as a call, gets it here, so that no module needs the one that calls it.
+        lower: lowers an expression in this context. It is passed in, so that modules that lower
+            parts of an expression do not import the module that lowers all of it.
         memory: bytes that one draw may take, together with what is fixed.
-        postpone: leave large fixed arrays, and what is made of them, to a run.
-        slots: what of the claim code may be bound to.
+        postpone: leave large fixed arrays, and what is computed from them, to a run.
+        slots: the slots of the claim.
     """
 
     def __init__(
@@ -236,37 +237,37 @@ class Context:
         self.graph = GraphBuilder(memory, postpone)
         self.scope = Scope()
         self.notes: list[Problem] = []
-        # the step of each loop that is being carried out, the outermost first
+        # the current step of each enclosing loop, the outermost first
         self.steps: tuple[int, ...] = ()
-        self.looped = 0  # nodes of the lines in loops that were lowered
-        self.collected: set[int] = set()  # the ids of arrays that hold the values of all steps
-        # calls that go along the last axis because they name none: of what, and of how many axes
+        self.looped = 0  # nodes in lines of loops that are lowered so far
+        self.collected: set[int] = set()  # ids of arrays that hold a name's values at all steps
+        # calls that use the last axis because they name none: the function, and the rank
         self.along_last: dict[Position, tuple[str, int]] = {}
         self._drawn: set[str] = set()
-        self.entrywise = False  # whether operators on the law are of each entry of a shape
-        self.pooled = False  # whether one was of elements that plainly differ in law
-        self.formula = False  # whether a formula is lowered, whose elements all must be there
+        self.entrywise = False  # whether operators on the law apply to each entry of an array
+        self.pooled = False  # whether one applied to elements that clearly differ in law
+        self.formula = False  # whether a formula is lowered: indices beyond an array are errors
         self.every_element = False  # whether the statement is about every element of each draw
 
     def apart(self) -> Context:
-        """A context with a graph of its own, where something is lowered for its shape alone."""
+        """A context with a graph of its own, to lower something for its shape only."""
         return Context(self._lower, self._memory, slots=self.slots)
 
     def lower(self, node: Node) -> Value:
         """The value of an expression.
 
         Raises:
-            DropcheckError: where it breaks a rule of the language, pointing at the part.
+            DropcheckError: it breaks a rule of the language; the error points at the part.
         """
         return self._lower(self, node)
 
     def draw_name(self, name: Name) -> Name:
-        """The name of a draw, which is another one at each step of a loop: x[3]."""
+        """The name of a draw; in a loop, it includes the step: x[3]."""
         if not self.steps and not self.slots.within:
             return name
         step = f"[{', '.join(map(str, self.steps))}]" if self.steps else ""
         written = f"{self.slots.within}{name.name}{step}"
-        while written in self._drawn:  # of another loop, or of another line
+        while written in self._drawn:  # by another loop, or by another line
             written += "'"
         self._drawn.add(written)
         return Name(name.at, written)
@@ -275,8 +276,8 @@ class Context:
         """The value of an expression that must be fixed before any draw.
 
         Raises:
-            DropcheckError: with the message and the hint where it is random.
-            Skipped: where it is postponed.
+            DropcheckError: it is random; the error has this message and hint.
+            Skipped: it is postponed.
         """
         value = self.lower(node)
         if value.random or value.estimated:

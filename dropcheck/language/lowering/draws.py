@@ -1,4 +1,4 @@
-"""Draws: what stands right of `~`, the law's arguments and its shape checked."""
+"""Draws: what is right of `~`, with checks of the law's arguments and of the shape."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from dropcheck.claims.registry import Sample
 from dropcheck.errors import About, DropcheckError
-from dropcheck.language.cost import memory_hint
+from dropcheck.language.cost import memory_text
 from dropcheck.language.drawn_from import Sources
 from dropcheck.language.graph import SAMPLE, Kind, Value, joined_sources, number
 from dropcheck.language.lowering.builder import Skipped, shape_at
@@ -29,7 +29,7 @@ MOST_AXES = 30  # numpy has 64, and kernels add a few of their own
 
 @record
 class Draw:
-    """What stands right of `~`: a law, its arguments by parameter, and a shape if one is given."""
+    """What is right of `~`: a law, its arguments in the order of its parameters, and a shape."""
 
     law: Law
     arguments: tuple[Node, ...]
@@ -38,10 +38,10 @@ class Draw:
 
 
 def draw(context: Context, node: Node, name: Name) -> Value:
-    """A fresh draw from a law; a degenerate law is the constant that it is.
+    """A new draw from a law; a degenerate law gives a constant.
 
     Raises:
-        DropcheckError: where the node is no law, or its arguments or its shape are none.
+        DropcheckError: this is not a law, or its arguments or its shape are wrong.
     """
     sampler = _sampler(context, node)
     if sampler is not None and context.slots.define is not None:
@@ -79,13 +79,13 @@ def draw(context: Context, node: Node, name: Name) -> Value:
 
 
 def _sampler(context: Context, node: Node) -> Call | None:
-    """The call of a slot that stands right of '~', if one does."""
+    """The call right of '~', if it is the call of a slot."""
     base = node.base if isinstance(node, Subscript) else node
     return base if isinstance(base, Call) and base.name in context.slots.known else None
 
 
 def sampled(context: Context, name: Name, sample: Sample) -> Value:
-    """A draw from code, of which nothing is known but its shape."""
+    """A draw from code; only its shape is known."""
     shape = sample.shapes[name.name]
     context.graph.spend_draw(None, shape, name)
     return Value(
@@ -101,7 +101,7 @@ def sampled(context: Context, name: Name, sample: Sample) -> Value:
 
 
 def _in_place_of(node: Node) -> str:
-    """What to write where a law stands in an expression, or none is there."""
+    """The hint for an expression right of `~`, with or without a law in it."""
     parts = [node]
     for one in parts:
         parts += children(one)
@@ -116,10 +116,10 @@ def _in_place_of(node: Node) -> str:
 def read_draw(context: Context, node: Node) -> Draw:
     """The law that a node names, with its arguments in the order of the law's parameters.
 
-    A name that the case defines is that, though a law has the same.
+    If the case defines a name that is also a law's, the case's meaning counts.
 
     Raises:
-        DropcheckError: where it names none.
+        DropcheckError: it is not a law.
     """
     shape: tuple[Node, ...] | None = None
     base = node
@@ -152,16 +152,16 @@ def read_draw(context: Context, node: Node) -> Draw:
 
 
 def unknown_law(node: Call) -> DropcheckError:
-    """An error for a call right of `~` of what is no law."""
+    """The error for a call right of `~` of something that is not a law."""
     return node.at.error(f"{node.name!r} is not a law", law_hint(node.name))
 
 
 def own_axes(law: Law, arguments: Sequence[Value], drawn: Draw) -> Shape:
-    """The last axes that one value of the law has; ranks and single numbers are checked.
+    """The last axes, those of one value of the law; the ranks and scalar arguments are checked.
 
     Raises:
-        DropcheckError: where an argument is not one of the law.
-        Skipped: where a number among them is postponed.
+        DropcheckError: the law does not take one of the arguments.
+        Skipped: a scalar argument is postponed.
     """
     for parameter, value, node in zip(law.parameters, arguments, drawn.arguments, strict=True):
         if value.estimated:
@@ -178,9 +178,9 @@ def own_axes(law: Law, arguments: Sequence[Value], drawn: Draw) -> Shape:
                 f"write {law.signature}",
             )
         if value.postponed and value.shape == ():
-            raise Skipped  # a shape may follow from it, or that nothing is random
+            raise Skipped  # a shape may depend on it, or whether the law is degenerate
         known = value.known
-        reported = value.suspect is not None  # a division by zero has an error of its own
+        reported = value.suspect is not None  # it has an error of its own
         if isinstance(known, float) and not parameter.axes and not reported:
             problem = domain_problem(parameter, known)
             if problem is not None:
@@ -193,16 +193,16 @@ def own_axes(law: Law, arguments: Sequence[Value], drawn: Draw) -> Shape:
 
 
 def check_values(law: Law, arguments: Sequence[Value], drawn: Draw) -> None:
-    """Check what is known of the values, together: a pass over all of them.
+    """Check the arguments' values, if all are fixed; this looks at all elements.
 
     Raises:
-        DropcheckError: where one is not in its domain, or they do not fit one another.
+        DropcheckError: a value is outside its domain, or the values contradict each other.
     """
     if any(value.random or value.constant is None or value.suspect for value in arguments):
         return
     fixed = [number(argument.constant) for argument in arguments]
     if law.restricted or not all(isinstance(value.known, float) for value in arguments):
-        problem = argument_problem(law, fixed)  # that each lies in its domain is seen elsewhere
+        problem = argument_problem(law, fixed)  # of scalars, `own_axes` checks each domain
         if problem is not None:
             raise drawn.at.error(f"{law.name}: {problem}", _about(law), About.VALUES)
     problem = digits_problem(law, fixed)
@@ -212,10 +212,10 @@ def check_values(law: Law, arguments: Sequence[Value], drawn: Draw) -> None:
 
 
 def batch_shape(context: Context, law: Law, arguments: Sequence[Value], drawn: Draw) -> Shape:
-    """The shape of independent values: the one in brackets, or the arguments' common one.
+    """The shape of the independent values: the one in brackets, or the arguments' common shape.
 
     Raises:
-        DropcheckError: where the arguments do not fit one another, or into the brackets.
+        DropcheckError: the arguments do not fit each other, or the brackets.
     """
     batches = [
         value.shape[: len(value.shape) - parameter.axes]
@@ -260,7 +260,8 @@ def _dimensions(context: Context, nodes: tuple[Node, ...]) -> Shape:
 
 def _dimension(entry: object, at: Position) -> int:
     if isinstance(entry, float) and entry > 2**62:
-        raise at.error(f"a shape of {entry:.3g} is too large", memory_hint(entry))
+        hint = f"it would take {memory_text(8 * entry)} a draw"
+        raise at.error(f"a shape of {entry:.3g} is too large", hint)
     if not isinstance(entry, float) or not entry >= 1 or entry != entry // 1:
         shown = f"{entry:.12g}" if isinstance(entry, float) else "a list"
         raise at.error(
@@ -271,5 +272,5 @@ def _dimension(entry: object, at: Position) -> int:
 
 
 def _about(law: Law) -> str:
-    """A law in one line, for one whose arguments are out of place."""
+    """The hint for wrong arguments: the law in one line."""
     return f"{law.signature}: {law.summary}"

@@ -1,4 +1,4 @@
-"""Arrays of operators on the law, and the entries of what is made of them."""
+"""Arrays of operators on the law, and the entries of arrays computed from them."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.functions.arrays import ARRAY, SUBSCRIPT
 from dropcheck.vocabulary.shapes import Shape
 
-# Entries of one claim: each is a comparison of its own.
+# The most entries in one claim; each is a comparison of its own.
 MOST_ENTRIES = 1024
 
 EntryIndex = tuple[int, ...]
 
 
 def indices(shape: Shape) -> list[EntryIndex]:
-    """The indices of all entries of an array, in their order."""
+    """The indices of all entries of an array, in row-major order."""
     return list(itertools.product(*map(range, shape)))
 
 
 def array_of(
     context: Context, shape: Shape, made: Callable[[EntryIndex], Value], at: Position
 ) -> Value:
-    """An array of numbers that are made one by one.
+    """An array of values that are made one by one.
 
     Raises:
-        DropcheckError: there are too many of them.
+        DropcheckError: there are too many.
     """
     if math.prod(shape) > MOST_ENTRIES:
         raise at.error(
@@ -49,7 +49,7 @@ def array_of(
 
 
 def entry_of(context: Context, value: Value, index: EntryIndex) -> Value:
-    """One entry of an array; of what operators on the law make up, by the entries of its parts."""
+    """One entry of an array; of a function of operators on the law, the function of entries."""
     if value.shape == ():
         return value
     if value.estimated and value.kind == Kind.COMPUTED:
@@ -68,7 +68,7 @@ def entry_of(context: Context, value: Value, index: EntryIndex) -> Value:
 
 
 def place_in(index: EntryIndex, shape: Shape) -> EntryIndex:
-    """The place in an argument of what stands at an index of the result."""
+    """The index in an input that is broadcast, from the index in the result."""
     last = index[len(index) - len(shape) :]
     return tuple(0 if length == 1 else place for place, length in zip(last, shape, strict=True))
 
@@ -76,16 +76,16 @@ def place_in(index: EntryIndex, shape: Shape) -> EntryIndex:
 def entries_of_sides(
     context: Context, sides: Sequence[Value]
 ) -> tuple[list[EntryIndex], list[Value]]:
-    """Every entry of a statement's sides: its index, and its sides in their order.
+    """The index of each entry of a statement, and the sides of each entry, in one list.
 
-    Entries that state the same are given once, as the two halves of a symmetric matrix.
+    Entries that state the same are given once, such as the two halves of a symmetric matrix.
     """
     shape = next(side.shape for side in sides if side.shape)
-    found: dict[tuple[int, ...], tuple[EntryIndex, list[Value]]] = {}
+    first_of_each: dict[tuple[int, ...], tuple[EntryIndex, list[Value]]] = {}
     for index in indices(shape):
         own = [entry_of(context, side, place_in(index, side.shape)) for side in sides]
-        # numbers that are equal may be two values
+        # equal numbers may be different values
         keys = [id(one) if one.estimated else hash(one.known) for one in own]
-        found.setdefault(tuple(keys), (index, own))
-    kept = list(found.values())
+        first_of_each.setdefault(tuple(keys), (index, own))
+    kept = list(first_of_each.values())
     return [index for index, _ in kept], [value for _, own in kept for value in own]

@@ -1,7 +1,7 @@
 """Indices in brackets: numbers, slices, `None`, `...`, and fixed arrays of places or of truths.
 
-They mean what they mean in numpy, and are fixed before any draw, as one shape is that of all draws;
-but for an index by itself, which may be random: `mu[k]`.
+They mean the same as in numpy. They must be fixed before any draw, because all draws have the same
+shape. Only a single index may be random: `mu[k]`.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from dropcheck.vocabulary.functions.rearranging import RESHAPE
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.shapes import Index, Shape, describe
 
-MOST_PLACES = 2**16  # in one array of places
+MOST_PLACES = 2**16  # in an array of indices
 
 
 @record
 class AdvancedIndex:
-    """Elements along some axes, counted as if these were one axis.
+    """Elements along some adjacent axes, which are counted as if they were one axis.
 
-    `shape` is the shape that comes in place of the `axes` axes, [places].
+    `places` are the elements' indices on that axis; `shape` replaces the `axes` axes.
     """
 
     axes: int
@@ -44,7 +44,7 @@ def subscript(context: Context, base: Node, index: tuple[Node, ...], at: Positio
     """`base[index, …]`.
 
     Raises:
-        DropcheckError: where the index is not fixed, or not one of the array.
+        DropcheckError: the index is not fixed, or not inside the array.
     """
     if isinstance(base, syntax.Name) and base.name in LAWS and base.name not in context.scope:
         raise base.at.error(f"{base.name!r} is a law", "draw from it on a line of the model")
@@ -66,9 +66,9 @@ def subscript(context: Context, base: Node, index: tuple[Node, ...], at: Positio
 
 
 def _random_places(context: Context, value: Value, index: tuple[Node, ...]) -> Value | None:
-    """The places that an index by itself picks in each draw; None where it is fixed.
+    """The random places that a single index picks; None if the index is fixed.
 
-    A formula counts from 1 and a model from 0, so that none is read there.
+    In a formula there is none: it counts from 1, and a random index of a model counts from 0.
     """
     alone = len(index) == 1 and not isinstance(
         index[0], syntax.NewAxis | syntax.Rest | syntax.Slice
@@ -82,7 +82,7 @@ def _random_places(context: Context, value: Value, index: tuple[Node, ...]) -> V
 def _basic(context: Context, value: Value, index: tuple[Index, ...], at: Position) -> Value:
     while index and isinstance(index[0], int) and id(value) in context.collected:
         if not -len(value.inputs) <= index[0] < len(value.inputs):
-            break  # which is an error below
+            break  # reported below
         value, index = value.inputs[index[0]], index[1:]  # the value of one step of a loop
     if all(entry == slice(None) for entry in index):
         return value
@@ -93,10 +93,9 @@ def _basic(context: Context, value: Value, index: tuple[Index, ...], at: Positio
 
 
 def _picked(
-    context: Context, value: Value, axis: int, chosen: SubscriptEntry, at: Position
+    context: Context, value: Value, axis: int, chosen: AdvancedIndex, at: Position
 ) -> Value:
-    """Several places of the axes from one on."""
-    assert isinstance(chosen, AdvancedIndex)
+    """The chosen places along some axes, the first of which is `axis`."""
     after = axis + chosen.axes
     first, own, last = value.shape[:axis], value.shape[axis:after], value.shape[after:]
     joined = _reshaped(context, value, (*first, math.prod(own), *last), at)
@@ -116,7 +115,7 @@ def _reshaped(context: Context, value: Value, shape: Shape, at: Position) -> Val
 def _entries(
     context: Context, shape: Shape, index: tuple[Node, ...], at: Position
 ) -> list[SubscriptEntry]:
-    """The entries of an index, `...` written out, and arrays of truths as the places of them."""
+    """The entries of an index, with `...` expanded and masks turned into places."""
     rests = [node for node in index if isinstance(node, syntax.Rest)]
     if len(rests) > 1:
         raise rests[1].at.error("'...' stands twice in one index", "write ':' for a single axis")
@@ -144,10 +143,10 @@ def _entries(
 
 
 def _refuse_outside(entry: int | slice, length: int, node: Node) -> None:
-    """See that the places of a formula, which count from 1, are those of elements.
+    """Refuse indices of a formula, converted from a count from 1, that are outside the array.
 
     Raises:
-        DropcheckError: where the language would count from the end, or leave out what is not there.
+        DropcheckError: numpy would count from the end, or silently return fewer elements.
     """
     if isinstance(entry, int):
         if entry < 0:
@@ -162,10 +161,10 @@ def _refuse_outside(entry: int | slice, length: int, node: Node) -> None:
 
 
 def _check_order(entries: Sequence[SubscriptEntry], index: tuple[Node, ...]) -> None:
-    """See that there is one array at most, and that numpy would put its axis where it stands.
+    """Refuse more than one array, and an array whose axis numpy would move to the front.
 
     Raises:
-        DropcheckError: where numpy pairs two arrays, or moves the axis to the front.
+        DropcheckError: numpy would pair two arrays, or move the axis.
     """
     arrays = [at for at, entry in enumerate(entries) if isinstance(entry, AdvancedIndex)]
     if len(arrays) > 1:
@@ -183,7 +182,7 @@ def _check_order(entries: Sequence[SubscriptEntry], index: tuple[Node, ...]) -> 
 
 
 def _read(context: Context, node: Node) -> int | slice | Value | None:
-    """An entry as it is, arrays as their values."""
+    """One entry of an index; an array is returned as its value."""
     if isinstance(node, syntax.NewAxis | syntax.Rest):
         return None
     if isinstance(node, syntax.Slice):
@@ -197,7 +196,7 @@ def _read(context: Context, node: Node) -> int | slice | Value | None:
 
 
 def _axes_of(entry: int | slice | Value | None) -> int:
-    """How many axes an entry takes."""
+    """How many axes of the array an entry indexes."""
     if isinstance(entry, Value):
         return len(entry.shape) if _is_mask(entry) else 1
     return 0 if entry is None else 1
@@ -219,7 +218,7 @@ def _fixed(context: Context, node: Node) -> Value:
 
 
 def _is_mask(value: Value) -> bool:
-    """Whether an array is one of truths, as it stands or put together of such."""
+    """Whether an array holds truths only, possibly rearranged or joined."""
     stack = [value]
     while stack:
         one = stack.pop()
@@ -247,7 +246,7 @@ def _index(number: float, node: Node) -> int:
 
 
 def _places(value: Value, own: Shape, node: Node) -> AdvancedIndex:
-    """What an array of indices, or of truths, picks of some axes."""
+    """The places that an array of indices, or a mask, picks."""
     if value.constant.size > MOST_PLACES:
         raise node.at.error(
             f"an index has at most {MOST_PLACES:,} entries, and this has {value.constant.size:,}",

@@ -1,7 +1,7 @@
-"""The logarithm of a density written out: what the law's formula says, as an expression.
+"""Write out the logarithm of a law's density as an expression.
 
-So what is known of expressions is known of densities: exact means, bounds of moments, smoothness.
-A law's formula is given stand-ins for its arguments, which note what it does with them.
+Then all that is known of expressions is known of densities: exact means, bounds of moments,
+smoothness. The law's formula is called with stand-ins for arrays, which record its operations.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from dropcheck.vocabulary.functions.elementwise import ARITHMETIC_SIGNS
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.special import Special
 
-# Laws of other values have a density at some points alone, which no formula here shows.
+# Laws with other values have a density only at some points; the formulas do not show this.
 _AT_ALL_POINTS = (Values.NUMBERS, Values.WHOLE, Values.TRUTHS)
 
 
 def _kernels() -> dict[str, Function]:
-    """The functions of the language by the name that numpy or scipy has for what computes them."""
+    """The functions of the language, by the names of their ufuncs in numpy or scipy."""
     functions = [*FUNCTIONS.values(), *ARITHMETIC_SIGNS]
     numpys = {name: one for one in functions if (name := _ufunc_name(one.kernel)) is not None}
     scipys = {one.kernel.name: one for one in functions if isinstance(one.kernel, Special)}
@@ -37,7 +37,7 @@ def _kernels() -> dict[str, Function]:
 
 
 def _ufunc_name(kernel: Kernel) -> str | None:
-    name = getattr(kernel, "__name__", "")  # of our own `power` too, which computes the same
+    name = getattr(kernel, "__name__", "")  # also our own `power`, which computes the same
     return name if isinstance(getattr(np, name, None), np.ufunc) else None
 
 
@@ -46,14 +46,14 @@ _KERNELS = _kernels()
 
 @record(eq=False)
 class _StandIn(NDArrayOperatorsMixin):
-    """A value of the graph, in place of an array."""
+    """A value of the graph that stands in for an array."""
 
     value: Value
     graph: GraphBuilder
     at: Position
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **options: Any) -> Any:
-        """The same function of the language; none, which is a TypeError, where it has no such."""
+        """Apply the language's function of that name; numpy raises a TypeError if there is none."""
         if ufunc in (special.xlogy, special.xlog1py) and method == "__call__":
             return self.times_log(ufunc, *inputs)
         function = _KERNELS.get(ufunc.__name__)
@@ -69,24 +69,24 @@ class _StandIn(NDArrayOperatorsMixin):
         return _StandIn(self.graph.elementwise(function, values, self.at), self.graph, self.at)
 
     def times_log(self, ufunc: np.ufunc, x: Any, y: Any) -> Any:
-        """X log(y), or x log(1 + y), of a number and a stand-in: 0 where the number x is 0."""
+        """X log(y), or x log(1 + y); it is 0 where the number x is 0."""
         log = np.log if ufunc is special.xlogy else np.log1p
         if not isinstance(x, _StandIn):
             return x * log(y) if np.all(x) else 0.0
         return x * log(y) if not isinstance(y, _StandIn) and np.isfinite(log(y)) else NotImplemented
 
     def __array_function__(self, *_: Any) -> Any:
-        """Choices between arrays are none of these functions."""
+        """Refuse functions such as `numpy.where`, which the language has in another form."""
         return NotImplemented
 
 
 def written_out(
     graph: GraphBuilder, law: Law, arguments: list[Value], x: Value, at: Position
 ) -> Value | None:
-    """The logarithm of a law's density at x as an expression; None where the law has none.
+    """The logarithm of a law's density at x as an expression; None where there is none.
 
-    Its formula holds between the ends of the law, and where the law takes its arguments: a scale
-    below 0 has no logarithm, as the density is that of x / scale over the scale.
+    The formula holds between the ends of the law and for arguments in its domain. For a scale
+    below 0 the logarithm is NaN: the density contains x / scale and 1 / scale.
     """
     values = (*arguments, x)
     if law.own_axes is not None or law.values not in _AT_ALL_POINTS:
@@ -102,19 +102,19 @@ def written_out(
         given.append(_StandIn(argument, graph, at) if varies else known)
         scale = argument.constant if parameter.domain == NOT_NEGATIVE else None
         if scale is not None and not (scale > 0).all():
-            return None  # a constant, which has no density
+            return None  # a scale of 0 gives a constant, which has no density
     if not _always_inside(law, given, x):
         return None
     try:
         with np.errstate(all="ignore"):
-            found = law.log_density_inside(_StandIn(x, graph, at), *given)
+            log_density = law.log_density_inside(_StandIn(x, graph, at), *given)
     except TypeError:
         return None
-    return found.value if isinstance(found, _StandIn) else None
+    return log_density.value if isinstance(log_density, _StandIn) else None
 
 
 def _always_inside(law: Law, given: list[Any], x: Value) -> bool:
-    """Whether x is a value that the law may have, in every draw."""
+    """Whether x is a possible value of the law in every draw."""
     fixed = not any(isinstance(one, _StandIn) for one in given)
     if fixed and law.constant(*given) is not None:
         return False

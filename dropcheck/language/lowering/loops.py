@@ -1,8 +1,8 @@
-"""Loops of a model: the lines of the body once for each step, each step of the last one's values.
+"""Loops of a model: the lines of the body are lowered once for each step.
 
-What results is a graph like that of lines written one below the other, so that everything that is
-known of a model is known of a loop. A name that stands before the loop is carried from step to
-step. A name that is new in the body is, after the loop, the array of its values.
+The result is a graph like that of lines written one below the other, so everything that works for a
+model works for a loop. A name that is defined before the loop is carried from step to step. After
+the loop, a name that is new in the body is the array of its values.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from dropcheck.language.syntax import (
 from dropcheck.vocabulary.functions.arrays import ARRAY
 from dropcheck.vocabulary.shapes import describe
 
-# Names, numbers, signs and calls in the lines of all steps of a case together. A step of a queue
-# has 16 of them; so many are lowered, compiled and looked through in about ten seconds.
+# The most names, numbers, signs and calls in the lines of all steps of a case. A step of a queue
+# has 16; lowering, compiling and analysing this many takes about ten seconds.
 MOST_LOOPED = 100_000
-FARTHEST = 2**60
+FARTHEST = 2**60  # a bound on the ends of a range
 
 
 def define_model(context: Context, model: Model) -> list[Problem]:
-    """Define the lines of a model, or of a body, in order; what is wrong with them."""
+    """Define the lines of a model or of a loop's body in order, and return the problems."""
     problems: list[Problem] = []
     context.scope.to_come |= {name.name for part in model for name in _names_of(part)}
     for part in model:
@@ -63,8 +63,8 @@ def _define_loop(context: Context, loop: Loop) -> None:
     """Carry out a loop.
 
     Raises:
-        DropcheckError: with what is wrong at the first step at which something is.
-        Skipped: where how far it goes, or a name in it, depends on what has an error.
+        DropcheckError: the problems of the first step that has any.
+        Skipped: the number of steps, or a carried name, depends on an error.
     """
     scope = context.scope
     steps = _steps(context, loop)
@@ -99,11 +99,11 @@ def _define_loop(context: Context, loop: Loop) -> None:
         for name, value in before.items():
             _check_carried(name, value, _standing(context, name), loop, number, steps)
         for written, values in kept.items():
-            found = scope.meaning(written)
-            if isinstance(found, Call):
+            meaning = scope.meaning(written)
+            if isinstance(meaning, Call):
                 raise AssertionError("a law is a parameter")
-            if found is not None:
-                values.append(found)
+            if meaning is not None:
+                values.append(meaning)
         scope.forget([*kept, loop.name.name])
     scope.carried, scope.missing = outer_carried, dict(outer_missing)
     context.notes[:] = dict.fromkeys(context.notes)
@@ -119,10 +119,10 @@ def _define_loop(context: Context, loop: Loop) -> None:
 
 
 def _steps(context: Context, loop: Loop) -> range:
-    """The numbers that a loop goes through.
+    """The numbers that the loop's variable takes.
 
     Raises:
-        DropcheckError: where they are not fixed whole numbers.
+        DropcheckError: they are not fixed whole numbers.
     """
     numbers = [_whole(context, node) for node in loop.over]
     if len(numbers) == 3 and numbers[2] == 0:
@@ -148,7 +148,7 @@ def _whole(context: Context, node: Node) -> int:
 
 
 def _refuse_names(context: Context, loop: Loop, names: dict[str, Name]) -> None:
-    """Refuse a name in the body that cannot have a value at each step.
+    """Refuse names that the loop's body cannot define.
 
     Raises:
         DropcheckError: at that name.
@@ -173,7 +173,7 @@ def _size(node: Node) -> int:
 
 
 def _not_yet(name: str, drawn: Collection[str]) -> tuple[str, str]:
-    """What is wrong where a name is used in a body before it has a value."""
+    """The error, and the hint, for a name that is used in a body before it has a value."""
     draw = "draw it on a line above this one, or " if name in drawn else ""
     return (
         f"{name!r} has no value at the first step",
@@ -183,19 +183,19 @@ def _not_yet(name: str, drawn: Collection[str]) -> tuple[str, str]:
 
 
 def _standing(context: Context, name: Name) -> Value:
-    """The value that a name has now.
+    """The current value of a name.
 
     Raises:
-        Skipped: where it has none because of an error.
+        Skipped: it has none because of an error.
     """
-    found = context.scope.look_up(name.name, name.at)
-    if isinstance(found, Call):
+    meaning = context.scope.look_up(name.name, name.at)
+    if isinstance(meaning, Call):
         raise AssertionError("a law is a parameter")
-    return found
+    return meaning
 
 
 def _at_step(problems: list[Problem], loop: Loop, number: int, steps: range) -> Iterator[Problem]:
-    """The problems with the step at which they are, where that is not the first one."""
+    """The problems; their messages name the step, unless it is the first one."""
     for problem in problems:
         where = f" (at {loop.name.name} = {number})" if number != steps[0] else ""
         yield dataclasses.replace(problem, message=f"{problem.message}{where}")
@@ -204,10 +204,10 @@ def _at_step(problems: list[Problem], loop: Loop, number: int, steps: range) -> 
 def _check_carried(
     name: Name, before: Value, after: Value, loop: Loop, number: int, steps: range
 ) -> None:
-    """Refuse a carried name that changes its shape; the first step may make an array of a number.
+    """Refuse a carried name that changes its shape; the first step may turn a number into an array.
 
     Raises:
-        DropcheckError: at the line that gives it another one.
+        DropcheckError: at the line that changes it.
     """
     stretched = before.shape == () and number == steps[0]
     if before.shape == after.shape or stretched:
@@ -224,7 +224,7 @@ def _collected(context: Context, name: Name, kept: list[Value | Later]) -> Value
     """The array of a name's values at all steps.
 
     Raises:
-        DropcheckError: where they differ in shape.
+        DropcheckError: their shapes differ.
     """
     values = tuple(one if isinstance(one, Value) else one() for one in kept)
     for value in values:

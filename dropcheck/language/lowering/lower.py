@@ -1,4 +1,4 @@
-"""Expressions and lines of a model to the graph: every misuse is an error at its place."""
+"""Lowers expressions and lines of a model; every misuse is an error at its place."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ from dropcheck.vocabulary.functions.truths import (
 from dropcheck.vocabulary.operators import OPERATORS
 from dropcheck.vocabulary.shapes import Shape, ShapeError, describe
 
-LONGEST_SHOWN = 40  # characters of the reader's own text in a hint
+LONGEST_SHOWN = 40  # characters of the user's text in a hint
 
 
 def define_parameter(
     context: Context, name: syntax.Name, value: float | Vector | syntax.Call | str
 ) -> None:
-    """A parameter at its value in this case."""
+    """Define a parameter with its value in this case."""
     if isinstance(value, syntax.Call):
         context.scope.define(name, value, parameter=True)
     elif isinstance(value, str):
@@ -60,20 +60,20 @@ def define_parameter(
 
 
 def _for_code(context: Context, value: Value, name: syntax.Name) -> Value:
-    """A parameter as code is given it, where a slot takes it by its name."""
+    """The value of a parameter, rounded if it is passed to code."""
     given = name.name in context.slots.given
     return rounded_for_code(context, value, name.at) if given else value
 
 
 def _written(value: float | Vector, at: Position) -> Node:
-    """A vector as the list that it would be in the language."""
+    """A vector as the list of numbers that would stand in the language."""
     if isinstance(value, tuple):
         return syntax.ArrayLiteral(at, tuple(_written(one, at) for one in value))
     return syntax.Number(at, value)
 
 
 def define_sampled(context: Context, name: syntax.Name, sample: Sample) -> None:
-    """A name that code draws."""
+    """Define a name that code draws."""
     value = sampled(context, name, sample)
     if name.name in sample.truths:
         zero = context.graph.number(0.0, name.at)
@@ -84,7 +84,7 @@ def define_sampled(context: Context, name: syntax.Name, sample: Sample) -> None:
 
 
 def define_line(context: Context, line: ModelLine) -> None:
-    """One line of the model."""
+    """Define the names of one line of the model."""
     _refuse_recurrence(context, line)
     for name in line.names:
         if line.drawn:
@@ -107,10 +107,10 @@ def define_line(context: Context, line: ModelLine) -> None:
 
 
 def _refuse_recurrence(context: Context, line: ModelLine) -> None:
-    """Refuse a line outside of loops that makes a name of itself, as a step of a recurrence does.
+    """Refuse a line, outside of loops, that uses the name it defines, as a recurrence does.
 
     Raises:
-        DropcheckError: where the name stands.
+        DropcheckError: at the name.
     """
     if context.steps:
         return
@@ -138,7 +138,7 @@ def lower(context: Context, node: Node) -> Value:
     """The value of an expression.
 
     Raises:
-        DropcheckError: where it breaks a rule of the language, pointing at the part.
+        DropcheckError: it breaks a rule of the language; the error points at the part.
     """
     match node:
         case syntax.Name(name=name):
@@ -206,7 +206,7 @@ def _binary(context: Context, node: syntax.Binary, left: Value, right: Value) ->
 
 
 def _near(context: Context, left: Value, right: Value, at: Position) -> Value:
-    """Whether two numbers are equal to within rounding: of code, that of its number format."""
+    """Whether two numbers are equal up to rounding, of code to its number format."""
     near = context.slots.near
     if not near:
         return context.graph.elementwise(IS_CLOSE, (left, right), at)
@@ -215,7 +215,7 @@ def _near(context: Context, left: Value, right: Value, at: Position) -> Value:
 
 
 def _joined(context: Context, function: Function, values: list[Value], at: Position) -> Value:
-    """All of them, or one of them: in pairs, so that many are not many levels deep."""
+    """Join values by `and` or `or`, in pairs, so that the depth is only logarithmic."""
     while len(values) > 1:
         pairs = zip(values[::2], values[1::2], strict=False)
         odd = values[-1:] if len(values) % 2 else []
@@ -250,14 +250,14 @@ def _array(context: Context, items: tuple[Node, ...], at: Position) -> Value:
     return context.graph.operation(ARRAY, values, (len(values), *first), at)
 
 
-# ---- products: what to write where shapes do not go together ----------------------------------
+# ---- products: hints if the shapes do not match ------------------------------------------------
 
 
 def _matmul_shape(node: syntax.Binary, left: Shape, right: Shape) -> Shape:
-    """The shape of `left @ right`; where they do not fit, a transpose of one of them may.
+    """The shape of `left @ right`.
 
     Raises:
-        ShapeError: with the transpose that would fit as a hint.
+        ShapeError: the shapes do not match; the hint is a transpose that would match.
     """
     try:
         return shapes.matmul(left, right)
@@ -285,7 +285,7 @@ def _transpose_shape(base: Node, shape: Shape) -> Shape:
     """The shape of `base.T`.
 
     Raises:
-        ShapeError: of a vector, with the products that need none as a hint.
+        ShapeError: it is a vector; the hint says which products need no transpose.
     """
     try:
         return shapes.transpose(shape)
@@ -301,14 +301,14 @@ def _transpose_shape(base: Node, shape: Shape) -> Shape:
 
 
 def _transposed(node: Node, short: str) -> str:
-    """What has to stand for the transpose: of a transpose, what it is of."""
+    """The text of a transpose; the transpose of a transpose is the factor itself."""
     if isinstance(node, syntax.Transpose):
         return _factor(node.base, short)
     return f"{_factor(node, short)}.T"
 
 
 def _factor(node: Node, short: str) -> str:
-    """A factor as the reader wrote it where it is a name, else a letter that stands for it."""
+    """The text of a factor if it is a name, or else a letter in its place."""
     match node:
         case syntax.Name(name=name) if len(name) <= LONGEST_SHOWN:
             return name

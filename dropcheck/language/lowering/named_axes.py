@@ -1,4 +1,4 @@
-"""Names of axes, and the values that code is given: what a line of a model keeps for slots."""
+"""The names of axes, and the rounding of values that are passed to code."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from dropcheck.vocabulary.functions.number_formats import ROUNDED
 
 
 def axis_names(context: Context, node: Node, axes: int) -> tuple[str, ...]:
-    """The names of the axes of an expression with so many; none where they have no names.
+    """The names of the axes of an expression with `axes` axes; empty if they have no names.
 
-    An axis has the name of the parameter that its length is written by; what is computed element by
-    element from named axes has them too.
+    An axis is named after the parameter that gives its length. Element-by-element results have the
+    names of their operands.
     """
-    found: set[tuple[str, ...]] = set()
+    candidates: set[tuple[str, ...]] = set()
     stack = [node]
     while stack:
         one = stack.pop()
         if isinstance(one, Name):
-            found.add(context.slots.axes.get(one.name, ()))
+            candidates.add(context.slots.axes.get(one.name, ()))
         elif not isinstance(one, Subscript):
             stack.extend(children(one))
-    found.discard(())
-    (names,) = found if len(found) == 1 else ((),)
+    candidates.discard(())
+    (names,) = candidates if len(candidates) == 1 else ((),)
     return names if len(names) == axes else ()
 
 
 def note_axes(context: Context, line: ModelLine, value: Value) -> None:
-    """Keep the names of the axes of what a line of the model defines."""
+    """Store the names of the axes of the names that a line of the model defines."""
     if not context.slots.known:
         return
     right = line.right
@@ -44,12 +44,12 @@ def note_axes(context: Context, line: ModelLine, value: Value) -> None:
 
 
 def names_of_lengths(context: Context, index: Sequence[Node]) -> tuple[str, ...]:
-    """The names of the axes of what is drawn in such a shape."""
+    """The names of the axes of a draw of this shape."""
     return tuple(name for one in index for name in _names_of_length(context, one))
 
 
 def _names_of_length(context: Context, length: Node) -> tuple[str, ...]:
-    """The name of the axis of such a length; a vector is the lengths of axes without names."""
+    """The name of an axis of this length; a vector gives the lengths of axes without names."""
     several = context.lower(length).shape
     if several:
         return ("",) * several[0]
@@ -57,7 +57,7 @@ def _names_of_length(context: Context, length: Node) -> tuple[str, ...]:
 
 
 def rounded_for_code(context: Context, value: Value, at: Position) -> Value:
-    """A value as code is given it: in its number format, but for whole numbers that are fixed."""
+    """A value as it is passed to code: rounded to its number format, unless a fixed integer."""
     dtype = context.slots.dtype
     if context.slots.column is None or dtype is None or value.truth:
         return value

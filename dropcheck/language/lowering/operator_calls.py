@@ -23,7 +23,7 @@ from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.functions.arrays import ARRAY
 from dropcheck.vocabulary.operators import OPERATORS
 
-# Means of so many elements are listed; of more the least and the greatest are named.
+# The means of up to this many elements are listed; otherwise their range is given.
 MOST_LISTED = 4
 
 
@@ -31,7 +31,7 @@ def operator_call(context: Context, node: Call) -> Value:
     """The value of an operator on the law.
 
     Raises:
-        DropcheckError: where its operands are none that it can have.
+        DropcheckError: the operator does not take these operands.
     """
     operator = OPERATORS[node.name]
     names = [*operator.operands, "given"]
@@ -68,7 +68,7 @@ def _level(context: Context, node: Node) -> float:
     """The level of a quantile.
 
     Raises:
-        DropcheckError: it is no fixed number between 0 and 1.
+        DropcheckError: it is not a fixed number between 0 and 1.
     """
     value = context.lower_fixed(
         node, "the level of a quantile is fixed, and this is random", "write Quantile(u, 0.9)"
@@ -84,15 +84,15 @@ def _level(context: Context, node: Node) -> float:
 
 
 def _entries(context: Context, values: Sequence[Value], index: EntryIndex) -> tuple[Value, ...]:
-    """The entries of some operands at one index of their common shape."""
+    """The entries of the operands at one index of their common shape."""
     return tuple(entry_of(context, value, place_in(index, value.shape)) for value in values)
 
 
 def _of_pairs(context: Context, node: Call, x: Value, *given: Value) -> Value:
-    """The matrix of an operator of two quantities, of all pairs of elements of one vector.
+    """The matrix of an operator of two quantities, for all pairs of elements of one vector.
 
     Raises:
-        DropcheckError: it is no vector, or the condition is not one truth a draw.
+        DropcheckError: x is not a vector, or the condition is not one truth a draw.
     """
     written = f"write {OPERATORS[node.name].written}"
     if len(x.shape) != 1:
@@ -116,7 +116,7 @@ def _of_pairs(context: Context, node: Call, x: Value, *given: Value) -> Value:
 def _operator(
     context: Context, node: Call, values: tuple[Value, ...], level: float | None = None
 ) -> Value:
-    """An operator on the law of quantities that fit together."""
+    """An operator on the law; the shapes of its operands are checked already."""
     if level is not None and not values[0].random:
         return values[0]
     given = len(values) > OPERATORS[node.name].quantities
@@ -137,7 +137,7 @@ def _operator(
 
 
 def _notes_on_event(event: Value, node: Call, *, every: bool) -> list[Problem]:
-    """What may not have been meant, where 'P' is of something else than one truth."""
+    """Notes if the operand of 'P' is not a single truth."""
     notes = []
     if event.kind == Kind.DRAW and event.law is not None and not event.law.discrete:
         notes.append(
@@ -169,10 +169,10 @@ def _notes_on_event(event: Value, node: Call, *, every: bool) -> list[Problem]:
 
 
 def _bind_operator(node: Call, names: Sequence[str]) -> dict[str, Node]:
-    """The arguments of an operator by name; the last name, the condition's, is never bare.
+    """The arguments of an operator by name; the condition can be given by name only.
 
     Raises:
-        DropcheckError: on too many, too few or unknown ones.
+        DropcheckError: there are too many or too few arguments, or one has an unknown name.
     """
     operator = OPERATORS[node.name]
     needed = len(names) - 1
@@ -194,10 +194,10 @@ def _bind_operator(node: Call, names: Sequence[str]) -> dict[str, Node]:
 
 
 def _refuse_operands(node: Call, bound: Mapping[str, Node], operands: Mapping[str, Value]) -> None:
-    """Refuse operators within operators, and what has no elements.
+    """Refuse an operator inside an operator, and operands without elements.
 
     Raises:
-        DropcheckError: at the operand, or at the operator within.
+        DropcheckError: at the operand, or at the inner operator.
     """
     for name, value in operands.items():
         if value.estimated:
@@ -215,10 +215,10 @@ def _refuse_operands(node: Call, bound: Mapping[str, Node], operands: Mapping[st
 
 
 def _check_operand_shapes(node: Call, values: Sequence[Value], *, pair: bool) -> None:
-    """See that the operands of an operator fit together, as far as their shapes are known.
+    """Check that the shapes of the operands fit together.
 
     Raises:
-        DropcheckError: they do not.
+        DropcheckError: they do not fit.
     """
     known = [value.shape for value in values]
     if pair and known[0] != known[1] and () not in known[:2]:
@@ -230,18 +230,18 @@ def _check_operand_shapes(node: Call, values: Sequence[Value], *, pair: bool) ->
 
 
 def _inner(node: Node) -> Node:
-    """The first operator in an expression, in the order of the text; else the expression."""
+    """The first operator in an expression, in the order of the text, or the expression itself."""
     if isinstance(node, Call) and node.name in OPERATORS:
         return node
-    found = (_inner(child) for child in children(node))
-    return next((one for one in found if isinstance(one, Call) and one.name in OPERATORS), node)
+    inner = (_inner(child) for child in children(node))
+    return next((one for one in inner if isinstance(one, Call) and one.name in OPERATORS), node)
 
 
-# ---- what is pooled ------------------------------------------------------------------------------
+# ---- notes on operators over the elements of an array --------------------------------------------
 
 
 def _note_on_pooling(node: Call, value: Value) -> Problem:
-    """A note where an operator is of what has a shape, and its elements plainly differ in law."""
+    """The note that an operator is over all elements of an array, which clearly differ in law."""
     count = int(np.prod(value.shape))
     means = _means(value)
     return Problem(
@@ -253,7 +253,7 @@ def _note_on_pooling(node: Call, value: Value) -> Problem:
 
 
 def _note_on_axis(context: Context, node: Call, value: Value) -> list[Problem]:
-    """A note where an operator is of rows' sums or the like, which numpy would take of all."""
+    """The note that a reduction kept an axis, where numpy's would reduce over all axes."""
     while value.at not in context.along_last:
         below = [one for one in value.inputs if one.shape == value.shape]
         if not value.shape or len(below) != 1:
@@ -273,16 +273,17 @@ def _note_on_axis(context: Context, node: Call, value: Value) -> list[Problem]:
 
 
 def _unlike(value: Value) -> bool:
-    """Whether elements differ in law, as far as the lines of the model show it plainly."""
+    """Whether elements clearly differ in law, as the lines of the model show."""
     known: dict[int, bool] = {}
     for one in in_order([value], lambda one: one.inputs if one.kind != Kind.OPERATOR else ()):
-        known[id(one)] = _itself(one) or (
+        known[id(one)] = _differs_itself(one) or (
             bool(one.shape) and any(known[id(below)] and below.shape for below in one.inputs)
         )
     return known[id(value)]
 
 
-def _itself(value: Value) -> bool:
+def _differs_itself(value: Value) -> bool:
+    """Whether a value's elements differ in law for a reason other than its inputs."""
     if value.constant is not None:
         numbers = np.asarray(value.constant, dtype=np.float64)
         return bool(value.shape) and numbers.size > 1 and bool(np.ptp(numbers) > 0)
@@ -294,7 +295,7 @@ def _itself(value: Value) -> bool:
 
 
 def _means(value: Value) -> str:
-    """The means of the elements, of a draw whose law gives them."""
+    """The means of the elements as a text, for a draw whose law knows them."""
     law = value.law
     if value.kind != Kind.DRAW or law is None or law.own_axes is not None:
         return ""

@@ -1,7 +1,8 @@
-"""Calls of slots: the lines of the slot's own model, or a call of the code that is bound to it.
+"""Calls of slots: either the lines of the slot's own model, or a call of the code bound to it.
 
-In a column of code, what code is given is rounded to its number format first, and statements speak
-of the rounded values: otherwise hardly any equation would hold of eight binary digits.
+In a column of code, the values that code gets are first rounded to its number format, and the
+statements are about the rounded values. Otherwise hardly any equation would hold in a format of
+eight binary digits.
 """
 
 from __future__ import annotations
@@ -35,15 +36,15 @@ from dropcheck.vocabulary.operators import OPERATORS
 from dropcheck.vocabulary.shapes import Shape
 from dropcheck.vocabulary.slot_calls import EVAL, GRAD, TRAIN, slot_and_mode
 
-# Calls of slots within slots, and in the lines of one claim.
+# The most calls of slots in the lines of one claim, calls within slots included.
 MOST_CALLS = 1_000
 
 
 def names_given(
     model: Model, statements: Sequence[Statement], slots: Mapping[str, Slot]
 ) -> set[str]:
-    """The names that are arguments of slots, whole or in part (`x[0]`), anywhere in a claim."""
-    found: set[str] = set()
+    """All names in a claim that are arguments of slots, whole or in part (`x[0]`)."""
+    names: set[str] = set()
     stack: list[Node] = [line.right for line in lines_of(model)]
     stack += [operand for one in statements for operand in one.operands]
     while stack:
@@ -51,12 +52,12 @@ def names_given(
         stack.extend(children(node))
         if isinstance(node, Call) and slot_and_mode(node.name)[0] in slots:
             parts = [one.base if isinstance(one, Subscript) else one for one in children(node)]
-            found |= {one.name for one in parts if isinstance(one, Name)}
-    return found
+            names |= {one.name for one in parts if isinstance(one, Name)}
+    return names
 
 
 def counts_draws(statement: Statement) -> bool:
-    """Whether a statement is judged by counts of draws: it is about laws or quantiles."""
+    """Whether a statement is judged by counting draws: it is about laws or quantiles."""
     stack = list(statement.operands)
     while stack:
         node = stack.pop()
@@ -67,13 +68,12 @@ def counts_draws(statement: Statement) -> bool:
 
 
 def define_call(context: Context, node: Call, size: Shape | None, names: tuple[str, ...]) -> Value:
-    """The value of a call of a slot; with a `size`, a draw from one that is a sampler.
+    """The value of a call of a slot; with a `size`, a draw from a slot that is a sampler.
 
-    `names` are those of the axes of the size, where they have any.
+    `names` are the names of the axes of `size`, if they have any.
 
     Raises:
-        DropcheckError: its arguments are not what the slot takes, or it does not give what is
-            asked for.
+        DropcheckError: the slot does not take these arguments, or does not give what is asked.
     """
     name, mode = slot_and_mode(node.name)
     slot = context.slots.known[name]
@@ -104,7 +104,7 @@ def define_call(context: Context, node: Call, size: Shape | None, names: tuple[s
         scope = _expanded(dry, slot, values, node, size)
         context.slots.made[key] = (f"{name}() {context.slots.calls}", scope)
     tag, scope = context.slots.made[key]
-    given = _part(dry, slot, scope, TRAIN, node)  # what its own model gives shows the shape
+    given = _part(dry, slot, scope, TRAIN, node)  # the slot's own model shows the shape
     evaluated = mode == EVAL and slot.evaluation is not None
     like = _part(dry, slot, scope, EVAL, node) if evaluated else given
     asked = _asked(context, slot, values, [bound[one] for one in slot.takes], size, names)
@@ -133,7 +133,7 @@ def _argument(context: Context, node: Node) -> Value:
         raise node.at.error(
             "an operator on the law is given to a slot", "operators such as E(…) belong in 'claim'"
         )
-    # a name was rounded where it was defined, and a number is given as it stands
+    # a name is rounded where it is defined, and a number is passed as it is
     return value if isinstance(node, Name | Number) else rounded_for_code(context, value, node.at)
 
 
@@ -143,7 +143,7 @@ def _argument(context: Context, node: Node) -> Value:
 def _expanded(
     context: Context, slot: Slot, values: Sequence[Value], node: Call, size: Shape | None
 ) -> Scope:
-    """The names of a slot's model, with values given for what it takes.
+    """The scope of a slot's model, for these values of its arguments.
 
     Raises:
         DropcheckError: its model has errors.
@@ -176,7 +176,7 @@ _GIVEN = "what it gives"  # no name of a model
 
 
 def _part(context: Context, slot: Slot, scope: Scope, mode: str, node: Call) -> Value:
-    """What is asked of a slot's model."""
+    """The value, the evaluation or the gradient that a slot's model defines."""
     text = {TRAIN: slot.gives, EVAL: slot.evaluation, GRAD: slot.gradient}[mode]
     if slot.law is not None:
         found = scope.look_up(_GIVEN, node.at)
@@ -215,7 +215,7 @@ def _text(slot: Slot, text: SourceText | None) -> SourceText:
 def _called(
     context: Context, node: Call, call: CodeCall, values: Sequence[Value], shape: Shape
 ) -> Value:
-    """What code gives, of which nothing is known but its shape."""
+    """A value that code gives; only its shape is known."""
     context.graph.spend_draw(None, shape, Name(node.at, node.name))
     return Value(
         kind=Kind.DRAW,
@@ -238,7 +238,7 @@ def _asked(
     size: Shape | None,
     names: tuple[str, ...],
 ) -> CodeRequest:
-    """What a call asks for, but for its mode: axes in front say how often code is called."""
+    """What a call asks of code, except its mode; leading axes say how often code is called."""
     lengths: Shape = size or ()
     for value, node in zip(values, nodes, strict=True):
         if value.random and not names:

@@ -1,1 +1,1 @@
-"""Statements: their sides as values, what they claim of laws, and what each case checks of them."""
+"""Statements: their sides as values, claims about laws, and the checks of each case."""

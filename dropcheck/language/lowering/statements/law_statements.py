@@ -1,4 +1,4 @@
-"""Statements about laws to the graph: `y ~ law`, `x ~ y`, `independent(x, y)`."""
+"""Lowers statements about laws: `y ~ law`, `x ~ y`, `independent(x, y)`."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import OPERATORS
 from dropcheck.vocabulary.relations import INDEPENDENT, OVER_KEY, SIGNATURE
 
-# Entries of one draw that a statement may speak of: each has cells of its own.
+# The most entries of one draw in a statement about laws; each entry has histogram cells.
 MOST_ENTRIES = 64
-# Pairs of entries that may be claimed to be independent.
+# The most pairs of entries that may be claimed to be independent.
 MOST_PAIRS = 1024
 _CALLED = frozenset({*FUNCTIONS, *OPERATORS, *OF_LAWS})
-# Arguments of `independent`.
+# The most arguments of `independent`.
 MOST_QUANTITIES = 16
 
 
 def law_claim(context: Context, statement: Statement) -> LawClaim:
-    """What a statement about laws says.
+    """A statement about laws, with its quantities and its law as values.
 
     Raises:
-        DropcheckError: where a quantity or a law is none that can be claimed so.
-        Skipped: where a part of it has an error that is reported elsewhere.
+        DropcheckError: a quantity or a law cannot be claimed in this way.
+        Skipped: a part of it has an error that is reported elsewhere.
     """
     if not statement.operators:
         (node,) = statement.operands
@@ -66,14 +66,14 @@ def law_claim(context: Context, statement: Statement) -> LawClaim:
         raise statement.at.error(
             "both sides of '~' are one and the same quantity", "compare it with another, or a law"
         )
-    # what the model draws beside code has more digits than what code gives
+    # a draw of the model has more digits than a value of code
     sides = ((quantity, left.at), (other, right.at))
     both = tuple(rounded_for_code(context, value, at) for value, at in sides)
     return LawClaim(relation=Relation.ALIKE, quantities=both)
 
 
 def _names_law(context: Context, node: Node) -> bool:
-    """Whether a node is a law: a call of one, or a parameter that stands for one."""
+    """Whether a node is a law: a call of one, or a parameter whose value is one."""
     base = node.base if isinstance(node, Subscript) else node
     if isinstance(base, Call):
         return base.name in LAWS
@@ -191,7 +191,7 @@ def _independent(context: Context, node: Call) -> LawClaim:
 def _axes(
     context: Context, node: Node, shape: Sequence[int], names: Sequence[str]
 ) -> tuple[int, ...]:
-    """The axes that `over` lists, by number or by name."""
+    """The axes listed by `over`, by number or by name."""
     written = node.items if isinstance(node, ArrayLiteral) else (node,)
     listed: list[object] = []
     for item in written:

@@ -1,4 +1,4 @@
-"""What is checked of a statement once its sides are values: its range, and how near is near."""
+"""Checks of a statement whose sides are values: its range, its tolerance and its resolution."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from dropcheck.errors import Problem
 from dropcheck.language.graph import Kind, Value
 from dropcheck.language.syntax import Statement
 
-# An absolute resolution may be meant as a tolerance where it is this share of what is claimed, or
-# more; of a claimed 0, this number or more.
+# An absolute resolution of at least this share of the claimed number (or at least this, if 0 is
+# claimed) may have been meant as a tolerance.
 COARSE = 0.05
 
 
 def check_range(statement: Statement, operands: Sequence[Value]) -> None:
-    """Refuse a range that nothing can lie in.
+    """Refuse an empty range.
 
     Raises:
-        DropcheckError: where both ends are known, and the lower one is above the upper one.
+        DropcheckError: both ends are fixed, and the lower end is above the upper end.
     """
     if len(statement.operands) != 3:
         return
@@ -38,7 +38,7 @@ def _check_ends(statement: Statement, low: object, high: object) -> None:
 
 
 def check_tolerance(claim: Claim, statement: Statement, operands: Sequence[Value]) -> None:
-    """Refuse a tolerance that is a share of 0.
+    """Refuse a tolerance relative to 0.
 
     Raises:
         DropcheckError: at the side that is 0.
@@ -55,13 +55,13 @@ def check_tolerance(claim: Claim, statement: Statement, operands: Sequence[Value
 
 
 def note_on_within(claim: Claim, statement: Statement, operands: Sequence[Value]) -> Problem | None:
-    """What `within` is, where a tolerance may be meant; None where it is not."""
+    """The note on what `within` means, if a tolerance may have been meant."""
     if claim.within is None or claim.tolerance is not None or statement.operators != ("==",):
         return None
     fixed = [value.known for value in operands if not value.estimated]
     certain = any(value.kind is Kind.OPERATOR and value.operator.probability for value in operands)
     if len(fixed) != 1 or not isinstance(fixed[0], float) or (certain and fixed[0] in (0.0, 1.0)):
-        return None  # of a certainty it is how rare exceptions are
+        return None  # for a certainty, `within` says how rare exceptions may be
     if claim.within < COARSE * (abs(fixed[0]) or 1.0):
         return None
     within = format_value(claim.within)

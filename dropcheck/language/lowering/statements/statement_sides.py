@@ -1,4 +1,4 @@
-"""The sides of a statement as values: numbers, or the entries of arrays, that can be compared."""
+"""The sides of a statement as values: numbers, or entries of arrays."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from dropcheck.vocabulary.operators import OPERATORS, operator_like
 
 @record
 class Sides:
-    """The sides of a statement, in their order; of a claim about arrays those of each entry.
+    """The sides of a statement in order; of a statement about arrays, the sides of each entry.
 
-    `entries` are then their indices, and it is empty else.
+    `entries` are the indices of these entries; empty for a statement about numbers.
     """
 
     values: tuple[Value, ...]
@@ -35,19 +35,19 @@ class Sides:
 def statement_sides(
     context: Context, statement: Statement, parameters: Mapping[str, ParameterValue]
 ) -> Sides:
-    """The sides of a statement as values; where one has a shape, every entry is claimed.
+    """The sides of a statement as values; if a side is an array, each entry is claimed.
 
     Raises:
-        DropcheckError: with the problems of all sides, which are no numbers to be compared.
-        Skipped: where one depends on what has an error, or is postponed.
+        DropcheckError: the problems of all sides that are not numbers to compare.
+        Skipped: a side depends on an error, or is postponed.
     """
     nodes, notes = statement.operands, len(context.notes)
     context.entrywise = context.pooled = False
     values = _lowered_sides(context, nodes)
-    # what a formula says of elements it says of each, `E[d_i] = 1`; where all have one law, of any
+    # a formula such as `E[d_i] = 1` is about each element; if all have one law, one is enough
     if any(value.shape for value in values) or (context.formula and context.pooled):
         del context.notes[notes:]
-        context.entrywise = True  # what was pooled on another side is of each entry too
+        context.entrywise = True  # also for the operators on the other side
         values = _lowered_sides(context, nodes)
     if not any(value.shape for value in values):
         _check_all(parameters, zip(values, nodes, strict=True))
@@ -64,11 +64,11 @@ def statement_sides(
 
 
 def _check_quantiles(values: Sequence[Value], nodes: Sequence[Node]) -> None:
-    """See that quantiles stand where they can be judged.
+    """Check that quantiles are used in a way that can be judged.
 
     Raises:
-        DropcheckError: one is of what has a shape, or stands beside another operator or in a
-            product.
+        DropcheckError: a quantile is of an array, or it is multiplied or combined with another
+            operator.
     """
     own = [value for value in operators(values) if value.operator.quantile]
     if not own:
@@ -109,10 +109,10 @@ def _adds_quantiles(value: Value) -> bool:
 
 
 def _check_shapes(nodes: Sequence[Node], values: Sequence[Value]) -> None:
-    """See that sides of which one has a shape go together: one shape, or a number beside it.
+    """Check that arrays on the sides have one shape, or that the other side is a number.
 
     Raises:
-        DropcheckError: at the side that does not.
+        DropcheckError: at a side that does not fit.
     """
     shaped = [one for one in values if one.shape]
     for node, value in zip(nodes, values, strict=True):
@@ -132,7 +132,7 @@ def _check_shapes(nodes: Sequence[Node], values: Sequence[Value]) -> None:
 
 
 def _of_a_matrix(nodes: Sequence[Node], values: Sequence[Value]) -> str | None:
-    """What to write where a matrix is claimed of an operator that gives none."""
+    """A hint if a matrix is compared with an operator that gives no matrix."""
     if not any(len(one.shape) == 2 and one.shape[0] == one.shape[1] for one in values):
         return None
     pairs = zip(nodes, values, strict=True)
@@ -192,10 +192,10 @@ def _check_all(
 
 
 def _check_side(value: Value, node: Node, parameters: Mapping[str, ParameterValue]) -> None:
-    """See that a side is a number that can be compared.
+    """Check that a side is a number that can be compared.
 
     Raises:
-        DropcheckError: it is none.
+        DropcheckError: it is not.
     """
     known, suspect = value.known, value.suspect
     if (
@@ -215,7 +215,7 @@ def _check_side(value: Value, node: Node, parameters: Mapping[str, ParameterValu
 
 
 def _outside_an_operator(context: Context, node: Node) -> DropcheckError:
-    # Point at the random name itself, which is nearer to the mistake than the whole side.
+    # Point at the random name, which is nearer to the mistake than the whole side.
     culprit: Node = node
     for below in _walk_outside_operators(node):
         if isinstance(below, Name):
