@@ -11,22 +11,23 @@ import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, FrozenInstanceError
 from functools import partial
+from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar, dataclass_transform, overload
 
 Class = TypeVar("Class")
-_set = object.__setattr__  # what a record itself may use, while it is made
+Setter = Callable[[Any, Any], None]
 
 
 class _Layout(NamedTuple):
-    """What the methods of a record ask for: its fields by what is done with them."""
+    """What the methods of a record ask of its class."""
 
-    names: tuple[str, ...]
-    positional: tuple[str, ...]
-    filled: tuple[str, ...]  # by `__init__`
-    compared: tuple[str, ...]
-    shown: tuple[str, ...]
-    defaults: Mapping[str, Callable[[], Any]]
-    completed: bool  # by a `__post_init__`
+    names: tuple[str, ...]  # of all fields
+    positional: tuple[str, ...]  # of those that may be given without a name
+    setters: Mapping[str, Setter]  # of those that `__init__` sets
+    defaults: Mapping[str, Callable[[], Any]]  # of those that need not be given
+    compared: Callable[[Any], Any]  # the values that `==` and `hash` look at
+    shown: tuple[str, ...]  # of those that `repr` shows
+    completed: bool  # whether there is a `__post_init__`
 
 
 @overload
@@ -77,13 +78,19 @@ def _layout_of(cls: Any) -> _Layout:
             defaults[field.name] = field.default_factory
         elif field.default is not MISSING:
             defaults[field.name] = partial(_same, field.default)
+    setters = {
+        field.name: getattr(cls, field.name).__set__
+        for field in fields
+        if field.init or field.name in defaults
+    }
+    compared = [field.name for field in fields if field.compare]
     return _Layout(
         names=tuple(field.name for field in fields),
         positional=tuple(field.name for field in fields if field.init and not field.kw_only),
-        filled=tuple(field.name for field in fields if field.init or field.name in defaults),
-        compared=tuple(field.name for field in fields if field.compare),
-        shown=tuple(field.name for field in fields if field.repr),
+        setters=setters,
         defaults=defaults,
+        compared=attrgetter(*compared) if compared else _nothing,
+        shown=tuple(field.name for field in fields if field.repr),
         completed=hasattr(cls, "__post_init__"),
     )
 
@@ -92,37 +99,48 @@ def _same(value: Any) -> Any:
     return value
 
 
+def _nothing(_record: Any) -> tuple[()]:
+    return ()
+
+
 def _initialise(self: Any, /, *values: Any, **named: Any) -> None:
     layout = self._layout
-    given = dict(zip(layout.positional, values, strict=False), **named)
-    if len(given) < len(values) + len(named):
-        raise TypeError(f"{type(self).__name__} is given a field twice, or too many")
-    for name in layout.filled:
-        if name in given:
-            _set(self, name, given.pop(name))
-        elif name in layout.defaults:
-            _set(self, name, layout.defaults[name]())
-        else:
-            raise TypeError(f"{type(self).__name__} is not given {name!r}")
-    if given:
-        raise TypeError(f"{type(self).__name__} has no field {', '.join(map(repr, given))}")
+    if not named and len(values) == len(layout.positional) == len(layout.setters):
+        for setter, value in zip(layout.setters.values(), values, strict=True):
+            setter(self, value)
+    else:
+        given = _by_name(layout, values, named)
+        try:
+            for name, setter in layout.setters.items():
+                setter(self, given[name])
+        except KeyError as error:
+            raise TypeError(f"{type(self).__name__} is not given {error}") from None
+        if len(given) > len(layout.setters):
+            unknown = ", ".join(map(repr, given.keys() - layout.setters.keys()))
+            raise TypeError(f"{type(self).__name__} has no field {unknown}")
     if layout.completed:
         self.__post_init__()
 
 
-def _values(self: Any, names: tuple[str, ...]) -> tuple[Any, ...]:
-    return tuple(getattr(self, name) for name in names)
+def _by_name(layout: _Layout, values: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+    given = dict(zip(layout.positional, values, strict=False)) | named if values else named
+    if len(given) < len(values) + len(named):
+        raise TypeError(f"a field is given twice, or there are more than {layout.positional}")
+    if len(given) < len(layout.setters):
+        made = {name: make() for name, make in layout.defaults.items() if name not in given}
+        return made | given
+    return given
 
 
 def _equal(self: Any, other: Any) -> Any:
     if other.__class__ is not self.__class__:
         return NotImplemented
     compared = self._layout.compared
-    return _values(self, compared) == _values(other, compared)
+    return compared(self) == compared(other)
 
 
 def _hash(self: Any) -> int:
-    return hash(_values(self, self._layout.compared))
+    return hash(self._layout.compared(self))
 
 
 def _shown(self: Any) -> str:
@@ -136,9 +154,9 @@ def _refuse(self: Any, name: str, *_value: object) -> None:
 
 def _state(self: Any) -> tuple[Any, ...]:
     """What `pickle` and `copy` keep."""
-    return _values(self, self._layout.names)
+    return tuple(getattr(self, name) for name in self._layout.names)
 
 
 def _restore(self: Any, state: tuple[Any, ...]) -> None:
     for name, value in zip(self._layout.names, state, strict=True):
-        _set(self, name, value)
+        object.__setattr__(self, name, value)
