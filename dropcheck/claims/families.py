@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from dropcheck.claims.grids import mapping_at
+from dropcheck.claims.grids import items_at, mapping_at
 from dropcheck.claims.keys import Key, KeyTable
 from dropcheck.claims.kinds import text
-from dropcheck.claims.nodes import Entry, Listing, Scalar, Tree
+from dropcheck.claims.nodes import Entry, Scalar, Tree
 from dropcheck.claims.registry import Claim, Family, Stated
 from dropcheck.claims.source import Problems
 from dropcheck.errors import suggestion
@@ -60,14 +60,14 @@ def check_documents(root: Tree, report: Problems) -> None:
         for statement in _trees(mapping_at(claim, "claims")):
             _check_documents_of(statement, documents, report)
             section = statement.entries.get("section")
-            several = len(_listed(claim, "sources")) > 1 and "document" not in statement.entries
+            several = len(items_at(claim, "sources")) > 1 and "document" not in statement.entries
             if section is not None and several:
                 message = "of which document this is the section is not known"
                 report.add(section.key_start, message, "name it, 'document: …'")
 
 
 def _check_documents_of(tree: Tree, documents: Mapping[str, Entry], report: Problems) -> None:
-    for named in (tree, *(one for one in _listed(tree, "sources") if isinstance(one, Tree))):
+    for named in (tree, *(one for one in items_at(tree, "sources") if isinstance(one, Tree))):
         entry = named.entries.get("document")
         if entry is None or not isinstance(entry.node, Scalar):
             continue
@@ -140,11 +140,6 @@ def _expects(node: object) -> str | None:
 
 def _trees(entries: Mapping[str, Entry]) -> Iterator[Tree]:
     return (entry.node for entry in entries.values() if isinstance(entry.node, Tree))
-
-
-def _listed(tree: Tree, key: str) -> Sequence[object]:
-    entry = tree.entries.get(key)
-    return entry.node.items if entry is not None and isinstance(entry.node, Listing) else ()
 
 
 def renamed(claim: Claim, rename: Callable[[str], str]) -> Claim:

@@ -1,4 +1,4 @@
-"""The parameters of a claim: their names, their values, and the cases that these make."""
+"""The parameters of a claim: their names, their values, and the cases that they make."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from dropcheck.results import ParameterValue, Vector
 
 
 def _read_value(field: Field) -> ParameterValue:
-    """A parameter's value as the registry holds it: a finite float, a vector, or a law as text."""
+    """A parameter's value in the registry: a finite float, a vector, or the text of a law."""
     if isinstance(field.node, Listing):
         return _read_vector(field)
     values = _read_values(field)
@@ -44,7 +44,7 @@ def _read_value(field: Field) -> ParameterValue:
 
 
 def _read_values(field: Field) -> tuple[ParameterValue, ...]:
-    """The values that one entry stands for: those of a range, else one."""
+    """The values that one scalar stands for: those of a range, or a single value."""
     node, holds = field.node, values.KINDS_OF_VALUE
     if not isinstance(node, Scalar):
         raise field.wrong_kind(holds)
@@ -53,7 +53,7 @@ def _read_values(field: Field) -> tuple[ParameterValue, ...]:
         raise WrongError(f"must be {holds}, and is a truth value", "write 1 or 0")
     if isinstance(value, int | float):
         if math.isfinite(value):
-            return (float(value) + 0.0,)  # -0.0 is 0.0: one number, one case
+            return (float(value) + 0.0,)  # turns -0.0 into 0.0, so that both are one case
         raise WrongError("must be a finite number", values.ACCEPTED)
     try:
         return read_values(node.text)
@@ -64,7 +64,7 @@ def _read_values(field: Field) -> tuple[ParameterValue, ...]:
 
 
 def _read_vector(field: Field, depth: int = 0) -> Vector:
-    """A list of numbers as a vector, a list of such lists as a matrix."""
+    """A list of numbers as a vector; a list of such lists as a matrix."""
     assert isinstance(field.node, Listing)
     entries: list[float | Vector] = []
     for node in field.node.items:
@@ -73,7 +73,7 @@ def _read_vector(field: Field, depth: int = 0) -> Vector:
             entries.append(_read_vector(within, depth + 1))
             continue
         value = read(_ENTRY, within)
-        entries.append(value if isinstance(value, float) else 0.0)  # else that is reported
+        entries.append(value if isinstance(value, float) else 0.0)  # the error is reported
     try:
         return values.as_vector(entries)
     except ValueError as error:
@@ -92,7 +92,7 @@ def _read_item(field: Field) -> tuple[ParameterValue, ...]:
 
 
 def _read_grid(field: Field) -> tuple[ParameterValue, ...]:
-    """The values of a parameter, each once."""
+    """The values of a parameter; a repeated value is an error."""
     node = field.node
     if not isinstance(node, Listing):
         return _read_values(field)
@@ -116,7 +116,7 @@ VALUE_IN_FULL = (
     "a number such as 512, 1e6 or 1/3, a list of numbers as a vector, or a law as text, such as "
     "normal(0, 1)"
 )
-# Arithmetic on literals; in brackets, as a vector; as a range; or a word and a bracket.
+# Arithmetic on literals; the same in brackets, as a vector; a range; a search; a call, as a law.
 _DIGITS = r"[0-9a-fA-FxXoO_.+\-*/%()\s]+"
 _NUMBER = rf"(?=[^0-9]*[0-9])(?!.*\.\.){_DIGITS}"
 _VECTOR = r"\s*\[[0-9a-fA-FxXoO_.+\-*/%()\s,\[\]]+\]\s*"
@@ -168,8 +168,8 @@ def _parameter_problem(name: str) -> tuple[str, str | None] | None:
 
 PARAMETERS = Names(
     {
-        # A letter or '_', then digits too. Beyond ASCII any character: the dialects of regular
-        # expressions that editors use do not agree on what else is a letter.
+        # A letter or '_', then also digits. All characters beyond ASCII are allowed, since editors
+        # differ in which of them their regular expressions take for letters.
         "pattern": r"^[^\x00-@\[-^`{-\x7f][^\x00-/:-@\[-^`{-\x7f]*$",
         "not": {"enum": sorted(keyword.kwlist)},
         "maxLength": LONGEST_NAME,
@@ -184,7 +184,7 @@ _CASE = named(VALUE, hint=_CASE_HINT, if_empty=NOT_EMPTY)
 
 
 def _read_cases(field: Field) -> tuple[dict[str, ParameterValue], ...]:
-    """Cases, each once, that give a value to the same parameters."""
+    """The listed cases, which are distinct and give values to the same parameters."""
     node = field.node
     if not isinstance(node, Listing):
         raise field.wrong_kind("a list", _CASE_HINT)
@@ -233,11 +233,11 @@ CASES = KeyKind(
 )
 
 
-# ---- several keys together -----------------------------------------------------------------------
+# ---- checks of several keys together -------------------------------------------------------------
 
 
 def check_claim(tree: Tree, report: Problems) -> None:
-    """Report parameters that stand under both 'parameters' and 'cases', and too large a grid."""
+    """Report parameters under both 'parameters' and 'cases', and too many statements or cases."""
     grid, rows = mapping_at(tree, "parameters"), _rows(tree)
     places = {name: entry for row in reversed(rows) for name, entry in row.entries.items()}
     for name in grid.keys() & places.keys():
@@ -261,26 +261,29 @@ def check_claim(tree: Tree, report: Problems) -> None:
 
 
 def mapping_at(tree: Tree, key: str) -> Mapping[str, Entry]:
-    """The entries of the mapping under a key; none where it is something else."""
+    """The entries of the mapping under a key; empty if there is no mapping."""
     entry = tree.entries.get(key)
     return entry.node.entries if entry is not None and isinstance(entry.node, Tree) else {}
 
 
+def items_at(tree: Tree, key: str) -> Sequence[YamlNode]:
+    """The items of the list under a key; empty if there is no list."""
+    entry = tree.entries.get(key)
+    return entry.node.items if entry is not None and isinstance(entry.node, Listing) else ()
+
+
 def _rows(tree: Tree) -> list[Tree]:
-    entry = tree.entries.get("cases")
-    if entry is None or not isinstance(entry.node, Listing):
-        return []
-    return [item for item in entry.node.items if isinstance(item, Tree)]
+    return [item for item in items_at(tree, "cases") if isinstance(item, Tree)]
 
 
 def count_cases(tree: Tree) -> int:
-    """How many cases a claim has, without making any."""
+    """How many cases a claim has; none of them is made."""
     sizes = (_length(entry.node) for entry in mapping_at(tree, "parameters").values())
     return math.prod(sizes) * max(len(_rows(tree)), 1)
 
 
 def _length(node: YamlNode) -> int:
-    """How many values a grid has."""
+    """How many values a grid has, at least 1."""
     if isinstance(node, Listing):
         return max(1, sum(1 if isinstance(one, Listing) else _length(one) for one in node.items))
     return count_values(node.text) if isinstance(node, Scalar) else 1

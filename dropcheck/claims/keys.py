@@ -1,4 +1,4 @@
-"""Mappings of known keys: what each key means, what it holds, and which go together."""
+"""Tables of keys: what each key means, what its value may be, and which keys exclude each other."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from dropcheck.records import record
 
 @record
 class Key:
-    """One key: what it means, what it holds, and what holds where it is left out."""
+    """One key: its meaning, the kind of its value, and its default."""
 
     name: str
     kind: KeyKind
     description: str
     examples: tuple[Any, ...]
     default: Any = None
-    required: str | None = None  # what to write where it is missing; None for an optional key
-    unless: str | None = None  # a key that may stand in place of a required one
+    required: str | None = None  # what to write if it is missing; None for an optional key
+    unless: str | None = None  # a key that can replace a required one
 
     @property
     def schema(self) -> Schema:
-        """The part of the JSON Schema that describes the key."""
+        """The JSON Schema of the key's value."""
         inner = self.kind.schema
         if "$ref" in inner:
             return inner
@@ -36,7 +36,7 @@ class Key:
 
 @record
 class ExclusiveKeys:
-    """Two keys of which at most one is given, and what to do where both are."""
+    """Two keys of which at most one may be given, and what to do if both are."""
 
     one: str
     other: str
@@ -50,20 +50,20 @@ class KeyTable:
     name: str
     description: str
     keys: tuple[Key, ...]
-    apart: tuple[ExclusiveKeys, ...] = ()  # keys of which at most one is given
-    check: Callable[[Tree, Problems], None] | None = None  # of keys that concern each other
-    misplaced: Mapping[str, str] | None = None  # keys of another level, and what to do with them
+    apart: tuple[ExclusiveKeys, ...] = ()
+    check: Callable[[Tree, Problems], None] | None = None  # for rules on several keys
+    misplaced: Mapping[str, str] | None = None  # keys of another table, and what to do with them
     examples: tuple[Any, ...] = ()
-    hint: str | None = None  # what to write in place of something else
+    hint: str | None = None  # what to write if the value is not a mapping
 
     @property
     def kind(self) -> KeyKind:
-        """Such a mapping as a value."""
+        """The kind of value that such a mapping is."""
         return KeyKind(MAPPING, {"$ref": f"#/definitions/{self.name}"}, self.read)
 
     @property
     def definition(self) -> Schema:
-        """The part of the JSON Schema that describes it."""
+        """The JSON Schema of such a mapping."""
         required = [key.name for key in self.keys if key.required and key.unless is None]
         alternatives = [(key.name, key.unless) for key in self.keys if key.required and key.unless]
         in_place = [{"required": [name]} for pair in alternatives for name in pair]
@@ -80,7 +80,7 @@ class KeyTable:
         }
 
     def read(self, field: Field) -> dict[str, Any]:
-        """The values that are given, by the names of their keys."""
+        """The values of the given keys, by name."""
         node = field.node
         if not isinstance(node, Tree):
             raise field.wrong_kind(MAPPING, self.hint)
@@ -101,10 +101,10 @@ class KeyTable:
         return values
 
     def _check_names(self, tree: Tree, field: Field) -> None:
-        """Report keys that are unknown, and required ones that are missing.
+        """Report unknown keys, and required keys that are missing.
 
-        The value of a slip is read as that of the key which is meant, so that all that is wrong
-        with it is found too.
+        The value of a misspelled key is stored under the right key too, so that errors in it are
+        also found.
         """
         names = [key.name for key in self.keys]
         meant = set()
@@ -122,7 +122,7 @@ class KeyTable:
                 tree.entries.setdefault(near, Entry(value.start, value))
         at = field.key_start or tree.start
         for key in self.keys:
-            # where an unknown key is a slip for it, the hint there says so
+            # the hint at a misspelled key covers this
             given = {key.name, key.unless} & {*tree.entries, *meant}
             if key.required and not given:
                 field.report.add(at, f"{field.name} lacks {key.name!r}", key.required)

@@ -1,7 +1,6 @@
-"""What the value of a key may be: the words for it, its JSON Schema, and how it is read.
+"""Kinds of values: their name in messages, their JSON Schema, and how they are read.
 
-What is wrong with a value is reported, and None stands for it: a file of which anything was
-reported is refused as a whole.
+A wrong value is reported and read as None; a file with any reported problem is refused.
 """
 
 from __future__ import annotations
@@ -31,27 +30,27 @@ Schema = dict[str, Any]
 
 _YEAR = re.compile(r"[1-9]\d{3}")
 
-LARGEST_NUMBER = 1.7976931348623157e308  # of a float64; `.inf` is more
+LARGEST_NUMBER = 1.7976931348623157e308  # the largest float64; `.inf` is larger
 MAPPING = "a mapping of names to values"
 NOT_EMPTY = "leave it out, or put something in"
 
 
 @record
 class KeyKind:
-    """What a value may be.
+    """A kind of value.
 
-    `read` returns the value or raises a `WrongError`; what is wrong within a list or a mapping it
-    reports.
+    `read` returns the value or raises a `WrongError`. Errors inside a list or a mapping are
+    reported instead.
     """
 
-    holds: str  # what messages and documentation call such a value: "a number greater than 0"
+    holds: str  # its name in messages and documentation: "a number greater than 0"
     schema: Schema
     read: Callable[[Field], Any]
 
 
 @record
 class Field:
-    """A value in a file under the name that messages give it, with the place of its key."""
+    """A value in a file, its name in messages, and the place of its key."""
 
     node: YamlNode
     name: str
@@ -59,29 +58,29 @@ class Field:
     key_start: LineColumn | None = None
 
     def under(self, entry: Entry, name: str) -> Field:
-        """A value in the mapping that this one is."""
+        """The field of a value in this mapping."""
         return Field(entry.node, name, self.report, entry.key_start)
 
     def read_items(self, item: KeyKind) -> tuple[Any, ...]:
-        """The items of the list that this value is."""
+        """The values of the items of this list."""
         assert isinstance(self.node, Listing)
         name = f"an item of {self.name}"
         return tuple(read(item, Field(one, name, self.report)) for one in self.node.items)
 
     def refuse(self, says: str, hint: str | None = None) -> None:
-        """Report what is wrong, with the name of the field before it."""
+        """Report an error in the value; `says` continues the field's name."""
         node = self.node
         long_or_absent = not isinstance(node, Scalar) or node.value is None
         at = self.key_start if long_or_absent and self.key_start is not None else node.start
         self.report.add(at, f"{self.name} {says}", hint)
 
     def wrong_kind(self, holds: str, hint: str | None = None) -> WrongError:
-        """What to raise for a value of another kind than `holds` says."""
+        """The error for a value that is not what `holds` says."""
         return WrongError(f"must be {holds}, and is {shown(self.node)}", hint)
 
 
 class WrongError(Exception):
-    """A value that cannot be read: what is said of it after its name, and a hint."""
+    """A wrong value: what the message says after the field's name, and a hint."""
 
     def __init__(self, says: str, hint: str | None = None) -> None:
         super().__init__(says)
@@ -89,9 +88,9 @@ class WrongError(Exception):
 
 
 def read(kind: KeyKind, field: Field, if_absent: str | None = None) -> Any:
-    """The value of a field; None where something is wrong with it, which is reported."""
+    """The value of a field; None if it is wrong, which is reported."""
     node = field.node
-    if isinstance(node, Broken):  # it was reported as YAML
+    if isinstance(node, Broken):  # reported already
         return None
     if isinstance(node, Scalar) and node.value is None:
         field.refuse("has no value", if_absent or "leave it out, or give it one")
@@ -107,7 +106,7 @@ def read(kind: KeyKind, field: Field, if_absent: str | None = None) -> Any:
 
 
 def text(holds: str = "text", hint: str | None = None, tidy: Callable[[str], str] = str) -> KeyKind:
-    """Text that is not blank, after `tidy`; `hint` replaces the advice to quote a number."""
+    """Text that is not blank, changed by `tidy`. `hint` replaces the advice to quote a number."""
 
     def read_text(field: Field) -> str:
         node = field.node
@@ -123,7 +122,7 @@ def text(holds: str = "text", hint: str | None = None, tidy: Callable[[str], str
 
 
 def date() -> KeyKind:
-    """Text, or a year alone, which YAML reads as a number."""
+    """Text, or a bare year, which YAML reads as a number."""
     plain = text()
 
     def read_date(field: Field) -> str:
@@ -138,7 +137,7 @@ def date() -> KeyKind:
 
 
 def expression(holds: str = "text", hint: str | None = None) -> KeyKind:
-    """Text of the language, which is parsed later and keeps its places in the file."""
+    """Text in the language: it is parsed later, and keeps its places in the file."""
     plain = text(holds, hint)
 
     def read_expression(field: Field) -> SourceText:
@@ -157,7 +156,7 @@ def number(
 ) -> KeyKind:
     """A number between 0 and `below`, both excluded.
 
-    `if_larger` is the hint for one that is not below it, `of_percentage` for a text such as `2%`.
+    `if_larger` is the hint for a number that is not below, `of_percentage` the one for `2%`.
     """
 
     def read_number(field: Field) -> float:
@@ -196,7 +195,7 @@ def word(*words: str) -> KeyKind:
 
 
 def format_number(only: int) -> KeyKind:
-    """The number of the format, of which there is one."""
+    """The version of the format; only one is known."""
 
     def read_format(field: Field) -> int:
         node = field.node
@@ -219,10 +218,9 @@ def items(
     or_one: bool = False,
     if_other: str | None = None,
 ) -> KeyKind:
-    """A list of values of one kind; a single one may stand in its place where `or_one`.
+    """A list of values of one kind; with `or_one`, a single value may replace the list.
 
-    `item_is` describes an item in the JSON Schema; `if_other` says what to write in place of
-    something else.
+    `item_is` describes an item in the JSON Schema; `if_other` is the hint if it is not a list.
     """
     described = {"description": item_is, **item.schema} if item_is else item.schema
     schema: Schema = {"type": "array", "items": described}
@@ -242,7 +240,7 @@ def items(
 
 @record
 class Names:
-    """What the keys of a mapping may be called: for the JSON Schema, and what is wrong with one."""
+    """Allowed names: their JSON Schema, and the message and hint for a name that is not allowed."""
 
     schema: Schema
     problem: Callable[[str], tuple[str, str | None] | None]  # name → message and hint
@@ -257,11 +255,11 @@ def named(
     if_empty: str | None = None,
     item_is: str | None = None,
 ) -> KeyKind:
-    """A mapping of free names to values of one kind, `item`.
+    """A mapping of any names to values of one kind, `item`.
 
-    Messages call a value `what` and its name ("claim 'a'"). `hint` says what to write in place of
-    something else, `if_empty` in place of an empty mapping (None where one may be empty), and
-    `item_is` describes a value in the JSON Schema.
+    Messages call a value by `what` and its name ("claim 'a'"). `hint` is for a value that is not a
+    mapping, `if_empty` for an empty mapping (None if it may be empty), and `item_is` describes a
+    value in the JSON Schema.
     """
 
     def read_named(field: Field) -> dict[str, Any]:

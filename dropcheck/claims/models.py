@@ -1,7 +1,7 @@
-"""Models that several claims share: a bare name on a line of a model stands for another's lines.
+"""Models that several claims share: the name of a model on a line stands for that model's lines.
 
-What is put together keeps the places of its parts: an error in a shared line is reported where the
-line stands.
+The joined text keeps the places of its parts, so that an error in a shared line is reported where
+that line is.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dropcheck.claims.kinds import Names
 from dropcheck.claims.registry import Jump, SourceText
 from dropcheck.errors import DropcheckError, Location, Problem, suggestion
 
-# Put together, of one model and of all models of a file: what a file may hold itself.
+# Limits of one joined model, and of all of them together: as much as a file itself may hold.
 MOST_CHARACTERS = 400_000
 MOST_IN_ALL = 2**24
 
@@ -41,13 +41,13 @@ NAMES = Names(
 
 
 class Models:
-    """The shared models of a file, and the texts of claims with the lines of these in place.
+    """The shared models of a file; inserts their lines into the models of claims.
 
     Args:
-        texts: each model as it is written, in the order of the file; None where that cannot be
-            read, which was reported.
-        places: where each name stands.
-        all_read: whether there are no other models, which cannot be read.
+        texts: each model as written, in the order of the file; None if it cannot be read, which is
+            reported already.
+        places: the place of each name.
+        all_read: False if the file may have other models, which cannot be read.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Models:
         self._places = places
         self._all_read = all_read
         self._unread: set[str] = set()
-        self._known: dict[str, SourceText] = {}  # each with all its lines, put together
+        self._known: dict[str, SourceText] = {}  # with all their lines inserted
         self._used: set[str] = set()
         self._characters = 0
         for name, text in texts.items():
@@ -74,11 +74,11 @@ class Models:
                 self._known[name] = replace(whole, models=models)
 
     def completed(self, text: SourceText) -> SourceText | None:
-        """A model with the lines of others in place of their names.
+        """A model with the lines of other models inserted for their names.
 
-        None where it names what does not exist, or cannot be read; problems are kept.
+        None if it names an unknown or unreadable model; the problem is added to `problems`.
         """
-        if not self._places and self._all_read:  # a bare name is for the language to refuse
+        if not self._places and self._all_read:  # then the language reports a bare name
             return text
         try:
             return self._joined(text)
@@ -101,7 +101,7 @@ class Models:
             return text
         shared = {number: self._shared(name, text, number) for number, name in bare.items()}
         if len(text.origins) == 1:
-            return shared[0]  # as it is: claims that share a model share its text
+            return shared[0]  # the same object, so that claims that share a model share its text
         whole = _put_together(text, shared)
         self._characters += len(whole.text)
         first = text.locate(min(shared), 0)
@@ -116,16 +116,16 @@ class Models:
         return whole
 
     def _shared(self, name: str, text: SourceText, line: int) -> SourceText:
-        """The lines that a bare name stands for.
+        """The lines of the model that a line names.
 
         Raises:
-            DropcheckError: no model of that name stands above.
+            DropcheckError: no model above has that name.
         """
         if name in self._known:
             self._used.add(name)
             return self._known[name]
         if name in self._unread or not (self._all_read or name in self._places):
-            raise DropcheckError(())  # what is wrong was reported where it stands
+            raise DropcheckError(())  # reported where that model is
         at = text.locate(line, 0)
         if name in self._places:
             message = f"the model {name!r} stands below, or is this one"
@@ -138,7 +138,7 @@ class Models:
 
 
 def _bare_lines(lines: list[str]) -> Iterator[tuple[int, str]]:
-    """The lines that are one name, with no bracket open above them and not indented."""
+    """The lines that consist of one name, are not indented and are outside brackets."""
     depth = 0
     for number, line in enumerate(lines):
         found = _BARE.fullmatch(line)
@@ -150,7 +150,7 @@ def _bare_lines(lines: list[str]) -> Iterator[tuple[int, str]]:
 
 
 def _put_together(text: SourceText, shared: Mapping[int, SourceText]) -> SourceText:
-    """The text with others in place of some of its lines."""
+    """The text, with some of its lines replaced by other texts."""
     written: list[str] = []
     origins: list[tuple[int, int]] = []
     lines: list[str] = []

@@ -1,9 +1,9 @@
-"""YAML into nodes that know their place, under limits that no hostile file gets past.
+"""YAML to nodes that know their places, with limits against hostile files.
 
-The nodes are built straight from the parser's events, so that depth, size, aliases, tags and
-duplicate keys are seen before anything is built from them: a file of ten million brackets is
-refused at the twenty-first, and an alias is never followed. Values are resolved by the core rules
-of YAML 1.2 (`1e-3` is a number, `no` is text), by yamlcore.
+Nodes are built directly from the parser's events, so that depth, size, aliases, tags and duplicate
+keys are checked before anything is built from them. A file of ten million brackets is refused at
+the twenty-first, and aliases are never followed. Scalars are resolved by the core schema of YAML
+1.2 (`1e-3` is a number, `no` is text), by yamlcore.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ _TEXT = "tag:yaml.org,2002:str"
 
 @record
 class Scalar:
-    """One value: as written, as YAML reads it, and where (`start` to `end`).
+    """One value: its text, its value in YAML, and its place (`start` to `end`).
 
-    `style` is the character that opens it (`'`, `"`, `|`, `>`), or "" for a plain one. `written`
-    is the text with its places where it was put together from pieces of a document.
+    `style` is its opening character (`'`, `"`, `|`, `>`), or "" for a plain scalar. `written` is
+    the text with its places, if it was joined from pieces of a document.
     """
 
     text: str
@@ -58,10 +58,10 @@ class Entry:
 
 @record
 class Tree:
-    """A YAML mapping; keys are kept as written, so that `no` and `1` are names like others.
+    """A YAML mapping. Keys are kept as written, so that `no` and `1` are ordinary names.
 
-    Of a key that is given twice the first is kept; `repeated` has the places of the others. `ends`
-    has places at which the entry before ends, of entries between which other text stands.
+    For a repeated key, the first entry is kept, and `repeated` has the places of the others. Where
+    other text may stand between entries, `ends` has the places at which entries end.
     """
 
     entries: dict[str, Entry]
@@ -72,7 +72,7 @@ class Tree:
 
 @record
 class Broken:
-    """What could not be read and was reported; nothing more is reported about it."""
+    """A node that could not be read; the error is reported, and nothing more is said about it."""
 
     start: LineColumn
 
@@ -81,7 +81,7 @@ YamlNode = Scalar | Listing | Tree | Broken
 
 
 def shown(node: YamlNode) -> str:
-    """The node as a message names it: `'banana'`, `3`, `empty`, `a list`."""
+    """The node in a message: `'banana'`, `3`, `empty`, `a list`."""
     if isinstance(node, Scalar):
         if isinstance(node.value, str):
             return repr(shortened(" ".join(node.text.split())))
@@ -90,10 +90,10 @@ def shown(node: YamlNode) -> str:
 
 
 def compose(report: Problems) -> YamlNode | None:
-    """The one document of a file, None where it is empty; what is wrong as YAML is reported.
+    """The root node of a file; None if the file is empty. Errors in the YAML are reported.
 
     Raises:
-        DropcheckError: what follows a place cannot be read at all: a syntax error, or a limit.
+        DropcheckError: nothing after a place can be read: a syntax error, or a limit.
     """
     import yaml
 
@@ -108,16 +108,16 @@ def compose(report: Problems) -> YamlNode | None:
 def compose_piece(
     text: str, report: Problems, place: Callable[[LineColumn], LineColumn], at: LineColumn
 ) -> YamlNode | None:
-    """A piece of a document as nodes; None where it is empty.
+    """The root node of YAML in a document; None if it is empty.
 
     Args:
-        text: the piece.
-        report: takes what is wrong.
-        place: gives the place in the document of a place in the text.
-        at: where the piece stands, for what has no place in it.
+        text: the YAML.
+        report: collects the errors.
+        place: maps a place in the text to a place in the document.
+        at: the place of errors that have no place in the text.
 
     Raises:
-        DropcheckError: what follows a place cannot be read for a limit.
+        DropcheckError: a limit is exceeded.
     """
     import yaml
 
@@ -131,9 +131,9 @@ def compose_piece(
 
 
 class _Composer:
-    """Builds nodes from events, and reports what does not stop the reading.
+    """Builds nodes from events; errors that do not stop the parser are reported.
 
-    `place` gives the place in the file of a place in the text.
+    `place` maps a place in the text to a place in the file.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class _Composer:
         self.report, self.loader, self.place = report, CCoreLoader(text), place
         self.events: Any = yaml.events
         self.count = 0
-        # values of plain scalars: most scalars are keys, which come again
+        # a cache of the values of plain scalars: most scalars are keys, which repeat
         self._values: dict[tuple[str, bool], Any] = {}
 
     def document(self) -> YamlNode | None:
@@ -246,17 +246,17 @@ class _Composer:
                 )
                 return Broken(start)
         hidden = forbidden(text) if event.style == '"' else None
-        if hidden is not None:  # an escape writes what the file itself may not hold
+        if hidden is not None:  # an escape for a character that the file must not hold
             self.report.add(start, f"the text holds {hidden[1]}", "take the escape out")
             return Broken(start)
         end = self.place((event.end_mark.line, event.end_mark.column))
         return Scalar(text=text, value=value, start=start, end=end, style=event.style or "")
 
     def _plain(self, text: str, implicit: bool) -> Any:
-        """The value of a text without quotes.
+        """The value of an unquoted scalar.
 
         Raises:
-            OverflowError, ValueError: too large a number; int() refuses some thousands of digits.
+            OverflowError, ValueError: the number is too large; int() refuses thousands of digits.
         """
         if (text, implicit) in self._values:
             return self._values[text, implicit]
@@ -272,17 +272,17 @@ class _Composer:
         return value
 
 
-# ---- from the text of a scalar back to the file --------------------------------------------------
+# ---- from the text of a scalar to its places in the file -----------------------------------------
 
 _WORD = re.compile(r"\S+")
 _BLANKS = re.compile(r"\s*")
 
 
 def source_text(scalar: Scalar, source: Source) -> SourceText:
-    """The text of a scalar as a `SourceText`, without line breaks at its end.
+    """The text of a scalar with its places, without line breaks at its end.
 
-    Exact for `|` blocks and for plain and quoted text without escapes, folded or not; after an
-    escape, to within the escapes' length.
+    The places are exact for `|` blocks, and for other text without escapes. After an escape they
+    are off by at most its length.
     """
     if scalar.written is not None:
         return scalar.written
@@ -291,7 +291,7 @@ def source_text(scalar: Scalar, source: Source) -> SourceText:
         origins, jumps = _literal(text, scalar, source), list[Jump]()
     else:
         origins, jumps = _aligned(text, scalar, source)
-    if source.cells:  # whose lines count from the beginning of a cell
+    if source.cells:  # their lines count from the beginning of a cell
         begins = [Jump(line, 0, source.location(place)) for line, place in enumerate(origins)]
         jumps = sorted((*begins, *jumps), key=lambda jump: (jump.line, jump.column))
     return SourceText(
@@ -304,7 +304,7 @@ def source_text(scalar: Scalar, source: Source) -> SourceText:
 
 
 def _literal(text: str, scalar: Scalar, source: Source) -> list[LineColumn]:
-    """Line i of a `|` block is the i-th line below its mark, less one indentation for all."""
+    """The places of a `|` block: its i-th line is i lines below its mark, and indented alike."""
     first = scalar.start[0] + 1
     texts = text.split("\n")
     numbers = [min(first + i, len(source.lines) - 1) for i in range(len(texts))]
@@ -314,18 +314,18 @@ def _literal(text: str, scalar: Scalar, source: Source) -> list[LineColumn]:
 
 
 def _aligned(text: str, scalar: Scalar, source: Source) -> tuple[list[LineColumn], list[Jump]]:
-    """Finds the words of the text one after the other in the file."""
+    """The places of a folded or quoted text: its words are searched for one after another."""
     inside = (scalar.start[0], scalar.start[1] + (scalar.style in ("'", '"')))
     at = (scalar.start[0] + 1, 0) if scalar.style == ">" else inside
     origins: list[LineColumn] = []
     jumps: list[Jump] = []
-    found = True
+    visible = True
     for number, line in enumerate(text.split("\n")):
         place = origin = None
         for match in _WORD.finditer(line):
             word, column = match.group(), match.start()
-            after = _find(word, at, scalar.end, source) if found else None
-            found = after is not None
+            after = _find(word, at, scalar.end, source) if visible else None
+            visible = after is not None
             if after is None:
                 break
             at = (after[0], after[1] + len(word))
@@ -340,16 +340,16 @@ def _aligned(text: str, scalar: Scalar, source: Source) -> tuple[list[LineColumn
 
 def _after_blanks(line: str, column: int) -> int:
     blanks = _BLANKS.match(line, column)
-    return len(line) if blanks is None else blanks.end()  # None: the column is beyond the line
+    return len(line) if blanks is None else blanks.end()  # None if the column is beyond the line
 
 
 def _find(word: str, at: LineColumn, end: LineColumn, source: Source) -> LineColumn | None:
-    """The place of a word, from `at` on and before `end`; None where an escape hides it."""
+    """The place of a word between `at` and `end`; None if an escape hides it."""
     number, column = at
     while number <= end[0] and number < len(source.lines):
         line = source.lines[number]
         rest = _after_blanks(line, column)
-        if line.startswith("\\", rest):  # at a line's end it joins it to the next
+        if line.startswith("\\", rest):  # at the end of a line, it joins the next line
             rest = _after_blanks(line, rest + 1)
         if rest < len(line):
             place = line.find(word, column)

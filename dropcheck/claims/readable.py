@@ -1,8 +1,8 @@
-"""The claims of a file with errors that can be read all the same, so that they are checked too.
+"""The claims of a file with errors that can still be read, so that they are checked too.
 
-What is wrong elsewhere in the file, or in a key that the language has no use for, such as `title`,
-says nothing of a claim's texts. A claim with an error in a key that the language reads is left out:
-what would be said of it might follow from that error alone.
+An error elsewhere in the file, or in a key that the language does not read, such as `title`, does
+not affect a claim's texts. A claim with an error in a key that the language reads is left out: its
+other errors might all follow from that one.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from dropcheck.claims.source import LineColumn
 from dropcheck.claims.values import WORDS
 from dropcheck.errors import Problem, nearest
 
-# What the language has no use for, and what it reads.
+# Keys that the language does not read, and keys that it reads.
 _BESIDE = ("title", "says", "note", "truth", "tags", "document", "section", "sources", "expect",
            "resolution", "within", "tolerance", "tails")  # fmt: skip
 _READ = ("claim", "claims", "model", "parameters", "cases", "requires")
 
 _Values = Mapping[str, Any]
-_Kept = tuple[_Values, Entry]
+_Kept = tuple[_Values, Entry]  # what is readable of a claim, as values and as nodes
 _Keep = Callable[[_Values, Entry, Sequence[LineColumn]], _Kept | None]
 
 
 def readable(values: _Values, top: Tree, problems: Iterable[Problem]) -> tuple[_Values, Tree]:
-    """The claims that are not concerned by what is wrong with their file: as values, and as nodes.
+    """The claims that the errors of their file do not affect, as values and as nodes.
 
     Args:
-        values: what the keys of the file hold, as they were read.
-        top: the mapping that the file is.
-        problems: everything that is wrong with it.
+        values: the values of the file's keys.
+        top: the root mapping of the file.
+        problems: all errors of the file.
     """
     places = [
         one.location.position
@@ -43,7 +43,7 @@ def readable(values: _Values, top: Tree, problems: Iterable[Problem]) -> tuple[_
         if one.location is not None and one.location.line is not None
     ]
     concerned = {key for key in _by_key(top, places) if not _is_read(top, key)}
-    # names of slots, or of what may be meant for slots: what a claim says by them is not known
+    # names of slots, or of a misspelled 'slots': the meaning of claims that use them is not known
     unsure = {
         name
         for key in concerned - {*values} | concerned & {"slots"}
@@ -54,18 +54,18 @@ def readable(values: _Values, top: Tree, problems: Iterable[Problem]) -> tuple[_
         kept = _claim(value, entry, wrong)
         return None if kept is None or unsure & {*_words(kept[0])} else kept
 
-    found = _unconcerned(values.get("claims"), top.entries.get("claims"), places, sure)
-    if found is None:
+    readable_claims = _unconcerned(values.get("claims"), top.entries.get("claims"), places, sure)
+    if readable_claims is None:
         return {"claims": {}}, replace(top, entries={})
-    entries = {"claims": found[1]}
+    entries = {"claims": readable_claims[1]}
     if "slots" not in values or "slots" in concerned:
-        return {"claims": found[0]}, replace(top, entries=entries)
+        return {"claims": readable_claims[0]}, replace(top, entries=entries)
     entries["slots"] = top.entries["slots"]
-    return {"claims": found[0], "slots": values["slots"]}, replace(top, entries=entries)
+    return {"claims": readable_claims[0], "slots": values["slots"]}, replace(top, entries=entries)
 
 
 def _words(values: _Values) -> Iterator[str]:
-    """The words in a claim's texts."""
+    """The words in the texts of a claim."""
     for value in values.values():
         for one in value if isinstance(value, tuple) else (value,):
             if isinstance(one, SourceText):
@@ -77,34 +77,34 @@ def _words(values: _Values) -> Iterator[str]:
 def _unconcerned(
     values: _Values | None, entry: Entry | None, wrong: Sequence[LineColumn], keep: _Keep
 ) -> _Kept | None:
-    """A mapping of names with what `keep` keeps of each; None where that is nothing."""
+    """A mapping with the readable part of each of its values; None if nothing is readable."""
     if values is None or entry is None or not isinstance(entry.node, Tree):
         return None
     entries = entry.node.entries
-    # what stands below a name that is given twice is read once, and concerns nothing else
+    # errors below the second of two equal names do not affect other entries
     places = [(one.key_start, name) for name, one in entries.items()]
     elsewhere = [*(at for _, at in entry.node.repeated), *entry.node.ends]
     below = _below([*places, *((at, "") for at in elsewhere)], wrong)
-    found = {
+    kept_entries = {
         name: kept
         for name, value in values.items()
         if value is not None
         and (kept := keep(value, entries[name], below.get(name, ()))) is not None
     }
-    if not found:
+    if not kept_entries:
         return None
-    tree = replace(entry.node, entries={name: one for name, (_, one) in found.items()})
-    return {name: value for name, (value, _) in found.items()}, replace(entry, node=tree)
+    tree = replace(entry.node, entries={name: one for name, (_, one) in kept_entries.items()})
+    return {name: value for name, (value, _) in kept_entries.items()}, replace(entry, node=tree)
 
 
 def _claim(values: _Values, entry: Entry, wrong: Sequence[LineColumn]) -> _Kept | None:
-    """A claim, with those of its statements that are not concerned."""
+    """The readable part of a claim: without its affected statements."""
     if not isinstance(entry.node, Tree):
         return None
     below = _by_key(entry.node, wrong)
     inside = below.pop("claims", [])
     own = _without(values, entry.node, below)
-    if own is None or ("claim" in own) is ("claims" in own):  # neither, or both
+    if own is None or ("claim" in own) is ("claims" in own):  # it needs exactly one
         return None
     own = {"title": "", **own}
     if "claims" not in own:
@@ -117,14 +117,14 @@ def _claim(values: _Values, entry: Entry, wrong: Sequence[LineColumn]) -> _Kept 
 
 
 def _statement(values: _Values, entry: Entry, wrong: Sequence[LineColumn]) -> _Kept | None:
-    if not isinstance(entry.node, Tree):  # its text alone
+    if not isinstance(entry.node, Tree):  # the statement's text, without other keys
         return None if wrong or values["claim"] is None else (values, entry)
     own = _without(values, entry.node, _by_key(entry.node, wrong))
     return None if own is None or "claim" not in own else (own, entry)
 
 
 def _without(values: _Values, tree: Tree, concerned: Iterable[str]) -> dict[str, Any] | None:
-    """Values without those that are wrong; None where the language reads one of these."""
+    """The values without the wrong ones; None if the language reads a wrong one."""
     concerned = {key for key in concerned if not _is_read(tree, key)}
     kept = {key: value for key, value in values.items() if key not in concerned}
     unread = any(key in kept and _is_broken(kept[key]) for key in _READ)
@@ -132,26 +132,26 @@ def _without(values: _Values, tree: Tree, concerned: Iterable[str]) -> dict[str,
 
 
 def _is_broken(value: Any) -> bool:
-    """Whether a value, or one within it, could not be read; it may stand elsewhere."""
+    """Whether a value, or a part of it, could not be read, wherever the error is."""
     if isinstance(value, Mapping):
         return any(one is None or one == () for one in value.values())
     return value is None or (isinstance(value, tuple | list) and any(map(_is_broken, value)))
 
 
 def _is_read(tree: Tree, key: str) -> bool:
-    """Whether a key is a slip whose value is read as that of the key which is meant."""
+    """Whether a misspelled key's value is also stored under the right key."""
     value = tree.entries[key].node
     others = (one for name, one in tree.entries.items() if name != key)
     return any(one.node is value and one.key_start == value.start for one in others)
 
 
 def is_beside(key: str) -> bool:
-    """Whether the language has no use for a key, or for the one that it is a slip of."""
+    """Whether the language does not read a key, or the key of which it is a misspelling."""
     return (key if key in _READ else nearest(key, (*_BESIDE, *_READ))) in _BESIDE
 
 
 def _by_key(tree: Tree, wrong: Sequence[LineColumn]) -> dict[str, list[LineColumn]]:
-    """The places below each key of a mapping, which may be given twice."""
+    """The places of errors below each key of a mapping; a key may be repeated."""
     entries = [(one.key_start, key) for key, one in tree.entries.items()]
     return _below([*entries, *((at, key) for key, at in tree.repeated)], wrong)
 
@@ -159,14 +159,14 @@ def _by_key(tree: Tree, wrong: Sequence[LineColumn]) -> dict[str, list[LineColum
 def _below(
     keys: Iterable[tuple[LineColumn, str]], wrong: Iterable[LineColumn]
 ) -> dict[str, list[LineColumn]]:
-    """The places below each key: below several where these stand at one place, as in a mark."""
+    """The places below each key; keys that share a place, as in a mark, share the errors."""
     names: dict[LineColumn, list[str]] = {}
     for at, name in keys:
         names.setdefault(at, []).append(name)
     starts = sorted(names)
-    found: dict[str, list[LineColumn]] = {}
+    below: dict[str, list[LineColumn]] = {}
     for place in wrong:
         before = bisect_right(starts, place)
         for name in names[starts[before - 1]] if before else ():
-            found.setdefault(name, []).append(place)
-    return found
+            below.setdefault(name, []).append(place)
+    return below

@@ -1,7 +1,7 @@
-"""Claims files in, a registry out; or everything that is wrong with the files, at once.
+"""Reads claims files into a registry, or reports all their errors at once.
 
-Texts in the language (`claim`, `model`, `requires`) are kept as they are written, with the way back
-to the file: the language reads them later.
+Texts in the language (`claim`, `model`, `requires`) are stored with their places in the file; the
+language parses them later.
 """
 
 from __future__ import annotations
@@ -35,21 +35,21 @@ from dropcheck.packs.pack_files import PACK, pack_file
 
 USUAL_NAME = "claims.yaml"
 MISTAKEN_NAME = "claims.yml"
-SHIPPED = "shipped"  # names the claims that ship; a file of that name is `./shipped`
+SHIPPED = "shipped"  # stands for the claims that ship; a file of that name is `./shipped`
 SHIPPED_NAME = "claims.yaml (shipped with dropcheck)"
 
 
 def load_registry(
     files: Sequence[str | Path] = (), read: Callable[[str | Path, str], Registry] | None = None
 ) -> Registry:
-    """The registry that a command works on; `read` reads one file, by default `read_registry`.
+    """The registry for a command; `read` reads one file, by default `read_registry`.
 
-    It holds the files named on the command line, as `read_registries`. Where no file is named, it
-    is `claims.yaml` in the current folder, or else the claims that ship.
+    It holds the files named on the command line, as `read_registries` joins them. Without files, it
+    is that of `claims.yaml` in the current folder, or else of the claims that ship.
 
     Raises:
-        DropcheckError: a file cannot be read or holds errors; two files use one id; or no file is
-            named, and the folder holds one under a name that is not looked for.
+        DropcheckError: a file cannot be read or has errors; two files use the same id; or no file
+            is named and the folder holds a `claims.yml`.
     """
     if files:
         return read_registries(files, read)
@@ -64,15 +64,15 @@ def load_registry(
 def read_registries(
     paths: Sequence[str | Path], read: Callable[[str | Path, str], Registry] | None = None
 ) -> Registry:
-    """Read several claims files into one registry, in the order in which they are named.
+    """Read one or more claims files into one registry, in the given order.
 
-    There is at least one; `shipped` stands for the claims that ship with the package, `pack:NAME`
-    for a pack. Where another file has an id of a pack, the pack's name and a slash stand before all
-    of its ids. Documents and defaults hold for their own file only; a file that is named twice is
-    read once.
+    `shipped` stands for the claims that ship with the package, `pack:NAME` for a pack. If another
+    file has an id of a pack, all ids of the pack get the pack's name and a slash in front.
+    Documents and defaults apply to their own file only. A file that is named twice is read once.
 
     Raises:
-        DropcheckError: files cannot be read or hold errors, or two of them use one id: all of it.
+        DropcheckError: files cannot be read or have errors, or two files use the same id; all the
+            problems are in it.
     """
     registries: list[Registry] = []
     problems: list[Problem] = []
@@ -98,7 +98,7 @@ def read_registries(
 
 
 def _with_names_of_packs(registries: Sequence[Registry]) -> list[Registry]:
-    """The same, with `NAME/id` in place of each id of a pack that shares one with another file."""
+    """The registries, with `NAME/id` for each id of a pack if it shares an id with another file."""
     entries = [{claim.entry for claim in one.claims.values()} for one in registries]
     count = Counter(itertools.chain.from_iterable(entries))
     return [
@@ -118,7 +118,7 @@ _UNIQUE = "ids are unique over all files of a run"
 
 
 def _shared_ids(registries: Sequence[Registry]) -> Iterator[Problem]:
-    """A problem for each entry whose id a file before its own has already used."""
+    """A problem for each id that an earlier file uses too."""
     first: dict[str, tuple[Registry, Location]] = {}
     for registry in registries:
         entries: dict[str, Claim] = {}  # the first claim of each
@@ -129,16 +129,16 @@ def _shared_ids(registries: Sequence[Registry]) -> Iterator[Problem]:
             if owner is not registry:
                 message = f"the id {name!r} is already used in {place.file}, {place.line_in_words}"
                 hint = f"{_UNIQUE}: rename one of the two claims"
-                if registry.pages or owner.pages:  # where most ids are made, and none is written
+                if registry.pages or owner.pages:  # most ids in documents are generated
                     hint = f"{_UNIQUE}: give one of the two a name, as in dropcheck #another: …"
                 yield Problem(message, claim.location, hint)
 
 
 def _joined(registries: Sequence[Registry]) -> Registry:
-    """One registry of several that share no id.
+    """One registry for several that share no id.
 
-    Where two files describe different documents under one key, the later one's key is followed by
-    the name of its file.
+    If two files describe different documents under one key, the later key is followed by the name
+    of its file.
     """
     documents: dict[str, Document] = {}
     claims: dict[str, Claim] = {}
@@ -163,7 +163,7 @@ def _joined(registries: Sequence[Registry]) -> Registry:
 
 
 def _named(path: str | Path) -> tuple[str | Path, str]:
-    """The file that is meant, and what messages call it.
+    """The file, and its name in messages.
 
     Raises:
         DropcheckError: there is no such pack.
@@ -176,7 +176,7 @@ def _named(path: str | Path) -> tuple[str | Path, str]:
 
 
 def _shipped() -> Path:
-    """The file that ships: in an installed package beside its modules, in a checkout above them."""
+    """The claims file that ships: among the modules if installed, above them in a checkout."""
     from importlib.resources import as_file, files
 
     with as_file(files("dropcheck") / USUAL_NAME) as packaged:
@@ -184,10 +184,10 @@ def _shipped() -> Path:
 
 
 def read_registry(path: str | Path, name: str | None = None) -> Registry:
-    """Read a claims file; `name` is what messages call it, its path unless given.
+    """Read a claims file; `name` is its name in messages, by default its path.
 
     Raises:
-        DropcheckError: the file cannot be read, or holds errors: every one of them.
+        DropcheckError: the file cannot be read, or has errors: all of them.
     """
     name = str(path) if name is None else name
     return _read(decode(read_bytes(Path(path), name), name))
@@ -197,7 +197,7 @@ def read_text(text: str | bytes, name: str = "<text>") -> Registry:
     r"""Read claims from the text of a file.
 
     Raises:
-        DropcheckError: the text holds errors: every one of them.
+        DropcheckError: the text has errors: all of them.
 
     >>> registry = read_text("dropcheck: 1\nclaims: {one: {title: One, claim: 1 == 1}}")
     >>> registry.claims["one"].statement.text
@@ -213,11 +213,11 @@ def _read(source: Source) -> Registry:
 
 
 def registry_of(top: Tree, report: Problems) -> Registry:
-    """The registry that a mapping holds, with the keys of a claims file.
+    """The registry of a mapping with the keys of a claims file.
 
     Raises:
-        PartlyReadError: with everything that is wrong with it, what was reported before included.
-        DropcheckError: the same where none of its claims can be read.
+        PartlyReadError: all errors, including those that were reported before.
+        DropcheckError: the same, if none of the claims can be read.
     """
     source = report.source
     if _is_other_format(top, report):
@@ -232,11 +232,11 @@ def registry_of(top: Tree, report: Problems) -> Registry:
 
 
 def _complete_models(values: Mapping[str, Any], top: Tree, report: Problems) -> tuple[Problem, ...]:
-    """Put the lines of shared models in place of their names; notes on those that nothing uses."""
+    """Insert the lines of shared models for their names; return notes on unused models."""
     texts = values.get("models") or {}
     entries = mapping_at(top, "models")
     places = {name: report.source.location(entries[name].key_start) for name in texts}
-    # what is no key of a file may be meant for its models
+    # an unknown key of the file may be a misspelling of 'models'
     unread = {name for name, _ in top.repeated} | {*top.entries} - {*values}
     models = Models(texts, places, all_read=not unread and values.get("models", {}) is not None)
     for claim in (values.get("claims") or {}).values():
@@ -247,10 +247,10 @@ def _complete_models(values: Mapping[str, Any], top: Tree, report: Problems) -> 
 
 
 def _top_level(root: YamlNode | None, report: Problems) -> Tree:
-    """The mapping that a claims file is.
+    """The root mapping of a claims file.
 
     Raises:
-        DropcheckError: the file is empty, or is something else.
+        DropcheckError: the file is empty, or is not a mapping.
     """
     if isinstance(root, Tree):
         return root
@@ -266,7 +266,7 @@ def _top_level(root: YamlNode | None, report: Problems) -> Tree:
 
 
 def _is_other_format(top: Tree, report: Problems) -> bool:
-    """Whether the file is in a format of another number, which is reported: nothing else counts."""
+    """Whether the file has another format number; this is reported, and nothing else is read."""
     node = top.entries["dropcheck"].node if "dropcheck" in top.entries else None
     if not isinstance(node, Scalar) or type(node.value) is not int or node.value == FORMAT:
         return False
@@ -289,12 +289,12 @@ def _registry(
             at = source.location(entry.key_start)
             claims[name] = _claim(name, (defaults, own), at, places)
             continue
-        assert isinstance(entry.node, Tree)  # else it would have been reported
+        assert isinstance(entry.node, Tree)  # or an error would have been reported
         stated = [Stated(f"{name}.{part}", one["claim"]) for part, one in several.items()]
         family = Family(name, own["title"], tuple(stated))
         for one, inner in zip(stated, mapping_at(entry.node, "claims").items(), strict=True):
             at, part = source.location(inner[1].key_start), several[inner[0]]
-            if len(several) > 1:  # each is known by a title of its own
+            if len(several) > 1:  # each gets a title of its own
                 part = {"title": f"{family.title} ({inner[0]})", **part}
             claims[one.id] = _claim(one.id, (defaults, own, part), at, places, family)
     slots = slots_of(values, top, source)
@@ -319,14 +319,14 @@ def _claim(
     parameter_locations: Mapping[str, Location],
     family: Family | None = None,
 ) -> Claim:
-    """A claim with the values of each level, its own last, over those above.
+    """A claim with the values of all levels; later levels override earlier ones.
 
-    The tags of a statement come beside those of its claim, which replace the default ones.
+    The tags of a statement are added to those of its claim, which replace the default tags.
     """
     values: dict[str, Any] = dict(_ABSENT)
     for level in levels:
         values |= level
-        if "resolution" in level:  # of the two ways, the nearer one replaces the other
+        if "resolution" in level:  # it overrides a 'within' of an earlier level
             values["within"] = None
     tags = [tag for level in levels[1:] for tag in level.get("tags", ())]
     given = any("tags" in level for level in levels[1:])
@@ -349,7 +349,7 @@ _ABSENT = {key.name: key.default for key in CLAIM.keys}
 
 
 def _with_fractions(claims: Iterable[Claim]) -> Iterator[str]:
-    """The parameters that have a value somewhere that is no whole number."""
+    """The parameters that have some value that is not a whole number."""
     for claim in claims:
         for values in (claim.parameters, *(claim.cases or ())):
             for name, value in values.items():
@@ -359,7 +359,7 @@ def _with_fractions(claims: Iterable[Claim]) -> Iterator[str]:
 
 
 def _parameter_locations(claim: YamlNode, source: Source) -> dict[str, Location]:
-    """Where each parameter is first named: in the grid, or in the first of the listed cases."""
+    """Where each parameter is first named, in the grid or in the first listed case."""
     places: dict[str, Location] = {}
     keys = claim.entries if isinstance(claim, Tree) else {}
     for key in ("parameters", "cases"):

@@ -1,4 +1,4 @@
-"""The types of a claims file: what the reader yields and everything above reads."""
+"""The types that the claims reader produces, and that all later rooms read."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from dropcheck.records import record
 from dropcheck.results import NUMBER_FORMAT, ParameterValue, Passage, Written
 from dropcheck.results.coverage import Coverage
 
-MOST_CASES = 100_000  # of one claim: a day's run at a second a case
-MOST_STATEMENTS = 1_000  # of one claim: each is looked at beside all others
+MOST_CASES = 100_000  # of one claim: at a second a case, they take a day
+MOST_STATEMENTS = 1_000  # of one claim: each is compared with all others
 
 
 @record
 class Jump:
-    """From (`line`, `column`) of a text on, from 0, its characters stand elsewhere in the file."""
+    """From (`line`, `column`) of a text on, both from 0, the text is elsewhere in the file."""
 
     line: int
     column: int
@@ -30,11 +30,11 @@ class Jump:
 
 @record
 class SourceText:
-    """Text from a claims file that knows where in the file each of its lines is.
+    """Text from a claims file that knows the places of its lines in the file.
 
-    Of line i, `origins[i]` is the (line, column) in the file, from 1, where it begins, and
-    `lines[i]` the whole file line there. `jumps`, in order, are the places where a line goes on
-    elsewhere: it was folded from several, or holds escapes. `models[i]` is its shared model.
+    `origins[i]` is the (line, column) in the file, from 1, where line i begins, and `lines[i]` the
+    whole file line there. `jumps`, in order, are where a line continues elsewhere, since it was
+    folded or holds escapes. `models[i]` is the shared model that line i comes from.
     """
 
     text: str
@@ -45,7 +45,7 @@ class SourceText:
     models: tuple[str | None, ...] = ()
 
     def locate(self, line: int, column: int) -> Location:
-        """The place in the file of a place in the text (both from 0)."""
+        """The place in the file of a place in the text; the arguments count from 0."""
         index = min(max(line, 0), len(self.origins) - 1)
         for jump in reversed(self.jumps):
             if jump.line == index and jump.column <= column:
@@ -55,14 +55,14 @@ class SourceText:
 
     @classmethod
     def placed(cls, text: str, place: Location) -> SourceText:
-        """One line of text that stands at a place."""
+        """One line of text at a place in a file."""
         origin = (place.line or 1, place.column or 1)
         shown = text if place.text is None else place.text
         return cls(text, place.file, (origin,), (shown,), jumps=(Jump(0, 0, place),))
 
     @classmethod
     def plain(cls, text: str, file: str = "<text>") -> SourceText:
-        r"""Text that comes from no file: each line is its own place.
+        r"""Text that is in no file: each line is its own place.
 
         >>> SourceText.plain("a\nb").locate(1, 0).line
         2
@@ -83,32 +83,33 @@ class Document:
 
 @record(eq=False)
 class Sample:
-    """Draws made by the user's own code; their names replace lines of a model.
+    """Draws by the user's own code, in place of lines of a model.
 
-    One call draws all names, which may depend on each other. `shapes` are those of a draw; `truths`
-    the names of truths. `draw(generator, count)` gives each name an array, the axis of draws last.
+    One call draws all names, which may depend on each other. `shapes` are the shapes in one draw.
+    `draw(generator, count)` returns an array for each name, with the axis of draws last.
     """
 
     shapes: Mapping[str, tuple[int, ...]]
-    truths: frozenset[str]
+    truths: frozenset[str]  # the names that are truths
     draw: Callable[[Any, int], Mapping[str, Any]]
-    takes: frozenset[str] = frozenset()  # the parameters that it is given
-    dtype: str | None = None  # the coarsest format of its numbers, where that is not float64
+    takes: frozenset[str] = frozenset()  # the parameters that are passed to it
+    dtype: str | None = None  # the coarsest format of its numbers, if that is not float64
 
 
 COLUMN = "@"
-"""Between the id of a claim and the name of the column in which it is of code."""
-DTYPE = NUMBER_FORMAT  # the parameter that names the number format which code computes in
+"""Separates the id of a claim from the name of the implementation under test."""
+DTYPE = NUMBER_FORMAT  # the parameter that names the number format in which code computes
 SEED, CALL, BATCH = "seed", "call", "batch"
-"""Axes in front of what code is given: seeds that follow each other, calls that do, one call."""
+"""Leading axes of code's arguments: consecutive seeds, consecutive calls, a batch in one call."""
 
 
 @record
 class CodeRequest:
-    """What code is asked for in one step of a program.
+    """What code is asked to give in one step of a program.
 
-    `shapes` are those of one draw of each input, `size` that of a sampler. `seeds` and `calls` are
-    lengths of axes in front; `single`: a draw is a call; `begin`: seed first; `skipped`: unused.
+    `shapes` are the shapes of the inputs in one draw, `size` the shape of a sampler's draw. `seeds`
+    and `calls` are lengths of leading axes. `single`: each draw is a call. `begin`: seed first.
+    `skipped`: modes that are not used.
     """
 
     draws: int
@@ -124,26 +125,26 @@ class CodeRequest:
 
 
 class Code(Protocol):
-    """Code that is bound to a slot."""
+    """Code that is bound to a slot, as the simulation sees it."""
 
     @property
     def has_gradient(self) -> bool:
-        """Whether it can be asked for its gradient; else no claim of one is made of it."""
+        """Whether it can give a gradient; if not, claims about its gradient are left out."""
 
     def drawn(self, generator: Any, asked: CodeRequest, inputs: Sequence[Any]) -> Mapping[str, Any]:
-        """An array for each mode: float64, [*shape of one draw, draws]; the generator seeds it.
+        """An array for each mode, float64, [*shape of one draw, draws]; the generator seeds it.
 
-        Inputs are float64, [*shape, draws], or [*shape, 1]; it rounds them to its own format.
+        Inputs are float64, [*shape, draws] or [*shape, 1]; the code rounds them to its own format.
 
         Raises:
-            DropcheckError: the code raises, or returns what is not asked for.
+            DropcheckError: the code raises an error, or returns something else.
         """
 
     def held(self) -> AbstractContextManager[None]:
-        """Where calls follow each other: what each needs around it is set up once for all."""
+        """A context for consecutive calls, in which the code is set up once for all of them."""
 
     def looked_at(self, asked: CodeRequest, inputs: Sequence[Any]) -> bool:
-        """Whether code had to be called to look at it first, once for each, which seeds it anew.
+        """Whether code was called for a first inspection, which leaves its seed changed.
 
         Raises:
             DropcheckError: no verdict could rest on what it draws.
@@ -152,10 +153,10 @@ class Code(Protocol):
 
 @record
 class Slot:
-    """What a claims file names and code may be bound to, with the mathematics that stands in.
+    """A name in a claims file to which code may be bound, and mathematics to use without code.
 
-    `gives` is an expression of `model` and of what it takes; a sampler has a `law`. `gradient` and
-    `evaluation` are what these give; draws of one call are `independent` of each other or not.
+    `gives` is an expression in names of `model` and of `takes`; a sampler has a `law` instead.
+    `gradient` and `evaluation` define these modes. `independent`: draws of one call are so.
     """
 
     name: str
@@ -168,36 +169,36 @@ class Slot:
     evaluation: SourceText | None
     independent: bool
     location: Location
-    fractions: frozenset[str] = frozenset()  # of what it takes: claims give it fractions of one
+    fractions: frozenset[str] = frozenset()  # arguments to which some claim gives fractions
 
 
 @record(eq=False)
 class Column:
-    """An implementation: its name, and its code by slot."""
+    """An implementation under test: its name, and its code by slot."""
 
     name: str
     code: Mapping[str, Code]
-    again: Callable[[], Column] | None = None  # binds it in another process, where that can be
+    again: Callable[[], Column] | None = None  # binds it again in another process, if possible
 
     def __reduce__(self) -> tuple[Callable[[], Column] | None, tuple[()]]:
-        """How it goes from one process to another."""
+        """Send it to another process as the function that binds it."""
         return self.again, ()
 
     @property
     def suffix(self) -> str:
-        """What the ids of its claims end in."""
+        """The end of the ids of its claims."""
         return f"{COLUMN}{self.name}"
 
 
 @record
 class Tolerance:
-    """How far off `L == R` may be by the claim itself: a share of R, or an absolute number."""
+    """The deviation from `L == R` that a claim allows: a share of R, or an absolute number."""
 
     size: float
     absolute: bool = False
 
     def around(self, value: float) -> float:
-        """How far off a claimed value one may be.
+        """The deviation that is allowed from a claimed value.
 
         >>> Tolerance(0.5).around(-4.0), Tolerance(0.5, absolute=True).around(-4.0)
         (2.0, 0.5)
@@ -207,7 +208,7 @@ class Tolerance:
 
 @record
 class Stated:
-    """One of several statements of an entry, and the id of its claim."""
+    """One of several statements of a claim, and the id under which it is judged."""
 
     id: str
     statement: SourceText
@@ -215,7 +216,7 @@ class Stated:
 
 @record
 class Family:
-    """An entry under `claims` that makes several statements of the same draws, in file order."""
+    """An entry under `claims` with several statements about the same draws, in file order."""
 
     id: str
     title: str
@@ -224,10 +225,10 @@ class Family:
 
 @record
 class Claim:
-    """One statement, read and well-formed as YAML; its texts are not yet parsed.
+    """One statement, read from YAML; its texts are not parsed yet.
 
-    It is an entry under `claims`, or one of several statements of such an entry, its `family`: the
-    claim's id is then that of the entry, a dot and the statement's name.
+    It is an entry under `claims`, or one of several statements of such an entry, its `family`. Then
+    its id is the id of the entry, a dot, and the statement's name.
     """
 
     id: str
@@ -235,7 +236,7 @@ class Claim:
     statement: SourceText
     model: SourceText | None
     parameters: Mapping[str, tuple[ParameterValue, ...]]  # by name, the values of its grid
-    cases: tuple[Mapping[str, ParameterValue], ...] | None  # in place of a crossed grid
+    cases: tuple[Mapping[str, ParameterValue], ...] | None  # listed cases
     requires: tuple[SourceText, ...]
     expect: str  # "verified" or "refuted"
     tolerance: Tolerance | None
@@ -244,43 +245,43 @@ class Claim:
     sources: tuple[Passage, ...]
     says: str | None
     note: str | None
-    truth: str | None  # the id of the claim that says what holds in place of this one
+    truth: str | None  # the id of the claim that is true in place of this one
     tags: tuple[str, ...]
     location: Location  # of the id
-    parameter_locations: Mapping[str, Location]  # where each parameter is named
+    parameter_locations: Mapping[str, Location]
     family: Family | None = None
-    written: Written | None = None  # what a document prints, where it stands in one
+    written: Written | None = None  # the text in the document, if it comes from one
     tails: float | None = None  # how far out a law is claimed: the least chance of a tail
-    # whether a formula says it, in which elements count from 1 and none is left out
+    # whether it is a formula, in which elements count from 1 and all must exist
     formula: bool = False
-    # names drawn by code: no claims file has them, only a test written in Python
+    # names drawn by code: only `verify` in Python sets it, no claims file
     sample: Sample | None = None
     slots: Mapping[str, Slot] = field(default_factory=dict)  # those of its file
-    column: Column | None = None  # the code that is under test; None: the mathematics
-    sharpness_given: bool = False  # whether its file says a resolution, by either key
-    # why code is expected to fail, by the number formats in which it is
+    column: Column | None = None  # the code under test; None: the slots' own mathematics
+    sharpness_given: bool = False  # whether its file gives 'resolution' or 'within'
+    # why code is expected to fail, by number format
     xfail: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def entry(self) -> str:
-        """The id of its entry under `claims`: that of its family, or else its own."""
+        """The id of its entry under `claims`: its family's id, or its own."""
         return self.id if self.family is None else self.family.id
 
     @property
     def of(self) -> str:
-        """Its id where it is of the mathematics."""
+        """The id of the claim without code under test."""
         return self.id if self.column is None else self.id.removesuffix(self.column.suffix)
 
     @property
     def place(self) -> int:
-        """Which of the statements of its family it is, from 0."""
+        """Its position among the statements of its family, from 0."""
         beside = () if self.family is None else self.family.statements
-        return next((at for at, one in enumerate(beside) if one.id == self.id), 0)
+        return next((index for index, one in enumerate(beside) if one.id == self.id), 0)
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
         """Every parameter, in file order, from `parameters` and from `cases`."""
-        listed = self.cases[0] if self.cases else {}  # every case names the same ones
+        listed = self.cases[0] if self.cases else {}  # every case has the same names
         return tuple(dict.fromkeys((*self.parameters, *listed)))
 
     @property
@@ -289,18 +290,18 @@ class Claim:
 
     @property
     def _grid(self) -> Mapping[str, tuple[ParameterValue, ...]]:
-        """The values to be crossed; the number format of code says nothing of the mathematics."""
+        """The values to be crossed; the number format matters only for code under test."""
         if self.column is not None or DTYPE not in self.parameters or not self.slots:
             return self.parameters
         return {name: values for name, values in self.parameters.items() if name != DTYPE}
 
     @property
     def case_count(self) -> int:
-        """How many cases `expand` gives."""
+        """The number of cases that `expand` gives."""
         return math.prod(map(len, self._grid.values())) * len(self._rows)
 
     def expand(self) -> tuple[Case, ...]:
-        """The claim's cases: the crossed grid, or the cases listed (each crossed with the grid)."""
+        """The claim's cases: each listed case, if there are any, crossed with the grid."""
         grid = [
             dict(zip(self._grid, values, strict=True))
             for values in itertools.product(*self._grid.values())
@@ -317,33 +318,33 @@ class Case:
 
     @property
     def dtype(self) -> str | None:
-        """The number format that code computes in; None where no code is under test."""
+        """The number format in which code computes; None if no code is under test."""
         dtype = self.parameters.get(DTYPE)
         return dtype if self.claim.column is not None and isinstance(dtype, str) else None
 
     @property
     def xfail(self) -> str | None:
-        """Why code is expected to fail here, where it is."""
+        """Why code is expected to fail in this case; None if it is not."""
         return self.claim.xfail.get(self.dtype or "")
 
     @property
     def expect(self) -> str:
-        """The verdict that passes: the claim's, or the other one where code is to fail."""
+        """The verdict that passes: the claim's, or the opposite if code is expected to fail."""
         if self.xfail is None:
             return self.claim.expect
         return "verified" if self.claim.expect == "refuted" else "refuted"
 
     @property
     def key(self) -> str:
-        """The same text for the same mathematics, whatever the order or spelling of values.
+        """A text that is the same for the same mathematics, whatever the order of parameters.
 
-        Numbers are written in hexadecimal, so that two values with one key are one float.
+        Numbers are in hexadecimal, so that different floats give different keys.
         """
         return self._key(self.claim.id)
 
     @property
     def stream_key(self) -> str:
-        """The key of its draws, which are those of every statement of one entry."""
+        """The key of its random numbers, which all statements of an entry share."""
         return self._key(self.claim.entry)
 
     def _key(self, name: str) -> str:
@@ -359,7 +360,7 @@ def _spelled(value: ParameterValue) -> str:
 
 @record(eq=False)
 class Page:
-    """A document that holds claims, as it was read, and where its marks begin."""
+    """A document with claims: its source, and where its marks begin."""
 
     title: str
     source: Source
@@ -370,21 +371,21 @@ class Page:
 class Registry:
     """The claims of a file, or of several."""
 
-    name: str  # of the file, or of all files, as shown to the user
+    name: str  # of the file, or of all files, in messages
     documents: Mapping[str, Document]
     claims: Mapping[str, Claim]  # in file order
-    notes: tuple[Problem, ...] = ()  # on what no claim shows, such as a model that none uses
-    pages: tuple[Page, ...] = ()  # of the documents that claims stand in
-    coverage: tuple[Coverage, ...] = ()  # of each document, what it prints that is claimed
+    notes: tuple[Problem, ...] = ()  # on the file as a whole, such as an unused model
+    pages: tuple[Page, ...] = ()  # the documents with claims
+    coverage: tuple[Coverage, ...] = ()  # by document, which of its figures are claimed
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The name of each file that has a claim here."""
+        """The names of all files with claims."""
         return tuple(dict.fromkeys(claim.location.file for claim in self.claims.values()))
 
     @property
     def case_count(self) -> int:
-        """How many cases `expand` gives."""
+        """The number of cases that `expand` gives."""
         return sum(claim.case_count for claim in self.claims.values())
 
     def expand(self) -> tuple[Case, ...]:
@@ -393,7 +394,7 @@ class Registry:
 
 
 class PartlyReadError(DropcheckError):
-    """A file with errors; `rest` has the claims that can be read all the same, for the check."""
+    """A file with errors; `rest` has the claims that can still be read, to be checked too."""
 
     def __init__(self, problems: Iterable[Problem], rest: Registry) -> None:
         super().__init__(problems)

@@ -1,7 +1,7 @@
 """Which cases a command works on, and the command that runs one of them again.
 
-A claim is selected where one of the patterns matches its id, and where it has one of the tags; what
-is not given selects all. The order is that of the file, whatever the order of the patterns.
+A claim is selected if a pattern matches its id and if it has one of the tags; without patterns or
+tags, all are selected. The order is that of the file, whatever the order of the patterns.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ def select(
     *,
     reserved: Container[str] = (),
 ) -> tuple[Case, ...]:
-    """The cases of the selected claims, with parameters set as the command line says.
+    """The cases of the selected claims, with the parameter values of the command line.
 
     Args:
-        registry: where from.
+        registry: the claims to select from.
         patterns: ids, globs, or "all"; no pattern means all.
-        tags: a claim must have one of these, if there are any.
-        overrides: parameter → values as written (`"0.1,0.2"`), in place of the claim's own. A
-            selected claim that lacks the parameter runs as it is, as long as another has it.
-        reserved: parameters that only `--set` can set, so that messages name it.
+        tags: if given, a claim must have one of these.
+        overrides: by parameter, the values as text (`"0.1,0.2"`) that replace the claim's own. A
+            selected claim without the parameter keeps its values, if another claim has it.
+        reserved: names of options; a parameter with such a name is set by `--set`.
 
     Raises:
         NothingSelected: no claim matches a glob, a tag, or all of them together.
@@ -62,13 +62,13 @@ def select(
 def select_claims(
     registry: Registry, patterns: Sequence[str] = (), tags: Sequence[str] = ()
 ) -> tuple[Claim, ...]:
-    """The claims that a pattern and a tag select, in file order.
+    """The claims that the patterns and tags select, in file order.
 
     Raises:
         NothingSelected: no claim matches a glob, a tag, or all of them together.
-        DropcheckError: an id that no claim has.
+        DropcheckError: no claim has one of the ids.
     """
-    if not registry.claims:  # only a document can be without any
+    if not registry.claims:  # only a document can have none
         hint = "a mark stands right behind a figure or a formula: 8<!-- dropcheck: == E(y) -->"
         raise NothingSelected(Problem(f"{registry.name} holds no claim", hint=hint))
     ids = [one for one in patterns if one != ALL and not _WILD & set(one)]
@@ -105,12 +105,12 @@ def select_claims(
 
 
 def is_selected(claim: Claim, pattern: str) -> bool:
-    """Whether a pattern selects a claim: by its id, or with all that its entry states."""
+    """Whether a pattern matches a claim's id, or the id of its entry."""
     return pattern == ALL or any(fnmatchcase(name, pattern) for name in _names(claim))
 
 
 def _names(claim: Claim) -> set[str]:
-    """What a claim is called: by itself, with all that its entry states, and in every column."""
+    """The names that select a claim: its id and its entry's, with and without its column."""
     names = {claim.id, claim.entry}
     if claim.column is not None:
         names |= {name.rpartition(COLUMN)[0] for name in names}
@@ -118,10 +118,10 @@ def _names(claim: Claim) -> set[str]:
 
 
 def parse_values(option: str, text: str) -> tuple[ParameterValue, ...]:
-    """The values of an option as written, each once.
+    """The distinct values of an option, from its text.
 
     Raises:
-        DropcheckError: one of them is no value; the message names the option.
+        DropcheckError: one of them is not a value; the message names the option.
 
     >>> parse_values("--dk", "64, 2**7"), parse_values("--p", "0.1..0.3 by 0.1")
     ((64.0, 128.0), (0.1, 0.2, 0.3))
@@ -142,7 +142,7 @@ def parse_values(option: str, text: str) -> tuple[ParameterValue, ...]:
 
 
 def option_of(name: str, reserved: Container[str] = ()) -> str:
-    """The option that sets a parameter on the command line, as messages name it.
+    """The option that sets a parameter on the command line, for messages.
 
     >>> option_of("dk"), option_of("alpha", {"alpha"})
     ('--dk', '--set alpha')
@@ -155,8 +155,8 @@ def repeat_command(
 ) -> str:
     """The command that runs one case again, quoted for a POSIX shell.
 
-    `seed` and `files` are those of the run (no files for the usual one), `reserved` its options: a
-    parameter of such a name is set by `--set`.
+    `seed` and `files` are those of the run (no files: the usual one). A parameter whose name is in
+    `reserved`, an option's, is set by `--set`.
     """
     words = ["dropcheck", "run", case.claim.id]
     words += [word for file in files for word in ("--file", file)]
@@ -165,7 +165,7 @@ def repeat_command(
         if name in reserved:
             words += ["--set", f"{name}={text}"]
         elif text.startswith("-"):
-            words += [f"--{name}={text}"]  # not to be taken for an option itself
+            words += [f"--{name}={text}"]  # or it would be taken for an option
         else:
             words += [f"--{name}", text]
     return shlex.join([*words, "--seed", str(seed)])
@@ -173,7 +173,7 @@ def repeat_command(
 
 def _unknown_id(name: str, registry: Registry) -> Problem:
     message = f"there is no claim {name!r} in {registry.name}"
-    if name.lower().endswith((".yaml", ".yml")):  # no id ends so: a file is meant
+    if name.lower().endswith((".yaml", ".yml")):  # a file, since no id ends so
         hint: str | None = f"did you mean --file {shlex.quote(name)}?"
     else:
         claim, at, column = name.partition("@")
@@ -190,7 +190,7 @@ def _unknown_id(name: str, registry: Registry) -> Problem:
 
 
 def _ids(registry: Registry) -> Iterable[str]:
-    """What may stand on a command line: ids of claims, and of entries that hold several."""
+    """All names that select claims on a command line, globs aside."""
     return dict.fromkeys(
         name for claim in registry.claims.values() for name in sorted(_names(claim))
     )
@@ -224,7 +224,7 @@ def _override_values(
 
 
 def _unknown_parameter(name: str, known: Sequence[str]) -> Problem:
-    # as options, two short names are near enough; single letters are not near to one another
+    # compared as options, short names are similar enough; single letters are not compared
     hint = suggestion(f"--{name}", [f"--{one}" for one in known]) if len(name) > 1 else None
     if hint is None:
         names = "the parameters here are " + ", ".join(known[:20])
@@ -233,7 +233,7 @@ def _unknown_parameter(name: str, known: Sequence[str]) -> Problem:
 
 
 def _cases(claim: Claim, overrides: Mapping[str, tuple[ParameterValue, ...]]) -> tuple[Case, ...]:
-    """The claim's cases, each once, with the values from the command line in place of its own."""
+    """The claim's cases, with the values from the command line in place of its own."""
     own = {name: values for name, values in overrides.items() if name in claim.parameter_names}
     if not own:
         return claim.expand()
@@ -247,7 +247,7 @@ def _cases(claim: Claim, overrides: Mapping[str, tuple[ParameterValue, ...]]) ->
     expanded = dataclasses.replace(claim, parameters=grid, cases=tuple(rows)).expand()
     order = claim.parameter_names
     return tuple(
-        # the column of the mathematics leaves the number format out
+        # without code under test, the number format is left out
         Case(claim, {name: one.parameters[name] for name in order if name in one.parameters})
         for one in expanded
     )
@@ -256,11 +256,11 @@ def _cases(claim: Claim, overrides: Mapping[str, tuple[ParameterValue, ...]]) ->
 def _rows_at(
     rows: Sequence[Mapping[str, ParameterValue]], asked: Mapping[str, tuple[ParameterValue, ...]]
 ) -> tuple[int, Iterable[Mapping[str, ParameterValue]]]:
-    """The listed cases that have the values asked for, and new ones for values that none has.
+    """The listed cases that have the requested values, and new ones for values that none has.
 
-    A case that has them is taken as it is listed: the other values in it belong to these. A value
-    that no such case has is combined with everything that is listed for the other parameters.
-    How many these are comes first: they are made one by one, as there may be very many.
+    A listed case with these values is kept as it is, since its other values belong to them. A new
+    value is combined with everything that is listed for the other parameters. The number of all
+    cases is returned first, since the cases are made one by one and may be very many.
     """
     wanted = {name: frozenset(values) for name, values in asked.items()}
     agreeing = [row for row in rows if all(row[name] in wanted[name] for name in wanted)]

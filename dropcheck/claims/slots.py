@@ -1,11 +1,11 @@
-"""Slots: what a claims file names and never binds to code, with the mathematics that stands in."""
+"""Slots: names in a claims file to which code may be bound, with mathematics to use without."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from dropcheck.claims.grids import PARAMETERS, mapping_at
+from dropcheck.claims.grids import PARAMETERS, items_at, mapping_at
 from dropcheck.claims.keys import Key, KeyTable
 from dropcheck.claims.kinds import Field, KeyKind, expression, items, text, word
 from dropcheck.claims.nodes import Scalar, Tree
@@ -30,7 +30,7 @@ _TAKEN = KeyKind("a name", {"type": "string", **PARAMETERS.schema}, _read_taken)
 
 
 def _check(tree: Tree, report: Problems) -> None:
-    """Report what a slot is made of twice, or lacks."""
+    """Report keys that exclude each other, missing keys, and repeated names."""
     entries = tree.entries
     if "law" in entries:
         for key in ("gives", "gradient", "evaluation"):
@@ -41,15 +41,10 @@ def _check(tree: Tree, report: Problems) -> None:
     elif "gives" not in entries:
         message = "a slot says what it gives"
         report.add(tree.start, message, "write 'gives: y', or 'law: normal(0, 1)' of a sampler")
-    taken = [one.text for one in _items(tree, "takes") if isinstance(one, Scalar)]
+    taken = [one.text for one in items_at(tree, "takes") if isinstance(one, Scalar)]
     for name in dict.fromkeys(taken):
         if taken.count(name) > 1:
             report.add(entries["takes"].key_start, f"{name!r} is taken twice", "name each once")
-
-
-def _items(tree: Tree, key: str) -> Any:
-    entry = tree.entries.get(key)
-    return () if entry is None else getattr(entry.node, "items", ())
 
 
 LEVEL = KeyTable(
@@ -82,15 +77,15 @@ LEVEL = KeyTable(
 
 
 def slots_of(values: Mapping[str, Any], top: Tree, source: Source) -> dict[str, Slot]:
-    """The slots of a file, from its values as they were read."""
+    """The slots of a file, from the values of its keys."""
     entries = mapping_at(top, "slots")
-    found: dict[str, Slot] = {}
+    slots: dict[str, Slot] = {}
     for name, one in (values.get("slots") or {}).items():
         own = dict.fromkeys(key.name for key in LEVEL.keys) | one
-        found[name] = Slot(
+        slots[name] = Slot(
             name=name,
             independent=own.pop("elements") == ELEMENTS,
             location=source.location(entries[name].key_start),
             **own,
         )
-    return found
+    return slots

@@ -1,7 +1,7 @@
-"""A claims file as text: read, decoded, checked for what YAML may contain; places in it.
+"""A claims file as text: reading, decoding, a check for forbidden characters, and places in it.
 
-Positions within the package are (line, column) from 0, in characters, as YAML's marks are;
-a `Location` for the user counts from 1.
+Within the package, positions are (line, column) from 0, in characters, like YAML's marks. A
+`Location`, which the user sees, counts from 1.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from dropcheck.records import record
 
 LineColumn = tuple[int, int]
 
-LARGEST_FILE = 16 * 2**20  # bytes; a thousand claims take a twentieth of it
+LARGEST_FILE = 16 * 2**20  # bytes; a thousand claims take a twentieth of this
 LINE_END = re.compile(r"\r\n|\r|\n")
-# Not printable by YAML 1.2 (§5.1), or line breaks of YAML 1.1 alone, which editors do not show.
+# Not printable by YAML 1.2 (§5.1), or line breaks of YAML 1.1 only, which editors do not show.
 _FORBIDDEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]"
 )
@@ -35,9 +35,9 @@ BYTE_ORDER_MARK = "\ufeff"
 
 @record
 class Source:
-    """The text of a claims file under the name that the user sees.
+    """The text of a claims file, and its name in messages.
 
-    That of a notebook is the text of its cells, one below the other.
+    The text of a notebook is that of its cells, one below the other.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Source:
     cells: tuple[NotebookCell, ...] = ()
 
     def location(self, position: LineColumn) -> Location:
-        """Where a position is, with the line that stands there."""
+        """The location of a position, with the text of its line."""
         line, column = position
         text = self.lines[line] if line < len(self.lines) else ""
         if not self.cells:
@@ -56,16 +56,16 @@ class Source:
         return Location(self.name, line - cell.first + 1, column + 1, text, cell=cell)
 
     def line_of(self, position: LineColumn) -> str:
-        """The line of a position in words."""
+        """The line of a position, in words."""
         return self.location(position).line_in_words
 
     def problem(self, position: LineColumn, message: str, hint: str | None = None) -> Problem:
-        """Something that is wrong at a position."""
+        """A problem at a position."""
         return Problem(message, self.location(position), hint)
 
 
 class Problems:
-    """Everything that is wrong with a file, gathered while it is read."""
+    """Collects the problems of a file while it is read."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
@@ -75,21 +75,21 @@ class Problems:
         return bool(self._problems)
 
     def add(self, position: LineColumn, message: str, hint: str | None = None) -> None:
-        """Report something that is wrong at a position.
+        """Report a problem at a position.
 
         Raises:
-            DropcheckError: there are too many problems for the reading to go on.
+            DropcheckError: there are too many problems to go on.
         """
         self._problems.append(self.source.problem(position, message, hint))
         if len(self._problems) >= MOST_PROBLEMS:
             raise self.error()
 
     def extend(self, problems: Iterable[Problem]) -> None:
-        """Report problems that know their place."""
+        """Report problems that have their locations already."""
         self._problems.extend(problems)
 
     def error(self, *last: Problem) -> DropcheckError:
-        """Everything that was reported, and `last`, as an error, in the order of the file."""
+        """An error with all reported problems and `last`, in the order of the file."""
         ordered = list(in_file_order([*self._problems, *last]))
         if len(ordered) >= MOST_PROBLEMS:
             ordered[MOST_PROBLEMS:] = [Problem("there are more problems", hint="fix these first")]
@@ -97,10 +97,10 @@ class Problems:
 
 
 def read_bytes(path: Path, name: str) -> bytes:
-    """The bytes of a file; of one larger than 16 MB, one byte more than that, by which it shows.
+    """The bytes of a file, up to one more than the limit of 16 MB, so that an excess shows.
 
     Raises:
-        DropcheckError: it is missing, a folder, or unreadable.
+        DropcheckError: it is missing, is a folder, or cannot be read.
     """
     at = Location(name)
     try:
@@ -112,7 +112,7 @@ def read_bytes(path: Path, name: str) -> bytes:
             return stream.read(LARGEST_FILE + 1)
     except FileNotFoundError:
         raise DropcheckError(Problem(f"there is no file {name!r}", at, _nearby(path))) from None
-    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+    except (OSError, ValueError) as error:  # ValueError: an impossible file name
         reason = getattr(error, "strerror", None) or str(error)
         message = f"{name!r} cannot be read: {reason[:1].lower()}{reason[1:]}"
         raise DropcheckError(Problem(message, at)) from None
@@ -126,11 +126,10 @@ def _nearby(path: Path) -> str | None:
 
 
 def decode(data: bytes, name: str) -> Source:
-    """The file as text.
+    """Decode a file.
 
     Raises:
-        DropcheckError: it is larger than 16 MB, not UTF-8, or contains a character that no claims
-            file may contain.
+        DropcheckError: it is larger than 16 MB, is not UTF-8, or contains a forbidden character.
     """
     if len(data) > LARGEST_FILE:
         message = f"the file is larger than {LARGEST_FILE // 2**20} MB, the most that is read"
@@ -162,7 +161,7 @@ def _not_utf8(data: bytes, start: int, name: str) -> Problem:
 
 
 def forbidden(text: str) -> tuple[int, str] | None:
-    """Where a text contains what no claims file may contain, and what it is; None if nowhere.
+    """The place and the description of the first forbidden character; None if there is none.
 
     Terminals obey control characters, and editors do not show them.
     """

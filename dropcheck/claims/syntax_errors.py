@@ -1,7 +1,7 @@
-"""What the YAML parser reports, in words that say what to change.
+"""Explains the YAML parser's errors, and says what to change.
 
-libyaml says "mapping values are not allowed in this context" for a title with a colon. Each entry
-knows its errors by what they contain, and looks at the line to tell which of their causes it is.
+For a title with a colon, libyaml says "mapping values are not allowed in this context". Each branch
+recognizes an error by words of its message, and finds the likely cause in the line.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _KEY_AND_TEXT = re.compile(r"\s*(?:- )*([\w-]+): +(.+)")
 
 
 def explain(error: Any, source: Source) -> Problem:
-    """One problem from an error of the YAML parser, at the place to change.
+    """The YAML parser's error as a problem, at the place to change.
 
     `error` is a `yaml.MarkedYAMLError`.
     """
@@ -82,7 +82,7 @@ def explain(error: Any, source: Source) -> Problem:
     if "<document start>" in problem:
         hint = "every key of the file's top level begins in the first column"
         return source.problem(at, "the file's mapping has ended before this", hint)
-    if "maximum nesting depth" in problem:  # libyaml reads on before it tells what it has met
+    if "maximum nesting depth" in problem:  # the place is beyond the excess, since libyaml reads on
         return source.problem(at, *TOO_DEEP)
     return source.problem(at, f"this is not YAML: {problem}")
 

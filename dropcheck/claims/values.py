@@ -1,7 +1,8 @@
 """Names, and numbers and laws as people write them: `512`, `1e6`, `2**20`, `normal(0, 1)`.
 
-The claims file and the command line read them alike, and what is written here reads back as the
-same float64. Arithmetic is on literals only, in float64, so that `9**9**9` overflows at once.
+The claims file and the command line read values in the same way. A value that is printed here reads
+back as the same float64. Only literals are computed with, in float64, so `9**9**9` overflows at
+once.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ ACCEPTED = (
 )
 KINDS_OF_VALUE = "a number, a vector or a law"
 NUMBER_FORMATS = ("float64", "float32", "bfloat16", "float16")
-"""Formats of numbers that a parameter may stand for."""
+"""Number formats that a parameter's value may name."""
 
-# A call or a name with a sign of arithmetic, or the other way round.
+# A name beside an arithmetic operator or before a bracket.
 _COMPUTES = re.compile(r"(?<![\w.])[^\W\d]\w*\s*[(*/+%]|[*/+%]\s*[^\W\d]")
-# No name can be spelled with these but hexadecimal and exponents, so nothing else is ever parsed.
+# Except for hexadecimal numbers and exponents, no word consists of these: nothing else is parsed.
 _ARITHMETIC = re.compile(r"[0-9a-fA-FxXoO_.+\-*/%()\s]*")
 _LAW_BEGINS = re.compile(r"[^\W\d]\w*\s*\(")
-LONGEST_NAME = 200  # characters; a message has to quote it
-_LONGEST_NUMBER = 200  # a written number needs a tenth of it
-MOST_ENTRIES = 1_000  # of a vector: a case is named by all of them
+LONGEST_NAME = 200  # characters, since messages quote it
+_LONGEST_NUMBER = 200  # characters; a number needs a tenth of it
+MOST_ENTRIES = 1_000  # of a vector, since the name of a case lists them all
 _LONGEST_VECTOR = 30 * MOST_ENTRIES  # characters
 _LONGEST_LAW = 2_000  # a `categorical` of a hundred probabilities still fits
 
@@ -52,16 +53,16 @@ _UNARY: dict[type[ast.unaryop], Callable[[float], float]] = {
 
 
 def shortened(text: str, longest: int = LONGEST_SHOWN) -> str:
-    """The text as a message quotes it, cut where it is long."""
+    """The text as messages quote it, cut if it is long."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 WORDS = re.compile(r"[^\W\d]\w*")
-"""What may be names in a text."""
+"""Matches words of a text that may be names."""
 LITERAL = re.compile(
     r"(?<![\w.])(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9_]+)?(?!\w)"
 )
-DEEPEST = 20  # lists and mappings within one another
+DEEPEST = 20  # levels of lists and mappings
 TOO_DEEP = (
     f"lists or mappings are nested more than {DEEPEST} deep",
     "the format itself needs five levels",
@@ -70,7 +71,7 @@ TOO_SMALL = "is too small, and would be 0: numbers are float64, down to 5e-324"
 
 
 def vanishes(text: str) -> bool:
-    """Whether a text has a number that is 0 in float64, and is not written as 0.
+    """Whether a text contains a number that is 0 in float64 although it is not written as 0.
 
     >>> vanishes("1e-400"), vanishes("2 * 1e-400"), vanishes("0.0e-400"), vanishes("5e-324")
     (True, True, False, False)
@@ -83,11 +84,11 @@ def vanishes(text: str) -> bool:
 
 
 class NotANumberError(ValueError):
-    """A text that is not even written like a number."""
+    """A text that does not look like a number."""
 
 
 def name_problem(name: object) -> str | None:
-    """Why something cannot be a name in a model, as a predicate; None where it can be one.
+    """Why something cannot be a name in a model, as a predicate; None if it can.
 
     >>> name_problem("sigma") is None, name_problem("lambda")
     (True, 'is a word of the language')
@@ -105,7 +106,7 @@ def name_problem(name: object) -> str | None:
 
 
 def parse_number(text: str) -> float:
-    """The finite number that a text of literals and arithmetic means.
+    """The finite value of a text with literals and arithmetic.
 
     Raises:
         ValueError: a predicate ("is not a number", "is too large", …) that the caller completes.
@@ -120,14 +121,14 @@ def parse_number(text: str) -> float:
     if not text.strip() or len(text) > _LONGEST_NUMBER or not _ARITHMETIC.fullmatch(text):
         raise NotANumberError("is not a number")
     try:
-        value = float(text)  # what Python's grammar refuses too: `010`
+        value = float(text)  # also takes `010`, which Python's grammar does not
     except ValueError:
         value = _arithmetic(text)
     if vanishes(text):
         raise ValueError(TOO_SMALL)
     if not math.isfinite(value):
         raise ValueError("is too large: numbers are float64, up to 1.8e308")
-    return value + 0.0  # -0.0 is 0.0: one number, one case
+    return value + 0.0  # turns -0.0 into 0.0, so that both are one case
 
 
 def _arithmetic(text: str) -> float:
@@ -160,7 +161,7 @@ def _evaluate(node: ast.expr) -> float:
 
 
 def parse_value(text: str) -> ParameterValue:
-    """A number, a vector, or the text of a law in one spelling.
+    """A number, a vector, a number format, or the text of a law in one spelling.
 
     Raises:
         ValueError: a predicate ("is neither a number nor a law", …) that the caller completes.
@@ -222,7 +223,7 @@ def as_vector(entries: Sequence[float | Vector]) -> Vector:
 
 
 def percentage(text: str) -> float | None:
-    """The number that a percentage means; None for any other text.
+    """The value of a percentage; None for any other text.
 
     >>> percentage("2%"), percentage("0.7 %"), percentage("0.02")
     (0.02, 0.007, None)
@@ -237,7 +238,7 @@ def percentage(text: str) -> float | None:
 
 
 def percentage_hint(text: str) -> str | None:
-    """The hint for a percentage in place of a number; None for any other text.
+    """The hint for a percentage where a number is expected; None for any other text.
 
     >>> percentage_hint("50%")
     'write 0.5'
@@ -264,7 +265,7 @@ def value_hint(text: str, error: ValueError) -> str:
 
 
 def _one_spelling(law: str) -> str:
-    """The law with one kind of spacing, so that two spellings are one case."""
+    """The text of a law with uniform spacing, so that two spellings are one case."""
     if len(law) > _LONGEST_LAW:
         raise ValueError(f"is longer than {_LONGEST_LAW} characters")
     closing = _closing_bracket(law)
@@ -276,7 +277,7 @@ def _one_spelling(law: str) -> str:
 
 
 def _closing_bracket(text: str) -> int | None:
-    """Where the first bracket of the text closes, None where brackets do not match by then."""
+    """Where a text's first bracket is closed; None if brackets do not match up to there."""
     expected: list[str] = []
     for place, character in enumerate(text):
         if character in "([":
@@ -290,7 +291,7 @@ def _closing_bracket(text: str) -> int | None:
 
 
 def split_values(text: str) -> tuple[str, ...]:
-    """The texts between the commas that are outside all brackets.
+    """The parts of a text between commas that are outside of brackets.
 
     >>> split_values("0.1, normal(0, 1)")
     ('0.1', 'normal(0, 1)')
@@ -305,7 +306,7 @@ def split_values(text: str) -> tuple[str, ...]:
 
 
 def format_value(value: ParameterValue) -> str:
-    """The shortest usual writing of a value that reads back as the same float64.
+    """The shortest usual text of a value that reads back as the same float64.
 
     >>> [format_value(v) for v in (512.0, 0.1, 1e6, 1048576.0, 1e-9, -0.5, "normal(0, 1)")]
     ['512', '0.1', '1e6', '1048576', '1e-9', '-0.5', 'normal(0, 1)']
@@ -319,7 +320,7 @@ def format_value(value: ParameterValue) -> str:
     if not math.isfinite(value):
         return repr(value)
     usual = str(int(value)) if value == int(value) and abs(value) < 1e16 else repr(value)
-    for digits in range(17):  # the fewest digits that still read back as the same number
+    for digits in range(17):  # the fewest digits that read back as the same number
         mantissa, _, exponent = f"{value:.{digits}e}".partition("e")
         if float(f"{mantissa}e{exponent}") == value:
             break
@@ -329,7 +330,7 @@ def format_value(value: ParameterValue) -> str:
 
 
 def format_parameters(parameters: Mapping[str, ParameterValue], separator: str = ", ") -> str:
-    """Parameters with their values, as messages and reports write them.
+    """Parameters and values for messages and reports.
 
     >>> format_parameters({"dk": 512.0, "p": 0.1})
     'dk=512, p=0.1'
@@ -338,7 +339,7 @@ def format_parameters(parameters: Mapping[str, ParameterValue], separator: str =
 
 
 def short_parameters(parameters: Mapping[str, ParameterValue]) -> str:
-    """Parameters with their values, as tables write them: of a long vector a few entries.
+    """Parameters and values for tables: only some entries of a long vector.
 
     >>> short_parameters({"w": tuple(map(float, range(60))), "p": 0.1})
     'w=[0, 1, 2, 3, … 59, 60 entries], p=0.1'
@@ -355,7 +356,7 @@ def _short(value: ParameterValue) -> str:
 
 
 def parameter_text(parameters: Mapping[str, ParameterValue]) -> str:
-    """Parameters with their values, as sentences write them.
+    """Parameters and values for sentences.
 
     >>> parameter_text({"dk": 512.0, "p": 0.1})
     'dk = 512, p = 0.1'
@@ -366,7 +367,7 @@ def parameter_text(parameters: Mapping[str, ParameterValue]) -> str:
 
 
 def case_name(claim: str, parameters: Mapping[str, ParameterValue]) -> str:
-    """A case as test runners write one.
+    """The name of a case in the style of test runners.
 
     >>> case_name("qk-variance", {"dk": 512.0, "p": 0.1}), case_name("clt", {})
     ('qk-variance[dk=512,p=0.1]', 'clt')

@@ -1,1 +1,1 @@
-"""Documents: claims where they are written, beside the figures and formulas that they speak of."""
+"""Claims in documents, beside the figures and formulas that they are about."""

@@ -1,4 +1,4 @@
-"""One file as a registry, whether it is a claims file or a document: its ending says which."""
+"""Reads a file into a registry, a claims file or a document, depending on its suffix."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def is_document(path: str | Path) -> bool:
 
 
 def read_any(path: str | Path, name: str | None = None) -> Registry:
-    """Read a document or a claims file; `name` is what messages call it, its path unless given.
+    """Read a document or a claims file; `name` is its name in messages, by default its path.
 
     Raises:
-        DropcheckError: it cannot be read, or holds errors: every one of them.
+        DropcheckError: it cannot be read, or has errors: all of them.
     """
     if not is_document(path):
         return read_registry(path, name)

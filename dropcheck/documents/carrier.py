@@ -1,4 +1,4 @@
-"""What every carrier of claims gives: its marks and blocks in order, each with its place."""
+"""What every format of documents yields: its marks and blocks in order, with their places."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ NOTEBOOK = (".ipynb",)
 LATEX = (".tex",)
 HTML = (".html", ".htm")
 ENDINGS = (*MARKDOWN, *NOTEBOOK, *LATEX, *HTML)
-"""The endings of documents, in lower case."""
+"""The suffixes of documents, in lower case."""
 WORD = "dropcheck"
-LONGEST_BEFORE = 1_000  # characters before a mark that are looked at
+LONGEST_BEFORE = 1_000  # characters before a mark that are read
 _HEAD = re.compile(r"\s*(?P<word>/?[\w-]+)(?:[ \t]+#(?P<id>[\w.-]+))?[ \t]*(?P<colon>:)?")
 _BEHIND_SIGNS = re.compile(
     rf"\s*[^\w\s<>#][^\w<>#]{{0,8}}/?{WORD}[ \t]*(?:#[\w.-]+[ \t]*)?:", re.IGNORECASE
 )
 MARK = re.compile(rf"<!--\s*/?{WORD}\b")
-"""How a mark begins where comments are those of HTML."""
-_LIKE = 0.78  # of one letter more, less or other: the word is meant
+"""Matches the beginning of a mark, in formats with HTML comments."""
+_LIKE = 0.78  # the similarity to WORD of a word with one letter added, dropped or changed
 
 
 @record
 class Piece:
-    """Text of a document with the place of each of its characters."""
+    """Text of a document, with the place of each of its characters."""
 
     text: str
-    places: Sequence[LineColumn]  # one more than there are characters
+    places: Sequence[LineColumn]  # one more than the characters: the last is the end
 
     def part(self, start: int, end: int) -> Piece:
-        """Some of its characters, without white space at the ends."""
+        """The characters from `start` to `end`, without white space around them."""
         while start < end and self.text[start].isspace():
             start += 1
         while end > start and self.text[end - 1].isspace():
@@ -46,42 +46,42 @@ class Piece:
 
     @property
     def start(self) -> LineColumn:
-        """Where it begins."""
+        """The place where it begins."""
         return self.places[0]
 
     @property
     def behind(self) -> LineColumn:
-        """A place behind its end, at which something may be missing."""
+        """The place after its end, where something may be missing."""
         line, column = self.places[-1]
         return line, column + 1
 
 
 @record(kw_only=True)
 class Comment:
-    """A comment of a document, without what opens and closes it."""
+    """A comment in a document, without its delimiters."""
 
     text: Piece
     start: LineColumn
-    end: LineColumn  # of what follows it
-    before: Piece = Piece("", ((0, 0),))  # the text of its paragraph up to it
+    end: LineColumn  # of the comment with its delimiters
+    before: Piece = Piece("", ((0, 0),))  # the text before it in its paragraph
     section: str = ""
     sentence: str = ""
-    own_line: bool = False  # it begins its line
-    formula: Piece | None = None  # which ends right before it, where the carrier knows
-    unread: str = ""  # why what stands before it is neither a figure nor a formula
-    after: str = ""  # some of what follows it and the comments right behind it
+    own_line: bool = False  # whether it begins its line
+    formula: Piece | None = None  # the formula that ends right before it, if the format knows
+    unread: str = ""  # why the text before it is neither a figure nor a formula
+    after: str = ""  # some of the text after it and after the comments that follow at once
 
 
 @record(kw_only=True)
 class Mark(Comment):
-    """A comment that is a mark, with what it says."""
+    """A comment that is a mark, in parts."""
 
     id: str | None
     body: Piece
-    pair: Piece | None  # what stands up to its closing mark, where it has one
+    pair: Piece | None  # the text up to its closing mark, if it has one
 
     def segments(self) -> Iterator[Piece]:
-        """What stands between semicolons."""
+        """The parts of the mark's body between semicolons."""
         start = 0
         for found in re.finditer(r";|\Z", self.body.text):
             part = self.body.part(start, found.start())
@@ -92,20 +92,20 @@ class Mark(Comment):
 
 @record(kw_only=True)
 class KeyBlock:
-    """A block of keys of a claims file."""
+    """A block with keys of a claims file."""
 
     text: Piece
     start: LineColumn
 
 
 class LinePlaces(Sequence[LineColumn]):
-    """Places of a text of whole lines, or of their ends, with a line end behind each.
+    """The places of a text that consists of ends of lines, each followed by a line break.
 
-    A document of millions of characters has few whose places are asked for.
+    They are computed when asked for: a document may have millions of characters, and few are.
 
     Args:
-        lines: the number of each line, the column from which it is taken, and how many characters.
-        end: the place behind the last one.
+        lines: of each line its number, the column from which it is taken, and its length.
+        end: the place after the last character.
 
     >>> places = LinePlaces([(4, 0, 2), (5, 1, 3)], (6, 0))
     >>> len(places), places[1], places[3], places[-1], places[2:4]
@@ -151,17 +151,17 @@ class LinePlaces(Sequence[LineColumn]):
 
 
 SHOWS_SOMETHING = re.compile(r"[0-9$]|\\[(\[b]")
-"""What a passage has that may hold a figure or a formula."""
+"""Matches a character that a passage with a figure or a formula must contain."""
 HIDDEN = "\N{OBJECT REPLACEMENT CHARACTER}"
-"""Stands in a passage for each character that is no prose."""
+"""Replaces each character of a passage that is not prose."""
 
 
 @record(kw_only=True)
 class Prose:
-    """A passage as its reader sees it: a paragraph, a heading, a row of a table.
+    """A passage as its reader sees it: a paragraph, a heading, or a row of a table.
 
-    What is not read as prose (comments, code, tags, the targets of links) is `HIDDEN`, character
-    by character. Formulas stand as the document writes them, with what opens and closes them.
+    Each character that is not prose (comments, code, tags, targets of links) is replaced by
+    `HIDDEN`. Formulas are kept as the document writes them, with their delimiters.
     """
 
     piece: Piece
@@ -170,24 +170,24 @@ class Prose:
 
 @record(kw_only=True)
 class Marked:
-    """A document as far as claims stand in it, and its text, in which figures are counted."""
+    """A document: its marks and blocks, and its passages, in which figures are counted."""
 
     title: str
     parts: tuple[Mark | KeyBlock, ...]
-    passages: tuple[Prose, ...] = ()  # in order; those with neither digit nor formula may lack
+    passages: tuple[Prose, ...] = ()  # in order; those without a digit or a formula may be missing
 
 
 def parts_of(
     comments: Sequence[Comment | KeyBlock], report: Problems
 ) -> tuple[Mark | KeyBlock, ...]:
-    """The marks and blocks among comments; what only looks like one is reported.
+    """The marks and blocks among comments; a misspelled mark is reported.
 
     Args:
-        comments: in the order of the document; a block may stand among them already.
-        report: takes what is wrong.
+        comments: in the order of the document; there may be blocks among them.
+        report: collects the errors.
     """
     parts: list[Mark | KeyBlock] = []
-    # the last part, where it is a mark that may have a pair
+    # the last part, if it is a mark that may still get a closing mark
     opened: tuple[Comment, re.Match[str]] | None = None
     for comment in comments:
         if isinstance(comment, KeyBlock):
@@ -224,7 +224,7 @@ def parts_of(
 
 
 def _whole_lines(text: Piece, start: int) -> Piece:
-    """What follows the first line of a comment, its indentation kept."""
+    """The lines after the first line of a comment, with their indentation."""
     line = text.text.find("\n", start) + 1
     return Piece(text.text[line:], text.places[line:])
 

@@ -1,4 +1,4 @@
-"""A document as a registry: its blocks and marks by the keys of a claims file."""
+"""Builds the registry of a document: its blocks and marks become keys of a claims file."""
 
 from __future__ import annotations
 
@@ -39,17 +39,17 @@ _SECOND_KEY = re.compile(r"[^\"'{\[|>][^\"'{\[]*,\s*[^\W\d][\w-]*\s*:\s")
 _DEFINED = re.compile(
     r"^[ \t]*([^\W\d]\w*(?:[ \t]*,[ \t]*[^\W\d]\w*)*)[ \t]*(?:~|=(?!=))", re.MULTILINE
 )
-# An id as a claims file gives it to one of several statements, and what stands for its dot there.
+# An id as claims files give it to one of several statements, and a replacement for its dot.
 _DOTTED = re.compile(r"[a-z0-9][a-z0-9-]*\.[a-z0-9][a-z0-9-]*")
 _DOT = "--"
 _PLACEHOLDER = "0 == 0"
 
 
 def document_of(data: bytes, path: Path, name: str) -> Registry:
-    """The claims of a document that has these bytes; `name` is what messages call it.
+    """The claims of a document with these bytes; `name` is its name in messages.
 
     Raises:
-        DropcheckError: it cannot be read, or with everything that is wrong with its marks.
+        DropcheckError: it cannot be read, or its marks have errors: all of them.
     """
     source, ending = decode(data, name), path.suffix.lower()
     report = Problems(cells_of(source) if ending in NOTEBOOK else source)
@@ -70,7 +70,7 @@ def document_of(data: bytes, path: Path, name: str) -> Registry:
 
 
 class _Builder:
-    """Gathers what blocks and marks say, in the form of a claims file."""
+    """Collects what blocks and marks say, in the form of a claims file."""
 
     def __init__(self, report: Problems, document: str) -> None:
         self.report = report
@@ -81,12 +81,12 @@ class _Builder:
         self.parameters: dict[str, Entry] = {}
         self.notation: dict[str, str] = {}
         self.formulas: dict[str, tuple[Piece, dict[str, str]]] = {}
-        self.made: Counter[str] = Counter()  # how often each id was made
+        self.made: Counter[str] = Counter()  # how often each id was generated
         self.marks: set[LineColumn] = set()
-        self.ends: list[LineColumn] = []  # of marks and blocks: what is behind is of no claim
-        self.written: dict[str, Written] = {}  # what each mark speaks of, by its claim's id
-        self.printed: dict[Span, Printed] = {}  # the same, by its place
-        self.dotted: dict[str, str] = {}  # the ids with a dot, by what stands for them
+        self.ends: list[LineColumn] = []  # of marks and blocks; text after these is not a claim's
+        self.written: dict[str, Written] = {}  # the text that each mark is about, by claim
+        self.printed: dict[Span, Printed] = {}  # its kind, by place
+        self.dotted: dict[str, str] = {}  # the ids with a dot, by their replacements
 
     # ---- blocks --------------------------------------------------------------------------------
 
@@ -124,7 +124,7 @@ class _Builder:
                 self.report.add(entry.key_start, "notation stands for an expression")
 
     def _of_document(self, entry: Entry) -> Entry:
-        """A claim of a block, which comes from this document unless it says another."""
+        """A claim of a block, with this document as its source unless it has another."""
         if not isinstance(entry.node, Tree) or {"document", "sources"} & set(entry.node.entries):
             return entry
         entries = {**entry.node.entries, "document": self._entry(self.document, entry.key_start)}
@@ -220,7 +220,7 @@ class _Builder:
     def _misspelt(
         self, entries: dict[str, Entry], parameters: dict[str, Entry], words: set[str]
     ) -> bool:
-        """Whether a key that the claim is read by is misspelt; slips are reported and mended."""
+        """Report misspelled keys and correct them; return whether the language reads one."""
         said = [_shown(one.node) for one in entries.values()] + list(self.notation.values())
         used = words.union(*map(WORDS.findall, said))
         unused = {name: one for name, one in parameters.items() if name not in used}
@@ -235,14 +235,14 @@ class _Builder:
         return not all(map(is_beside, keys))
 
     def _written(self, spoken: Spoken, text: str, mark: Mark) -> SourceText:
-        """The statement with the place of each of its pieces."""
+        """The statement's text, with the places of its pieces."""
         source = self.report.source
         placed = SourceText.placed(text, source.location(spoken.start or mark.start))
         jumps = (Jump(0, column, source.location(place)) for column, place in spoken.places)
         return replace(placed, jumps=(*placed.jumps, *jumps))
 
     def _words_of(self, model: Entry | None) -> tuple[set[str], set[str]]:
-        """Words of a model, with the models whose names are lines of it; and names they define."""
+        """The words of a model, with those of the models it names; and the names it defines."""
         words: set[str] = set()
         defined: set[str] = set()
         seen: set[str] = set()
@@ -260,7 +260,7 @@ class _Builder:
         return words, defined
 
     def _made_id(self, mark: Mark, text: str, entries: Mapping[str, Entry]) -> str:
-        """An id that stays where the sentence is moved: of statement, model and parameters."""
+        """An id made from statement, model and parameters: moving the sentence keeps it."""
         parts = [text, *(f"{key}={_shown(one.node)}" for key, one in sorted(entries.items())
                          if key in ("model", "parameters", "cases"))]  # fmt: skip
         digest = hashlib.blake2b("\n".join(parts).encode(), digest_size=3).hexdigest()
@@ -270,7 +270,7 @@ class _Builder:
         return name if count == 1 else f"{name}--{count}"
 
     def _undotted(self, name: str) -> str:
-        """What stands for an id in a claims file, where a dot belongs to several statements."""
+        """The id, with a replacement for the dot, which claims files use for statements."""
         if not _DOTTED.fullmatch(name):
             return name
         written = name.replace(".", _DOT)
@@ -280,13 +280,13 @@ class _Builder:
     # ---- both ----------------------------------------------------------------------------------
 
     def _entry(self, text: str, at: LineColumn, written: SourceText | None = None) -> Entry:
-        """A text of our own that stands at a place."""
+        """The entry of a text that we add at a place of the document."""
         written = written or SourceText.placed(text, self.report.source.location(at))
         scalar = Scalar(text=text, value=text, start=at, end=at, style="'", written=written)
         return Entry(at, scalar)
 
     def _composed(self, text: Piece, at: LineColumn) -> YamlNode | None:
-        """A piece of YAML as nodes that stand where it stands; None where there are none."""
+        """The nodes of a piece of YAML, with their places in the document; None if empty."""
         starts = [0]
         for line in text.text.split("\n"):
             starts.append(starts[-1] + len(line) + 1)
@@ -299,10 +299,10 @@ class _Builder:
         return compose_piece(text.text, self.report, place, at)
 
     def registry(self, title: str) -> Registry:
-        """The registry of all that was gathered.
+        """The registry of everything that was collected.
 
         Raises:
-            DropcheckError: with everything that is wrong with it.
+            DropcheckError: all its errors.
         """
         start = (0, 0)
         documents = {self.document: Entry(start, Tree({"title": self._entry(title, start)}, start))}
@@ -320,7 +320,7 @@ class _Builder:
         for name, read in registry.claims.items():
             claim = replace(
                 read,
-                id=self.dotted.get(read.id, read.id),  # as the document gives it
+                id=self.dotted.get(read.id, read.id),  # the id in the document
                 truth=read.truth and self.dotted.get(read.truth, read.truth),
                 written=self.written.get(name),
             )
@@ -340,7 +340,7 @@ class _Builder:
         return registry
 
     def _with_formula(self, name: str, claim: Claim) -> Iterator[Claim]:
-        """The claim with what its formula says as its statement; one more for each link of a chain.
+        """The claim, with its formula as its statement; a chain gives one claim for each link.
 
         Raises:
             DropcheckError: the formula or the model cannot be read.
@@ -364,7 +364,7 @@ class _Builder:
 
 
 def _names_of_cases(entries: Mapping[str, Entry]) -> set[str]:
-    """The parameters that the cases of a mark give."""
+    """The names of the parameters in the cases of a mark."""
     cases = entries["cases"].node if "cases" in entries else None
     listed = cases.items if isinstance(cases, Listing) else ()
     return {name for case in listed if isinstance(case, Tree) for name in case.entries}
@@ -375,7 +375,7 @@ def _slug(text: str) -> str:
 
 
 def _shown(node: YamlNode) -> str:
-    """What a node says, without its places."""
+    """The text of a node, without places."""
     match node:
         case Scalar():
             return node.text

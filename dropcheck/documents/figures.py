@@ -1,7 +1,7 @@
-"""The figure that stands right before a mark: its number, its place, and its digits.
+"""The figure that stands right before a mark: its number, its place and its digits.
 
-Only what can be read in one way is read. `2/3`, `3-4`, `1.0.68`, `v1.2` or `1,23` are refused: who
-means such a figure bounds it by a pair of marks.
+A figure is read only if there is one way to read it. `2/3`, `3-4`, `1.0.68`, `v1.2` and `1,23` are
+refused; a pair of marks can bound the number that is meant.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ PAIR = "mark a number in decimals alone: <!-- dropcheck: … -->0.5<!-- /dropche
 
 _SEPARATOR = "write a thousands separator, as in 12,345, or bound it by a pair of marks"
 
-# What may close between a figure and its mark: emphasis, code and mathematics.
+# Ends of emphasis, code and mathematics, which may stand between a figure and its mark.
 _CLOSERS = re.compile(r"[*_`$]*\Z")
 MINUS = "-\N{MINUS SIGN}"
-# Between groups of three digits. A plain space is none: "in 12 345 draws" may be two numbers.
+# Separators of thousands. A plain space is not one: "in 12 345 draws" may be two numbers.
 GROUP = r"(?:,|\{,\}|_|'|’|\\,|[\N{NARROW NO-BREAK SPACE}\N{NO-BREAK SPACE}\N{THIN SPACE}])"
 _NUMBER = rf"(?:[0-9]{{1,3}}(?:{GROUP}[0-9]{{3}})+|[0-9]+)?(?:\.[0-9]+)?"
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
-# A 10 by itself is raised to what has a minus sign: another raised number may be that of a note.
+# A bare 10 is read as a power only with a minus sign: otherwise the raised number may be a note's.
 _EXPONENT = (
     rf"(?:[eE](?P<e>[{MINUS}+]?[0-9]{{1,3}})"
     r"|(?:(?P<times>\s?(?:×|·|\\times|\\cdot)\s?10)"
@@ -34,16 +34,16 @@ _EXPONENT = (
 )
 _PERCENT = r"(?P<percent>(?:\\,|[ \N{NARROW NO-BREAK SPACE}\N{NO-BREAK SPACE}\N{THIN SPACE}])?\\?%)"
 FIGURE = rf"(?P<number>{_NUMBER}){_EXPONENT}?{_PERCENT}?"
-"""How figures are written, as a regular expression; it fits the empty text too."""
+"""A regular expression for figures; it also matches the empty text."""
 _FIGURE = re.compile(rf"{FIGURE}\Z")
 _LAST = frozenset("0123456789%⁰¹²³⁴⁵⁶⁷⁸⁹")
-# No figure is longer, so that one search looks at so much of a text and no more.
+# No figure is longer, so a search reads only so many characters.
 LONGEST = 80
 
 
 @record
 class FigureError(Exception):
-    """Why no figure can be read before a mark; `column` counts from 0 in the text that was read."""
+    """Why no figure can be read before a mark; `column` counts from 0 in the text."""
 
     column: int
     message: str
@@ -52,13 +52,13 @@ class FigureError(Exception):
 
 @record
 class Figure:
-    """A printed number: `text[start:end]`, sign, exponent and percent sign included.
+    """A printed number: `text[start:end]`, including its sign, exponent and percent sign.
 
-    `unit` is that of the last printed digit, as a number: 0.01 of 41%, 0.001 of 0.900.
+    `unit` is the value of the last printed digit: 0.01 for 41%, 0.001 for 0.900.
     """
 
     value: float
-    digits: Decimal  # the number exactly
+    digits: Decimal  # the exact number
     unit: Decimal
     start: int
     end: int
@@ -66,17 +66,17 @@ class Figure:
 
 
 def read_before(text: str, end: int) -> Figure | None:
-    r"""The figure that ends at `end`, where emphasis, code or mathematics may close behind it.
+    r"""The figure that ends at `end`, or before the ends of emphasis, code or mathematics there.
 
     Args:
         text: a passage of a document.
         end: where the mark begins.
 
     Returns:
-        None where what stands there does not end in a digit or a percent sign.
+        None if the text does not end in a digit or a percent sign.
 
     Raises:
-        FigureError: where what stands there may be read in several ways.
+        FigureError: there may be several ways to read it.
 
     >>> read_before("raises it by **41%**", 20).unit
     Decimal('0.01')
@@ -85,14 +85,13 @@ def read_before(text: str, end: int) -> Figure | None:
     """
     closed = _CLOSERS.search(text, max(0, end - LONGEST), end)
     stop = closed.start() if closed is not None else end
-    if stop and text[stop - 1] == "}":  # $10^{-3}$, and nothing else that ends so
-        found = _longest(text, stop)
-        if found is None:
-            return None
-    elif stop == 0 or text[stop - 1] not in _LAST:
+    last = text[stop - 1] if stop else ""
+    if last not in _LAST and last != "}":
         return None
     found = _longest(text, stop)
     if found is None:
+        if last == "}":  # it is not the end of $10^{-3}$
+            return None
         raise FigureError(stop - 1, "no number stands before this sign", PAIR)
     printed = found["number"]
     start = _beginning(text, found.start(), stop)
@@ -110,7 +109,7 @@ def read_before(text: str, end: int) -> Figure | None:
     if text[start] in MINUS:
         digits = -digits
     places = number.as_tuple().exponent
-    assert isinstance(places, int)  # what matched is finite
+    assert isinstance(places, int)  # the number is finite
     unit = Decimal(1).scaleb(places + shift)
     return Figure(
         value=float(digits),
@@ -123,23 +122,23 @@ def read_before(text: str, end: int) -> Figure | None:
 
 
 def is_power(found: re.Match[str]) -> bool:
-    """Whether what FIGURE fits is a power of ten alone, and its number the 10."""
+    """Whether a match of FIGURE is a bare power of ten, so that its number is the base, 10."""
     raised = found["power"] or found["raised"]
     return raised is not None and found["times"] is None
 
 
-# What a power of ten behind it multiplies.
+# A factor before a power of ten.
 _FACTOR = re.compile(r"(?:[0-9)\]}]|times)\s*\Z")
-# What may stand between a figure and what it might be a part of.
+# Characters between a figure and something that it may be a part of.
 _BETWEEN = re.compile(r"(?:[\s*_`$]|\\[,;:! ])*\Z")
 _TAG = re.compile(r"<(?P<raised>su[bp]\b)?[^<>]*>", re.IGNORECASE)
 _BULLET = re.compile(r"(?:\A|\n)[ \t]*[-+*][ \t]+[*_`$]*\Z")
-# A figure begins behind one of these: what opens, relations and arrows, cells, and signs of money.
+# A figure may begin after one of these: opening brackets, relations, arrows, cells, currency signs.
 _RELATIONS = "=<>≈≤≥≃≅∼≲≳≪≫⩽⩾→⇒⟶⟹↑↓"
 _BEFORE = frozenset(("", *_RELATIONS, *"([{\"'“‘«|&€£¥₹¢"))
-# Where spaces stand between, also behind a word, a number, and what ends a sentence.
+# After white space, it may also follow a word, a number or the end of a sentence.
 _BEFORE_SPACES = _BEFORE | frozenset(")]}.,;:!?”’»%—~#\\•…")
-# Words and signs that a space does not part from their operand.
+# Words and signs that belong to their operand even across a space.
 _OPERATION = re.compile(
     r"(?:!=|[0-9]\s?[:x…]|\b(?:minus|negative|sqrt|log|ln|exp|mod)"
     r"|\\(?:times|cdot|sqrt|ln|exp|pm|mp|neq|ne|div|over|bmod|log(?:_(?:\w|\{\w+\}))?))\Z"
@@ -148,10 +147,10 @@ _SEVERAL_GROUPS = re.compile(r"(?<![\d.,])\d{1,3}\Z")
 
 
 def _beginning(text: str, start: int, stop: int) -> int:
-    """Where a number begins with its sign, if what stands before makes it no part of another thing.
+    """Where a number begins, including its sign.
 
     Raises:
-        FigureError: if it may be a part of one.
+        FigureError: the text before it may make it a part of something else.
     """
     signed = start > 0 and text[start - 1] in MINUS
     first = start - 1 if signed else start
@@ -186,13 +185,13 @@ def _beginning(text: str, start: int, stop: int) -> int:
     raise FigureError(at, f"{last!r} {how} this figure", PAIR)
 
 
-# Glued to a figure: about; and a colon, a comma or a full stop behind what is no number or name,
-# or where emphasis begins.
+# Directly before a figure: "~" for about; a colon, a comma or a full stop, if it does not follow a
+# number or a name, or if emphasis begins after it.
 _OPENS = re.compile(r"(?:(?:\A|[\s(])~[*_`$]*|(?<![\w\\])[,:]|[.,:;][*_`$]+)\Z")
 
 
 def seen(text: str) -> str:
-    """A passage without tags and entities, as far as these matter beside a figure.
+    """A passage without tags and entities, as far as they matter beside a figure.
 
     >>> seen("10<sup>&minus;"), seen("<b>-</b>")
     ('10^−', '-')
@@ -210,7 +209,7 @@ _GOES_ON = re.compile(
 
 
 def goes_on(after: str) -> bool:
-    """Whether a figure goes on behind its mark, as 41 does before a percent sign.
+    """Whether a figure continues after its mark, as 41 does before a percent sign.
 
     >>> goes_on("% more"), goes_on("</b>.5"), goes_on(" % more"), goes_on(", 5% more")
     (True, True, True, False)
@@ -219,7 +218,7 @@ def goes_on(after: str) -> bool:
 
 
 def _longest(text: str, stop: int) -> re.Match[str] | None:
-    """The longest figure that ends there."""
+    """The longest figure that ends at `stop`."""
     for start in range(max(0, stop - LONGEST), stop):
         found = _FIGURE.match(text, start, stop)
         if found is not None and found["number"]:

@@ -1,4 +1,4 @@
-r"""Formulas in running text: `$…$`, `$$…$$`, `\(…\)`, `\[…\]` and the environments of LaTeX."""
+r"""Formulas in text: `$…$`, `$$…$$`, `\(…\)`, `\[…\]` and the environments of LaTeX."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _OPENS = re.compile(
     rf"(?<!\\)(?:\$\$?|\\\(|\\\[)|\\begin\{{(?P<environment>(?:{_ENVIRONMENTS})\*?)\}}"
 )
 _CLOSERS = {"$": "$", "$$": "$$", r"\(": r"\)", r"\[": r"\]"}
-# A relation counts that stands in no brackets, indices, exponents, words or names.
+# A relation counts only outside of brackets, indices, exponents, words and names.
 _TOKEN = re.compile(
     r"(?P<hiding>(?:[_^]|\\(?:text\w*|mbox|label|tag|ref|eqref|begin|end|operatorname|mathrm)\*?)"
     r"\s*\{|\\\{|[(\[])"
@@ -25,13 +25,13 @@ _TOKEN = re.compile(
 
 @record
 class FormulaSpan:
-    """A formula of a text: `text[start:end]` with what opens and closes it."""
+    """A formula in a text: `text[start:end]` includes its delimiters."""
 
     start: int
     end: int
     inner_start: int
     inner_end: int
-    has_relation: bool  # whether it says something, as `a = b` does and `x^2` does not
+    has_relation: bool  # whether it is a statement, like `a = b` and unlike `x^2`
 
 
 def formulas_in(text: str) -> Iterator[FormulaSpan]:
@@ -41,7 +41,7 @@ def formulas_in(text: str) -> Iterator[FormulaSpan]:
     >>> [text[one.start : one.end] for one in formulas_in(text)]
     ['$x_{i=1}$', '\\(a < b\\)']
     """
-    closers: dict[str, int] = {}  # where the next one of each stands, so that none is sought twice
+    closers: dict[str, int] = {}  # the next place of each delimiter, so that no search is repeated
     at = 0
     while (opened := _OPENS.search(text, at)) is not None:
         close = _CLOSERS.get(opened.group()) or f"\\end{{{opened['environment']}}}"
@@ -70,7 +70,7 @@ def formulas_in(text: str) -> Iterator[FormulaSpan]:
 
 
 def _next(text: str, close: str, at: int) -> int:
-    """Where the next closing stands that no backslash takes its meaning from; else the end."""
+    """The place of the next closing delimiter that is not escaped; the end if there is none."""
     while (found := text.find(close, at)) >= 0:
         if close[0] != "$" or text[found - 1] != "\\":
             return found
@@ -79,12 +79,12 @@ def _next(text: str, close: str, at: int) -> int:
 
 
 def has_relation(formula: str) -> bool:
-    r"""Whether a formula has a relation outside brackets, indices and words.
+    r"""Whether a formula has a relation outside of brackets, indices and words.
 
     >>> has_relation(r"\operatorname{Var}(q \cdot k) = d_k"), has_relation(r"\sum_{i=1}^n P(x > i)")
     (True, False)
     """
-    hidden: list[bool] = []  # of each bracket that is open, whether it hides what stands in it
+    hidden: list[bool] = []  # for each open bracket, whether a relation in it does not count
     for found in _TOKEN.finditer(formula):
         match found.lastgroup:
             case "relation" if not any(hidden):

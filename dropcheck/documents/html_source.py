@@ -1,9 +1,9 @@
-"""HTML: its comments outside code, the text that stands before each, and headings and sentences.
+"""HTML documents: comments outside code with the text before each, headings and sentences.
 
-The standard library's parser takes time that grows with the square of what is never closed: a
-minute for 60 kB in Python 3.11. A document is a stranger's, so this one goes through it once, by
-the rules of the HTML standard (https://html.spec.whatwg.org/multipage/parsing.html#tokenization);
-the tests compare the two.
+In the standard library's parser, the time grows with the square of the length of what is never
+closed: in Python 3.11, a minute for 60 kB. Documents may come from strangers, so this reader passes
+over the text once, by the rules of the HTML standard
+(https://html.spec.whatwg.org/multipage/parsing.html#tokenization). The tests compare the two.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NEXT = re.compile(r"<(?=[A-Za-z/!?])|&[#\w]+;?")
 _COMMENT = re.compile(r"<!--(?:-?>|(?P<text>.*?)--!?>)", re.DOTALL)
 _TAG = re.compile(
     r"<(?P<close>/)?(?P<name>[A-Za-z][^\s/>]*+)"
-    # a plain group: with a possessive one a tag was once, in thousands of runs, taken for closed
+    # not a possessive group: with one, a tag was once, in thousands of runs, wrongly closed
     r"(?:[^>\"'=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"']))|[\"'])*>"
 )
 _RAW = ("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes")
@@ -49,11 +49,11 @@ _HEADING = re.compile(r"h[1-6]\Z")
 
 
 def comments_in(text: str, refuse: Callable[[int], None]) -> Iterator[int]:
-    """Where comments of a piece of HTML begin that stand neither in code nor in a tag.
+    """The places where comments begin in a piece of HTML, outside of code and tags.
 
     Args:
         text: the piece.
-        refuse: takes the places of marks in tags, which are not read.
+        refuse: called with the places of marks in tags, which are not read.
     """
     at = within = 0
     while (found := _NEXT.search(text, at)) is not None:
@@ -78,7 +78,7 @@ def comments_in(text: str, refuse: Callable[[int], None]) -> Iterator[int]:
 
 
 def _closing(name: str, text: str, at: int) -> re.Match[str] | None:
-    """The tag that ends an element whose content is no HTML."""
+    """The end tag of an element whose content is not HTML."""
     return re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE).search(text, at)
 
 
@@ -87,7 +87,7 @@ def read_html(source: Source, report: Problems) -> Marked:
 
     Args:
         source: its text.
-        report: takes what is wrong with the marks.
+        report: collects the errors of the marks.
     """
     reader = _HtmlReader(source, report)
     comments = list(reader.comments())
@@ -99,7 +99,7 @@ def read_html(source: Source, report: Problems) -> Marked:
 
 
 def paragraphs_of_html(text: str) -> list[tuple[int, str]]:
-    """What a reader sees of a piece of HTML: its paragraphs, and the levels of headings, or 0.
+    """The visible paragraphs of a piece of HTML, each with its level as a heading, or 0.
 
     >>> paragraphs_of_html("<h2>1 &lt; <b>2</b></h2><script>f(1)</script><p onclick=x>3<!-- 4 -->")
     [(2, '1 < 2'), (0, '3')]
@@ -111,7 +111,7 @@ def paragraphs_of_html(text: str) -> list[tuple[int, str]]:
 
 
 class _HtmlReader:
-    """Goes through a document in order, paragraph by paragraph."""
+    """Reads a document in order, paragraph by paragraph."""
 
     def __init__(self, source: Source, report: Problems) -> None:
         self.source = source
@@ -120,26 +120,26 @@ class _HtmlReader:
         self.starts = [0, *accumulate(len(line) + 1 for line in source.lines)]
         self.title = self.heading = self.section = ""
         self.passages: list[Prose] = []
-        self.paragraphs: list[tuple[int, str]] = []  # as a reader sees them
-        self.within: Counter[str] = Counter()  # the elements that are open and not read
-        self.passed: dict[str, int] = {}  # where marks stand in them, of the last one open
-        self.level = ""  # of the heading that is read
-        self.breaks = False  # the paragraph is over
-        self.closing = False  # it is a heading
+        self.paragraphs: list[tuple[int, str]] = []  # the visible text
+        self.within: Counter[str] = Counter()  # the open elements whose content is not read
+        self.passed: dict[str, int] = {}  # the first mark in each of them
+        self.level = ""  # of the current heading
+        self.breaks = False  # whether the paragraph has ended
+        self.closing = False  # whether it was a heading
         self.text: list[str] = []
         self.places: list[LineColumn] = []
         self.hidden: list[bool] = []
         self.seen: list[str] = []
-        # comments of the paragraph, and how much of it stands before each
+        # the comments of the paragraph, each with the length of the text before it
         self.pending: list[tuple[int, Comment]] = []
 
     def place(self, at: int) -> LineColumn:
-        """Where a character of the document stands."""
+        """The line and column of a character."""
         line = min(bisect_right(self.starts, at) - 1, len(self.source.lines) - 1)
         return line, at - self.starts[line]
 
     def comments(self) -> Iterator[Comment]:
-        """Comments outside code."""
+        """The comments outside of code."""
         at = 0
         while at < len(self.whole):
             found = _NEXT.search(self.whole, at)
@@ -165,7 +165,7 @@ class _HtmlReader:
     # ---- text ----------------------------------------------------------------------------------
 
     def _take(self, start: int, end: int) -> None:
-        """Take text as it stands."""
+        """Add text from the document."""
         while start < end:
             line, column = self.place(start)
             stop = min(end, self.starts[line + 1])
@@ -176,7 +176,7 @@ class _HtmlReader:
             start = stop
 
     def _add(self, text: str, at: int) -> None:
-        """Take text that stands at one place."""
+        """Add text whose characters all have one place."""
         if not self.within["math"]:
             self.text += text
             self.places += [self.place(at)] * len(text)
@@ -190,9 +190,9 @@ class _HtmlReader:
     # ---- comments and tags ---------------------------------------------------------------------
 
     def _comment(self, start: int) -> int:
-        """Take a comment; where to go on."""
+        """Read a comment; return where to continue."""
         found = _COMMENT.match(self.whole, start)
-        if found is None:  # it takes all that follows
+        if found is None:  # it runs to the end of the document
             if MARK.match(self.whole, start):
                 self.report.add(self.place(start), "this mark is never closed", "close it: -->")
             return len(self.whole)
@@ -214,7 +214,7 @@ class _HtmlReader:
         return found.end()
 
     def _tag(self, found: re.Match[str]) -> int:
-        """Take a tag; where to go on."""
+        """Read a tag; return where to continue."""
         name, end = found["name"].lower(), found.end()
         hidden = MARK.search(found.group())
         if hidden is not None and not self._unread():
@@ -248,7 +248,7 @@ class _HtmlReader:
                     self._add(HIDDEN, found.start())
 
     def _raw(self, name: str, found: re.Match[str]) -> int:
-        """Pass over an element whose content is no HTML; where to go on."""
+        """Skip an element whose content is not HTML; return where to continue."""
         closing = _closing(name, self.whole, found.end())
         if closing is None:
             return self._rest(found.start(), f"<{name}>")
@@ -258,7 +258,7 @@ class _HtmlReader:
         return closing.start()
 
     def _other(self, start: int) -> int:
-        """Pass over a declaration, or a tag that is never closed; where to go on."""
+        """Skip a declaration, or a tag that is never closed; return where to continue."""
         if self.whole[start + 1 : start + 3].lstrip("/")[:1].isalpha():
             return self._rest(start, "this tag")
         data = self._unread() and self.whole.startswith("<![CDATA[", start)
@@ -267,7 +267,7 @@ class _HtmlReader:
         return self._rest(start, "this tag") if end < 0 else end + len(closing)
 
     def _rest(self, start: int, what: str) -> int:
-        """Pass over all that is left, which a browser does not show."""
+        """Skip the rest of the document, which a browser does not show."""
         if MARK.search(self.whole, start):
             message = f"{what} is never closed, so that no mark after it is read"
             self.report.add(self.place(start), message, "close it")
@@ -276,7 +276,7 @@ class _HtmlReader:
     # ---- paragraphs ----------------------------------------------------------------------------
 
     def _flushed(self) -> Iterator[Comment]:
-        """The comments of the paragraph, which is over."""
+        """End a paragraph and return its comments."""
         text, places = "".join(self.text), (*self.places, self.place(len(self.whole)))
         if self.closing and text.strip():
             self.section = " ".join(text.split())[:LONGEST_BEFORE]

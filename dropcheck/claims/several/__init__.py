@@ -1,1 +1,1 @@
-"""Texts that stand for several values of a parameter."""
+"""Texts that stand for several values of a parameter: ranges and searches."""

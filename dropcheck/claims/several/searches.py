@@ -1,7 +1,7 @@
-"""Searches: `p: any in 0..1` stands for every number between, and some of them are tried.
+"""Searches: `p: any in 0..1` stands for all numbers between, some of which are tried.
 
-A search is a value of a parameter, as text in one spelling. What is tried in its place, and which
-of two values is simpler, is arithmetic, and stands here.
+A search is stored as the text of a parameter's value, in one spelling. This module has the
+arithmetic of which numbers are tried, and which of two is simpler.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from dropcheck.records import record
 from dropcheck.results import ParameterValue
 
 WRITTEN = "write any in 0..1, or any in 16..1024 by x2"
-DIGITS = 4  # significant ones of a number that is drawn: a message has to quote it
+DIGITS = 4  # significant digits of a number that is tried, so that messages can quote it
 MOST_CORNERS = 16  # four parameters
-# Where in a range a claim is looked at before any search: at most numbers that are round, different
-# mathematics agrees.
+# The share of a range at which a claim is checked before any search. At most round numbers,
+# different formulas may agree.
 _MIDDLE = 0.37
-# One value in three lies within a hundredth to the whole of the range from one end, evenly by its
-# logarithm, and one from the other. Nearer still, probabilities are too small to be seen at a
-# resolution that is relative; the ends themselves are corners.
+# One value in three is between a hundredth and all of the range away from the lower end, uniform in
+# its logarithm, and one in three from the upper end. Still nearer, probabilities are too small to
+# be seen at a relative resolution; the ends themselves are corners.
 _NEAR = 2.0
 
 _SEARCH = re.compile(r"\s*any\s+in\s+(.*)", re.DOTALL)
 _BEGINS = re.compile(r"\s*any\b")
-# Both ends in another form: `any in [0, 1]`, `any from 0 to 1`, `any 0..1`.
-_OTHER_ENDS = (  # compiled where it is used, which is seldom
+# The ends in other notations: `any in [0, 1]`, `any from 0 to 1`, `any 0..1`.
+_OTHER_ENDS = (  # compiled only when it is used, which is seldom
     rf"\s*any(?:\s+(?:in|of|from|between))?\s*[\[(]?\s*(?P<low>{value_ranges.NUMBER})"
     rf"\s*(?:,|\.\.\.?|-|to|and)\s*(?P<high>{value_ranges.NUMBER})\s*[\])]?\s*"
 )
@@ -41,42 +41,42 @@ _OTHER_ENDS = (  # compiled where it is used, which is seldom
 
 @record
 class Search:
-    """Numbers of which any may be tried: those from `low` to `high`, or those of a range.
-
-    `whole` says that they may have to be whole numbers.
-    """
+    """The numbers that may be tried: those from `low` to `high`, or those of a range."""
 
     low: float
     high: float
-    steps: tuple[float, ...] = ()  # the values of a range; none where any number will do
-    in_integers: bool = False  # whether only whole numbers will do
+    steps: tuple[float, ...] = ()  # the values of a range; empty if any number may be tried
+    in_integers: bool = False  # whether only whole numbers may be tried
 
     @property
     def whole(self) -> bool:
-        """Whether only whole numbers may be meant: both ends are whole, and some lie between."""
+        """Whether whole numbers may be meant: both ends are whole, and some lie between."""
         ends = self.low % 1 == 0 and self.high % 1 == 0
         return not self.steps and ends and self.high - self.low >= 2
 
     def in_whole_numbers(self) -> Search:
-        """The same for whole numbers alone, however many there are."""
+        """The same search, of whole numbers only."""
         return Search(self.low, self.high, in_integers=True)
 
     @property
     def count(self) -> int | None:
-        """How many numbers there are; None where they are not counted."""
+        """How many numbers there are; None if they are not countable."""
         if self.in_integers:
             return int(min(self.high - self.low, 2.0**53)) + 1
         return len(self.steps) or None
 
     def near(self, value: float) -> float:
-        """The number to try for a value: the nearest, or one of few digits."""
+        """The number to try near a value: the nearest one, with few digits."""
         if self.steps:
             return min(self.steps, key=lambda step: abs(step - value))
         shown = float(round(value)) if self.in_integers else float(f"{value:.{DIGITS}g}")
         return min(max(shown, self.low), self.high)
 
     def at(self, place: float, way: float) -> float:
-        """A number from two shares, each from 0 to 1.
+        """A number to try, from two shares between 0 and 1.
+
+        `way` chooses among an even distribution and those towards one end; `place` is the share
+        within it.
 
         >>> Search(0.0, 2.0).at(0.5, 0.0), Search(0.0, 2.0).at(0.5, 0.5), Search(0.0, 2.0).at(1, 1)
         (1.0, 0.2, 1.98)
@@ -101,10 +101,10 @@ def is_search(value: ParameterValue) -> bool:
 
 @lru_cache(maxsize=1000)
 def read_search(text: str) -> Search:
-    """A search, as it is written.
+    """Read a search.
 
     Raises:
-        RangeError: a predicate that the caller completes, and what to do.
+        RangeError: a predicate that the caller completes, with a hint.
     """
     try:
         return _search(_range_of(text))
@@ -116,10 +116,10 @@ def read_search(text: str) -> Search:
 
 
 def one_spelling(text: str) -> str:
-    """A search in one spelling.
+    """The text of a search in one spelling.
 
     Raises:
-        RangeError: as `read_search`.
+        RangeError: as in `read_search`.
 
     >>> one_spelling("any  in 0 .. 1"), one_spelling("any in 16..1024 by x 2")
     ('any in 0..1', 'any in 16..1024 by x2')
@@ -168,7 +168,7 @@ SearchPoint = Mapping[str, float]
 
 
 def searched_in(parameters: Mapping[str, ParameterValue]) -> dict[str, Search]:
-    """The parameters that are searched, of those of a case."""
+    """The parameters of a case that are searched."""
     return {
         name: read_search(value)
         for name, value in parameters.items()
@@ -177,7 +177,7 @@ def searched_in(parameters: Mapping[str, ParameterValue]) -> dict[str, Search]:
 
 
 def corners(searches: Searches) -> Iterator[SearchPoint]:
-    """The points at which every parameter is at an end, at most so many.
+    """The points at which every parameter is at an end, at most `MOST_CORNERS`.
 
     >>> [*corners({"p": Search(0.0, 1.0)})]
     [{'p': 0.0}, {'p': 1.0}]
@@ -188,7 +188,7 @@ def corners(searches: Searches) -> Iterator[SearchPoint]:
 
 
 def spread(searches: Searches, most: int) -> Iterator[SearchPoint]:
-    """Points that fill the space evenly, the first at no round numbers.
+    """Points that fill the space evenly; the first ones are not round numbers.
 
     Additive recurrence in d dimensions by powers of the root of x^(d + 1) = x + 1, the golden ratio
     for d = 1 (M. Roberts, The unreasonable effectiveness of quasirandom sequences, 2018).
@@ -208,7 +208,7 @@ def spread(searches: Searches, most: int) -> Iterator[SearchPoint]:
 
 
 def every_point(searches: Searches, most: int) -> tuple[SearchPoint, ...] | None:
-    """All points, the simplest first; None where they are more than `most`, or not counted."""
+    """All points, the simplest first; None if there are more than `most` or uncountably many."""
     total = 1
     for one in searches.values():
         total *= one.count or most + 1
@@ -226,7 +226,7 @@ def every_point(searches: Searches, most: int) -> tuple[SearchPoint, ...] | None
 
 
 def complexity(value: float) -> tuple[int, float, bool]:
-    """How simple a number is: first one of few decimals, then a small one, then no negative one.
+    """A key that sorts simple numbers first: few decimals, then small, then not negative.
 
     >>> sorted([0.25, -1.0, 10.0, 0.5, 1.0, 0.0, 0.1], key=complexity)
     [0.0, 1.0, -1.0, 10.0, 0.1, 0.5, 0.25]
@@ -240,9 +240,9 @@ def _decimals(value: float) -> int:
 
 
 def simpler(search: Search, value: float) -> tuple[float, ...]:
-    """Numbers of a search that are simpler than one of them, the simplest first.
+    """The numbers of a search that are simpler than `value`, the simplest first.
 
-    Round numbers, the ends, and numbers of fewer decimals beside it.
+    The candidates are round numbers, the ends, and neighbours with fewer decimals.
 
     >>> simpler(Search(0.0, 1.0), 0.37)
     (0.0, 1.0, 0.2, 0.3, 0.4)
@@ -256,17 +256,12 @@ def simpler(search: Search, value: float) -> tuple[float, ...]:
             down = Decimal(repr(value)) // unit * unit
             found |= {float(down + step * unit) + 0.0 for step in (-1, 0, 1)}
     within = {one for one in found if search.low <= one <= search.high and search.near(one) == one}
-    return tuple(sorted((one for one in within if _below(one, value)), key=complexity))
-
-
-def _below(one: float, other: float) -> bool:
-    return complexity(one) < complexity(other)
+    below = (one for one in within if complexity(one) < complexity(value))
+    return tuple(sorted(below, key=complexity))
 
 
 def between(near: float, far: float) -> float | None:
-    """A number half-way from a simple one to another, with the decimals of the other.
-
-    None where there is none between.
+    """A number half-way from `near` to `far`, with the decimals of `far`; None if there is none.
 
     >>> between(0.0, 0.8), between(0.0, 0.1), between(3.0, 10.0), between(3.0, 4.0)
     (0.4, None, 6.0, None)
@@ -279,7 +274,7 @@ def between(near: float, far: float) -> float | None:
 
 
 def beside(value: float, far: float) -> float:
-    """The next number on the way to another, with the decimals of the other.
+    """The next number on the way to `far`, with the decimals of `far`.
 
     >>> beside(0.4, 0.8), beside(3.0, -2.0)
     (0.5, 2.0)
@@ -292,14 +287,14 @@ def _unit(value: float) -> Decimal:
     return Decimal(1).scaleb(-_decimals(value))
 
 
-# ---- what one entry for a parameter stands for ---------------------------------------------------
+# ---- the values that one text stands for ---------------------------------------------------------
 
 
 def read_values(text: str) -> tuple[ParameterValue, ...]:
-    """The values that a text stands for: those of a range, or one.
+    """The values that a text stands for: those of a range, or a single one.
 
     Raises:
-        ValueError: a predicate that the caller completes; a `RangeError` says what to do.
+        ValueError: a predicate that the caller completes; a `RangeError` has a hint.
 
     >>> read_values("0.5"), read_values("1..3 by 1"), read_values("any in 0 .. 1")
     ((0.5,), (1.0, 2.0, 3.0), ('any in 0..1',))
@@ -310,10 +305,10 @@ def read_values(text: str) -> tuple[ParameterValue, ...]:
 
 
 def read_value(text: str) -> ParameterValue:
-    """The one value that a text stands for.
+    """The single value that a text stands for.
 
     Raises:
-        ValueError: as `read_values`, and for a range.
+        ValueError: as in `read_values`, and for a range.
     """
     values = read_values(text)
     if len(values) > 1:
@@ -322,7 +317,7 @@ def read_value(text: str) -> ParameterValue:
 
 
 def count_values(text: str) -> int:
-    """How many values a text stands for: those of a range, else 1; 1 where it cannot be read."""
+    """How many values a text stands for; 1 if it cannot be read."""
     try:
         return read_range(text).count if is_range(text) and not is_search(text) else 1
     except RangeError:

@@ -1,6 +1,6 @@
 """Ranges of numbers: `0.1..0.9 by 0.1`, and `16..1024 by x2`, where each is twice the last.
 
-The values are worked out in decimals, so that they are the numbers that one would write.
+The values are computed in decimal arithmetic, so that they are the numbers that one would write.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ _RANGE = re.compile(
     r"(?P<low>.+?)\.\.(?P<high>.+?)(?:\s+by\s+(?P<times>x\s*)?(?P<step>.+))?", re.DOTALL
 )
 _DECIMAL = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
-# The last value is the upper end where it is missed by less than this share of a step: the steps
-# of 0..1 by 1/3 do not add up in decimals.
+# The last value is set to the upper end if it differs by less than this share of a step: the steps
+# of 0..1 by 1/3 do not add up in decimal arithmetic.
 _MISSED = Decimal("1e-9")
 _ARITHMETIC = Context(prec=60)
 NUMBER = r"[+-]?(?:\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})(?:[eE][+-]?\d{1,3})?(?:/\d{1,20})?"
 # A step in other words than `by`: `step 0.1`, `in steps of 0.1`, `..0.1`; or a factor, `times 2`.
-_OTHER_STEP = (  # compiled where it is used, which is seldom
+_OTHER_STEP = (  # compiled only when it is used, which is seldom
     rf"(?P<high>{NUMBER})(?:\.\.|\s*[,;:]|(?:\s+(?:in|with|a|step|steps|of|size|stride|every))+"
     rf"|(?P<times>\s*[x*]|\s+times))(?:\s*=)?\s*(?P<step>{NUMBER})"
 )
@@ -38,9 +38,9 @@ _COLONS = re.compile(rf"\s*{NUMBER}\s*:\s*{NUMBER}(?:\s*:\s*{NUMBER})?\s*")
 
 
 class RangeError(ValueError):
-    """A range that cannot be read: a predicate, and what to do.
+    """A range that cannot be read: a predicate, and a hint.
 
-    `meant` is the range that was likely meant: the hint then says to write it.
+    `meant` is the range that was probably meant; then the hint says to write it.
     """
 
     def __init__(self, says: str, hint: str = WRITTEN, *, meant: str | None = None) -> None:
@@ -60,7 +60,7 @@ class Range:
 
     @property
     def count(self) -> int:
-        """How many values it has, at most one more than a claim may have cases."""
+        """How many values it has, at most one more than the limit of cases of a claim."""
         if self.times:
             steps = (self.high / self.low).ln(_ARITHMETIC) / self.step.ln(_ARITHMETIC)
         else:
@@ -68,7 +68,7 @@ class Range:
         return int(min(steps + _MISSED, Decimal(MOST_CASES))) + 1
 
     def values(self) -> tuple[float, ...]:
-        """Every value, the upper end among them where the steps hit it.
+        """All values, including the upper end if the steps reach it.
 
         >>> read_range("0.1..0.4 by 0.1").values(), read_range("1..30 by x10").values()
         ((0.1, 0.2, 0.3, 0.4), (1.0, 10.0))
@@ -85,9 +85,9 @@ class Range:
 
 
 def is_range(text: str) -> bool:
-    """Whether a text is written as a range, or with colons as elsewhere.
+    """Whether a text is written as a range, with `..` or with colons.
 
-    No number has two points side by side, and no law either.
+    No number and no law contains these.
 
     >>> is_range("1..3 by 1"), is_range("0.5"), is_range("normal(0, 1)")
     (True, False, False)
@@ -96,10 +96,10 @@ def is_range(text: str) -> bool:
 
 
 def read_ends(text: str) -> tuple[Decimal, Decimal]:
-    """Both ends of `0..1`, whatever follows them.
+    """Both ends of `0..1`, with or without a step.
 
     Raises:
-        RangeError: as `read_range`.
+        RangeError: as in `read_range`.
     """
     found = _matched(text)
     low, high = (_decimal(found[end]) for end in ("low", "high"))
@@ -126,10 +126,10 @@ def _matched(text: str) -> re.Match[str]:
 
 
 def read_range(text: str) -> Range:
-    """A range, as it is written.
+    """Read a range.
 
     Raises:
-        RangeError: a predicate that the caller completes, and what to do.
+        RangeError: a predicate that the caller completes, with a hint.
     """
     found = _matched(text)
     if found["step"] is None:
@@ -149,7 +149,7 @@ def read_range(text: str) -> Range:
 
 
 def _decimal(text: str) -> Decimal:
-    """A number in decimals as it is written; of arithmetic, as its result would be."""
+    """The decimal number of a text; of an arithmetic expression, the shortest for its value."""
     try:
         number = parse_number(text)
     except NotANumberError:

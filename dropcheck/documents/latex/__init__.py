@@ -1,1 +1,1 @@
-"""Mathematics as documents write it: a strict subset of LaTeX, read as statements."""
+"""Reads the mathematics of documents: a strict subset of LaTeX, as statements."""

@@ -1,4 +1,4 @@
-"""A place in the tokens of a formula, and what can be read from there."""
+"""A position in the tokens of a formula, and the basic steps of reading them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from dropcheck.language.syntax import Node, Position
 
 
 class Expressions(ABC):
-    """The tokens of a formula, read from left to right; `at` is the number of the next one.
+    """The tokens of a formula, read from left to right; `at` is the index of the next one.
 
-    Expressions are read by the names of a model and their numbers of axes.
+    `axes` has the names of the model with their numbers of axes.
     """
 
     def __init__(self, formula: str, axes: Mapping[str, int], notation: Mapping[str, str]) -> None:
@@ -22,13 +22,13 @@ class Expressions(ABC):
         self.at = 0
         self.axes = axes
         self.here = Position(SourceText.plain(formula or " "), 0, 0)
-        self.bound: dict[str, Node | None] = {}  # letters of sums, with what they go through
-        self.free: str | None = None  # the letter that stands for any element
-        self.counted: set[str] = set()  # the letters that sums count by
+        self.bound: dict[str, Node | None] = {}  # index letters of sums, and their ranges
+        self.free: str | None = None  # the index letter that stands for any element
+        self.counted: set[str] = set()  # the index letters of sums
 
     @property
     def token(self) -> Token:
-        """The next token; at the end one without text."""
+        """The next token; at the end, a token without text."""
         return self.tokens[self.at] if self.at < len(self.tokens) else Token("end", "", self.end)
 
     def done(self) -> bool:
@@ -36,28 +36,28 @@ class Expressions(ABC):
         return self.at >= len(self.tokens)
 
     def is_next(self, *texts: str) -> bool:
-        """Whether the next token is one of these commands or signs."""
+        """Whether the next token is one of these commands or symbols."""
         return self.token.text in texts and self.token.kind in ("command", "symbol")
 
     def taken(self, *texts: str) -> bool:
-        """Whether the next token was one of these, and is passed."""
+        """Pass the next token if it is one of these; return whether it was."""
         if not self.is_next(*texts):
             return False
         self.at += 1
         return True
 
     def expect(self, text: str) -> None:
-        """Pass a command or a sign that must stand here.
+        """Pass a required command or symbol.
 
         Raises:
-            LatexError: if it does not.
+            LatexError: the next token is another one.
         """
         if not self.taken(text):
             found = "the formula ends" if self.done() else f"{self.token.text!r} stands"
             raise self.error(f"{found} where {text!r} is missing")
 
     def in_brackets(self, start: int, end: int) -> bool:
-        """Whether brackets that open at one token close right before another."""
+        """Whether the tokens from `start` to before `end` are enclosed in one pair of brackets."""
         depth = 0
         for at in range(start, end):
             text = self.tokens[at].text
@@ -67,7 +67,7 @@ class Expressions(ABC):
         return False
 
     def group_end(self) -> int:
-        """Where a group in braces ends that the next token is in."""
+        """The index of the brace that closes the group around the next token."""
         depth = 1
         for at in range(self.at, len(self.tokens)):
             depth += {"{": 1, "}": -1}.get(self.tokens[at].text, 0)
@@ -76,31 +76,31 @@ class Expressions(ABC):
         return len(self.tokens)
 
     def peek(self, by: int) -> str:
-        """The text of a token further on, or behind."""
+        """The text of the token that is `by` tokens further on; `by` may be negative."""
         return self.tokens[self.at + by].text if 0 <= self.at + by < len(self.tokens) else ""
 
     def error(self, message: str, hint: str | None = None, column: int | None = None) -> LatexError:
-        """An error at a column, by default that of the next token."""
+        """An error at a column, by default at the next token."""
         return LatexError(self.token.column if column is None else column, message, hint)
 
-    # ---- what a grammar adds -----------------------------------------------------------------
+    # ---- implemented by the grammar ------------------------------------------------------------
 
     @abstractmethod
     def sum(self) -> Node:
-        """Terms with `+` and `-` between."""
+        """Read terms joined by `+` and `-`."""
 
     @abstractmethod
     def product(self) -> Node:
-        """Factors, with signs or side by side."""
+        """Read factors, with operators between them or side by side."""
 
     @abstractmethod
     def atom(self) -> Node:
-        """A number, a name, a call, or what stands in brackets."""
+        """Read a number, a name, a call, or an expression in brackets."""
 
     @abstractmethod
     def argument(self) -> Node:
-        """A group in braces, one letter or one digit."""
+        """Read a group in braces, one letter or one digit."""
 
     @abstractmethod
     def call(self, name: str) -> Node:
-        """A call of a function or an operator, from its bracket on."""
+        """Read the call of a function or an operator, from its bracket on."""

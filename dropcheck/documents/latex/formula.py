@@ -1,9 +1,9 @@
-r"""A formula as statements of the language, or an error with its column: never a guess.
+r"""Reads a formula as statements of the language, or raises an error with a column: no guesses.
 
-What a document writes is decided by the names of its model: `d_k` is a name if the model has it,
-and an element of d otherwise; `qk` is a product if q and k are names and `qk` is none. Elements
-count from 1 here and from 0 in the language. `\cdot` between two vectors is their inner product;
-two vectors side by side are refused.
+The names of the model decide what a formula means: `d_k` is a name if the model has it, and else an
+element of d; `qk` is a product if q and k are names and `qk` is not. Elements count from 1 in
+formulas and from 0 in the language. `\cdot` between two vectors is their inner product; two vectors
+side by side are refused.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ _LAST = re.compile(r"(?:[\s.,;$]|\\[,;: ])+\Z")
 def statements(
     formula: str, axes: Mapping[str, int], notation: Mapping[str, str] | None = None
 ) -> tuple[str, ...]:
-    r"""The statements that a formula makes: one for each relation, or one for a range.
+    r"""The statements of a formula: one for each relation, or one for a range.
 
     Args:
         formula: LaTeX, with or without the dollars around it.
         axes: the names of the model and its parameters, with their numbers of axes.
-        notation: pieces of LaTeX, and the expression that each stands for.
+        notation: pieces of LaTeX with the expressions that they stand for.
 
     Raises:
-        LatexError: at what the subset does not have, or what may be read in several ways.
+        LatexError: it is outside the subset, or there are several ways to read it.
 
     >>> statements(r"\operatorname{Var}(q \cdot k) = d_k", {"q": 1, "k": 1, "d_k": 0})
     ('Var(q @ k) == d_k',)
@@ -50,13 +50,13 @@ def statements(
 def refuse_doubtful_number(
     formula: str, document: str, axes: Mapping[str, int], notation: Mapping[str, str]
 ) -> None:
-    r"""Refuse a π that may be the number or what the document itself calls so, such as π_i.
+    r"""Refuse a π that may be the number, or a quantity that the document calls so, such as π_i.
 
-    Behind a digit, as in 2π, it is the number.
+    After a digit, as in 2π, it is the number.
 
     Raises:
-        LatexError: the document gives π an index, or begins a formula by π =, and the model has no
-            pi.
+        LatexError: the model has no pi, but the document gives π an index or begins a formula by
+            π =.
 
     >>> refuse_doubtful_number(r"\sqrt{2\pi} = 2.5", r"weights $\pi_k$", {}, {})
     >>> refuse_doubtful_number(r"\operatorname{Var}(m) = \pi(1 - \pi)", "", {}, {})

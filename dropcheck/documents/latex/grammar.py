@@ -1,4 +1,4 @@
-"""A formula read by recursive descent: expressions, events, calls and names."""
+"""A recursive-descent parser for formulas: expressions, events, calls and names."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from dropcheck.vocabulary.latex_words import (
 from dropcheck.vocabulary.operators import OPERATORS
 
 DEEPEST = 60
-LONGEST = 100  # factors: each is looked at once more for each to the right of it
+LONGEST = 100  # factors of a product: the time grows with their square
 _CLOSES = {"(": ")", "[": "]", "{": "}", r"\{": r"\}", r"\lbrace": r"\rbrace"}
 _BAR = "|"
 _WORDS = (AND, OR)
@@ -49,19 +49,19 @@ _TIMES = (r"\cdot", r"\times", r"\odot", "*", r"\thinspace", r"\bmod")
 
 
 class Reader(NamedParts):
-    """Reads one formula by recursive descent, loosest signs first."""
+    """Reads one formula by recursive descent; operators of lowest precedence come first."""
 
     def __init__(self, formula: str, axes: Mapping[str, int], notation: Mapping[str, str]) -> None:
         super().__init__(formula, {**dict.fromkeys(LETTERS.values(), 0), **axes}, notation)
         self.depth = 0
-        self.calls = 0  # open calls, in which a bar is a condition
+        self.calls = 0  # open calls of operators, in which a bar begins a condition
         self.bars = 0  # open bars of a magnitude, which the next bar closes
-        self.modulo: int | None = None  # where the last product has a \bmod of its own
+        self.modulo: int | None = None  # the column of a \bmod in the last product
 
     # ---- relations and events ------------------------------------------------------------------
 
     def relation(self) -> str:
-        """The sign of the next relation of a statement."""
+        """Read the relation of a statement."""
         token = self.token
         if token.text in REFUSED:
             raise self.error(*REFUSED[token.text])
@@ -78,7 +78,7 @@ class Reader(NamedParts):
         return sign
 
     def event(self) -> Node:
-        """What stands in the brackets of an operator: an expression, a comparison, several."""
+        """Read an operand of an operator: an expression, or comparisons joined by `or`."""
         left = self.conjunction()
         operands = [left]
         while self._logic(OR):
@@ -86,7 +86,7 @@ class Reader(NamedParts):
         return left if len(operands) == 1 else syntax.Logic(self.here, OR, tuple(operands))
 
     def conjunction(self) -> Node:
-        """Comparisons with `and` between."""
+        """Read comparisons joined by `and`."""
         operands = [self.negation()]
         while self._logic(AND):
             operands.append(self.negation())
@@ -100,7 +100,7 @@ class Reader(NamedParts):
         return False
 
     def negation(self) -> Node:
-        """A comparison, a membership, or the denial of one."""
+        """Read a comparison, a membership, or the negation of one."""
         if LOGIC.get(self.token.text) == NOT:
             self.at += 1
             return syntax.Not(self.here, self.negation())
@@ -116,14 +116,14 @@ class Reader(NamedParts):
         return syntax.Compare(self.here, tuple(signs), tuple(operands))
 
     def options(self) -> tuple[Node, ...]:
-        """The set that something is in."""
+        """Read the set of a membership."""
         for opening in (r"\{", r"\lbrace"):
             if self.taken(opening):
                 return tuple(self.listed(_CLOSES[opening]))
         raise self.error("a set in braces is missing", r"write x \in \{0, 1\}")
 
     def listed(self, closing: str) -> list[Node]:
-        """What stands between commas, up to a closing bracket."""
+        """Read expressions between commas, up to a closing bracket."""
         items = [self.event()]
         while self.taken(","):
             items.append(self.event())
@@ -133,7 +133,7 @@ class Reader(NamedParts):
     # ---- arithmetic ----------------------------------------------------------------------------
 
     def sum(self) -> Node:
-        """Terms with `+` and `-` between."""
+        """Read terms joined by `+` and `-`."""
         self.depth += 1
         if self.depth > DEEPEST:
             raise self.error(f"brackets are nested deeper than {DEEPEST} levels")
@@ -151,7 +151,7 @@ class Reader(NamedParts):
         return node
 
     def product(self) -> Node:
-        """Factors, with signs or side by side."""
+        """Read factors, with operators between them or side by side."""
         node = last = self.signed()
         divided, modulo = "", None
         for _ in range(LONGEST):
@@ -201,19 +201,19 @@ class Reader(NamedParts):
         return opens or named or (token.kind == "command" and self._is_letter())
 
     def _is_letter(self) -> bool:
-        """Whether the next command is a name of the model, or the head of one such as mu_x."""
+        """Whether the next command is a name of the model, or begins one, such as mu_x."""
         name = self.token.text[1:]
         return name in self.axes or (name in GREEK and self.peek(1) == "_")
 
     def signed(self) -> Node:
-        """A factor with its sign."""
+        """Read a factor with its sign."""
         if self.taken("-"):
             return Negative(self.here, self.signed())
         self.taken("+")
         return self.powered()
 
     def powered(self) -> Node:
-        """An atom with what is raised or stands behind it."""
+        """Read an atom with its powers, subscripts and postfix symbols."""
         grouped = self.token.text in _CLOSES
         node = self.atom()
         while True:
@@ -248,7 +248,7 @@ class Reader(NamedParts):
                 return node
 
     def argument(self) -> Node:
-        """What `^` or a fraction is followed by: a group in braces, one letter or one digit."""
+        """Read the argument of `^` or a fraction: a group in braces, one letter or one digit."""
         if self.taken("{"):
             node = self.sum()
             self.expect("}")
@@ -261,7 +261,7 @@ class Reader(NamedParts):
     # ---- atoms ---------------------------------------------------------------------------------
 
     def atom(self) -> Node:
-        """A number, a name, a call, or what stands in brackets."""
+        """Read a number, a name, a call, or an expression in brackets."""
         token = self.token
         text, kind = token.text, token.kind
         if kind == "command" and text in REFUSED:
@@ -311,7 +311,7 @@ class Reader(NamedParts):
         raise names.unread(token, self.axes)
 
     def grouped(self) -> Node:
-        """A fraction, a root, or another command of arguments in braces."""
+        """Read a fraction, a root, or another command with arguments in braces."""
         text = self.token.text
         self.at += 1
         if text.endswith("frac"):
@@ -332,7 +332,7 @@ class Reader(NamedParts):
         return Call(self.here, name, tuple(self.argument() for _ in range(count)))
 
     def enclosed(self) -> Node:
-        r"""A magnitude or a norm, or what is rounded; `|` and `\|` close what they opened."""
+        r"""Read a magnitude, a norm or a rounding; `|` and `\|` open and close."""
         text = self.token.text
         closing, name = ENCLOSING.get(text, (_BAR, ENCLOSING[r"\lvert"][1]))
         self.at += 1
@@ -349,7 +349,7 @@ class Reader(NamedParts):
         return Call(self.here, name, (node,))
 
     def call(self, name: str) -> Node:
-        """A call of a function or an operator, from its bracket on."""
+        """Read the call of a function or an operator, from its bracket on."""
         opening = self.token.text
         if opening not in _CLOSES or opening == "{":
             return Call(self.here, name, (short_forms.bare_argument(self, name),))

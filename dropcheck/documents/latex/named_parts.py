@@ -1,22 +1,22 @@
-"""The names of a formula: of the model, of functions and operators, with what stands below them."""
+"""The names in a formula: of the model, of functions and operators, with their subscripts."""
 
 from __future__ import annotations
 
-from dropcheck.documents.latex import names, short_forms
+from dropcheck.documents.latex import names
 from dropcheck.documents.latex.cursor import Expressions
 from dropcheck.documents.latex.tokens import NOTATION, Token
 from dropcheck.documents.latex.totals import counting, element
-from dropcheck.language.syntax import Name, Node
+from dropcheck.language.syntax import Call, Name, Node
 from dropcheck.vocabulary.functions import FUNCTIONS
-from dropcheck.vocabulary.latex_words import CALLED, LETTERS
+from dropcheck.vocabulary.latex_words import CALLED, IDENTITY_NAME, LETTERS
 from dropcheck.vocabulary.operators import OPERATORS
 
 
 class NamedParts(Expressions):
-    """Reads names, and what they are followed by."""
+    """Reads names, with their subscripts and arguments."""
 
     def named(self) -> Node:
-        """A name, with what stands below it; or letters that are names side by side."""
+        """Read a name with its subscript, or several letters that are names side by side."""
         token = self.token
         self.at += 1
         text = token.text.removeprefix("\\") if token.kind == "command" else token.text
@@ -31,7 +31,7 @@ class NamedParts(Expressions):
         return text in self.axes or (brackets and (text in OPERATORS or text in FUNCTIONS))
 
     def below(self, token: Token, text: str) -> Node:
-        """A name with what stands below it: an element, a longer name, or a matrix I_n."""
+        """Read a name with its subscript: an element, a longer name, or the matrix I_n."""
         if not self.is_next("_"):
             return self._plain(token, text)
         column = self.token.column
@@ -51,7 +51,7 @@ class NamedParts(Expressions):
         if not elements:
             if text == "I":
                 self.at = start
-                return short_forms.identity(self)
+                return Call(self.here, IDENTITY_NAME, (self.argument(),))
             raise names.unknown(token.column, joined[0] if joined else text, self.axes)
         self.at = start
         return element(self, Name(self.here, text), column)

@@ -1,4 +1,4 @@
-"""Letters as names: the one way to cut them, and what stands below a name."""
+"""Cuts letters into names, and reads subscripts of names."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dropcheck.vocabulary.operators import OPERATORS, hint_for
 
 
 def unknown(column: int, name: str, names: Collection[str]) -> LatexError:
-    """The error of a name that is none, with what it may be meant to be."""
+    """The error for an unknown name, with a hint at what may be meant."""
     head, below, _ = name.partition("_")
     if below and (head in OPERATORS or (head in FUNCTIONS and head not in GREEK)):
         every = "all draws" if head in OPERATORS else "all elements"
@@ -38,7 +38,7 @@ def is_event(node: Node | None) -> bool:
 
 
 def indicator(reader: Expressions) -> Node:
-    """The event of an indicator, whose brackets are next: 1 where it holds, and else 0."""
+    """Read the event of an indicator in its brackets; its value is 1 if it holds, and else 0."""
     column = reader.token.column
     node = reader.atom() if reader.is_next("(", "[", "\\{", "\\lbrace") else None
     if node is None or not is_event(node):
@@ -47,7 +47,7 @@ def indicator(reader: Expressions) -> Node:
 
 
 def unread(token: Token, names: Collection[str]) -> LatexError:
-    """The error of a command or a sign that is not read."""
+    """The error for a command or a symbol that is not read."""
     name = token.text.removeprefix("\\")
     if name in GREEK:
         return unknown(token.column, name, names)
@@ -58,10 +58,10 @@ def unread(token: Token, names: Collection[str]) -> LatexError:
 
 
 def cut(token: Token, names: Collection[str], *, subscripted: bool) -> list[str]:
-    """Letters cut into names; the last one may be the head of a name such as d_k.
+    """Letters cut into names; with `subscripted`, the last one may begin a name such as d_k.
 
     Raises:
-        LatexError: where there is no way to cut them, or more than one.
+        LatexError: there is no way to cut them, or more than one.
     """
     text = token.text
 
@@ -76,7 +76,7 @@ def cut(token: Token, names: Collection[str], *, subscripted: bool) -> list[str]
                 found += [(part, *rest) for rest in ways(end)]
         return tuple(found[:2])
 
-    if len(text) > 40:  # each way to cut is a recursion
+    if len(text) > 40:  # the recursion is as deep as the text is long
         raise LatexError(token.column, f"{text[:12]}… is no name of the model")
     found = ways(0)
     if len(found) == 1:
@@ -90,7 +90,7 @@ def cut(token: Token, names: Collection[str], *, subscripted: bool) -> list[str]
 
 
 def words_below(reader: Expressions) -> list[str]:
-    """The words and numbers of a subscript, the reader behind it; none where it is more."""
+    """The words and numbers of a subscript, which is passed; empty if it has anything else."""
     parts: list[str] = []
     braced = reader.taken("{")
     while True:
@@ -108,20 +108,14 @@ def words_below(reader: Expressions) -> list[str]:
             break
         if not braced:
             return parts
-    if not braced or reader.taken("}"):
-        return parts
-    depth = 1
-    while depth and not reader.done():  # more than words: pass over it
-        depth += {"{": 1, "}": -1}.get(reader.token.text, 0)
-        reader.at += 1
-    return []
+    return parts if not braced or reader.taken("}") else []
 
 
 def refuse_superscript(reader: Expressions) -> None:
-    """See that what `^` raises to is a power: the reader stands behind the sign.
+    """Refuse a superscript that may not be a power; the reader is after the `^`.
 
     Raises:
-        LatexError: it stands in brackets, as the number of a sample does, or is raised itself.
+        LatexError: it is in brackets, like the number of a sample, or has a superscript itself.
     """
     if reader.is_next("{"):
         reader.at += 1
@@ -139,10 +133,10 @@ def refuse_superscript(reader: Expressions) -> None:
 
 
 def refuse_more(reader: Expressions) -> None:
-    """See that the next token is an argument by itself, as LaTeX takes it where no braces stand.
+    """Refuse an argument without braces of which LaTeX would take only the beginning.
 
     Raises:
-        LatexError: it is a part of more.
+        LatexError: the next token is only a part of the argument.
     """
     token = reader.token
     if token.kind in ("number", "letters") and len(token.text) > 1:
@@ -155,10 +149,10 @@ def refuse_more(reader: Expressions) -> None:
 
 
 def notated(token: Token) -> Node:
-    """What a piece of notation stands for.
+    """The expression that a piece of notation stands for.
 
     Raises:
-        LatexError: that cannot be read.
+        LatexError: it cannot be read.
     """
     try:
         return parse_expression(SourceText.plain(token.text))

@@ -1,4 +1,4 @@
-r"""What papers write in fewer signs: `\bar{X}`, `\ln n`, `\|x\|_1`, `A^{-1}`, `I_n`."""
+r"""Short notations of papers: `\bar{X}`, `\ln n`, `\|x\|_1`, `A^{-1}`."""
 
 from __future__ import annotations
 
@@ -16,20 +16,19 @@ from dropcheck.vocabulary.latex_words import (
     CALLED,
     ENCLOSING,
     GROUPED,
-    IDENTITY_NAME,
     INVERSE_NAME,
     LETTERS,
     MEAN_NAME,
     RELATIONS,
 )
 
-# What ends an argument without brackets: before a product or a power, it may go on.
+# Tokens that end an argument without brackets. Before others, such as a power, it may go on.
 _CLOSERS = map(itemgetter(0), ENCLOSING.values())
 _ENDS = frozenset((*"+-,)]}|", r"\}", r"\rbrace", r"\mid", *RELATIONS, *CALLED, *_CLOSERS))
 
 
 def accented(reader: Expressions) -> str:
-    r"""The name of a letter below a sign: `\bar{X}` is Xbar or X_bar."""
+    r"""The name of a letter with an accent: `\bar{X}` is Xbar or X_bar."""
     sign = reader.token
     reader.at += 1
     braced = reader.taken("{")
@@ -51,7 +50,7 @@ def accented(reader: Expressions) -> str:
 
 
 def bare_argument(reader: Expressions, name: str) -> Node:
-    r"""The argument of a function without brackets, `\ln n`: one letter, number, root or ratio."""
+    r"""Read an argument without brackets, `\ln n`: one letter, number, root or fraction."""
     token = reader.token
     refused = reader.error(f"the argument of {name} stands in brackets", f"write {name}(…)")
     lone = {*ACCENTS, *GROUPED, *FRACTIONS, *LETTERS, *(f"\\{one}" for one in reader.axes)}
@@ -67,7 +66,7 @@ def bare_argument(reader: Expressions, name: str) -> Node:
 
 
 def norm_of_order(reader: Expressions, name: str, node: Node) -> Node:
-    r"""`\|x\|_1` of a vector and `\|A\|_F` of a matrix, from the sign of the subscript on."""
+    r"""Read `\|x\|_1` of a vector or `\|A\|_F` of a matrix, from the subscript on."""
     reader.at += 1
     braced = reader.taken("{")
     token, axes = reader.token, axes_of(node, reader.axes)
@@ -86,12 +85,12 @@ def norm_of_order(reader: Expressions, name: str, node: Node) -> Node:
 
 
 def refuse_power_of_mean(reader: Expressions, node: Node) -> None:
-    """See that a power behind round brackets, passed by now, is no power within a mean.
+    """Refuse a power after E(x - m), in round brackets, which may be a power within the mean.
 
     Papers write E(x - m)^2 for the mean of the square, and E(x)^2 for the square of the mean.
 
     Raises:
-        LatexError: it may be.
+        LatexError: the power may be within the mean.
     """
     match node:
         case Call(name=name, arguments=(Binary(operator="+" | "-"), *_)) if name == MEAN_NAME:
@@ -101,20 +100,15 @@ def refuse_power_of_mean(reader: Expressions, node: Node) -> None:
 
 
 def matrix_power(reader: Expressions, node: Node) -> Node:
-    """The inverse of a matrix, whose other powers may be of its elements."""
+    """Read the inverse of a matrix; other powers may be powers of its elements."""
     column, power = reader.token.column, reader.argument()
     if power != Negative(reader.here, Number(reader.here, 1)):
         raise reader.error("which power of a matrix is meant is not known", IN_MARK, column)
     return Call(reader.here, INVERSE_NAME, (node,))
 
 
-def identity(reader: Expressions) -> Node:
-    """The identity matrix `I_n`, whose subscript is next."""
-    return Call(reader.here, IDENTITY_NAME, (reader.argument(),))
-
-
 def apart_from_transpose(reader: Expressions) -> None:
-    """Part the T of `W^TW` from what follows, as LaTeX does."""
+    """Split the T of `W^TW` from the letters after it, as LaTeX does."""
     token = reader.token
     if token.kind == "letters" and token.text[0] == "T" and len(token.text) > 1:
         parts = (token.text[0], 0), (token.text[1:], 1)

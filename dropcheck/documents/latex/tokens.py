@@ -1,4 +1,4 @@
-"""A formula cut into tokens: commands, words, numbers, signs; and the errors of reading one."""
+"""Cuts a formula into tokens: commands, words, numbers, symbols; and the type of its errors."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ REFUSED = {
         ("what is left out cannot be read", "write a sum with its range"),
     ),
 }
-"""Commands that say what is no statement, and what to do instead."""
+"""Commands that make no statement, with a message and a hint."""
 _SPACES = frozenset({"\\,", "\\;", "\\!", "\\:", "\\ ", "~"})
 _SIZES = re.compile(r"\\(?:left|right|middle|[bB]igg?[lrm]?)(?![A-Za-z])")
 _UPRIGHT = frozenset(
@@ -62,9 +62,9 @@ class LatexError(Exception):
 
 @record
 class Token:
-    """One token: a "command", a "word" that stands in braces, "letters", a "number", a "symbol".
+    """One token: a "command", a "word" in braces, "letters", a "number", or a "symbol".
 
-    "given" is a piece that the document's notation names; `text` is then what it stands for.
+    The kind "given" is a piece that the document's notation names; its `text` is the meaning.
     """
 
     kind: str
@@ -73,10 +73,10 @@ class Token:
 
 
 def tokens_of(formula: str, notation: Mapping[str, str]) -> list[Token]:
-    r"""The tokens of a formula, without spaces and without sizes of brackets.
+    r"""The tokens of a formula, without spaces and sizes of brackets.
 
     Raises:
-        LatexError: at a character that the subset does not have.
+        LatexError: a character is outside the subset.
 
     >>> [token.text for token in tokens_of(r"\operatorname{Var}\left(x\right) = 1{,}000", {})]
     ['Var', '(', 'x', ')', '=', '1000']
@@ -129,14 +129,14 @@ def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
             message = f"{text}e… may be a power of ten or a product with e"
             raise LatexError(start, message, r"write 2 \cdot 10^{-3}")
         if before in FRACTIONS and kind == "number" and len(text) == 2 and text.isdigit():
-            yield Token(kind, text[0], start)  # LaTeX takes a digit each: \frac12 is a half
+            yield Token(kind, text[0], start)  # LaTeX takes one digit each: \frac12 is a half
             text, start = text[1], start + 1
         before = text.replace("{,}", "")
         yield Token(kind, before, start)
 
 
 def _goes_on(formula: str, at: int, piece: str) -> bool:
-    """Whether a piece that ends in a letter is only the beginning of a word there."""
+    """Whether a piece that begins or ends in a letter is only a part of a longer word."""
     following = formula[at + len(piece) : at + len(piece) + 1]
     before = formula[at - 1 : at] if at else ""
     return (piece[-1].isalpha() and following.isalpha()) or (
