@@ -109,7 +109,6 @@ class CodeRequest:
 
     `shapes` are the shapes of the inputs in one draw, `size` the shape of a sampler's draw. `seeds`
     and `calls` are lengths of leading axes. `single`: each draw is a call. `begin`: seed first.
-    `skipped`: modes that are not used.
     """
 
     draws: int
@@ -121,7 +120,7 @@ class CodeRequest:
     calls: int = 1
     single: bool = False
     begin: bool = True
-    skipped: frozenset[str] = frozenset()
+    skipped: frozenset[str] = frozenset()  # modes that are not used
 
 
 class Code(Protocol):
