@@ -1,7 +1,7 @@
-"""What a law of the language is: all that is known of one distribution, in one entry.
+"""One entry for each law of the language, with everything that the program knows about it.
 
-Arrays have the axis of draws last, of length 1 where nothing is random. A parameter that is a list
-has its own axis just before that of draws, a matrix has two.
+The last axis of an array is the axis of draws; its length is 1 where nothing is random. A parameter
+that is a list has one axis of its own just before the axis of draws, a matrix has two.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ Size = tuple[int, ...]
 """The shape of an array of draws: the shape of one draw, then the number of draws."""
 
 Condition = tuple[str, Callable[..., Any]]
-"""What must hold between the parameters of a law: a sentence, and a function that says where it
-does, of all arguments in order, as arrays that broadcast."""
+"""What must hold between the parameters of a law: a sentence, and a function that takes all
+arguments in order, as arrays that broadcast, and returns where it holds."""
 
-MOST_POINTS = 4096  # values of a discrete law that are gone through one by one
-EXACT_INTEGERS = 2.0**53  # from here on float64 has not every whole number
-LEFT_OUT = 5e-31  # the probability that may be left out on either side: no run meets it
-# A draw has 53 binary digits: so far out, in units of its scale, 12 of them are left for the scale.
+MOST_POINTS = 4096  # the most values of a discrete law that are listed one by one
+EXACT_INTEGERS = 2.0**53  # above it float64 does not have every whole number
+LEFT_OUT = 5e-31  # the probability that may be left out in each tail: no run is that long
+# The largest distance of a draw from 0, in units of its scale: of the 53 binary digits of float64,
+# 12 are then left for the scale.
 FARTHEST_OUT = 2.0**40
 
 
@@ -41,46 +42,50 @@ FARTHEST_OUT = 2.0**40
 class Law(Distribution):
     """One distribution of the language, and how it is drawn.
 
-    The functions given to it take all arguments, in the order of its parameters: as plain numbers,
-    or as arrays that broadcast; lists and matrices always as arrays.
+    Its functions take all arguments in the order of the parameters: as plain numbers, or as arrays
+    that broadcast; lists and matrices always as arrays.
     """
 
     name: str
     summary: str  # a line for the page on the language
     conditions: tuple[Condition, ...] = ()  # between parameters, such as low <= high
-    # a sentence on what else is wrong with arrays of arguments, each in its domain; None if nothing
+    # takes arrays of arguments, each in its domain; returns a sentence on what else is wrong with
+    # them, or None
     check: Callable[..., str | None] | None = None
-    # the powers with which P(|x - end| < ε) falls in ε, at the low and at the high end (infinite
-    # where there is no end), of a law with a positive density everywhere between; None: not known
+    # The powers of ε with which P(|x - end| < ε) falls, at the low and at the high end (infinite
+    # where there is no end). Only for a law with a positive density everywhere between its ends;
+    # None: not known.
     near_ends: Callable[..., tuple[float, float]] | None
-    # the rates with which P(x < -t) and P(x > t) fall as an exponential of t, where there is no end
-    # on that side: infinite where they fall faster than any, 0 where slower; None: not known
+    # The rates with which P(x < -t) and P(x > t) fall as an exponential of t, where there is no end
+    # on that side: infinite where they fall faster than any exponential, 0 where they fall more
+    # slowly; None: not known.
     tails: Callable[..., tuple[float, float]] | None
-    # chances of single outcomes that a sample may miss, None where there are none; an argument that
-    # is not fixed is NaN
+    # The probabilities of single outcomes that a sample may miss, None where there are no such
+    # outcomes. An argument that is not fixed is NaN.
     rare: Callable[..., Any] | None
 
-    # takes a generator and a `Size` before the arguments, in their domains; the generator's state
-    # alone decides the result: an array of any type of number, or of truths
+    # takes a generator and a `Size` before the arguments, which are in their domains; returns an
+    # array of numbers or truths of any type, which depends only on the generator's state
     sampler: Callable[..., Any]
     # the logarithm of the density, or of the probability of a discrete law: takes x before the
-    # arguments, and is asked where x lies between the ends (of vectors: anywhere)
+    # arguments; x lies between the ends (for laws of vectors: anywhere)
     log_density_inside: Callable[..., Any]
-    # whether the law lies alike on both sides of its mean or, where it has none, of its median,
-    # whatever the arguments are
+    # whether the law is symmetric about its mean (or its median, if it has no mean) for all
+    # arguments
     symmetric: bool = False
-    # centre, unit and top, where the log density is top - ((x - centre) / unit)² / 2 at every x;
-    # takes the arguments, fixed ones
+    # takes fixed arguments; returns centre, unit and top, where the log density is
+    # top - ((x - centre) / unit)² / 2 at every x
     parabola: Callable[..., tuple[Any, Any, Any]] | None = None
-    # where the density of a continuous law is greatest, which rises up to there and falls after:
-    # takes the arguments, fixed ones, and is NaN where they make it do otherwise; None: not known
+    # The place where the density of a continuous law is greatest, if it rises up to there and falls
+    # after. Takes fixed arguments, and returns NaN for those with another density; None: not known.
     mode: Callable[..., Any] | None = None
     nanoseconds: float | Callable[[Shape], float]  # for one number, or for a draw of a shape
-    # of vectors: the law of one element, and its arguments from fixed ones, each for all elements
+    # for laws of vectors: the law of one element, and what makes its arguments, each for all
+    # elements, from fixed arguments
     element: tuple[Law, Callable[..., tuple[Any, ...]]] | None = None
 
-    aliases: tuple[str, ...] = ()  # what it is called in papers and in other libraries
-    note: str = ""  # what may surprise those who know it from elsewhere
+    aliases: tuple[str, ...] = ()  # its names in papers and in other libraries
+    note: str = ""  # what may surprise those who know it from another library
 
     @property
     def signature(self) -> str:
@@ -90,7 +95,7 @@ class Law(Distribution):
 
     @property
     def restricted(self) -> bool:
-        """Whether its arguments must fit one another, beyond being in their domains."""
+        """Whether its arguments must fit one another, besides being in their domains."""
         return bool(self.conditions) or self.check is not None
 
     def draw_cost(self, shape: Shape) -> float:
@@ -107,18 +112,19 @@ class Law(Distribution):
         draws: int,
         draws_first: bool = False,
     ) -> Array:
-        """Independent draws of the law; the state of the generator alone decides them.
+        """Independent draws of the law; they depend only on the state of the generator.
 
         The arguments are in order, in their domains (see `argument_problem`), as float64 arrays
         that broadcast against the result without the law's own axes. The result has the shape
         `shape + (draws,)`, the law's own axes included: bool where it gives truths, else float64.
-        With `draws_first`, draws come first in memory where elements are drawn one by one: others.
+        With `draws_first`, elements that are drawn one by one lie in memory with the axis of draws
+        first; the numbers drawn are then different ones.
         """
         one_by_one = self.own_axes is None and not any(one.axes for one in self.parameters)
         if draws_first and shape and one_by_one:
             turned = [_draws_first(one, 1 + len(shape)) for one in arguments]
-            found = self.sample(generator, turned, (draws, *shape[:-1]), shape[-1])
-            return found.transpose(*range(1, found.ndim), 0)
+            drawn = self.sample(generator, turned, (draws, *shape[:-1]), shape[-1])
+            return drawn.transpose(*range(1, drawn.ndim), 0)
         size, dtype = (*shape, draws), bool if self.values is Values.TRUTHS else np.float64
         if 0 in size:
             return np.zeros(size, dtype=dtype)
@@ -128,9 +134,10 @@ class Law(Distribution):
     def log_density(self, arguments: Arguments, x: Array) -> Array:
         """Logarithm of the density, or of the probability where the law is discrete.
 
-        `x` broadcasts against the arguments; a law of vectors reads a value on the axis before that
-        of draws. The result has the shape that x and the arguments broadcast to, without the law's
-        own axis: -inf outside the support and between the points of a discrete law, NaN where x is.
+        `x` broadcasts against the arguments; for a law of vectors, the elements of one value lie on
+        the axis before the axis of draws. The result has the shape that x and the arguments
+        broadcast to, without the law's own axis. It is -inf outside the support and between the
+        points of a discrete law, and NaN where x is NaN.
 
         Raises:
             ValueError: A continuous law is a constant, which has no density.
@@ -147,11 +154,11 @@ class Law(Distribution):
             inside = (x >= low) & (x <= high) & np.isfinite(x)
             if self.discrete and self.values is not Values.LISTED:
                 inside &= x == np.floor(x)
-            # outside, any point of the support serves: what is found there is not used
+            # outside the support its low end stands for x: the result there is not used
             anywhere = np.where(np.isfinite(low), low, 0.0)
             values = self.log_density_inside(np.where(inside, x, anywhere), *arguments)
             if not self.discrete:
-                # far out, where the density is less than any float, its terms may be inf - inf
+                # far out, where the density is below the smallest float, its terms may be inf - inf
                 known = np.equal(sum(np.isnan(one) for one in arguments), 0)
                 values = np.where(np.isnan(values) & known, -np.inf, values)
             return np.where(np.isnan(x), np.nan, np.where(inside, values, -np.inf))
@@ -162,12 +169,12 @@ class Law(Distribution):
             return np.asarray(np.exp(self.log_density(arguments, x)))
 
     def points(self, *values: Any, at_most: int = MOST_POINTS) -> tuple[Array, Array, float] | None:
-        """The values of a discrete law with fixed arguments, their probabilities, and the rest.
+        """The values of a discrete law, their probabilities, and the probability of all others.
 
-        Values rise, and each has a probability. Where there are more than `at_most`, or infinitely
-        many, those far out are left out: the rest is their probability, at most 1e-30, and 0 where
-        there are none. None where more than `at_most` values are left, of a law that is not
-        discrete, and of vectors.
+        The arguments are fixed; the values are in rising order, and each has a probability above 0.
+        If there are more than `at_most`, or infinitely many, those far out in the tails are left
+        out: their probability, at most 1e-30, is the third number. None if more than `at_most`
+        values are left, if the law is not discrete, and for laws of vectors.
 
         >>> from dropcheck.vocabulary.laws import LAWS
         >>> LAWS["binomial"].points(2.0, 0.5)
@@ -179,49 +186,50 @@ class Law(Distribution):
         if constant is not None:
             return np.array([constant]), np.ones(1), 0.0
         if self.values is Values.LISTED:
-            found = np.unique(np.asarray(values[0], dtype=np.float64))
-            return None if found.size > at_most else (found, *self._chances(found, values))
+            points = np.unique(np.asarray(values[0], dtype=np.float64))
+            return None if points.size > at_most else (points, *self._chances(points, values))
         low, high = self.support(*values)
         if not high - low < at_most:
             low = float(self.quantile(LEFT_OUT, *values))
             high = float(self.upper_quantile(LEFT_OUT, *values))
         if not (high - low < at_most and max(-low, high) < EXACT_INTEGERS):
             return None
-        found = np.arange(low, high + 1.0)
-        chances, rest = self._chances(found, values)
-        return found[chances > 0], chances[chances > 0], rest
+        points = np.arange(low, high + 1.0)
+        chances, rest = self._chances(points, values)
+        return points[chances > 0], chances[chances > 0], rest
 
-    def _chances(self, found: Array, values: tuple[Any, ...]) -> tuple[Array, float]:
-        """The probabilities of rising values that are next to each other, and that of all others.
+    def _chances(self, points: Array, values: tuple[Any, ...]) -> tuple[Array, float]:
+        """The probabilities of neighbouring points, and the probability of all other values.
 
-        Differences of the distribution function, each from the nearer end: they keep their digits,
-        as far from the middle a value is about as likely as all that lie beyond it.
+        They are differences of the distribution function, taken from the nearer tail. These keep
+        their digits: in a tail, a value is about as likely as all values beyond it together.
         """
-        before = -np.inf if self.values is Values.LISTED else found[0] - 1.0
-        edges = np.concatenate([[before], found])
+        before = -np.inf if self.values is Values.LISTED else points[0] - 1.0
+        edges = np.concatenate([[before], points])
         below, above = self.cdf(edges, *values), self.survival(edges, *values)
         chances = np.where(below[1:] < 0.5, np.diff(below), -np.diff(above))
         return chances, float(below[0] + above[-1])
 
     def random_norm(self, p: float, norm: ArgumentNorm, hull: ArgumentHull) -> float:
-        """A bound of (E|x|^p)^(1/p) where arguments are random; infinite where none is known.
+        """A bound of (E|x|^p)^(1/p) for random arguments; infinite if none is known.
 
-        E|x|^p is the mean over the arguments of what it is for fixed ones, which is at most its
-        greatest value where they are bounded; and loc + scale · z, z independent of loc and scale,
-        has at most the norm of loc and the product of the norms of scale and z.
+        E|x|^p is the mean, over the arguments, of its value for fixed arguments. Where these are
+        bounded, it is at most the greatest of those values. And where x = loc + scale · z, with z
+        independent of loc and scale, its norm is at most the norm of loc plus the product of the
+        norms of scale and z.
 
         Args:
             p: At least 1.
-            norm: A bound of (E|argument|^q)^(1/q), of the number of an argument and q >= 1; of
-                lists, the greatest of their elements.
-            hull: What holds the values of an argument, fixed ones too.
+            norm: Takes the number of an argument and an order q >= 1, and returns a bound of
+                (E|argument|^q)^(1/q); for a list, the greatest bound of its elements.
+            hull: Takes the number of an argument, and returns an interval that holds its values.
         """
         with np.errstate(all="ignore"):
             return norm_of_random_draw(self, p, norm, hull)
 
 
 def _draws_first(argument: Array, axes: int) -> Array:
-    """[…, draws] as [draws, …], of so many axes; one number as it is."""
+    """An array [… , draws] as [draws, …] with this number of axes; a single number unchanged."""
     if argument.size == 1:
         return argument
     lacking = (1,) * (axes - argument.ndim)
@@ -232,14 +240,14 @@ DerivedLaw = TypeVar("DerivedLaw", bound=Law)
 
 
 def derived(kind: type[DerivedLaw], law: Law, **changes: Any) -> DerivedLaw:
-    """A law made from another: what is not changed it has from that."""
+    """A copy of a law, of another class and with some fields changed."""
     return kind(**{**{one.name: getattr(law, one.name) for one in fields(Law)}, **changes})
 
 
 def argument_problem(law: Law, arguments: Arguments) -> str | None:
-    """A sentence on the first of some arguments that the law does not take; None if there is none.
+    """A sentence on the first argument that the law does not take; None if it takes all.
 
-    The arguments are in order, draws last, as for `Law.sample`.
+    The arguments are in order, with draws last, as for `Law.sample`.
 
     >>> from dropcheck.vocabulary.laws import LAWS
     >>> argument_problem(LAWS["bernoulli"], [np.array([0.5, 1.5])])
@@ -259,9 +267,9 @@ def argument_problem(law: Law, arguments: Arguments) -> str | None:
 
 
 def digits_problem(law: Law, arguments: Arguments) -> str | None:
-    """A sentence where draws of a continuous law lie too far out for float64 to tell them apart.
+    """A sentence if draws of a continuous law lie too far from 0 to differ in float64; else None.
 
-    The arguments are fixed ones, in order, as for `Law.sample`, and in their domains.
+    The arguments are fixed, in order, as for `Law.sample`, and in their domains.
 
     >>> from dropcheck.vocabulary.laws import LAWS
     >>> digits_problem(LAWS["normal"], [np.array([1e16]), np.array([1.0])])
@@ -286,7 +294,7 @@ def _condition_problem(law: Law, condition: Condition, arguments: Arguments) -> 
     holds = np.asarray(where(*arguments))
     if holds.all():
         return None
-    # a condition need not look at every argument, and those may have more elements
+    # a condition need not use every argument, and unused ones may have more elements
     shape = np.broadcast_shapes(holds.shape, *(argument.shape for argument in arguments))
     first = np.unravel_index(int(np.argmin(np.broadcast_to(holds, shape))), shape)
     given = ", ".join(

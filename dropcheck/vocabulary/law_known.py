@@ -1,4 +1,4 @@
-"""What is known of a law whose arguments are random, from what is known of these."""
+"""What is known of a draw with random arguments, from what is known of the arguments."""
 
 from __future__ import annotations
 
@@ -15,24 +15,27 @@ from dropcheck.vocabulary.distributions.domains import LARGEST_COUNT
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull, proper, union
 from dropcheck.vocabulary.law import Law
 
-# Corners of what the arguments may be, that are looked at.
+# The most corners of the box of possible arguments that are tried.
 MOST_CORNERS = 64
-# In place of an infinite end.
+# Stands for an infinite end.
 FAR = 1e150
 
 
 def ends_of(law: Law, arguments: Sequence[Known]) -> Hull:
-    """What holds its values. Its ends rise or fall in each argument: they are those of corners."""
+    """An interval that holds all values of a draw.
+
+    The ends of a law are monotone in each argument, so that the corners of the arguments suffice.
+    """
     if not callable(law.ends):
         return Hull(*law.ends)
     with np.errstate(all="ignore"):
-        found = [law.ends(*corner) for corner in _corners(law, arguments)]
-    hulls = [proper(Hull(float(low), float(high))) for low, high in found]
+        ends = [law.ends(*corner) for corner in _corners(law, arguments)]
+    hulls = [proper(Hull(float(low), float(high))) for low, high in ends]
     return union(hulls) if hulls else EVERYWHERE
 
 
 def _corners(law: Law, arguments: Sequence[Known]) -> Iterator[tuple[float, ...]]:
-    """The corners of the arguments; none where these are lists, or there are too many."""
+    """The corners of the arguments; none if some are lists, or if there are too many corners."""
     choices = [sorted({one.hull.low, one.hull.high}) for one in arguments]
     few = math.prod(map(len, choices)) <= MOST_CORNERS
     if few and not any(parameter.axes for parameter in law.parameters):
@@ -40,54 +43,55 @@ def _corners(law: Law, arguments: Sequence[Known]) -> Iterator[tuple[float, ...]
 
 
 def arguments_fit(law: Law, arguments: Sequence[Known], apart: bool) -> int:
-    """How surely a law takes its arguments.
+    """How sure it is that a law takes its arguments.
 
     Args:
         law: the law.
         arguments: what is known of each argument.
-        apart: whether they depend on no draw together: what must hold between them is asked only
-            then, as of `uniform(x, x + 1)` it is not known from the ends.
+        apart: whether no two of them depend on the same draw. Only then are the conditions between
+            arguments tried at their ends: the ends of x and of x + 1 say nothing of
+            `uniform(x, x + 1)`.
     """
-    found = [SURE]
+    answers = [SURE]
     for parameter, known in zip(law.parameters, arguments, strict=True):
         domain = parameter.domain
-        # counts are bounded by what float64 tells apart, which no draw comes near
+        # the bound of counts, 2**53, is far above any draw, and counts as no bound
         low, high = (
             math.copysign(math.inf, end) if abs(end) == LARGEST_COUNT else end
             for end in (domain.low, domain.high)
         )
-        found.append(known.inside(low, high))
-        found += [
+        answers.append(known.inside(low, high))
+        answers += [
             known.never(end)
             for end, is_open in ((low, domain.low_open), (high, domain.high_open))
             if is_open and math.isfinite(end)
         ]
         if domain.whole and not known.whole:
-            found.append(NEVER)
+            answers.append(NEVER)
     if law.conditions and apart:
         far = [one if one.hull.low == one.hull.high else _within_reach(one) for one in arguments]
         with np.errstate(all="ignore"):
-            found += [
+            answers += [
                 NEVER
                 for corner in _corners(law, far)
                 for _, where in law.conditions
                 if not np.all(where(*(np.array([end]) for end in corner)))
             ]
-    return min(found)
+    return min(answers)
 
 
 def _within_reach(known: Known) -> Known:
-    """The same where no end is infinite, as differences of infinities say nothing."""
+    """The same with finite ends: a difference of infinities says nothing."""
     low, high = (min(max(end, -FAR), FAR) for end in (known.hull.low, known.hull.high))
     return replace(known, hull=Hull(low, high))
 
 
 def has_density(law: Law, arguments: Sequence[Known]) -> bool:
-    """Whether a continuous law is never a constant, or no more so than its arguments are."""
+    """Whether a draw of a continuous law with random arguments has a density."""
     if all(one.smooth for one in arguments):
         return True
     if law.degenerate is None and callable(law.ends):
-        return False  # its ends may be one
+        return False  # its two ends may be equal, and the draw a constant
     closed = (
         known
         for parameter, known in zip(law.parameters, arguments, strict=True)
@@ -97,7 +101,7 @@ def has_density(law: Law, arguments: Sequence[Known]) -> bool:
 
 
 def inside_support(law: Law, arguments: Sequence[Known], x: Known) -> int:
-    """How surely a law has a density above 0, and no pole of it, at x."""
+    """How sure it is that the density of a law is above 0 and finite at x."""
     if law.own_axes is not None:
         return GENERIC if not law.discrete else NEVER
     ends = ends_of(law, arguments)

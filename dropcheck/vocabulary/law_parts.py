@@ -1,7 +1,7 @@
-"""The values of a law in strata: the law within one of them, and a mixture that draws from all.
+"""The values of a law cut into strata: the law within one stratum, and a mixture of all strata.
 
-A stratum lies between two values of the law, which are given by the chances to lie below and above
-them, so that those far out in either tail keep their digits.
+A stratum lies between two values of the law. Each is given by the probabilities below and above it,
+so that values far out in either tail keep their digits.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from dropcheck.vocabulary.distributions.distribution import Values
 from dropcheck.vocabulary.distributions.standard import Standard
 from dropcheck.vocabulary.law import Arguments, Generator, Law, Size, derived
 
-# No stratum ends farther out, but at the end of the law itself.
+# No stratum has a smaller probability.
 FARTHEST = 1e-250
-# Where a stratum of nearly all values is cut: not at 0.5, where models have their kinks.
+# The level at which a stratum of nearly all values is cut: not 0.5, where models have their kinks.
 NEAR_MIDDLE = 0.47
-# What a draw from a mixture costs more than one from its law, in rough nanoseconds.
+# The additional cost of a draw from a mixture over one from its law, in rough nanoseconds.
 MIXTURE_COST = 150.0
 
 
 @record
 class QuantileLevel:
-    """A value of a continuous law: the chances to lie below it and above it.
+    """A value of a continuous law, given by the probabilities below it and above it.
 
     They add up to 1, and the smaller of them has all its digits.
     """
@@ -39,16 +39,16 @@ class QuantileLevel:
 
     @classmethod
     def from_below(cls, chance: float) -> QuantileLevel:
-        """The value with such a chance to lie below it."""
+        """The value with this probability below it."""
         return cls(chance, 1.0 - chance)
 
     @classmethod
     def from_above(cls, chance: float) -> QuantileLevel:
-        """The value with such a chance to lie above it."""
+        """The value with this probability above it."""
         return cls(1.0 - chance, chance)
 
     def of(self, law: Law, arguments: Sequence[Any]) -> float:
-        """The value itself."""
+        """The value, for a law with fixed arguments."""
         if self.below <= self.above:
             return float(law.quantile(self.below, *arguments))
         return float(law.upper_quantile(self.above, *arguments))
@@ -63,7 +63,7 @@ class Stratum:
 
     @property
     def chance(self) -> float:
-        """The chance of lying in it, by the nearer tail.
+        """The probability of the stratum, computed from the nearer tail.
 
         >>> ends = QuantileLevel.from_above(2**-64), QuantileLevel.from_above(2**-66)
         >>> Stratum(*ends).chance == 3 * 2**-66
@@ -75,11 +75,11 @@ class Stratum:
 
     @property
     def lower(self) -> bool:
-        """Whether its levels are known from below."""
+        """Whether the stratum is nearer to the lower tail."""
         return self.high.below <= self.low.above
 
     def halves(self) -> tuple[Stratum, Stratum] | None:
-        """Two strata in its place, cut in equal ratios far out; None where it is cut no further."""
+        """The stratum in two, far out cut at the geometric mean; None if it is cut no further."""
         if self.low.below < 0.2 and self.high.above < 0.2:
             middle = QuantileLevel.from_below(NEAR_MIDDLE)
         elif self.lower:
@@ -91,7 +91,7 @@ class Stratum:
 
 
 def _between(least: float, most: float) -> float:
-    """A chance between two: their geometric mean, and towards 0 the square."""
+    """A probability between two: the geometric mean; if one is 0, about the square of the other."""
     return math.sqrt(least * most) if least > 0 else min(most**2, most / 8)
 
 
@@ -107,7 +107,7 @@ class LawPart(Law):
     moment: Callable[[int], float]
 
     def central(self, order: int, *_: Any) -> float:
-        """E (x - E x)^order; NaN where it is not known."""
+        """E (x - E x)^order; NaN if it is not known."""
         return self.moment(order) if order > 1 else 1.0 - order
 
 
@@ -118,14 +118,14 @@ def part_of(
     mean: Callable[[], float] = lambda: math.nan,
     moment: Callable[[int], float] = lambda _: math.nan,
 ) -> LawPart:
-    """A law with fixed arguments within a stratum; it takes the same arguments, and no others.
+    """A law with fixed arguments within a stratum; to be used with these arguments only.
 
     Args:
         law: the law.
         arguments: its fixed arguments.
-        stratum: where its value lies.
-        mean: E x there.
-        moment: E (x - E x)^order there, of an order from 2 to 8; NaN where it is not known.
+        stratum: the stratum in which its value lies.
+        mean: gives E x there.
+        moment: gives E (x - E x)^order there, for orders from 2 to 8; NaN if it is not known.
     """
     ends = (stratum.low.of(law, arguments), stratum.high.of(law, arguments))
     chance = stratum.chance
@@ -143,8 +143,8 @@ def part_of(
         norm_of_random=None,
         standard=Standard(
             mean=lambda *_: mean(),
-            central=lambda *_: [1.0, 0.0] + [math.nan] * 7,  # the method gives them one by one
-            # E|x|^p in a part of chance c is at most the whole E|x|^p / c
+            central=lambda *_: [1.0, 0.0] + [math.nan] * 7,  # the method `central` replaces it
+            # within a part of probability c, E|x|^p is at most E|x|^p of the whole law, over c
             norm=lambda p, *_: law.norm(p, *arguments) * chance ** (-1 / p),
         ),
     )
@@ -152,11 +152,11 @@ def part_of(
 
 @record(kw_only=True, eq=False)
 class Mixture(Law):
-    """Draws from the strata of a law with chances of our own: pairs of a value and its weight.
+    """Draws pairs of a value and its weight: a stratum by its share, then a value of the stratum.
 
-    The weight is the chance that the law gives the stratum over the one it has here, so that the
-    mean of weight times f(value) is that of f(value) under the law itself, where the strata hold
-    all its values (Hesterberg 1995, "Weighted average importance sampling and defensive mixture
+    The weight is the probability of the stratum under the law, over its share in the mixture. So
+    the mean of weight times f(value) is the mean of f(value) under the law, if the strata hold all
+    its values (Hesterberg 1995, "Weighted average importance sampling and defensive mixture
     distributions", Technometrics 37).
     """
 
@@ -166,18 +166,18 @@ class Mixture(Law):
 
 
 def mixture_of(law: Law, strata: tuple[Stratum, ...], shares: tuple[float, ...]) -> Mixture:
-    """The mixture of the strata of a law, with chances that add up to 1."""
+    """The mixture of the strata of a law, with shares that add up to 1."""
     lower = np.array([one.lower for one in strata])
     start = np.array([one.low.below if one.lower else one.high.above for one in strata])
     chances = np.array([one.chance for one in strata])
     weights = chances / np.array(shares)
-    # the last stratum takes what rounding leaves
+    # without the last edge, which rounding may put below 1
     edges = np.cumsum(shares)[:-1]
 
     def drawn(generator: Generator, size: Size, *arguments: Any) -> Floats:
         draws = size[-1]
         own = np.searchsorted(edges, generator.random(draws), side="right")
-        # from the nearer end: a chance below or above, never 0
+        # the probability below or above the value, in the nearer tail; never 0
         levels = start[own] + chances[own] * (1.0 - generator.random(draws))
         result = np.empty((2, draws))
         from_below = lower[own]
@@ -191,7 +191,7 @@ def mixture_of(law: Law, strata: tuple[Stratum, ...], shares: tuple[float, ...])
 
 
 def can_be_cut(law: Law, arguments: Arguments | Sequence[Any]) -> bool:
-    """Whether strata of a law with fixed arguments can be drawn from: it is a continuous one."""
+    """Whether a law with fixed arguments can be cut: it is continuous, and its quantiles known."""
     if law.values is not Values.NUMBERS or law.own_axes is not None:
         return False
     if any(parameter.axes for parameter in law.parameters) or law.constant(*arguments) is not None:

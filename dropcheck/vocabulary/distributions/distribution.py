@@ -1,8 +1,8 @@
-"""A distribution as mathematics: where its values lie, its moments, its distribution function.
+"""The mathematics of a distribution: its support, its moments, its distribution function.
 
-All is known before any draw. Arguments are fixed here: numbers, or arrays that broadcast, one for
-each element; lists and matrices are nested tuples, or arrays with their own axes last. Results
-broadcast like the arguments, the own axis of a law of vectors last. There is no axis of draws.
+Arguments are fixed here. They are numbers, or arrays that broadcast, with one entry for each
+element; lists and matrices are nested tuples, or arrays with their own axes last. Results broadcast
+as the arguments do; the axis of a law of vectors is last. There is no axis of draws.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from dropcheck.vocabulary.shapes import Shape
 
 
 def remembered(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method that is often asked of the same numbers; of arrays it is computed each time."""
-    found = lru_cache(maxsize=4096)(method)
+    """A method with a cache for arguments that are numbers; for arrays it is computed each time."""
+    cached = lru_cache(maxsize=4096)(method)
 
     @wraps(method)
-    def asked(*arguments: Any) -> Any:
+    def cached_or_computed(*arguments: Any) -> Any:
         try:
-            return found(*arguments)
-        except TypeError:  # arrays are not hashed
+            return cached(*arguments)
+        except TypeError:  # arrays cannot be hashed
             return method(*arguments)
 
-    return asked
+    return cached_or_computed
 
 
 class Values(Enum):
@@ -51,45 +51,45 @@ class Distribution:
     """What is known of a distribution before any draw."""
 
     parameters: tuple[LawParameter, ...]
-    # the last axes of one value of a law of vectors, from the shapes of the arguments and from
-    # their values where fixed (None where not)
+    # of laws of vectors: takes the shapes of the arguments, and the values of fixed ones (else
+    # None); returns the last axes of one value
     own_axes: Callable[[tuple[Shape, ...], tuple[Any, ...]], Shape] | None = None
 
     values: Values
-    # the least interval, ends included, of its values where it is not degenerate: one pair where
-    # that is the same for all arguments, which then holds the degenerate values too
+    # The least interval that holds its values, ends included, where the law is no constant. One
+    # pair if it is the same for all arguments; it then holds the constants too.
     ends: tuple[float, float] | Callable[..., tuple[Any, Any]]
-    # where the law is a constant, and which one; None: where its two ends meet
+    # where the law is a constant, and this constant; None: it is one where its two ends meet
     degenerate: Callable[..., tuple[Any, Any]] | None
-    # E|x|^r is finite for r below this, and infinite from here on: one number where it is the same
-    # for all arguments; asked where the law is not degenerate
+    # E|x|^r is finite for r below this number, and infinite from it on, unless the law is a
+    # constant; a single number if it is the same for all arguments
     moments: float | Callable[..., Any]
 
-    # its moments and its distribution function; None: not known, and nothing made of it has a
-    # bound. A draw is loc + scale · z with z of the standard law: `line` gives loc and scale (by
-    # + and - of arguments and by * with numbers alone), and then the shapes of z; None: 0, 1 and
-    # all arguments. Of vectors: of each element
+    # Its moments and its distribution function; None: not known, so that no quantity made of a draw
+    # has a bound. A draw is loc + scale · z, with z of the standard law. `line` returns loc and
+    # scale (made by + and - of arguments, and * with numbers only), then the shapes of z; None
+    # stands for 0, 1 and all arguments. For laws of vectors, these are those of each element.
     standard: Standard | None = None
     line: Callable[..., tuple[Any, ...]] | None = None
-    # the arguments with which it is standard in its own terms, None for one that is a shape, where
-    # x = loc + scale · z with z of this law with these arguments
+    # The arguments for which x = loc + scale · z, where z has this law with these arguments; None
+    # in place of an argument that is a shape.
     standard_arguments: tuple[float | None, ...] | None = None
-    # a bound of (E|x|^p)^(1/p) where arguments are random, from bounds of theirs
+    # a bound of (E|x|^p)^(1/p) for random arguments, from bounds of the arguments
     norm_of_random: Callable[[float, ArgumentNorm, ArgumentHull], float] | None = None
-    # whether E|x|^p only grows, only falls, or is convex in each argument, so that it is greatest
-    # at a corner where the arguments vary between bounds
+    # whether E|x|^p is monotone or convex in each argument: its maximum over arguments that vary
+    # between bounds is then at a corner
     greatest_at_corners: bool = True
-    # of vectors: the covariances of the elements, on two axes
+    # for laws of vectors: the covariances of the elements, on two axes
     covariances: Callable[..., Any] | None = None
 
     @property
     def discrete(self) -> bool:
-        """Whether single values have a probability."""
+        """Whether single values have a probability above 0."""
         return self.values is not Values.NUMBERS
 
     @remembered
     def constant(self, *values: Any) -> float | None:
-        """The one value of the law with such fixed arguments; None where it is not degenerate."""
+        """The only value of the law with these arguments; None if it has several."""
         with np.errstate(all="ignore"):
             where, value = self._constants(self._arrays(values))
         return _number(value) if np.all(where) else None
@@ -104,18 +104,18 @@ class Distribution:
         return (_number(low), _number(high))
 
     def moment_order(self, *values: Any) -> float:
-        """The order below which all moments exist, and from which on none does."""
+        """The order below which all moments exist, and from which on none exists."""
         if self.constant(*values) is not None:
             return math.inf
         return float(self._order(values))
 
     def as_line(self, *arguments: Any) -> tuple[Any, Any, tuple[Any, ...]] | None:
-        """Loc, scale and the arguments of z, where a draw is loc + scale · z; None where it is not.
+        """Loc, scale and the arguments of z, where a draw is loc + scale · z; None if it is not.
 
-        z is a draw of the same law with the arguments given: numbers, and those arguments of this
-        draw that are shapes. So it holds for random arguments too, z independent of them, if the
-        shapes are fixed. Arguments may be of any type that has + and - with its like and with
-        numbers, and * with numbers.
+        z is a draw of the same law. Its arguments are fixed numbers, and those arguments of this
+        draw that are shapes. So this also holds for random arguments, with z independent of them,
+        if the shapes are fixed. Arguments may be of any type that has + and - with its own kind and
+        with numbers, and * with numbers.
 
         >>> from dropcheck.vocabulary.laws import LAWS
         >>> LAWS["normal"].as_line(5.0, 2.0), LAWS["uniform"].as_line(-1.0, 3.0)
@@ -137,7 +137,7 @@ class Distribution:
 
     @remembered
     def mean(self, *arguments: Any) -> Any:
-        """E x; infinite where it is, NaN where it does not exist or is not known.
+        """E x, which may be infinite; NaN if it does not exist or is not known.
 
         >>> from dropcheck.vocabulary.laws import LAWS
         >>> float(LAWS["gamma"].mean(3.0, 0.5)), float(LAWS["pareto"].mean(0.8, 1.0))
@@ -153,7 +153,7 @@ class Distribution:
 
     @remembered
     def central(self, order: int, *arguments: Any) -> Any:
-        """E (x - E x)^order, of orders 0 to 8; infinite or NaN as the mean is.
+        """E (x - E x)^order for orders 0 to 8; it may be infinite or NaN, as the mean.
 
         >>> from dropcheck.vocabulary.laws import LAWS
         >>> float(LAWS["normal"].central(4, 1.0, 2.0)), float(LAWS["bernoulli"].central(2, 0.5))
@@ -168,33 +168,30 @@ class Distribution:
             existing = np.where(scale == 0, float(order == 0), existing)
             return _plain(existing + self._zeros(loc, scale, shapes))
 
-    def cumulants(self, *arguments: Any) -> list[Any]:
+    @remembered
+    def cumulants(self, *arguments: Any) -> tuple[Any, ...]:
         """The cumulants of the orders 0 to 8; one that does not exist is not finite.
 
         >>> from dropcheck.vocabulary.laws import LAWS
         >>> [float(one) for one in LAWS["poisson"].cumulants(0.5)[:4]]
         [0.0, 0.5, 0.5, 0.5]
         """
-        return list(self._cumulants(*arguments))
-
-    @remembered
-    def _cumulants(self, *arguments: Any) -> list[Any]:
         if self.standard is None:
-            return [math.nan] * (HIGHEST_ORDER + 1)
+            return (math.nan,) * (HIGHEST_ORDER + 1)
         with np.errstate(all="ignore"):
             loc, scale, shapes = self._units(arguments)
             zeros = self._zeros(loc, scale, shapes)
-            found = [_plain(zeros), self.mean(*arguments)]
+            cumulants = [_plain(zeros), self.mean(*arguments)]
             for order, one in enumerate(self.standard.cumulant_list(*shapes)[2:], start=2):
                 existing = self._existing(order, scale**order * one, scale, arguments)
-                found.append(_plain(np.where(scale == 0, 0.0, existing) + zeros))
-            return found
+                cumulants.append(_plain(np.where(scale == 0, 0.0, existing) + zeros))
+            return tuple(cumulants)
 
     @remembered
     def norm(self, p: float, *arguments: Any) -> Any:
-        """(E|x|^p)^(1/p) of real p >= 1, or a bound of it from above; infinite where it is.
+        """(E|x|^p)^(1/p) for real p >= 1, or an upper bound of it; both may be infinite.
 
-        Exact where the law has a formula and loc is 0, and of whole even p up to 8.
+        Exact if the law has a formula and loc is 0, and for p = 2, 4, 6 and 8.
 
         >>> from dropcheck.vocabulary.laws import LAWS
         >>> float(LAWS["rademacher"].norm(1.5)), float(LAWS["cauchy"].norm(1, 0.0, 1.0))
@@ -219,7 +216,7 @@ class Distribution:
 
     @remembered
     def log_mgf(self, t: Any, *arguments: Any) -> Any:
-        """Log E exp(t x), or a bound of it from above; infinite where it is.
+        """Log E exp(t x), or an upper bound of it; both may be infinite.
 
         >>> from dropcheck.vocabulary.laws import LAWS
         >>> float(LAWS["normal"].log_mgf(2.0, 0.0, 1.0)), float(LAWS["exponential"].log_mgf(2, 1))
@@ -241,7 +238,7 @@ class Distribution:
             return _plain(np.where(np.equal(t, 0), 0.0, np.where(np.isnan(bound), np.inf, bound)))
 
     def cdf(self, x: Any, *arguments: Any) -> Any:
-        """P(X <= x); None where it is not known, and of laws of vectors.
+        """P(X <= x); None if it is not known, and for laws of vectors.
 
         >>> from dropcheck.vocabulary.laws import LAWS
         >>> float(LAWS["normal"].cdf(3.0, 3.0, 2.0)), float(LAWS["bernoulli"].cdf(0.5, 0.25))
@@ -250,7 +247,7 @@ class Distribution:
         return self._tail(x, arguments, "cdf")
 
     def survival(self, x: Any, *arguments: Any) -> Any:
-        """P(X > x), with its digits however small it is; None as for `cdf`.
+        """P(X > x) with all its digits, however small it is; None as for `cdf`.
 
         >>> from dropcheck.vocabulary.laws import LAWS
         >>> round(-math.log(LAWS["exponential"].survival(600.0, 1.0)), 9)
@@ -259,7 +256,7 @@ class Distribution:
         return self._tail(x, arguments, "survival")
 
     def quantile(self, u: Any, *arguments: Any) -> Any:
-        """The least x with P(X <= x) >= u, the low end of the law for u = 0; None as for `cdf`.
+        """The least x with P(X <= x) >= u; for u = 0 the low end of the law. None as for `cdf`.
 
         >>> from dropcheck.vocabulary.laws import LAWS
         >>> float(LAWS["uniform"].quantile(0.25, 0, 4)), float(LAWS["poisson"].quantile(0.5, 3))
@@ -268,7 +265,7 @@ class Distribution:
         return self._inverse(u, arguments, "quantile")
 
     def upper_quantile(self, v: Any, *arguments: Any) -> Any:
-        """The least x with P(X > x) <= v, for v as small as 1e-300; None as for `cdf`.
+        """The least x with P(X > x) <= v, for v down to 1e-300; None as for `cdf`.
 
         >>> from dropcheck.vocabulary.laws import LAWS
         >>> round(float(LAWS["normal"].upper_quantile(1e-300, 0.0, 1.0)), 6)
@@ -278,7 +275,7 @@ class Distribution:
 
     @property
     def has_quantiles(self) -> bool:
-        """Whether the quantiles of single numbers are known, whatever the arguments are."""
+        """Whether the quantiles are known for all arguments; False for laws of lists or vectors."""
         standard, axes = self.standard, any(parameter.axes for parameter in self.parameters)
         return (
             standard is not None
@@ -288,7 +285,7 @@ class Distribution:
         )
 
     def covariance(self, *arguments: Any) -> Any:
-        """The covariances of the elements of a vector, on two axes; None where not known."""
+        """The covariances of the elements of a vector, on two axes; None if they are not known."""
         if self.covariances is None:
             return None
         with np.errstate(all="ignore"):
@@ -305,14 +302,14 @@ class Distribution:
         return loc, scale, shapes
 
     def _zeros(self, loc: Any, scale: Any, shapes: Sequence[Any]) -> Any:
-        """A 0 for each element: a moment that is the same for all may be given as one number."""
-        if self.line is None:  # the shapes are the arguments, lists among them
+        """A 0 for each element: added to one number for all elements, it gives an array."""
+        if self.line is None:  # the shapes are the arguments, which may be lists
             lists = zip(shapes, self.parameters, strict=True)
             shapes = [np.empty(np.shape(one)[: np.ndim(one) - own.axes]) for one, own in lists]
         return np.zeros(np.broadcast_shapes(np.shape(loc), np.shape(scale), *map(np.shape, shapes)))
 
     def _existing(self, order: int, moment: Any, scale: Any, arguments: Sequence[Any]) -> Any:
-        """The moments of an order, where they exist."""
+        """The moments where they exist; infinity or NaN elsewhere."""
         moment = np.where(np.isfinite(scale), moment, np.nan)
         if not callable(self.moments) and self.moments == math.inf:
             return moment
@@ -333,10 +330,10 @@ class Distribution:
             loc, scale, shapes = self._units(arguments)
             low, high = self._end_arrays(arguments)
             x = np.asarray(x, dtype=np.float64)
-            found = function((x - loc) / np.where(scale > 0, scale, 1.0), *shapes)
-            found = np.where(scale == 0, np.where(x >= loc, above, below), found)
-            found = np.where(x < low, below, np.where(x >= high, above, found))
-            return _plain(np.where(np.isnan(x), np.nan, found))
+            values = function((x - loc) / np.where(scale > 0, scale, 1.0), *shapes)
+            values = np.where(scale == 0, np.where(x >= loc, above, below), values)
+            values = np.where(x < low, below, np.where(x >= high, above, values))
+            return _plain(np.where(np.isnan(x), np.nan, values))
 
     def _inverse(self, level: Any, arguments: Sequence[Any], name: str) -> Any:
         function = None if self.standard is None else getattr(self.standard, name)
@@ -347,10 +344,10 @@ class Distribution:
             low, high = self._end_arrays(arguments)
             first, last = (low, high) if name == "quantile" else (high, low)
             level = np.asarray(level, dtype=np.float64)
-            found = np.minimum(np.maximum(loc + scale * function(level, *shapes), low), high)
-            found = np.where(scale == 0, loc, found)
-            found = np.where(level == 0, first, np.where(level == 1, last, found))
-            return _plain(np.where((level >= 0) & (level <= 1), found, np.nan))
+            values = np.minimum(np.maximum(loc + scale * function(level, *shapes), low), high)
+            values = np.where(scale == 0, loc, values)
+            values = np.where(level == 0, first, np.where(level == 1, last, values))
+            return _plain(np.where((level >= 0) & (level <= 1), values, np.nan))
 
     def _ends(self, arguments: Sequence[Any]) -> tuple[Any, Any]:
         return self.ends(*arguments) if callable(self.ends) else self.ends
@@ -374,7 +371,7 @@ class Distribution:
         return low, high
 
     def _flat(self, values: Sequence[Any]) -> list[Any]:
-        """Fixed arguments as numpy's own numbers and arrays, which know infinity."""
+        """Fixed arguments as float64 numbers and arrays, whose arithmetic knows infinity."""
         return [np.asarray(value, dtype=np.float64)[()] for value in values]
 
     def _arrays(self, values: Sequence[Any]) -> list[Any]:
@@ -390,10 +387,10 @@ def _number(value: Any) -> float:
 
 
 def _plain(value: Any) -> Any:
-    """A number where an array has no axis."""
+    """An array without axes as a number."""
     return np.asarray(value)[()]
 
 
 def _times(t: Any, end: Any) -> Any:
-    """T times an end that may be infinite, where t is 0 too."""
+    """The product t · end of a number and an end that may be infinite; 0 where t is 0."""
     return np.where(np.equal(t, 0), 0.0, np.multiply(t, end))

@@ -30,9 +30,9 @@ class Domain:
         return above & below & (value == np.floor(value)) if self.whole else above & below
 
     def within(self, low: float, high: float) -> tuple[float, float]:
-        """The ends of those values between two numbers that lie in the domain.
+        """The least and the greatest value of the domain between two numbers.
 
-        Where there are none, the two numbers.
+        If there is none, the two numbers themselves.
 
         >>> COUNT.within(-1e-12, 2.9), COUNT.within(0.3, 0.4)
         ((0.0, 2.0), (0.3, 0.4))
@@ -43,7 +43,7 @@ class Domain:
         return (least, most) if least <= most else (low, high)
 
     def describe(self, name: str) -> str:
-        """The domain as a reader would write it: `0 <= p <= 1`, `df > 0`, `n >= 0, whole`."""
+        """The domain in words for messages: `0 <= p <= 1`, `df > 0`, `n >= 0, whole`."""
         low = "" if self.low == -math.inf else f"{self.low:g} {'<' if self.low_open else '<='} "
         high = "" if self.high == math.inf else f" {'<' if self.high_open else '<='} {self.high:g}"
         text = f"{low}{name}{high}" if low or high else f"{name} finite"
@@ -53,19 +53,19 @@ class Domain:
 
 
 FINITE = Domain()
-ANY_NUMBER = Domain(low_open=False, high_open=False)  # infinite too: the ends of a truncation
+ANY_NUMBER = Domain(low_open=False, high_open=False)  # with infinity, for ends of a truncation
 PROBABILITIES = Domain(0.0, 1.0, low_open=False, high_open=False)
 POSITIVE_PROBABILITY = Domain(0.0, 1.0, high_open=False)
 NOT_NEGATIVE = Domain(0.0, low_open=False)
 POSITIVE = Domain(0.0)
-ANGLE = Domain(-1e6, 1e6)  # of a larger one float64 has too few digits within a turn
+ANGLE = Domain(-1e6, 1e6)  # in a larger angle, too few digits are left for the part of a turn
 WHOLE = Domain(-LARGEST_COUNT, LARGEST_COUNT, low_open=False, high_open=False, whole=True)
 COUNT = Domain(0.0, LARGEST_COUNT, low_open=False, high_open=False, whole=True)
 
 
 @record
 class LawParameter:
-    """One parameter of a law; `axes` is its own rank: 0 a number, 1 a list, 2 a matrix."""
+    """One parameter of a law; `axes` is 0 for a number, 1 for a list, 2 for a matrix."""
 
     name: str
     domain: Domain
@@ -77,7 +77,7 @@ HIGH = LawParameter("high", FINITE)
 
 
 def domain_problem(parameter: LawParameter, value: float) -> str | None:
-    """What keeps one number from being a value of the parameter, or None.
+    """A sentence if a number is not in the domain of a parameter, else None.
 
     >>> domain_problem(LawParameter("p", PROBABILITIES), 1.2)
     'p must satisfy 0 <= p <= 1, and is 1.2'
@@ -94,17 +94,17 @@ def domain_problem(parameter: LawParameter, value: float) -> str | None:
     elif math.isnan(value) and limits.holds(math.inf):
         rule = "be a number"
     elif limits == FINITE or math.isinf(value):
-        # "n >= 0, and is inf" would puzzle: infinity is what is wrong with it
+        # "n >= 0, and is inf" would puzzle a reader: infinity is the error
         rule = "be finite"
     else:
-        # the limit of exact counting is news only to a value beyond it
+        # the limit of exact counting is named only to a value beyond it
         within = math.inf if limits.high == LARGEST_COUNT >= value else limits.high
         rule = f"satisfy {replace(limits, high=within).describe(name)}"
     return f"{name} must {rule}, and {is_or_holds} {plain(value)}"
 
 
 def plain(value: float) -> str:
-    """A number as people write it, all its digits kept.
+    """A number as people write it, with all its digits.
 
     >>> plain(3.0), plain(0.1), plain(1e300)
     ('3', '0.1', '1e+300')

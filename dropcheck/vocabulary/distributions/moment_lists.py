@@ -1,7 +1,7 @@
-"""Lists of moments of one law, of orders 0 to 8, and how one kind of them gives another.
+"""Lists of the moments of one law, and how one kind of moment gives another.
 
-An entry of a list is a number, or an array of one for each element; all entries broadcast. Order 8
-is that of the variance of a fourth power.
+A list has an entry for each order from 0 to 8: order 8 is needed for the variance of a fourth
+power. An entry is a number, or an array with one number for each element; all entries broadcast.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MomentList = Sequence[Any]
 def central_from_cumulants(cumulants: MomentList) -> MomentList:
     """E(x - E x)^k of each order k (Smith 1995, The American Statistician 49, equation 3).
 
-    The first two entries are not read.
+    The first two entries of `cumulants` are not read.
 
     >>> central_from_cumulants([0.0, 5.0, 1.0, 0.0, 0.0])
     [1.0, 0.0, 1.0, 0.0, 3.0]
@@ -40,7 +40,7 @@ def central_from_cumulants(cumulants: MomentList) -> MomentList:
 
 
 def cumulants_from_central(mean: Any, central: MomentList) -> MomentList:
-    """The cumulants of a law with this mean: the same equation, solved for them.
+    """The cumulants of a law with this mean, by the equation of `central_from_cumulants`.
 
     >>> cumulants_from_central(5.0, [1.0, 0.0, 1.0, 0.0, 3.0])
     [0.0, 5.0, 1.0, 0.0, 0.0]
@@ -56,7 +56,7 @@ def cumulants_from_central(mean: Any, central: MomentList) -> MomentList:
 
 
 def raw_from_central(mean: Any, central: MomentList) -> MomentList:
-    """E x^k of each order k, of a law with this mean.
+    """E x^k of each order k, for a law with this mean.
 
     >>> raw_from_central(1.0, [1.0, 0.0, 1.0, 0.0, 3.0])
     [1.0, 1.0, 2.0, 4.0, 10.0]
@@ -88,21 +88,21 @@ def pearson(square: Any, slope: Any, level: Any) -> MomentList:
 
 @cache
 def _partition_polynomials() -> tuple[tuple[float, ...], ...]:
-    """The coefficients of κ_k by powers of the odds, from the constant one on, of each order k."""
-    found: list[list[float]] = [[0.0], [0.0, 1.0]]
-    while len(found) <= HIGHEST_ORDER:
-        last = found[-1]
-        slopes = [power * factor for power, factor in enumerate(last)][1:]
+    """For each order k, the coefficients of κ_k as a polynomial in the odds, constant first."""
+    rows: list[list[float]] = [[0.0], [0.0, 1.0]]
+    while len(rows) <= HIGHEST_ORDER:
+        slopes = [power * factor for power, factor in enumerate(rows[-1])][1:]
         # odds (1 + odds) times the derivative
-        found.append([0.0] + [a + b for a, b in zip([*slopes, 0.0], [0.0, *slopes], strict=True)])
-    return tuple(map(tuple, found))
+        rows.append([0.0] + [a + b for a, b in zip([*slopes, 0.0], [0.0, *slopes], strict=True)])
+    return tuple(map(tuple, rows))
 
 
 def of_trials(odds: Any) -> MomentList:
-    """The cumulants of the failures before a success, whose number is `odds` on average.
+    """The cumulants of the number of failures before a success, whose mean is `odds`.
 
-    κ_(k+1) = odds (1 + odds) dκ_k / d odds, all terms of one sign (Johnson, Kemp and Kotz 2005,
-    section 5.3). With odds = -p they are minus those of a Bernoulli variable (section 3.2).
+    κ_(k+1) = odds (1 + odds) dκ_k / d odds, with all terms of one sign (Johnson, Kemp and Kotz
+    2005, section 5.3). For odds = -p they are minus the cumulants of a Bernoulli variable (section
+    3.2).
     """
     return [
         sum((factor * odds**power for power, factor in enumerate(polynomial) if factor), 0.0)
@@ -110,16 +110,16 @@ def of_trials(odds: Any) -> MomentList:
     ]
 
 
-# Of a lognormal variable x of mean 1 whose variance is u, E x^j = (1 + u)^(j (j - 1) / 2). So a
-# coefficient of E(x - 1)^k, by powers of u, is the number of graphs of k labelled points with so
-# many edges and no point that has none; in a cumulant, of those that are connected. None is
-# negative.
+# A lognormal variable x of mean 1 and variance u has E x^j = (1 + u)^(j (j - 1) / 2). So in
+# E(x - 1)^k the coefficient of u^m is the number of graphs with k labelled points and m edges in
+# which every point has an edge; in the cumulant it is the number of those that are connected. No
+# coefficient is negative, so that nothing cancels.
 _EDGES = math.comb(HIGHEST_ORDER, 2)
 
 
 @cache
 def _graphs() -> tuple[Array, Array]:
-    """How many have no lone point, and how many are connected: [points, edges]."""
+    """The numbers of graphs without a lone point, and of connected graphs: [points, edges]."""
     every = [
         [math.comb(math.comb(k, 2), edges) for edges in range(_EDGES + 1)]
         for k in range(HIGHEST_ORDER + 1)
@@ -134,7 +134,7 @@ def _graphs() -> tuple[Array, Array]:
     connected = [[0] * (_EDGES + 1)]
     for k in range(1, HIGHEST_ORDER + 1):
         row = list(every[k])
-        for j in range(1, k):  # the first point is connected to j - 1 others, the rest is anyhow
+        for j in range(1, k):  # less those in which the first point is connected to j - 1 others
             for a, b in itertools.product(range(_EDGES + 1), repeat=2):
                 if a + b <= _EDGES:
                     row[a + b] -= math.comb(k - 1, j - 1) * connected[j][a] * every[k - j][b]
@@ -143,18 +143,18 @@ def _graphs() -> tuple[Array, Array]:
 
 
 def log_normal_central(variance: Any) -> MomentList:
-    """The central moments of a lognormal variable of mean 1, without a cancellation."""
+    """The central moments of a lognormal variable of mean 1, by sums in which nothing cancels."""
     return [polyval(variance, row) for row in _graphs()[0]]
 
 
 def log_normal_cumulants(variance: Any) -> MomentList:
-    """Its cumulants; those of orders 0 and 1 are not to be read."""
+    """The cumulants of a lognormal variable of mean 1; entries 0 and 1 must not be read."""
     return [polyval(variance, row) for row in _graphs()[1]]
 
 
 @cache
 def log_stirling(order: int) -> tuple[float, ...]:
-    """Logarithms of the Stirling numbers of the second kind S(order, j), j from 1 to order.
+    """Logarithms of the Stirling numbers of the second kind S(order, j), for j from 1 to order.
 
     >>> [round(math.exp(one)) for one in log_stirling(4)]
     [1, 7, 6, 1]
@@ -166,10 +166,10 @@ def log_stirling(order: int) -> tuple[float, ...]:
 
 
 def log_raw_of_counts(order: int, log_factorial_moment: Callable[[int], Any]) -> Any:
-    """Log E x^order of whole numbers from 0, from log E x (x - 1) … (x - j + 1) of each j.
+    """Log E x^order of a whole number x >= 0, from log E x (x - 1) … (x - j + 1) for each j.
 
     x^k is the sum over j of S(k, j) x (x - 1) … (x - j + 1) (Johnson, Kemp and Kotz 2005, section
-    1.1.3), and no term is negative.
+    1.1.3). No term is negative.
     """
     total: Any = -math.inf
     for j, log_factor in enumerate(log_stirling(order), start=1):
@@ -178,18 +178,18 @@ def log_raw_of_counts(order: int, log_factorial_moment: Callable[[int], Any]) ->
 
 
 def norm_between(p: float, lower: tuple[float, Any], upper: tuple[float, Any]) -> Any:
-    """A bound of (E|x|^p)^(1/p) from log E|x|^q of two orders q, one on either side of p.
+    """A bound of (E|x|^p)^(1/p) from two pairs (q, log E|x|^q), with p between both orders q.
 
-    log E|x|^p is convex in p (Lyapunov 1901), and so below the line between the two.
+    log E|x|^p is convex in p (Lyapunov 1901), and so lies below the line between the two.
     """
     share = (p - lower[0]) / (upper[0] - lower[0])
     logarithm = (1.0 - share) * lower[1] + share * upper[1]
-    # 0 of an order is 0 of all
+    # a moment of 0 means x = 0
     return np.where(np.equal(upper[1], -math.inf), 0.0, np.exp(logarithm / p))
 
 
 def norm_by_whole_orders(p: float, log_moment: Callable[[int], Any]) -> Any:
-    """(E|x|^p)^(1/p) from log E|x|^k of whole k; between two of them a bound."""
+    """(E|x|^p)^(1/p) from log E|x|^k for whole k; a bound if p is not whole."""
     below, above = math.floor(p), math.ceil(p)
     if below == above:
         return np.exp(log_moment(below) / p)
@@ -197,5 +197,5 @@ def norm_by_whole_orders(p: float, log_moment: Callable[[int], Any]) -> Any:
 
 
 def count_norm(p: float, log_factorial_moment: Callable[[int], Any]) -> Any:
-    """(E x^p)^(1/p) of whole numbers from 0; of an order that is not whole, a bound."""
+    """(E x^p)^(1/p) of a whole number x >= 0; a bound if p is not whole."""
     return norm_by_whole_orders(p, lambda k: log_raw_of_counts(k, log_factorial_moment))

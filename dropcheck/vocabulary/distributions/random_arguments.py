@@ -1,4 +1,4 @@
-"""Bounds of the norms of a draw whose arguments are random themselves."""
+"""Bounds of the norms of a draw whose arguments are random."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dropcheck.vocabulary.hulls import Hull
 def norm_of_random_draw(
     law: Distribution, p: float, norm: ArgumentNorm, hull: ArgumentHull
 ) -> float:
-    """The least of the bounds that `Distribution.random_norm` describes."""
+    """The least of the bounds that `Law.random_norm` describes."""
     bounds = [math.inf if callable(law.ends) else max(map(abs, law.ends))]
     if law.norm_of_random is not None:
         bounds.append(float(law.norm_of_random(p, norm, hull)))
@@ -27,16 +27,16 @@ def norm_of_random_draw(
 
 
 def _at_corners(law: Distribution, p: float, hulls: Sequence[Hull]) -> float:
-    if not all(one.bounded for one in hulls):  # also where a domain ends, as counts do at 2**53
+    if not all(one.bounded for one in hulls):
         return math.inf
-    # formulas hold for arguments that the law takes, and hulls are a little wider
+    # hulls are a little wider than the domains in which the formulas hold
     pairs = zip(law.parameters, hulls, strict=True)
     ends = [parameter.domain.within(one.low, one.high) for parameter, one in pairs]
     return max(float(law.norm(p, *corner)) for corner in itertools.product(*map(set, ends)))
 
 
 def _of_line(law: Distribution, p: float, norm: ArgumentNorm, hull: ArgumentHull) -> float:
-    """By Minkowski's inequality, and as z is independent of loc and scale."""
+    """Of x = loc + scale · z, by Minkowski's inequality, as z is independent of loc and scale."""
     if law.standard_arguments is None:
         return math.inf
     units = law.standard_arguments
@@ -45,7 +45,7 @@ def _of_line(law: Distribution, p: float, norm: ArgumentNorm, hull: ArgumentHull
     )
     total = 0.0
     for i, unit in enumerate(units):
-        # loc and scale are linear in the arguments: their values at unit vectors are the factors
+        # loc and scale are linear in the arguments: their factors are the values at unit vectors
         line = law.as_line(*(float(i == place) for place in range(len(units))))
         if unit is not None and line is not None:
             loc, scale, _ = line
@@ -56,15 +56,15 @@ def _of_line(law: Distribution, p: float, norm: ArgumentNorm, hull: ArgumentHull
 def counted_at_most(
     p: float, largest: float, norm_of_rate: Callable[[float], float], trials: float = math.inf
 ) -> float:
-    """A bound of (E x^p)^(1/p) of a count x of successes whose rate is random.
+    """A bound of (E x^p)^(1/p) for a Poisson or binomial count x with a random rate.
 
-    Given all arguments, E x (x - 1) … (x - j + 1) is at most rate^j, as of a Poisson law; so are
-    those of a binomial law with n p for the rate, and 0 where j is above n.
+    Given the arguments, E x (x - 1) … (x - j + 1) is rate^j for a Poisson law, at most that for a
+    binomial law with the rate n p, and 0 for j above n.
 
     Args:
         p: At least 1.
-        largest: A bound of x itself.
-        norm_of_rate: (E rate^j)^(1/j) of each whole j from 1 on, or a bound of it.
+        largest: A bound of x.
+        norm_of_rate: Takes a whole j from 1 on, and returns (E rate^j)^(1/j) or a bound of it.
         trials: The largest number of trials.
     """
 

@@ -1,4 +1,4 @@
-"""What is known of a law in standard units: its moments, and its distribution function."""
+"""The moments and the distribution function of a law in standard units."""
 
 from __future__ import annotations
 
@@ -19,34 +19,35 @@ from dropcheck.vocabulary.distributions.moment_lists import (
 from dropcheck.vocabulary.hulls import Hull
 
 ArgumentNorm = Callable[[int, float], float]
-"""Of argument i and order q: a bound of (E|argument|^q)^(1/q), infinite where none is known."""
+"""Takes the number of an argument and an order q, and returns a bound of (E|argument|^q)^(1/q),
+which is infinite if none is known."""
 
 ArgumentHull = Callable[[int], Hull]
-"""Of argument i: an interval that holds all its values."""
+"""Takes the number of an argument, and returns an interval that holds all its values."""
 
 
 @record(kw_only=True)
 class Standard:
     """What is known of the law of z, where a draw is loc + scale · z.
 
-    Its functions take the shapes of z: those arguments that neither move nor stretch it. They are
-    numbers, or arrays that broadcast, and so is what they give. `Law.line` says how the arguments
-    of a law give loc, scale and the shapes; several laws may share one standard law.
+    The functions take the shapes of z: the arguments of its law besides loc and scale. These are
+    numbers, or arrays that broadcast, and so are the results. `Law.line` computes loc, scale and
+    the shapes from the arguments of a law; several laws may share one standard law.
     """
 
     mean: Callable[..., Any]
-    # of orders 0 to 8, at least one of the two, whichever has a formula that does not cancel; what
-    # they hold at orders 0 and 1, and where there is no such moment, is not read
+    # Lists of orders 0 to 8. At least one of the two is given: the one with a formula that does not
+    # cancel. Entries of orders 0 and 1, and of moments that do not exist, are not read.
     central: Callable[..., MomentList] | None = None
     cumulants: Callable[..., MomentList] | None = None
-    # (E|z|^p)^(1/p), or a bound of it: takes p >= 1 before the shapes; asked below the order
-    # from which there are no moments
+    # (E|z|^p)^(1/p), or a bound of it: takes p >= 1 before the shapes, for p at which that moment
+    # exists
     norm: Callable[..., Any] | None = None
-    # log E exp(t z), or a bound of it, infinite where that is: takes t before the shapes
+    # log E exp(t z), or a bound of it, possibly infinite: takes t before the shapes
     log_mgf: Callable[..., Any] | None = None
 
-    # P(z <= x), P(z > x), and the least x with P(z <= x) >= u and with P(z > x) <= v, each to its
-    # last digits however small it is; x, u or v comes before the shapes
+    # P(z <= x), P(z > x), the least x with P(z <= x) >= u, and the least x with P(z > x) <= v: each
+    # to its last digits, however small. They take x, u or v before the shapes.
     cdf: Callable[..., Any] | None = None
     survival: Callable[..., Any] | None = None
     quantile: Callable[..., Any] | None = None
@@ -68,11 +69,10 @@ class Standard:
         return cumulants_from_central(mean, self.central_moments(*shapes))
 
     def norm_by_moments(self, p: float, move: Any, shapes: Any, one_signed: Any, below: Any) -> Any:
-        """A bound of (E|move + z|^p)^(1/p) by moments of whole orders; infinite beyond order 8.
+        """A bound of (E|move + z|^p)^(1/p) by moments of whole orders; infinite for p above 8.
 
-        `one_signed` says where move + z has one sign, so that its odd moments are absolute ones.
-        The moments of orders below `below` exist, and no others: what formulas say of these is
-        some number.
+        `one_signed` says where move + z has one sign, so that its odd moments are those of its
+        size. Only moments of orders below `below` exist: results of formulas for others are wrong.
         """
         if p > HIGHEST_ORDER:
             return np.inf

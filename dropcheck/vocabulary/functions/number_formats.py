@@ -1,7 +1,7 @@
-"""Numbers rounded to the formats that code computes in: to the nearest, ties to even (IEEE 754).
+"""Rounding to the number formats that code computes in: to the nearest, ties to even (IEEE 754).
 
-What is larger than the largest number of a format is infinite in it. No bound of moments goes
-through such a function, but for what has a range: that of its ends.
+A number above the largest of a format becomes infinite. Moments are not bounded through such a
+function; only the range of its values is known, from the ends of its argument.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dropcheck.vocabulary.function import Array, Function, entry
 from dropcheck.vocabulary.hulls import rising
 
 DOUBLE, SINGLE = "float64", "float32"
-"""The format of the language's own numbers, and that of most code."""
+"""The format of numbers in models, and the usual format of code."""
 EPSILONS: Mapping[str, float] = {
     "float64": 2.0**-52,
     "float32": 2.0**-23,
@@ -30,7 +30,7 @@ SMALLEST_NORMAL: Mapping[str, float] = {
     "bfloat16": 2.0**-126,
     "float16": 2.0**-14,
 }
-"""By format: the smallest number that has all its digits."""
+"""By format: the smallest number with full precision."""
 
 
 def rounded(x: Array, number_format: str) -> Array:
@@ -41,20 +41,15 @@ def rounded(x: Array, number_format: str) -> Array:
     """
     values = np.asarray(x, dtype=np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
-        match number_format:
-            case "float64":
-                return values
-            case "float32":
-                return values.astype(np.float32).astype(np.float64)
-            case "float16":
-                return values.astype(np.float16).astype(np.float64)
-        return _to_bfloat16(values)
+        if number_format == "bfloat16":  # numpy does not have it
+            return _to_bfloat16(values)
+        return values.astype(number_format, copy=False).astype(np.float64, copy=False)
 
 
 def below_numbers(x: Array, number_format: str) -> Array:
-    """The middle between the number of a format that is nearest to each x and the one below it.
+    """The midpoint of two numbers of a format: the one nearest to x, and the next one below that.
 
-    A number lies at or below it before rounding to the nearest where it does so afterwards.
+    A number that is at or below this midpoint after rounding to the format was so before.
 
     >>> float(below_numbers(np.array([1.0]), "bfloat16")[0])
     0.998046875
@@ -69,16 +64,16 @@ def below_numbers(x: Array, number_format: str) -> Array:
     return found
 
 
-# Digits of float64 that bfloat16 lacks, and its largest number.
+# The number of binary digits of float64 that bfloat16 does not have, and the largest bfloat16.
 _LACKING = 45
 _LARGEST = (2 - 2.0**-7) * 2.0**127
 
 
 def _to_bfloat16(x: Array) -> Array:
-    """Eight binary digits, down to those of the smallest exponent; as float64.
+    """Numbers rounded to eight binary digits, or fewer at the smallest exponent; as float64.
 
-    On the bits of a number, half of the last digit kept is added, and one unit less where that
-    digit is even; what is carried goes into the exponent, as it should.
+    Added to the bits of a number, half a unit of the last digit kept, or one bit less where that
+    digit is even, carries exactly where rounding up is right, if need be into the exponent.
     """
     bits = np.asarray(x.view(np.uint64))
     last = (bits >> np.uint64(_LACKING)) & np.uint64(1)
@@ -86,11 +81,11 @@ def _to_bfloat16(x: Array) -> Array:
     last &= np.uint64(2**64 - 2**_LACKING)
     nearest = np.asarray(last.view(np.float64))
     size = np.abs(x)
-    if not np.max(size, initial=0.0) <= _LARGEST:  # some are infinite, or no numbers
+    if not np.max(size, initial=0.0) <= _LARGEST:  # some are infinite or NaN
         nearest = np.where(np.abs(nearest) > _LARGEST, np.copysign(np.inf, x), nearest)
         nearest = np.where(np.isnan(x), x, nearest)
     tiny = (size < SMALLEST_NORMAL["bfloat16"]) & (size > 0)
-    if tiny.any():  # of fewer digits
+    if tiny.any():  # these have fewer digits
         nearest = np.where(tiny, np.rint(x * 2.0**133) * 2.0**-133, nearest)
     return nearest
 
@@ -105,5 +100,5 @@ ROUNDED: Mapping[str, Function] = {
     )
     for name in EPSILONS
 }
-"""What rounds to each format, by its name."""
+"""The function that rounds to a format, by the name of the format."""
 NUMBERS = tuple(ROUNDED.values())

@@ -1,6 +1,7 @@
 """Every distribution of the language, by name.
 
-Each law is an entry, `NAME = Law(…)`, of one of the modules here, by the values that it gives.
+Each law is an entry `NAME = Law(…)` in one of the modules here, which are sorted by the values that
+their laws give.
 
 >>> import numpy as np
 >>> LAWS["normal"].sample(np.random.default_rng(0), [np.zeros(1), np.ones(1)], (2,), 1000).shape
@@ -47,7 +48,7 @@ LAWS: dict[str, Law] = {
 
 
 _HALF_NORMAL = "there is none: draw z ~ normal(0, sd), and take abs(z)"
-# Names of laws that there are not.
+# Names of other libraries for laws that the language does not have, and what to write instead.
 _NO_LAWS = {
     "half_normal": _HALF_NORMAL,
     "halfnorm": _HALF_NORMAL,
@@ -58,7 +59,7 @@ _NO_LAWS = {
 
 
 def hint_for(name: str) -> str | None:
-    """What to write in place of a name that other libraries have for a law that is not here.
+    """What to write for a law of other libraries that the language does not have; None: unknown.
 
     >>> hint_for("HalfNormal"), hint_for("normal")
     ('there is none: draw z ~ normal(0, sd), and take abs(z)', None)
@@ -67,7 +68,7 @@ def hint_for(name: str) -> str | None:
 
 
 def law_called(name: str) -> Law | None:
-    """The law that has this name here or elsewhere; capitals matter where they make another name.
+    """The law of this name or alias; capital letters are ignored if the name as written is none.
 
     >>> law_called("Ber").name, law_called("nothing")
     ('bernoulli', None)
@@ -83,5 +84,5 @@ def _named(name: str) -> Law:
     return LAWS[name]
 
 
-# a law goes from one process to another by its name
+# a law is sent to another process as its name
 copyreg.pickle(Law, lambda law: (_named, (law.name,)))

@@ -43,8 +43,8 @@ from dropcheck.vocabulary.laws.sampling import (
     uniforms,
 )
 
-# no law has a tail here: a truncated normal's falls faster than any exponential; and one is a
-# constant where its ends meet
+# The tails of these laws fall faster than any exponential: they end, or are those of a truncated
+# normal. A law whose ends meet is a constant.
 bounded = partial(
     Law,
     values=Values.NUMBERS,
@@ -57,7 +57,10 @@ bounded = partial(
 
 
 def room(low: Array, high: Array) -> Any:
-    """Whether a float64 lies strictly between two ends: draws are never the ends themselves."""
+    """Whether some float64 lies strictly between two ends, as a draw is never an end itself.
+
+    True too where the ends meet, and the law is a constant.
+    """
     middle = low / 2 + high / 2
     endless = (high == math.inf) | (low == -math.inf)
     return (low == high) | endless | ((low < middle) & (middle < high))
@@ -71,7 +74,7 @@ def _uniform_draws(generator: Generator, size: Size, low: Array, high: Array) ->
         quick, width = _of_one_width(float(low.reshape(())), float(high.reshape(())))
     else:
         quick, width = _stays_inside(low, high)
-    if not np.isfinite(width).all():  # it is beyond the largest float64
+    if not np.isfinite(width).all():  # the width overflows
         out = uniforms(generator, size)
         return inside(low * (1.0 - out) + high * out, low, high)
     if quick:
@@ -80,9 +83,9 @@ def _uniform_draws(generator: Generator, size: Size, low: Array, high: Array) ->
 
 
 def _stays_inside(low: Array, high: Array) -> tuple[bool, Array]:
-    """Whether all uniforms stay between two ends when they are scaled; how far these are apart.
+    """Whether all uniform numbers stay inside two ends once scaled, and the width between these.
 
-    Rounding is monotone: where the outermost uniforms stay inside, so do all others.
+    Rounding is monotone: if the outermost uniform numbers stay inside, so do all others.
     """
     width = high - low
     ends = [scaled(np.full(width.shape, end), low, width) for end in OUTERMOST]
@@ -105,7 +108,7 @@ UNIFORM = bounded(
     mode=lambda low, high: low,
     near_ends=lambda low, high: (1.0, 1.0),
     sampler=_uniform_draws,
-    # half of each: the width itself may overflow
+    # from half of each end, as the width may overflow
     log_density_inside=lambda x, low, high: -np.log(high / 2.0 - low / 2.0) - math.log(2.0),
     nanoseconds=2.5,
     aliases=("U", "unif"),
@@ -131,11 +134,11 @@ def _beta_moments(a: Array, b: Array) -> MomentList:
 
 
 def _beta_mode(a: Array, b: Array) -> Array:
-    """At an end where the density only falls or only rises; none where it is least between."""
+    """An end where the density only falls or only rises; NaN where it is least between the ends."""
     within = (a - 1.0) / (a + b - 2.0)
     at_an_end = np.where(a <= 1, 0.0, 1.0)
-    found = np.where((a > 1) & (b > 1), within, at_an_end)
-    return np.where((a < 1) & (b < 1), np.nan, found)
+    mode = np.where((a > 1) & (b > 1), within, at_an_end)
+    return np.where((a < 1) & (b < 1), np.nan, mode)
 
 
 STANDARD_BETA = Standard(
@@ -169,7 +172,7 @@ BETA = bounded(
 def _triangular_draws(
     generator: Generator, size: Size, low: Array, mode: Array, high: Array
 ) -> Array:
-    """The inverse of the distribution function, from the nearer end."""
+    """The inverse of the distribution function, computed from the nearer end."""
     width = high - low
     rise = np.where(width > 0, (mode - low) / np.where(width > 0, width, 1.0), 0.5)
     u = uniforms(generator, size)
@@ -190,7 +193,7 @@ def _triangular_log_density(x: Array, low: Array, mode: Array, high: Array) -> A
 
 
 def _triangular_points(peak: Array) -> tuple[Array, Array]:
-    """Points and weights, exact for moments up to order 8; the peak is between 0 and 1."""
+    """Points and weights that give moments up to order 8 exactly; the peak is between 0 and 1."""
     places, weights = gauss_legendre()
     peak = np.asarray(peak)[..., None]
     # the density rises from 0 to 2 at the peak and falls to 0 at 1
@@ -239,13 +242,13 @@ TRIANGULAR = bounded(
 
 
 def _von_mises_log_density(x: Array, mu: Array, kappa: Array) -> Any:
-    """The exponent as -2 kappa sin((x - mu) / 2)**2, which keeps its digits for large kappa."""
+    """The exponent, -2 kappa sin((x - mu) / 2)**2, keeps its digits for large kappa."""
     sine = np.sin((x - mu) / 2.0)
     return -2.0 * kappa * sine * sine - np.log(2.0 * math.pi * special.i0e(kappa))
 
 
-# distances from the mode, in units of 1 / √(kappa + 1), between which the density is smooth and not
-# steep; beyond the last, where kappa is large, it is below exp(-170) of its height
+# Distances from the mode in units of 1 / √(kappa + 1): between two of them the density is smooth
+# and not steep. Beyond the last one it is, for large kappa, below exp(-170) times its maximum.
 _ANGLES = np.array([0, 0.5, 1, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 16, 18, 20])
 
 
@@ -255,14 +258,14 @@ def _mode_of_angles(mu: Array) -> Any:
 
 
 def _angles_about(mu: Array, kappa: Array) -> tuple[Array, Array, Array]:
-    """The mode, and how far points on a last axis are from it, with weights.
+    """The mode, the distances of points from it on a last axis, and their weights.
 
-    An angle that leaves (-pi, pi) comes in again at the other end.
+    An angle that leaves (-pi, pi) enters again at the other end, at `seam` from the mode.
     """
     centre = _mode_of_angles(mu)
     steps = _ANGLES / np.sqrt(kappa + 1.0)[..., None]
     seam = math.pi - np.abs(centre)
-    # edges at the ends of (-pi, pi), and at 0 for the sake of |x|^p
+    # with edges at the ends of (-pi, pi), and at 0, where |x|^p is not smooth
     edges = [steps, seam[..., None], np.abs(centre)[..., None], np.full((*seam.shape, 1), math.pi)]
     distances, weights = pieces(np.sort(np.minimum(np.concatenate(edges, axis=-1), math.pi)))
     sines = np.sin(distances / 2.0)
@@ -278,7 +281,7 @@ def _von_mises_beyond(distance: Any, kappa: Any) -> Any:
     """The integral of exp(kappa (cos t - 1)) from a distance to pi."""
     distance, kappa = np.broadcast_arrays(np.asarray(distance, dtype=float), kappa)
     distance = np.clip(distance, 0.0, math.pi)
-    # the pieces are short where the density is steep
+    # pieces are short where the density is steep
     unit = 1.0 / (np.sqrt(kappa + 1.0) + kappa * np.sin(distance))
     room = (math.pi - distance)[..., None]
     offsets = np.concatenate([np.minimum(unit[..., None] * _LONG_STEPS, room), room], axis=-1)
@@ -293,12 +296,12 @@ _LONG_STEPS = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 5, 6, 8, 10, 12, 14, 16, 20, 24
 
 
 def _von_mises_cdf(x: Any, mu: Any, kappa: Any) -> Any:
-    """From -pi on, through the mode or through its image on the other side of the seam."""
+    """P(-pi < X <= x)."""
     return _von_mises_mass(x, mu, kappa) - _von_mises_mass(-math.pi, mu, kappa)
 
 
 def _von_mises_mass(x: Any, mu: Any, kappa: Any) -> Any:
-    """The share of a turn's mass up to x, from the mode's image on; x is within two turns of it."""
+    """The mass of the periodic density from the mode minus pi up to x; a whole turn has mass 1."""
     half = math.pi * special.i0e(kappa)
     y = x - _mode_of_angles(mu)
     turns = np.floor((y + math.pi) / (2.0 * math.pi))
@@ -308,13 +311,17 @@ def _von_mises_mass(x: Any, mu: Any, kappa: Any) -> Any:
 
 
 def _von_mises_quantile(u: Any, mu: Any, kappa: Any) -> Any:
-    """By Newton's method for the logarithm, halving the interval where a step would leave it."""
+    """Newton's method for the logarithm of the level; a step that leaves the interval halves it."""
     first = _von_mises_mass(-math.pi, mu, kappa)
     given = np.broadcast_arrays(np.asarray(u, dtype=float), mu, kappa, first)
-    left = np.stack([one.ravel() for one in given])  # of the levels that are not settled
-    found = np.empty(left.shape[1])
+    left = np.stack([one.ravel() for one in given])  # the levels that are not settled yet
+    result = np.empty(left.shape[1])
     places = np.arange(left.shape[1])
-    x, low, high = np.zeros_like(found), np.full_like(found, -math.pi), np.full_like(found, math.pi)
+    x, low, high = (
+        np.zeros_like(result),
+        np.full_like(result, -math.pi),
+        np.full_like(result, math.pi),
+    )
     for _ in range(100):
         level, mean, sharpness, before = left
         below = _von_mises_mass(x, mean, sharpness) - before
@@ -323,16 +330,16 @@ def _von_mises_quantile(u: Any, mu: Any, kappa: Any) -> Any:
         following = x + (np.log(level) - np.log(below)) * (below / density)
         inside_it = (following >= low) & (following <= high)
         following = np.where(inside_it, following, 0.5 * (low + high))
-        # the next step would be rounding; or the level lies between two neighbours, at an end
+        # settled: the next step would be rounding, or no float64 lies between low and high
         settled = (np.abs(following - x) <= 1e-13) & (np.abs(below - level) <= 1e-10 * level)
         settled |= (high - low <= 2.0**-51) | np.isnan(level)
-        found[places] = x = following
+        result[places] = x = following
         going = ~settled
         if not going.any():
             break
         left, places = left[:, going], places[going]
         x, low, high = x[going], low[going], high[going]
-    return found.reshape(given[0].shape)
+    return result.reshape(given[0].shape)
 
 
 VON_MISES = bounded(
@@ -340,7 +347,7 @@ VON_MISES = bounded(
     summary="angle in (-pi, pi) about mu, the more concentrated the larger kappa; 0 is uniform",
     parameters=(LawParameter("mu", ANGLE), LawParameter("kappa", NOT_NEGATIVE)),
     ends=(-math.pi, math.pi),
-    # about another angle it rises again beyond the opposite one
+    # about another angle the density rises again beyond the opposite angle
     mode=lambda mu, _kappa: np.where(mu == 0, 0.0, np.nan),
     near_ends=None,
     sampler=lambda generator, size, mu, kappa: inside(

@@ -45,25 +45,26 @@ N = LawParameter("n", COUNT)
 # numpy's Poisson generator counts in 64-bit integers
 RATE = Domain(0.0, LARGEST_COUNT, low_open=False, high_open=False)
 
-# What a probability may be off by, relatively: no quantile of a level that it comes to is missed.
+# The relative rounding error of a probability. A level within it counts as reached, so that
+# quantiles at the probabilities of the law itself are found.
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
 
-# an end is a value of such a law, near which nothing falls as a power
+# the ends of a discrete law have a probability: near them nothing falls as a power
 discrete = partial(Law, values=Values.WHOLE, near_ends=None, tails=None, nanoseconds=40.0)
 
 
 def smaller(p: Array) -> Array:
-    """The smaller of the probabilities of an outcome and of all others."""
+    """The smaller of p and 1 - p."""
     return np.asarray(np.minimum(p, 1 - p))
 
 
 def not_the_mode(mode: Callable[..., Any], log_mass: Callable[..., Any]) -> Callable[..., Any]:
-    """The chance of any value but the most common one."""
+    """What makes the probability of all values but the most common one."""
     return lambda *arguments: -np.expm1(log_mass(mode(*arguments), *arguments))
 
 
 def log_comb(n: Array, k: Array) -> Any:
-    """Log of n over k, by the beta function, which cancels less than three gamma functions."""
+    """Log of n over k by the beta function: less cancels than with three gamma functions."""
     return -np.log1p(n) - special.betaln(n - k + 1.0, k + 1.0)
 
 
@@ -71,10 +72,10 @@ CELLS = 2**16  # values of 16 random bits
 
 
 def _coins(generator: Generator, size: Size, p: float) -> Array:
-    """True with probability p, from 16 bits a draw, as bool.
+    """True with probability p, from 16 random bits per draw.
 
-    A draw whose bits fall in the cell that p divides (one in 65,536) is decided by a further
-    uniform number, so that the probability is p to within 2**-53 / 65536, however small p is.
+    If the bits of a draw fall in the cell that contains p (one in 65,536), another uniform number
+    decides: so the probability is p to within 2**-53 / 65536, however small p is.
     """
     count = math.prod(size)
     whole_cells, part = divmod(p * CELLS, 1.0)
@@ -89,7 +90,7 @@ def _coins(generator: Generator, size: Size, p: float) -> Array:
 
 
 def _bernoulli_draws(generator: Generator, size: Size, p: Array) -> Array:
-    """Bool: an eighth of the memory, and a truth value wherever one is asked for."""
+    """As bool: it takes an eighth of the memory of float64, and serves as a truth value."""
     number = fixed(p)
     return generator.random(size) < p if number is None else _coins(generator, size, number)
 
@@ -101,7 +102,7 @@ def counts(
     high: Callable[..., Any],
     **moments: Callable[..., Any],
 ) -> Standard:
-    """What is known of whole numbers from 0 on; quantiles are searched for."""
+    """What is known of a law on the whole numbers from 0; quantiles are found by a search."""
 
     def size(level: Array, shapes: tuple[Array, ...]) -> Array:
         return np.zeros(np.broadcast_shapes(level.shape, *map(np.shape, shapes)))
@@ -125,14 +126,14 @@ def counts(
 
 
 def _binomial_cumulants(n: Array, p: Array) -> MomentList:
-    """Those of n Bernoulli variables, by the rarer of success and failure."""
+    """Cumulants of a sum of n Bernoulli variables, from the rarer of success and failure."""
     rare = np.minimum(p, 1.0 - p)
     side = np.where(np.greater(p, 0.5), -1.0, 1.0)
     return [-n * side**k * one for k, one in enumerate(of_trials(-rare))]
 
 
 def _binomial_norm(p: float, n: Array, chance: Array) -> Any:
-    """E x (x - 1) … (x - j + 1) = n (n - 1) … (n - j + 1) p^j."""
+    """By E x (x - 1) … (x - j + 1) = n (n - 1) … (n - j + 1) p^j."""
 
     def log_factorial_moment(j: int) -> Any:
         ways = np.where(n >= j, log_rising(np.maximum(n - j, 0.0) + 1.0, float(j)), -np.inf)
@@ -142,7 +143,7 @@ def _binomial_norm(p: float, n: Array, chance: Array) -> Any:
 
 
 def binomial_log_mgf(t: Any, n: Any, p: Any) -> Any:
-    """Log E exp(t x) of n trials."""
+    """Log E exp(t x) of the number of successes in n trials."""
     return n * np.logaddexp(np.log1p(-p), np.log(p) + t)
 
 
@@ -158,7 +159,7 @@ STANDARD_BINOMIAL = counts(
 
 
 def binomial_of_random(p: float, norm: ArgumentNorm, hull: ArgumentHull) -> float:
-    """A bound of (E x^p)^(1/p) of n trials, either of n and the chance random."""
+    """A bound of (E x^p)^(1/p) for n trials, where n or the probability is random, or both."""
     trials, chance = hull(0).high, hull(1).high
     return counted_at_most(
         p, norm(0, p), lambda j: min(trials * norm(1, j), norm(0, j) * chance), trials
@@ -222,7 +223,7 @@ BINOMIAL = discrete(
 
 
 def _geometric_draws(generator: Generator, size: Size, p: Array) -> Array:
-    """The rounded-up exponential variable of rate -log(1 - p) (Devroye 1986, section X.2)."""
+    """Exponential variables of rate -log(1 - p), rounded up (Devroye 1986, section X.2)."""
     out = EXPONENTIALS(generator, size)
     out /= -np.log1p(-p)
     np.ceil(out, out=out)
@@ -252,7 +253,8 @@ GEOMETRIC = discrete(
     name="geometric",
     summary="trials up to and including the first success, from 1; 0 < p <= 1",
     parameters=(SUCCESS,),
-    # a draw stays below 2**53, where whole numbers end, but for a chance below 1e-1000
+    # a draw is then below 2**53, up to which float64 has every whole number, but for a probability
+    # below 1e-1000
     conditions=(("p >= 1e-12 is required", lambda p: p >= 1e-12),),
     ends=(1.0, math.inf),
     degenerate=lambda p: (p == 1, 1.0),
@@ -267,7 +269,7 @@ GEOMETRIC = discrete(
 
 
 def _negative_binomial_draws(generator: Generator, size: Size, n: Array, p: Array) -> Array:
-    """A Poisson variable whose rate is a gamma one (Greenwood and Yule 1920)."""
+    """Poisson variables whose rates are gamma variables (Greenwood and Yule 1920)."""
     rate = generator.standard_gamma(scalar_or_array(n), size)
     rate *= (1.0 - p) / p
     return generator.poisson(rate)
@@ -284,7 +286,7 @@ NEGATIVE_BINOMIAL = discrete(
     name="negative_binomial",
     summary="failures before the n-th success; n may be any number from 0, 0 < p <= 1",
     parameters=(LawParameter("n", NOT_NEGATIVE), SUCCESS),
-    # a draw stays below 2**53, where whole numbers end, but for a chance below 1e-1000
+    # a draw is then below 2**53, but for a probability below 1e-1000
     conditions=(
         ("(n + 1) * (1 - p) / p <= 1e12 is required", lambda n, p: (n + 1) * (1 - p) <= 1e12 * p),
     ),

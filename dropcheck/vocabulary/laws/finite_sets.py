@@ -1,4 +1,4 @@
-"""The laws of whole numbers between two ends: draws without putting back, and equal chances."""
+"""The laws of whole numbers between two ends: hypergeometric and discrete uniform."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from dropcheck.vocabulary.laws.quadrature import weighted_moments
 from dropcheck.vocabulary.laws.sampling import fixed, whole
 
 DRAWN = LawParameter("drawn", COUNT)
-# numpy's hypergeometric generator takes groups below 1e9
+# numpy's generator of hypergeometric numbers takes groups below 1e9
 GROUP = Domain(0.0, 1e9, low_open=False, whole=True)
 
 
 def _good_ones(good: Any, bad: Any, drawn: Any) -> tuple[Any, Any]:
-    """The fewest and the most."""
+    """The least and the greatest number of good ones among those drawn."""
     return np.maximum(0.0, drawn - bad), np.minimum(drawn, good)
 
 
@@ -37,11 +37,11 @@ def _hypergeometric_log_mass(x: Array, good: Array, bad: Array, drawn: Array) ->
     return log_comb(good, x) + log_comb(bad, drawn - x) - log_comb(good + bad, drawn)
 
 
-_FEW = 64  # of so many or fewer in all, moments are sums over all values
+_FEW = 64  # for at most this many in all, moments are sums over all values
 
 
 def _hypergeometric_central(good: Any, bad: Any, drawn: Any) -> MomentList:
-    """By E(y g(x)) = E(τ(x) (g(x + 1) - g(x))) with y = x - E x and g = y^k.
+    """E y^k by E(y g(x)) = E(τ(x) (g(x + 1) - g(x))), with y = x - E x and g = y^k.
 
     τ(x) = (drawn - x) (good - x) / total: the discrete Stein kernel, a quadratic (Afendras,
     Papadatos and Papathanasiou 2011, Bernoulli 17, theorem 2.2).
@@ -69,7 +69,7 @@ def _hypergeometric_central(good: Any, bad: Any, drawn: Any) -> MomentList:
 
 
 def _hypergeometric_norm(p: float, good: Any, bad: Any, drawn: Any) -> Any:
-    """E x (x - 1) … (x - j + 1) of falling factorials (JKK 2005, equation 6.32)."""
+    """By E x (x - 1) … (x - j + 1), a ratio of falling factorials (JKK 2005, equation 6.32)."""
 
     def log_falling(count: Any, j: int) -> Any:
         return np.where(count >= j, log_rising(np.maximum(count - j, 0.0) + 1.0, float(j)), -np.inf)
@@ -83,10 +83,10 @@ def _hypergeometric_norm(p: float, good: Any, bad: Any, drawn: Any) -> Any:
 
 @lru_cache(maxsize=8)
 def _hypergeometric_sums(good: float, bad: float, drawn: float) -> tuple[float, Array, Array]:
-    """A first value; P(X <= x) from the one before it on, and P(X > x).
+    """The first value f that counts; P(X <= x) and P(X > x) for x = f - 1, f, f + 1, ….
 
-    Probabilities follow from that of the mode by their ratios, and are cut off where they
-    underflow: within 50 standard deviations, or 400 where that is more, by far.
+    Probabilities follow from that of the mode by their ratios. Values further from the mode than 50
+    standard deviations, and than 400, are left out: their probabilities underflow.
     """
     fewest, most = _good_ones(good, bad, drawn)
     total = max(good + bad, 1.0)
@@ -105,16 +105,17 @@ def _hypergeometric_sums(good: float, bad: float, drawn: float) -> tuple[float, 
 
 
 def _hypergeometric_sum(which: int, x: Any, *groups: Any) -> Any:
+    """P(X <= x) if `which` is 0, P(X > x) if it is 1."""
     arrays = np.broadcast_arrays(x, *groups)
-    found = np.empty(arrays[0].shape)
+    result = np.empty(arrays[0].shape)
     rows = np.stack([one.ravel() for one in arrays[1:]], axis=-1)
     kinds, kind_of = np.unique(rows, axis=0, return_inverse=True)
     for kind, row in enumerate(kinds.tolist()):
-        at = (kind_of.reshape(-1) == kind).reshape(found.shape)
+        here = (kind_of.reshape(-1) == kind).reshape(result.shape)
         first, *sums = _hypergeometric_sums(*row)
-        places = np.clip(arrays[0][at] - first + 1.0, 0, sums[which].size - 1)
-        found[at] = sums[which][np.nan_to_num(places).astype(np.intp)]
-    return found
+        places = np.clip(arrays[0][here] - first + 1.0, 0, sums[which].size - 1)
+        result[here] = sums[which][np.nan_to_num(places).astype(np.intp)]
+    return result
 
 
 HYPERGEOMETRIC = discrete(
@@ -135,7 +136,7 @@ HYPERGEOMETRIC = discrete(
         mean=lambda good, bad, drawn: drawn * (good / np.maximum(good + bad, 1.0)),
         central=_hypergeometric_central,
         norm=_hypergeometric_norm,
-        # at most that of draws with putting back (Hoeffding 1963, theorem 4)
+        # at most that of draws with replacement (Hoeffding 1963, theorem 4)
         log_mgf=lambda t, good, bad, drawn: binomial_log_mgf(
             t, drawn, good / np.maximum(good + bad, 1.0)
         ),
@@ -148,7 +149,7 @@ HYPERGEOMETRIC = discrete(
 
 
 def below(generator: Generator, count: int, size: Size) -> Array:
-    """Whole numbers from 0 to count - 1, of the narrowest type, which is drawn quickest."""
+    """Whole numbers from 0 to count - 1, in the narrowest type: it is drawn most quickly."""
     narrowest = np.uint16 if count <= 2**16 else np.uint32 if count <= 2**32 else np.uint64
     return generator.integers(0, count - 1, size=size, dtype=narrowest, endpoint=True)
 
@@ -165,7 +166,8 @@ def _discrete_uniform_draws(generator: Generator, size: Size, low: Array, high: 
 # Bernoulli's numbers B_2, B_4, B_6 and B_8
 _BERNOULLI = {2: 1 / 6, 4: -1 / 30, 6: 1 / 42, 8: -1 / 30}
 
-# 0, 1, …, last; the cumulants are B_k (count^k - 1) / k (JKK 2005, section 6.10.1)
+# Of 0, 1, …, last. With count = last + 1 the cumulants are B_k (count^k - 1) / k (JKK 2005, section
+# 6.10.1).
 STANDARD_EQUAL_CHANCES = counts(
     mean=lambda last: last / 2.0,
     cumulants=lambda last: [

@@ -1,4 +1,4 @@
-"""Functions that the moments and the distribution functions of several laws share."""
+"""Functions that several laws use for their moments and distribution functions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dropcheck.vocabulary import special
 from dropcheck.vocabulary.distributions.standard import ArgumentHull, ArgumentNorm
 
 EULER = 0.57721566490153286061  # the mean of a standard Gumbel variable
-# Riemann's ζ(k), k from 0 on; ζ(0) and ζ(1) are not used
+# Riemann's ζ(k) for k = 0, 1, …, 8; ζ(0) and ζ(1) are not used
 ZETA = (
     math.nan,
     math.nan,
@@ -29,10 +29,10 @@ _STIRLING_FROM = 16.0
 
 
 def log_rising(a: Any, h: Any) -> Any:
-    """Log Γ(a + h) / Γ(a) of a > 0 and h >= 0, also where both are huge and nearly cancel.
+    """Log of Γ(a + h) / Γ(a) for a > 0 and h >= 0; also if both are huge and nearly cancel.
 
-    Stirling's series from 16 on (Abramowitz and Stegun 1964, 6.1.40), where its next term is
-    below 1e-13.
+    From a = 16 on by Stirling's series (Abramowitz and Stegun 1964, 6.1.40), whose next term is
+    there below 1e-13.
 
     >>> float(log_rising(1.0, 4.0)), float(log_rising(1e15, 2.0) - 2 * math.log(1e15)) < 1e-13
     (3.1780538303479458, True)
@@ -50,42 +50,43 @@ def _stirling_rest(a: Any) -> Any:
 
 
 def sharper_beyond(order: Any) -> Any:
-    """1 / (order - 1): the factor of y² in the Stein kernel of a law with moments below order.
+    """1 / (order - 1): the factor of y² in the Stein kernel of a law with moments below `order`.
 
-    Infinite where there is no mean.
+    Infinite where the law has no mean.
     """
     return np.where(np.greater(order, 1), 1.0 / (order - np.asarray(1.0)), np.inf)
 
 
-# below it a distribution function is a power of x: the next term of its series is of the order of x
+# Below this x the distribution function is a power of x: the next term of its series is smaller by
+# a factor of about x.
 _POWER_BELOW = 1e-100
 
 
 def gamma_quantile(shape: Any, u: Any) -> Any:
-    """The x with γ(shape, x) / Γ(shape) = u, also where it is smaller than scipy's can be."""
+    """The x with γ(shape, x) / Γ(shape) = u, also where x is too small for scipy's function."""
     small = np.exp((np.log(u) + special.gammaln(shape + 1.0)) / shape)
     return np.where(small < _POWER_BELOW, small, special.gammaincinv(shape, u))
 
 
 def beta_cdf(a: Any, b: Any, x: Any) -> Any:
-    """I_x(a, b), also where scipy's underflows before it does."""
-    found = np.asarray(special.betainc(a, b, x))
-    lost = (found == 0) & np.greater(x, 0) & np.greater(b, 0)
-    return np.where(lost, np.exp(_log_beta_tail(a, b, x)), found) if lost.any() else found
+    """I_x(a, b), also where scipy's function returns 0 though the value is not too small."""
+    value = np.asarray(special.betainc(a, b, x))
+    lost = (value == 0) & np.greater(x, 0) & np.greater(b, 0)
+    return np.where(lost, np.exp(_log_beta_tail(a, b, x)), value) if lost.any() else value
 
 
 def beta_survival(a: Any, b: Any, x: Any) -> Any:
-    """1 - I_x(a, b), with the same care."""
-    found = np.asarray(special.betaincc(a, b, x))
-    lost = (found == 0) & np.less(x, 1) & np.greater(a, 0)
-    return np.where(lost, np.exp(_log_beta_tail(b, a, 1.0 - x)), found) if lost.any() else found
+    """1 - I_x(a, b), with the same care as `beta_cdf`."""
+    value = np.asarray(special.betaincc(a, b, x))
+    lost = (value == 0) & np.less(x, 1) & np.greater(a, 0)
+    return np.where(lost, np.exp(_log_beta_tail(b, a, 1.0 - x)), value) if lost.any() else value
 
 
-_MOST_TERMS = 10_000  # enough for parameters up to 1e7; beyond them, the tail comes out too small
+_MOST_TERMS = 10_000  # enough for parameters up to 1e7; for larger ones the result is too small
 
 
 def _log_beta_tail(a: Any, b: Any, x: Any) -> Any:
-    """Log I_x(a, b) by its series (Abramowitz and Stegun 1964, 26.5.4), whose terms fall there."""
+    """Log I_x(a, b) far out, by a series of falling terms (Abramowitz and Stegun 1964, 26.5.4)."""
     x = np.minimum(x, a / (a + b))
     total, term = np.zeros(np.shape(a + b + x)), np.ones(np.shape(a + b + x))
     for n in range(_MOST_TERMS):
@@ -97,66 +98,67 @@ def _log_beta_tail(a: Any, b: Any, x: Any) -> Any:
     return first + np.log(total)
 
 
-# below it scipy's inverse may be wrong
+# for levels below it scipy's inverse of the incomplete beta function may be wrong
 _DEEP = 1e-200
 
 
 def gamma_upper_quantile(shape: Any, v: Any) -> Any:
-    """The x with Γ(shape, x) / Γ(shape) = v, from the other end where v is near 1."""
-    found = special.gammainccinv(shape, v)
-    return np.where(np.less(v, 0.5), found, gamma_quantile(shape, 1.0 - v))
+    """The x with Γ(shape, x) / Γ(shape) = v, from the lower tail where v is near 1."""
+    upper = special.gammainccinv(shape, v)
+    return np.where(np.less(v, 0.5), upper, gamma_quantile(shape, 1.0 - v))
 
 
 def beta_quantile(a: Any, b: Any, u: Any) -> Any:
     """The x with I_x(a, b) = u, also where x or u is very small."""
-    found = np.asarray(special.betaincinv(a, b, u))
+    x_of_u = np.asarray(special.betaincinv(a, b, u))
     small = np.exp((np.log(u) + np.log(a) + special.betaln(a, b)) / a)
-    unsure = np.isnan(found) & ~np.isnan(u)
-    found = np.where(unsure | (small < _POWER_BELOW), small, found)
-    deep = (unsure | np.less(u, _DEEP)) & (found >= _POWER_BELOW)
+    unsure = np.isnan(x_of_u) & ~np.isnan(u)
+    x_of_u = np.where(unsure | (small < _POWER_BELOW), small, x_of_u)
+    deep = (unsure | np.less(u, _DEEP)) & (x_of_u >= _POWER_BELOW)
     if not deep.any():
-        return found
-    log_x = np.log(found)
-    for _ in range(30):  # Newton's, of the logarithm of the one by that of the other
+        return x_of_u
+    log_x = np.log(x_of_u)
+    for _ in range(30):  # Newton's method for log u as a function of log x
         x = np.exp(log_x)
         log_tail = np.log(special.betainc(a, b, x))
         if not np.isfinite(log_tail).all():
             log_tail = np.where(np.isfinite(log_tail), log_tail, _log_beta_tail(a, b, x))
         log_density = special.xlogy(a, x) + special.xlog1py(b - 1.0, -x) - special.betaln(a, b)
         log_x = np.minimum(log_x + (np.log(u) - log_tail) * np.exp(log_tail - log_density), 0.0)
-    return np.where(deep, np.exp(log_x), found)
+    return np.where(deep, np.exp(log_x), x_of_u)
 
 
 def beta_upper_quantile(a: Any, b: Any, v: Any) -> Any:
-    """The x with 1 - I_x(a, b) = v; from the other end where scipy's is not sure, or v near 1."""
-    found = np.asarray(special.betainccinv(a, b, v))
-    unsure = np.less(v, _DEEP) | np.isnan(found)
-    found = np.where(unsure, 1.0 - beta_quantile(b, a, v), found)
-    return np.where(np.less(v, 0.5), found, beta_quantile(a, b, 1.0 - v))
+    """The x with 1 - I_x(a, b) = v; by `beta_quantile` if scipy may be wrong, or v is near 1."""
+    upper = np.asarray(special.betainccinv(a, b, v))
+    unsure = np.less(v, _DEEP) | np.isnan(upper)
+    upper = np.where(unsure, 1.0 - beta_quantile(b, a, v), upper)
+    return np.where(np.less(v, 0.5), upper, beta_quantile(a, b, 1.0 - v))
 
 
 def mirrored(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of -x, for a law symmetric about 0: its survival function from its cdf."""
+    """The function x ↦ f(-x): for a law symmetric about 0, its survival function from its cdf."""
     return lambda x, *shapes: function(-x, *shapes)
 
 
 def opposite(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Minus a function, for a symmetric law: its upper quantile from its quantile."""
+    """The function u ↦ -f(u): for a law symmetric about 0, its upper quantile from its quantile."""
     return lambda u, *shapes: -function(u, *shapes)
 
 
 def least_whole(reached: Callable[[Any], Any], size: Any, high: Any) -> Any:
-    """The least whole number from 0 to high at which a condition holds that goes on holding.
+    """The least whole number from 0 to `high` from which on a condition holds, by bisection.
 
     Args:
-        reached: Of an array of whole numbers, where it holds; at `high` it is taken to hold.
+        reached: Takes an array of whole numbers, and returns where the condition holds. It is taken
+            to hold at `high`.
         size: An array of the shape of the result.
-        high: A whole number for each, or infinity.
+        high: A whole number for each element, or infinity.
     """
     shape = np.broadcast_shapes(np.shape(size), np.shape(high))
     last = np.broadcast_to(np.minimum(high, 2.0**53), shape)
     above = np.minimum(np.full(shape, 1.0), last)
-    below = np.full(shape, -1.0)  # never holds there
+    below = np.full(shape, -1.0)  # the condition holds at none of these
     for _ in range(54):  # double until it holds
         short = ~np.asarray(reached(above)) & (above < last)
         if not short.any():
@@ -168,15 +170,15 @@ def least_whole(reached: Callable[[Any], Any], size: Any, high: Any) -> Any:
         there = np.asarray(reached(middle)) | (middle >= last)
         there &= middle > below
         below, above = np.where(there, below, middle), np.where(there, middle, above)
-        # where they are neighbours, the middle is `below` itself, and stays
+        # where both are neighbours the middle is `below` itself, and nothing changes
     return above
 
 
 def gamma_of_random(p: float, norm: ArgumentNorm, hull: ArgumentHull) -> float:
-    """That of a gamma variable: Γ(a + p) / Γ(a) <= (a + p)^p, by Minkowski and Hölder.
+    """`Law.random_norm` of a gamma law: Γ(a + p) / Γ(a) <= (a + p)^p, with Minkowski and Hölder.
 
-    With k the whole number from p on, that ratio is E y^p <= (E y^k)^(p/k) (Lyapunov), and E y^k is
-    the product of a + i over i < k, none of which is above a + p.
+    With k the next whole number from p on, that ratio is E y^p <= (E y^k)^(p/k) (Lyapunov), and
+    E y^k is the product of a + i over i < k, none of which is above a + p.
     """
     largest = max(abs(hull(1).low), abs(hull(1).high))
     return min(largest * (norm(0, p) + p), norm(1, 2 * p) * (norm(0, 2 * p) + p))

@@ -1,9 +1,9 @@
-"""The laws of sums of independent draws that stay in a family.
+"""The laws of sums of independent draws, for families of laws that contain their sums.
 
-A sum of n draws of a law is start * n + unit * z, z of the law that is given here, with arguments
-that are those of the law times a number (Johnson, Kotz and Balakrishnan 1994, "Continuous
-Univariate Distributions", sections 13.3, 16.2, 17.6 and 18.3; Johnson, Kemp and Kotz 2005,
-"Univariate Discrete Distributions", sections 3.8, 4.8 and 5.5).
+A sum of n draws is start * n + unit * z, where z has the law given here; its arguments are those of
+the draws, each times a number (Johnson, Kotz and Balakrishnan 1994, "Continuous Univariate
+Distributions", sections 13.3, 16.2, 17.6 and 18.3; Johnson, Kemp and Kotz 2005, "Univariate
+Discrete Distributions", sections 3.8, 4.8 and 5.5).
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ class LawOfSum:
     """The law of a sum of n draws."""
 
     law: Law
-    # of n and the arguments of the draws: each argument as a number or one of those, and a factor
+    # takes n and the arguments of the draws; returns each argument of the sum's law as a pair: a
+    # number or an argument of the draws, and its factor
     arguments: Callable[..., tuple[tuple[Any, float], ...]]
     start: float = 0.0
     unit: float = 1.0
@@ -48,6 +49,6 @@ SUMS = {
     BINOMIAL: LawOfSum(BINOMIAL, lambda n, size, p: ((size, n), (p, 1.0))),
     RADEMACHER: LawOfSum(BINOMIAL, lambda n: ((1.0, n), (0.5, 1.0)), -1.0, 2.0),
     NEGATIVE_BINOMIAL: LawOfSum(NEGATIVE_BINOMIAL, lambda n, size, p: ((size, n), (p, 1.0))),
-    # trials up to the first success are one more than the failures before it
+    # the number of trials up to the first success is one more than the failures before it
     GEOMETRIC: LawOfSum(NEGATIVE_BINOMIAL, lambda n, p: ((1.0, n), (p, 1.0)), 1.0),
 }

@@ -1,4 +1,4 @@
-"""The laws that take lists or give vectors: their own axes stand just before that of draws."""
+"""The laws whose argument is a list, on the axis just before the axis of draws."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from dropcheck.vocabulary.laws.sampling import uniforms
 OUTCOMES = LawParameter("p", PROBABILITIES, axes=1)
 PROBABILITY_SUM_TOLERANCE = 1e-9
 
-# what holds near an end and in the tail is a matter of single numbers, and not asked of lists;
-# the values are bounded, or normal, so that all moments exist
+# `near_ends` and `tails` are not defined for laws of lists; their values are bounded or normal, so
+# that all moments exist
 of_lists = partial(Law, moments=math.inf, near_ends=None, tails=None, nanoseconds=40.0)
 
 
 def sum_problem(p: Array) -> str | None:
-    """What keeps numbers, on the axis before that of draws, from being all probabilities."""
+    """A sentence if the numbers on the axis before the axis of draws do not sum to 1, else None."""
     lists = np.moveaxis(p, -2, -1)
     # numpy's sum is not exact: a few units in the last place more than math.fsum may say
     wrong = lists[np.abs(lists.sum(axis=-1) - 1.0) > PROBABILITY_SUM_TOLERANCE + 1e-13]
@@ -42,8 +42,8 @@ def sum_problem(p: Array) -> str | None:
     return f"the probabilities p must sum to 1, and sum to {plain(math.fsum(wrong[0]))}"
 
 
-# up to so many outcomes, comparing with each is quicker than a binary search (measured: 2 ns a
-# draw and outcome against 16 to 50 ns a draw)
+# up to this many outcomes, comparing with each is quicker than a binary search (measured: 2 ns per
+# draw and outcome against 16 to 50 ns per draw)
 FEW_OUTCOMES = 12
 
 
@@ -76,18 +76,19 @@ def _possible(p: Array) -> tuple[Any, Any]:
 
 
 def _sorted_list(which: Callable[[Array], tuple[Array, Array]]) -> Standard:
-    """What is known of values with given chances; `which` gives both, of the law's one list.
+    """What is known of a law on a list of values with given probabilities.
 
-    Values rise on the last axis; the chances may have any sum.
+    `which` makes both from the law's argument: the values, rising on the last axis, and weights,
+    which may have any sum.
     """
 
     def sums(values: Array) -> tuple[Array, Array, Array]:
-        found, weights = which(values)
+        points, weights = which(values)
         shares = weights / weights.sum(axis=-1, keepdims=True)
         none = np.zeros((*shares.shape[:-1], 1))
         below = np.concatenate([none, np.cumsum(shares, axis=-1)], axis=-1)
         above = np.concatenate([np.cumsum(shares[..., ::-1], axis=-1)[..., ::-1], none], axis=-1)
-        return found, np.minimum(below, 1.0), np.minimum(above, 1.0)
+        return points, np.minimum(below, 1.0), np.minimum(above, 1.0)
 
     def taken(table: Array, counted: Array) -> Any:
         places = np.clip(counted, 0, table.shape[-1] - 1)
@@ -96,33 +97,33 @@ def _sorted_list(which: Callable[[Array], tuple[Array, Array]]) -> Standard:
         return np.take_along_axis(table, places[..., None], axis=-1)[..., 0]
 
     def counted(table: Array, x: Array, side: Literal["left", "right"]) -> Any:
-        """How many entries of a rising table are below x, or with `right` not above it."""
+        """How many entries of a rising table are below x, or with `right`, at most x."""
         if table.ndim == 1:
             return np.searchsorted(table, x, side=side)
         lower = table <= x[..., None] if side == "right" else table < x[..., None]
         return lower.sum(axis=-1)
 
     def cdf(x: Array, values: Array) -> Any:
-        found, below, _ = sums(values)
-        return taken(below, counted(found, x, "right"))
+        points, below, _ = sums(values)
+        return taken(below, counted(points, x, "right"))
 
     def survival(x: Array, values: Array) -> Any:
-        found, _, above = sums(values)
-        return taken(above, counted(found, x, "right"))
+        points, _, above = sums(values)
+        return taken(above, counted(points, x, "right"))
 
     def quantile(u: Array, values: Array) -> Any:
-        found, below, _ = sums(values)
-        return taken(found, counted(below[..., 1:], u, "left"))
+        points, below, _ = sums(values)
+        return taken(points, counted(below[..., 1:], u, "left"))
 
     def upper_quantile(v: Array, values: Array) -> Any:
-        found, _, above = sums(values)
-        # the least value above which there is v at most: above falls
-        return taken(found, counted(-above[..., 1:], -v, "left"))
+        points, _, above = sums(values)
+        # the least value with at most v above it; `above` falls, and -above rises
+        return taken(points, counted(-above[..., 1:], -v, "left"))
 
     def log_mgf(t: Array, values: Array) -> Any:
-        found, weights = which(values)
+        points, weights = which(values)
         shares = weights / weights.sum(axis=-1, keepdims=True)
-        powers = np.log(shares) + np.asarray(t)[..., None] * found
+        powers = np.log(shares) + np.asarray(t)[..., None] * points
         largest = powers.max(axis=-1, keepdims=True)
         return largest[..., 0] + np.log(np.exp(powers - largest).sum(axis=-1))
 
@@ -159,7 +160,7 @@ def _choice_draws(generator: Generator, size: Size, v: Array) -> Array:
     if v.size == v.shape[-2]:
         return v.reshape(-1).take(picks)
     places = picks.astype(np.intp)[..., None, :]
-    # the list axis aside, the values are shared by all elements that they broadcast to
+    # all elements of a draw that the list broadcasts to share its values
     table = np.broadcast_to(v, (*size[:-1], v.shape[-2], size[-1]))
     return np.take_along_axis(table, places, axis=-2)[..., 0, :]
 
@@ -180,6 +181,6 @@ CHOICE = of_lists(
     sampler=_choice_draws,
     log_density_inside=lambda x, v: np.log((v == x[..., None, :]).mean(axis=-2)),
     standard=_sorted_list(lambda v: (np.sort(v, axis=-1), np.ones_like(v))),
-    # the mean over the list of their own
+    # E|x|^p is the mean over the list of E|v|^p
     norm_of_random=lambda p, norm, hull: norm(0, p),
 )

@@ -180,7 +180,7 @@ CHI_SQUARE = _positive(
 def _f_draws(generator: Generator, size: Size, d1: Array, d2: Array) -> Array:
     if min(d1.min(), d2.min()) >= 1.0:
         out = generator.f(scalar_or_array(d1), scalar_or_array(d2), size)
-    else:  # both chi-squares may underflow, and 0 / 0 is no number
+    else:  # both chi-squares may underflow, and 0 / 0 is NaN
         out = log_gammas(generator, size, d1 / 2.0)
         out -= log_gammas(generator, size, d2 / 2.0)
         np.exp(out, out=out)
@@ -208,9 +208,10 @@ def _f_norm(p: float, d1: Array, d2: Array) -> Any:
 
 
 def _f_share(x: Array, a: Array, b: Array) -> Any:
-    """P(F <= x), a and b half the degrees: an incomplete beta function (JKB 1995, equation 27.4).
+    """P(F <= x) by the incomplete beta function (JKB 1995, equation 27.4); a = d1 / 2, b = d2 / 2.
 
-    Of the share a x / (b + a x) or of the rest, whichever is smaller and so has its digits.
+    It is taken at the share a x / (b + a x), or its complement at 1 - share: at the smaller of
+    both, which has its digits.
     """
     share, rest = a * x / (b + a * x), b / (b + a * x)
     return np.where(share < 0.5, beta_cdf(a, b, share), beta_survival(b, a, rest))
@@ -227,7 +228,7 @@ F = _positive(
     summary="Fisher's F, a ratio of mean squares; moments of order below d2 / 2 alone exist",
     parameters=(LawParameter("d1", POSITIVE), LawParameter("d2", POSITIVE)),
     degenerate=None,
-    moments=lambda d1, d2: d2 / 2,  # the numerator's degrees play no part
+    moments=lambda d1, d2: d2 / 2,  # they do not depend on d1
     mode=lambda d1, d2: np.maximum(d1 - 2.0, 0.0) / d1 * d2 / (d2 + 2.0),
     near_ends=lambda d1, d2: (d1 / 2, math.inf),
     tails=lambda d1, d2: (math.inf, 0.0),
@@ -259,30 +260,30 @@ def _weibull_log_density(x: Array, shape: Array, scale: Array) -> Any:
     return np.log(shape / scale) + special.xlogy(shape - 1.0, y) - y**shape
 
 
-# with x = exp(v / shape), exp(v) is an exponential variable: the trapezoidal rule in v, which is
-# exact to 1e-15 for so smooth a density (Trefethen and Weideman 2014, SIAM Review 56, section 5)
+# With x = exp(v / shape), exp(v) is an exponential variable. The trapezoidal rule in v is exact to
+# 1e-15 for so smooth a density (Trefethen and Weideman 2014, SIAM Review 56, section 5).
 _LOG_TIMES = np.linspace(-80.0, 6.25, 691)
 _LOG_TIME_WEIGHTS = np.exp(_LOG_TIMES - np.exp(_LOG_TIMES))
 
 
 def _weibull_moments(shape: Array) -> MomentList:
-    """By quadrature; where the shape is small, and they are far apart, from the moments about 0."""
+    """By quadrature; for shapes below 1/2, where nothing cancels, from the moments about 0."""
     shape = np.asarray(shape)
     orders = np.arange(HIGHEST_ORDER + 1.0)
     raw = [special.gamma(1.0 + order / shape) for order in orders]
-    # moments about the mean from those about 0, as a line moves both alike
-    apart = [
+    # central moments from the moments about 0, by the binomial formula
+    from_raw = [
         sum(
             ((-1) ** (k - j) * math.comb(k, j) * raw[j] * raw[1] ** (k - j) for j in range(k)),
             raw[k],
         )
         for k in range(HIGHEST_ORDER + 1)
     ]
-    apart = [np.where(np.isfinite(one), one, np.inf) for one in apart]
+    from_raw = [np.where(np.isfinite(one), one, np.inf) for one in from_raw]
     near = np.maximum(shape, 0.5)
     log_mean = special.gammaln(1.0 + 1.0 / near)
     by_points = in_chunks(_weibull_by_points, near, log_mean)
-    return [np.where(shape < 0.5, *pair) for pair in zip(apart, by_points, strict=True)]
+    return [np.where(shape < 0.5, *pair) for pair in zip(from_raw, by_points, strict=True)]
 
 
 def _weibull_by_points(shape: Array, log_mean: Array) -> MomentList:
@@ -292,7 +293,7 @@ def _weibull_by_points(shape: Array, log_mean: Array) -> MomentList:
 
 
 def _weibull_log_mgf(t: Array, shape: Array) -> Any:
-    """Exact for shape 1; a bound above, as t x is at most x^shape / 2 + its greatest excess."""
+    """Exact for shape 1; above, a bound by t x <= x^shape / 2 + the maximum of the difference."""
     at = (2.0 * np.maximum(t, 0.0) / shape) ** (1.0 / (shape - 1.0))
     bound = np.where(np.less_equal(t, 0), 0.0, t * at * (1.0 - 1.0 / shape) + math.log(2.0))
     return np.where(np.equal(shape, 1), _gamma_log_mgf(t, 1.0), np.where(shape > 1, bound, np.inf))

@@ -1,7 +1,7 @@
-"""Moments of a law by a sum over points, where there is no formula that does not cancel.
+"""Moments of a law by quadrature, where every formula for them loses digits by cancellation.
 
-Gauss and Legendre's rule of 16 points on pieces of the line on which the density is smooth and
-falls by less than a power of 20 of e: to about 1e-14 (Davis and Rabinowitz 1984, section 2.7).
+The Gauss-Legendre rule of 16 points, on pieces of the line on which the density is smooth and falls
+by less than a factor of exp(20), is right to about 1e-14 (Davis and Rabinowitz 1984, section 2.7).
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _POINTS = 16
 
 @cache
 def gauss_legendre(points: int = _POINTS) -> tuple[Array, Array]:
-    """Points and weights of the rule on [0, 1]."""
+    """Points and weights of the Gauss-Legendre rule on [0, 1]."""
     places, weights = np.polynomial.legendre.leggauss(points)
     return (places + 1.0) / 2.0, weights / 2.0
 
 
 def pieces(edges: Array, points: int = _POINTS) -> tuple[Array, Array]:
-    """Points and weights on the pieces between edges that rise on the last axis."""
+    """Points and weights of the rule on each piece between edges, which rise on the last axis."""
     places, weights = gauss_legendre(points)
     width = np.diff(edges)[..., None]
     shape = (*edges.shape[:-1], -1)
@@ -41,7 +41,7 @@ def pieces(edges: Array, points: int = _POINTS) -> tuple[Array, Array]:
 
 
 def weighted_moments(values: Array, weights: Array) -> tuple[Any, MomentList]:
-    """The mean and the central moments of values on the last axis; weights have any sum."""
+    """The mean and central moments of values on the last axis; their weights may have any sum."""
     shares = weights / weights.sum(axis=-1, keepdims=True)
     mean = (shares * values).sum(axis=-1)
     deviations = values - mean[..., None]
@@ -50,7 +50,7 @@ def weighted_moments(values: Array, weights: Array) -> tuple[Any, MomentList]:
 
 
 def weighted_norm(p: float, values: Array, weights: Array) -> Any:
-    """(E|x|^p)^(1/p) of such values."""
+    """(E|x|^p)^(1/p) of values on the last axis; their weights may have any sum."""
     sizes = np.abs(values)
     largest = sizes.max(axis=-1, keepdims=True)
     scale = np.where((largest > 0) & np.isfinite(largest), largest, 1.0)
@@ -59,19 +59,19 @@ def weighted_norm(p: float, values: Array, weights: Array) -> Any:
 
 
 def quadrature_norm(p: float, values: Array, weights: Array) -> Any:
-    """The same of points of quadrature, where 0 is between two pieces or outside.
+    """(E|x|^p)^(1/p) by quadrature, where 0 lies between two pieces or outside all.
 
-    |x|^p is smooth beside 0 for whole p alone: for others a bound.
+    Exact for whole p. For others, whose |x|^p is not smooth at 0, a bound.
     """
     return norm_by_whole_orders(p, lambda k: k * np.log(weighted_norm(k, values, weights)))
 
 
 def by_points(points: Callable[..., tuple[Array, Array, Array]]) -> dict[str, Any]:
-    """What is known of a standard law by points: its mean, central moments and norms.
+    """Mean, central moments and norms of a standard law by quadrature, as fields of `Standard`.
 
     Args:
-        points: from the shapes, a place, and how far points on a last axis are from it, with
-            weights.
+        points: takes the shapes; returns a place, the distances of the points from it on a last
+            axis, and their weights.
     """
 
     def moments(*shapes: Array) -> MomentList:
@@ -90,11 +90,11 @@ def by_points(points: Callable[..., tuple[Array, Array, Array]]) -> dict[str, An
     }
 
 
-_CHUNK = 1000  # of elements: so many times a few hundred points are a few megabytes
+_CHUNK = 1000  # elements; times a few hundred points, they take a few megabytes
 
 
 def in_chunks(function: Callable[..., Sequence[Any]], *arrays: Any) -> list[Array]:
-    """What a function gives of arrays that broadcast, computed for some elements at a time."""
+    """The results of a function of arrays that broadcast, computed for some elements at a time."""
     given = np.broadcast_arrays(*(np.asarray(one, dtype=np.float64) for one in arrays))
     flat = [one.ravel() for one in given]
     parts = [

@@ -1,7 +1,8 @@
-"""The law of the element of a given rank among independent draws of one continuous law.
+"""The law of an order statistic: the element of a given rank among independent draws of one law.
 
-Of n draws sorted, the k-th from 0 has the distribution function I_F(x)(k + 1, n - k): it is Q(u) of
-u with the beta law of k + 1 and n - k (David and Nagaraja 2003, "Order statistics", section 2.1).
+The element with k of n draws below it has the distribution function I_F(x)(k + 1, n - k). It is
+Q(u), where Q is the quantile function of the draws, and u has the beta law with the parameters
+k + 1 and n - k (David and Nagaraja 2003, "Order statistics", section 2.1).
 """
 
 from __future__ import annotations
@@ -27,17 +28,17 @@ from dropcheck.vocabulary.laws.formulas import (
     beta_upper_quantile,
 )
 
-# Levels by which tails that fall as a power are summed up: cells of a quarter of a factor of 2.
+# Levels between which a tail that falls as a power is summed up: four for each factor of 2.
 _LEVELS = 2.0 ** -(1.0 + np.arange(800) / 4)
-# Rough nanoseconds an element to find the one of a rank (measured).
+# Rough nanoseconds per element to find the one of a rank (measured).
 _SORTING = 15.0
-# How far the last of them may be from following its power, over a factor of 16.
+# How far the tail may be from its power, over the last factor of 16 of the levels.
 _NEARLY = 1.05
 
 
 @record(kw_only=True, eq=False)
 class Ranked(Law):
-    """The law of an element by its rank; its arguments are those of the law of the draws."""
+    """The law of an order statistic; it takes the arguments of the law of the draws."""
 
     whole: Law
     rank: int
@@ -46,9 +47,9 @@ class Ranked(Law):
 
 @cache
 def ranked(law: Law, rank: int, count: int) -> Ranked:
-    """The law of the element with so many below it, of so many draws of a continuous law.
+    """The law of the element with `rank` elements below it, among `count` draws of a law.
 
-    Its central moments are not among what is known: they are integrals over one draw.
+    Its central moments are NaN: they are computed elsewhere, as integrals over one draw.
     """
     below, above = rank + 1, count - rank
     middle = law.symmetric and below == above
@@ -74,7 +75,7 @@ def ranked(law: Law, rank: int, count: int) -> Ranked:
         own = law.log_density_inside(x, *arguments)
         return np.asarray(own + of_rank - special.betaln(below, above))
 
-    def of_so_many(powers: Callable[..., tuple[float, float]] | None) -> Any:
+    def multiplied(powers: Callable[..., tuple[float, float]] | None) -> Any:
         if powers is None:
             return None
         return lambda *arguments: tuple(map(mul, powers(*arguments), (below, above)))
@@ -88,8 +89,8 @@ def ranked(law: Law, rank: int, count: int) -> Ranked:
         sampler=drawn,
         log_density_inside=log_density,
         moments=lambda *arguments: _order(law, below, above, arguments),
-        near_ends=of_so_many(law.near_ends),
-        tails=of_so_many(law.tails),
+        near_ends=multiplied(law.near_ends),
+        tails=multiplied(law.tails),
         symmetric=middle,
         parabola=None,
         mode=None,
@@ -98,10 +99,10 @@ def ranked(law: Law, rank: int, count: int) -> Ranked:
         norm_of_random=None,
         nanoseconds=min(all_drawn, one_drawn),
         standard=Standard(
-            # symmetric about its median, if the law is
+            # known if it is symmetric: then it is the median
             mean=lambda *arguments: law.quantile(0.5, *arguments) if middle else math.nan,
             central=lambda *_: [1.0, 0.0] + [math.nan] * 7,
-            # the density is at most so many times that of the draws
+            # its density is at most exp(log_most) times the density of a draw
             norm=lambda p, *arguments: min(
                 float(law.norm(p, *arguments)) * math.exp(log_most / p),
                 _norm_of_tails(law, below, above, p, arguments),
@@ -125,7 +126,7 @@ def ranked(law: Law, rank: int, count: int) -> Ranked:
 
 
 def can_be_ranked(law: Law, arguments: tuple[float, ...]) -> bool:
-    """Whether the law of such elements is known."""
+    """Whether `ranked` knows the law of order statistics of this law with these arguments."""
     if law.discrete or law.own_axes is not None or law.constant(*arguments) is not None:
         return False
     low, high = law.support(*arguments)
@@ -134,7 +135,7 @@ def can_be_ranked(law: Law, arguments: tuple[float, ...]) -> bool:
 
 
 def _order(law: Law, below: int, above: int, arguments: tuple[Any, ...]) -> float:
-    """P(x > t) of n draws falls as a power of that of one, and so does P(x < t)."""
+    """The order of the moments: each tail falls as a power of the tail of one draw."""
     order = law.moment_order(*arguments)
     low, high = law.support(*arguments)
     tails = [side for side, end in ((below, low), (above, high)) if math.isinf(end)]
@@ -142,27 +143,27 @@ def _order(law: Law, below: int, above: int, arguments: tuple[Any, ...]) -> floa
 
 
 def _log_density(below: int, above: int, u: Any) -> Any:
-    """That of the beta law."""
+    """The logarithm of the density of the beta law at u."""
     powers = special.xlogy(below - 1, u) + special.xlog1py(above - 1, -u)
     return powers - special.betaln(below, above)
 
 
 def _tail(below: int, above: int, under: Any, over: Any) -> Any:
-    """I_F(below, above), F = `under`, of it or of the rest, `over`, whichever has its digits."""
+    """I_F(below, above) with F = `under` = 1 - `over`, computed from the smaller of the two."""
     return np.where(under < 0.5, beta_cdf(below, above, under), beta_survival(above, below, over))
 
 
 def _at(law: Law, under: Any, over: Any, arguments: tuple[Any, ...]) -> Any:
-    """The value of a law that has such chances below it and above it."""
+    """The value of a law with the probabilities `under` below it and `over` above it."""
     low, high = law.quantile(under, *arguments), law.upper_quantile(over, *arguments)
     return np.where(under < 0.5, low, high)
 
 
 def _norm_of_tails(law: Law, below: int, above: int, p: float, arguments: tuple[Any, ...]) -> float:
-    """A bound of (E|x|^p)^(1/p) where a tail falls as a power: cell by cell of the levels.
+    """A bound of (E|x|^p)^(1/p) where a tail falls as a power: a sum over cells of the levels.
 
-    Beyond the last |x| goes with its power of the level, if it has been seen to follow it: with
-    that, the rest counts twice.
+    Beyond the last level, |x| follows its power of the level, if it does so over the last factor of
+    16; the rest then counts twice, for safety. Otherwise the bound is infinite.
     """
     order = law.moment_order(*arguments)
     if order == math.inf or not p < _order(law, below, above, arguments):

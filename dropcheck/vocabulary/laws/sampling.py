@@ -1,4 +1,4 @@
-"""What the samplers of several laws share: numbers in standard units, and how to scale them."""
+"""What the samplers of several laws share: standard random numbers, and how to scale them."""
 
 from __future__ import annotations
 
@@ -13,21 +13,22 @@ from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.law import Generator, Size
 
 Fill = Callable[[npt.NDArray[np.uint64], Array], None]
-"""Fills an array, [n], and moves the four words of an SFC64's state on, both as numpy does."""
+"""Fills an array [n] and advances the four state words of an SFC64 generator, both as numpy does.
+"""
 
-# Numbers of one call from which on compiled code is faster (measured: from 1,500 on): before that,
-# taking the state out and putting it back costs more.
+# From this many numbers per call on, compiled code is faster (measured: from 1,500 on); for fewer,
+# reading and writing the generator's state costs more.
 FEWEST = 4096
 
 
 class StandardNumbers:
-    """Numbers of one standard law, which numpy draws until `execution/compiled` gives a `fill`.
+    """Numbers of one standard law; numpy draws them until `execution/compiled` sets `fill`.
 
-    `saved` is how many nanoseconds compiled code would have saved so far.
+    `saved` counts the nanoseconds that compiled code would have saved so far.
 
     Args:
-        method: the method of numpy's Generator.
-        saving: nanoseconds a number that compiled code saves (measured).
+        method: the name of the method of numpy's Generator.
+        saving: nanoseconds per number that compiled code saves (measured).
     """
 
     def __init__(self, method: str, saving: float) -> None:
@@ -37,7 +38,7 @@ class StandardNumbers:
         self._saving = saving
 
     def __call__(self, generator: Generator, size: Size) -> Array:
-        """An array of them, and the generator as numpy leaves it: the same bits in any case."""
+        """An array of such numbers; numbers and generator state are the same bits either way."""
         count, bits = math.prod(size), generator.bit_generator
         if count >= FEWEST and isinstance(bits, np.random.SFC64):
             if self.fill is not None:
@@ -53,16 +54,16 @@ class StandardNumbers:
 NORMALS = StandardNumbers("standard_normal", saving=6.0)
 EXPONENTIALS = StandardNumbers("standard_exponential", saving=2.4)
 
-# numpy's uniforms are multiples of 2**-53 from 0 on; 0 is put in the middle of its cell
+# numpy's uniform numbers are multiples of 2**-53, 0 included; 0 is replaced by half a step
 HALF_CELL = 2.0**-54
 # the least and the greatest number that `uniforms` draws
 OUTERMOST = (HALF_CELL, 1.0 - 2.0**-53)
-# a row for each byte: its eight bits, a 1 as 1 and a 0 as -1
+# [256, 8]: the eight bits of each byte, as 1 and -1
 SIGNS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1) * 2.0 - 1.0
 
 
 def fixed(argument: Array) -> float | None:
-    """The one number that an argument holds, or None where it holds several.
+    """The number of an array with one element; None for an array with several.
 
     >>> fixed(np.array([[2.0]])), fixed(np.array([1.0, 2.0]))
     (2.0, None)
@@ -71,13 +72,13 @@ def fixed(argument: Array) -> float | None:
 
 
 def scalar_or_array(argument: Array) -> Any:
-    """The argument as numpy's generators take it quickest: a plain number where it is one."""
+    """The argument as a plain number, if it has one element: numpy's generators are then faster."""
     number = fixed(argument)
     return argument if number is None else number
 
 
 def whole(argument: Array) -> Any:
-    """A count for numpy's generators, which take whole numbers alone."""
+    """A count as an integer: numpy's generators take no floats for counts."""
     number = fixed(argument)
     return argument.astype(np.int64) if number is None else int(number)
 
@@ -110,7 +111,7 @@ def random_words(generator: Generator, count: int) -> Array:
 
 
 def signs(generator: Generator, size: Size) -> Array:
-    """1 or -1, a random bit each: exactly fair."""
+    """1 or -1 with equal probabilities, from one random bit each."""
     count = math.prod(size)
     eighths = -(-count // 8)
     octets = random_words(generator, eighths).view(np.uint8)[:eighths]
@@ -118,7 +119,7 @@ def signs(generator: Generator, size: Size) -> Array:
 
 
 def scaled(out: Array, loc: Array | None, scale: Array) -> Array:
-    """`loc + scale * out`, in place; nothing is done where loc is 0 and scale 1."""
+    """`loc + scale * out`, computed in place."""
     if fixed(scale) != 1.0:
         out *= scale
     if loc is not None and fixed(loc) != 0.0:
@@ -127,9 +128,9 @@ def scaled(out: Array, loc: Array | None, scale: Array) -> Array:
 
 
 def inside(out: Array, low: Array | float, high: Array | float | None) -> Array:
-    """Keep draws strictly between two ends, in place, where rounding or underflow reaches an end.
+    """Move draws that rounding or underflow put on an end, or beyond it, to the next number inside.
 
-    Where `low == high` the law is a constant, and its value is that end itself.
+    This is done in place. Where `low == high` the law is a constant: this number.
     """
     if high is None:
         return np.maximum(out, np.nextafter(low, np.inf), out=out)
@@ -139,7 +140,7 @@ def inside(out: Array, low: Array | float, high: Array | float | None) -> Array:
 
 
 def constant_where_zero(out: Array, spread: Array, value: Array | float) -> Array:
-    """Put `value` where `spread` is 0, in place: 0 times an overflow would be NaN."""
+    """Put `value` where `spread` is 0, in place: there 0 times an overflow would be NaN."""
     still = spread == 0
     if still.any():
         np.copyto(out, value, where=still)

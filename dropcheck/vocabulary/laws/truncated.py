@@ -1,4 +1,4 @@
-"""The truncated normal law, also where its interval is far out or very narrow."""
+"""The truncated normal law; its interval may lie far out in a tail, or be very narrow."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from dropcheck.vocabulary.laws.quadrature import by_points, gauss_legendre, piec
 from dropcheck.vocabulary.laws.sampling import constant_where_zero, inside, uniforms
 from dropcheck.vocabulary.laws.unbounded import LAW_MEAN, SD, normal_norm
 
-# All is in standard units, a = (low - mean) / sd and b = (high - mean) / sd, and in the lower
-# tail: an interval to the right of the mean is mirrored first. There are three methods:
-# * bulk: the inverse of the distribution function, from the nearer tail;
-# * far out (b < -30, where the probabilities near the smallest float64): the same in logarithms;
-# * narrow or very far (b - a < 1e-6, or b < -1e6): the density falls from b to a like an
-#   exponential one, to within a share of 1e-12 (Robert 1995, Statistics and Computing 5, 121-125).
+# Quantiles are computed in standard units, a = (low - mean) / sd and b = (high - mean) / sd, and in
+# the lower tail: an interval to the right of the mean is mirrored first. There are three methods:
+# * usual: the inverse of the distribution function, from the nearer tail;
+# * far out (b < -30, where probabilities come near the smallest float64): the same with logarithms;
+# * narrow or very far out (b - a < 1e-6, or b < -1e6): the density falls from b to a like an
+#   exponential, to within a share of 1e-12 (Robert 1995, Statistics and Computing 5, 121-125).
 FAR = -30.0
 VERY_FAR = -1e6
 NARROW = 1e-6
@@ -38,7 +38,7 @@ def _truncated_normal_draws(
 
 
 def _quantile(u: Array, v: Array, mean: Array, sd: Array, low: Array, high: Array) -> Array:
-    """The value at level u, with v = 1 - u; by rounding it may be an end of the interval."""
+    """The quantile at level u = 1 - v; rounding may make it an end of the interval."""
     a, b = (low - mean) / sd, (high - mean) / sd
     mirrored, a, b = _in_lower_tail(a, b)
     u, v = np.where(mirrored, v, u), np.where(mirrored, u, v)
@@ -68,7 +68,7 @@ def _quantile(u: Array, v: Array, mean: Array, sd: Array, low: Array, high: Arra
 
 
 def _in_lower_tail(a: Array, b: Array) -> tuple[Array, Array, Array]:
-    mirrored = np.asarray(a + b > 0)  # False for (-inf, inf), which needs none
+    mirrored = np.asarray(a + b > 0)  # False for (-inf, inf), which need not be mirrored
     return mirrored, np.where(mirrored, -b, a), np.where(mirrored, -a, b)
 
 
@@ -85,10 +85,10 @@ def _mode(a: Array, b: Array) -> Any:
 
 
 def _mass(start: Array, stop: Array, mode: Array) -> Any:
-    """The integral of exp((mode² - z²) / 2) from start to stop, where the mode lies not between.
+    """The integral of exp((mode² - z²) / 2) from start to stop; the mode is not inside, or is 0.
 
-    Or at 0, where it does. No difference of two large numbers is taken: across 0 by the error
-    function, on one side by its scaled complement, and by quadrature where that nearly cancels.
+    Large numbers never cancel: across 0 it is computed by the error function, on one side of 0 by
+    the scaled complementary one, and by quadrature where two values of that are nearly equal.
     """
     below = np.where(stop <= 0, -stop, start)  # mirrored to the right of 0
     above = np.where(stop <= 0, -start, stop)
@@ -128,17 +128,17 @@ def _log_density(x: Array, mean: Array, sd: Array, low: Array, high: Array) -> A
     return -0.5 * (z - mode) * (z + mode) - np.log(_mass(a, b, mode)) - np.log(sd)
 
 
-# the density falls to exp(-200) of its height within the range that moments are taken from, so that
-# the 64th power of a value does not bring back what lies beyond
+# Moments are taken from the range in which the density is above exp(-200) times its maximum: beyond
+# it, even the 64th power of a value counts for nothing.
 _FALL = 200.0
 _PIECES = 24  # on either side of the mode
 
 
 def _points(a: Array, b: Array) -> tuple[Array, Array, Array]:
-    """The mode, and distances from it with weights, on a last axis."""
+    """The mode, and on a last axis the distances of points from it, and their weights."""
     mode = _mode(a, b)
     slope = np.abs(mode)
-    # where slope · t + t² / 2 is that fall
+    # the distance t at which slope · t + t² / 2 is that fall
     range_ = 2.0 * _FALL / (slope + np.sqrt(slope * slope + 2.0 * _FALL))
     steps = np.linspace(0.0, 1.0, _PIECES + 1)
     sides = []
@@ -156,10 +156,11 @@ def _standard_quantile(u: Any, v: Any, a: Any, b: Any) -> Any:
 
 
 def _norm_of_random(p: float, norm: ArgumentNorm, hull: ArgumentHull) -> float:
-    """|x - c| is in law at most sd |z|, z standard normal, where c is the point nearest the mean.
+    """By Minkowski's inequality for x = c + (x - c), c the point of the interval nearest the mean.
 
-    The density of |x - c| over that of sd |z| never rises with the distance. And |c| is at most
-    the sum of the sizes of the mean and of the ends that are finite.
+    |x - c| is stochastically at most sd |z| with a standard normal z, as the ratio of their
+    densities never rises with the distance. And |c| is at most the sum of the sizes of the mean and
+    of the finite ends.
     """
     ends = 0.0
     for i, infinity in ((2, -math.inf), (3, math.inf)):

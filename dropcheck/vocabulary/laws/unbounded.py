@@ -61,11 +61,11 @@ _located = partial(
     line=lambda loc, scale: (loc, scale),
     standard_arguments=(0.0, 1.0),
 )
-EVEN = (2, 4, 6, 8)  # the orders of the moments that a law symmetric about 0 has
+EVEN = (2, 4, 6, 8)  # the orders at which the moments of a law symmetric about 0 are not 0
 
 
 def normal_log_density(x: Array, mean: Array, sd: Array) -> Any:
-    """That of a normal law."""
+    """The log density of a normal law."""
     z = (x - mean) / sd
     return -0.5 * (z * z) - LOG_ROOT_TWO_PI - np.log(sd)
 
@@ -123,12 +123,12 @@ def _student_t_norm(p: float, df: Array) -> Any:
     return np.exp((0.5 * p * np.log(df) + gammas) / p)
 
 
-# from here on (in units of √df) the tail is a power, and the rest of its series below 1e-20
+# from here on, in units of √df, the tail is a power of x to within 1e-20 of itself
 _POWER_TAIL = 1e10
 
 
 def _student_t_cdf(x: Array, df: Array) -> Any:
-    """By the incomplete beta function (JKB 1995, equation 28.4); far out by its leading term."""
+    """The incomplete beta function (JKB 1995, equation 28.4); far out, its leading term."""
     z = x / np.sqrt(df)
     outer = beta_cdf(df / 2.0, 0.5, 1.0 / (1.0 + z * z))
     inner = special.betaincc(0.5, df / 2.0, z * z / (1.0 + z * z))
@@ -276,7 +276,7 @@ LOGISTIC = _located(
 
 
 def _gumbel_draws(generator: Generator, size: Size, loc: Array, scale: Array) -> Array:
-    """-log of an exponential variable has the distribution function exp(-exp(-t))."""
+    """Minus the logarithm of exponential variables: P(-log x <= t) = exp(-exp(-t))."""
     out = exponentials(generator, size)
     np.log(out, out=out)
     return scaled(np.negative(out, out=out), loc, scale)

@@ -1,4 +1,4 @@
-"""The laws of vectors: their own axes stand just before that of draws."""
+"""The laws of vectors; the axis of the elements lies just before the axis of draws."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from dropcheck.vocabulary.laws.unbounded import (
 )
 from dropcheck.vocabulary.shapes import Shape, ShapeError
 
-# how far the shares of a Dirichlet variable may be from a sum of 1
+# how far the sum of a Dirichlet vector may be from 1
 SHARE_SUM_TOLERANCE = 1e-9
 # how far a covariance matrix may be from symmetric and from positive semi-definite, as a share
 # of its largest variance: rounding of products of float64 matrices stays well below it
@@ -85,7 +85,7 @@ MULTINOMIAL = of_lists(
 
 
 def _dirichlet_draws(generator: Generator, size: Size, a: Array) -> Array:
-    """Gamma variables over their sum; in logarithms, as small shapes underflow."""
+    """Gamma variables divided by their sum; for small shapes, which underflow, by logarithms."""
     if size[-2] == 1:
         return np.ones(size)
     if a.min() >= 1.0:
@@ -99,7 +99,7 @@ def _dirichlet_draws(generator: Generator, size: Size, a: Array) -> Array:
 
 
 def _dirichlet_log_density(x: Array, a: Array) -> Any:
-    """Density of the first k - 1 shares, as the last one follows from them."""
+    """The log density of the first k - 1 shares; the last share follows from them."""
     if max(a.shape[-2], x.shape[-2]) == 1:
         raise ValueError("a dirichlet of one share is a constant, and has no density")
     shares = (x >= 0).all(axis=-2) & (np.abs(x.sum(axis=-2) - 1.0) <= SHARE_SUM_TOLERANCE)
@@ -108,7 +108,7 @@ def _dirichlet_log_density(x: Array, a: Array) -> Any:
 
 
 def _others(a: Array) -> Any:
-    """For each entry of a list the sum of all others: sums from both ends, which lose no digit."""
+    """For each entry of a list the sum of all others, from sums of both sides: nothing cancels."""
     before = np.concatenate(
         [np.zeros((*a.shape[:-1], 1)), np.cumsum(a, axis=-1)[..., :-1]], axis=-1
     )
@@ -187,7 +187,7 @@ def _normal_axes(shapes: tuple[Shape, ...], values: tuple[Any, ...]) -> Shape:
 
 
 def _covariance_problem(mean: Array, cov: Array) -> str | None:
-    """What keeps matrices of the right shape from being covariances."""
+    """A sentence if matrices of the right shape are no covariance matrices, else None."""
     matrices = np.moveaxis(cov, -1, -3)
     slack = COVARIANCE_TOLERANCE * np.abs(np.diagonal(matrices, axis1=-2, axis2=-1)).max(axis=-1)
     mirrored = np.swapaxes(matrices, -1, -2)
@@ -201,7 +201,7 @@ def _covariance_problem(mean: Array, cov: Array) -> str | None:
         )
     try:
         np.linalg.cholesky(matrices)
-    except np.linalg.LinAlgError:  # singular or worse: the eigenvalues show which
+    except np.linalg.LinAlgError:  # singular, or not positive semi-definite: eigenvalues tell
         smallest = np.linalg.eigvalsh(matrices)[..., 0]
         # rounding grows with the order of the matrix
         wrong = smallest < -slack * math.sqrt(matrices.shape[-1])
@@ -223,11 +223,11 @@ def _normal_draws(generator: Generator, size: Size, mean: Array, cov: Array) -> 
 
 
 def square_root(cov: Array) -> Array:
-    """A matrix R with R @ R.T == cov, of each on the last two axes; a singular one serves too."""
+    """A matrix R with R @ R.T == cov for each matrix on the last two axes; cov may be singular."""
     symmetric = (cov + np.swapaxes(cov, -1, -2)) / 2.0
     try:
         return np.linalg.cholesky(symmetric)
-    except np.linalg.LinAlgError:  # singular somewhere
+    except np.linalg.LinAlgError:  # one of them is singular
         values, vectors = np.linalg.eigh(symmetric)
         return np.asarray(vectors * np.sqrt(np.maximum(values, 0.0))[..., None, :])
 
@@ -255,7 +255,7 @@ def _normal_constant(mean: Array, cov: Array) -> tuple[Any, Any]:
 
 
 def _normal_nanoseconds(shape: Shape) -> float:
-    """The covariance is decomposed and multiplied; from order 64 on LAPACK works in blocks."""
+    """The cost of a decomposition and a product; from side 64 on LAPACK works in faster blocks."""
     side = shape[-1]
     decomposition = float(side) ** 3 * (0.4 if side >= 64 else 1.0)
     return math.prod(shape) * (40.0 + side) + decomposition
@@ -279,7 +279,7 @@ MULTIVARIATE_NORMAL = of_lists(
     line=lambda mean, cov: (mean, np.sqrt(np.maximum(np.diagonal(cov, axis1=-2, axis2=-1), 0.0))),
     element=(NORMAL, lambda mean, cov: (mean, np.sqrt(np.maximum(np.diagonal(cov), 0.0)))),
     covariances=lambda mean, cov: cov,
-    # as of one element given mean and cov; half of p may be below 1, where p = 1 bounds it
+    # the norm of one element given mean and cov; where p / 2 is below 1, order 1 bounds it
     norm_of_random=lambda p, norm, hull: (
         norm(0, p) + float(normal_norm(p)) * math.sqrt(norm(1, max(p / 2.0, 1.0)))
     ),
