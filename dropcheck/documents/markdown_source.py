@@ -1,4 +1,4 @@
-"""Markdown: its comments outside code, and the headings and sentences that they stand in."""
+"""Markdown documents: comments outside code, with their headings and sentences."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _QUOTED = re.compile(r"[ \t]*(?:>[ \t]?)*")
 FRONT = re.compile(r"---[ \t]*\n(?P<text>.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FRONT_TITLE = re.compile(r"^title:[ \t]*['\"]?(?P<title>[^\n]*?)['\"]?[ \t]*$", re.MULTILINE)
 _TABLE = ("table_open", "tbody_open", "tr_open", "th_open", "td_open", "table_close")
-_GLUED = 4  # comments right behind each other that are passed over
+_GLUED = 4  # comments right after a mark that are skipped
 LONGEST_AFTER = 80
 
 
@@ -40,12 +40,12 @@ def read_markdown(source: Source, report: Problems) -> Marked:
 
     Args:
         source: its text.
-        report: takes what is wrong with the marks.
+        report: collects the errors of the marks.
     """
     text = "\n".join(source.lines)
     front = FRONT.match(text) if not source.cells else None
     title = _FRONT_TITLE.search(front["text"]) if front is not None else None
-    if front is not None:  # is no Markdown, and would be read as a heading
+    if front is not None:  # it is not Markdown, and would be read as a heading
         text = "\n" * front.group().count("\n") + text[front.end() :]
     tokens = _tokens_of(source, text)
     reader = _MarkdownReader(source, tokens, report)
@@ -59,7 +59,7 @@ def read_markdown(source: Source, report: Problems) -> Marked:
 
 
 def _tokens_of(source: Source, text: str) -> list[Any]:
-    """The structure of a document; that of each cell of a notebook by itself."""
+    """The tokens of a document; each cell of a notebook is parsed separately."""
     from markdown_it import MarkdownIt
 
     parser = MarkdownIt("commonmark").enable("table")
@@ -76,7 +76,7 @@ def _tokens_of(source: Source, text: str) -> list[Any]:
 
 
 class _MarkdownReader:
-    """Goes through the tokens of a document in order."""
+    """Reads the tokens of a document in order."""
 
     def __init__(self, source: Source, tokens: Sequence[Any], report: Problems) -> None:
         self.lines = source.lines
@@ -84,15 +84,15 @@ class _MarkdownReader:
         self.tokens = tokens
         self.section = ""
         self.title = ""
-        # of the table that is read: the heads of its columns, the cells of the row, which cell
+        # of the current table: the heads of its columns, the row's cells, the index of the cell
         self.columns: list[str] = []
         self.row: list[str] = []
         self.column = -1
         self.head = False
-        self.read: tuple[list[int] | None, int] = None, 0  # lines, and how much of them is read
+        self.read: tuple[list[int] | None, int] = None, 0  # the lines of a row; how much is read
 
     def comments(self) -> Iterator[Comment | KeyBlock]:
-        """Comments outside code, and fences that hold a block."""
+        """The comments outside of code, and the fenced blocks."""
         heading = None
         for token in self.tokens:
             if token.type in _TABLE:
@@ -113,7 +113,7 @@ class _MarkdownReader:
                 yield from self._of_inline(token)
 
     def _in_table(self, kind: str) -> None:
-        """Follow where in a table the next cell is."""
+        """Keep track of the current cell of a table."""
         if kind == "table_open":
             self.columns, self.head = [], True
         elif kind == "tbody_open":
@@ -143,16 +143,16 @@ class _MarkdownReader:
 
         for start in comments_in(region.text, refuse):
             found = _COMMENT.match(region.text, start)
-            if found is None:  # nor is any after it
+            if found is None:  # there is no complete comment after it either
                 self._refuse_open(region.text[start:], region.places[start])
                 return
             yield self._comment(region, found, "")
 
     def _refuse_open(self, text: str, at: LineColumn) -> None:
-        """Report a mark that is never closed, which would claim nothing."""
+        """Report a mark that is never closed."""
         if re.match(rf"<!--\s*/?{WORD}", text) and "-->" not in text:
             self.report.add(at, "this mark is never closed", "close it: -->")
-        elif re.match(rf"<!---+\s*/?{WORD}\b", text):  # a comment by some rules, and text by others
+        elif re.match(rf"<!---+\s*/?{WORD}\b", text):  # parsers differ on whether it is a comment
             message = "signs stand before the word of this mark"
             self.report.add(at, message, f"write <!-- {WORD}: … -->, with two hyphens")
 
@@ -160,8 +160,8 @@ class _MarkdownReader:
         if "<!--" not in token.content:
             return
         region = self.region(*token.map)
-        at = self.read[1] if self.read[0] == token.map else 0  # of the cells before it in its row
-        within = 0  # of code as HTML writes it
+        at = self.read[1] if self.read[0] == token.map else 0  # after the earlier cells of the row
+        within = 0  # the number of open code tags
         for place, child in enumerate(token.children):
             opened = child.content.find("<!--") if child.type in ("text", "image") else -1
             if opened >= 0:
@@ -188,7 +188,7 @@ class _MarkdownReader:
         self.read = token.map, at
 
     def _sentence(self, children: Sequence[Any], place: int) -> str:
-        """The sentence that a mark stands in; in a table with the heads of its row and column."""
+        """The sentence around a mark; in a table, with the heads of its row and column."""
         before = _near(children, range(place - 1, -1, -1))
         said = sentence_at(
             _plain(before[::-1]), _plain(_near(children, range(place, len(children))))
@@ -199,7 +199,7 @@ class _MarkdownReader:
         return shortened(": ".join(filter(None, [", ".join(filter(None, heads)), said])))
 
     def region(self, first: int, end: int) -> Piece:
-        """Lines of the document with their places; what quotes them is left out."""
+        """Lines of the document with their places, without the signs of quotation."""
         text: list[str] = []
         lines: list[tuple[int, int, int]] = []
         for number in range(first, min(end, len(self.lines))):
@@ -226,7 +226,7 @@ class _MarkdownReader:
 
 
 def _after(text: str, at: int) -> str:
-    """What follows a comment, and the few that may be glued to it."""
+    """The text after a comment and after the comments that follow at once."""
     for _ in range(_GLUED):
         found = _COMMENT.match(text, at)
         if found is None:
@@ -236,7 +236,7 @@ def _after(text: str, at: int) -> str:
 
 
 def _near(children: Sequence[Any], places: Iterable[int]) -> list[Any]:
-    """The first of some pieces of a passage: no more than a sentence needs."""
+    """The first pieces of a passage, about as many as a sentence needs."""
     found: list[Any] = []
     size = 0
     for place in places:
@@ -248,7 +248,7 @@ def _near(children: Sequence[Any], places: Iterable[int]) -> list[Any]:
 
 
 def _plain(children: Sequence[Any]) -> str:
-    """The text of a passage as a reader sees it."""
+    """The visible text of a passage."""
     parts = [" " if one.type in ("softbreak", "hardbreak") else one.content for one in children
              if one.type not in ("html_inline", "image")]  # fmt: skip
     return " ".join("".join(parts).split())
@@ -259,28 +259,28 @@ def _plain(children: Sequence[Any]) -> str:
 
 _TAG = re.compile(r"<[^<>]*>")
 _UNREAD = re.compile(r"<(?:script|style|pre|textarea|svg)\b", re.IGNORECASE)
-# What a link leads to, in its three forms; none is longer, so that the search is short.
+# The target of a link, in its three forms; the lengths are limited, so that the search is short.
 _TARGET = re.compile(
-    r"!\[[^\[\]]{0,500}(?=\])"  # what stands for a picture
+    r"!\[[^\[\]]{0,500}(?=\])"  # the text in place of a picture
     r"|\]\([^()\n]{0,2000}(?:\([^()\n]{0,2000}\)[^()\n]{0,2000})?\)"
     r"|\]\[[^\[\]\n]{0,200}\]"
     r"|<[A-Za-z][\w.+-]{1,31}:[^<>\s]{0,2000}>"
 )
 
 PieceOfLines = Callable[[int, int], Piece]
-"""Lines of a document, from one up to another, with their places."""
+"""Gives the lines of a document from one up to another, with their places."""
 
 
 def prose_of(tokens: Sequence[Any], region: PieceOfLines) -> Iterator[Prose]:
-    """The passages of a document that may hold a figure or a formula.
+    """The passages of a document that may contain a figure or a formula.
 
     Args:
-        tokens: of markdown-it.
-        region: what gives the lines that a token stands for, without what quotes them.
+        tokens: from markdown-it.
+        region: gives the lines of a token, without the signs of quotation.
     """
     heading = False
     read = [one for one in tokens if one.type in ("inline", "html_block", "heading_open")]
-    # the cells of a row stand on its line each, and are one passage
+    # all cells of a row have the row's lines; they make one passage
     for (kind, where), group in groupby(read, key=lambda token: (token.type, token.map)):
         if kind == "heading_open":
             heading = True
@@ -320,12 +320,12 @@ def _of_inline(text: str, children: Sequence[Any]) -> str:
 
 
 def _found(text: str, child: Any, at: int) -> tuple[int, int]:
-    """Where code or a tag stands; all that is left, where it cannot be placed."""
+    """Where code or a tag is; all the rest of the text if it cannot be found."""
     written = f"{child.markup}{child.content}{child.markup}"
     start = text.find(written, at)
     if start >= 0:
         return start, start + len(written)
-    # a line may end where a space is read, and a bar in a table has a backslash
+    # where a space is read, the text may have a line break; in a table, a bar has a backslash
     words = r"\s+".join(map(re.escape, child.content.split())).replace(r"\|", r"\\?\|")
     found = re.compile(rf"{child.markup}\s*{words}\s*{child.markup}").search(text, at)
     return found.span() if found is not None else (at, len(text))

@@ -1,4 +1,4 @@
-"""New figures in place of stale ones: which number an interval settles, how and where it goes."""
+"""New figures for stale ones: the number that an interval determines, and how it is written."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from dropcheck.results import Written
 
 _FIGURE = re.compile(rf"(?P<sign>[{MINUS}])?{FIGURE}")
 _GROUP = re.compile(GROUP)
-# So near to the edge between two figures, in units of the last digit, none is taken: values are
-# float64, and the edge belongs to both.
+# This close to the edge between two figures, in units of the last digit, none is chosen: values
+# are float64, and the edge belongs to both figures.
 _NEAREST = Decimal("1e-6")
 
 
 @record
 class UnfitError(Exception):
-    """Why a figure cannot be written anew: a clause."""
+    """Why a figure cannot be rewritten, as a clause."""
 
     why: str
 
 
 @record
 class NewFigure:
-    """A new text in place of a figure."""
+    """A new text for a figure."""
 
     written: Written
     digits: Decimal
@@ -39,16 +39,16 @@ class NewFigure:
 
 @record
 class Left:
-    """What did not pass and is left as it is, and why."""
+    """A figure that failed and is left as it is, and why."""
 
     location: Location
-    figure: str  # as it is printed; empty where the mark speaks of none
+    figure: str  # as printed; empty if the mark is about none
     claim: str
     why: str
 
 
 def settled(interval: tuple[float | None, float | None], unit: Decimal) -> Decimal | None:
-    """The number that both ends of an interval are rounded to; None where there is no such.
+    """The number to which both ends of an interval round; None if they round to different ones.
 
     >>> settled((0.4496, 0.4504), Decimal("0.01")), settled((0.4449, 0.4504), Decimal("0.01"))
     (Decimal('0.45'), None)
@@ -64,7 +64,7 @@ def settled(interval: tuple[float | None, float | None], unit: Decimal) -> Decim
 
 
 def rounded(value: float, unit: Decimal) -> Decimal:
-    """A value to a multiple of a unit.
+    """A value rounded to a multiple of `unit`.
 
     >>> rounded(0.4142, Decimal("0.01")), rounded(-1234.5, Decimal("1"))
     (Decimal('0.41'), Decimal('-1234'))
@@ -75,14 +75,14 @@ def rounded(value: float, unit: Decimal) -> Decimal:
 
 
 def new_figure(written: Written, digits: Decimal) -> NewFigure:
-    r"""A figure as it is to be printed: sign, separators, exponent and percent as before.
+    r"""A figure in its old style: sign, separators, exponent and percent sign as before.
 
     Args:
-        written: the figure that stands there.
+        written: the old figure.
         digits: the new number, a multiple of its unit.
 
     Raises:
-        UnfitError: it cannot be printed in the same style.
+        UnfitError: the new number does not fit the style.
     """
     found = _FIGURE.fullmatch(written.text)
     if found is None or not found["number"] or written.digits is None or written.unit is None:
@@ -120,17 +120,15 @@ def _grouped(whole: str, separator: str) -> str:
     return separator.join((whole[:first], *rest))
 
 
-# ---- in the bytes of a document ------------------------------------------------------------------
+# ---- the bytes of a document ---------------------------------------------------------------------
 
 
 def edited(data: bytes, figures: Iterable[NewFigure]) -> bytes:
-    """The bytes of a document with new figures.
-
-    Line ends, a byte order mark and all else are kept.
+    """The bytes of a document with new figures; everything else is kept.
 
     Args:
         data: the bytes that were read, in UTF-8.
-        figures: what to write; each figure is found by `stands`.
+        figures: the new figures; `stands` is true of each.
     """
     text = data.decode("utf-8")
     changes = []
@@ -147,12 +145,12 @@ def edited(data: bytes, figures: Iterable[NewFigure]) -> bytes:
 
 
 def stands(data: bytes, written: Written) -> bool:
-    """Whether a figure stands in a document character by character, without entities or escapes."""
+    """Whether a figure is in the file character by character, without entities or escapes."""
     return _span(data.decode("utf-8"), written) is not None
 
 
 def _span(text: str, written: Written) -> tuple[int, int] | None:
-    """Where in the text of a file a figure begins and ends; None where it is not written so."""
+    """Where a figure begins and ends in the text of a file; None if it is spelled otherwise."""
     spelled = _spelled(written.text, written.start)
     at = _offset(text, written.start)
     if at is None or not text.startswith(spelled, at):
@@ -161,12 +159,12 @@ def _span(text: str, written: Written) -> tuple[int, int] | None:
 
 
 def _spelled(text: str, place: Location) -> str:
-    """A text as the file has it: in a notebook, that of a string of JSON."""
+    """A text as the file spells it: in a notebook, as part of a JSON string."""
     return text if place.cell is None else json.dumps(text, ensure_ascii=False)[1:-1]
 
 
 def _offset(text: str, place: Location) -> int | None:
-    """Where in the text of a file a place is, which counts from behind a byte order mark."""
+    """The index of a place in the text of a file; places do not count a byte order mark."""
     assert place.line is not None
     assert place.column is not None
     skipped = len(text) - len(text.removeprefix(BYTE_ORDER_MARK))

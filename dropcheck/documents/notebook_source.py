@@ -1,6 +1,6 @@
 """Jupyter notebooks: the text of their Markdown cells, with the place of each line in the file.
 
-The grammar of JSON is the standard library's; what is here only finds where its strings stand.
+The standard library parses the JSON; this module only finds the places of its strings.
 Format: nbformat 4, https://nbformat.readthedocs.io/en/latest/format_description.html.
 """
 
@@ -15,7 +15,7 @@ from dropcheck.claims.source import LINE_END, LineColumn, Source, forbidden
 from dropcheck.errors import DropcheckError, NotebookCell
 from dropcheck.records import record
 
-DEEPEST = 100  # the format needs six levels; metadata and outputs of real notebooks some ten
+DEEPEST = 100  # the format needs six levels, and real metadata and outputs about ten
 FORMAT = 4
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*"|[{}\[\],:]', re.DOTALL)
 _ESCAPE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u.{4}|\\.|.",
@@ -25,7 +25,7 @@ Path = tuple[str | int, ...]
 
 @record
 class JsonString:
-    """A string of a JSON text: the keys and numbers that lead to it, and where it stands."""
+    """A string in a JSON text: its path of keys and indices, and its place."""
 
     path: Path
     text: str
@@ -33,15 +33,15 @@ class JsonString:
 
 
 def cells_of(source: Source) -> Source:
-    """The Markdown cells of a notebook as one text, in which places are those of a cell.
+    """The Markdown cells of a notebook as one text, with places that count within each cell.
 
     Args:
         source: the file.
 
     Raises:
-        DropcheckError: it is no notebook that can be read.
+        DropcheckError: it is not a notebook that can be read.
     """
-    strings = list(strings_of(source))  # first, for it refuses what is nested too deep
+    strings = list(strings_of(source))  # first, since it refuses what is nested too deeply
     notebook = _loaded(source)
     if not isinstance(notebook, dict):
         raise _error(source, 0, "this is no notebook: a notebook is a JSON object")
@@ -62,13 +62,13 @@ def cells_of(source: Source) -> Source:
 
 
 def _loaded(source: Source) -> Any:
-    """The value that the file writes as JSON.
+    """The JSON value of the file.
 
     Raises:
-        DropcheckError: it is no JSON.
+        DropcheckError: it is not JSON.
     """
     try:
-        # Numbers are of no interest, and int() refuses some of those that JSON may have.
+        # Numbers are not used, and int() refuses some that JSON allows.
         return json.loads(source.text, parse_int=_number, parse_float=str)
     except json.JSONDecodeError as error:
         message = f"this is no JSON: {error.msg[:1].lower()}{error.msg[1:]}"
@@ -80,14 +80,14 @@ def _number(text: str) -> int | str:
 
 
 def strings_of(source: Source) -> Iterator[JsonString]:
-    """The strings of a JSON text in their order, those of keys left out.
+    """The strings of a JSON text in order, except keys.
 
     Raises:
-        DropcheckError: a key is given twice, or the text is nested too deep.
+        DropcheckError: a key is repeated, or the text is nested too deeply.
     """
-    path: list[str | int] = []  # at each level the key, or the number of the item
-    keys: list[set[str] | None] = []  # at each level the keys so far; None in a list
-    key: tuple[str, int] | None = None  # a string that is a key if a colon follows
+    path: list[str | int] = []  # for each level, the key or the index
+    keys: list[set[str] | None] = []  # for each level, the keys so far; None in a list
+    key: tuple[str, int] | None = None  # the last string, which is a key if a colon follows
     for found in _TOKEN.finditer(source.text):
         sign = found.group()
         if sign[0] == '"':
@@ -121,27 +121,26 @@ def strings_of(source: Source) -> Iterator[JsonString]:
 def _sources(
     strings: list[JsonString], markdown: set[int]
 ) -> Iterator[tuple[int, list[JsonString]]]:
-    """The number of each Markdown cell, and the strings of its text."""
+    """The index of each Markdown cell, and the strings of its text."""
     parts: dict[int, list[JsonString]] = {number: [] for number in sorted(markdown)}
     for one in strings:
         match one.path:
-            case ("cells", int(number), "source") if number in parts:
-                parts[number].append(one)
-            case ("cells", int(number), "source", int()) if number in parts:
-                parts[number].append(one)
+            case ("cells", int(number), "source") | ("cells", int(number), "source", int()):
+                if number in parts:
+                    parts[number].append(one)
     yield from parts.items()
 
 
 def _joined(source: Source, parts: Iterator[tuple[int, list[JsonString]]]) -> Source:
-    """The text of some cells as one source.
+    """The text of the cells as one source.
 
     Raises:
-        DropcheckError: a cell holds a character that no document may hold.
+        DropcheckError: a cell contains a forbidden character.
     """
     ends = [found.end() for found in LINE_END.finditer(source.text)]
     lines: list[str] = []
     cells: list[NotebookCell] = []
-    at = 0  # of `ends`; strings come in order, so that all are passed once
+    at = 0  # in `ends`; the strings are in order, so that each end is passed once
     for number, strings in parts:
         text, file_lines = "", [0]
         for one in strings:
@@ -168,13 +167,13 @@ def _joined(source: Source, parts: Iterator[tuple[int, list[JsonString]]]) -> So
 
 
 def place_in_file(data: str, cell: int, line: int, column: int) -> int | None:
-    """Where in the text of the file a character of a cell stands; None if nowhere.
+    """The index in the text of the file of a character of a cell; None if it is not there.
 
     Args:
         data: the text of the file.
         cell: the number of the cell, from 1.
-        line: of the cell, from 1.
-        column: of the line, from 1.
+        line: the line in the cell, from 1.
+        column: the column in the line, from 1.
     """
     at, here, before = None, (1, 1), ""
     for one in strings_of(Source("", data, ())):
@@ -192,7 +191,7 @@ def place_in_file(data: str, cell: int, line: int, column: int) -> int | None:
 
 
 def _decoded(text: str) -> str:
-    """What a string of JSON says; as it stands where it is none, which is refused elsewhere."""
+    """The value of a JSON string; as written if it is invalid, which is reported elsewhere."""
     try:
         return str(json.loads(f'"{text}"'))
     except (json.JSONDecodeError, RecursionError):

@@ -1,4 +1,4 @@
-"""What a mark speaks of: the figure before it, the formula before it, or a statement of its own."""
+"""What a mark is about: the figure before it, the formula before it, or its own statement."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _FORMULA = re.compile(
 _VOCABULARY = {*OPERATORS, *FUNCTIONS, *LAWS, *CONSTANTS}
 _STATEMENT = "write the statement in it, as in dropcheck: E(y) == x"
 _SPACE = "take away the space before the mark"
-# A formula is no longer, so that the search for its beginning is short.
+# Formulas are not longer, so that the search for their beginning is short.
 _LONGEST_FORMULA = 5_000
 
 
 @record(kw_only=True)
 class Spoken:
-    """What a mark claims: a statement with the places of its pieces, or a formula to be read.
+    """What a mark claims: a statement with the places of its pieces, or a formula to be parsed.
 
-    `places` are (column of the statement, its place in the document). `figure` is the figure that
-    the statement is about, at `printed`, and `rounded` whether only its rounding is claimed.
+    `places` are pairs of a column in the statement and the place in the document. `figure` is the
+    figure that the statement is about. `rounded`: only its rounding is claimed.
     """
 
     text: str = ""
@@ -46,20 +46,20 @@ class Spoken:
     start: LineColumn | None = None
     formula: Piece | None = None
     figure: Figure | None = None
-    # the figure as it is printed, or the formula with what opens and closes it
+    # the figure as printed, or the formula with its delimiters
     printed: Piece | None = None
     rounded: bool = False
 
     @property
     def prints(self) -> Piece | None:
-        """The figure or formula of the document that the claim is about, if it is about one."""
+        """The figure or formula in the document that the claim is about; None if there is none."""
         return self.printed or self.formula
 
     def words(self, notation: Mapping[str, str], known: set[str]) -> set[str]:
-        """What may be names in it: `d_k` is a name where that or `dk` is known, else d and k.
+        """The words that may be names: `d_k` if that or `dk` is known, and otherwise d and k.
 
         Args:
-            notation: what is written in the document's own way, and what it stands for.
+            notation: pieces of the document's notation, and their meanings.
             known: names of the model and parameters.
         """
         if self.formula is None:
@@ -72,7 +72,7 @@ class Spoken:
         return found
 
     def written(self, source: Source) -> Written:
-        """What the document prints, as data that goes with the claim and its results."""
+        """The figure or formula as data that goes with the claim and its results."""
         piece, figure = self.prints, self.figure
         assert piece is not None
         return Written(
@@ -87,7 +87,7 @@ class Spoken:
 
 
 def _has_colon(text: str) -> bool:
-    """Whether a colon stands outside brackets, which no statement has."""
+    """Whether a text has a colon outside of brackets, which no statement has."""
     depth = 0
     for at, sign in enumerate(text):
         depth += (sign in "([{") - (sign in ")]}")
@@ -102,13 +102,13 @@ def of_another_model(
     models: Mapping[str, Entry],
     words_of: Callable[[Entry], tuple[set[str], set[str]]],
 ) -> tuple[str, str] | None:
-    """The message and hint where a statement is of another model than the last one above it.
+    """A message and a hint if a statement uses a name of an earlier model than the last one.
 
     Args:
         text: the statement.
-        known: names of the last model and parameters.
+        known: the names of the last model and its parameters.
         models: all models, in order.
-        words_of: words of a model, and names it defines; asked only where a name is not known.
+        words_of: gives the words of a model, and the names it defines.
     """
     unknown = sorted(set(WORDS.findall(text)) - known - _VOCABULARY)
     *others, last = models if unknown else [""]
@@ -121,15 +121,15 @@ def of_another_model(
 
 
 def spoken_of(mark: Mark, stated: Piece | None) -> Spoken:
-    """What a mark claims.
+    """What a mark claims, from the beginning of its body.
 
     Args:
         mark: the mark.
-        stated: what its body begins with, if that is no key.
+        stated: the beginning of its body, unless that is a key.
 
     Raises:
-        LatexError: nothing stands before the mark that it could speak of; the column is that of
-            what is refused in the text before it, and -1 is the mark itself.
+        LatexError: there is nothing before the mark that it can be about. The column is that of
+            the wrong text before it, or -1 for the mark itself.
     """
     if stated is None:
         return _of_formula(mark)
@@ -173,7 +173,7 @@ def _of_formula(mark: Mark) -> Spoken:
 
 
 def _formula_at_end(text: str) -> re.Match[str] | None:
-    """The formula that a text ends in, with what opens and closes it."""
+    """The formula at the end of a text, with its delimiters."""
     first = max(0, len(text) - _LONGEST_FORMULA)
     found = None
     for opening in re.finditer(r"(?<!\\)\$\$?|\\\(|\\\[", text[first:]):
@@ -182,7 +182,7 @@ def _formula_at_end(text: str) -> re.Match[str] | None:
 
 
 def _figure_at_end(text: str) -> bool:
-    """Whether a text ends in a figure, be it one that may be read in several ways."""
+    """Whether a text ends in a figure, even if there are several ways to read it."""
     try:
         return read_before(text, len(text)) is not None
     except FigureError:
@@ -190,7 +190,7 @@ def _figure_at_end(text: str) -> bool:
 
 
 def _no_formula(mark: Mark) -> LatexError:
-    """Why a mark that says no more than its keys has nothing to speak of."""
+    """The error for a mark with keys only and no formula before it."""
     text = mark.before.text
     if mark.unread:
         return LatexError(-1, mark.unread, _STATEMENT)
@@ -204,7 +204,7 @@ def _no_formula(mark: Mark) -> LatexError:
 
 
 def _no_figure(mark: Mark) -> LatexError:
-    """Why a mark that speaks of a figure has none."""
+    """The error for a mark about a figure with none before it."""
     text = mark.before.text
     message = mark.unread or "no figure stands right before this mark"
     shown = text.rstrip()
@@ -239,7 +239,7 @@ def _of_figure(mark: Mark, relation: str, rest: Piece) -> Spoken:
 
 
 def _figure(mark: Mark) -> tuple[Figure, Piece]:
-    """The figure that a mark speaks of, and its text with the place of each character."""
+    """The figure that a mark is about, and its text with the place of each character."""
     piece = mark.before if mark.pair is None else mark.pair
     text = piece.text
     try:
@@ -260,7 +260,7 @@ def _figure(mark: Mark) -> tuple[Figure, Piece]:
 
 
 def _number(digits: Decimal) -> str:
-    """A number of the language: all its digits, or a power of ten where these are many."""
+    """A number in the language: all its digits, or with a power of ten if there are many."""
     exponent = digits.adjusted()
     return f"{digits:f}" if -9 <= exponent <= 15 else f"{digits:e}"
 
@@ -270,7 +270,7 @@ def _one_line(piece: Piece) -> str:
 
 
 def _places(piece: Piece, column: int) -> tuple[tuple[int, LineColumn], ...]:
-    """Where the lines of a piece stand, in a text in which they follow each other."""
+    """The places of the lines of a piece, by their columns in the text that joins them."""
     found: list[tuple[int, LineColumn]] = []
     at = 0
     for line in re.split(r"\s*\n\s*", piece.text):

@@ -1,4 +1,4 @@
-"""A paragraph of LaTeX as it is read: its text without comments, its formulas, its marks."""
+"""A paragraph of LaTeX: its text without comments, its formulas, and its marks."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _NAMES = (
 )
 _MATHS = _NAMES.split()
 MATHS = frozenset(["[", *_MATHS, *(f"{name}*" for name in _MATHS)])
-r"""What opens a formula: environments, and `\[`."""
+r"""What begins a formula: environments, and `\[`."""
 _HEADING = re.compile(
     r"\\(?P<kind>title|part|chapter|(?:sub){0,2}section|(?:sub)?paragraph)\*?(?:\[[^\[\]]*\])?\{"
 )
-# Environments within a formula whose rows are no statements.
+# Environments within a formula whose rows are not statements.
 _CELLS = re.compile(r"(?:[pbBvV]?matrix|smallmatrix|cases|array|dcases|rcases)\*?\Z")
 _ENDED = re.compile(r"\\(?:\]|end[ \t]*\{[^{}]*\})\s*")
 _NOTHING = re.compile(
@@ -43,7 +43,7 @@ _EMPHASIS = re.compile(
     r"\\(?:emph|textbf|textit|textrm|textsf|texttt|textsl|underline|mathbf|mathrm|mathit|text|num|bm"
     r"|boldsymbol|mathbb|hl)[ \t]*\{(?P<inner>[^{}]*)\}\s*\Z"
 )
-# Commands whose arguments no reader sees, or sees as something else.
+# Commands whose arguments are not shown as text.
 _NO_PROSE = re.compile(
     r"\\(?:begin|end|label|tag|[a-zA-Z]*cite[a-zA-Z]*|[a-zA-Z]*ref|bibliography|bibliographystyle|bibitem|input"
     r"|include|includegraphics|includesvg|usepackage|documentclass|vspace|hspace|setlength|addtolength|setcounter"
@@ -55,43 +55,42 @@ _EDGE = re.compile(r"\\(?:begin|end)\{(?P<name>[a-zA-Z]+\*?)\}")
 
 
 class Paragraph:
-    """Gathers a paragraph; `flushed` gives its comments and blocks, and begins the next."""
+    """Collects a paragraph; `flushed` returns its comments and blocks, and begins the next."""
 
     def __init__(self, *, preamble: bool) -> None:
         self.title = ""
         self.section = ""
         self.passages: list[Prose] = []
-        self.preamble = preamble  # until \begin{document}, nothing is prose
+        self.preamble = preamble  # whether the text comes before \begin{document}
         self.over = False
-        self.glued = False  # a comment took the end of the line before
+        self.glued = False  # whether a comment removed the last line break
         self.text: list[str] = []
         self.places: list[LineColumn] = []
         self.hidden: list[tuple[int, int]] = []
-        # comments and blocks of the paragraph, and how much of it stands before each
+        # comments and blocks of the paragraph, each with the length of the text before it
         self.pending: list[tuple[int, Comment | KeyBlock]] = []
         self.maths: list[str] = []  # the open environments, from that of a formula on
-        self.rows: list[int] = []  # where rows of the formula begin
-        self.ended: tuple[int, int, int] | None = (
-            None  # the last formula: where it begins, ends; rows
-        )
+        self.rows: list[int] = []  # where the rows of the formula begin
+        # the last formula: where it begins, where it ends, and how many rows it has
+        self.ended: tuple[int, int, int] | None = None
 
     def add(self, text: str, line: int, column: int, *, hidden: bool = False) -> None:
-        """Take some text of a line."""
+        """Add a part of a line."""
         if hidden:
             self.hidden.append((len(self.text), len(self.text) + len(text)))
-        self.text += text.replace("~", " ")  # a space that no line ends at
+        self.text += text.replace("~", " ")  # a non-breaking space
         self.places += [(line, place) for place in range(column, column + len(text))]
 
     def add_block(self, block: KeyBlock) -> None:
-        """Take a block."""
+        """Add a block."""
         self.pending.append((len(self.text), block))
 
     def end(self) -> None:
-        """The paragraph ends here."""
+        """End the paragraph."""
         self.over = bool(self.text or self.pending)
 
     def edge(self, begins: bool, name: str, length: int) -> None:
-        """An environment began or ended with the last `length` characters."""
+        """Begin or end an environment; the command is the last `length` characters."""
         at = len(self.text)
         if begins and (self.maths or name in MATHS):
             if not self.maths:
@@ -109,16 +108,16 @@ class Paragraph:
                 self.ended = self.rows[0], last, len(self.rows) - empty
 
     def row(self) -> None:
-        """A row of a formula ends here."""
+        """End a row of a formula."""
         if self.maths and not any(map(_CELLS.match, self.maths)):
             self.rows.append(len(self.text))
 
     def add_comment(self, comment: Comment) -> None:
-        """Take a comment that may be a mark."""
+        """Add a comment, which may be a mark."""
         span, unread = None, ""
         if comment.own_line:
             unread = "nothing stands before this mark on its line"
-        elif WORD not in comment.text.text:  # no mark
+        elif WORD not in comment.text.text:  # it is not a mark
             pass
         elif self.maths:
             blank = len(self.rows) > 1 and self._blank(self.rows[-1], len(self.text))
@@ -141,7 +140,7 @@ class Paragraph:
         return not _NOTHING.sub("", text).strip()
 
     def _formula(self, first: int, end: int) -> Piece:
-        """A part of the paragraph as a formula, without what only sets it."""
+        """A part of the paragraph as a formula, without commands of layout."""
         text = "".join(self.text[first:end])
         places = [*self.places[first:end], *self.places[end : end + 1]]
         if len(places) == len(text):
@@ -158,7 +157,7 @@ class Paragraph:
         return piece.part(0, len(piece.text))
 
     def flushed(self) -> Iterator[Comment | KeyBlock]:
-        """The comments and blocks of the paragraph, which is over."""
+        """Return the comments and blocks of the paragraph, and begin the next one."""
         text = "".join(self.text)
         last = (self.places[-1][0], self.places[-1][1] + 1) if self.places else (0, 0)
         places = (*self.places, last)
@@ -193,12 +192,12 @@ class Paragraph:
             else:
                 self.section = name
         if not self.preamble and SHOWS_SOMETHING.search(text):
-            self._pass(text, places, bool(headings))
+            self._add_passage(text, places, bool(headings))
         self.text, self.places, self.pending, self.hidden = [], [], [], []
         self.rows, self.ended, self.over = [0], None, False
 
-    def _pass(self, text: str, places: tuple[LineColumn, ...], heading: bool) -> None:
-        """Keep the paragraph as prose."""
+    def _add_passage(self, text: str, places: tuple[LineColumn, ...], heading: bool) -> None:
+        """Add the paragraph to the passages."""
         shown = list(text)
         unread = [found.span() for found in _NO_PROSE.finditer(text) if not _of_formula(found)]
         for start, end in (*unread, *self.hidden):
@@ -208,16 +207,16 @@ class Paragraph:
 
 
 def _of_formula(found: re.Match[str]) -> bool:
-    """Whether a command opens or closes a formula, which prose shows."""
+    """Whether a command begins or ends a formula; passages keep these."""
     edge = _EDGE.match(found.group())
     return edge is not None and edge["name"] in MATHS
 
 
 def _headings(text: str) -> Iterator[tuple[str, str, int, int]]:
-    """The headings of a paragraph: of what kind, what they say, where they begin and end."""
+    """The headings of a paragraph: the kind, the text, and where each begins and ends."""
     last = 0
     for found in _HEADING.finditer(text):
-        if found.start() < last:  # within another
+        if found.start() < last:  # it is inside another heading
             continue
         end, depth = found.end(), 1
         while end < len(text) and depth:
@@ -229,9 +228,9 @@ def _headings(text: str) -> Iterator[tuple[str, str, int, int]]:
 
 
 def _before(text: str, places: tuple[LineColumn, ...], at: int) -> Piece:
-    """What stands before a mark: without white space, emphasis and a full stop at its end.
+    """The text before a mark, without white space, emphasis and a full stop at its end.
 
-    A mark goes to the end of its line, so that what ends a sentence can only stand before it.
+    A mark extends to the end of its line, so the end of a sentence can only come before it.
     """
     first = max(0, at - LONGEST_BEFORE)
     piece = Piece(text[first:at], places[first : at + 1])
@@ -257,7 +256,7 @@ _SPELLED = {"``": "“", "''": "”", "--": "–", "---": "—", "\\,": " ", "\\
 
 
 def plain(text: str) -> str:
-    r"""LaTeX as a reader sees it, but for formulas.
+    r"""The visible text of LaTeX, with formulas as they are written.
 
     >>> plain(r"rises by \emph{41\%}~\cite{srivastava}, see $d_k$")
     'rises by 41%, see $d_k$'

@@ -1,8 +1,8 @@
-r"""LaTeX: its comments, what stands before each, and the sections and sentences around them.
+r"""LaTeX documents: comments with the text before each, and the sections and sentences around them.
 
-TeX itself decides by category codes what a character is, which no reader knows that does not run
-it. This one knows what documents use: `\%` is no comment, nothing is one in verbatim text, in a
-listing, between `\iffalse` and `\fi`, or after `\end{document}`.
+In TeX, category codes decide what a character is, and only running TeX shows them. This reader
+knows what documents use: `\%` is not a comment, and nothing is one in verbatim text, in a listing,
+between `\iffalse` and `\fi`, or after `\end{document}`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def read_tex(source: Source, report: Problems) -> Marked:
 
     Args:
         source: its text.
-        report: takes what is wrong with the marks.
+        report: collects the errors of the marks.
     """
     reader = _TexReader(source, report)
     comments = list(reader.comments())
@@ -58,21 +58,21 @@ def read_tex(source: Source, report: Problems) -> Marked:
 
 
 class _TexReader:
-    """Goes through the lines of a document in order."""
+    """Reads the lines of a document in order."""
 
     def __init__(self, source: Source, report: Problems) -> None:
         self.lines = source.lines
         self.report = report
         self.paragraph = Paragraph(preamble=any(r"\begin{document}" in line for line in self.lines))
         self.verbatim = set(_VERBATIM.split())
-        self.ends = ""  # the environment of verbatim text that is open
-        self.opened: LineColumn = (0, 0)  # where it is, or where \iffalse is
-        self.unread = 0  # how many conditions are open since \iffalse
-        self.over = False  # \end{document} was passed
-        self.held = False  # a mark may stand in what is open
+        self.ends = ""  # the open environment of verbatim text
+        self.opened: LineColumn = (0, 0)  # the place of it, or of \iffalse
+        self.unread = 0  # the number of conditions open since \iffalse
+        self.over = False  # whether \end{document} is passed
+        self.held = False  # whether there may be a mark in what is open
 
     def comments(self) -> Iterator[Comment | KeyBlock]:
-        """Comments that LaTeX passes over, and blocks of such lines."""
+        """The comments, and the blocks of several comment lines."""
         number = 0
         while number < len(self.lines) and not self.over:
             if not self.ends and not self.unread and _BLOCK.match(self.lines[number]):
@@ -92,7 +92,7 @@ class _TexReader:
             self.report.add(self.opened, message, "end it")
 
     def _block(self, number: int) -> KeyBlock | None:
-        """The block whose first line is this one; None where no line of it follows."""
+        """The block that begins on a line; None if no line of it follows."""
         text: list[str] = []
         places: list[LineColumn] = []
         for below in range(number + 1, len(self.lines)):
@@ -121,7 +121,7 @@ class _TexReader:
                 at = self._to_fi(line, at)
             else:
                 at = self._prose(number, at)
-                if at < 0:  # a comment: it takes the end of the line with it
+                if at < 0:  # a comment also removes the line break
                     self.paragraph.glued = True
                     return
         self.paragraph.glued = False
@@ -151,7 +151,7 @@ class _TexReader:
         return len(line)
 
     def _prose(self, number: int, at: int) -> int:
-        """Take text up to what is none; where to go on, or -1 after a comment."""
+        """Read text up to the next command; return where to continue, or -1 after a comment."""
         line, paragraph = self.lines[number], self.paragraph
         found = _SIGN.search(line, at)
         if found is None:
@@ -191,7 +191,7 @@ class _TexReader:
         return end
 
     def _comment(self, number: int, start: int) -> None:
-        """Take a comment that may be a mark."""
+        """Add a comment, which may be a mark."""
         line = self.lines[number]
         first = start + len(line[start:]) - len(line[start:].lstrip("%"))
         places = tuple((number, column) for column in range(first, len(line) + 1))
@@ -205,7 +205,7 @@ class _TexReader:
 
 
 def _verb_end(line: str, at: int) -> int:
-    r"""Where `\verb|…|` ends, from behind the command; a brace is closed by the other."""
+    r"""Where `\verb|…|` ends; `at` is after the command. A brace is closed by its counterpart."""
     if at >= len(line):
         return at
     closing = "}" if line[at] == "{" else line[at]
@@ -214,7 +214,7 @@ def _verb_end(line: str, at: int) -> int:
 
 
 def _group_end(line: str, at: int) -> int:
-    """Where a group ends, from behind its brace; the end of the line if it goes on."""
+    """Where a group ends; `at` is after its brace. It is the end of the line if it goes on."""
     depth = 1
     for found in _BRACE.finditer(line, at):
         depth += {"{": 1, "}": -1}.get(found.group(), 0)

@@ -1,9 +1,9 @@
-"""The figures and formulas of a document that no mark speaks of.
+"""The figures and formulas of a document that no mark is about.
 
 A figure is a number with a decimal point, a percent sign, a power of ten or a thousands separator;
-a formula counts if it has a relation. What only looks like a figure (the number of a section, a
-version, a date, an address) is left out, and so is a whole number: most of them count or name
-something. A mark may speak of any of these all the same.
+a formula counts if it has a relation. Numbers that only look like figures (of sections, versions,
+dates, addresses) are left out, and so are whole numbers, most of which count or name something. A
+mark may still be about any of these.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from dropcheck.documents.formulas_in_text import FormulaSpan, formulas_in
 from dropcheck.results.coverage import Coverage, Printed, Unclaimed
 
 Span = tuple[LineColumn, LineColumn]
-"""Where something begins, and the place behind it."""
+"""The place where something begins, and the place after its end."""
 
-WORDS_AROUND = 40  # characters on either side that are shown
+WORDS_AROUND = 40  # characters of context on either side
 _NUMBER = re.compile(rf"(?=\.?[0-9]){FIGURE}")
 _SIGNS = "-\N{MINUS SIGN}"
 _HYPHENS = "-\N{HYPHEN}\N{NON-BREAKING HYPHEN}"
 
-# What is no prose, wherever it stands: addresses, and the attributes of Pandoc.
+# Texts that are not prose anywhere: addresses, and the attributes of Pandoc.
 _ADDRESSES = tuple(
     (sign, re.compile(address, re.IGNORECASE))
     for sign, address in (
@@ -40,9 +40,9 @@ _ADDRESSES = tuple(
         ("{", r"\{(?:[#.][\w-]|[\w-]{1,40}=)[^{}\n]{0,500}\}"),
     )
 )
-"""Each with a sign that stands in it: most passages have none, and are not searched."""
-# What a number stands behind that it is the number of. In small letters some of these words are
-# verbs or have other meanings ("the figure 0.41", "it claims 0.5"): those only count as names.
+"""Each with a text that it must contain: most passages lack it, and need no search."""
+# Words before a number that only numbers something. In lower case, some of these are verbs or have
+# other meanings ("the figure 0.41", "it claims 0.5"): those count only with a capital.
 _NUMBERED = re.compile(
     r"(?:§{1,2}"
     r"|\b(?:[Ss]ections?|[Ss]ecs?\.|[Cc]hapters?|[Cc]h(?:ap)?s?\.|[Aa]ppendi(?:x|ces)|[Aa]pp\."
@@ -54,14 +54,14 @@ _NUMBERED = re.compile(
     r"[\s~\N{NO-BREAK SPACE}(\[*_]*(?:[<>=≥≤~^!]{1,2}\s?)?\Z"
 )
 _LONGEST_WORD = 24
-# Between two numbers of one list: "Sections 3.2, 3.3 and 4.1".
+# The text between two numbers of one list: "Sections 3.2, 3.3 and 4.1".
 _LISTED = re.compile(r"[\s~,;()\[\]*_]*(?:(?:and|or|to|through|&|[-–—])[\s~(\[*_]*)?\Z")
 _HEADING = re.compile(r"[\s#>*_]*(?:[A-Z]\.)?\Z")
 _TIME = re.compile(r"\s?(?:[ap]\.?m\b|[AP]M\b)")
 
 
 _Item = tuple[Printed, int, int]
-"""A figure or formula within a passage: where it begins and ends."""
+"""The kind of a figure or formula in a passage, and where it begins and ends."""
 
 
 def coverage_of(
@@ -71,13 +71,13 @@ def coverage_of(
     printed: Mapping[Span, Printed],
     claims: Iterable[Claim],
 ) -> Coverage:
-    """What of a document is claimed.
+    """Which figures and formulas of a document are claimed.
 
     Args:
         source: the document.
         data: the bytes that were read.
         passages: its prose.
-        printed: what its marks speak of, by its place.
+        printed: the kinds of what its marks are about, by place.
         claims: its claims.
     """
     kinds = Counter(printed.values())
@@ -92,14 +92,14 @@ def coverage_of(
 
 
 def digest_of(data: bytes) -> str:
-    """What tells the bytes of a document from all others."""
+    """A digest that identifies the bytes of a document."""
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def _unclaimed_in(
     passages: Iterable[Prose], claimed: Iterable[Span], source: Source
 ) -> Iterator[Unclaimed]:
-    """What a document prints and no mark speaks of, in its order."""
+    """The figures and formulas that no mark is about, in order."""
     spans = sorted(claimed)
     starts = [start for start, _ in spans]
     for passage in passages:
@@ -108,7 +108,7 @@ def _unclaimed_in(
             start, end = piece.places[first], piece.places[last]
             before = bisect_left(starts, end)
             if before and spans[before - 1][1] > start:
-                continue  # some of it is claimed
+                continue  # a part of it is claimed
             yield Unclaimed(
                 kind=kind,
                 text=_words(piece.text[first:last]).strip(),
@@ -133,7 +133,7 @@ def _items(text: str, *, heading: bool) -> Iterator[_Item]:
 
 
 def _of_formula(text: str, formula: FormulaSpan) -> Iterator[_Item]:
-    """A formula with a relation, or one that is nothing but a figure."""
+    """A formula with a relation, or one that is only a figure."""
     if formula.has_relation:
         yield Printed.FORMULA, formula.start, formula.end
         return
@@ -146,8 +146,8 @@ def _of_formula(text: str, formula: FormulaSpan) -> Iterator[_Item]:
 
 
 def _figures(text: str, first: int, end: int, *, heading: bool) -> Iterator[_Item]:
-    """The figures of prose between two places."""
-    named = -1  # where the last number ends that only names something
+    """The figures of prose between two indices."""
+    named = -1  # where the last number ends that only numbers something
     at = first
     while (found := _NUMBER.search(text, at, end)) is not None:
         start, at = found.start(), max(found.end(), found.start() + 1)
@@ -168,13 +168,13 @@ def _figures(text: str, first: int, end: int, *, heading: bool) -> Iterator[_Ite
 
 
 def _is_decimal(found: re.Match[str]) -> bool:
-    """Whether a number is more than a whole one."""
+    """Whether a number is more than a whole number."""
     plain = found["number"].isdigit()
     return not plain or any(found[name] for name in ("e", "power", "raised", "percent"))
 
 
 def _is_part(text: str, start: int, first: int) -> bool:
-    """Whether what stands before a number makes it a part of a name, a version or a date."""
+    """Whether the text before a number makes it a part of a name, a version or a date."""
     before = text[start - 1] if start > first else " "
     if before.isalnum() or before in "#@\\":
         return True
@@ -185,12 +185,12 @@ def _is_part(text: str, start: int, first: int) -> bool:
 
 
 def _end_of_token(text: str, at: int, end: int) -> int:
-    """Where a token ends that goes on behind a number: `1.0.68`, `3.12rc1`, `0.5.x`, `12.05.`."""
+    """Where a token ends that continues after a number: `1.0.68`, `3.12rc1`, `0.5.x`, `12.05.`."""
     found = _GOES_ON.match(text, at, end)
     return at if found is None else found.end()
 
 
-# A unit may follow a figure, `1.5x` or `16.5ms`; digits behind letters make it a name.
+# A unit may follow a figure, `1.5x` or `16.5ms`; with digits after the letters it is a name.
 _GOES_ON = re.compile(
     r"(?:[.,:/][0-9][\w.:/-]*|\.[A-Za-z][\w.-]*|[_@]\w[\w.-]*"
     r"|[A-Za-z]+[0-9][\w.-]*|-?(?:rc|alpha|beta|dev|post)\b[\w.-]*)"
@@ -198,18 +198,18 @@ _GOES_ON = re.compile(
 
 
 def _before(text: str, start: int) -> str:
-    """The words before a place, on one line."""
+    """The words before an index, on one line."""
     words = _words(text[max(0, start - 4 * WORDS_AROUND) : start])
     return words if len(words) <= WORDS_AROUND else words[-WORDS_AROUND:].partition(" ")[2]
 
 
 def _after(text: str, end: int) -> str:
-    """The words behind a place, on one line."""
+    """The words after an index, on one line."""
     words = _words(text[end : end + 4 * WORDS_AROUND])
     return words if len(words) <= WORDS_AROUND else words[:WORDS_AROUND].rpartition(" ")[0]
 
 
 def _words(part: str) -> str:
-    """Text as it is read, but for white space at its ends, of which one space is kept."""
+    """The visible text, with at most one space at each end."""
     shown = " ".join(part.replace(HIDDEN, "").split())
     return f"{' ' if part[:1].isspace() else ''}{shown}{' ' if part[-1:].isspace() else ''}"

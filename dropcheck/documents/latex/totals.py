@@ -1,4 +1,4 @@
-"""Elements of arrays and sums over them: places from 1, and letters that stand for any."""
+"""Reads elements of arrays, and sums and products over them; elements count from 1."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dropcheck.vocabulary.latex_words import (
 )
 from dropcheck.vocabulary.operators import OPERATORS
 
-# No name of the language begins so: it marks a letter that stands for any element.
+# A prefix that no name of the language has, for a letter that stands for any element.
 ANY_ELEMENT = "?"
 
 
@@ -37,7 +37,7 @@ def letters_in(node: Node) -> set[str]:
 
 
 def places(start: Node, end: Node) -> Node:
-    """The whole numbers from one to another, both ends in."""
+    """The whole numbers from `start` to `end`, both included, as an expression."""
     at, skipped = start.at, place_from_0(start)
     if isinstance(skipped, Number) and skipped.value <= 0:
         count = end if not skipped.value else Binary(at, "+", end, Number(at, -skipped.value))
@@ -53,14 +53,14 @@ def _is_places(base: Node) -> bool:
 
 
 def has_elements(node: Node) -> bool:
-    """Whether a letter picks elements of an array in an expression, and is no number there."""
+    """Whether a letter indexes elements of an array in an expression, and is not just a number."""
     if isinstance(node, syntax.Subscript) and any(map(is_letter, node.index)):
         return not _is_places(node.base)
     return any(map(has_elements, syntax.children(node)))
 
 
 def place_from_0(place: Node) -> Node:
-    """A place counted from 0."""
+    """An index that counts from 0, from one that counts from 1."""
     if isinstance(place, Number):
         return Number(place.at, place.value - 1)
     match place:
@@ -71,10 +71,10 @@ def place_from_0(place: Node) -> Node:
 
 
 def refuse_mixed(parts: Iterable[Node], column: int, axes: Mapping[str, int]) -> None:
-    """See that no whole array stands beside an element, which would be taken element by element.
+    """Refuse a whole array beside an element, since the language would combine element by element.
 
     Raises:
-        LatexError: one does.
+        LatexError: there is one.
     """
     kinds = {bool(letters_in(one)) for one in parts if letters_in(one) or axes_of(one, axes)}
     if len(kinds) > 1:
@@ -85,10 +85,10 @@ def refuse_mixed(parts: Iterable[Node], column: int, axes: Mapping[str, int]) ->
 def elementwise(
     node: Node, part: Node | None, column: int, axes: Mapping[str, int], *, within: bool = False
 ) -> Node:
-    """What is said of any element, said of the arrays, or of a part of them.
+    """A statement about any element, turned into one about the arrays, or about parts of them.
 
     Raises:
-        LatexError: where that is another thing, as a function of the array is.
+        LatexError: it would mean something else, as a function of the whole array does.
     """
     if not letters_in(node):
         return node
@@ -112,11 +112,11 @@ def elementwise(
     return syntax.rebuilt(node, below)
 
 
-# ---- as they are read ----------------------------------------------------------------------------
+# ---- reading -------------------------------------------------------------------------------------
 
 
 def total(reader: Expressions) -> Node:
-    r"""`\sum_{i=1}^{n}` of a product, in which i picks elements."""
+    r"""Read `\sum_{i=1}^{n}` or `\prod_{i=1}^{n}` with its body, in which i indexes elements."""
     name = TOTALS[reader.token.text]
     reader.at += 1
     reader.expect("_")
@@ -175,7 +175,7 @@ def total(reader: Expressions) -> Node:
 
 
 def counting(reader: Expressions, letter: str, column: int) -> Node:
-    r"""The letter of a sum as a number, as in `\sum_{k=1}^n 1/k`."""
+    r"""The index letter of a sum as a number, as in `\sum_{k=1}^n 1/k`."""
     through = reader.bound[letter]
     if through is None:
         raise reader.error(f"where {letter} begins and ends is not known",
@@ -184,17 +184,17 @@ def counting(reader: Expressions, letter: str, column: int) -> Node:
 
 
 def _refuse_last_factor(reader: Expressions, body: Node, column: int) -> None:
-    """See that all of what a product multiplies depends on its letter.
+    """Refuse a product whose last factor does not depend on its index letter.
 
     Raises:
-        LatexError: its last factor does not, and may stand behind the product.
+        LatexError: the factor may stand after the product, and not within it.
     """
     if isinstance(body, Binary) and body.operator in "*/@%" and not letters_in(body.right):
         raise reader.error("where this product ends is not known", "write brackets", column)
 
 
 def element(reader: Expressions, base: Node, column: int) -> Node:
-    """`x_{2, n}`: elements count from 1."""
+    """Read the subscript of an element, `x_{2, n}`."""
     braced = reader.taken("{")
     first = reader.token
     entries = [_entry(reader, braced)]
@@ -214,7 +214,7 @@ def element(reader: Expressions, base: Node, column: int) -> Node:
 
 
 def _entry(reader: Expressions, braced: bool) -> Node:
-    """One place of an element; a letter that no name has stands for any."""
+    """Read one index; a letter that is not a name stands for any element."""
     token = reader.token
     lone = not braced or reader.peek(1) in ("}", ",")
     if lone and token.kind == "letters" and len(token.text) == 1 and token.text not in reader.axes:

@@ -1,4 +1,4 @@
-"""What a product means: of numbers, of arrays element by element, or an inner one."""
+"""Decides what a product means: of numbers, element by element, of matrices, or an inner one."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _INNER = r"write q^\top k or q \cdot k for the inner product, \odot element by e
 
 
 def times(sign: str, left: Node, right: Node, axes: AxisCounts, column: int) -> Node:
-    """Two factors with a sign between.
+    """Two factors with an operator between them.
 
     Raises:
-        LatexError: at the column, where it is not known what is meant.
+        LatexError: the meaning is not known; the error is at `column`.
     """
     if sign in (r"\cdot", r"\times"):
         return dotted(sign, left, right, axes, column)
@@ -30,12 +30,12 @@ def times(sign: str, left: Node, right: Node, axes: AxisCounts, column: int) -> 
 
 
 def dotted(sign: str, left: Node, right: Node, axes: AxisCounts, column: int) -> Node:
-    r"""`left \cdot right`: the inner product of two vectors, and a number times anything.
+    r"""`left \cdot right`: an inner product of two vectors, or a number times anything.
 
-    `left \times right` of two vectors is none.
+    `left \times right` of two vectors is refused.
 
     Raises:
-        LatexError: at the column, where it may be another.
+        LatexError: the meaning is not known; the error is at `column`.
     """
     if isinstance(left, syntax.Transpose):
         return Binary(left.at, "@", untransposed(left, axes), right)
@@ -50,10 +50,10 @@ def dotted(sign: str, left: Node, right: Node, axes: AxisCounts, column: int) ->
 
 
 def side_by_side(left: Node, right: Node, axes: AxisCounts, column: int) -> Node:
-    """Two factors without a sign: never two vectors.
+    """Two factors without an operator between them; two vectors are refused.
 
     Raises:
-        LatexError: at the column, where it is not known what is meant.
+        LatexError: the meaning is not known; the error is at `column`.
     """
     if isinstance(left, syntax.Transpose):
         return Binary(left.at, "@", untransposed(left, axes), right)
@@ -70,13 +70,13 @@ def side_by_side(left: Node, right: Node, axes: AxisCounts, column: int) -> Node
 
 
 def refuse_call(left: Node, right: Node, axes: AxisCounts, column: int) -> None:
-    """See that a name right before brackets is a factor, and not a function that is called.
+    """Refuse a name right before brackets that may be a function.
 
-    People write p(1 - p) and n(n + 1) for products: one letter before a sum. Whatever else stands
-    so, as y(x), f(2) and loss(x + 1), may be a call, and x[n - 1] an element of an array.
+    People write p(1 - p) and n(n + 1) for products: one letter before a sum. Anything else, such as
+    y(x), f(2) or loss(x + 1), may be a call, and x[n - 1] an element of an array.
 
     Raises:
-        LatexError: at the column, where it may be.
+        LatexError: it may be a function; the error is at `column`.
     """
     while isinstance(left, Negative) or (isinstance(left, Binary) and left.operator == "**"):
         left = left.operand if isinstance(left, Negative) else left.left  # f^2(x)
@@ -97,10 +97,10 @@ def refuse_call(left: Node, right: Node, axes: AxisCounts, column: int) -> None:
 
 
 def refuse_mixed_number(left: Node, right: Node, column: int) -> None:
-    r"""See that no number stands before a fraction of numbers: 2\frac12 may be two and a half.
+    r"""Refuse a number before a fraction of numbers: 2\frac12 may be two and a half.
 
     Raises:
-        LatexError: at the column, where one does.
+        LatexError: there is one; the error is at `column`.
     """
     left = left.operand if isinstance(left, Negative) else left
     if isinstance(left, Number) and isinstance(right, Binary) and _without_names(right):
@@ -109,7 +109,7 @@ def refuse_mixed_number(left: Node, right: Node, column: int) -> None:
 
 
 def untransposed(node: Node, axes: AxisCounts) -> Node:
-    """A vector as a row is the vector itself."""
+    """A vector itself for its transpose; other expressions as they are."""
     if isinstance(node, syntax.Transpose) and axes_of(node.base, axes) == 1:
         return node.base
     return node
