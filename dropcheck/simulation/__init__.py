@@ -1,26 +1,26 @@
-"""Simulation: programs that draw, and the sums that they leave behind.
+"""Simulation: programs, which draw and leave sums of blocks of draws.
 
-This is the room's door: what judges and plans a case imports what is named here, and of a program
-it uses only
+This module names everything that judging and planning may use of the simulation. Of a program they
+use only
 
-- how it draws: `calls_own_code`, `tests_code`, `cost`, `sampling`, `combined`, `rarest`, `shared`,
-  `whole`, where each span is one block, and `declared`, where each is a call of code whose draws
-  count each, with the `fewest_planned`, and how many `calls` its draws come from;
-- what it averages: `terms`, and `sums_about`, whether that can be done about some centres;
+- how it draws: `calls_own_code`, `tests_code`, `cost`, `sampling`, `combined`, `rarest`, `shared`;
+  `whole`, if each span is one block; `declared`, if each span is a call of code whose draws count
+  one by one; then `fewest_planned` draws, and the number of `calls`;
+- what it averages: `terms`, and `sums_about`, whether they can be summed about given centres;
 - in what portions: `span_draws`, `span_values`, `span_blocks`, `block_draws`, `fitted`,
   `in_blocks`, `in_blocks_of`;
 - a pilot: `origin`, `centres` and `finite`;
-- what rounding decides: `tied_in`, `rounding_in` averages, `rounding_of_values`, `magnitude_of`,
+- the effect of rounding: `tied_in`, `rounding_in` averages, `rounding_of_values`, `magnitude_of`,
   `rounding_of_fixed`, `unclear_in`;
-- cells: `values` of some draws, and `counting`, which counts draws in cells by
-  `AtCuts`, `FarOut`, `TwoAtCuts` or `Tables` in place of sums, `columns` of them in each block;
-- nets: `in_nets` makes a program that draws in them, where it `can_be_in_nets`; `unit_draws` are
-  those of each, as of each call where it is `whole`; `clips` say what is kept of each, and
-  `units` of a tally counts them;
-- strata: `stratified` makes a program that draws one of its draws from them;
+- cells: `values` of some draws, and `counting`, which counts draws in cells by a counter (`AtCuts`,
+  `FarOut`, `TwoAtCuts` or `Tables`) in place of sums, with `columns` counts in each block;
+- nets of points: `in_nets` makes a program that draws them, if it `can_be_in_nets`; each net has
+  `unit_draws`, as each call has in a `whole` program; `clips` say what is stored of each net, and
+  `units` of a tally counts the nets;
+- strata: `stratified` makes a program with strata for one of its draws;
 - draws: `span`.
 
-What a program is made of, and the shortcuts that it takes, are the room's own.
+The parts of a program, and its shortcuts, are internal.
 """
 
 from dropcheck.simulation.assemble import Registers

@@ -1,4 +1,4 @@
-"""Puts a program together: registers in order, what each costs, how many draws fit a span."""
+"""Assembles a program: registers in order, their costs, and the number of draws in a span."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ from dropcheck.simulation.shortcuts.combinations import separations
 from dropcheck.simulation.steps import Step, crossed_product, freeing
 from dropcheck.vocabulary.function import Kernel
 
-# Arrays of one span together. A run of all claims takes a fifth more with a quarter of it, and a
-# twentieth less with twice as much (measured), which fewer caches have for each core.
+# The arrays of one span together. With a quarter of it, a run of all claims takes a fifth longer;
+# with twice as much, a twentieth less (measured), but fewer machines have such a cache per core.
 SPAN_BYTES = 2**22
-# Rough nanoseconds of a span that several programs share; where that is many draws, cheap ones.
+# Nanoseconds for a span that several programs share, unless that is fewer draws than SHORTEST_SPAN.
 SPAN_NANOSECONDS = 2e6
 
-# A multiply-add within a matrix product, and what each of its results costs afterwards.
+# Nanoseconds for a multiply-add in a matrix product, and for each of its results afterwards.
 PRODUCT_COST = 0.035
 TERM_COST = 3.0
-# Above this so few batches are needed that the fewest blocks of an interval would cost more than
-# larger batches save.
+# With larger batches, an interval has too few blocks, and the blocks that it must have cost more
+# than the batches save.
 LARGEST_BATCH = 128
-# Both sides of a span's batches together: past the caches, far from the memory's end.
+# Bytes of both sides of all batches of a span: larger than caches, and far below the memory.
 SIDES_BYTES = 2**27
 
 
 @record
 class Crossed:
-    """A program that combines draws of different groups, and the group of each draw by its name."""
+    """A program that combines draws of several groups, and the group of each draw, by name."""
 
     program: Program
     groups: Mapping[str, int]
 
 
 class Registers:
-    """The values of a program, each with its register; or those of several that draw the same.
+    """The values of one program, or of several that share draws, each with its register.
 
-    Programs with the same registers make all draws that are `shared`, in one order, and in spans of
-    one length: then one stream shows the same to each of them, whichever are drawn.
+    Programs with the same registers make all `shared` draws in the same order and in spans of the
+    same length. Then a stream gives all of them the same draws, whichever of them are run.
     """
 
     def __init__(self, shared: Iterable[Value] = ()) -> None:
@@ -57,11 +57,11 @@ class Registers:
         self.span = self._common_span(looked_at) if looked_at else None
 
     def register(self, value: Value) -> int:
-        """The register of a value; everything it needs comes before it."""
+        """The register of a value; all its inputs have earlier ones."""
         known = self.of.get(id(value))
         if known is not None:
             return known
-        # a fixed value needs nothing else: it is already worked out
+        # a fixed value needs no inputs: it is computed already
         needed = [one for each in ordered([value]) for one in (*each.inputs, each)] or [value]
         for one in needed:
             if id(one) not in self.of:
@@ -70,15 +70,15 @@ class Registers:
         return self.of[id(value)]
 
     def needed(self, wanted: set[int]) -> set[int]:
-        """Some registers, and those that they are worked out from."""
-        found = set(wanted)
+        """The wanted registers, and all that they are computed from."""
+        needed = set(wanted)
         for at in range(len(self.values) - 1, -1, -1):
-            if at in found and self.values[at].random:
-                found |= {self.of[id(below)] for below in self.values[at].inputs}
-        return found
+            if at in needed and self.values[at].random:
+                needed |= {self.of[id(below)] for below in self.values[at].inputs}
+        return needed
 
     def step(self, register: int, kernel: Kernel | None = None) -> Step:
-        """What fills a register."""
+        """The step that fills a register."""
         value = self.values[register]
         if kernel is None and not _is_draw(value):
             kernel = kernel_of(value)
@@ -86,13 +86,13 @@ class Registers:
         return Step(register, value, inputs, kernel, crossed=kernel is crossed_product)
 
     def _common_span(self, looked_at: set[int]) -> int:
-        """Draws of one span in which all of the values have room: a power of two.
+        """Draws of a span in which all values fit: a power of two.
 
-        It is no longer than takes a moment: what needs few draws is not to wait for many.
+        A span takes only a moment, so that a case that needs few draws does not wait for many.
         """
         random = [at for at, value in enumerate(self.values) if value.random]
         held = _held(freeing([self.step(at) for at in random], looked_at))
-        held += sum(16 * math.prod(self.values[at].shape) for at in looked_at)  # and their squares
+        held += sum(16 * math.prod(self.values[at].shape) for at in looked_at)  # with squares
         cost = max(1.0, sum(_cost_beside_others(self.values[at]) for at in random))
         moment = max(SHORTEST_SPAN, int(SPAN_NANOSECONDS / cost))
         most = most_of_span(self.values)
@@ -105,7 +105,7 @@ def _is_draw(value: Value) -> bool:
 
 
 class ProgramBuilder:
-    """Collects the values that integrands look at, and the integrands themselves."""
+    """Collects the integrands and the values that they are computed from."""
 
     def __init__(self, registers: Registers | None = None) -> None:
         self._all = Registers() if registers is None else registers
@@ -114,28 +114,28 @@ class ProgramBuilder:
         self._targets: dict[int, None] = {}
 
     def register(self, value: Value) -> int:
-        """The register of a value; everything it needs comes before it."""
+        """The register of a value; all its inputs have earlier ones."""
         return self._all.register(value)
 
     def term(self, factors: tuple[tuple[int, int], ...], given: int | None, **how: bool) -> int:
-        """The column of an integrand in the array of sums."""
+        """The column of an integrand in the array of sums; equal integrands share one."""
         for register, _ in factors:
             self._targets[register] = None
         return self._terms.setdefault(Term(factors, given, **how), len(self._terms))
 
     @property
     def looked_at(self) -> dict[int, Value]:
-        """The quantities that integrands look at, conditions among them, by register."""
+        """The quantities in integrands, including conditions, by register."""
         given = (term.given for term in self._terms if term.given is not None)
         return {register: self._values[register] for register in (*self._targets, *given)}
 
     def crossed(self, pairs: Value | None, judged: frozenset[int]) -> Crossed | None:
-        """The program with draws combined with one another; None where they cannot be.
+        """The program with draws combined with each other; None if that is not possible.
 
         Args:
-            pairs: the matrix product whose two sides may be drawn apart and paired.
-            judged: the columns that the statement's quantity is made of, where the factors of
-                products may be combined, each with each.
+            pairs: a matrix product whose two sides may be drawn separately and paired.
+            judged: the columns of the statement's quantity; in these, the factors of products may
+                be combined, each with each.
         """
         if any(value.call is not None and value.call.dependent for value in self._values):
             return None
@@ -149,7 +149,7 @@ class ProgramBuilder:
         return None if products is None else Crossed(program, products.members)
 
     def build(self, *, pairs: Value | None = None, judged: frozenset[int] | None = None) -> Program:
-        """The finished program; with draws combined where `crossed` asks for that."""
+        """The finished program; the arguments are those of `crossed`."""
         keep = set(self._targets) | {t.given for t in self._terms if t.given is not None}
         own = self._all.needed(keep)
         values = [self._values[register] for register in sorted(own)]
@@ -206,7 +206,7 @@ class ProgramBuilder:
 
 
 def _held(steps: Sequence[Step]) -> int:
-    """The most bytes a draw that steps hold at a time, in their order."""
+    """The most bytes for each draw that steps store at the same time, in this order."""
     sizes = {step.target: _bytes(step.value) for step in steps}
     now = most = 0
     for step in steps:
@@ -217,9 +217,9 @@ def _held(steps: Sequence[Step]) -> int:
 
 
 def _powers(terms: Iterable[Term], values: list[Value]) -> int:
-    """Bytes a draw for what integrands are made from: each quantity as a number, and its square.
+    """Bytes for each draw of the powers in integrands: each quantity as a float, and its square.
 
-    Sums of powers and of products of two are taken without an array of them, and truths counted.
+    Sums of powers and of products of two need no array of the products, and truths are counted.
     """
     sizes: dict[tuple[int, int], int] = {}
     for term in terms:
@@ -234,13 +234,13 @@ def _powers(terms: Iterable[Term], values: list[Value]) -> int:
 
 
 def _bytes(value: Value) -> int:
-    """What a value takes a draw: a truth one byte an element, and two for the bits it is from."""
+    """Bytes of a value for each draw. A truth takes 1 byte, and the random bits behind it 2."""
     size = 3 if value.binary else 8
     return size * math.prod(value.shape)
 
 
 def _needed(steps: list[Step], wanted: set[int]) -> list[Step]:
-    """The steps that some registers depend on, in order; every draw is kept for its place."""
+    """The steps that some registers depend on, in order, and all draws, which keeps the stream."""
     needed = set(wanted)
     kept: list[Step] = []
     for step in reversed(steps):
@@ -252,21 +252,21 @@ def _needed(steps: list[Step], wanted: set[int]) -> list[Step]:
 
 @record
 class _Crossing:
-    """A product to cross: the size of both sides' batches, and what a draw costs."""
+    """A product whose sides are paired: the size of the batches, and the cost of a draw."""
 
     product: Value
     batch: int
     cost: float
-    held: int  # numbers held a pair
-    sides: int  # bytes held a draw of both sides
+    held: int  # numbers stored for each pair
+    sides: int  # bytes stored for each draw of both sides
 
 
 def _plan(product: Value, values: list[Value]) -> _Crossing | None:
-    """The batch with which pairs cost as much as the draws that they are made from.
+    """The batch size for which pairs cost as much as the draws that they are made from.
 
-    Smaller batches waste pairs that would be almost free, larger ones pay for pairs that say
-    little: the variance of an average over all pairs has a part that falls with the number of
-    draws alone (Hoeffding 1948, eq. 5.13).
+    With smaller batches, pairs that are almost free are not used. With larger ones, pairs cost time
+    and tell little: a part of the variance of an average over all pairs falls only with the number
+    of draws (Hoeffding 1948, eq. 5.13).
     """
     left, right = ({id(one) for one in ordered([side])} for side in product.inputs)
     drawn = sum(_cost(value) for value in values if id(value) in left | right)
@@ -297,20 +297,20 @@ def _cost(value: Value) -> float:
 
 
 def _cost_beside_others(value: Value) -> float:
-    """What a draw costs in a span: of code under test, called once for all, its numbers."""
+    """The cost of a draw in a span; code under test is called once for all draws of it."""
     return SAMPLE_ELEMENT_COST * value.elements if value.call is not None else _cost(value)
 
 
 def rarest(values: Sequence[Value], picked: Sources) -> float:
-    """Draws that it takes to see the rarest known outcome of some laws; 0 where none is known.
+    """How many draws it takes to see the rarest known outcome of the laws; 0 if none is known.
 
-    Every element of a draw counts, unless single elements of it are picked.
+    All elements of a draw count, unless the program picks single elements of it.
     """
     return max((_rarity(value, picked) for value in values), default=0.0)
 
 
 def picked_sources(values: Iterable[Value]) -> Sources:
-    """The draws of which single elements are looked at."""
+    """The draws of which the program picks single elements."""
     picking = (one for one in values if one.kind == Kind.COMPUTED and one.function.picks)
     return joined_sources(picking)
 

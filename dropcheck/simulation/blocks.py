@@ -1,4 +1,4 @@
-"""Requests for spans of draws, and the tally of their block sums."""
+"""Requests for spans of draws, and the tally of the sums of their blocks."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from dropcheck.simulation.joint_program import Together
 from dropcheck.simulation.program import Program, SpanSums
 from dropcheck.simulation.streams import stream
 
-# Past so many rows neighbouring blocks are joined: memory stays bounded however many draws there
-# are, and Student's quantile over so many blocks is within half a percent of the normal's.
+# With more rows, neighbouring rows are added up: this limits the memory, and Student's quantile for
+# this many blocks is within half a percent of the normal quantile.
 MOST_ROWS = 2048
-# Streams that are made at once: each takes three times as long between draws, which fill the cache.
+# Streams that are created at once: one at a time takes three times as long, because of the cache.
 STREAMS = 64
 
 
 @record(kw_only=True)
 class Request:
-    """Spans `first` … `first + count − 1` of one case's stream of draws.
+    """The spans from `first` to `first + count - 1` of one case's stream of draws.
 
-    `wanted` is the drawing, in seconds of one thread, until the case next looks at its sums.
+    `wanted` is the time in seconds, on one thread, until the case looks at its sums again.
     """
 
     program: Program | Together
@@ -40,15 +40,15 @@ class Request:
 
     @property
     def draws(self) -> int:
-        """How many draws the spans have."""
+        """How many draws all spans have."""
         return self.count * self.program.span_draws
 
     def shared(self, workers: int, least: int, most: int) -> list[Request]:
-        """The same spans in parts of `least` to `most`, in order; the last may have fewer.
+        """The same spans in parts of `least` to `most`, in order; the last may be smaller.
 
-        Each is half of what an even share of the rest would be: the first are large, as handing
-        over costs time, and the last small, so that all workers end together (Polychronopoulos and
-        Kuck 1987, "Guided self-scheduling").
+        Each part is half of an even share of the rest: the first parts are large, since handing
+        over costs time, and the last ones small, so that all workers finish at the same time
+        (Polychronopoulos and Kuck 1987, "Guided self-scheduling").
         """
         parts: list[Request] = []
         first, left = self.first, self.count
@@ -59,7 +59,7 @@ class Request:
         return parts
 
     def carry_out(self) -> SpanSums:
-        """Draw and sum: the blocks of all spans, in order."""
+        """Draw all spans and return the sums of their blocks, in order."""
         started = time.perf_counter()
         parts: list[SpanSums] = []
         end = self.first + self.count
@@ -75,7 +75,7 @@ class Request:
 
 
 def joined(parts: list[SpanSums], seconds: float | None = None) -> SpanSums:
-    """Consecutive spans as one; their seconds are added up where none are given."""
+    """Consecutive spans as one; if no seconds are given, those of the parts are added up."""
     if seconds is None:
         seconds = sum(part.seconds for part in parts)
     if len(parts) == 1:
@@ -92,10 +92,10 @@ def joined(parts: list[SpanSums], seconds: float | None = None) -> SpanSums:
 
 
 class Tally:
-    """Sums of all blocks so far, joined in pairs as they become many.
+    """The sums of all blocks so far; if there are many, they are added up in pairs.
 
-    The result depends on the blocks and their order alone, not on how they came in. Integrands are
-    summed about the centres, [registers]; by default 0.
+    The result depends only on the blocks and their order, not on the portions in which they come.
+    Integrands are summed about `centres`, [registers]; by default 0.
     """
 
     most_rows = MOST_ROWS
@@ -103,16 +103,16 @@ class Tally:
     def __init__(self, program: Program, centres: Floats | None = None) -> None:
         self.program = program
         self.centres = program.origin if centres is None else centres
-        self._joined = 1  # blocks in a row
+        self._joined = 1  # blocks in each row
         self._rows: Floats = np.zeros((0, program.columns))
         self._waiting: Floats = np.zeros((0, program.columns))
         self.undefined = 0
         self.first_undefined: int | None = None
         self.spans = 0
-        self.seconds = 0.0  # spent on these spans, by all threads
+        self.seconds = 0.0  # time spent on these spans, by all threads
 
     def add(self, spans: SpanSums) -> None:
-        """Take in the next spans, in order."""
+        """Add the next spans, in order."""
         self._count(spans)
         waiting = _after(self._waiting, spans.sums)
         full = len(waiting) // self._joined * self._joined
@@ -129,7 +129,7 @@ class Tally:
 
     @classmethod
     def of(cls, program: Program, centres: Floats | None, kept: SpanSums, joined: int) -> Tally:
-        """A tally of spans whose blocks are joined already, so many in a row."""
+        """A tally of spans whose blocks are added up already, `joined` in each row."""
         tally = cls(program, centres)
         tally._joined = joined
         tally._rows = kept.sums
@@ -142,7 +142,7 @@ class Tally:
     def _bound_rows(self) -> None:
         while len(self._rows) > self.most_rows:
             if len(self._rows) % 2:
-                # an odd row goes back to wait for its neighbour, as one sum at the base's place
+                # an odd row waits for its neighbour again, padded to as many blocks
                 self._rows, odd = self._rows[:-1], self._rows[-1:]
                 padding = np.zeros((self._joined - 1, odd.shape[1]))
                 self._waiting = np.concatenate([odd, padding, self._waiting])
@@ -151,42 +151,42 @@ class Tally:
 
     @property
     def sums(self) -> Floats:
-        """Block sums, [blocks, terms]; what waits for its neighbours is not among them."""
+        """Sums of blocks, [rows, terms], without the blocks that wait for their neighbours."""
         clips = 2 * len(self.program.clips)
         return self._rows[:, :-clips] if clips else self._rows
 
     @property
     def clipped(self) -> Floats:
-        """Of each direction that nets are looked at along, the averages over nets: [clips, 2]."""
+        """For nets of points: averages over nets of clipped deviations and squares: [clips, 2]."""
         clips = len(self.program.clips)
         totals = self._rows[:, self._rows.shape[1] - 2 * clips :].sum(axis=0)
         return np.reshape(totals / max(1, self.units), (clips, 2))
 
     @property
     def block_draws(self) -> int:
-        """Draws in each row."""
+        """How many draws each row has."""
         return self.program.block_draws * self._joined
 
     @property
     def block_values(self) -> int:
-        """Values of each quantity in each row: more than draws where pairs are crossed."""
+        """How many values of each quantity each row has: more than draws, if they are paired."""
         return self.program.block_values * self._joined
 
     @property
     def block_units(self) -> int:
-        """Independent draws in each row: those of one net, or of one call, are one."""
+        """How many independent units each row has; a net or a call of code is one unit."""
         return self.block_draws // self.program.unit_draws
 
     @property
     def units(self) -> int:
-        """Independent draws that the sums rest on."""
+        """How many independent units the sums contain."""
         return self.draws // self.program.unit_draws
 
     @property
     def by_call(self) -> tuple[Floats, Floats]:
-        """Sums of each span, or of as many as a row has, [spans, terms]; how many values each has.
+        """Sums by span, or by row if rows are longer, [spans, terms]; the number of values of each.
 
-        Where a row has part of one span and part of the next, it counts for the first.
+        A row with parts of two spans counts for the first one.
         """
         place = np.arange(len(self._rows)) * self.block_draws // self.program.span_draws
         starts = np.flatnonzero(np.diff(place, prepend=-1))
@@ -196,54 +196,54 @@ class Tally:
 
     @property
     def calls(self) -> int:
-        """Spans that the sums rest on; of code each is a call."""
+        """How many spans the sums contain; with code under test, each is a call."""
         return self.draws // self.program.span_draws
 
     @property
     def draws(self) -> int:
-        """Draws that the sums rest on."""
+        """How many draws the sums contain."""
         return len(self._rows) * self.block_draws
 
     @property
     def values(self) -> int:
-        """Values of each quantity that the sums rest on."""
+        """How many values of each quantity the sums contain."""
         return len(self._rows) * self.block_values
 
     @property
     def drawn(self) -> int:
-        """All draws made, those included that wait for their neighbours."""
+        """How many draws were made, including those in blocks that wait for their neighbours."""
         return self.spans * self.program.span_draws
 
     @property
     def looked_at(self) -> int:
-        """All values looked at: one a draw, or one a pair of draws."""
+        """How many values were computed: one for each draw, or for each pair of draws."""
         return self.spans * self.program.span_values
 
     @property
     def nowhere_defined(self) -> bool:
-        """Whether some draws were looked at, and each is NaN or infinite."""
+        """Whether there are values, and all are NaN or infinite."""
         return 0 < self.looked_at <= self.undefined
 
     @property
     def totals(self) -> Floats:
-        """Sums over all draws made, those included that wait for their neighbours: [terms]."""
+        """Sums over all draws made, including blocks that wait for their neighbours: [terms]."""
         return np.asarray(self._rows.sum(axis=0) + self._waiting.sum(axis=0), dtype=np.float64)
 
 
 class Collected(Tally):
-    """The sums of all blocks so far as they are, to be kept."""
+    """The sums of all blocks so far, unchanged, to be stored."""
 
     def __init__(self, program: Program, centres: Floats | None = None) -> None:
         super().__init__(program, centres)
         self._parts: list[SpanSums] = []
 
     def add(self, spans: SpanSums) -> None:
-        """Take in the next spans, in order."""
+        """Add the next spans, in order."""
         self.spans += len(spans.sums) // self.program.span_blocks
         self._parts.append(spans)
 
     def joined(self, count: int) -> SpanSums:
-        """All of them, with so many blocks in a row: a power of two, or all of them."""
+        """All blocks, added up in rows of `count`: a power of two, or all blocks."""
         whole = joined(self._parts)
         rows = whole.sums
         if count == len(rows):
@@ -252,9 +252,9 @@ class Collected(Tally):
 
 
 class CountTally(Tally):
-    """Counts of all blocks so far, added up; each span's are handed to `each`, in order.
+    """The counts of all blocks so far, added up; `each` is called with those of each block.
 
-    Where spans are calls whose draws count each by the word of a slot, they are kept in a few rows.
+    If each span is a call of code whose draws count one by one, spans are kept in a few rows.
     """
 
     most_rows = 2 * FEWEST_CALLS
@@ -265,10 +265,10 @@ class CountTally(Tally):
         self._total: Floats = np.zeros(program.columns)
 
     def add(self, spans: SpanSums) -> None:
-        """Take in the next spans, in order."""
+        """Add the next spans, in order."""
         if self.program.declared:
             super().add(spans)
-        else:  # nothing looks at spans
+        else:  # the single spans are not needed
             self._count(spans)
         if self._each is not None:
             for row in spans.sums:
@@ -277,7 +277,7 @@ class CountTally(Tally):
 
     @property
     def draws(self) -> int:
-        """Draws that were counted: all."""
+        """How many draws were counted: all."""
         return self.drawn
 
     @property
@@ -287,12 +287,12 @@ class CountTally(Tally):
 
 
 def _after(rows: Floats, more: Floats) -> Floats:
-    """Rows and more rows; without a copy where there are none yet, as mostly."""
+    """Both arrays, one after the other; no copy is made if the first is empty, as it mostly is."""
     return np.concatenate([rows, more]) if len(rows) else more
 
 
 def _join(rows: Floats, count: int) -> Floats:
-    """Sums of so many rows each, a power of two; by halves, so that the order of sums is one."""
+    """Sums of `count` rows each, a power of two; by halves, so that the order is fixed."""
     while count > 1:
         rows = rows[0::2] + rows[1::2]
         count //= 2

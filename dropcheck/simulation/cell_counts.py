@@ -1,7 +1,7 @@
-"""Draws counted in cells: what is kept of each block in place of sums of integrands.
+"""Counts draws in cells, in place of sums of integrands.
 
-A counter takes the values of some quantities, [..., draws] each, and gives counts a block, in
-columns: [blocks, columns]. A quantity that does not vary has one draw, which stands for all.
+A counter takes the values of some quantities, [..., draws] each, and returns counts for each block:
+[blocks, columns]. A quantity that does not vary has one draw, which stands for all.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from dropcheck.array_types import Floats, Truths
 from dropcheck.records import record
 from dropcheck.vocabulary.function import Array
 
-# Of each block so many draws, the first, are looked at for their places within fine cells.
+# In each block, the places within fine cells are counted for so many draws, the first ones.
 PLACED = 8192
-# Cuts for each draw from which on it is quicker not to sort the draws.
+# If there are this many times more cuts than draws, it is faster not to sort the draws.
 FEW = 2
-# Rough nanoseconds for one number: to put it in its place among others, and to find its cell.
+# Nanoseconds to sort one number among others, and to find its cell.
 SORTING = 25.0
 FINDING = 12.0
 
 
 class Counter(Protocol):
-    """What counts the draws of a block."""
+    """Counts the draws of a block."""
 
     @property
     def columns(self) -> int:
@@ -34,18 +34,18 @@ class Counter(Protocol):
 
     @property
     def cost(self) -> float:
-        """Rough nanoseconds for one draw."""
+        """Nanoseconds for each draw, roughly."""
 
     @property
     def infinite(self) -> bool:
-        """Whether infinity is a value, beyond every cut."""
+        """Whether infinity is a valid value, which is beyond every cut."""
 
     def counts(self, values: Sequence[Array], draws: int, blocks: int) -> Floats:
         """The counts of each block: [blocks, columns]."""
 
 
 def entries_of(array: Array, draws: int, blocks: int) -> Floats:
-    """The entries of a quantity, each in blocks of draws: [entries, blocks, draws]."""
+    """The entries of a quantity, divided into blocks: [entries, blocks, draws]."""
     entries = math.prod(array.shape[:-1])
     flat = np.asarray(array, dtype=np.float64).reshape(entries, array.shape[-1])
     if flat.shape[1] != draws:
@@ -56,7 +56,7 @@ def entries_of(array: Array, draws: int, blocks: int) -> Floats:
 def counted(
     counter: Counter, values: Sequence[Array], draws: int, blocks: int
 ) -> tuple[Floats, Truths | None]:
-    """Counts in each block, and undefined draws; these are None where there are none."""
+    """The counts of each block, and which draws are undefined; None if no draw is."""
     counts = counter.counts(values, draws, blocks)
     if all(np.isfinite(array).all() for array in values):
         return counts, None
@@ -69,11 +69,11 @@ def counted(
 
 @record(kw_only=True)
 class AtCuts:
-    """Of each entry, how many draws lie at or below each cut, and what its law does not allow.
+    """For each entry, how many draws are at or below each cut, and which its law does not allow.
 
-    The columns of an entry: one a cut; then those that are no whole numbers; then, for each
-    lattice (step, low, high), how many of the draws that were looked at have each place within a
-    step, and how many of them lie out of its range.
+    The columns of an entry: one for each cut; the number of draws that are not whole; then, for
+    each lattice (step, low, high), how many of the first draws are at each position within a step,
+    and how many of them are outside of its range.
     """
 
     entries: int
@@ -86,7 +86,7 @@ class AtCuts:
 
     @property
     def own(self) -> int:
-        """The columns of one entry."""
+        """How many columns one entry has."""
         return len(self.cuts) + 1 + len(self.lattices) * (self.positions + 1)
 
     @property
@@ -109,7 +109,7 @@ class AtCuts:
 
     def _count(self, row: Floats, found: Floats) -> None:
         end = len(self.cuts)
-        if len(row) * FEW < end:  # each draw is looked up among the cuts, not each cut among draws
+        if len(row) * FEW < end:  # look up each draw among the cuts, not each cut among the draws
             places = np.bincount(np.searchsorted(self.cuts, row, side="left"), minlength=end + 1)
             found[:end] = np.cumsum(places[:end])
         else:
@@ -120,7 +120,7 @@ class AtCuts:
         for step, low, high in self.lattices:
             looked_at = row[:PLACED]
             inside = looked_at[(looked_at >= low) & (looked_at <= high)]
-            # the middle of the first place is a multiple of the step
+            # multiples of the step are in the middle of the first position
             steps = inside / step + 0.5 / self.positions
             place = ((steps - np.floor(steps)) * self.positions).astype(np.intp)
             places = np.bincount(np.minimum(place, self.positions - 1), minlength=self.positions)
@@ -131,11 +131,11 @@ class AtCuts:
 
 @record(kw_only=True)
 class FarOut:
-    """Of each entry, how many draws lie at or below some cuts, and how many above others."""
+    """For each entry, how many draws are at or below each low cut, and above each high cut."""
 
     entries: int
-    low: Floats  # rising
-    high: Floats  # rising
+    low: Floats  # increasing
+    high: Floats  # increasing
     infinite: bool = False
 
     @property
@@ -167,12 +167,13 @@ class FarOut:
 
 @record(kw_only=True)
 class TwoAtCuts:
-    """Of each entry of two quantities, how many draws lie at or below each of its cuts.
+    """For each entry of two quantities, how many draws are at or below each of its cuts.
 
-    The columns of an entry: the first quantity's even draws, its odd ones, and the second's.
+    The columns of an entry: even draws of the first quantity, its odd draws, and the same for the
+    second quantity.
     """
 
-    cuts: tuple[Floats, ...]  # of each entry
+    cuts: tuple[Floats, ...]  # by entry
     infinite: ClassVar[bool] = False
 
     @property
@@ -205,10 +206,10 @@ class TwoAtCuts:
 
 @record(kw_only=True)
 class Tables:
-    """How many draws lie in each cell of tables, whose axes are the cells of single entries.
+    """How many draws are in each cell of some tables, whose axes are the cells of entries.
 
-    `cuts` are those of each entry; of all quantities together, in row-major order. A table is given
-    by the entries that are its axes.
+    `cuts` are given by entry, for all quantities together, in row-major order. A table is a tuple
+    of the entries that are its axes.
     """
 
     cuts: tuple[Floats, ...]

@@ -1,4 +1,4 @@
-"""Code as steps of a program: how much is drawn at a time, and what is asked for together."""
+"""Calls of code as steps of a program: how many draws one call makes, and what it returns."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ from dropcheck.vocabulary.functions.number_formats import ROUNDED, SINGLE
 from dropcheck.vocabulary.shapes import Shape
 from dropcheck.vocabulary.slot_calls import EVAL, TRAIN
 
-# Draws of one span: enough that numpy's cost a call vanishes, few enough to decide soon.
+# Draws of a span: enough to hide numpy's cost of a call, few enough for an early decision.
 MOST_SPAN_DRAWS = 131_072
-# Where code draws: enough that a call's own cost vanishes, few enough for what it holds meanwhile,
-# of which nothing is known. Code under test has more draws where each is of few numbers.
+# Draws of a span by the user's code: enough to hide the cost of a call, few enough for its memory,
+# which is not known. A span of code under test has more draws if each is of few numbers.
 MOST_SAMPLE_DRAWS = 8192
-# Numbers of one call whose draws are independent by the word of the slot: few enough that there are
-# many calls, which show if they are not, and so many that what a span costs by itself is little.
+# Numbers in a call whose draws the slot declares independent: few enough for many calls, which show
+# if they are not, and enough to hide the cost of a span.
 DECLARED_NUMBERS = 2**16
-# Numbers of one call whose draws may depend on each other, and its fewest draws: verdicts then rest
-# on how many calls there are, and with more numbers each takes longer.
+# Numbers in a call whose draws may depend on each other, and its fewest draws. Verdicts then rest
+# on the number of calls, and larger calls take longer.
 DEPENDENT_NUMBERS = 4096
 FEWEST_DEPENDENT = 16
-# Where each draw is a call of code.
+# Draws of a span in which each draw is a call of code.
 MOST_CALLS = 256
-# Of code whose draws count each: Student's quantile of as many calls is within a fifth of the
-# normal's, for an error of 1e-9.
+# For code whose draws count one by one: with this many calls, for an error of 1e-9, Student's
+# quantile is within a fifth of the normal quantile.
 FEWEST_CALLS = 64
 
 
 def calls_of(steps: Iterable[Step]) -> list[CodeCall]:
-    """The calls of code among some steps."""
+    """The calls of code in some steps."""
     return [step.value.call for step in steps if step.value.call is not None]
 
 
 @contextmanager
 def held(steps: Iterable[Step]) -> Iterator[None]:
-    """Where spans follow each other: what calls of code need around them is set up once."""
+    """A context for consecutive spans, in which code under test is set up once."""
     with ExitStack() as stack:
         for code in {id(call.code): call.code for call in calls_of(steps)}.values():
             stack.enter_context(code.held())
@@ -54,18 +54,18 @@ def held(steps: Iterable[Step]) -> Iterator[None]:
 
 
 def counts_each(call: CodeCall) -> bool:
-    """Whether draws of one call count each by the word of its slot alone."""
+    """Whether the draws of one call count one by one, because its slot declares so."""
     return call.draws and not (call.dependent or call.asked.single)
 
 
 def before_rounding(steps: Sequence[Step], keep: Collection[int]) -> list[Step]:
-    """The steps, less those that round to float32 what nothing looks at but code that computes so.
+    """The steps, without roundings to float32 that only code in float32 reads.
 
-    Code is given numbers of its format: what is rounded once is the same as what is rounded twice.
+    The code rounds its arguments itself, and rounding twice is the same as rounding once.
 
     Args:
-        steps: those of a program.
-        keep: registers that are looked at when all steps are done.
+        steps: the steps of a program.
+        keep: the registers that are read when all steps are done.
     """
 
     def of_code(step: Step) -> bool:
@@ -88,11 +88,11 @@ def before_rounding(steps: Sequence[Step], keep: Collection[int]) -> list[Step]:
 
 @record
 class CallsAsked:
-    """What the steps of a program ask of its calls of code, by the tag of each, in every span.
+    """What a program asks of its calls of code in every span, by the tag of each call.
 
-    What is asked of one call in several modes is asked together. `used` are the modes that
-    something looks at. `declared` says that draws of one call count each, by the word of its slot,
-    and `single` that each draw is a call.
+    All modes of one call are computed together. `used` are the modes that something reads.
+    `declared`: draws of one call count one by one, as its slot declares. `single`: each draw is a
+    call.
     """
 
     modes: Mapping[str, frozenset[str]]
@@ -104,7 +104,7 @@ class CallsAsked:
     def of(
         cls, steps: Sequence[Step], targets: Iterable[int], terms: Iterable[Term] = ()
     ) -> CallsAsked:
-        """Of the steps of a program, and what is looked at when all are done."""
+        """From the steps of a program, and the registers read when all are done."""
         read = {*targets, *(term.given for term in terms)}
         read |= {register for step in steps for register in step.inputs}
         calls = [(step.value.call, step.target) for step in steps if step.value.call is not None]
@@ -123,12 +123,12 @@ class CallsAsked:
 
 
 class SpanCalls:
-    """The calls of code in one span: the first one seeds, and what is given is kept.
+    """The calls of code in one span; the first one seeds, and results are stored by tag.
 
     Args:
-        asked: what the steps of the program ask of each call.
-        generator: what seeds the code.
-        keep: whether all is to be had that steps ask for, and not what is looked at alone.
+        asked: what the program asks of each call.
+        generator: seeds the code.
+        keep: whether all modes are needed, even those that nothing reads.
     """
 
     def __init__(self, asked: CallsAsked, generator: np.random.Generator, keep: bool) -> None:
@@ -139,15 +139,15 @@ class SpanCalls:
         self._earlier: list[tuple[Code, np.random.Generator, CodeRequest, Sequence[Array]]] = []
 
     def given(self, value: Value, inputs: Sequence[Array], draws: int) -> Array:
-        """What a call gives: float64, [*shape, draws].
+        """The array that a call gives: float64, [*shape, draws].
 
         Args:
-            value: what a call gives.
-            inputs: float64 or truths, [*shape, draws], or [*shape, 1] of what does not vary.
+            value: the value of the call in the graph.
+            inputs: float64 or truths, [*shape, draws], or [*shape, 1] if they do not vary.
             draws: how many draws.
 
         Raises:
-            DropcheckError: the code raises, or returns what is not asked for.
+            DropcheckError: the code raises an error, or returns something else.
         """
         call = value.call
         assert call is not None
@@ -157,7 +157,7 @@ class SpanCalls:
             skipped: frozenset[str] = frozenset()
             last = [*self._asked.modes][-1]
             if call.tag == last and not self._keep and used - {EVAL}:
-                skipped = (modes - used) & {EVAL}  # it comes last: all else is the same without it
+                skipped = (modes - used) & {EVAL}  # it is computed last: nothing else changes
             own = replace(
                 call.asked, draws=draws, modes=modes, skipped=skipped, begin=not self._given
             )
@@ -168,22 +168,22 @@ class SpanCalls:
             except DropcheckError:
                 if state is None or not used:
                     raise
-                # what fails may be asked for by other statements alone, such as an evaluation
+                # the mode that fails may be needed by other statements only
                 self._generator.bit_generator.state = state
                 own = replace(own, modes=used, skipped=frozenset())
                 found = self._drawn(call, own, numbers, several=several)
             self._given[call.tag] = found
         if call.mode not in self._given[call.tag]:
-            return np.zeros((*value.shape, 1))  # nothing looks at it
+            return np.zeros((*value.shape, 1))  # nothing reads it
         given = self._given[call.tag][call.mode]
-        if given.shape[:-1] != value.shape:  # it would be stretched to what it is compared with
+        if given.shape[:-1] != value.shape:  # or it would be broadcast in comparisons
             raise DropcheckError(_other_shape(call, value.shape, given.shape[:-1]))
         return given
 
     def _drawn(
         self, call: CodeCall, own: CodeRequest, numbers: Sequence[Array], *, several: bool
     ) -> Mapping[str, Array]:
-        # what looks at code seeds it anew: to go on as before, earlier calls are made again
+        # inspecting code changes its seed: to continue as before, earlier calls are repeated
         if not own.begin and call.code.looked_at(own, numbers):
             for code, generator, before, held in self._earlier:
                 code.drawn(deepcopy(generator), before, held)
@@ -204,7 +204,7 @@ def _other_shape(call: CodeCall, shape: Shape, given: Shape) -> Problem:
 
 
 def most_of_span(values: Iterable[Value]) -> int:
-    """The most draws of one span of a program with these values."""
+    """The most draws in a span of a program with these values."""
     most = MOST_SPAN_DRAWS
     for value in values:
         if value.call is not None and value.call.asked.single:
@@ -221,5 +221,5 @@ def most_of_span(values: Iterable[Value]) -> int:
 
 
 def _largest(value: Value) -> int:
-    """The most numbers a draw that a call is given or gives."""
+    """The most numbers in one draw of a call's inputs or of its result."""
     return max(one.elements for one in (value, *value.inputs))

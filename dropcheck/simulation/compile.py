@@ -1,4 +1,4 @@
-"""A strategy to a program and a functional: after this no names remain."""
+"""Compiles a strategy to a program and a functional; after this, there are no names."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from dropcheck.vocabulary.functions.truths import AT_MOST, BELOW, IS_TRUE, NOT
 
 @record(kw_only=True)
 class Compiled:
-    """What is simulated and how its averages combine.
+    """A program, and how its averages combine.
 
-    `scaled` says whether the scale of the claim must be estimated; the functional then has sizes.
-    `values` are the quantities in the registers that integrands look at. `crossed` is the same
-    program with draws combined with one another, where the model allows that.
+    `scaled`: the scale of the claim must be estimated, and the functional has sizes. `values` are
+    the quantities in integrands, by register. `crossed` is the same program with draws combined
+    with each other, if the model allows that.
     """
 
     program: Program
@@ -44,10 +44,10 @@ class Compiled:
 
 @record
 class Counted:
-    """What is simulated for a claim about one event.
+    """The program of a claim about one event.
 
-    `program` has one integrand, 1 where the event holds, followed by that of the condition where
-    there is one. For a claim of certainty the event is a counterexample.
+    Its first integrand is 1 where the event holds. If there is a condition, the second is 1 where
+    that holds. For a claim of certainty, the event is a counterexample.
     """
 
     program: Program
@@ -56,7 +56,7 @@ class Counted:
 
 @record
 class InCells:
-    """What is simulated for a statement about laws: draws of its quantities, to be put in cells."""
+    """The program of a statement about laws: draws of its quantities, to be counted in cells."""
 
     program: Program
 
@@ -68,10 +68,10 @@ def compile_strategy(
     crossing: bool = True,
     registers: Registers | None = None,
 ) -> Compiled | Counted | InCells | AtThresholds | None:
-    """What a strategy simulates for the operands of a statement; None where it simulates nothing.
+    """The program for the operands of a statement; None if the strategy needs no simulation.
 
-    Crossing combines draws with one another, where the model allows it. The registers are given
-    where other statements share the draws.
+    `crossing` allows to combine draws with each other. `registers` are given if other statements
+    share the draws.
     """
     match strategy:
         case Unanswerable():
@@ -79,15 +79,13 @@ def compile_strategy(
         case Laws():
             builder = ProgramBuilder(registers)
             for operand in operands:
-                of_code = operand.truth and bool(calls_below([operand]))
-                looked_at = _settled(operand) if of_code else operand
+                looked_at = _settled(operand) if operand.truth else operand
                 builder.term(((builder.register(looked_at), 1),), None)
             return InCells(builder.build())
         case Quantiles(quantities):
             return compile_values(quantities)
         case Certainty(event, condition, claimed):
-            if calls_below([event]):
-                event = _settled(event)
+            event = _settled(event)
             certain = _denied(event) if claimed == 0 else event
             program = _counting(certain, condition, registers, every=True)
             return Counted(program, condition is not None)
@@ -106,7 +104,7 @@ def compile_averages(
 ) -> Compiled:
     """The program and the functional of a statement whose operators are averages.
 
-    Where the scale is not known beforehand the integrands that measure sizes are added.
+    If the scale is not known, integrands for sizes are added.
     """
     builder = ProgramBuilder(registers)
     leaves: dict[int, Leaf] = {}
@@ -130,9 +128,9 @@ def compile_averages(
 def _counting(
     event: Value, condition: Value | None, registers: Registers | None, **how: bool
 ) -> Program:
-    """The program that counts in how many draws an event holds, and a condition."""
+    """The program that counts the draws in which an event holds, and those of a condition."""
     builder = ProgramBuilder(registers)
-    given = None if condition is None else builder.register(_condition(condition))
+    given = None if condition is None else builder.register(_settled(condition))
     builder.term(((builder.register(event), 1),), given, **how)
     if given is not None:
         builder.term((), given)
@@ -140,18 +138,13 @@ def _counting(
 
 
 def _truth(value: Value) -> Value:
-    """A value asked as a truth: any number but 0 is 1."""
-    asked = value if value.truth else _denied(_denied(value))
-    return _settled(asked) if calls_below([asked]) else asked
+    """A value as a truth: every number except 0 is true."""
+    return _settled(value if value.truth else _denied(_denied(value)))
 
 
 def _settled(value: Value) -> Value:
-    """An event of what code gave: false where it looks at what is no number."""
-    return _made_of(value, IS_TRUE)
-
-
-def _condition(value: Value) -> Value:
-    return _settled(value) if calls_below([value]) else value
+    """An event; if code computed it, it is false where it depends on NaN."""
+    return _made_of(value, IS_TRUE) if calls_below([value]) else value
 
 
 def _denied(value: Value) -> Value:
@@ -160,7 +153,7 @@ def _denied(value: Value) -> Value:
 
 
 def _made_of(value: Value, function: Function) -> Value:
-    """A truth that a function makes of a value, worked out at once where this is fixed."""
+    """A truth computed from a value by a function; a fixed one is computed at once."""
     made = computed(function, value, like=value)
     if value.random:
         return made
@@ -183,7 +176,7 @@ def _leaf(value: Value, builder: ProgramBuilder, *, sizes: bool) -> Leaf:
     operator = value.operator
     conditional = dict(value.options)["given"]
     quantities = value.inputs[:-1] if conditional else value.inputs
-    given = builder.register(_condition(value.inputs[-1])) if conditional else None
+    given = builder.register(_settled(value.inputs[-1])) if conditional else None
     columns: dict[str, int] = {}
     if given is not None:
         columns["g"] = builder.term((), given)
@@ -200,12 +193,12 @@ def _leaf(value: Value, builder: ProgramBuilder, *, sizes: bool) -> Leaf:
     return Leaf(operator, columns, tuple(registers.values()))
 
 
-# ---- quantiles: values themselves, and counts at thresholds --------------------------------------
+# ---- quantiles: values, and counts at thresholds -------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Threshold:
-    """The event u < at, or u <= at where it is closed; events that sort later hold more."""
+    """The event u < at, or u <= at if it is closed. Events that sort later contain earlier ones."""
 
     at: float
     closed: bool
@@ -213,10 +206,10 @@ class Threshold:
 
 @record
 class AtThresholds:
-    """What is simulated for some operators on the law: sums of their columns, by their places.
+    """The program for some quantiles, and its columns, by their positions.
 
-    `columns` are those of the quantity itself where no thresholds are given, and else of the counts
-    at each of them; `given` is that of the condition, None where there is none.
+    `columns` are those of the quantity itself, or of the counts at each threshold if there are any;
+    `given` is the column of the condition, or None.
     """
 
     program: Program
@@ -225,9 +218,9 @@ class AtThresholds:
 
 
 def compile_values(quantities: Sequence[Value]) -> AtThresholds:
-    """A program that sums quantities, or in blocks of one draw leaves their values.
+    """A program that sums quantities; in blocks of one draw, the sums are the values.
 
-    Where a condition fails the value is 0.
+    The value is 0 where a condition fails.
     """
     return _compiled(quantities, lambda builder, quantity, _: [builder.register(quantity)])
 
@@ -235,7 +228,7 @@ def compile_values(quantities: Sequence[Value]) -> AtThresholds:
 def compile_counts(
     quantities: Sequence[Value], thresholds: Sequence[Sequence[Threshold]]
 ) -> AtThresholds:
-    """A program that counts the draws at thresholds of each quantity, where its condition holds."""
+    """A program that counts the draws below thresholds of each quantity, if its condition holds."""
     return _compiled(
         quantities,
         lambda builder, quantity, place: [
@@ -260,6 +253,6 @@ def _compiled(
 
 
 def below(quantity: Value, threshold: Threshold) -> Value:
-    """The truth that a quantity lies at or below a threshold, or below it."""
+    """The event that a quantity is below a threshold, or at it if that is closed."""
     end = constant_beside(quantity, threshold.at)
     return computed(AT_MOST if threshold.closed else BELOW, quantity, end, like=quantity, shape=())

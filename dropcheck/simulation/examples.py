@@ -1,4 +1,4 @@
-"""A draw that shows what is wrong with code under test: a counterexample, or what is no number."""
+"""Shows a draw in which code under test is wrong: a counterexample, or a value that is NaN."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from dropcheck.simulation.integrands import filled
 from dropcheck.simulation.program import Program
 from dropcheck.vocabulary.function import Array
 
-# Elements that are shown of an array of another shape than the event's.
+# How many elements of an array are shown if its shape is not the event's.
 FEW = 4
 
 
 def example(program: Program, generator: np.random.Generator) -> str:
-    """What code was given and gave in the first draw of a span that is wrong, in words.
+    """The inputs and results of code in the first wrong draw of a span, as text.
 
     Args:
-        program: what is drawn.
+        program: the program that drew it.
         generator: the stream of the span.
 
     Returns:
-        Values with their names, `x[3] = 1.25, y[3] = 1.375`: the element that is wrong, of arrays
-        of its shape, and the first few of larger ones. What is the same in every draw is left out.
-        Empty where no draw is wrong.
+        Values with their names, `x[3] = 1.25, y[3] = 1.375`. For arrays of the event's shape, it is
+        the wrong element; for others, the first few elements. Values that are the same in every
+        draw are left out. Empty if no draw is wrong.
     """
     with np.errstate(all="ignore"):
         held = program.registers(generator, program.span_draws, keep=True)
@@ -44,7 +44,7 @@ def example(program: Program, generator: np.random.Generator) -> str:
 
 
 def _inside(program: Program, held: Sequence[Array | None], register: int, draw: int) -> Truths:
-    """Which elements of truths made the one truth of all of them, or of any, what it is."""
+    """The elements of a truth that decided the truth of all, or of any, of them."""
     made = {step.target: step for step in program.steps}
     while register in made and len(made[register].inputs) == 1:
         found = filled(held[register])[..., draw]
@@ -57,7 +57,7 @@ def _inside(program: Program, held: Sequence[Array | None], register: int, draw:
 
 
 def _wrong(program: Program, held: Sequence[Array | None]) -> Iterator[tuple[int, Truths]]:
-    """Where something is wrong, [*shape, draws]: counterexamples first, then what is no number."""
+    """Where values are wrong, [*shape, draws]: counterexamples first, then undefined values."""
     for term in program.terms:
         if term.every:
             register = term.factors[0][0]
@@ -72,7 +72,7 @@ def _wrong(program: Program, held: Sequence[Array | None]) -> Iterator[tuple[int
 def _values(
     program: Program, held: Sequence[Array | None], draw: int, place: tuple[int, ...]
 ) -> Iterator[str]:
-    """What each call was given and gave on which something depends that is looked at."""
+    """The inputs and results of each call on which something depends that is read."""
     needed = {*program.targets, *(term.given for term in program.terms)}
     for step in reversed(program.steps):
         needed |= set(step.inputs) if step.target in needed else set()
@@ -90,7 +90,7 @@ def _values(
 
 
 def _shown(name: str, values: Array, place: tuple[int, ...]) -> Iterator[str]:
-    """One value, or the element of an array that is wrong."""
+    """One value, or the wrong element of an array."""
     if values.ndim == len(place) and all(
         at < length for at, length in zip(place, values.shape, strict=True)
     ):

@@ -1,6 +1,6 @@
-"""How averages combine: the functional of a statement, over the averages of its integrands.
+"""The functional of a statement: how the averages of its integrands combine.
 
-What every operator on the law makes of the averages, its entry in the vocabulary says.
+What an operator on the law computes from averages is in its entry in the vocabulary.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dropcheck.vocabulary.operators import Averages, Operator
 
 @record
 class Leaf:
-    """One operator: the columns of the averages that it needs, and the registers of its operands.
+    """One operator: the columns of its averages, and the registers of its operands.
 
     `columns` maps the name of an average to its column, and "g" to that of the condition.
     """
@@ -37,12 +37,12 @@ class Leaf:
 
     @property
     def looked_at(self) -> tuple[int, ...]:
-        """The columns that its value is made of; others are for its size alone."""
+        """The columns that its value depends on; others are only for its size."""
         names = ("g", *self.operator.looked_at)
         return tuple(column for name, column in self.columns.items() if name in names)
 
     def magnitudes(self, means: Floats, centres: Floats) -> dict[int, float]:
-        """How large is what each column is the average of, by the root mean squares."""
+        """The magnitude of what each column averages, from root mean squares."""
 
         def root(name: str, register: int) -> float:
             square = self.columns.get(name * 2)
@@ -73,7 +73,7 @@ class Leaf:
         return self.operator.value(self._averages(means, centres))
 
     def size(self, means: Floats, centres: Floats) -> Floats:
-        """The size of what the operator measures, where its averages were asked for: [points]."""
+        """The size of what the operator measures, if the program has its averages: [points]."""
         return self.operator.size(self._averages(means, centres))
 
 
@@ -83,7 +83,7 @@ class Functional:
 
     operands: tuple[Value, ...]
     leaves: Mapping[int, Leaf]  # by id of the operator's value
-    formulas: tuple[Formula, ...] = field(init=False, repr=False)  # of the operands
+    formulas: tuple[Formula, ...] = field(init=False, repr=False)  # one for each operand
 
     def __post_init__(self) -> None:
         operators = {key: leaf.value for key, leaf in self.leaves.items()}
@@ -93,9 +93,9 @@ class Functional:
     def evaluate(
         self, means: Floats, centres: Floats, wanted: Iterable[int] | None = None
     ) -> dict[int, Floats]:
-        """Operands at averages of shape [terms, points], by place: each [points].
+        """The operands at averages of shape [terms, points], by position: each [points].
 
-        All of them unless some are named.
+        If `wanted` is given, only those operands.
         """
         points = means.shape[1]
         evaluated: dict[int, Floats] = {}
@@ -110,13 +110,13 @@ class Functional:
     def enclosed(
         self, averages: Affine, centres: Floats, wanted: Iterable[int] | None = None
     ) -> dict[int, Affine]:
-        """Operands where the averages [terms] are known to within half-widths, by place."""
+        """The operands for averages [terms] that are known up to half-widths, by position."""
         with np.errstate(all="ignore"):
             places = range(len(self.operands)) if wanted is None else wanted
             return {place: self.formulas[place].enclosed(averages, centres) for place in places}
 
     def columns(self, operands: Iterable[int]) -> list[int]:
-        """The averages that some operands are made of, by place."""
+        """The columns that some operands depend on."""
         leaves = self._leaves(operands)
         return sorted({column for leaf in leaves for column in leaf.looked_at})
 
@@ -125,9 +125,9 @@ class Functional:
         return [self.leaves[id(leaf)] for leaf in below]
 
     def at_averages(self, means: Floats, centres: Floats) -> tuple[list[float], float]:
-        """Every operand at the averages [terms] themselves, and the largest magnitude on the way.
+        """Each operand at the averages [terms], and the largest magnitude in the computation.
 
-        Rounding errors are measured by that.
+        Rounding errors are relative to that magnitude.
         """
         column = means[:, np.newaxis]
         with np.errstate(all="ignore"):
@@ -141,28 +141,28 @@ class Functional:
     def within_rounding(
         self, operands: Iterable[int], averages: Floats, centres: Floats, share: float
     ) -> bool:
-        """Whether the averages that some operands are made of vary by rounding alone.
+        """Whether the averages that some operands depend on vary by rounding only.
 
-        `averages` are those of each block, [blocks, terms]; a difference below this share of a
+        `averages` are those of each block, [blocks, terms]. A difference below `share` of the
         magnitude is rounding.
         """
         means = np.add.reduce(averages, axis=0) / len(averages)
-        off = np.maximum.reduce(np.abs(averages - means), axis=0)
+        deviations = np.maximum.reduce(np.abs(averages - means), axis=0)
         leaves = self._leaves(operands)
         if any("g" in leaf.columns for leaf in leaves):
             return False
         return all(
-            off[column] <= share * size
+            deviations[column] <= share * size
             for leaf in leaves
             for column, size in leaf.magnitudes(means, centres).items()
             if column in leaf.looked_at
         )
 
     def sizes(self, means: Floats, centres: Floats) -> list[float]:
-        """The magnitude of each operand: operators by size, every sign plus.
+        """The size of each operand: operators by their sizes, and every sign plus.
 
-        Denominators and functions keep their own values; functions that only carry a magnitude
-        along (a root, a maximum) are applied to the sizes.
+        Denominators and functions keep their values. Functions that preserve magnitudes (a root,
+        a maximum) are applied to the sizes.
         """
         column = means.reshape(-1, 1)
         largest: list[float] = []
@@ -176,7 +176,7 @@ class Functional:
     def _size(
         self, value: Value, means: Floats, centres: Floats, own: Mapping[int, Array]
     ) -> Array:
-        """The size of a value below an operand; `own` has the magnitudes of all of these, by id."""
+        """The size of a value in an operand; `own` has the magnitudes of all values, by id."""
         if value.kind == Kind.OPERATOR:
             return self.leaves[id(value)].size(means, centres)
         if not value.estimated:
@@ -213,9 +213,10 @@ OperatorValue = Callable[[Floats, Floats], Floats]
 
 @record
 class FormulaStep:
-    """One value from those before it: the places of its inputs, and what is made of them.
+    """One step of a formula: the positions of its inputs and of its result, and the function.
 
-    `pole` is the input whose zeros are poles, and for a power the exponent that makes them so.
+    `pole` is the input whose zeros are poles. For a power, they are poles if the `exponent` is
+    negative.
     """
 
     place: int
@@ -228,10 +229,10 @@ class FormulaStep:
 
 @record
 class Formula:
-    """A value with all that it is made of, inputs before what is made from them.
+    """A value with everything that it is computed from, inputs first.
 
-    `known` has what does not hang on the averages in its place, and None elsewhere; `operators`
-    are those on the law.
+    `known` has the values that do not depend on averages at their positions, and None at others;
+    `operators` are the operators on the law.
     """
 
     known: tuple[Array | None, ...]
@@ -240,7 +241,7 @@ class Formula:
     places: Mapping[int, int]  # by id of the value
 
     def values(self, means: Floats, centres: Floats) -> list[Array]:
-        """Every value at averages of shape [terms, points], by place; the last is the formula's."""
+        """All values at averages of shape [terms, points], by position; the last is the result."""
         held: list[Array] = list(self.known)  # type: ignore[arg-type]  # filled in below
         for place, operator in self.operators:
             held[place] = operator(means, centres)
@@ -252,7 +253,7 @@ class Formula:
         return held
 
     def enclosed(self, averages: Affine, centres: Floats) -> Affine:
-        """The formula's value where the averages [terms] are known to within half-widths."""
+        """The result for averages [terms] that are known up to half-widths."""
         held: list[Any] = list(self.known)
         for place, operator in self.operators:
             held[place] = operator(averages, centres)  # type: ignore[arg-type]  # as numpy has it
@@ -263,7 +264,7 @@ class Formula:
 
 
 def laid_out(value: Value, operators: Mapping[int, OperatorValue]) -> Formula:
-    """A value as a formula; `operators` are those on the law below it, by id of their values."""
+    """The formula of a value; `operators` are those on the law in it, by id of their values."""
     values = in_order([value], _below)
     places = {id(one): place for place, one in enumerate(values)}
     made = [one for one in values if one.estimated and one.kind != Kind.OPERATOR]
@@ -276,7 +277,7 @@ def laid_out(value: Value, operators: Mapping[int, OperatorValue]) -> Formula:
 
 
 def _below(value: Value) -> tuple[Value, ...]:
-    """What a value is made of, but for operators and for what is known."""
+    """The inputs of a value that depend on averages; operators are not looked into."""
     return value.inputs if value.estimated and value.kind != Kind.OPERATOR else ()
 
 
@@ -296,9 +297,9 @@ def _step(value: Value, places: Mapping[int, int]) -> FormulaStep:
 
 
 def _crosses_a_pole(step: FormulaStep, held: list[Array]) -> bool:
-    """Whether the points at which a quotient is asked for lie on both sides of its pole.
+    """Whether a quotient is evaluated at points on both sides of its pole.
 
-    Its values there may all be finite and look harmless; between them it is unbounded.
+    It may be finite at all of these points, but it is unbounded between them.
     """
     if step.pole is None:
         return False

@@ -1,4 +1,4 @@
-"""Integrands of one span of draws: their values draw by draw, and their sums in each block."""
+"""Integrands in one span of draws: their values in each draw, and their sums in each block."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from dropcheck.vocabulary.function import Array
 
 @record
 class Term:
-    """One integrand: given · Π (value − centre)^power, by registers; no factor is 1."""
+    """One integrand: given · Π (value − centre)^power, by registers; without factors, it is 1."""
 
     factors: tuple[tuple[int, int], ...]
     given: int | None
-    every: bool = False  # 1 where the factor holds for every element of the draw
+    every: bool = False  # 1 in draws in which the factor fails for some element
 
 
 def filled(array: Array | None) -> Array:
-    """What a register holds.
+    """The array in a register.
 
     Raises:
-        AssertionError: for a register that was read before it was filled.
+        AssertionError: the register is read before it is filled.
     """
     if array is None:
         raise AssertionError("a register was read before it was filled")
@@ -33,7 +33,7 @@ def filled(array: Array | None) -> Array:
 
 
 def in_part(registers: Sequence[Array | None], part: int, parts: int) -> Sequence[Array | None]:
-    """Registers with one of so many equal parts of their draws; what is fixed is the same in all.
+    """Registers with one of `parts` equal parts of their draws; fixed arrays are in all parts.
 
     >>> draws, fixed = np.arange(6.0), np.array([7.0])
     >>> in_part([draws, fixed, None], 1, 3)
@@ -52,16 +52,16 @@ def in_part(registers: Sequence[Array | None], part: int, parts: int) -> Sequenc
 
 
 def counts(truths: Truths, blocks: int) -> Floats:
-    """How many hold in each block, all elements together: [blocks].
+    """How many truths hold in each block, counting all elements: [blocks].
 
     >>> counts(np.arange(48) % 3 == 0, 2).tolist()
     [8.0, 8.0]
     """
     by_draw = truths.transpose(-1, *range(truths.ndim - 1))
-    if truths.ndim > 1 and by_draw.flags.c_contiguous:  # blocks lie one after the other
+    if truths.ndim > 1 and by_draw.flags.c_contiguous:  # blocks are contiguous
         truths = by_draw.reshape(-1)
     truths = np.ascontiguousarray(truths)
-    # a truth is a byte that is 0 or 1: of eight together the bits that are 1 are counted
+    # a truth is a byte that is 0 or 1: count the bits of eight bytes at once
     whole = truths.shape[-1] // blocks % 8 == 0
     held = np.bitwise_count(truths.view(np.uint64)) if whole else truths
     rows = held.reshape(-1, blocks, held.shape[-1] // blocks)
@@ -69,10 +69,10 @@ def counts(truths: Truths, blocks: int) -> Floats:
 
 
 def middle(array: Array) -> float:
-    """A number near the middle of what is finite, and 0 where that is near enough.
+    """A number near the middle of the finite values, or 0 if that is near enough.
 
-    A centre is there for averages far out, whose powers cancel. Within a few deviations of 0 no
-    more than two digits are lost of sixteen, and nothing need be subtracted draw by draw.
+    Centres are for averages far from 0, where powers would cancel. Within a few deviations of 0, at
+    most two of sixteen digits are lost, and nothing needs to be subtracted from each draw.
 
     >>> middle(np.array([99.0, 100.0, 101.0])), middle(np.array([0.0, 2.0, 4.0]))
     (100.0, 0.0)
@@ -87,9 +87,9 @@ def middle(array: Array) -> float:
 
 @record(eq=False)
 class Held:
-    """What the registers hold after the draws of one span, which has blocks of equal length.
+    """The registers after the draws of one span, which is divided into equal blocks.
 
-    `centres` are the numbers that powers are taken about, one for each register.
+    Powers are taken about `centres`, one number for each register.
     """
 
     registers: Sequence[Array | None]
@@ -99,16 +99,16 @@ class Held:
 
     @property
     def block_draws(self) -> int:
-        """Draws of one block."""
+        """How many draws a block has."""
         return self.draws // self.blocks
 
     def array(self, register: int) -> Array:
-        """What one register holds."""
+        """The array in a register."""
         return filled(self.registers[register])
 
 
 class Moments:
-    """Integrands of one span, each power of each quantity computed once."""
+    """Integrands in one span; each power of each quantity is computed once."""
 
     def __init__(self, held: Held) -> None:
         self._held = held
@@ -128,7 +128,7 @@ class Moments:
         return total
 
     def _truths(self, term: Term) -> Array | None:
-        """Where the integrand is 1, if it is a product of truths; None of others."""
+        """The integrand as an array of truths; None if it is not a product of truths."""
         if any(self._held.centres[register] for register, _ in term.factors):
             return None
         given = () if term.given is None else (term.given,)
@@ -142,7 +142,7 @@ class Moments:
         return np.logical_and.reduce(arrays) if others else first
 
     def _halves(self, factors: tuple[tuple[int, int], ...]) -> list[Array]:
-        """The integrand as one array or as the product of two; nothing where it is of more."""
+        """The integrand as one array, or as a product of two; empty if it has more factors."""
         match factors:
             case [(register, 1)]:
                 return [self._power(register, 1, None)]
@@ -154,7 +154,7 @@ class Moments:
         return []
 
     def _sums_of_product(self, *halves: Array) -> Floats | None:
-        """Sums of products without an array of the products; None where shapes are unlike."""
+        """Sums of products, without an array of the products; None if the shapes differ."""
         if not halves or halves[0].shape[-1] != self._held.draws:
             return None
         if any(half.shape != halves[0].shape for half in halves):
@@ -162,9 +162,9 @@ class Moments:
         elements = halves[0].size // self._held.draws
         by_draw = [half.transpose(-1, *range(half.ndim - 1)) for half in halves]
         if elements > 1 and all(half.flags.c_contiguous for half in by_draw):
-            # draws come first in memory, as code has them: a row is all that there is of one block
+            # draws come first in memory, as code returns them: a row is a whole block
             rows = [half.reshape(1, self._held.blocks, -1) for half in by_draw]
-        else:  # a row is an element's draws in one block, or all where there is one block
+        else:  # a row is one element's draws in a block, or all its draws if there is one block
             length = self._held.block_draws if self._held.blocks > 1 else halves[0].size
             rows = [half.reshape(-1, self._held.blocks, length) for half in halves]
         by_row: Floats = np.vecdot(*rows) if len(rows) > 1 else np.add.reduce(rows[0], axis=-1)
@@ -183,7 +183,7 @@ class Moments:
             given = self._given(term.given)
             if product is None:
                 product = given
-            elif product.ndim < given.ndim:  # the condition has elements, the quantity one number
+            elif product.ndim < given.ndim:  # the condition has elements, and the quantity has none
                 product = product * given
         if product is None:
             return np.ones(self._held.draws)
@@ -194,7 +194,7 @@ class Moments:
         return np.broadcast_to(product, (self._held.draws,))
 
     def _every(self, term: Term) -> Array:
-        """1 where the event fails for some element where it is looked at, [draws]."""
+        """1 where the event fails for some element for which the condition holds, [draws]."""
         (register, _), *_ = term.factors
         event = self._held.array(register)
         if event.dtype == np.bool_ and term.given is None:
@@ -209,16 +209,16 @@ class Moments:
         return failed
 
     def _given(self, register: int) -> Array:
-        """1 where a condition holds, 0 where it fails and NaN where it is NaN."""
-        found = self._conditions.get(register)
-        if found is None:
+        """1 where a condition holds, 0 where it fails, and NaN where it is NaN."""
+        condition = self._conditions.get(register)
+        if condition is None:
             given = self._held.array(register)
-            found = number(given != 0)
+            condition = number(given != 0)
             lacking = np.isnan(given)
             if lacking.any():
-                found[lacking] = np.nan
-            self._conditions[register] = found
-        return found
+                condition[lacking] = np.nan
+            self._conditions[register] = condition
+        return condition
 
     def _power(self, register: int, power: int, given: int | None) -> Array:
         key = (register, power, given)
@@ -232,7 +232,7 @@ class Moments:
                     condition = self._given(given)
                     if np.isfinite(raised).all():  # a product takes a fraction of the time
                         raised = raised * condition
-                        raised += 0.0  # no -0, as by a choice
+                        raised += 0.0  # turns -0.0 into 0.0, as `where` below gives
                     else:
                         raised = np.where(condition == 0, 0.0, raised + 0 * condition)
             else:
@@ -241,7 +241,7 @@ class Moments:
         return raised
 
     def undefined(self, terms: Sequence[Term]) -> Truths:
-        """Draws in which some integrand is NaN or infinite, where it is looked at: [draws]."""
+        """Which draws have some integrand that is NaN or infinite, where its condition holds."""
         bad = np.zeros(self._held.draws, dtype=np.bool_)
         for term in terms:
             bad |= ~np.isfinite(self.a_draw(term))

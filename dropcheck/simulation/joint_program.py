@@ -1,4 +1,4 @@
-"""Programs that make the same draws, drawn once: each is left the sums that it would have alone."""
+"""Programs that make the same draws are drawn once; each gets the sums it would have alone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dropcheck.vocabulary.function import Array
 class Together:
     """Programs with the same registers and spans, and the centres of each: [registers].
 
-    `drawn` has every step that one of them needs, once; it sums nothing itself.
+    `drawn` has every step that one of them needs, once; it has no integrands.
     """
 
     programs: tuple[Program, ...]
@@ -28,10 +28,10 @@ class Together:
 
     @classmethod
     def of(cls, programs: Sequence[Program], centres: Sequence[Floats]) -> Together:
-        """Programs that `may_join` each other, put together.
+        """Put programs together for which `may_join` is true.
 
         Raises:
-            ValueError: one register of theirs is not the same value in all.
+            ValueError: a register has different values in two of them.
         """
         steps: dict[int, Step] = {}
         fixed: dict[int, Array] = {}
@@ -63,7 +63,7 @@ class Together:
 
     @property
     def cost(self) -> float:
-        """Rough nanoseconds a draw."""
+        """Nanoseconds for each draw, roughly."""
         return self.drawn.cost
 
     @property
@@ -73,20 +73,20 @@ class Together:
 
     @property
     def block_draws(self) -> int:
-        """Draws of what a span leaves behind under no program: all of them."""
+        """The draws of a span: there are no smaller blocks."""
         return self.drawn.span_draws
 
     @property
     def calls_own_code(self) -> bool:
-        """Whether draws come from a function of the user."""
+        """Whether the user's function makes the draws."""
         return self.drawn.calls_own_code
 
     def held(self) -> AbstractContextManager[None]:
-        """Where spans follow each other."""
+        """A context for consecutive spans."""
         return self.drawn.held()
 
     def span(self, generator: np.random.Generator, _: Floats, number_of_span: int) -> SpanSums:
-        """What one span leaves behind for each program."""
+        """The sums of one span for each program."""
         state = generator.bit_generator.state
         with np.errstate(all="ignore"):
             held = self.drawn.registers(generator, self.span_draws)
@@ -95,7 +95,7 @@ class Together:
         members: list[SpanSums] = []
         each = zip(self.programs, self.centres, strict=True)
         for (program, centres), (sums, bad) in zip(each, found, strict=True):
-            if sums is None:  # as it would alone: the same draws, one by one
+            if sums is None:  # as it would alone: sum the same draws one by one
                 generator.bit_generator.state = state
                 members.append(program.span(generator, centres, number_of_span))
             elif bad is None:
@@ -112,7 +112,7 @@ def may_join(program: Program) -> bool:
 
 
 def _looked_at(program: Program) -> set[int]:
-    """What a program sums or counts when its quickest steps are done."""
+    """The registers that a program reads when its quickest steps are done."""
     given = {term.given for term in program.terms if term.given is not None}
     apart = set() if program.separations is None else set(program.separations.registers)
     return {*program.targets, *given, *apart}
