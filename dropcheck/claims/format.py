@@ -125,7 +125,7 @@ _EACH = tuple(
     ExclusiveKeys("claims", name, "give it to each of the 'claims' that it concerns")
     for name in ("claim", "tolerance", "truth")
 )
-_ID_HINT = "a claim has an id: write 'my-claim:', and indent its keys under it"
+_ID_HINT = "a claim has an id: write 'my-claim:', and indent 'title: …' and 'claim: …' under it"
 
 # ---- the table -----------------------------------------------------------------------------------
 

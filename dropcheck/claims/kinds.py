@@ -246,6 +246,19 @@ class Names:
     problem: Callable[[str], tuple[str, str | None] | None]  # name → message and hint
 
 
+def _is_absent(entry: Entry) -> bool:
+    return isinstance(entry.node, Scalar) and entry.node.value is None
+
+
+def _surplus(text: str) -> int:
+    """How many more brackets a text opens than it closes.
+
+    >>> _surplus("range(0"), _surplus("1)"), _surplus("[1, 2]")
+    (1, -1, 0)
+    """
+    return sum((one in "([") - (one in ")]") for one in text)
+
+
 def named(
     item: KeyKind,
     names: Names | None = None,
@@ -269,11 +282,17 @@ def named(
         if if_empty is not None and not node.entries:
             field.refuse("is empty", if_empty)
         values = {}
-        for name, entry in node.entries.items():
-            absent = isinstance(entry.node, Scalar) and entry.node.value is None
-            if absent and any(name.count(start) < name.count(end) for start, end in ("()", "[]")):
-                says = f"the comma before {name!r} ends a value, as between braces every comma does"
-                field.report.add(entry.key_start, says, "quote what holds the comma")
+        opened = 0  # brackets of a value that a comma has ended
+        following = [*node.entries.items()][1:]
+        for at, (name, entry) in enumerate(node.entries.items()):
+            if opened > 0 and _is_absent(entry):
+                opened += _surplus(name)
+                continue
+            opened = _surplus(entry.node.text) if isinstance(entry.node, Scalar) else 0
+            if opened > 0 and following[at:] and _is_absent(following[at][1]):
+                after, then = following[at]
+                says = f"the comma before {after!r} ends a value: between braces every comma does"
+                field.report.add(then.key_start, says, "quote what holds the comma")
                 continue
             if names is not None and (wrong := names.problem(name)) is not None:
                 field.report.add(entry.key_start, *wrong)

@@ -179,7 +179,7 @@ def _unknown_id(name: str, registry: Registry) -> Problem:
         claim, at, column = name.partition("@")
         if at and claim in (ids := [*_ids(registry)]) and not any("@" in one for one in ids):
             return Problem(message, hint=f"name its code too: {claim} --with {column}")
-        hint = suggestion(name, [*_ids(registry), ALL]) or "dropcheck list shows every id"
+        hint = suggestion(name, [*_ids(registry), ALL]) or _not_an_id(name, registry)
         if registry.name == SHIPPED_NAME and not Path(USUAL_NAME).exists():
             files = sorted(str(one) for one in Path().glob("*.y*ml"))
             near = nearest(f"{name}.yaml", files)
@@ -187,6 +187,18 @@ def _unknown_id(name: str, registry: Registry) -> Problem:
             if files:
                 hint = f"there is no claims.yaml here; name a file: {', '.join(files[:3])}"
     return Problem(f"{message}, and no such file" if "." in name else message, hint=hint)
+
+
+def _not_an_id(name: str, registry: Registry) -> str:
+    """What is meant by a word that is near to no id: a value, a folder, another file's claim."""
+    parameter, equals, value = name.partition("=")
+    if equals and any(parameter in one.parameter_names for one in registry.claims.values()):
+        return f"a value is given by {shlex.join([f'--{parameter}', value])}"
+    if name and Path(name).is_dir():
+        return f"{name!r} is a folder: name the file in it"
+    if Path(USUAL_NAME).exists() and USUAL_NAME not in registry.name.split(", "):
+        return f"{USUAL_NAME} is not read where another file is named: name it too"
+    return "dropcheck list shows every id"
 
 
 def _ids(registry: Registry) -> Iterable[str]:

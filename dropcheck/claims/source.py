@@ -119,6 +119,8 @@ def read_bytes(path: Path, name: str) -> bytes:
 
 
 def _nearby(path: Path) -> str | None:
+    if str(path) == "-":
+        return "standard input is named /dev/stdin"
     try:
         return suggestion(path.name, [one.name for one in path.parent.iterdir() if one.is_file()])
     except OSError:

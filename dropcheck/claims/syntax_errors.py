@@ -7,12 +7,14 @@ recognizes an error by words of its message, and finds the likely cause in the l
 from __future__ import annotations
 
 import re
+from pathlib import PurePath
 from typing import Any
 
 from dropcheck.claims.source import LineColumn, Source
 from dropcheck.claims.values import TOO_DEEP, shortened
 from dropcheck.errors import Problem
 
+_HAS_CLAIMS = re.compile(r"^\W*(dropcheck|claims)\W*:", re.MULTILINE)
 _KEY_AND_TEXT = re.compile(r"\s*(?:- )*([\w-]+): +(.+)")
 
 
@@ -21,6 +23,10 @@ def explain(error: Any, source: Source) -> Problem:
 
     `error` is a `yaml.MarkedYAMLError`.
     """
+    ending = PurePath(source.name).suffix.lower()
+    if ending not in ("", ".yaml", ".yml", ".json") and not _HAS_CLAIMS.search(source.text):
+        hint = "a claims file begins with 'dropcheck: 1', and 'claims:' below"
+        return source.problem((0, 0), "this is not a claims file", hint)
     problem = str(error.problem or error.context or "it breaks off")
     at = _position(error.problem_mark or error.context_mark)
     opened = _position(error.context_mark or error.problem_mark)

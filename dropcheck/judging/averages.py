@@ -168,12 +168,16 @@ def _along(
 def _more(
     run: CaseRun, compiled: Compiled, plan: DrawPlan, judged: Judged, tally: Tally
 ) -> float | None:
-    """Draws that an undecided case is likely to need beyond those made; infinite where none do."""
+    """Draws that an undecided case is likely to need beyond those made; infinite where none do.
+
+    Where the model says where the quantity lies, they are those of the plan.
+    """
     if judged.verdict is not Verdict.INCONCLUSIVE or judged.interval.unmet is not None:
         return None
-    rows = tally.sums / tally.block_values
-    place = judged.place
-    now = replace(plan, middle=rows.mean(axis=0), pilot=tally)
+    place, now = judged.place, plan
+    if plan.exact_means is None or plan.endless is not None:
+        rows = tally.sums / tally.block_values
+        now = replace(plan, middle=rows.mean(axis=0), pilot=tally)
     target, _ = target_of(compiled, now, place, judged.comparison, judged.widen)
     needed = draws_for(run, compiled, now, place, target)
     if needed >= ENDLESS:

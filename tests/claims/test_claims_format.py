@@ -222,9 +222,9 @@ def test_what_is_broken_is_reported_once() -> None:
 
 
 def test_a_text_that_a_comma_cuts_is_to_be_quoted() -> None:
-    _, cut = problems_of(file_with("title: T\nclaim: n == 1\nparameters: {n: range(1, 10)}"))
+    cut = the_problem(file_with("title: T\nclaim: n == 1\nparameters: {n: range(1, 10, 2), m: 1}"))
     assert (place(cut), cut.hint) == ((6, 30), "quote what holds the comma")
-    assert cut.message.startswith("the comma before '10)' ends a value")
+    assert cut.message.startswith("the comma before '10' ends a value")
 
 
 @pytest.mark.parametrize(

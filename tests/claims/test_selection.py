@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shlex
 import time
+from pathlib import Path
 
 import pytest
 
@@ -136,6 +138,23 @@ def test_an_unknown_id(name: str, hint: str) -> None:
     (problem,) = problems_of(patterns=("plain", name))
     assert problem.message == f"there is no claim {name!r} in claims.yaml"
     assert problem.hint == hint
+
+
+def test_a_word_that_is_no_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "papers").mkdir()
+    other = dataclasses.replace(REGISTRY, name="other.yaml")
+    meant = {
+        "dk=64": "a value is given by --dk 64",
+        "papers": "'papers' is a folder: name the file in it",
+        "zzz": "dropcheck list shows every id",
+    }
+    for name, hint in meant.items():
+        (problem,) = problems_of(other, patterns=(name,))
+        assert problem.hint == hint
+    (tmp_path / "claims.yaml").touch()
+    (problem,) = problems_of(other, patterns=("zzz",))
+    assert problem.hint == "claims.yaml is not read where another file is named: name it too"
 
 
 @pytest.mark.parametrize(

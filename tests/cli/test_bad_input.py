@@ -30,6 +30,12 @@ def test_a_file_that_is_not_there(folder: Path, capsys: Capsys) -> None:
     assert_refused(run(capsys, "absent.yaml"), checked, "absent.yaml", bad)
 
 
+def test_a_file_of_another_kind(folder: Path, capsys: Capsys) -> None:
+    (folder / "layers.py").write_text("import math\n\n\ndef f(x):\n    return x\n")
+    bad = Bad("", 1, 1, "this is not a claims file", "begins with 'dropcheck: 1'")
+    assert_refused(run(capsys, "layers.py"), check(capsys, "layers.py"), "layers.py", bad)
+
+
 def test_a_folder(folder: Path, capsys: Capsys) -> None:
     (folder / "claims.d").mkdir()
     bad = Bad("", None, None, "'claims.d' is a folder", "name the file in it")

@@ -285,6 +285,16 @@ def test_a_thousand_draws_leave_a_claim_undecided_and_say_what_it_takes() -> Non
     assert enough.result is Outcome.PASS
 
 
+def test_where_the_model_knows_the_quantity_that_says_what_more_draws_would_do() -> None:
+    """The estimate lies much nearer to the claim, by its error, than the quantity does."""
+    model, claim = N, "E(x**2) == 1.004"
+    found = judged(model, claim, "within: 0.0005", most=100_000)
+    assert found.more_draws is not None
+    enough = judged(model, claim, "within: 0.0005", most=100_000 + 2 * found.more_draws)
+    assert enough.result is Outcome.FAIL
+    assert found.more_draws < 4 * enough.draws
+
+
 @pytest.mark.parametrize(
     ("quantity", "known"),
     [("1 / u", False), ("u**-0.25", True)],  # one without a mean; one with three moments

@@ -69,9 +69,10 @@ class Reader(NamedParts):
         if sign is None and token.kind == "command" and not self._starts_factor():
             raise names.unread(token, self.axes)
         if sign is None or token.kind == "word":
-            raise self.error(
-                f"'{token.text}' cannot be read here", "write \\cdot for a product, or brackets"
-            )
+            hint = "write \\cdot for a product, or brackets"
+            if token.text == "," and self.at and self.tokens[self.at - 1].kind == "number":
+                hint = "write decimals as 0.5, and thousands as 1{,}000"
+            raise self.error(f"'{token.text}' cannot be read here", hint)
         if sign == "!=":
             raise self.error("a statement cannot be \\neq", "claim what it is")
         self.at += 1
