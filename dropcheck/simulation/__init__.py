@@ -50,9 +50,8 @@ from dropcheck.simulation.variants.digits_left import (
     rounding_of_values,
     unclear_in,
 )
-from dropcheck.simulation.variants.in_cells import counting_in_cells
+from dropcheck.simulation.variants.in_cells import counting_in_cells, values_of
 from dropcheck.simulation.variants.nets import can_be_in_nets, in_nets
-from dropcheck.simulation.variants.single_draws import values_of
 from dropcheck.simulation.variants.stratified import stratified
 from dropcheck.simulation.variants.tied import tied_in
 

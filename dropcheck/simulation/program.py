@@ -1,4 +1,4 @@
-"""A compiled case: steps that draw and compute, and the integrands whose sums are kept."""
+"""A compiled case: steps that draw and compute, and integrands that are summed."""
 
 from __future__ import annotations
 
@@ -22,102 +22,102 @@ from dropcheck.simulation.steps import Compute, DrawsMade, LawDraw, Step, as_dra
 from dropcheck.vocabulary.function import Array
 
 BLOCKS_OF_SPAN = 16
-# The shortest block: so many draws, or fewer where they take as long as this, in rough
-# nanoseconds; numpy's cost a call is then small beside theirs.
+# The shortest block: this many draws, or fewer if those take this long, in nanoseconds. Then the
+# cost of numpy's calls is small.
 SHORTEST_BLOCK = 512
 SHORTEST_WORK = 1e5
 FEWEST_IN_BLOCK = 8
-# Below this a batch of draws to be paired saves nothing that its bookkeeping does not cost.
+# Pairing draws in smaller batches saves less than it costs.
 SMALLEST_BATCH = 8
-# Shorter spans cost more for their streams than for their draws.
+# In shorter spans, creating the stream costs more than the draws.
 SHORTEST_SPAN = 4096
 
 
 @record(kw_only=True)
 class SpanSums:
-    """What a span leaves behind: sums a block, and the draws where a quantity was undefined.
+    """The sums of a span's blocks, and how many draws are undefined.
 
-    `sums` has shape [blocks, terms]. `undefined` counts draws with a NaN or an infinity that is
-    looked at; `first_undefined` is the number of the first, within the case, or None. `seconds` is
-    the time they took.
+    `sums` has shape [blocks, terms]. `undefined` counts the draws in which a value in an integrand
+    is NaN or infinite; `first_undefined` is the number of the first one within the case, or None.
+    `seconds` is the time that the span took.
     """
 
     sums: Floats
     undefined: int = 0
     first_undefined: int | None = None
     seconds: float = 0.0
-    # what it leaves behind for each of several programs that were drawn together
+    # if several programs were drawn together, the sums of each
     members: tuple[SpanSums, ...] = ()
 
 
 @record
 class Program:
-    """Draws in spans, each with a stream of its own, summed in blocks.
+    """Draws in spans, each from a stream of its own; integrands are summed in blocks.
 
-    `size` registers, of which `fixed` hold what does not vary; `terms` are the integrands.
+    There are `size` registers; those in `fixed` do not vary. `terms` are the integrands.
     """
 
     size: int
     fixed: tuple[tuple[int, Array], ...]
     steps: tuple[Step, ...]
     terms: tuple[Term, ...]
-    targets: tuple[int, ...]  # registers that integrands look at
+    targets: tuple[int, ...]  # the registers in integrands
     span_draws: int
     span_blocks: int
-    cost: float  # rough nanoseconds a draw
-    # the elements drawn from each law that can be rare: draws needed to see it at all
+    cost: float  # nanoseconds for each draw, roughly
+    # how many draws it takes to see the rarest known outcome of the laws
     rarest: float
-    # each block is a batch of left sides and one of right sides, of which every pair is evaluated
+    # each block is a batch of left sides and one of right sides; every pair of them is evaluated
     paired: bool = False
-    # integrands as products over groups of draws, and the steps that these need where all are
+    # integrands as products over groups of draws, and the steps that these need
     separations: Separations | None = None
     apart: tuple[Step, ...] = ()
-    stratified: str | None = None  # the draw that is made from strata of its values, with weights
-    # so many draws are the points of one net: they depend on each other, and on no other draws
+    stratified: str | None = None  # the draw that comes from strata of its values, with weights
+    # how many draws are the points of one net: these depend on each other, and on no other draws
     net: int = 1
-    clips: tuple[Clip, ...] = ()  # what is kept of each net, or of each call
-    # of several that make the same draws, in spans of one length, a power of two
+    clips: tuple[Clip, ...] = ()  # what is stored of each net, or of each call
+    # whether others make the same draws; then spans have the same length, a power of two
     shared: bool = False
-    # what counts draws in cells, in place of integrands
+    # counts draws in cells, in place of integrands
     counter: Counter | None = None
-    # as it is on paper: the roundings of what is fixed, by register; None: as float64 has it
+    # for exact arithmetic: the rounding errors of fixed values, by register; None: in float64
     roundings: tuple[tuple[int, Array], ...] | None = None
-    # each span is one call of code, whose draws may depend on each other: it is one block
+    # whether each span is one call of code, whose draws may depend on each other, and one block
     whole: bool = False
-    code: CallsAsked = field(init=False, repr=False, compare=False)  # what its steps ask
+    code: CallsAsked = field(init=False, repr=False, compare=False)  # what is asked of code
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "code", CallsAsked.of(self.steps, self.targets, self.terms))
 
     @property
     def columns(self) -> int:
-        """Numbers that are kept of each block."""
+        """How many numbers are stored for each block."""
         terms = len(self.terms) + 2 * len(self.clips)
         return terms if self.counter is None else self.counter.columns
 
     @property
     def block_draws(self) -> int:
-        """Draws of one block."""
+        """How many draws a block has."""
         return self.span_draws // self.span_blocks
 
     @property
     def span_values(self) -> int:
-        """Values of each quantity in one span: one a draw, or one a pair of draws."""
+        """How many values of each quantity a span has: one for each draw, or for each pair."""
         return self.span_draws * (self.block_draws if self.paired else 1)
 
     @property
     def block_values(self) -> int:
-        """Values of each quantity in one block."""
+        """How many values of each quantity a block has."""
         return self.span_values // self.span_blocks
 
     @property
     def unit_draws(self) -> int:
-        """Draws that depend on each other, and on no others: of one net, or of one call."""
+        """How many draws depend on each other, and on no others: those of one net, or one call."""
         return self.span_draws if self.whole else self.net
 
     @property
     def sampling(self) -> str:
-        """How draws become values, in words: "plain", "stratified in x" or "nets of 64"."""
+        """How values are drawn, in words: "plain", "stratified in x" or "nets of 64"."""
         if self.stratified is not None:
             return f"stratified in {self.stratified}"
         if self.net > 1:
@@ -127,11 +127,11 @@ class Program:
 
     @property
     def combined(self) -> bool:
-        """Whether draws are combined with one another."""
+        """Whether draws are combined with each other."""
         return self.paired or self.separations is not None
 
     def sums_about(self, centres: Floats) -> bool:
-        """Whether integrands can be summed about these centres, [registers]."""
+        """Whether the program can sum integrands about these centres, [registers]."""
         mixed = () if self.separations is None else self.separations.mixed
         return not any(centres[register] for register in mixed)
 
@@ -141,17 +141,17 @@ class Program:
         return np.zeros(self.size)
 
     def fitted(self, most: int, blocks: int) -> Program:
-        """The program in spans that fit a budget of few draws, of which so many blocks are made."""
+        """The program in shorter spans, so that `blocks` spans need at most `most` draws."""
         if self.whole or most >= max(blocks * self.block_draws, self.span_draws):
             return self
         draws = max(1, min(self.span_draws, most // blocks) // self.net) * self.net
         return replace(self, span_draws=draws, span_blocks=1, shared=False)
 
     def in_blocks(self, draws: int) -> Program:
-        """The program in blocks of at most so many draws: easy claims then take few draws in all.
+        """The program in blocks of at most `draws` draws, so that easy claims need few draws.
 
-        No block is shorter than what pays for its bookkeeping, or than what shows a model's rarest
-        known outcome. In a crossed program a block is a batch.
+        A block is long enough for its overhead, and to show the rarest known outcome of the model.
+        In a crossed program, a block is a batch.
         """
         if self.whole:
             return self
@@ -162,7 +162,7 @@ class Program:
         block = max(cheapest, math.ceil(min(self.rarest, self.span_draws)))
         while 2 * block <= draws:
             block *= 2
-        if self.shared:  # the whole span, whatever its blocks
+        if self.shared:  # the span stays, and its blocks are powers of two
             block = 1 << (block - 1).bit_length()
         if block >= self.block_draws:
             return self
@@ -170,10 +170,10 @@ class Program:
         return self._cut(block, blocks if self.shared else min(BLOCKS_OF_SPAN, blocks))
 
     def in_blocks_of(self, block: int, draws: int = 0) -> Program:
-        """The program in blocks of at most so many draws, and in spans that fit so many.
+        """The program in blocks of at most `block` draws, and in spans of at least `draws`.
 
-        In a crossed program a block is a batch. A span is no shorter than one block, nor than what
-        pays for its own stream.
+        In a crossed program, a block is a batch. A span is at least one block, and long enough for
+        the cost of its stream.
         """
         if self.whole:
             return self
@@ -192,30 +192,30 @@ class Program:
 
     @property
     def calls_own_code(self) -> bool:
-        """Whether draws come from a function of the user, who may keep things per thread."""
+        """Whether the user's function makes draws; it may store data in its thread."""
         return self.tests_code or any(step.value.sample for step in self.steps)
 
     def held(self) -> AbstractContextManager[None]:
-        """Where spans follow each other."""
+        """A context for consecutive spans."""
         return held(self.steps)
 
     @property
     def tests_code(self) -> bool:
-        """Whether code is under test, whose values may be no numbers."""
+        """Whether code is under test; its values may be NaN."""
         return bool(self.code.modes)
 
     @property
     def declared(self) -> bool:
-        """Whether draws of one call of code count each, as its slot says that they may."""
+        """Whether the draws of one call of code count one by one, as its slot declares."""
         return self.code.declared
 
     @property
     def fewest_planned(self) -> int:
-        """Draws without which no verdict is planned: of as many calls as show if they count."""
+        """The fewest draws that a plan may have: enough calls to show if draws are dependent."""
         return FEWEST_CALLS * self.span_draws if self.declared else 0
 
     def calls(self, spans: int, draws: int) -> int:
-        """How many calls of code so many draws in so many spans come from."""
+        """How many calls of code these draws in these spans come from."""
         return draws if self.code.single else spans
 
     def registers(
@@ -227,11 +227,11 @@ class Program:
         keep: bool = False,
         drawn: DrawsMade = as_drawn,
     ) -> list[Array | None]:
-        """Carry out steps for so many draws, or for those of a span where the program is crossed.
+        """Run steps for `draws` draws; in a crossed program, for those of a span.
 
-        All steps unless some are named. Targets stay filled, and all registers where `keep`.
-        `compute` works out every step that is no draw, in place of what the program is for, and
-        `drawn` has the draws from laws made.
+        By default, all steps. Targets stay filled; with `keep`, all registers do. `compute`
+        replaces the computation of each step that is not a draw, and `drawn` that of each draw
+        from a law.
         """
         held: list[Array | None] = [None] * self.size
         sampled: Mapping[str, Array] | None = None
@@ -257,7 +257,7 @@ class Program:
                         draws_first=calls_code,
                     )
                     held[step.target] = drawn(step, inputs, draw)
-                elif step.value.sample is not None:  # one call draws all of its names
+                elif step.value.sample is not None:  # one call draws all names
                     if sampled is None:
                         sampled = step.value.sample.draw(generator, count)
                     held[step.target] = sampled[step.value.name or ""]
@@ -273,15 +273,15 @@ class Program:
         return held
 
     def centres(self, generator: np.random.Generator, draws: int, parts: int = 1) -> list[Floats]:
-        """About what integrands are to be summed, as a few draws show it.
+        """The centres about which integrands are to be summed, from a few draws.
 
         Args:
             generator: the stream to draw from.
-            draws: how many are looked at together.
-            parts: how many times so many; in a crossed program, parts of its span.
+            draws: the number of draws for one set of centres.
+            parts: how many sets; in a crossed program, they are parts of its span.
 
         Returns:
-            For each part a number near the middle of each target, [size]; 0 where it needs none.
+            For each part, a number near the middle of each target, [size]; 0 where none is needed.
         """
         with np.errstate(all="ignore"):
             held = self.registers(generator, parts * draws)
@@ -294,7 +294,7 @@ class Program:
         return centres
 
     def finite(self, generator: np.random.Generator, draws: int) -> bool:
-        """Whether each quantity that integrands look at is finite in some of so many draws."""
+        """Whether each quantity in an integrand is finite in at least one of the draws."""
         with np.errstate(all="ignore"):
             held = self.registers(generator, draws)
         return all(np.isfinite(number(filled(held[one]))).any() for one in self.targets)
@@ -302,7 +302,7 @@ class Program:
     def span(
         self, generator: np.random.Generator, centres: Floats, number_of_span: int
     ) -> SpanSums:
-        """Sums of every integrand in each block of one span: [span_blocks, terms]."""
+        """The sums of every integrand in each block of one span: [span_blocks, terms]."""
         sums, bad = self.drawn(generator, centres)
         before = number_of_span * self.span_values
         return SpanSums(sums=sums) if bad is None else broken_span(sums, bad, before)
@@ -310,9 +310,10 @@ class Program:
     def drawn(
         self, generator: np.random.Generator, centres: Floats, parts: int = 1
     ) -> tuple[Floats, Truths | None]:
-        """Sums in each block of a span, and undefined draws.
+        """The sums in each block of a span, and which draws are undefined, or None if none is.
 
-        These are None where every sum is defined.
+        `parts` are the spans of which this one is made, each of which is summed as it would be by
+        itself.
         """
         with np.errstate(all="ignore"):
             by_parts = None
@@ -322,10 +323,10 @@ class Program:
                 by_parts = self._by_parts(held, centres)
                 if np.isfinite(by_parts).all():
                     return by_parts, None
-                generator.bit_generator.state = state  # the same draws, one by one
+                generator.bit_generator.state = state  # make the same draws, and sum one by one
             held = self.registers(generator, self.span_draws)
             sums, bad = self._one_by_one(held, centres)
-        if by_parts is not None:  # each part is as it would be by itself
+        if by_parts is not None:  # each part as it would be by itself
             defined = np.isfinite(by_parts).reshape(parts, -1).all(axis=1)
             sums = np.where(defined.repeat(len(sums) // parts)[:, np.newaxis], by_parts, sums)
             if bad is not None:
@@ -334,15 +335,15 @@ class Program:
 
     @property
     def quickest(self) -> tuple[Step, ...]:
-        """The steps that integrands are summed from where all of these are defined."""
+        """The steps to sum from, if all integrands are defined."""
         return self.steps if self.separations is None else self.apart
 
     def summed(
         self, held: list[Array | None], centres: Floats
     ) -> tuple[Floats | None, Truths | None]:
-        """Sums in each block of what the quickest steps hold, and undefined draws if any.
+        """The sums in each block after the quickest steps, and which draws are undefined.
 
-        Without sums where these take all steps.
+        The sums are None if they need all steps.
         """
         if self.quickest is self.steps:
             return self._one_by_one(held, centres)
@@ -366,14 +367,14 @@ class Program:
         return sums, bad
 
     def _by_parts(self, held: list[Array | None], centres: Floats) -> Floats:
-        """The same sums, of products over groups of draws averaged over all combinations."""
+        """The sums of products over groups of draws, averaged over all combinations."""
         assert self.separations is not None
         means = GroupMeans(Held(held, centres, self.span_draws, self.span_blocks))
         return np.stack([means.sums(one) for one in self.separations.terms], axis=1)
 
 
 def broken_span(sums: Floats, bad: Truths, before: int) -> SpanSums:
-    """A span of which some draws may be undefined, that comes after so many others."""
+    """A span with undefined draws; `before` is the number of values in earlier spans."""
     places = np.flatnonzero(bad)
     first = before + int(places[0]) if len(places) else None
     return SpanSums(sums=sums, undefined=len(places), first_undefined=first)

@@ -1,4 +1,4 @@
-"""Programs as they are on paper, and a first look whether that makes a difference."""
+"""Programs in exact arithmetic, and a quick test whether that makes a difference."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from dropcheck.vocabulary.jumps import AtZero
 
 
 class OnPaper:
-    """Works out steps as they are on paper, in their order."""
+    """Computes steps as exact arithmetic would, in order."""
 
     def __init__(self, errors: Mapping[int, Array]) -> None:
         self.errors = dict(errors)
 
     def __call__(self, step: Step, inputs: list[Array]) -> Array:
-        """The value of a step from values that are as they are on paper."""
+        """The value of a step, from inputs as exact arithmetic has them."""
         if step.kernel is None or step.crossed:
             raise AssertionError("draws, and draws combined with one another, are not on paper")
         given = [
@@ -35,17 +35,17 @@ class OnPaper:
 
 
 def may_jump(value: Value) -> bool:
-    """Whether a computed value jumps anywhere in what is random of its arguments."""
+    """Whether a computed value has a jump in one of its random arguments."""
     rule = value.function.jumps
     places = rule.places if isinstance(rule, AtZero) else ()
     return rule is not None and (not places or any(value.inputs[at].random for at in places))
 
 
 class NearJumps:
-    """Works out steps as they stand, and watches for values that come near a jump.
+    """Computes steps in float64, and watches for arguments near a jump.
 
-    `found` is the first that would be otherwise, were it at the jump. `again` says whether numbers
-    with digits behind the point come again and again where functions jump: rare ones may tie.
+    `found` is the first value that would be different at the jump. `again` tells whether numbers
+    that are not whole repeat where functions jump: then there may be rare ties.
     """
 
     def __init__(self) -> None:

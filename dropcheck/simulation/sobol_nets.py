@@ -1,16 +1,16 @@
-"""Programs that draw in nets: the points of a scrambled Sobol' net, through quantile functions.
+"""Nets: the points of a scrambled Sobol' net, turned into draws by quantile functions.
 
 A net is 2^m points of Sobol's sequence (1967) in the unit cube, with the direction numbers of Joe
-and Kuo (2008, "Constructing Sobol sequences with better two-dimensional projections"), scrambled
-at random: the digits of each coordinate are multiplied by a random lower triangular matrix over
-GF(2), and random digits are added (Matoušek 1998, "On the L2-discrepancy for anchored boxes",
-Journal of Complexity 14). The points are spread more evenly than independent ones, so that the
-mean of a smooth function over a net varies far less.
+and Kuo (2008, "Constructing Sobol sequences with better two-dimensional projections"). It is
+scrambled at random: the digits of each coordinate are multiplied by a random lower triangular
+matrix over GF(2), and random digits are added (Matoušek 1998, "On the L2-discrepancy for anchored
+boxes", Journal of Complexity 14). The points are more evenly distributed than independent ones, so
+the mean of a smooth function over a net varies far less.
 
-Two facts alone are needed of it, and the added random digits give both: each point is uniform in
-the cube, so that the mean over a net has the mean of one draw; and each net has random digits of
-its own, so that nets are independent and of one law. The points of one net depend on each other:
-a net counts as one draw, and nothing is assumed of how little its mean varies.
+The judgment uses only two facts, and the added random digits give both. Each point is uniform in
+the cube, so the mean over a net has the expectation of one draw. Each net has its own random
+digits, so nets are independent and have the same law. The points of one net depend on each other:
+a net counts as one draw, and no assumption is made on how little its mean varies.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ from dropcheck.vocabulary.shapes import Shape
 
 Points = npt.NDArray[np.uint64]
 
-# Of each coordinate but the first: the coefficients of a primitive polynomial over GF(2) between
-# the first and the last, and the first direction numbers (Joe and Kuo's file new-joe-kuo-6).
+# For each coordinate after the first: the inner coefficients of a primitive polynomial over GF(2),
+# and the first direction numbers (Joe and Kuo's file new-joe-kuo-6).
 _JOE_KUO = (
     ("", (1,)),
     ("1", (1, 3)),
@@ -58,24 +58,24 @@ def direction_numbers(coordinate: int, levels: int) -> tuple[int, ...]:
     if coordinate == 0:
         return (1,) * levels
     middle, first = _JOE_KUO[coordinate - 1]
-    found = list(first)
+    numbers = list(first)
     degree = len(first)
-    while len(found) < levels:
-        new = found[-degree] ^ (found[-degree] << degree)
+    while len(numbers) < levels:
+        new = numbers[-degree] ^ (numbers[-degree] << degree)
         for place, coefficient in enumerate(middle, start=1):
-            new ^= (found[-place] << place) * int(coefficient)
-        found.append(new)
-    return tuple(found[:levels])
+            new ^= (numbers[-place] << place) * int(coefficient)
+        numbers.append(new)
+    return tuple(numbers[:levels])
 
 
 def net_points(generator: np.random.Generator, numbers: int, size: int, nets: int) -> Points:
-    """The points of scrambled nets, each coordinate as 64 binary digits: [numbers, nets · size].
+    """The points of scrambled nets; a coordinate is 64 binary digits: [numbers, nets · size].
 
     Args:
         generator: the stream to draw from.
-        numbers: coordinates, up to `MOST_NUMBERS`.
-        size: points of each net, a power of two.
-        nets: how many; the points of each come one after another.
+        numbers: how many coordinates, at most `MOST_NUMBERS`.
+        size: how many points a net has, a power of two.
+        nets: how many nets; the points of each net are consecutive.
     """
     levels = size.bit_length() - 1
     words = generator.integers(0, 2**64 - 1, (numbers, levels + 1, nets), np.uint64, endpoint=True)
@@ -101,24 +101,24 @@ def net_points(generator: np.random.Generator, numbers: int, size: int, nets: in
 def laws_points(
     generator: np.random.Generator, drawn: Mapping[int, Shape], size: int, draws: int
 ) -> Mapping[int, Points]:
-    """Points of nets for each register that is drawn, from the shape of one draw: [..., draws]."""
+    """The points of nets for each register; `drawn` has the shapes of draws: [..., draws]."""
     numbers = sum(map(math.prod, drawn.values()))
     points = net_points(generator, numbers, size, -(-draws // size))[:, :draws]
-    found: dict[int, Points] = {}
+    by_register: dict[int, Points] = {}
     start = 0
     for register, shape in drawn.items():
         end = start + math.prod(shape)
-        found[register] = points[start:end].reshape(*shape, draws)
+        by_register[register] = points[start:end].reshape(*shape, draws)
         start = end
-    return found
+    return by_register
 
 
 def at_points(law: Law, arguments: Sequence[Array], points: Points) -> Array:
-    """The values of a law at points of the unit cube, from the nearer end: [..., draws].
+    """The values of a law at points of the unit cube, computed from the nearer end: [..., draws].
 
     A point stands for the middle of the interval of numbers that begin with its digits.
     """
-    found = np.empty(points.shape, dtype=bool if law.values is Values.TRUTHS else np.float64)
+    values = np.empty(points.shape, dtype=bool if law.values is Values.TRUTHS else np.float64)
     upper = points >= np.uint64(1 << (_DIGITS - 1))
     for own, digits, quantile in (
         (~upper, points, law.quantile),
@@ -129,16 +129,16 @@ def at_points(law: Law, arguments: Sequence[Array], points: Points) -> Array:
             one.item() if one.size == 1 else np.broadcast_to(one, points.shape)[own]
             for one in arguments
         )
-        found[own] = quantile(levels, *fitting)
-    return found
+        values[own] = quantile(levels, *fitting)
+    return values
 
 
 @record(kw_only=True)
 class Clip:
-    """What is kept of each net along one direction: how far its mean is off, and the square.
+    """What is stored of each net along one direction: the deviation of its mean, and the square.
 
-    `weights` has a factor for each integrand, [terms]; deviations of the weighted means from
-    `centre` count as far as `below` and `above`.
+    `weights` has a factor for each integrand, [terms]. Deviations of the weighted mean from
+    `centre` are clipped at `below` and `above`.
     """
 
     weights: tuple[float, ...]
@@ -148,12 +148,12 @@ class Clip:
 
 
 def with_clips(sums: Floats, clips: Sequence[Clip], size: int, blocks: int) -> Floats:
-    """The sums of blocks, from those of nets of such a size, and two columns for each clip."""
+    """The sums of blocks from those of nets with `size` points, and two columns for each clip."""
     columns = [sums]
     for clip in clips:
-        off = sums @ np.array(clip.weights) / size - clip.centre
-        off = np.clip(off, -clip.below, clip.above)
-        columns.append(np.stack([off, off * off], axis=1))
+        deviation = sums @ np.array(clip.weights) / size - clip.centre
+        deviation = np.clip(deviation, -clip.below, clip.above)
+        columns.append(np.stack([deviation, deviation * deviation], axis=1))
     together = np.concatenate(columns, axis=1)
     in_blocks: Floats = together.reshape(blocks, -1, together.shape[1]).sum(axis=1)
     return in_blocks

@@ -1,4 +1,4 @@
-"""The steps of a program: each fills one register, by a draw or from the registers before it."""
+"""The steps of a program: each fills one register, by a draw or from earlier registers."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from dropcheck.simulation.sobol_nets import Points, at_points
 from dropcheck.vocabulary.function import Array, Kernel
 from dropcheck.vocabulary.law import argument_problem
 
-# Numbers on one side of a batch from which on a call a batch costs less than a copy of the sides
-# (measured: from 2,000 on; at 65,000 the product takes half of the time).
+# From this many numbers on each side of a batch, one call for each batch costs less than copying
+# the sides (measured: from 2,000 on; at 65,000 the product takes half the time).
 LARGE_SIDE = 4096
-# Arguments that are moved by a smaller share, or by less, are moved by rounding alone.
+# Arguments that differ by less than this share, or by less than this, differ by rounding only.
 HARDLY, TINY = 1e-12, 1e-300
 
 
@@ -28,19 +28,19 @@ class Step:
     target: int
     value: Value
     inputs: tuple[int, ...]
-    kernel: Kernel | None  # None: draw
+    kernel: Kernel | None  # None for a draw
     frees: tuple[int, ...] = ()  # registers that no later step needs
-    crossed: bool = False  # the product of both sides, in a paired program
+    crossed: bool = False  # whether it pairs the two sides, in a paired program
 
     def __reduce__(self) -> tuple[Callable[..., Step], tuple[object, ...]]:
-        """How a step goes between processes: its kernel by its function's name."""
+        """Send a step to another process, where its kernel is found by the function's name."""
         return _received, (
             *(self.target, self.value, self.inputs, self.kernel is None),
             *(self.frees, self.crossed),
         )
 
 
-# what works out steps, in order, each from its inputs
+# computes the steps, in order, each from its inputs
 Compute = Callable[[Step, list[Array]], Array]
 
 
@@ -57,7 +57,7 @@ def _received(
 
 
 def freeing(steps: Sequence[Step], keep: Iterable[int]) -> tuple[Step, ...]:
-    """The same steps, each freeing what no later one needs."""
+    """The same steps; each frees the registers that no later one needs."""
     later: set[int] = set(keep)
     freed: list[Step] = []
     for step in reversed(steps):
@@ -71,7 +71,7 @@ def computed(step: Step, inputs: list[Array], **extra: int) -> Array:
     """The value that a step computes from its inputs.
 
     Raises:
-        DropcheckError: for a value that its function cannot take, at its place in the text.
+        DropcheckError: its function does not take a value; the error is at its place in the text.
     """
     if step.kernel is None:
         raise AssertionError("a draw is not computed")
@@ -86,10 +86,10 @@ def computed(step: Step, inputs: list[Array], **extra: int) -> Array:
 
 @record(kw_only=True)
 class LawDraw:
-    """Draws from the law of a step, where its arguments are known.
+    """Makes the draws of a step from its law, once the arguments are known.
 
-    So many from a generator; those at points of the unit cube where these are given. With
-    `draws_first` they may come first in memory, as code has them.
+    The numbers come from a generator, or from points of the unit cube if these are given. With
+    `draws_first`, the axis of draws may come first in memory, as code needs it.
     """
 
     step: Step
@@ -102,8 +102,8 @@ class LawDraw:
         """The draws.
 
         Raises:
-            DropcheckError: for an argument out of the law's domain, at the draw's place in the
-                text.
+            DropcheckError: an argument is outside the law's domain; the error is at the draw's
+                place in the text.
         """
         value = self.step.value
         law = value.law
@@ -124,15 +124,16 @@ class LawDraw:
             raise value.at.error(f"{law.name} cannot be drawn: {error}") from None
 
     def twice(self, arguments: list[Array], others: list[Array]) -> tuple[Array, Array]:
-        """The draws, and those of other arguments from the same random numbers.
+        """The draws, and the draws for other arguments from the same random numbers.
 
-        Those of arguments that are hardly moved are the draws as they are if the law is discrete,
-        where nearly all may be the same, though binomial numbers of 1/2 and of a little more need
-        not be; and if the random numbers are used up otherwise, so that all after them are others.
+        If the arguments differ by rounding only, the second ones are equal to the first in two
+        cases: if the law is discrete, where nearly all are equal anyway (binomial numbers with
+        p = 1/2 and slightly more may not be); and if they use up other random numbers, after which
+        all would be different.
         """
         stream = self.generator.bit_generator
         before = stream.state
-        found = self(arguments)
+        draws = self(arguments)
         after, stream.state = stream.state, before
         try:
             other = self(others)
@@ -140,24 +141,24 @@ class LawDraw:
             pairs = zip(arguments, others, strict=True)
             hardly = all(np.allclose(a, b, HARDLY, TINY, equal_nan=True) for a, b in pairs)
             discrete = self.step.value.law is not None and self.step.value.law.discrete
-            return found, found if hardly and (apart or discrete) else other
+            return draws, draws if hardly and (apart or discrete) else other
         except DropcheckError:
-            return found, found
+            return draws, draws
         finally:
             stream.state = after
 
 
-# what has draws made, of a step from its inputs
+# makes the draws of a step from its inputs
 DrawsMade = Callable[[Step, list[Array], LawDraw], Array]
 
 
 def as_drawn(_: Step, inputs: list[Array], draw: LawDraw) -> Array:
-    """Draws as they come."""
+    """The draws as they are."""
     return draw(inputs)
 
 
 def crossed_product(left: Array, right: Array, batches: int) -> Array:
-    """The product of every left side with every right side of the same batch.
+    """The products of each left side with each right side of the same batch.
 
     Args:
         left: [d, g·a] or [n, d, g·a]: g batches of a vectors, or of a matrices.
@@ -165,8 +166,8 @@ def crossed_product(left: Array, right: Array, batches: int) -> Array:
         batches: g.
 
     Returns:
-        [g·a·b], [n, g·a·b], [m, g·a·b] or [n, m, g·a·b]: batch after batch, in each pair (i, j) at
-        i·b + j.
+        [g·a·b], [n, g·a·b], [m, g·a·b] or [n, m, g·a·b]: batches one after another, and in each
+        batch pair (i, j) at i·b + j.
     """
     g = batches
     a, b = left.shape[-1] // g, right.shape[-1] // g
@@ -175,7 +176,7 @@ def crossed_product(left: Array, right: Array, batches: int) -> Array:
     n, m = rows[0] if rows else 1, columns[0] if columns else 1
     if not rows and not columns and d * min(a, b) >= LARGE_SIDE:
         numbers = np.empty((g, a, b))
-        for batch in range(g):  # both sides are read where they lie
+        for batch in range(g):  # no copy of the sides
             lower, upper = left[:, batch * a : (batch + 1) * a], right[:, batch * b :][:, :b]
             np.matmul(lower.T, upper, out=numbers[batch])
         return numbers.reshape(g * a * b)

@@ -16,7 +16,7 @@ from dropcheck.language.graph import Kind, in_order, joined_sources, kernel_of
 from dropcheck.simulation import Compiled
 from dropcheck.simulation.compile import compile_averages
 from dropcheck.simulation.program import Program
-from dropcheck.simulation.variants.single_draws import values_of
+from dropcheck.simulation.variants.in_cells import values_of
 
 # each of 24 claims holds two means against each other, twice: 1 - erf(6 / √2) for each is 2e-9
 DEVIATIONS, DRAWS = 6.0, 20_000

@@ -1,1 +1,1 @@
-"""Shortcuts: what is averaged without computing it draw by draw."""
+"""Shortcuts: averages that are not computed draw by draw."""

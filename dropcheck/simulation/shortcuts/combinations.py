@@ -1,8 +1,8 @@
-"""Integrands that are products over independent groups of draws: averaged over all combinations.
+"""Integrands that are products over independent groups of draws, averaged over all combinations.
 
-A block of n draws has n of each group, and with two groups n² combinations of one's draw with the
-other's. Their average is the product of the groups' own averages, so that it costs no more than the
-n draws do; `dropcheck.analysis.products` says when, and why it is right.
+A block of n draws has n draws of each group; with two groups, these make n² combinations. Their
+average is the product of the groups' averages, so it costs no more than n draws.
+`dropcheck.analysis.products` says when this is right, and why.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from dropcheck.records import record
 from dropcheck.simulation.integrands import Held, Term, counts
 from dropcheck.vocabulary.function import Array
 
-# Factors outside of this may have lost digits, or have overflowed.
+# Factors outside of this range may have lost digits or overflowed.
 SMALLEST, LARGEST = 1e-250, 1e250
 
 
 @record
 class Power:
-    """(register − centre)^exponent, or register^exponent where it is not centred."""
+    """(register − centre)^exponent, or register^exponent if it is not centred."""
 
     register: int
     exponent: int
@@ -35,9 +35,9 @@ class Power:
 
 @record(eq=False)
 class GroupPart:
-    """What an integrand has of one group of draws: Π power. Parts that are alike are one object.
+    """The factor of an integrand from one group of draws: Π power. Equal ones are shared.
 
-    `plain` is the same about no centres; None where it is so already.
+    `plain` is the same factor about centres of 0; None if it is that itself.
     """
 
     powers: tuple[Power, ...]
@@ -46,9 +46,9 @@ class GroupPart:
 
 @record(eq=False)
 class Separation:
-    """One integrand as factor · Π part, a part for each group of draws that it depends on.
+    """One integrand as factor · Π part, with one part for each group of draws that it depends on.
 
-    `factor` is what does not vary, [elements…, 1]; `mixed` are registers that are not worked out.
+    `factor` does not vary, [elements…, 1]; `mixed` are registers that are not computed.
     """
 
     factor: Array
@@ -60,8 +60,8 @@ class Separation:
 class Separations:
     """All integrands of a program, each a product over groups of draws.
 
-    `judged` are the columns that the statement's quantity is made of; others say sizes. `members`
-    has the group of each draw, by its name.
+    `judged` are the columns of the statement's quantity; others are for sizes. `members` has the
+    group of each draw, by name.
     """
 
     terms: tuple[Separation, ...]
@@ -70,19 +70,19 @@ class Separations:
 
     @property
     def groups(self) -> int:
-        """How many groups of draws meet in what is judged."""
+        """How many groups of draws occur together in what is judged."""
         judged = (one for index, one in enumerate(self.terms) if index in self.judged)
         return max((len(one.parts) for one in judged), default=0)
 
     @property
     def registers(self) -> set[int]:
-        """The registers that groups' averages are taken of."""
+        """The registers of which averages are computed."""
         every = (part for one in self.terms for part in one.parts)
         return {power.register for part in every for power in part.powers}
 
     @property
     def mixed(self) -> frozenset[int]:
-        """Registers in which groups meet: these are separated about 0 alone."""
+        """Registers that depend on several groups; they can be separated about 0 only."""
         return frozenset(register for one in self.terms for register in one.mixed)
 
 
@@ -92,10 +92,10 @@ def separations(
     registers: Mapping[int, int],
     judged: frozenset[int],
 ) -> Separations | None:
-    """Every integrand as a product over groups of draws; None where none is a product.
+    """Every integrand as a product over groups of draws; None if one of them is not a product.
 
-    `registers` has that of each value, by its id; `judged` are the columns that the statement's
-    quantity is made of.
+    `registers` has the register of each value, by id; `judged` are the columns of the statement's
+    quantity.
     """
     if any(term.given is not None or term.every for term in terms):
         return None
@@ -125,16 +125,16 @@ def _separation(
     registers: Mapping[int, int],
     parts: dict[tuple[Power, ...], GroupPart],
 ) -> Separation | None:
-    """One integrand as a product over groups of draws; None where what is fixed overflows.
+    """One integrand as a product over groups of draws; None if its fixed factor overflows.
 
-    `parts` holds those of other integrands, by their powers, and is given those of this one.
+    `parts` has the parts of other integrands, by their powers; those of this one are added.
     """
     factor: Array = np.ones(1)
     groups: dict[int, list[Power]] = {}
     mixed = []
     for register, power in term.factors:
         product = products[register]
-        if not product.mixed:  # within one group: whole, about its centre
+        if not product.mixed:  # within one group: centred as a whole
             ((group, _),) = product.groups
             groups.setdefault(group, []).append(Power(register, power, centred=True))
             continue
@@ -156,7 +156,7 @@ def _separation(
 
 
 def _part(powers: tuple[Power, ...], parts: dict[tuple[Power, ...], GroupPart]) -> GroupPart:
-    """The part of such powers, made where there is none yet."""
+    """The part with these powers; equal ones are made once."""
     part = parts.get(powers)
     if part is None:
         plain = None
@@ -167,7 +167,7 @@ def _part(powers: tuple[Power, ...], parts: dict[tuple[Power, ...], GroupPart]) 
 
 
 class GroupMeans:
-    """Averages of the groups' parts in each block of one span, each worked out once."""
+    """Averages of the groups' parts in each block of one span; each is computed once."""
 
     def __init__(self, held: Held) -> None:
         self._held = held
@@ -175,14 +175,14 @@ class GroupMeans:
         self._means: dict[GroupPart, Array] = {}
 
     def sums(self, term: Separation) -> Floats:
-        """The integrand's average over all combinations of a block, times its draws: [blocks]."""
+        """The integrand's average over all combinations in a block, times its draws: [blocks]."""
         product = term.factor * self._held.block_draws
         for part in term.parts:
             product = product * self._mean(part)
         return _over_elements(product)
 
     def _mean(self, part: GroupPart) -> Array:
-        """Averages of a part over each block's draws: [elements…, blocks]."""
+        """The averages of a part over the draws of each block: [elements…, blocks]."""
         mean = self._means.get(part)
         if mean is None:
             plain = part.plain
@@ -212,7 +212,7 @@ class GroupMeans:
         return array.reshape(*array.shape[:-1], self._held.blocks, self._held.block_draws)
 
     def _halves(self, power: Power) -> list[Array]:
-        """A power as one array or as the product of two, so that a sum needs no array of it."""
+        """A power as one array or as the product of two, whose sum needs no array of products."""
         if abs(power.exponent) == 1:
             return [self._power(power)]
         half = int(power.exponent / 2)
@@ -240,5 +240,5 @@ class GroupMeans:
 
 
 def _over_elements(array: Array) -> Array:
-    """The mean over the elements of a draw: of [elements…, n], [n]."""
+    """The mean over the elements of a draw, from [elements…, n] to [n]."""
     return array if array.ndim == 1 else array.reshape(-1, array.shape[-1]).mean(axis=0)

@@ -1,1 +1,1 @@
-"""Draws that functions of the user make, and what can be seen of them before any verdict."""
+"""Draws by functions of the user, and checks of them before any verdict."""

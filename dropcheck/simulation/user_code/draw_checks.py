@@ -1,7 +1,7 @@
-"""What can be seen of code that draws: whether it depends on more than its seed, or on less.
+"""Checks of code that draws: whether its draws depend on more than its seed, or on less.
 
-Few of the slips that break a verdict can be seen in what code returns; those are looked for before
-anything is judged.
+Few of the mistakes that break a verdict show in what code returns. Those that do are looked for
+before anything is judged.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from dropcheck.errors import DropcheckError
 from dropcheck.records import record
 from dropcheck.vocabulary.function import Array
 
-# Calls that are compared, and the draws of each. Events of chance 1/64, where calls most easily
-# agree by chance, fall alike in five calls less than once in 10^9.
+# Calls that are compared, and the draws of each. Events of probability 1/64, for which calls agree
+# most easily, are the same in five calls less than once in 10^9.
 PROBES = 5
 PROBE_DRAWS = 64
-# Two calls with one seed may differ by rounding, as sums on many cores run in any order: by a share
-# of how far values lie apart, or of how large they are.
+# Two calls with one seed may differ by rounding, since sums on many cores are added in any order:
+# by this share of the range of the values, or of their magnitude.
 CALL_ROUNDING, FINEST = 1e-3, 1e-6
 
 
 @record
 class Words:
-    """What messages call the source of randomness, and what they advise."""
+    """The words for the source of randomness in messages, and the advice."""
 
     source: str  # such as "generator"
-    draw_from_it: str  # where other draws come from the same source
-    draw_each: str  # where all draws of a call are one; nothing where they may be
-    use_it: str  # where another source changes nothing
+    draw_from_it: str  # if draws change with the same source
+    draw_each: str  # if all draws of a call are equal; empty if they may be
+    use_it: str  # if another source changes nothing
 
 
 def check_draws(
@@ -40,13 +40,13 @@ def check_draws(
 ) -> None:
     """Refuse draws that depend on more than their source, or on less.
 
-    Two calls with one source must agree. Calls with others must differ, and so must the draws of
-    one call, unless everything is fixed.
+    Two calls with one source must agree. Calls with other sources must differ, and so must the
+    draws of one call, unless everything is fixed.
 
     Args:
-        called: the draws of a call with the source of this number, draws on the last axis.
-        words: for the messages.
-        fault: an error, of what was returned and of the advice.
+        called: makes a call with the source of this number; the last axis is that of draws.
+        words: the words for messages.
+        fault: makes an error from what is wrong and the advice.
 
     Raises:
         DropcheckError: the draws cannot be used.
@@ -75,7 +75,7 @@ def check_draws(
 
 
 def alike(once: Array, again: Array) -> bool:
-    """Whether two arrays are the same but for rounding."""
+    """Whether two arrays are equal up to rounding."""
     if once.dtype == bool:
         return np.array_equal(once, again)
     finite = once[np.isfinite(once)]
@@ -86,5 +86,5 @@ def alike(once: Array, again: Array) -> bool:
 
 
 def _varies(array: Array) -> bool:
-    """Whether the draws, on the last axis, are not all alike; sums may be added in other orders."""
+    """Whether the draws, on the last axis, differ by more than the order of sums explains."""
     return not alike(array, np.broadcast_to(array[..., :1], array.shape))

@@ -1,9 +1,8 @@
-"""Draws from code of one's own: a function in place of a model, held to what is asked of it.
+"""Draws by the user's code: a function in place of a model, and checks of what it returns.
 
 The function takes a numpy Generator and a count, and returns a mapping of names to arrays whose
-first axis is the draw. What it returns may depend on the two alone, and its draws must be
-independent. Few of the slips that break this can be seen in what it returns; those are looked for
-before anything is judged.
+first axis is the draw. The result may depend on these two only, and draws must be independent. Few
+mistakes show in the result; those that do are looked for before anything is judged.
 """
 
 from __future__ import annotations
@@ -27,9 +26,9 @@ from dropcheck.vocabulary.functions.number_formats import DOUBLE, EPSILONS
 from dropcheck.vocabulary.operators import OPERATORS
 
 Sampler = Callable[[np.random.Generator, int], Mapping[str, Any]]
-"""(generator, count) → {name: array of `count` draws, first axis the draw}."""
+"""(generator, count) → {name: array with `count` draws on the first axis}."""
 
-# The first call, which shows the shapes: a number of draws that few shapes have by chance.
+# The draws of the first call, which shows the shapes: a length that few axes have by chance.
 FIRST_DRAWS = 3
 _RETURN = "return {'y': y}, with an array of `count` draws for each name"
 _WORDS = Words(
@@ -47,17 +46,17 @@ def own_code(
     memory: int,
     parameters: Mapping[str, ParameterValue] | None = None,
 ) -> Sample:
-    """A function as a source of draws, after a few calls that show its names and shapes.
+    """A function as a source of draws, after some calls that show its names and shapes.
 
     Args:
-        function: what draws.
-        seed: of the run.
-        memory: bytes that one draw may take; calls for comparison take no more in all.
-        parameters: of the claim, which it is given by their names.
+        function: makes the draws.
+        seed: the seed of the run.
+        memory: bytes that one draw may take; the calls for comparison take no more in all.
+        parameters: the claim's parameters, which the function may take by name.
 
     Raises:
-        DropcheckError: it fails, returns something else than named arrays of draws, or draws in a
-            way that no verdict could rest on.
+        DropcheckError: it fails, returns something other than named arrays of draws, or draws in a
+            way on which no verdict can rest.
     """
     if not callable(function):
         raise _error(f"is a function of a generator and a count, not {_kind(function)}", _RETURN)
@@ -85,7 +84,7 @@ def own_code(
 
 
 class _Code:
-    """The function, and what its first call showed."""
+    """The function, with the names and shapes of its first call."""
 
     def __init__(
         self, function: Sampler, shapes: Mapping[str, tuple[int, ...]], truths: frozenset[str]
@@ -95,7 +94,7 @@ class _Code:
         self.truths = truths
 
     def draw(self, generator: np.random.Generator, count: int) -> dict[str, Array]:
-        """So many draws of each name, on the last axis; copies, whatever the function keeps."""
+        """Draws of each name, on the last axis, as copies: the function may change its arrays."""
         drawn = _call(self.function, generator, count)
         self._compare(drawn)
         return {
@@ -108,7 +107,7 @@ class _Code:
         }
 
     def _compare(self, drawn: Mapping[str, Any]) -> None:
-        """Refuse names, shapes or truths that are not those of the first call."""
+        """Refuse names, shapes or types that differ from those of the first call."""
         if drawn.keys() != self.shapes.keys():
             before, now = (", ".join(map(repr, names)) for names in (self.shapes, drawn))
             raise _error(
@@ -130,12 +129,12 @@ class _Code:
 
 
 def _call(function: Sampler, generator: np.random.Generator, count: int) -> dict[str, Any]:
-    """What one call returns, as arrays that have an axis of draws."""
+    """The result of one call, as arrays with an axis of draws."""
     try:
         returned: object = function(generator, count)
     except (DropcheckError, KeyboardInterrupt):
         raise
-    except BaseException as error:  # SystemExit of code would end the run, as if all had passed
+    except BaseException as error:  # SystemExit would end the run as if all claims had passed
         said = f": {error}" if str(error) else ""
         raise _error(
             f"raised {type(error).__name__}{said}",
@@ -148,7 +147,7 @@ def _call(function: Sampler, generator: np.random.Generator, count: int) -> dict
 
 
 def _array(name: object, value: object, count: int) -> Any:
-    """One of the arrays returned, as it is but for its type."""
+    """One of the returned arrays, checked."""
     said = name_problem(name)
     if name in CONSTANTS or name in OPERATORS:
         said = "is a word of the language"
@@ -168,7 +167,7 @@ def _array(name: object, value: object, count: int) -> Any:
             "return what was drawn: numpy.ma.filled(array, 0) has 0 where the mask is",
         )
     short = array.dtype.kind == "V" and array.dtype.name.startswith(("bfloat", "float"))
-    if array.dtype.kind not in "biuf" and not short:  # those of ml_dtypes are numbers
+    if array.dtype.kind not in "biuf" and not short:  # the types of ml_dtypes are numbers too
         raise _error(
             f"returned {name!r} with values of type {array.dtype}",
             "values are real numbers or truths",

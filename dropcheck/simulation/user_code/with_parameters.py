@@ -1,4 +1,4 @@
-"""A function that draws, given the parameters of the claim that it has names for."""
+"""Passes parameters of the claim to a function that takes them by name."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from dropcheck.results import ParameterValue
 def with_parameters(
     function: Callable[..., Any], parameters: Mapping[str, ParameterValue]
 ) -> tuple[Callable[..., Any], frozenset[str]]:
-    """The function with the values of its parameters, but for the generator and the count.
+    """The function with values for its parameters, except the generator and the count.
 
-    Whole numbers are given as int, others as float, vectors as arrays, laws as text.
+    Whole numbers are passed as int, others as float, vectors as arrays, laws as text.
 
     Args:
-        function: takes a generator and a count, and after them names of parameters.
-        parameters: those of the claim.
+        function: takes a generator and a count, and then parameters by name.
+        parameters: the claim's parameters.
 
     Returns:
-        The function of a generator and a count, and the parameters that it is given.
+        The function of a generator and a count, and the names that it takes.
 
     Raises:
-        DropcheckError: it needs a parameter that there is not, or one of many values.
+        DropcheckError: it takes a parameter that the claim does not have, or that is searched.
 
     >>> drawn, given = with_parameters(lambda generator, count, p: [p] * count, {"p": 0.5})
     >>> drawn(None, 2), given
@@ -37,7 +37,7 @@ def with_parameters(
     """
     try:
         own = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):  # of a function that is not written in Python
+    except (TypeError, ValueError):  # for example, it is not written in Python
         return function, frozenset()
     by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     named = [one for one in own[2:] if one.kind in by_name]

@@ -1,4 +1,4 @@
-"""Programs that draw or compute otherwise than they were compiled to."""
+"""Variants of programs, which draw or compute in another way."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ from dropcheck.simulation.program import Program
 
 
 def step_by_step(program: Program) -> Program:
-    """The program without its shortcuts, and without others that make the same draws."""
+    """The program without shortcuts, and without others that make the same draws."""
     return replace(program, paired=False, separations=None, apart=(), shared=False)

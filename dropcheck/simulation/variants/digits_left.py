@@ -1,4 +1,4 @@
-"""How many digits rounding leaves of averages, values, events and sides: by perturbed draws."""
+"""How many digits rounding leaves of averages, values, events and sides, from perturbed draws."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from dropcheck.simulation.variants.reference_draws import (
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.jumps import LARGEST_BOUND
 
-# How often what is fixed is moved, and not at random in many draws.
+# How many times fixed values are perturbed; random ones are perturbed once in each draw.
 TIMES = 4
 
 
 def rounding_of_fixed(values: Sequence[Value], generator: np.random.Generator) -> Floats:
-    """How far rounding may move each of some values, such as sides of a claim; 0 unless fixed."""
+    """How far rounding may move each of some values, such as sides of a claim; 0 if not fixed."""
     found = np.zeros(len(values))
     with np.errstate(all="ignore"):
         for _ in range(TIMES):
@@ -63,7 +63,7 @@ def _watched(
     draws: int,
     unclear: float = LARGEST_BOUND,
 ) -> tuple[list[Array | None], Perturbed]:
-    """The registers as they stand, and what is off; spurious truths are reversed in it."""
+    """The registers as computed, and the perturbed ones, in which spurious truths are reversed."""
     program, state = _step_by_step(program), generator.bit_generator.state
     watch = Perturbed(signs, unclear)
     with np.errstate(all="ignore"):
@@ -81,9 +81,9 @@ def _watched(
 def _by_reference(
     program: Program, signs: np.random.Generator, draws: int, here: Perturbed
 ) -> tuple[Spurious, set[int]]:
-    """What rounding makes of comparisons and steps that are near a jump, as reference draws say.
+    """The spurious results of comparisons and steps that are near a jump, by reference draws.
 
-    And comparisons of which no draws say anything, as a part is lost in most.
+    Also the comparisons on which no reference draw is informative, since most lose a part.
     """
     spurious: dict[int, list[float]] = {}
     clear_share = dict(here.clear_share)
@@ -107,9 +107,9 @@ def unclear_in(
     draws: int,
     least: float = 0.0,
 ) -> tuple[Array, Array]:
-    """Where an event fails that a program counts, and where rounding of `least` may decide it.
+    """Where the counted event fails, and where a rounding of `least` may decide it.
 
-    Both are [elements, draws], and where the condition is not true neither is.
+    Both are [elements, draws]; neither holds where the condition is not true.
     """
     held, watch = _watched(program, generator, signs, draws, least)
     term = program.terms[0]
@@ -121,13 +121,13 @@ def unclear_in(
     return tuple(
         np.broadcast_to(one & given, shape).reshape(-1, shape[-1])
         for one in (~event, event != other)
-    )  # type: ignore[return-value]  # of two events it makes two
+    )  # type: ignore[return-value]  # a tuple of two
 
 
 def rounding_in(
     program: Program, generator: np.random.Generator, centres: Floats, draws: int
 ) -> Floats:
-    """How far rounding may move the average of each integrand, as draws show it: [terms]."""
+    """How far rounding may move the average of each integrand, estimated from draws: [terms]."""
     held, watch = _watched(program, generator, generator, min(draws, program.span_draws))
     with np.errstate(all="ignore"):
         found = [_moved_by(term, held, watch.moved, centres) for term in program.terms]
@@ -137,10 +137,10 @@ def rounding_in(
 def rounding_of_values(
     program: Program, generator: np.random.Generator, draws: int
 ) -> dict[int, tuple[Array, Array]]:
-    """What integrands look at, by register, and how far rounding may move it: [..., draws] both.
+    """The values in integrands, by register, and how far rounding may move them: [..., draws] each.
 
-    Of what is rational in discrete draws only large errors count: multiples that tie are equal.
-    Values that are equal where a part is lost, as those of 1e17 + x, may be anywhere: infinite.
+    For rational functions of discrete draws, only large errors count: ties of multiples are exact.
+    Values that are equal because a part is lost, as those of 1e17 + x, may be anywhere: infinite.
     """
     held, watch = _watched(program, generator, generator, min(draws, program.span_draws))
     found: dict[int, tuple[Array, Array]] = {}
@@ -158,10 +158,10 @@ def rounding_of_values(
 
 
 def magnitude_of(program: Program, generator: np.random.Generator, draws: int) -> float:
-    """The size of numbers whose rounding is that of what is looked at, as it usually is.
+    """The magnitude of numbers that have the same rounding errors as the values in integrands.
 
-    A sum that is a thousandth of what is added has three digits fewer, as a number a thousand times
-    as large has.
+    A sum that is a thousandth of its parts has three digits fewer, like a number that is a thousand
+    times as large.
     """
     seen = rounding_of_values(program, generator, draws).values()
     sizes = [
@@ -174,7 +174,7 @@ def magnitude_of(program: Program, generator: np.random.Generator, draws: int) -
 def _moved_by(
     term: Term, held: list[Array | None], moved: dict[int, Array], centres: Floats
 ) -> float:
-    """How far one integrand moves, on average over draws and elements."""
+    """How far rounding moves one integrand, on average over draws and elements."""
     if not any(register in moved for register in (term.given, *(one for one, _ in term.factors))):
         return 0.0
     as_is = other = np.ones(1)
@@ -183,7 +183,7 @@ def _moved_by(
         as_is = as_is * (number(array) - centre) ** power
         other = other * (number(moved.get(register, array)) - centre) ** power
     off = np.abs(other - as_is)
-    off[np.isfinite(as_is) & np.isinf(other)] = LARGEST  # as of log(x) where x comes out as 0
+    off[np.isfinite(as_is) & np.isinf(other)] = LARGEST  # for example log(x) where x may be 0
     if term.given is not None:
         given = number(filled(held[term.given])) != 0
         off = off * given

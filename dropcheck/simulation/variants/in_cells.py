@@ -1,17 +1,22 @@
-"""Programs whose draws are counted in cells."""
+"""Programs whose draws are counted in cells, or kept as they are."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
+from dropcheck.language.graph import number
 from dropcheck.simulation.cell_counts import Counter
+from dropcheck.simulation.integrands import filled
 from dropcheck.simulation.program import Program
+from dropcheck.vocabulary.function import Array
 
 
 def counting_in_cells(program: Program, counter: Counter, draws: int) -> Program:
-    """The program with draws counted in cells, a block for each span of so many.
+    """The program with draws counted in cells; each span of `draws` draws is one block.
 
-    Where others make the same draws, spans are as long as theirs.
+    If others make the same draws, the spans are as long as theirs.
     """
     return replace(
         program,
@@ -22,3 +27,10 @@ def counting_in_cells(program: Program, counter: Counter, draws: int) -> Program
         span_blocks=1,
         cost=program.cost + counter.cost,
     )
+
+
+def values_of(program: Program, generator: np.random.Generator, draws: int) -> list[Array]:
+    """Some draws of the quantities in integrands, [..., draws] each, or [..., 1] if fixed."""
+    with np.errstate(all="ignore"):
+        held = program.registers(generator, draws)
+    return [number(filled(held[register])) for register in program.targets]

@@ -10,7 +10,7 @@ from dropcheck.simulation.variants import step_by_step
 
 
 def can_be_in_nets(program: Program) -> bool:
-    """Whether all that is drawn are a few numbers of laws that have quantile functions."""
+    """Whether it draws only a few numbers, from laws that have quantile functions."""
     drawn = [step.value for step in program.steps if step.kernel is None]
     if program.whole or program.counter is not None or program.stratified is not None:
         return False
