@@ -1,1 +1,1 @@
-"""Execution: who draws, in what order, until when."""
+"""Execution: which worker draws what, in what order, and until when."""

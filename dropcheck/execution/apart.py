@@ -1,7 +1,7 @@
-"""Workers that may end: each has one item at a time, and one that ends takes no other item with it.
+"""Workers that may end: each has one item at a time, and losing one does not affect other items.
 
-They know nothing of this process but what they are sent, so that libraries which bear no fork, and
-code that ends its process, are used in them.
+They share no memory with this process and get only what is sent to them. So they can use libraries
+that do not survive a fork, and code that may end its process.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ Result = TypeVar("Result")
 
 
 class EndedTwiceError(Exception):
-    """Work that ended the process which did it, and another one."""
+    """An item ended the process that worked on it, twice."""
 
 
 class SpawnedProcesses(Threads):
-    """Processes that are spawned, each with a thread here that waits for it.
+    """Spawned processes; for each, a thread of this process waits.
 
-    What a process that ends was doing is done again by a fresh one, once: then the error is
-    `EndedTwiceError`.
+    If a process ends during its work, a new one repeats the work once. If that ends too, the error
+    is `EndedTwiceError`.
 
     Args:
-        count: how many.
-        lost: called where the work of a process that ended is done again.
+        count: how many processes.
+        lost: called when work is repeated because a process ended.
 
     >>> with SpawnedProcesses(1) as workers:
     ...     workers.submit(abs, -3).result()
@@ -49,10 +49,10 @@ class SpawnedProcesses(Threads):
     def submit(
         self, function: Callable[..., Result], /, *arguments: Any, **options: Any
     ) -> Future[Result]:
-        """Have a function called in one of the processes.
+        """Call a function in one of the processes.
 
         Raises:
-            Exception: it, or its arguments, cannot be sent.
+            Exception: the function or its arguments cannot be sent.
         """
         parcel = bytes(ForkingPickler.dumps((function, arguments, options)))
         return super().submit(self._carried_out, parcel)
@@ -73,11 +73,11 @@ class SpawnedProcesses(Threads):
             raise EndedTwiceError from error
 
     def _another(self) -> Processes:
-        """Another process for this thread.
+        """A new process for this thread.
 
         Raises:
             OSError: the system starts no more processes.
-            RuntimeError: it ends at once, or is no longer wanted.
+            RuntimeError: the process ends at once, or the pool is closed.
         """
         self._own.worker = None
         with self._lock:
@@ -88,7 +88,7 @@ class SpawnedProcesses(Threads):
         try:
             worker.submit(os.getpid).result()
         except BrokenExecutor as error:
-            self._closed = True  # another one would too
+            self._closed = True  # a further one would end too
             raise RuntimeError("a process that was started ended at once") from error
         self._own.worker = worker
         return worker
@@ -102,7 +102,7 @@ class SpawnedProcesses(Threads):
 
 
 def _opened(parcel: bytes) -> Any:
-    """In a process: what a call gives, once what it prints is out."""
+    """In a process: the result of a call; its output is flushed."""
     function, arguments, options = ForkingPickler.loads(parcel)
     try:
         return function(*arguments, **options)

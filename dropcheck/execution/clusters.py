@@ -1,7 +1,7 @@
-"""Clusters of Dask as engines: workers on other machines, or on this one.
+"""Clusters of Dask: workers on other machines, or on this one.
 
-Only what a cluster is asked for is here: its client offers a `concurrent.futures.Executor`, and
-runs again by itself what a worker that ended was doing.
+A client of a cluster offers a `concurrent.futures.Executor`, and it repeats the work of a worker
+that ended.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from dropcheck.records import record
 
 LOCAL = "local"
 CONNECT_SECONDS = 20
-# How often a piece of work may lose its worker: by then it is itself what ends them.
+# How often work may lose its worker; after that, the work itself is probably the cause.
 RETRIES = 3
-# Dask has glibc return what is freed: a worker then waits for new pages at every array (measured:
-# up to ten times as long). This is what tuned_numpy comes to elsewhere.
+# Dask has glibc return freed memory to the system, so that a worker waits for new pages for every
+# array (measured: up to ten times as long). These settings have the effect of `tuned_numpy`.
 _ENVIRONMENT = "distributed.nanny.pre-spawn-environ.MALLOC_"
-# It also looks every 10 ms at what each worker does, and every 20 ms whether its own loop runs:
-# both take some percent of the time.
+# Dask also checks every 10 ms what each worker does, and every 20 ms whether its loop is late: both
+# take some percent of the time.
 QUICKER = {
     f"{_ENVIRONMENT}TRIM_THRESHOLD_": 2**25,
     f"{_ENVIRONMENT}MMAP_THRESHOLD_": 2**24,
@@ -34,14 +34,14 @@ _MISSING = "pip install distributed"
 
 @record(kw_only=True)
 class Engine:
-    """Workers of another kind than this machine's processes: an executor, and how many they are."""
+    """Workers other than this machine's processes: an executor, and their number."""
 
     executor: Executor
     workers: int
 
     @property
     def at_once(self) -> int:
-        """Parts that are drawn or wait at a worker: a worker that is done has another at hand."""
+        """How many parts are handed out: a worker that is done has another one waiting."""
         return 2 * self.workers
 
 
@@ -50,9 +50,9 @@ def cluster(address: str, workers: int | None = None) -> Iterator[Engine]:
     """The workers of a Dask cluster.
 
     Args:
-        address: of its scheduler, such as `tcp://host:8786`; or `local`, for processes of this
+        address: the scheduler's, such as `tcp://host:8786`; or `local`, for processes on this
             machine.
-        workers: how many processes a local one has; by default one for each processor.
+        workers: how many local processes; by default one for each processor.
 
     Raises:
         DropcheckError: Dask is not installed, or no scheduler answers at the address.
@@ -74,7 +74,7 @@ def cluster(address: str, workers: int | None = None) -> Iterator[Engine]:
                         threads_per_worker=1,
                         processes=True,
                         dashboard_address=None,
-                        silence_logs=50,  # what is to be said of workers, we say
+                        silence_logs=50,  # our own messages report lost workers
                     )
                 )
                 client = held.enter_context(Client(where))
@@ -86,13 +86,13 @@ def cluster(address: str, workers: int | None = None) -> Iterator[Engine]:
             raise DropcheckError(Problem(message, hint=hint)) from error
         client.wait_for_workers(1, timeout=CONNECT_SECONDS)
         count = max(1, sum(client.nthreads().values()))
-        # pure=False: two parts of a run that read alike are two
+        # pure=False: two equal parts of a run are both computed
         executor = held.enter_context(client.get_executor(pure=False, retries=RETRIES))
         yield Engine(executor=executor, workers=count)
 
 
 def of_lost(count: int) -> tuple[str, ...]:
-    """What a run says of workers that ended before their work did."""
+    """The note of a run on workers that ended before their work did."""
     if not count:
         return ()
     times = "once" if count == 1 else f"{count} times"

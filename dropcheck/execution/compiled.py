@@ -1,7 +1,7 @@
-"""When normal and exponential numbers are drawn by compiled code: where it pays, if it can.
+"""Compiled code that draws normal and exponential numbers, where it is faster.
 
-numba compiles them, an extra that need not be installed. Nobody sees from a result who drew: the
-compiled code is used only if it gives numpy's own bits, and gives them sooner.
+It is compiled by numba, an optional dependency. Results do not depend on it: compiled code is used
+only if it gives numpy's bits, and gives them faster.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ import numpy as np
 from dropcheck.simulation.streams import PROBE, stream
 from dropcheck.vocabulary.laws.sampling import EXPONENTIALS, NORMALS, Fill, StandardNumbers
 
-# Nanoseconds that compiled code must have been able to save before it is loaded: about what
-# loading takes (measured: 0.7 s of processor time, and 1.8 s the first time, which compiles). So
-# it never costs more than it could have saved by then.
+# Nanoseconds that compiled code could have saved before it is loaded: about the cost of loading
+# (measured: 0.7 s of processor time, and 1.8 s the first time, with compilation). So it never costs
+# more than it could have saved.
 LOADING = 0.7e9
-# Seconds of drawing ahead of one case at which it is loaded as soon as some numbers were drawn.
+# If a case is going to draw for this many seconds, it is loaded after the first numbers.
 EXPECTED_SAVING = 5.0
-# What is compared: so many arrays of so many numbers, among which are hundreds of the tails.
+# For the comparison: so many arrays of so many numbers; hundreds of these are in the tails.
 ARRAYS, NUMBERS = 64, 2**14
 
 
 def load_where_it_pays(wanted: float) -> bool:
-    """Have numbers drawn by compiled code from now on, if this process draws enough of them.
+    """Draw numbers by compiled code from now on, if this process draws enough of them.
 
     Args:
-        wanted: Seconds of drawing that a case asks for next.
+        wanted: seconds of drawing that a case asks for next.
 
     Returns:
         Whether draws are faster from now on.
@@ -41,14 +41,14 @@ def load_where_it_pays(wanted: float) -> bool:
 
 
 def saved() -> float:
-    """Nanoseconds that compiled code would have saved so far."""
+    """Nanoseconds that compiled code could have saved so far."""
     return NORMALS.saved + EXPONENTIALS.saved
 
 
 @functools.lru_cache(maxsize=1)
 def load() -> None:
-    """Have numbers drawn by compiled code, where there is any that is as good and faster."""
-    # not installed, or nothing for this numpy, this processor, this folder: numpy draws
+    """Draw numbers by compiled code, if there is any that is equal and faster."""
+    # numba may be missing, or fail for this numpy, processor or folder: then numpy draws
     with contextlib.suppress(Exception):
         from dropcheck.execution import ziggurat
 
@@ -60,7 +60,7 @@ def load() -> None:
 
 
 def is_same_and_faster(method: str, fill: Fill) -> bool:
-    """Whether numbers are numpy's to the last bit, the generator's state too, and come sooner."""
+    """Whether numbers and generator state equal numpy's, bit by bit, and are made faster."""
     generator = stream(0, method, PROBE, 0)
     out, ours, numpys = np.empty(NUMBERS), [], []
     for _ in range(ARRAYS):

@@ -1,6 +1,6 @@
-"""Threads and processes that work for this one, each a `concurrent.futures.Executor`.
+"""Threads and processes that do work for this process, each a `concurrent.futures.Executor`.
 
-Which of them does a piece of work, and in what order pieces finish, has no part in any result.
+No result depends on which of them does a piece of work, or in what order pieces finish.
 """
 
 from __future__ import annotations
@@ -42,37 +42,37 @@ from dropcheck.vocabulary import special
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# Seconds between looks of a worker process whether the process that started it still runs.
+# Seconds after which a worker process checks whether the process that started it still runs.
 LOOK_AFTER = 0.5
-# Items that each worker is given at a time: the one it works on, and some so that it need not wait.
+# Items that each worker has at a time: the one it works on, and some that wait for it.
 HANDED_OUT = 3
-# Seconds of drawing below which no processes are started: they take about as long to start.
+# For less drawing than this, in seconds, no processes are started: starting takes about as long.
 WORTH_PROCESSES = 0.03
-# Bytes of a pickled program that is sent along with every part of a request. A larger one holds
-# arrays so long that threads, which get in one another's way where arrays are short, serve as well.
+# Bytes of a pickled program that is sent with every part of a request. A larger program has long
+# arrays, for which threads are as good; with short arrays, they slow each other down.
 SMALL_PROGRAM = 2**16
-# A part of a request shorter than this spends a visible share of its time on its way to a worker.
+# Nanoseconds: sending a shorter part of a request to a worker takes a visible share of its time.
 PART_NANOSECONDS = 4e6
 MOST_SPANS_OF_A_PART = 64
-# On its way to another machine it spends milliseconds: its parts are so many times longer.
+# Sending to another machine takes milliseconds, so parts for it are this many times longer.
 FARTHER = 50
-# Workers that end before their work does are replaced: so many times, for they may lack memory.
+# How many times workers that ended are replaced; they may lack memory.
 MOST_RESTARTS = 3
 
 Lost = Callable[[], None]
-"""Called where a worker ended before its work did."""
+"""Called when a worker ended before its work did."""
 
 
 def can_fork() -> bool:
-    """Whether processes can be forked here: they then have all that this process has in memory.
+    """Whether processes can be forked here; they then share this process's memory.
 
-    JAX has threads that a process which is forked lacks, and says so in each of them.
+    Not with JAX: it has threads that a forked process lacks, and warns of this in each.
     """
     return sys.platform == "linux" and "jax" not in sys.modules
 
 
 class Threads(ThreadPoolExecutor):
-    """Threads of this process; what waits for them at the end of the `with` block is dropped."""
+    """Threads of this process; at the end of the `with` block, work that still waits is dropped."""
 
     def __init__(self, count: int) -> None:
         super().__init__(count, thread_name_prefix="dropcheck")
@@ -84,14 +84,14 @@ class Threads(ThreadPoolExecutor):
 class Processes(ProcessPoolExecutor):
     """Worker processes, which end with the `with` block and with the process that started them.
 
-    They are forked where that is safe, and otherwise spawned. They react neither to Ctrl-C nor to
-    SIGTERM, which may be sent to a whole group. What they work on when the block ends is of no use
-    to anybody: they are killed.
+    They are forked where that is safe, and otherwise spawned. They ignore Ctrl-C and SIGTERM, which
+    may be sent to a whole group. At the end of the block they are killed, since their work is no
+    longer needed.
 
     Args:
-        count: how many.
-        function: what `called` calls in a worker; a spawned worker gets it pickled.
-        spawn: start with nothing that this process has in memory, also where it can be forked.
+        count: how many processes.
+        function: the function that `called` calls in a worker; it is pickled for a spawned one.
+        spawn: never fork, so that workers share no memory with this process.
 
     Raises:
         OSError: the system starts no more processes.
@@ -111,9 +111,9 @@ class Processes(ProcessPoolExecutor):
         )
         try:
             with warnings.catch_warnings():
-                # of threads in a process that is forked: numpy's are idle, ours share nothing
+                # it warns of forking with threads: numpy's are idle, and ours share nothing
                 warnings.simplefilter("ignore", DeprecationWarning)
-                self.submit(os.getpid)  # which starts all that are forked
+                self.submit(os.getpid)  # starts all workers that are forked
         except OSError:
             self._kill()
             raise
@@ -121,9 +121,9 @@ class Processes(ProcessPoolExecutor):
     def submit(
         self, function: Callable[..., Result], /, *arguments: Any, **options: Any
     ) -> Future[Result]:
-        """Have a function called; a worker that is started for it hears no interruption."""
-        # Workers inherit the signals that are held back; one that comes now reaches this process a
-        # moment later. Windows has no such thing: its workers ignore them once they are loaded.
+        """Call a function; a worker that is started for it ignores interruptions."""
+        # Workers inherit blocked signals; a signal that comes now reaches this process a moment
+        # later. Windows has no such mask: its workers ignore signals once they are loaded.
         if not hasattr(signal, "pthread_sigmask"):
             return super().submit(function, *arguments, **options)
         held = signal.pthread_sigmask(signal.SIG_BLOCK, interrupt.SIGNALS)
@@ -141,27 +141,27 @@ class Processes(ProcessPoolExecutor):
             worker.kill()
 
 
-_function: Callable[[Any], object] | None = None  # in a worker: what it was started for
+_function: Callable[[Any], object] | None = None  # in a worker: the function it was started with
 
 
 def _begin(parent: int, function: Callable[[Any], object] | None) -> None:
-    """In a worker, before all else."""
-    global _function  # noqa: PLW0603 - a worker is given its work once
+    """In a worker: the first call."""
+    global _function  # noqa: PLW0603 - set once, at the start of a worker
     _function = function
-    interrupt.ignore()  # the process that started it ends it
+    interrupt.ignore()  # the process that started it will end it
     threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     tuned_numpy().__enter__()
 
 
 def _end_with(parent: int) -> None:
-    """In a worker: end with the process that started it, whatever it works on."""
+    """In a worker: end when the process that started it ends."""
     while os.getppid() == parent:
         time.sleep(LOOK_AFTER)
     os._exit(1)
 
 
 def called(item: Any) -> Any:
-    """In a worker: what the function that it was started with makes of an item."""
+    """In a worker: call the function that it was started with."""
     assert _function is not None
     return _function(item)
 
@@ -175,23 +175,23 @@ def shared(
     instead: Callable[[Item, Exception], Result] | None = None,
     lost: Lost = lambda: None,
 ) -> Generator[tuple[Item, Result], None, None]:
-    """Each item with what a function makes of it, shared by processes, as they finish.
+    """Each item with a function's result, computed by several processes, in the order of finishing.
 
-    One worker is this thread. Threads work where the system starts no processes. What a process
-    that ended leaves undone is done by another.
+    With one worker, this thread does the work. If the system starts no processes, threads do. Work
+    of a process that ended is repeated by another.
 
     Args:
-        function: pickled where processes cannot be forked.
-        items: each is pickled, and taken when a worker is soon free for it.
-        workers: how many.
-        executor: works in place of processes of our own.
-        instead: what to make here of an item that this executor loses, and of why; by default it
-            is raised.
-        lost: called where a worker ended before its work did.
+        function: it is pickled if processes cannot be forked.
+        items: they are pickled, and taken from the iterable shortly before a worker is free.
+        workers: how many processes.
+        executor: does the work in place of our own processes.
+        instead: computes the result here if the executor loses an item, from the item and the
+            error; by default the error is raised.
+        lost: called when a worker ended before its work did.
 
     Raises:
-        DropcheckError: workers ended time and again.
-        Exception: what the function raises.
+        DropcheckError: workers ended repeatedly.
+        Exception: the function raised it.
 
     >>> sorted(shared(abs, [-1, 2, -3], 2))
     [(-3, 3), (-1, 1), (2, 2)]
@@ -219,7 +219,7 @@ def _handed_out(
     executor: Executor | None,
     instead: Callable[[Item, Exception], Result] | None,
 ) -> Generator[tuple[Item, Result], None, list[Item]]:
-    """Hand items out until none is left, or workers end; what is then undone."""
+    """Hand out items until all are done or workers end; return those that are not done."""
     pool: Executor | contextlib.nullcontext[Executor]
     work: Callable[[Item], Result] = called
     if executor is not None:
@@ -238,7 +238,7 @@ def _handed_out(
             for one in itertools.islice(waiting, count):
                 try:
                     future = working.submit(work, one)
-                except Exception as error:  # seen before a future says so
+                except Exception as error:  # the executor fails at once
                     future = Future()
                     future.set_exception(error)
                 out[future] = one
@@ -250,7 +250,7 @@ def _handed_out(
             item = out.pop(future)
             try:
                 result = future.result()
-            except Exception as error:  # an error of our own comes again
+            except Exception as error:  # errors of our own are raised again
                 if instead is not None:
                     result = instead(item, error)
                 elif isinstance(error, BrokenExecutor):
@@ -264,23 +264,23 @@ def _handed_out(
 
 @record
 class Part:
-    """A part of a request, and what is to be its sums."""
+    """A part of a request, and its future sums."""
 
     request: Request
     future: Future[SpanSums]
 
 
 class SpanExecutors(contextlib.ExitStack):
-    """What draws the spans of requests: threads, or processes for work that is worth their start.
+    """Draws the spans of requests, on threads, or on processes if there is enough to draw.
 
-    Processes serve better wherever arrays are short: threads then wait for the interpreter's lock.
-    A program that cannot be pickled is left to threads.
+    Processes are better for short arrays, where threads wait for the interpreter's lock. A program
+    that cannot be pickled is run by threads.
 
     Args:
-        workers: how many draw at a time.
+        workers: how many of them.
         processes: whether processes may be started.
-        executor: draws in place of processes of our own, from the first request on.
-        lost: called where a worker ended before its work did.
+        executor: draws in place of our own processes, from the first request on.
+        lost: called when a worker ended before its work did.
     """
 
     def __init__(
@@ -291,7 +291,7 @@ class SpanExecutors(contextlib.ExitStack):
         executor: Executor | None = None,
         lost: Lost = lambda: None,
     ) -> None:
-        super().__init__()  # what it holds ends with the `with` block
+        super().__init__()  # its threads and processes end with the `with` block
         self._workers = workers
         self._may_start = processes
         self._others = executor
@@ -301,10 +301,10 @@ class SpanExecutors(contextlib.ExitStack):
         self._threads = self.enter_context(Threads(workers))
 
     def submit(self, request: Request) -> list[Part]:
-        """Have a request drawn, in parts, in order."""
+        """Start drawing a request; return its parts, in order."""
         if self._may_start:
-            # Not by a thread: a process that is forked meanwhile has the lock on the module and
-            # nobody to release it.
+            # Load it here and not in a thread: a process forked meanwhile would wait forever for
+            # the lock on the module.
             special.load()
         parts = _parts(request, self._workers, 1 if self._own else FARTHER)
         others = self._worth_starting(request)
@@ -322,36 +322,36 @@ class SpanExecutors(contextlib.ExitStack):
     ) -> Future[SpanSums]:
         try:
             return others.submit(_drawn_from, program, dict(rest))
-        except Exception as error:  # its workers are gone
+        except Exception as error:  # its workers are lost
             failed: Future[SpanSums] = Future()
             failed.set_exception(error)
             return failed
 
     def drawn(self, part: Part) -> SpanSums:
-        """The sums of a part that is drawn; what a worker that ended leaves undone is done here.
+        """The sums of a part, which is drawn here if its worker ended.
 
         Raises:
-            DropcheckError: an error in a draw.
+            DropcheckError: there is an error in a draw.
         """
         try:
             return part.future.result()
         except DropcheckError:
             raise
-        except Exception:  # an error of our own comes again
+        except Exception:  # an error of our own would come again
             if isinstance(part.future.exception(), BrokenExecutor) and self._own:
                 self._start_again()
             self._lost()
             return part.request.carry_out()
 
     def _start_again(self) -> None:
-        """Forget processes that ended; others are started for the next request, a few times."""
+        """Drop processes that ended; the next request starts others, a few times."""
         if self._others is not None:
             self._others = None
             self._restarts += 1
             self._may_start = self._restarts < MOST_RESTARTS
 
     def _worth_starting(self, request: Request) -> Executor | None:
-        """The processes, started for the first request that is worth it."""
+        """The processes; they are started for the first request that is long enough."""
         if self._others is None and self._may_start and request.wanted >= WORTH_PROCESSES:
             try:
                 self._others = self.enter_context(Processes(self._workers))
@@ -361,14 +361,14 @@ class SpanExecutors(contextlib.ExitStack):
 
 
 def _parts(request: Request, workers: int, longer: int) -> list[Request]:
-    """The request in parts that are worth handing over; even a small one is shared by all."""
+    """The request in parts long enough to be sent; a short one is still divided among all."""
     cost = request.program.cost * request.program.span_draws
     least = max(1, min(int(longer * PART_NANOSECONDS / cost), -(-request.count // workers)))
     return request.shared(workers, least, longer * MOST_SPANS_OF_A_PART)
 
 
 class _Small(io.BytesIO):
-    """Takes a small program, and ends the pickling of a larger one."""
+    """Stores a small program, and stops the pickling of a larger one."""
 
     def write(self, data: Any) -> int:
         if self.tell() + len(data) > SMALL_PROGRAM:
@@ -377,7 +377,7 @@ class _Small(io.BytesIO):
 
 
 def _pickled(program: Program | Together) -> bytes | None:
-    """A program as it is sent; None where it cannot be pickled, or is large."""
+    """A program, pickled; None if it cannot be pickled or is large."""
     small = _Small()
     try:
         ForkingPickler(small).dump(program)
@@ -388,7 +388,7 @@ def _pickled(program: Program | Together) -> bytes | None:
 
 @functools.lru_cache(maxsize=16)
 def _loaded(program: bytes) -> Program | Together:
-    """In a process: a program, loaded once however many spans are drawn from it."""
+    """In a process: a program; it is loaded once for all its spans."""
     loaded: Program | Together = ForkingPickler.loads(program)
     return loaded
 

@@ -1,8 +1,8 @@
-"""Many repetitions of one case side by side: those that ask for the same spans share a call.
+"""Repetitions of one case, run together: those that ask for the same spans share a call.
 
-A call of numpy costs as much as a thousand draws, and a stream of its own for a short span as much
-as the span. So spans of many repetitions are drawn by one call. Each repetition is sent the sums of
-its own draws alone, which are drawn as its own spans would be, but for the stream.
+A call of numpy costs as much as a thousand draws, and for a short span, creating a stream costs as
+much as the span. So spans of many repetitions are drawn by one call. Each repetition gets the sums
+of its own draws, which are made as its own spans would be, except that the stream is shared.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from dropcheck.simulation.streams import TOGETHER, stream
 
 Result = TypeVar("Result")
 
-# Numbers held by one call: with fewer the calls themselves cost more, with more the arrays leave
-# the caches (measured: a quarter as many take 3% more time).
+# Numbers stored by one call. With fewer, calls cost more; with more, arrays leave the caches
+# (measured: with a quarter of it, 3% more time).
 NUMBERS = 2**19
-# First draws of so many repetitions at most are looked at by one call: few are then left over.
+# One call makes the first draws of at most this many repetitions, so that few are left over.
 MOST_CENTRES = 64
 
 
 def in_lockstep(starts: Sequence[Callable[[], Judge[Result]]], supply: Supply) -> Iterator[Result]:
     """The results of repetitions of one case, in any order.
 
-    What they draw depends on all of them, so that one alone is repeated with the others.
+    Their draws depend on all of them, so one repetition can only be repeated with the others.
 
     Raises:
-        DropcheckError: for what only a draw can show.
+        DropcheckError: an error that only a draw can show.
     """
     waiting: list[tuple[Judge[Result], Request]] = []
 
@@ -60,16 +60,16 @@ def in_lockstep(starts: Sequence[Callable[[], Judge[Result]]], supply: Supply) -
 
 
 def _likeness(request: Request) -> tuple[object, ...]:
-    """Equal for requests that one call can draw."""
+    """A key that is equal for requests which one call can draw."""
     program, centres = _alone(request), request.centres.tobytes()
-    # a case has one list of steps, cut into spans as the pilot of each repetition asks for
-    cells = id(program.counter)  # which each repetition has from its own first draws
+    # a case has one list of steps; each repetition's pilot decides how they are cut into spans
+    cells = id(program.counter)  # each repetition has its own, from its first draws
     spans = (program.span_draws, program.span_blocks, program.net, program.clips)
     return id(program.steps), cells, *spans, centres
 
 
 def _drawn_together(requests: Sequence[Request], supply: Supply) -> Iterator[SpanSums]:
-    """The sums of each request, in order; the program and the centres are those of all."""
+    """The sums of each request, in order; all have the same program and centres."""
     first, program = requests[0], _alone(requests[0])
     if len(requests) == 1 or spans_of_a_call(program) == 1:
         yield from (request.carry_out() for request in requests)
@@ -78,20 +78,20 @@ def _drawn_together(requests: Sequence[Request], supply: Supply) -> Iterator[Spa
 
 
 def _alone(request: Request) -> Program:
-    """The program of a request; repetitions are of one case, which asks for its own alone."""
+    """The program of a request; repetitions of one case are never joined with other cases."""
     assert isinstance(request.program, Program)
     return request.program
 
 
 def spans_of_a_call(program: Program) -> int:
-    """How many spans of a program are drawn by one call, at least 1."""
-    if program.whole:  # each is a call of code: more draws of one call would depend on each other
+    """How many spans of a program one call draws, at least 1."""
+    if program.whole:  # more draws in one call of code would depend on each other
         return 1
     return max(1, NUMBERS // max(1, _held(program, program.span_draws)))
 
 
 def _held(program: Program, draws: int) -> int:
-    """Numbers held by so many draws, and in a crossed program by the pairs of a span of them."""
+    """Numbers stored by these draws; in a crossed program, with the pairs of a span."""
     held = 0
     paired: set[int] = set()  # registers with a number for every pair of draws
     for step in program.steps:
@@ -112,7 +112,7 @@ class Supply:
         self._centres: dict[tuple[int, ...], list[Floats]] = {}
 
     def centres(self, program: Program, draws: int) -> Floats:
-        """What follows from a repetition's first draws, as `Program.centres` does of one part."""
+        """The centres of one repetition, from its first draws, as in `Program.centres`."""
         alike = (id(program.steps), program.span_draws, program.span_blocks, program.net, draws)
         waiting = self._centres.setdefault(alike, [])
         if not waiting:
@@ -125,9 +125,9 @@ class Supply:
     def shares(
         self, program: Program, centres: Floats, counts: Sequence[int]
     ) -> Iterator[SpanSums]:
-        """So many spans for each of some repetitions, in order.
+        """Spans for each of several repetitions, in order; `counts` has their numbers.
 
-        An undefined draw is numbered from the first of its repetition's spans in a call.
+        An undefined draw is counted from the first span of its repetition in a call.
         """
         calls = self._calls_for(program, centres, sum(counts))
         call, taken = next(calls), 0
@@ -151,14 +151,14 @@ class Supply:
             count -= spans
 
     def _stream(self) -> np.random.Generator:
-        """One of the streams that all repetitions share."""
+        """The next of the streams that all repetitions share."""
         self._calls += 1
         return stream(self._seed, self._case_key, TOGETHER, self._calls - 1)
 
 
 @record
 class _Call:
-    """Spans of a program drawn together, and what they left behind: as in `Program.drawn`."""
+    """Spans of a program that are drawn together, with their sums as in `Program.drawn`."""
 
     program: Program
     spans: int
@@ -166,7 +166,7 @@ class _Call:
     bad: Truths | None
 
     def part(self, first: int, end: int) -> SpanSums:
-        """What the spans from the first to before the end left behind."""
+        """The sums of the spans from `first` to before `end`."""
         blocks, values = self.program.span_blocks, self.program.span_values
         sums = self.sums[first * blocks : end * blocks]
         if self.bad is None:
@@ -175,6 +175,6 @@ class _Call:
 
 
 def _of_spans(program: Program, parts: int) -> Program:
-    """The program with so many of its spans in one."""
+    """The program with `parts` of its spans as one span."""
     draws, blocks = parts * program.span_draws, parts * program.span_blocks
     return replace(program, span_draws=draws, span_blocks=blocks)

@@ -1,11 +1,11 @@
-"""Many cases on a few workers: each asks for spans, judges them, and asks again.
+"""Runs many cases on a few workers: each case asks for spans, judges them, and asks again.
 
-A case is a generator: it yields a `Request`, is sent the sums, and returns its result. Spans are
-put together in their own order before a case sees them, so that it has no part in any result who
-draws a span, and when.
+A case is a generator: it yields a `Request`, is sent the sums, and returns its result. The spans of
+a request are put in order before the case gets them, so no result depends on who draws a span, or
+when.
 
-Under a time limit the cases nearest to their next look go first, so that the time brings as many
-verdicts as it can. What decided cases leave is shared by those whose next look is out of reach.
+With a time limit, cases that are nearest to their next look come first, so that the time gives as
+many verdicts as possible. The time that is left is shared by cases that cannot reach a next look.
 """
 
 from __future__ import annotations
@@ -32,33 +32,33 @@ from dropcheck.simulation.program import SpanSums
 Result = TypeVar("Result")
 Judge = Generator[Request, SpanSums, Result]
 Start = Callable[[], Judge[Result]]
-"""What starts a case."""
+"""Starts a case."""
 
-# Under a time limit, the most drawing that is asked for at a time, in seconds of a thread. A case
-# nearer than that to its next look is finished before another is begun; the others wait, ordered
-# by how many doublings of it they are away.
+# With a time limit, the most drawing that is requested at a time, in seconds of one thread. A case
+# that is nearer to its next look is finished before another is begun. Others wait, in the order of
+# how many doublings of this they need.
 TURN_SECONDS = 0.05
-# What a request may cost, in rough nanoseconds, to be drawn in the caller's thread: handing it over
+# The cost of a request, in nanoseconds, up to which it is drawn in the caller's thread: sending it
 # would take about as long.
 AT_ONCE_NANOSECONDS = 1e6
-# A case that asks for more drawing at once is shared by all workers, not done by one of them: the
-# others may be idle for as long as it took to see that. Where many cases wait, none is: it may ask
-# for as much once more for so many cases that each worker will have.
+# A case that asks for more drawing at once is drawn by all workers, not by one: the others may be
+# idle as long as it took to see this. If many cases wait, none is idle: then the limit grows, once
+# more for each `KEEP_BUSY` cases that every worker will have.
 LIGHT_SECONDS = 0.25
 KEEP_BUSY = 25
-# Spans that are drawn here before the next word of how far it is.
+# Spans that are drawn here before progress is reported again.
 WATCHED_SPANS = 128
-# Numbers that go with a case from the worker that began it; one that was given more begins anew.
+# Numbers that are sent with a case from the worker that began it; a case with more begins again.
 MOST_GIVEN = 2**20
 
 
 Clock = Callable[[], float]
-"""Seconds from some origin."""
+"""Seconds since some origin."""
 
 
 @record
 class Deadline:
-    """The end of the time that all cases of a run share; without one it never comes.
+    """The end of the time for all cases of a run; by default there is none.
 
     >>> Deadline().passed(), Deadline.after(0.0).passed(), Deadline.after(60.0).passed()
     (False, True, False)
@@ -69,16 +69,16 @@ class Deadline:
 
     @classmethod
     def after(cls, seconds: float | None, clock: Clock = time.perf_counter) -> Deadline:
-        """So many seconds from now; None: never."""
+        """A deadline so many seconds from now; None: there is none."""
         return cls(math.inf if seconds is None else clock() + seconds, clock)
 
     @property
     def limited(self) -> bool:
-        """Whether it can come at all."""
+        """Whether there is a deadline."""
         return self.end < math.inf
 
     def left(self) -> float:
-        """Seconds until then; negative once it has passed."""
+        """Seconds until the deadline; negative after it."""
         return self.end - self.clock() if self.limited else math.inf
 
     def passed(self) -> bool:
@@ -96,7 +96,7 @@ class Done(Generic[Result]):
 def advanced(
     judge: Judge[Result], drawn: SpanSums | DropcheckError | None
 ) -> Request | Done[Result]:
-    """What a case asks for next, given what was drawn or the error in it; or its end."""
+    """Send a case its sums, or the error in its draws; return its next request or its result."""
     try:
         match drawn:
             case None:
@@ -110,10 +110,10 @@ def advanced(
 
 
 def carried_out(judge: Judge[Result]) -> Result:
-    """One case alone, from its first request to its result, all in this thread.
+    """Run one case in this thread, and return its result.
 
     Raises:
-        DropcheckError: what the judge makes of an error in a draw.
+        DropcheckError: the case raises it, for example for an error in a draw.
     """
     step = advanced(judge, None)
     while isinstance(step, Request):
@@ -123,16 +123,16 @@ def carried_out(judge: Judge[Result]) -> Result:
 
 @record
 class Begun:
-    """A case that is not done yet: what it was given so far, which is so many draws."""
+    """A case that is not finished: what it was sent so far, and the number of draws in it."""
 
     given: tuple[SpanSums | DropcheckError, ...] = ()
     draws: int = 0
 
 
 def carried_out_while_light(judge: Judge[Result], waiting: float = 0.0) -> Done[Result] | Begun:
-    """As `carried_out`, until a case asks for more than others should wait for.
+    """Like `carried_out`, until the case asks for more than other cases should wait for.
 
-    `waiting` are the cases that each worker will have after it.
+    `waiting` is the number of cases that each worker will have after it.
     """
     most = LIGHT_SECONDS * max(1.0, waiting / KEEP_BUSY)
     given: list[SpanSums | DropcheckError] = []
@@ -153,7 +153,7 @@ def carried_out_while_light(judge: Judge[Result], waiting: float = 0.0) -> Done[
 
 
 def resumed(start: Start[Result], given: Iterable[SpanSums | DropcheckError]) -> Judge[Result]:
-    """A case that goes on from what it was given elsewhere: it asks for the same again."""
+    """A case that continues from what it was sent elsewhere: it makes the same requests again."""
     judge = start()
     step = advanced(judge, None)
     for each in given:
@@ -168,7 +168,7 @@ def resumed(start: Start[Result], given: Iterable[SpanSums | DropcheckError]) ->
 
 
 def guarded(start: Start[Result]) -> Judge[Result | DropcheckError]:
-    """The same case, its errors returned, so that one case does not end the others."""
+    """The same case, returning its errors, so that they do not end other cases."""
     try:
         return (yield from start())
     except DropcheckError as error:
@@ -176,25 +176,25 @@ def guarded(start: Start[Result]) -> Judge[Result | DropcheckError]:
 
 
 def in_order(results: Iterable[tuple[int, Result]]) -> Iterator[Result]:
-    """Results in the order of their places, each as soon as all before it are there.
+    """Results in the order of their positions, each as soon as all earlier ones are there.
 
-    An interruption yields what is finished before it goes on.
+    If it is interrupted, it yields the finished results first.
 
     >>> list(in_order([(1, "b"), (0, "a"), (2, "c")]))
     ['a', 'b', 'c']
     """
-    held: dict[int, Result] = {}
+    finished: dict[int, Result] = {}
     following = 0
     interrupted: KeyboardInterrupt | None = None
     try:
         for place, result in results:
-            held[place] = result
-            while following in held:
-                yield held.pop(following)
+            finished[place] = result
+            while following in finished:
+                yield finished.pop(following)
                 following += 1
     except KeyboardInterrupt as error:
         interrupted = error
-    yield from (result for _, result in sorted(held.items(), key=lambda item: item[0]))
+    yield from (result for _, result in sorted(finished.items(), key=lambda item: item[0]))
     if interrupted is not None:
         raise interrupted
 
@@ -209,22 +209,21 @@ def drive(
     watch: Callable[[int], None] = lambda _: None,
     lost: Lost = lambda: None,
 ) -> Iterator[tuple[int, Result]]:
-    """Carry out all cases and yield (place, result) as they finish.
+    """Run all cases and yield (position, result) as they finish.
 
-    Without a deadline cases are carried out in their order, and at most a few more than there are
-    threads are under way at once, so that memory does not grow with the registry. With one those
-    nearest to their next look go first, and those that cannot reach it in the time that is left
-    share what remains; once the deadline has passed, whatever a case asks for is cut to one span,
-    and a case is to look a last time at what it has.
+    Without a deadline, cases run in order, and at most a few more than there are threads are active
+    at once, so that memory does not grow with the registry. With a deadline, cases that are nearest
+    to their next look come first, and those that cannot reach it share the remaining time. After
+    the deadline, each request is cut to one span, and each case should decide by what it has.
 
     Args:
-        starts: what starts each case.
-        threads: how many draw at once; one is the caller's thread.
+        starts: functions that start the cases.
+        threads: how many draw at once; with one, it is the caller's thread.
         deadline: when to stop.
         processes: whether processes may draw in place of threads.
-        executor: draws in place of processes of our own.
-        watch: called with the draws of each part of a request, when they are there.
-        lost: called where a worker ended before its work did.
+        executor: draws in place of our own processes.
+        watch: called with the draws of each part of a request, when they are made.
+        lost: called when a worker ended before its work did.
     """
     drawing = SpanExecutors(threads, processes=processes, executor=executor, lost=lost)
     with tuned_numpy(), drawing as executors:
@@ -233,7 +232,7 @@ def drive(
 
 @dataclass(slots=True)
 class _Active(Generic[Result]):
-    """A case under way, and the parts of its request that are being drawn."""
+    """An active case, and the parts of its request that are being drawn."""
 
     index: int
     judge: Judge[Result]
@@ -244,11 +243,11 @@ class _Active(Generic[Result]):
 
 
 class _Run(Generic[Result]):
-    """One run: cases not begun, those that wait for draws, and those whose spans are drawn.
+    """One run: cases that are not begun, those that wait for draws, and those being drawn.
 
-    Without a deadline cases wait for their next draws in their order. With one those first that can
-    reach their next look, the nearest first, then the others, those first that were drawn for
-    least; either in doublings of a turn, so that few change places.
+    Without a deadline, cases wait in their order. With one, cases that can reach their next look
+    come first, the nearest first; then the others, those with the least drawing first. Both are
+    measured in doublings of a turn, so that the order seldom changes.
     """
 
     def __init__(
@@ -262,7 +261,7 @@ class _Run(Generic[Result]):
         self._deadline = deadline
         self._waiting = deque(enumerate(starts))
         self._parked: list[tuple[bool, int, int, _Active[Result]]] = []  # a heap
-        self._out = 0  # cases whose spans are drawn elsewhere
+        self._out = 0  # cases that are being drawn by workers
         self._drawn: SimpleQueue[tuple[_Active[Result], int]] = SimpleQueue()
         self._finished: deque[tuple[int, Result]] = deque()
         self._executors = executors
@@ -270,7 +269,7 @@ class _Run(Generic[Result]):
         self._watch = watch
 
     def results(self) -> Iterator[tuple[int, Result]]:
-        """(place, result) of each case, as they finish."""
+        """(position, result) of each case, as they finish."""
         while self._waiting or self._parked or self._out or self._finished:
             while self._finished:
                 yield self._finished.popleft()
@@ -293,7 +292,7 @@ class _Run(Generic[Result]):
 
     def _next_parked(self) -> _Active[Result]:
         late, _, _, case = heappop(self._parked)
-        while not late and self._late(case):  # it was within reach once
+        while not late and self._late(case):  # it was within reach before
             self._park(case)
             late, _, _, case = heappop(self._parked)
         return case
@@ -303,37 +302,37 @@ class _Run(Generic[Result]):
         return self._deadline.limited and case.request.wanted > left
 
     def _draw(self, case: _Active[Result]) -> None:
-        """Have the request of a case drawn."""
+        """Draw the request of a case, or have it drawn."""
         if self._deadline.passed():
             case.request = replace(case.request, count=1)
         request = case.request
         if self._threads == 1 or _is_for_the_caller(request):
             self._proceed(case, _drawn_here(request, self._watch))
             return
-        load_where_it_pays(request.wanted)  # before processes are forked, which then have it
+        load_where_it_pays(request.wanted)  # before processes are forked, which inherit it
         case.parts = self._executors.submit(request)
         case.missing = len(case.parts)
         self._out += 1
         for part in case.parts:
-            # a future keeps its callbacks: one that held the part would keep the sums in a cycle
+            # a future keeps its callbacks: one that refers to the part would form a cycle
             part.future.add_done_callback(partial(self._put, case, part.request.draws))
 
     def _put(self, case: _Active[Result], draws: int, _: object) -> None:
         self._drawn.put((case, draws))
 
     def _take_in(self, case: _Active[Result], draws: int) -> None:
-        """Once all parts of a case's request are drawn, let it go on."""
+        """Count a part that is drawn; after the last part, continue the case."""
         self._watch(draws)
         case.missing -= 1
         if case.missing:
             return
         self._out -= 1
-        # an error is that of the first part in order, not in time
+        # if several parts have errors, the first in order counts, not the first in time
         drawn = self._executors.drawn
         self._proceed(case, _sums_or_error(lambda: joined([drawn(part) for part in case.parts])))
 
     def _proceed(self, case: _Active[Result], drawn: SpanSums | DropcheckError | None) -> None:
-        """Give a case what was drawn, or the error in it; keep what it asks for, or its result."""
+        """Send a case its sums or an error; store its next request, or its result."""
         if isinstance(drawn, SpanSums):
             case.spent += drawn.seconds
         step = advanced(case.judge, drawn)
@@ -365,14 +364,14 @@ def _drawn_here(
 def _sums_or_error(draw: Callable[[], SpanSums]) -> SpanSums | DropcheckError:
     try:
         return draw()
-    except DropcheckError as error:  # it ends this case alone
+    except DropcheckError as error:  # it ends this case only
         return error
 
 
 def _is_for_the_caller(request: Request) -> bool:
     """Whether a request is drawn in the caller's thread: it is short, or runs the user's code.
 
-    What the user's code finds in its thread (a torch.autocast, a context variable) is the caller's.
+    The user's code may depend on its thread (a torch.autocast, a context variable).
     """
     program = request.program
     return program.calls_own_code or (

@@ -1,4 +1,4 @@
-"""Cases that make the same draws, as one case: what several of them ask for is drawn once."""
+"""Cases that make the same draws, run as one case, so that each span is drawn once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dropcheck.simulation.program import Program, SpanSums
 
 @dataclass(slots=True, eq=False)
 class _Waiting(Generic[Result]):
-    """A case and what it asks for."""
+    """A case and its request."""
 
     place: int
     judge: Judge[Result]
@@ -25,18 +25,18 @@ class _Waiting(Generic[Result]):
 
     @property
     def alone(self) -> bool:
-        """Whether what it asks for can be drawn for it alone."""
+        """Whether its request is drawn for it alone."""
         return not (isinstance(self.request.program, Program) and may_join(self.request.program))
 
 
 def together(starts: Sequence[Start[Result]]) -> Judge[list[Result]]:
     """The results of cases, in order, each as it would be alone.
 
-    The case that is furthest behind is served first, so that the others wait for it with what they
-    ask for, and a span is drawn once for all who need it.
+    The case that is furthest behind is served first, and others wait for it, so that a span is
+    drawn once for all cases that need it.
 
     Raises:
-        DropcheckError: what a case makes of an error in a draw.
+        DropcheckError: a case raises it, for example for an error in a draw.
     """
     results: dict[int, Result] = {}
     waiting: list[_Waiting[Result]] = []
@@ -62,7 +62,7 @@ def together(starts: Sequence[Start[Result]]) -> Judge[list[Result]]:
                 proceed(one.place, one.judge, own)
         elif len(served) == 1:
             proceed(served[0].place, served[0].judge, drawn)
-        else:  # whose error it is shows where each is drawn by itself
+        else:  # draw each by itself, to see whose error it is
             for one in served:
                 proceed(one.place, one.judge, (yield from _drawn(one.request)))
     return [results[place] for place in sorted(results)]
@@ -76,9 +76,9 @@ def _drawn(request: Request) -> Judge[SpanSums | DropcheckError]:
 
 
 def _furthest_behind(waiting: Sequence[_Waiting[Result]]) -> list[_Waiting[Result]]:
-    """One that is drawn alone, or else all that ask for the span that was not drawn for longest.
+    """A case that is drawn alone, or else all that ask for the earliest span.
 
-    Pilots come before what follows from them.
+    Pilots come before other draws.
     """
     alone = [one for one in waiting if one.alone]
     if alone:
@@ -88,7 +88,7 @@ def _furthest_behind(waiting: Sequence[_Waiting[Result]]) -> list[_Waiting[Resul
 
 
 def _kind(one: _Waiting[Result]) -> tuple[int, int, int, str]:
-    """What draws it asks for: those of pilots first."""
+    """A key of the draws that a case asks for, in an order with pilots first."""
     request = one.request
     return -request.purpose, request.seed, request.program.span_draws, request.case_key
 
@@ -98,7 +98,7 @@ def _joined(
     others: Sequence[_Waiting[Result]],
     known: dict[tuple[object, ...], Together],
 ) -> Request:
-    """What some cases ask for as one request, up to where another waits."""
+    """The requests of some cases as one, up to the span for which another case waits."""
     requests = [one.request for one in served]
     first = requests[0]
     if len(requests) == 1 and served[0].alone:

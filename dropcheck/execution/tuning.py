@@ -1,4 +1,4 @@
-"""How numpy and its libraries are set while spans are drawn."""
+"""Settings of numpy and its libraries while spans are drawn."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def tuned_numpy() -> Iterator[None]:
-    """Has numpy draw spans at full speed on as many threads as we have ourselves.
+    """Settings with which numpy draws spans at full speed on as many threads as we use.
 
-    Its libraries use one thread each: a second layer of threads inside every small matrix product
-    gets in our way (measured: up to forty times slower on two cores).
+    Its libraries use one thread each: more threads inside every small matrix product slow ours down
+    (measured: up to forty times slower on two cores).
 
-    The arrays of a span are made from the memory of the last one's. glibc returns what is freed
-    at the end of a heap to the system, and zeroed pages taken anew for every span cost up to half
-    of its time (measured). It stops doing so below twice the size of the largest block that was
-    ever mapped and freed (mallopt(3), M_MMAP_THRESHOLD): one of 16 MiB, which is never touched and
-    so takes no memory. Elsewhere this does nothing.
+    The arrays of a span reuse the memory of the previous span. glibc returns memory that is freed
+    at the end of a heap to the system, and new zeroed pages for every span cost up to half of its
+    time (measured). It stops doing so below twice the size of the largest block that was ever
+    mapped and freed (mallopt(3), M_MMAP_THRESHOLD). So one block of 16 MiB is mapped and freed; it
+    is never written, and takes no memory. Without glibc, this has no effect.
     """
     import numpy as np
 
@@ -34,9 +34,9 @@ def tuned_numpy() -> Iterator[None]:
 
 @functools.lru_cache(maxsize=1)
 def _libraries(_modules: int) -> ThreadpoolController:
-    """The libraries of this process, looked for anew where one more module may have brought one.
+    """The libraries of this process; they are searched for again when a new module is imported.
 
-    Looking takes a millisecond, as long as many a claim.
+    Searching takes a millisecond, as long as many claims take.
     """
     from threadpoolctl import ThreadpoolController
 
@@ -45,5 +45,5 @@ def _libraries(_modules: int) -> ThreadpoolController:
 
 @functools.lru_cache(maxsize=1)
 def tune_for_good() -> None:
-    """In a process that others started: numpy is tuned, until the process ends."""
+    """In a worker process: tune numpy until the process ends."""
     tuned_numpy().__enter__()

@@ -1,12 +1,12 @@
-"""numpy's normal and exponential numbers from SFC64, compiled by numba: the same bits, sooner.
+"""numpy's normal and exponential numbers from SFC64, compiled by numba: the same bits, faster.
 
-numpy's own code asks for each word by a call through a pointer, and branches on the sign of a
-normal number, which no processor can foresee. Here the generator is in line, and the sign is part
-of the place in the table.
+numpy gets each word by a call through a pointer, and branches on the sign of a normal number, which
+no processor can predict. Here the generator is inlined, and the sign is part of the index into the
+table.
 
-The ziggurat is Marsaglia and Tsang's (2000), with one word a number: its lowest bits choose the
-layer, those above are the place in it. The tables are those of numpy, which numba has too.
-`execution/compiled` compares all of it with numpy before it is used.
+The algorithm is the ziggurat of Marsaglia and Tsang (2000), with one word for each number: the
+lowest bits choose the layer, and the bits above are the position in it. The tables are numpy's,
+which numba has too. `execution/compiled` compares the results with numpy's before it uses them.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ if config.DISABLE_JIT:
 
 U = np.uint64
 TO_UNIT = 2.0**-53
-# by layer: the width that is wholly under the curve, the unit of the place, the curve's height
+# by layer: the width that lies under the curve, the unit of the position, the curve's height
 NORMAL_INSIDE = tables.ki_double
-# negative units after the positive ones: the bit above those of the layer is the sign
+# negative units follow positive ones: the bit above those of the layer is the sign
 NORMAL_UNIT = np.concatenate([tables.wi_double, -tables.wi_double])
 NORMAL_HEIGHT = tables.fi_double
 NORMAL_TAIL = float(tables.ziggurat_nor_r)
@@ -37,14 +37,14 @@ EXPONENTIAL_TAIL = float(tables.ziggurat_exp_r)
 
 @njit(inline="always")
 def _next(a, b, c, d):  # type: ignore[no-untyped-def]  # numba types it
-    """A word of SFC64 (Doty-Humphrey, PractRand, 2010), and the state after it."""
+    """The next word of SFC64 (Doty-Humphrey, PractRand, 2010), and the state after it."""
     word = a + b + d
     return word, b ^ (b >> U(11)), c + (c << U(3)), ((c << U(24)) | (c >> U(40))) + word, d + U(1)
 
 
 @njit(inline="always")
 def _unit(word):  # type: ignore[no-untyped-def]  # numba types it
-    """A word as a uniform number from 0 on, below 1."""
+    """A uniform number in [0, 1) from a word."""
     return np.float64(np.int64(word >> U(11))) * TO_UNIT
 
 
@@ -98,6 +98,6 @@ def _exponentials(state, out):  # type: ignore[no-untyped-def]  # numba types it
     state[0], state[1], state[2], state[3] = a, b, c, d
 
 
-# compiled, or read from numba's cache, here and now; without the interpreter's lock
+# compile now, or read numba's cache; the compiled code releases the interpreter's lock
 _compiled = njit("void(uint64[::1], float64[::1])", nogil=True, cache=True)
 normals, exponentials = _compiled(_normals), _compiled(_exponentials)

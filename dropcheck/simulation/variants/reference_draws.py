@@ -1,12 +1,12 @@
-"""Reference draws: what a comparison says where rounding does not decide it.
+"""Reference draws show the result of a comparison where rounding does not decide it.
 
-Two quantities that come out equal may be equal on paper, as `x**3` and `x * x * x` are, or one of
-them has lost what sets them apart, as `sigmoid(x)` and 1 have far out. What is equal on paper for
-all values near one point is so for all values of the law, as far as the functions are analytic
-(Mityagin 2015, "The zero set of a real analytic function"). So both are looked at for values of
-moderate size: of the draws, of the lines in them that are farthest out, as `x + 40`, and of those
-that are smallest or steepest, as `1e-20 * x` and `20 * x`; and for draws that are large, as far as
-the law has such, or as large as what they are added to.
+Two values that are computed as equal may be exactly equal, like `x**3` and `x * x * x`. Or one of
+them has lost the difference, like `sigmoid(x)` and 1 for large x. If analytic functions are equal
+for all values near one point, they are equal for all values of the law (Mityagin 2015, "The zero
+set of a real analytic function"). So both are compared for values of moderate size: of the draws,
+of the linear functions of draws that are farthest from 0, such as `x + 40`, and of those that are
+smallest or steepest, such as `1e-20 * x` and `20 * x`. They are also compared for large draws, as
+far as the law has such, or as large as what is added to them.
 """
 
 from __future__ import annotations
@@ -24,26 +24,27 @@ from dropcheck.simulation.steps import Step
 from dropcheck.vocabulary.distributions.distribution import Values
 from dropcheck.vocabulary.function import Array
 
-# Up to here functions that level off are clearly apart from their limits: tanh(3) is 0.995.
+# Up to this size, functions clearly differ from their limits: tanh(3) is 0.995.
 MODERATE = 3.0
-# Draws as large show what is lost of products of them, as of 1 + 1e-20 * x * y.
+# The sizes of large draws, which show what products of them lose, as in 1 + 1e-20 * x * y.
 LARGE = (1e5, 1e10)
-# Lines of so small a factor are looked at where they are of moderate size.
+# Linear functions with a smaller factor are also compared where they have moderate size.
 SMALL = 1e-3
-# Of reference draws: so much less often near, and in such a share of them the opposite.
+# A jump is spurious if reference draws are near it this much less often, and have the opposite
+# result in at least this share.
 SELDOM, OFTEN = 0.25, 0.1
 
 Near = tuple[float, dict[float, float]]
-"""In which share of draws a function is near a jump, and with which results; in which share it is
-clear, and has another result than each of these."""
+"""The share of draws in which a function is near a jump; and for each result near the jump, the
+share of draws in which it clearly has another result."""
 LinesOfDraws = dict[int, AffineDraw]
-"""Lines, each of one draw, by the identity of the draw's value."""
+"""Linear functions of one draw each, by the id of the draw's value."""
 ReferencePlace = tuple[float, LinesOfDraws]
-"""Up to which size draws are, and lines that are of this size in place of their draws."""
+"""The largest size of draws, and the linear functions that have this size in place of draws."""
 
 
 def places_of(program: Program) -> Iterator[ReferencePlace]:
-    """Where a program is looked at: how large its draws are, and which lines they are taken by."""
+    """The sizes of a program's reference draws, and the linear functions that have these sizes."""
     far: LinesOfDraws = {}
     small: LinesOfDraws = {}
     steep: LinesOfDraws = {}
@@ -64,17 +65,17 @@ def places_of(program: Program) -> Iterator[ReferencePlace]:
             steep[draw] = line
     yield from ((MODERATE * size, {}) for size in (1.0, *LARGE))
     yield from ((MODERATE, lines) for lines in (far, small, steep) if lines)
-    if far:  # where as much is added as the line is away, as to x of 1e16 + x
+    if far:  # as large as what is added, for example to x in 1e16 + x
         yield MODERATE * max(abs(line.shift) for line in far.values()), far
 
 
 def draws_of(
     step: Step, generator: np.random.Generator, draws: int, where: ReferencePlace
 ) -> Array:
-    """Values of moderate size that the law of a draw has; if none has, those between it and 0.
+    """Values of moderate size that the law may have; if there are none, values from it to 0.
 
-    Of a draw with a line, values of which the line is of moderate size, whether it has them or not,
-    but for its sign.
+    For a draw with a linear function, values for which that has moderate size, and a possible sign,
+    whether the law has them or not.
     """
     size, lines = where
     low, high = _support(step.value)
@@ -93,9 +94,9 @@ def draws_of(
 
 
 def not_believed(near: Near, reference: Near) -> list[float]:
-    """The results of a function that are not to be believed where it is near a jump.
+    """The results that are spurious when a function is near a jump.
 
-    In reference draws it is seldom near, and its result is often clearly another.
+    Reference draws are seldom near the jump, and often clearly have another result.
     """
     if reference[0] > SELDOM * near[0]:
         return []
@@ -103,22 +104,22 @@ def not_believed(near: Near, reference: Near) -> list[float]:
 
 
 def can_be_moved(value: Value) -> bool:
-    """Whether reference draws may stand for those of a value: of a fixed or a continuous law."""
+    """Whether reference draws may replace those of a value: of a fixed or a continuous law."""
     law = value.law
     if value.kind != Kind.DRAW or law is None or law.own_axes is not None:
         return False
     if any(one.random for one in value.inputs) and not law.discrete:
         return True
-    of_lists = any(one.axes for one in law.parameters)  # of numbers, and not an array of lists
+    of_lists = any(one.axes for one in law.parameters)
     if any(one.known is None or (of_lists and len(one.shape) > 1) for one in value.inputs):
         return False
     low, high = _support(value)
-    listed = law.values in (Values.LISTED, Values.SIGNS)  # few, at which much is equal
+    listed = law.values in (Values.LISTED, Values.SIGNS)  # few values, so that many are equal
     return low < high and (not listed or _far_out(low, high))
 
 
 def _support(value: Value) -> tuple[float, float]:
-    """The ends of what the law can be; of an array of parameters, of all of them together."""
+    """The ends of the law's support; for an array of arguments, of all of them together."""
     assert value.law is not None
     if any(one.random for one in value.inputs):
         hull = support(value)
@@ -131,5 +132,5 @@ def _support(value: Value) -> tuple[float, float]:
 
 
 def _far_out(low: float, high: float) -> bool:
-    """Whether numbers between these are none of moderate size."""
+    """Whether no number in an interval has moderate size."""
     return low >= MODERATE or high <= -MODERATE

@@ -1,4 +1,4 @@
-"""Programs that draw one of their draws from a mixture of its strata."""
+"""Programs with strata for one of their draws."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from dropcheck.vocabulary.law_parts import MIXTURE_COST, Stratum, mixture_of
 def stratified(
     program: Program, draw: Value, strata: tuple[Stratum, ...], shares: tuple[float, ...]
 ) -> Program:
-    """The program with one draw from a mixture of its strata, and every integrand weighted.
+    """The program with one draw from a mixture of its strata, and weights on every integrand.
 
-    The registers are the same, and two more: one for pairs of the draw and its weight, and one for
-    the weight, which is a factor of every integrand.
+    There are two more registers: one for pairs of the draw and its weight, and one for the weight,
+    which is a factor of every integrand.
 
     Raises:
-        ValueError: the draw is none of the program's, or has no law.
+        ValueError: the program does not make this draw, or it has no law.
     """
     place = next((at for at, step in enumerate(program.steps) if step.value is draw), None)
     if place is None or draw.law is None:

@@ -1,4 +1,4 @@
-"""Programs as they are on paper, and where rounding makes a difference."""
+"""Programs in exact arithmetic, and where rounding makes a difference."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from dropcheck.simulation.program import Program
 from dropcheck.simulation.roundings import NearJumps, may_jump
 from dropcheck.simulation.variants import step_by_step
 
-# How many times as long a function takes on paper (measured; 10 to 40 with functions of arrays).
+# How many times longer a step takes in exact arithmetic (measured; 10 to 40 for array functions).
 SLOWER = 20
 
 
 @record
 class Tied:
-    """A function that rounding keeps from a jump, and the program as it is on paper."""
+    """A function that rounding keeps from a jump, and the program in exact arithmetic."""
 
     by: Value
     program: Program
@@ -40,11 +40,11 @@ def tied_in(
     *,
     closely: bool = False,
 ) -> Tied | None:
-    """Where rounding decides what is averaged, in so many draws, or for a value of a discrete one.
+    """Where rounding decides what is averaged, in some draws or for a value of a discrete draw.
 
-    Where numbers come again and again near where functions jump, or tie there with no difference,
-    rare ones are looked for in so many whole spans; in any case where `closely`. `generator` gives
-    the draws of each.
+    If numbers repeat near where functions jump, or tie there without a difference, rare ties are
+    searched for in whole spans, at most `spans`; with `closely`, in any case. `generator` gives the
+    stream of each span.
     """
     jumps = [step.value for step in program.steps if step.kernel is not None]
     jumps = [value for value in jumps if may_jump(value)]
@@ -81,7 +81,7 @@ def _tied(
 
 
 def on_paper(program: Program) -> Program:
-    """The program with each value that rounding keeps from a jump at the jump."""
+    """The program in exact arithmetic: values that rounding keeps from a jump are at the jump."""
     known: dict[int, Rounded] = {}
     fixed = {register: Rounded(array, EXACT) for register, array in program.fixed}
     cost = program.cost
@@ -101,9 +101,9 @@ def on_paper(program: Program) -> Program:
 
 
 def _tied_somewhere(value: Value) -> bool:
-    """Whether rounding decides what a quantity is for some values of discrete draws, however rare.
+    """Whether rounding decides a quantity for some values of discrete draws, however rare.
 
-    It is looked at where one draw decides the quantity, or all draws have few outcomes.
+    This is tested if the quantity depends on one draw, or if all draws have few outcomes.
     """
     draw = draw_below(value)
     with np.errstate(all="ignore"):
