@@ -28,11 +28,7 @@ from dropcheck.simulation.variants.beyond_float64 import (
 )
 from dropcheck.simulation.variants.reference_draws import OFTEN, Near, can_be_moved
 from dropcheck.vocabulary import defined_where, jumps
-from dropcheck.vocabulary.function import (
-    Array,
-    Function,
-    KernelError,
-)
+from dropcheck.vocabulary.function import Array, Function, KernelError
 from dropcheck.vocabulary.functions.elementwise import ADD, POWER, SUBTRACT
 from dropcheck.vocabulary.jumps import LARGEST_BOUND, AtZero
 
