@@ -21,23 +21,23 @@ PAGE = Path(__file__).parents[2] / "docs" / "language.md"
 _TEXT = """\
 # The language
 
-Every name that a model and a statement may use, a line each. How they go together is shown in
-the [README](../README.md#the-language-in-short); what the language cannot say is on the page on
-[limits](limits.md). A name that is not here is refused by `dropcheck check`, with a hint.
+This page has a line for every name that a model or a statement may use. The
+[README](../README.md#the-language-in-short) shows how they are used together, and the page on
+[limits](limits.md) says what the language cannot express. Any other name is an error.
 
 ## Operators on the law
 
-They stand in a statement alone, and speak of the law of a quantity `u`, over all draws. Each takes
-a condition too: `E(u, given=event)`. Where `u` has a shape, they speak of an element picked at
-random. Where a side has a shape, as in `E(x) == [0, 1]` or `Cov(x) == eye(n)`, every entry is
-claimed: an operator is then of each element, and one false entry refutes. Of one vector `Cov` and
-`Corr` are the matrix of all pairs of its elements.
+They stand only in statements, and are about the law of a quantity `u`, over all draws. Each may
+have a condition: `E(u, given=event)`. If `u` is an array, the operator is about one element picked
+at random. If a side of the statement is an array, as in `E(x) == [0, 1]` or `Cov(x) == eye(n)`, the
+statement is about every element, and one false entry refutes it. `Cov(x)` and `Corr(x)` of one
+vector are the matrix of all pairs of its elements.
 
 {operators}
 
 ## Statements about laws
 
-They stand alone as a statement, and are explained on [a page of their own](laws.md).
+Each of them is a whole statement. [Another page](laws.md) explains them.
 
 - `y ~ law(…)`: each entry of y has this law, whose arguments are fixed.
 - `x ~ y`: each entry of x has the law of the same entry of y.
@@ -45,29 +45,30 @@ They stand alone as a statement, and are explained on [a page of their own](laws
 
 ## Signs
 
-- `+` `-` `*` `/`: element by element; a single number goes with an array, a row with a matrix.
+- `+` `-` `*` `/`: element by element; a single number is combined with each element of an array, and
+  a row with each row of a matrix.
 - `**`: power; `-x**2` is `-(x**2)`.
 - `//` `%`: the quotient rounded down, and the remainder, which has the sign of the divisor.
 - `@`: product of matrices; of two vectors, the sum of the products of their elements.
-- `==` `!=` `<` `<=` `>` `>=`: 1 where it holds, else 0; `a < b < c` is `a < b and b < c`.
-- `and` `or` `not`: of truths, element by element; any number but 0 is true.
-- `x in {{a, b}}` `x not in {{a, b}}`: whether it is one of them, to within rounding, as
-  `isclose` has it. `x in {{a, b}}` by itself is a claim: every element of every draw is one.
-- `a if c else b`: `a` where `c` holds, else `b`, element by element.
+- `==` `!=` `<` `<=` `>` `>=`: 1 if it is true, else 0; `a < b < c` is `a < b and b < c`.
+- `and` `or` `not`: logic, element by element; any number except 0 is true.
+- `x in {{a, b}}` `x not in {{a, b}}`: whether x equals one of them, to within rounding, as in
+  `isclose`. `x in {{a, b}}` by itself is a claim: every element of every draw equals one of them.
+- `a if c else b`: `a` if `c` is true, else `b`, element by element.
 - `[a, b, c]`: an array with a new first axis.
-- `x[i]` `x[i, j]` `x[1:3]` `x[::-1]`: by index, from 0; −1 is the last. An index is fixed,
-  unless it stands by itself: `mu[k]` with a random `k` is `take(mu, k)`.
-- `x[:, None]` `x[..., 0]`: a new axis of length 1; all the axes that are not named.
-- `x[[0, 2]]` `x[a > 1]`: several places, and those where a fixed condition holds. What a random
-  condition keeps has no fixed length: `where(c, x, 0)` keeps the shape, `E(x, given=c)` speaks of
-  the law.
-- `x.T`: the last two axes change places.
+- `x[i]` `x[i, j]` `x[1:3]` `x[::-1]`: by index, from 0; −1 is the last. An index must be
+  fixed, except a single index: `mu[k]` with a random `k` is `take(mu, k)`.
+- `x[:, None]` `x[..., 0]`: `None` makes a new axis of length 1; `...` stands for all axes that are not
+  named.
+- `x[[0, 2]]` `x[a > 1]`: several elements, and the elements for which a fixed condition is true. The
+  condition may not be random: write `where(c, x, 0)`, which keeps the shape, or `E(x, given=c)`.
+- `x.T`: x with its last two axes exchanged.
 
 ## Loops
 
-A model may hold loops: `for t in range(T):`, and indented below it the lines that are carried out
-at each step, with t = 0, 1, …, T − 1. `range(a, b)` and `range(a, b, step)` are as in Python. How
-far a loop goes is fixed, not random. Loops may stand within one another.
+A model may have loops: `for t in range(T):`, with the lines of each step indented below, for t = 0,
+1, …, T − 1. `range(a, b)` and `range(a, b, step)` are as in Python. The number of steps is fixed, not
+random. A loop may contain other loops.
 
     x = 0
     for t in range(T):
@@ -75,59 +76,58 @@ far a loop goes is fixed, not random. Loops may stand within one another.
         x = 0.9 * x + w
         path = x
 
-- What a line draws is drawn anew at each step.
-- A name that stands before the loop is carried from step to step; after it, it has the last value.
+- A line with `~` draws again at each step.
+- A name that stands before the loop is carried from step to step; after the loop it has its last value.
 - A name that is new in the body is, after the loop, the array of its values: `path` has shape [T],
   and so has `w`.
-- `t` is a number, so that `y[t]` and `1 / (t + 1)` may be written. After the loop it is gone.
-- With T = 0 carried names keep their values, and a name that is new in the body has none.
-- There is no `if`, `while` or `break`: `s = where(done, s, next)` keeps a state, and `first(event)`
-  of what is kept says when something happened.
+- `t` is a number, so that you may write `y[t]` and `1 / (t + 1)`. After the loop it is undefined.
+- With T = 0, carried names keep their values, and names that are new in the body are undefined.
+- There is no `if`, `while` or `break`. `s = where(done, s, next)` keeps a state, and `first(event)` says
+  at which step an event first happened.
 
-The [cookbook](cookbook.md) has two dozen of them.
+The [cookbook](cookbook.md) has two dozen loops.
 
 ## Slots
 
-A claims file may name [code under test](code-under-test.md). Where no code is bound, the slot's own mathematics stands in.
+A slot is a name for [code under test](code-under-test.md). If no code is bound to it, its own mathematics is used.
 
-- `y = dropout(x, p)`: what the slot gives.
+- `y = dropout(x, p)`: the result of the slot.
 - `y ~ randint(n)[64]`: draws from a slot that is a sampler.
-- `dropout.eval(x, p)`: what it gives when it does not train.
-- `grad(dropout)(x, p)`: the gradient of the sum of what it gives, by its first argument, with the same random numbers.
+- `dropout.eval(x, p)`: its result in evaluation, not in training.
+- `grad(dropout)(x, p)`: the gradient of the sum of its results with respect to its first argument, with the same random numbers.
 
 ## Constants
 
 {constants}
 
-A line of a model may give the name `e` to something else, such as an error, where no line above it
-uses the number.
+A model may use the name `e` for another quantity, such as an error, if no line above uses the number.
 
 ## Functions of numbers
 
-They go element by element, by numpy's rule for shapes.
+They work element by element; shapes combine as in numpy.
 
 {numbers}
 
 ## Functions of the array that one draw is
 
-Those with `axis` go along the last axis, `axis=-1`, unless another is named, where numpy's `sum`
-or `max` take all; several are named as `axis=[0, 1]`. Most of these refuse a single number; `concat`, `stack`, `reshape` and `tile` take
-one. `keepdims=1` leaves an axis of length 1 in place of one that is summed over. What stands with
-`=` has that value unless it is given.
+Functions with `axis` work along the last axis, `axis=-1`, unless you name another one; numpy's `sum`
+and `max` take all axes. Name several axes as `axis=[0, 1]`. Most of these functions need an array;
+`concat`, `stack`, `reshape` and `tile` also take a single number. `keepdims=1` keeps each axis that is
+summed over, with length 1. An argument with `=` has that value if you do not give it.
 
 {arrays}
 
 ## Functions of a law
 
-They take a law as it stands right of `~`: `cdf(normal(0, 1), x)`. Its arguments and `x` may be
-random. Laws of vectors have a density alone.
+Their first argument is a law, written as after `~`: `cdf(normal(0, 1), x)`. The arguments of the law
+and `x` may be random. A law of vectors has only a density.
 
 {of_laws}
 
 ## Distributions of numbers
 
-They stand right of `~`, or as the first argument of such a function. No argument has a default. A
-shape may follow, `normal(0, 1)[n, dk]`: so many independent values. An argument may be random.
+They stand after `~`, or as the first argument of a function of a law. No argument has a default. A
+shape may follow: `normal(0, 1)[n, dk]` draws so many independent values. Arguments may be random.
 
 {continuous}
 
