@@ -9,16 +9,15 @@ from dropcheck.records import record
 
 @record(kw_only=True)
 class Constant:
-    """A number with a name, which no claim can give to anything else but where it `yields`.
+    """A number with a name that a claim cannot use for anything else, unless it `yields`.
 
     Attributes:
-        name: as claims write it.
+        name: its name in claims.
         value: the nearest float64.
-        latex: as mathematics writes it.
-        note: what it is, where its name may be meant for something else.
+        latex: its name in LaTeX.
+        note: what to tell a user who may mean something else by the name.
         yields: whether a line of a model may give the name to something else, if no line above
-            uses the number: papers write e for errors, and π for
-            chances and policies.
+            uses the number: papers write e for errors, and π for probabilities and policies.
     """
 
     name: str
@@ -43,4 +42,4 @@ _ALL = (
 CONSTANTS = {constant.name: constant for constant in _ALL}
 
 PROBABILITY = "P"
-"""The operator on events: that its value is 1 is what a statement about every draw says."""
+"""The operator on events; a statement about every draw says that its value is 1."""

@@ -1,11 +1,11 @@
-"""Where a function has a value: what it asks of its arguments, and what is known of the result.
+"""Where a function has a value: what it requires of its arguments, and facts of its result.
 
-A quantity is undefined where it is NaN or infinite. What matters is the chance of that by the laws,
-which may be too small for any run to show. So each fact has a strength: `NEVER` is what the model
-does not settle, `SURE` what holds for all draws but a set of chance 0, and `GENERIC` what holds so
-or else fails in every draw, which the first one shows. An analytic function of random numbers that
-have a joint density is 0 with chance 0, or everywhere (Mityagin 2015, "The zero set of a real
-analytic function", proposition 0); so is a ratio of two.
+A quantity is undefined in draws where it is NaN or infinite. The probability of that may be too
+small for any run to show it. So each fact has a strength: `SURE` facts hold with probability 1.
+`GENERIC` facts hold with probability 1 or with probability 0, so that the first draw shows which.
+`NEVER` facts do not follow from the model. An analytic function of random numbers with a joint
+density is 0 with probability 0, or everywhere (Mityagin 2015, "The zero set of a real analytic
+function", proposition 0); so is a ratio of two such functions.
 """
 
 from __future__ import annotations
@@ -19,17 +19,18 @@ from dropcheck.records import record
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull, Use
 
 NEVER, GENERIC, SURE = 0, 1, 2
-# How a quantity depends on the draws: in some way; as a ratio of analytic functions of draws that
-# have a density; as such a function itself, without poles on all that these draws can be.
+# How a quantity depends on the draws: in any way; as a ratio of analytic functions of draws that
+# have a density; as an analytic function of such draws, without poles at any of their values.
 ROUGH, RATIO, ANALYTIC = 0, 1, 2
 
 
 @record
 class Known:
-    """What is known of one quantity, all its elements together.
+    """What is known of one quantity, for all its elements together.
 
-    `number` says how surely it is no NaN, `finite` that it is not infinite, `nonzero` that it is
-    not 0; `whole` that it has whole numbers alone. `smooth` is how it depends on the draws.
+    `number`, `finite` and `nonzero` say how sure it is that the quantity is not NaN, not infinite
+    and not 0. `whole` says that all its values are whole numbers. `smooth` is how it depends on the
+    draws.
     """
 
     hull: Hull = EVERYWHERE
@@ -41,11 +42,11 @@ class Known:
 
     @property
     def defined(self) -> int:
-        """How surely it has a value."""
+        """How sure it is that the quantity has a value."""
         return min(self.number, self.finite)
 
     def never(self, value: float) -> int:
-        """How surely it never has a value."""
+        """How sure it is that the quantity is not this value."""
         if not self.hull.low <= value <= self.hull.high:
             return SURE
         if value == 0:
@@ -53,7 +54,7 @@ class Known:
         return GENERIC if self.smooth else NEVER
 
     def inside(self, low: float, high: float, *, open_ends: bool = False) -> int:
-        """How surely it lies between two numbers, and is none of them where the ends are open."""
+        """How sure it is that it lies between two numbers, ends included unless they are open."""
         if self.hull.low < low or self.hull.high > high:
             return NEVER
         ends = [end for end in (low, high) if math.isfinite(end)] if open_ends else []
@@ -61,7 +62,7 @@ class Known:
 
     @property
     def positive(self) -> int:
-        """How surely it is above 0."""
+        """How sure it is that the quantity is above 0."""
         return self.inside(0.0, math.inf, open_ends=True)
 
 
@@ -70,14 +71,14 @@ _DENIED = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 
 
 def compared_with(sign: str, low: float, high: float, *, turned: bool, held: bool) -> Known:
-    """What is known of a number that is compared with others, and the comparison holds or not.
+    """What is known of a number if its comparison with other numbers holds, or does not hold.
 
     Args:
-        sign: the comparison.
-        low: the least of the others.
+        sign: the sign of the comparison.
+        low: the least of the other numbers.
         high: the greatest of them.
-        turned: whether the number stands right of the sign.
-        held: whether it holds.
+        turned: whether the number stands to the right of the sign.
+        held: whether the comparison holds.
     """
     sign = _TURNED[sign] if turned else sign
     sign = sign if held else _DENIED[sign]
@@ -95,7 +96,8 @@ def compared_with(sign: str, low: float, high: float, *, turned: bool, held: boo
 
 
 Requirement = Callable[[Sequence[Known], Use], int]
-"""How surely something holds of arguments, or how the result of a function depends on draws."""
+"""How sure it is that the arguments of a function have some property, or how its result depends on
+the draws."""
 
 
 def _always(answer: int) -> Requirement:
@@ -106,22 +108,25 @@ _SURELY, _NEVER, _ROUGHLY = _always(SURE), _always(NEVER), _always(ROUGH)
 
 
 def _no_difference_of_infinities(arguments: Sequence[Known], _use: Use) -> int:
-    """One of two is finite."""
+    """At least one of the arguments is finite."""
     return max(one.finite for one in arguments)
 
 
 @record
 class DefinedWhere:
-    """What a function asks of its arguments, and what it makes of them.
+    """Where a function has a value, and what is known of it there.
 
     Args:
-        asks: how surely the arguments, all of them numbers, are ones that it has a value for.
-        nonzero: how surely the result is not 0.
+        asks: how sure it is that the function has a value, if no argument is NaN.
+        nonzero: how sure it is that the result is not 0.
         smooth: how the result depends on the draws.
-        infinities: whether it has a value for infinite arguments; `no_numbers`: for NaN too.
-        finite: how surely finite arguments give finite values.
-        whole: whether whole arguments give whole numbers; `always_whole`: whether all do.
-        hint: what to write where finite arguments give infinite values.
+        infinities: whether it has a value for infinite arguments.
+        no_numbers: whether it has a value for NaN too.
+        finite: how sure it is that finite arguments give finite values.
+        whole: whether whole arguments give whole numbers.
+        always_whole: whether all arguments give whole numbers.
+        interval: the interval in which the first argument must lie.
+        hint: what to write instead, where finite arguments give infinite values.
     """
 
     asks: Requirement = _SURELY
@@ -132,12 +137,12 @@ class DefinedWhere:
     finite: int = SURE
     whole: bool = False
     always_whole: bool = False
-    interval: tuple[float, float] | None = None  # that the first argument must lie in
+    interval: tuple[float, float] | None = None
     hint: str = ""
 
     @property
     def everywhere(self) -> bool:
-        """Whether there is a finite value for all finite arguments."""
+        """Whether all finite arguments give a finite value."""
         return self.asks in (_SURELY, _no_difference_of_infinities) and self.finite == SURE
 
 
@@ -145,12 +150,12 @@ class DefinedWhere:
 
 
 def _second_nonzero(arguments: Sequence[Known], _use: Use) -> int:
-    """What is divided by is not 0."""
+    """The second argument, the divisor, is not 0."""
     return arguments[1].nonzero
 
 
 def _power_defined(arguments: Sequence[Known], _use: Use) -> int:
-    """Of a number below 0 there are whole powers alone, and of 0 none below 0."""
+    """A negative base has only whole powers, and 0 has no negative powers."""
     base, exponent = arguments
     if exponent.hull.low >= 0:
         return SURE if exponent.whole else base.inside(0.0, math.inf)
@@ -163,7 +168,7 @@ def _keyword(use: Use, name: str, default: float) -> float:
 
 
 def _index_inside(arguments: Sequence[Known], use: Use) -> int:
-    """The second argument is a place on the first one's first axis, from either end."""
+    """The second argument is an index into the first axis of the first argument."""
     places = float(use.inputs[0][0])
     return arguments[1].inside(-places, places - 1)
 
@@ -175,13 +180,13 @@ def _whole_from_zero(arguments: Sequence[Known], _use: Use) -> int:
 
 
 def _no_pole_of_gamma(arguments: Sequence[Known], _use: Use) -> int:
-    """It is not 0 or a negative whole number."""
+    """The argument is not 0, -1, -2, …."""
     one = arguments[0]
     return max(one.positive, GENERIC if one.smooth else NEVER)
 
 
 def _determined(arguments: Sequence[Known], _use: Use) -> int:
-    """A polynomial in the elements, such as a determinant, is not 0."""
+    """A polynomial in the elements, such as their determinant, is not 0."""
     return GENERIC if arguments[0].smooth else NEVER
 
 
@@ -197,13 +202,13 @@ def _first_nonzero(arguments: Sequence[Known], _use: Use) -> int:
 
 
 def _sum_nonzero(arguments: Sequence[Known], _use: Use) -> int:
-    """A sum of numbers of one sign, one of which is not 0."""
+    """A sum of numbers of one sign is not 0, if one of them is not 0."""
     low, high = (one.hull.low >= 0 for one in arguments), (one.hull.high <= 0 for one in arguments)
     return max(one.nonzero for one in arguments) if all(low) or all(high) else NEVER
 
 
 def _products_nonzero(arguments: Sequence[Known], use: Use) -> int:
-    """A sum of products of one sign; of a vector with itself, of squares."""
+    """A sum of products of one sign, such as the squares of a vector's elements, is not 0."""
     one_sign = use.same or all(one.hull.low >= 0 for one in arguments)
     return _all_nonzero(arguments, use) if one_sign else NEVER
 
@@ -234,7 +239,7 @@ def _power(arguments: Sequence[Known], use: Use) -> int:
 
 
 def _analytic(*breaks: float) -> Requirement:
-    """An analytic function, but where the first argument is one of some numbers."""
+    """The rule of a function that is analytic unless the first argument is one of some numbers."""
 
     def smooth(arguments: Sequence[Known], _use: Use) -> int:
         whole = all(one.smooth == ANALYTIC for one in arguments)
@@ -304,7 +309,7 @@ LOGARITHM_OF_ONE_MORE = _between(
     smooth=_analytic(-1.0),
     infinities=True,
 )
-# of x log(y), which is 0 where x is: so y may be 0 where it is x
+# of x log(y), which is 0 where x is 0: so y may be 0 if it is the same quantity as x
 TIMES_LOGARITHM = DefinedWhere(
     lambda both, use: both[1].inside(0.0, math.inf) if use.same else both[1].positive
 )
@@ -328,7 +333,7 @@ CHOSEN = DefinedWhere(
 REARRANGED = DefinedWhere(nonzero=_all_nonzero, smooth=_arithmetic, infinities=True, whole=True)
 WITH_GAPS = DefinedWhere(smooth=_arithmetic, infinities=True, whole=True)
 TAKEN = DefinedWhere(_index_inside, _first_nonzero, _arithmetic, infinities=True, whole=True)
-PLACED = DefinedWhere(  # one of `n` places
+PLACED = DefinedWhere(  # an index of one of `n` places
     lambda arguments, use: arguments[0].inside(0.0, _keyword(use, "n", 0.0) - 1), always_whole=True
 )
 FIRST_PLACE = DefinedWhere(
@@ -337,7 +342,7 @@ FIRST_PLACE = DefinedWhere(
     hint="what is waited for may never come: write minimum(first(…), T), with T the number of "
     "steps; of the draws in which it comes alone, E(minimum(t, T), given=t < T)",
 )
-NORM = DefinedWhere(  # of an order below 0 it divides by sizes
+NORM = DefinedWhere(  # a norm of negative order divides by sizes
     lambda x, use: x[0].nonzero if -math.inf < _keyword(use, "ord", 2.0) < 0 else SURE,
     _first_nonzero,
 )

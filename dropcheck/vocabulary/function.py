@@ -1,8 +1,8 @@
-"""What an entry of a function holds: all that any part of the package knows about it.
+"""One entry for each function of the language, with everything that the package knows about it.
 
-Arrays have the shape of one draw first and the axis of draws last (of length 1 where nothing is
-random), so that arrays of unlike rank combine by numpy's own rule; `axis` and the like speak of
-one draw. The caller silences numpy's floating-point warnings.
+Arrays have the axes of one draw first and the axis of draws last (of length 1 where nothing is
+random). Options such as `axis` count the axes of one draw. The caller silences numpy's
+floating-point warnings.
 """
 
 from __future__ import annotations
@@ -26,13 +26,15 @@ from dropcheck.vocabulary.smoothness.ranges import RangesRule
 Array = NDArray[Any]
 Kernel = Callable[..., Array]
 PolynomialRule = Callable[..., Any]
-"""A function made of arithmetic on what is `Algebraic`: operands in order, options by name."""
+"""Computes a function by arithmetic on `Algebraic` operands; takes these in order, then options by
+name."""
 DegreeRule = Callable[[Mapping[str, Any]], float | None]
-"""From the options, the d with f(s · x) = s^d · f(x) for every s >= 0 where f(x) is finite."""
+"""Takes the options; returns the d with f(s · x) = s^d · f(x) for every s >= 0 where f(x) is
+finite, or None."""
 
 
 def scaling(degree: float) -> DegreeRule:
-    """The rule of a function with one degree, whatever its options."""
+    """The rule of a function that has this degree for all options."""
     return lambda _options: degree
 
 
@@ -40,7 +42,7 @@ LINEAR = scaling(1.0)
 
 
 class KernelError(ValueError):
-    """A value that a function cannot take, such as an index that is not whole; one sentence."""
+    """A function cannot take a value, such as an index that is not whole; one sentence says why."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)
@@ -54,8 +56,8 @@ class KernelError(ValueError):
 class Parameter:
     """One parameter of a function.
 
-    A *value* is an array that may be random; an *option* (such as `axis`) is fixed when the case
-    is read, and is a number or a list of numbers. `variadic` takes all remaining positionals.
+    A *value* is an array that may be random. An *option* (such as `axis`) is a number or a list of
+    numbers, fixed when the case is read. `variadic` takes all remaining positional arguments.
     """
 
     name: str
@@ -71,7 +73,7 @@ def values(names: str) -> tuple[Parameter, ...]:
 
 
 def option(name: str, default: float | None = None) -> Parameter:
-    """A parameter that is fixed when the case is read; required where it has no default."""
+    """A parameter that is fixed when the case is read; required if it has no default."""
     return Parameter(name, option=True, required=default is None, default=default)
 
 
@@ -85,36 +87,36 @@ OVER = (AXIS, option("keepdims", 0.0))
 # ---- what one draw costs ------------------------------------------------------------------------
 
 CostRule = Callable[[Shape, Sequence[Shape]], float]
-"""Rough nanoseconds of one use, from the shapes of the result and of the arguments."""
+"""Takes the shapes of the result and of the arguments; returns rough nanoseconds for one use."""
 
-# From this side on a product or a decomposition runs in blocks, at a fraction of the cost a step.
+# From this side on a product or a decomposition of matrices runs in blocks, with cheaper steps.
 _BLOCKED = 64
 PRODUCT_SHARE = 0.1
 DECOMPOSITION_SHARE = 0.4
 
 
 def blocked_share(side: int, blocked: float) -> float:
-    """The cost of a step where matrices have this side, in steps of small ones."""
+    """The cost of a step for matrices with this side, relative to a step for small matrices."""
     return blocked if side >= _BLOCKED else 1.0
 
 
 def cheap(shape: Shape, _inputs: Sequence[Shape]) -> float:
-    """Cost of a step of arithmetic for each element."""
+    """The cost of one arithmetic operation for each element."""
     return float(math.prod(shape))
 
 
 def usual(shape: Shape, inputs: Sequence[Shape]) -> float:
-    """Cost of what goes over its arguments once, with a call of a function for each element."""
+    """The cost of reading the arguments once and of one function call for each element."""
     return 10.0 * float(math.prod(shape)) + 3.0 * float(sum(map(math.prod, inputs)))
 
 
 def sorting(_shape: Shape, inputs: Sequence[Shape]) -> float:
-    """Cost of what puts elements in order."""
+    """The cost of sorting the elements."""
     return 60.0 * float(sum(map(math.prod, inputs)))
 
 
 def decomposition(_shape: Shape, inputs: Sequence[Shape]) -> float:
-    """Cost of what decomposes a matrix."""
+    """The cost of decomposing matrices."""
     side = (inputs[0] or (1,))[-1]
     read = float(sum(map(math.prod, inputs)))
     return 500.0 + read * side * blocked_share(side, DECOMPOSITION_SHARE)
@@ -127,8 +129,8 @@ def decomposition(_shape: Shape, inputs: Sequence[Shape]) -> float:
 class Function:
     """One function of the language, or one of its signs (`a + b`, `x[i]`, `a if c else b`).
 
-    `kernel` takes the values in order, then the options by name. Inputs that are truths reach it
-    as bool arrays where it `takes_truth`, else as float64.
+    `kernel` takes the values in order, then the options by name. It gets truths as bool arrays if
+    `takes_truth` is set, else as float64.
     """
 
     name: str
@@ -139,41 +141,42 @@ class Function:
     bounds: BoundsRule
     growth: Growth
     cost: CostRule
-    defined: DefinedWhere = UNDEFINED_NOWHERE  # where its arguments are, unless more is said
-    # itself, or its square where it is none, as a polynomial in its arguments; None: neither is one
+    defined: DefinedWhere = UNDEFINED_NOWHERE
+    # the function, or else its square, as a polynomial in its arguments; None: it is none
     polynomial: PolynomialRule | None = None
     square: PolynomialRule | None = None
-    with_sizes: PolynomialRule | None = None  # a polynomial in its arguments and in sizes of such
-    # a command, or what stands before, between and after the arguments; "" is the name upright
+    # the function as a polynomial in its arguments and in sizes |·| of such polynomials
+    with_sizes: PolynomialRule | None = None
+    # a command, or the parts before, between and after the arguments; "": the name in upright type
     latex: str | tuple[str, ...] = ""
-    aliases: tuple[str, ...] = ()  # what it is called in papers and in other libraries
-    written: str = ""  # how it is written, where it is not called by its name
-    truth: bool = False  # yields 1 or 0 (or NaN, where that is unknown)
-    indicator: bool = False  # yields 1 or 0, though it is no truth
+    aliases: tuple[str, ...] = ()  # its names in papers and in other libraries
+    written: str = ""  # how it is written, if it is not called by its name
+    truth: bool = False  # returns 1 or 0 (or NaN, where that is unknown)
+    indicator: bool = False  # returns 1 or 0, though it is no truth
     takes_truth: bool = False
-    of_shape: bool = False  # its value follows from the shape of its argument alone
-    guards: bool = False  # an argument may be left unused, with all that is wrong in it
-    divides: bool = False  # by its second argument
+    of_shape: bool = False  # its value depends only on the shape of its argument
+    guards: bool = False  # it may leave an argument unused, and then also errors in it
+    divides: bool = False  # divides by its second argument
     commutes: bool = False  # f(a, b) is f(b, a)
-    additive: bool = False  # a sum of parts of its arguments, each with a factor that is known
+    additive: bool = False  # a sum of elements of its arguments with known factors
     degree: DegreeRule | None = None  # how it scales with its first argument alone
-    homogeneous: bool = False  # of degree 1 in all its arguments together
-    bilinear: bool = False  # linear in either of its two arguments, with no other part
-    carries_size: bool = False  # of sizes it makes the size of the result
+    homogeneous: bool = False  # it has degree 1 in all its arguments together
+    bilinear: bool = False  # linear in each of its two arguments
+    carries_size: bool = False  # applied to the sizes of its arguments, it gives the result's size
     rearranges: bool = False  # every element of the result is an element of its one argument
     joins: bool = False  # every element of the result is an element of an argument, each once
-    view: bool = False  # another way to look at what is there, without memory of its own
-    picks: bool = False  # single elements
-    moves: bool = False  # puts elements elsewhere, or adds them up: linear, with no minus sign
-    by_rank: bool = False  # picks elements by their ranks, or averages such
-    by_place: bool = False  # elements of one law become elements of laws that differ by place
+    view: bool = False  # the result uses the memory of the argument
+    picks: bool = False  # picks single elements
+    moves: bool = False  # moves elements or adds them up: linear, with no minus sign
+    by_rank: bool = False  # picks elements by their ranks, or averages such elements
+    by_place: bool = False  # elements of the result have laws that depend on their place
     vector: bool = False  # makes a fixed vector
-    of_vectors: bool = False  # takes laws of vectors, where it takes a law
-    # where it is asked of one draw, cell by cell; None: by `bounds`, and not known to be smooth
+    of_vectors: bool = False  # its law may be a law of vectors
+    # the ranges on cells of one draw; None: by `bounds`, and not known to be smooth
     ranges: RangesRule | None = None
-    # what its arguments are on paper where rounding alone keeps them from where it jumps
+    # moves arguments to a jump of the function, if only rounding keeps them off it
     jumps: JumpRule | None = None
-    mistaken_for: str = ""  # the function that a slip of the pen puts in its place
+    mistaken_for: str = ""  # the function that authors write in its place by mistake
 
     @property
     def signature(self) -> str:
@@ -191,7 +194,7 @@ class Function:
 
     @property
     def usage(self) -> str:
-        """How it is written, without what may be left out: `a @ b`, `arctan2(y, x)`."""
+        """How it is written, without optional arguments: `a @ b`, `arctan2(y, x)`."""
         needed = (one for one in self.parameters if one.required or one.variadic)
         names = ("…" if one.variadic else one.name for one in needed)
         return self.written or f"{self.name}({', '.join(names)})"
@@ -205,19 +208,19 @@ class Function:
 def entry(
     name: str, kernel: Kernel, summary: str, bounds: BoundsRule, growth: Growth, **more: Any
 ) -> Function:
-    """An entry, of a function of one number element by element unless more is said."""
+    """An entry; the defaults are those of a function of one number, element by element."""
     facts = {"parameters": X, "shape": elementwise, "cost": usual, "bounds": bounds, **more}
     return Function(name=name, kernel=kernel, summary=summary, growth=growth, **facts)
 
 
 def degree_of(function: Function, options: Mapping[str, Any]) -> float | None:
-    """How a function scales with its first argument alone; None where it does not, or unknown."""
+    """The degree d with f(s · x) = s^d · f(x) in the first argument; None: none, or unknown."""
     rule = LINEAR if function.rearranges else function.degree
     return None if rule is None else rule(options)
 
 
 def scales_together(function: Function) -> bool:
-    """Whether a function scales by s where all its arguments do."""
+    """Whether a function is multiplied by s if all its arguments are."""
     return function.additive or function.homogeneous
 
 
@@ -230,20 +233,20 @@ def floats(x: Array) -> Array:
 
 
 def axes_of(x: Array, axis: Any) -> tuple[int, ...]:
-    """Which axes of the array are meant: per-draw axes count from the left as they stand."""
+    """The axes that an option names, counted from the left; the axis of draws is not counted."""
     return _axes(tuple(axis) if isinstance(axis, list) else axis, x.shape[:-1])
 
 
-_axes = lru_cache(maxsize=1024)(normalise_axes)  # asked of each array of each span
+_axes = lru_cache(maxsize=1024)(normalise_axes)  # called for each array of each span of draws
 
 
 def has_nan(x: Array) -> bool:
-    """Whether any element is NaN; the minimum tells in one quick pass, with no temporary."""
+    """Whether any element is NaN: then the minimum is, which needs no temporary array."""
     return x.dtype != np.bool_ and x.size > 0 and bool(np.isnan(x.min()))
 
 
 def single_axis(x: Array, axis: Any) -> tuple[Array, int]:
-    """The array with its chosen axes made into one, and where that one stands."""
+    """The array with the named axes merged into one, and the place of this axis."""
     axes = axes_of(x, axis)
     if len(axes) == 1:
         return x, axes[0]
@@ -254,7 +257,7 @@ def single_axis(x: Array, axis: Any) -> tuple[Array, int]:
 
 
 def spoil(result: Array, x: Array, axis: int, keepdims: bool = True) -> Array:
-    """The result as float64, NaN along every line of x that holds one."""
+    """The result as float64, with NaN for every line of x that contains a NaN."""
     if not has_nan(x):
         return floats(result)
     return np.where(np.isnan(x).any(axis=axis, keepdims=keepdims), np.nan, floats(result))

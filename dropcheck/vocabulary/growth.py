@@ -1,9 +1,9 @@
-"""How far out the values of a function go: how large its moments are, and which it lacks.
+"""The tails of a function's values: bounds of its moments, and which moments do not exist.
 
-For a quantity u, E|u|^r is finite for all r below some order, and infinite above it. What a
-majorant bounds exists. An order from which on no moment does follows from those of the arguments,
-as far as that can be told; infinite: it cannot. The order of the reciprocal says how the
-probability falls towards 0, which is what a division needs.
+For a quantity u, E|u|^r is finite for r below some order, and infinite above it. Moments that a
+majorant bounds exist. The order from which on no moment exists follows from the orders of the
+arguments, as far as that can be known; infinity means that it is not known. The order of the
+reciprocal 1 / u says how the probability of values near 0 falls, as a division needs it.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from dropcheck.vocabulary.shapes import Shape
 
 @record
 class Operand:
-    """What is known of one argument of a function; by default of one that is fixed.
+    """What is known of one argument of a function; the defaults are those of a fixed argument.
 
-    `rates` are those with which its tails towards -∞ and ∞ fall as an exponential, None where that
-    is unknown; `independent` says that its elements are independent draws from known laws;
-    `nonzero` that it is fixed, and never 0; `known` is its value where it is fixed. `has_moment`
-    tells whether it surely has the moment of an order.
+    `rates` are the exponential rates of its tails towards -∞ and ∞, None where a rate is unknown.
+    `independent` says that its elements are independent draws from known laws, `nonzero` that it is
+    fixed and never 0. `known` is the value of a fixed argument. `has_moment` tells whether the
+    moment of an order surely exists.
     """
 
     quantity: object
@@ -58,10 +58,11 @@ def _unknown(_: Sequence[Operand]) -> float:
 
 @record
 class Growth:
-    """How far out the values of a function go, and how near to 0 they come.
+    """The moments of a function's values and of their reciprocals.
 
-    The majorant says how large the moments are at most, the orders which do not exist. `heavier`
-    says that a moment may not exist though all of the arguments do.
+    The majorant bounds the moments. `order` and `reciprocal` give the orders from which on moments
+    of the value and of its reciprocal do not exist. `heavier` says that a moment of the value may
+    not exist though all moments of the arguments exist.
     """
 
     majorant: Majorant
@@ -73,7 +74,7 @@ class Growth:
 def _sum_of_two(operands: Sequence[Operand]) -> float:
     first, second = operands
     apart = not first.sources & second.sources
-    # the heavier part cannot be cancelled by a lighter one, nor by an independent one
+    # a lighter or independent part cannot cancel the heavier one
     if apart or (first.order < math.inf and second.has_moment(first.order)):
         return min(first.order, second.order)
     if second.order < math.inf and first.has_moment(second.order):
@@ -93,7 +94,7 @@ def _factors(operands: Sequence[Operand], first: float, second: float) -> float:
         return varied if fixed.nonzero else math.inf
     if left.sources & right.sources:
         return math.inf
-    # a factor that is not always 0 cannot mend an independent one
+    # an independent factor that is not always 0 does not make a missing moment exist
     return min(
         first if second < math.inf or right.independent else math.inf,
         second if first < math.inf or left.independent else math.inf,
@@ -105,14 +106,17 @@ def _product(operands: Sequence[Operand], first: float, second: float) -> float:
 
 
 def _unless_zero(rule: OrderRule) -> OrderRule:
-    """The rule for a reciprocal, where nothing that is fixed may be 0."""
+    """The rule for a reciprocal, if no fixed argument may be 0; otherwise infinity."""
     return lambda operands: (
         rule(operands) if all(one.random or one.nonzero for one in operands) else math.inf
     )
 
 
 def _products(operands: Sequence[Operand], *, summed: bool, paired: bool) -> float:
-    """The order of products of elements: each alone, or sums of them, equal ones paired or not."""
+    """The order of products of elements of two arguments, or of sums of such products.
+
+    `paired` says that, for two equal arguments, each element is multiplied by itself.
+    """
     first, second = (one.order for one in operands)
     if _same(operands):
         return first / 2 if paired else math.inf
@@ -125,7 +129,7 @@ def _products(operands: Sequence[Operand], *, summed: bool, paired: bool) -> flo
 def _sum_of_squares_reciprocal(operands: Sequence[Operand]) -> float:
     shape = operands[0].shape
     if _same(operands) and operands[0].independent and len(shape) == 1 and shape[0]:
-        return operands[0].reciprocal * shape[0] / 2  # all of them are then near 0
+        return operands[0].reciprocal * shape[0] / 2  # the sum is near 0 only if all elements are
     return math.inf
 
 
@@ -136,10 +140,13 @@ def _raised(order: float, reciprocal: float, exponent: object) -> float:
 
 
 def _exponential(x: Operand, *, both: bool) -> float:
-    """E exp(r · x) is P(x > t) · r · exp(r · t) integrated: finite for r below the tail's rate."""
+    """E exp(r · x), the integral of P(x > t) · r · exp(r · t), is finite for r below the tail rate.
+
+    `both` says that the function grows as an exponential in both directions.
+    """
     down, up = x.rates or (None, None)
     if not both:
-        down = math.inf  # where it does not grow
+        down = math.inf
     return math.inf if up is None or down is None else min(up, down)
 
 
@@ -149,7 +156,7 @@ def _spread(x: Operand) -> float:
 
 
 def root(degree: float) -> Growth:
-    """A root of the argument."""
+    """The root of this degree of the argument."""
     return Growth(
         powers.ProductOfPowers(1 / degree),
         lambda operands: operands[0].order * degree,
@@ -158,24 +165,24 @@ def root(degree: float) -> Growth:
 
 
 def bounded(by: Callable[[Applied], float]) -> Growth:
-    """Never beyond some number, which the hull does not say."""
+    """A function whose size is bounded by a number that its hull does not show."""
     return Growth(rule.Bounded(by))
 
 
 def by_norm(of: Callable[[Applied, float], float]) -> Growth:
-    """What has a bound of its norm, and no other."""
+    """A function with a bound of its norm, and no other bound."""
     return Growth(rule.NormAlone(of))
 
 
 def linear(
     factor: float = 1.0, summand: float = 0.0, *, above: bool = False, slope: float = math.inf
 ) -> Growth:
-    """|f(x)| <= summand + factor · |x|, of one argument; more as `growing.Linear` says."""
+    """A function with |f(x)| <= summand + factor · |x|; see `growing.LinearGrowth`."""
     return Growth(growing.LinearGrowth(factor, summand, above, slope))
 
 
 def share(a: float, b: float = 0.0) -> Growth:
-    """A distribution function F with -log F(x) <= log 2 + a |x| + b x², alike on both sides."""
+    """A distribution function F with 1 - F(x) = F(-x) and -log F(x) <= log 2 + a |x| + b x²."""
     return Growth(exponentials.Share(a, b))
 
 
@@ -190,7 +197,7 @@ LEAKY = Growth(growing.LeakySlope())  # the second argument is the slope below 0
 
 
 def same_size(majorant: Majorant) -> Growth:
-    """One of the argument's own values, up to the sign."""
+    """A function whose values have the same sizes as values of its argument."""
     return Growth(
         majorant,
         lambda operands: operands[0].order,
@@ -199,7 +206,7 @@ def same_size(majorant: Majorant) -> Growth:
 
 
 def sum_of_elements(mean: bool) -> Growth:
-    """A sum of independent terms has no moment that one of them lacks."""
+    """The sum of the elements, or their mean: of independent terms it lacks the moments of each."""
     return Growth(sums.Total(mean), lambda x: x[0].order if x[0].independent else math.inf)
 
 
@@ -231,7 +238,7 @@ SUM_OF_PRODUCTS = Growth(
     lambda both: _products(both, summed=True, paired=True),
     _sum_of_squares_reciprocal,
 )
-# of a vector with itself a sum of squares, else products of unlike elements beside them
+# the product of a vector with itself is a sum of squares; of a matrix, also of other products
 MATRIX_PRODUCT = Growth(
     summed_products.SumOfProducts(summed_products.inner_of_matrices),
     lambda both: _products(both, summed=True, paired=len(both[0].shape) == 1),

@@ -1,8 +1,8 @@
-"""Where the values of a function can lie, from where those of its arguments lie.
+"""Hulls: intervals that hold all values of a function, from the hulls of its arguments.
 
-A hull is closed and never too small; it may be too large where a quantity stands in an expression
-more than once (Moore 1966, "Interval Analysis", the dependency problem). Unbounded ends are
-infinite. The caller silences numpy's floating-point warnings.
+A hull is closed and never too small. It may be too large if a quantity stands in an expression more
+than once (Moore 1966, "Interval Analysis", the dependency problem). Unbounded ends are infinite.
+The caller silences numpy's floating-point warnings.
 """
 
 from __future__ import annotations
@@ -37,27 +37,27 @@ class Hull:
         return math.isfinite(self.low) and math.isfinite(self.high)
 
     def nearest(self, number: float) -> float:
-        """The number of the hull that is nearest to one."""
+        """The number of the hull that is nearest to a number."""
         return min(max(number, self.low), self.high)  # NaN stays
 
     def scaled(self, factor: float) -> Hull:
-        """The hull of the multiples by a factor."""
+        """The hull of the numbers times a factor."""
         return self.times(Hull(factor, factor))
 
     def times(self, other: Hull) -> Hull:
-        """The hull of the products of each number of one and each of the other."""
+        """The hull of all products of a number of this hull and a number of the other."""
         ends = [_times(a, b) for a in (self.low, self.high) for b in (other.low, other.high)]
         return Hull(min(ends), max(ends))
 
     def common(self, other: Hull) -> Hull:
-        """What lies in both; this one where nothing does, by rounding."""
+        """The intersection; this hull, if rounding made the intersection empty."""
         low, high = max(other.low, self.low), min(other.high, self.high)
         return Hull(low, high) if low <= high else self
 
 
 @record
 class Use:
-    """One use of a function: what computes it, the shapes of its result and of its arguments.
+    """One use of a function: its kernel, and the shapes of its result and of its arguments.
 
     `same` says that both of two arguments are one and the same quantity.
     """
@@ -69,24 +69,24 @@ class Use:
 
     @property
     def count(self) -> float:
-        """Elements of the first argument for each of the result."""
+        """The number of elements of the first argument for each element of the result."""
         return math.prod(self.inputs[0]) / max(math.prod(self.shape), 1)
 
 
 BoundsRule = Callable[[Sequence[Hull], Use], Hull]
-"""The hull of a result, from those of the arguments and the shapes of this use."""
+"""Takes the hulls of the arguments and the use of a function; returns the hull of the result."""
 
 EVERYWHERE = Hull(-math.inf, math.inf)
 UNIT = Hull(0.0, 1.0)
 
 
 def union(hulls: Sequence[Hull]) -> Hull:
-    """The smallest hull that holds all of some."""
+    """The smallest hull that holds all these hulls."""
     return Hull(min(hull.low for hull in hulls), max(hull.high for hull in hulls))
 
 
 def proper(hull: Hull) -> Hull:
-    """A hull whose ends are known and in order, else all numbers."""
+    """The hull itself, or all numbers if an end is NaN or the ends are not in order."""
     return hull if hull.low <= hull.high else EVERYWHERE
 
 
@@ -94,7 +94,7 @@ def proper(hull: Hull) -> Hull:
 
 
 def _times(a: float, b: float) -> float:
-    return 0.0 if a == 0 or b == 0 else a * b  # an end that is 0 is attained; 0 · ∞ is 0 here
+    return 0.0 if a == 0 or b == 0 else a * b  # a factor that is 0 makes 0, so 0 · ∞ is 0 here
 
 
 def _quotient(over: Hull, under: Hull) -> Hull:
@@ -109,8 +109,8 @@ def _raised(base: float, exponent: float) -> float:
 
 
 def _multiplied(hull: Hull, count: int) -> Hull:
-    # The extremes lie at corners low^j high^(count - j), whose size is monotone in j; its sign
-    # alternates at most, so that two at either end are enough.
+    # The extremes are among the products low^j high^(count - j). Their size is monotone in j, and
+    # their sign alternates at most, so that two values of j at either end are enough.
     corners = {0, min(1, count), max(count - 1, 0), count}
     ends = [
         _times(_raised(hull.low, float(j)), _raised(hull.high, float(count - j))) for j in corners
@@ -136,7 +136,7 @@ def _power(base: Hull, exponent: float) -> Hull:
 
 
 def _by_hulls(rule: Callable[..., Hull]) -> BoundsRule:
-    """A rule that asks for the hulls of the arguments alone."""
+    """The rule of a function whose hull depends only on the hulls of its arguments."""
     return lambda hulls, _use: rule(*hulls)
 
 
@@ -158,26 +158,26 @@ clipped = _by_hulls(
 sum_of_two = _by_hulls(lambda a, b: Hull(a.low + b.low, a.high + b.high))
 negated = _by_hulls(lambda a: Hull(-a.high, -a.low))
 quotient = _by_hulls(_quotient)
-products = _by_hulls(Hull.times)  # of each value of one and each of the other
+products = _by_hulls(Hull.times)  # all products of a value of one and a value of the other
 magnitude = _by_hulls(_magnitude)
-# a power with one known number as its exponent
+# a power whose exponent is one known number
 power = _by_hulls(lambda a, b: _power(a, b.low) if b.low == b.high else EVERYWHERE)
 
 
 def within(low: float, high: float) -> BoundsRule:
-    """The values lie between two numbers, whatever the arguments are."""
+    """The rule of a function whose values lie between two numbers for all arguments."""
     return _by_hulls(lambda *_: Hull(low, high))
 
 
 def rising(hulls: Sequence[Hull], use: Use) -> Hull:
-    """The function never falls: its values at the ends are the ends."""
+    """The rule of a function that never falls: the ends are its values at the ends."""
     low, high = (float(use.kernel(np.float64(end))) for end in (hulls[0].low, hulls[0].high))
     # NaN where part of the domain is undefined
     return EVERYWHERE if math.isnan(low) or math.isnan(high) else Hull(low, high)
 
 
 def falling(hulls: Sequence[Hull], use: Use) -> Hull:
-    """The function never rises."""
+    """The rule of a function that never rises."""
     turned = rising(hulls, use)
     return turned if turned is EVERYWHERE else Hull(turned.high, turned.low)
 
@@ -209,7 +209,7 @@ def entropy(hulls: Sequence[Hull], use: Use) -> Hull:
 
 
 def place(_hulls: Sequence[Hull], use: Use) -> Hull:
-    """A place along the axis that is gone over, from 0."""
+    """The hull of an index along the axis, from 0."""
     return Hull(0.0, use.count - 1.0)
 
 
@@ -219,9 +219,9 @@ def total(hulls: Sequence[Hull], use: Use) -> Hull:
 
 
 def spread_of_elements(hulls: Sequence[Hull], use: Use) -> Hull:
-    """The hull of the squared distances from the mean of n elements, over n − ddof.
+    """The hull of the sum of squared distances of n elements from their mean, over n − ddof.
 
-    They are at most n width² / 4 together (Popoviciu 1935).
+    The sum is at most n width² / 4 (Popoviciu 1935).
     """
     ddof = use.kernel.keywords.get("ddof", 0.0) if isinstance(use.kernel, partial) else 0.0
     left = use.count - float(ddof)
@@ -229,7 +229,7 @@ def spread_of_elements(hulls: Sequence[Hull], use: Use) -> Hull:
 
 
 def root_of_spread(hulls: Sequence[Hull], use: Use) -> Hull:
-    """The hull of the square root of that."""
+    """The hull of the square root of that of `spread_of_elements`."""
     return Hull(0.0, math.sqrt(spread_of_elements(hulls, use).high))
 
 
@@ -251,7 +251,7 @@ def running_product(hulls: Sequence[Hull], use: Use) -> Hull:
 
 
 def matrix_product(hulls: Sequence[Hull], use: Use) -> Hull:
-    """The hull of a @ b; of a vector with itself a sum of squares."""
+    """The hull of a @ b; for a vector with itself, a sum of squares."""
     squares = use.same and len(use.inputs[0]) == 1
     terms = _power(hulls[0], 2.0) if squares else hulls[0].times(hulls[1])
     return terms.scaled(float((use.inputs[0] or (1,))[-1]))

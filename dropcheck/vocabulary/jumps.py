@@ -1,8 +1,8 @@
-"""Where functions jump, and what their arguments are on paper if rounding alone keeps them away.
+"""Where functions jump, and which exact arguments rounding may have moved off a jump.
 
-A rule takes the arguments of a function with a bound of the rounding in each. What lies within its
-rounding of a place where the function jumps is taken to be at that place: so it is wherever the
-exact values are few and far apart, as the multiples of a tenth are.
+A rule takes the arguments of a function, and a bound of the rounding error of each. An argument
+that is within its rounding error of a jump is moved to the jump. This is right where the exact
+values are few and far apart, as the multiples of a tenth are.
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ from dropcheck.records import record
 
 Arrays = list[NDArray[np.float64]]
 JumpRule = Callable[[Arrays, Arrays], tuple[Arrays, Arrays]]
-"""Arguments, and bounds of their rounding, to both as they are on paper."""
+"""Takes arguments and bounds of their rounding errors; returns both, with arguments moved to jumps.
+"""
 
-# Of a bound as large as this nothing follows: the next place may be meant.
+# With an error bound this large an argument is not moved: another jump may be as near.
 LARGEST_BOUND = 0.125
 
 
 def _moved(values: Arrays, errors: Arrays, at: int, place: NDArray[np.float64]) -> bool:
-    """Put one argument where it is on paper; whether any of its elements moves."""
+    """Move the elements of argument `at` that are near a place to it; whether any moved."""
     value, error = values[at], errors[at]
     if value.dtype == np.bool_:
         return False
@@ -35,7 +36,7 @@ def _moved(values: Arrays, errors: Arrays, at: int, place: NDArray[np.float64]) 
 
 
 def whole(values: Arrays, errors: Arrays) -> tuple[Arrays, Arrays]:
-    """Jumps at whole numbers and at the halves between them."""
+    """The rule for jumps at whole numbers and at the halves between them."""
     values, errors = list(values), list(errors)
     for at, value in enumerate(values):
         _moved(values, errors, at, np.rint(2.0 * value) / 2.0)
@@ -44,7 +45,7 @@ def whole(values: Arrays, errors: Arrays) -> tuple[Arrays, Arrays]:
 
 @record
 class AtZero:
-    """Jumps at 0 in the arguments at some places; in all of them where none is named."""
+    """The rule for a jump at 0 in the arguments at these places; in all if no place is named."""
 
     places: tuple[int, ...] = ()
 
@@ -57,7 +58,7 @@ class AtZero:
 
 
 def equal(values: Arrays, errors: Arrays) -> tuple[Arrays, Arrays]:
-    """Jumps where two arguments are equal."""
+    """The rule for a jump where two arguments are equal."""
     a, b = (value.astype(np.float64, copy=False) for value in values)
     apart = np.abs(a - b)
     near = (apart > 0) & (apart <= errors[0] + errors[1]) & np.isfinite(apart)
@@ -67,7 +68,10 @@ def equal(values: Arrays, errors: Arrays) -> tuple[Arrays, Arrays]:
 
 
 def whole_quotient(values: Arrays, errors: Arrays) -> tuple[Arrays, Arrays]:
-    """Jumps where the first argument is a whole multiple of the second: then the quotient to 1."""
+    """The rule for jumps where the first argument is a whole multiple of the second.
+
+    There the arguments become the exact quotient and 1.
+    """
     a, b = values
     times = np.rint(a / b)
     error = errors[0] + np.abs(times) * errors[1]
@@ -80,7 +84,7 @@ def whole_quotient(values: Arrays, errors: Arrays) -> tuple[Arrays, Arrays]:
 
 
 def nearer(values: Arrays, errors: Arrays) -> tuple[Arrays, Arrays]:
-    """Jumps at some distance of two arguments, which is still near: nearer by their rounding."""
+    """The rule for a jump at some distance of two arguments: they move nearer by their rounding."""
     a, b = values
     slack = errors[0] + errors[1] + 2.0**-50 * np.maximum(np.abs(a), np.abs(b))
     moved = a + np.clip(b - a, -slack, slack)
@@ -88,7 +92,10 @@ def nearer(values: Arrays, errors: Arrays) -> tuple[Arrays, Arrays]:
 
 
 def ranks(values: Arrays, errors: Arrays) -> tuple[Arrays, Arrays]:
-    """Jumps where two elements are equal: each element as its place in the order, equals as one."""
+    """The rule for jumps where two elements are equal: each element becomes its rank.
+
+    Elements that may be equal get the same rank.
+    """
     (x,), (error,) = values, errors
     flat = x.reshape(-1, x.shape[-1])
     order = np.argsort(flat, axis=0, kind="stable")
@@ -97,6 +104,6 @@ def ranks(values: Arrays, errors: Arrays) -> tuple[Arrays, Arrays]:
     bounds = np.take_along_axis(bounds, order, axis=0)
     above = np.ones(flat.shape)
     above[1:] = (lines[1:] != lines[:-1]) & ~(lines[1:] - lines[:-1] <= bounds[1:] + bounds[:-1])
-    found = np.empty(flat.shape)
-    np.put_along_axis(found, order, np.cumsum(above, axis=0), axis=0)
-    return [np.where(np.isnan(x), x, found.reshape(x.shape))], [np.zeros(1)]
+    numbers = np.empty(flat.shape)
+    np.put_along_axis(numbers, order, np.cumsum(above, axis=0), axis=0)
+    return [np.where(np.isnan(x), x, numbers.reshape(x.shape))], [np.zeros(1)]

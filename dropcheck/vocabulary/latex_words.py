@@ -1,4 +1,4 @@
-"""What LaTeX writes for the words of the language, from the entries of the words."""
+"""The LaTeX commands for the words of the language, collected from the entries of the words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MEAN_NAME, VARIANCE_NAME = "E", "Var"
 INVERSE_NAME, OUTER_NAME, IDENTITY_NAME, PLACES_NAME = "inv", "outer", "eye", "arange"
 DENSITY_NAME = "phi"
 TOTALS = {r"\sum": SUM_NAME, r"\prod": PRODUCT_NAME}
-"""Commands with a range below and above, and the functions of an array that they stand for."""
+"""Commands with a range below and above, and the functions of an array that they mean."""
 CALLED = {
     r"\Pr": PROBABILITY,
     r"\ln": LOGARITHM_NAME,
@@ -20,20 +20,20 @@ CALLED = {
     r"\mathbb{V}": VARIANCE_NAME,
     **{rf"\{name}": name for name in OPERATORS},
 }
-"""Commands that stand before an argument in brackets."""
+"""Commands that stand before an argument in brackets, and the words that they mean."""
 _PIECES = {name: f.latex for name, f in FUNCTIONS.items() if isinstance(f.latex, tuple)}
 ENCLOSING = {
     pieces[0].strip(): (pieces[1].strip(), name)
     for name, pieces in _PIECES.items()
     if len(pieces) == 2 and pieces[0] and not pieces[0].endswith("{")
 }
-"""Commands that open an argument, each with what closes it."""
+"""Commands that open an argument, each with the command that closes it, and the function."""
 GROUPED = {
     pieces[0].removesuffix("{"): (name, len(pieces) - 1)
     for name, pieces in _PIECES.items()
     if pieces[0].endswith("{")
 }
-"""Commands of arguments in braces, with their number."""
+"""Commands with arguments in braces: the function, and the number of arguments."""
 ENCLOSING[r"\|"] = (r"\|", ENCLOSING[r"\lVert"][1])
 ACCENTS = {
     **{rf"\{name}": name for name in ("bar", "hat", "tilde", "vec", "dot")},
@@ -41,9 +41,9 @@ ACCENTS = {
     r"\widehat": "hat",
     r"\widetilde": "tilde",
 }
-"""Signs above a letter, and what names of models have in their place: Xbar or X_bar."""
+"""Signs above a letter, and the words for them in names of models: Xbar or X_bar."""
 INDICATORS = (r"\mathbb{1}", r"\mathbf{1}", r"\mathds{1}", r"\mathbb{I}")
-"""Commands before an event in brackets, which is 1 where it holds."""
+"""Commands before an event in brackets: the result is 1 where it holds, else 0."""
 AFTER = {pieces[1]: name for name, pieces in _PIECES.items() if not pieces[0]}
 """Signs that stand after their argument."""
 RELATIONS = {str(SIGNS[sign].latex): sign for sign in ("==", "<", "<=", ">", ">=", "!=")}
@@ -58,6 +58,6 @@ _CAPITAL = "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
 GREEK = dict(
     zip(f"{_SMALL} {_CAPITAL}".split(), "αβγδεζηθικλμνξπρςστυφχψωΓΔΘΛΞΠΣΥΦΨΩ", strict=True)
 )
-"""Greek letters that are commands by their names."""
+"""Greek letters by the names of their commands."""
 NAMES_OF_FUNCTIONS = {*"fghFGH", "zeta", "sigma", "varsigma", "phi", "psi", *_CAPITAL.split()}
 """Letters that name functions in most papers."""

@@ -1,8 +1,8 @@
-"""The operators on the law: what each averages, and what it makes of the averages.
+"""The operators on the law: what each one averages, and how it is computed from the averages.
 
 Every operator is arithmetic on averages of powers about a centre, so that one estimator and one
-interval serve them all. Centring does not change the mathematics; it keeps a mean of 1e8 from
-cancelling against a variance of 1.
+interval serve them all. The centre does not change the result; it only avoids cancellation, as
+between a mean of 1e8 and a variance of 1.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dropcheck.records import record
 from dropcheck.vocabulary.constants import PROBABILITY
 from dropcheck.vocabulary.enclosures.affine import Affine
 
-# Below this the average of an even power has lost digits, or is 0, as there are no smaller numbers.
+# An average of even powers below this has lost digits by underflow, or is 0.
 UNDERFLOW = 1e-290
 
 
@@ -27,10 +27,11 @@ UNDERFLOW = 1e-290
 class Averages:
     """The averages of one operator, at a number of points.
 
-    `of` has them by name: "u" "uu" "uuu" "uuuu" the powers of the first operand about its centre,
-    "v" "vv" those of the second, "uv" their product, each of shape [points] and already divided by
-    the share of the draws in which the condition holds. `centres` are by "u" and "v". They may be
-    enclosures in place of arrays: numpy's functions take both.
+    `of` returns an average by its name: "u", "uu", "uuu" and "uuuu" are the powers of the first
+    operand about its centre, "v" and "vv" those of the second, "uv" is their product. Each has the
+    shape [points], and is already divided by the share of the draws in which the condition holds.
+    `centres` has the keys "u" and "v". Averages may be enclosures in place of arrays: numpy's
+    functions take both.
     """
 
     of: Callable[[str], Any]
@@ -42,19 +43,22 @@ class Averages:
         return mean
 
     def variance(self, name: str) -> Any:
-        """The variance of an operand; of an enclosure only what no law makes negative."""
+        """The variance of an operand; an enclosure of it is cut at 0."""
         mean = self.of(name)
         variance = self.even(name * 2, mean) - mean**2
         return variance.at_least(0.0) if isinstance(variance, Affine) else variance
 
     def even(self, name: str, below: Any) -> Any:
-        """The average of an even power; NaN where the values are too small to be raised to it."""
-        found = self.of(name)
-        if isinstance(found, Affine):
-            return _even_of(found, below)
-        if np.minimum.reduce(found, axis=None) >= UNDERFLOW:  # as nearly always
-            return found
-        return np.where((np.abs(found) < UNDERFLOW) & (below != 0), np.nan, found)
+        """The average of an even power; NaN where it underflows.
+
+        `below` is the average of half the power: if it is 0, so are all values.
+        """
+        average = self.of(name)
+        if isinstance(average, Affine):
+            return _even_of(average, below)
+        if np.minimum.reduce(average, axis=None) >= UNDERFLOW:  # as nearly always
+            return average
+        return np.where((np.abs(average) < UNDERFLOW) & (below != 0), np.nan, average)
 
     def square(self, name: str) -> Floats:
         """The mean square of an operand, about 0."""
@@ -62,21 +66,21 @@ class Averages:
         return square
 
 
-def _even_of(found: Affine, below: Any) -> Any:
-    """An enclosure of the average of an even power, and everything where all of it is too small."""
-    lost = (found.high < UNDERFLOW) & (np.maximum(np.abs(below.low), np.abs(below.high)) > 0)
-    return found / 0 if lost.any() else found.at_least(0.0)
+def _even_of(average: Affine, below: Any) -> Any:
+    """The enclosure of the average of an even power; unknown if the average underflows."""
+    lost = (average.high < UNDERFLOW) & (np.maximum(np.abs(below.low), np.abs(below.high)) > 0)
+    return average / 0 if lost.any() else average.at_least(0.0)
 
 
 @record(kw_only=True, eq=False)
 class Operator:
     """One operator on the law.
 
-    `averages` are the names of all that are averaged, of which `for_size` serve the size alone;
-    `size` is that of what the operator measures, for the scale of a claim. A `probability` is of
-    an event; a `quantile` is made of no averages. `ends` are those of its values, for any law; a
-    mean or quantile lies where its operand does. `of_elements` is the function of the same name
-    over the elements of one draw.
+    `averages` are the names of all averages that it needs; those in `for_size` are needed only for
+    `size`, which is the size of what the operator measures, for the scale of a claim. A
+    `probability` takes an event. A `quantile` uses no averages. All values lie between `ends`, for
+    any law; a mean or a quantile lies where its operand lies. `of_elements` is the name of the
+    function that does the same over the elements of one draw.
     """
 
     name: str
@@ -87,17 +91,17 @@ class Operator:
     value: Callable[[Averages], Floats] = lambda _: np.full(1, np.nan)
     size: Callable[[Averages], Floats] = lambda _: np.full(1, np.nan)
     ends: tuple[float, float] = (-math.inf, math.inf)
-    quantile: bool = False  # of its level, or of the one that it takes as its last operand
+    quantile: bool = False  # its level is `level`, or else its last operand
     level: float | None = None
     probability: bool = False
     aliases: tuple[str, ...] = ()
     of_elements: str = ""
-    of_pairs: bool = False  # of one vector alone: the matrix of all pairs of its elements
-    mistaken_for: str = ""  # the operator that a slip of the pen puts in its place
+    of_pairs: bool = False  # with one vector: the matrix over all pairs of its elements
+    mistaken_for: str = ""  # the operator that authors write in its place by mistake
 
     @property
     def looked_at(self) -> tuple[str, ...]:
-        """The averages that the value is made of."""
+        """The names of the averages from which the value is computed."""
         return tuple(name for name in self.averages if name not in self.for_size)
 
     @property
@@ -107,12 +111,12 @@ class Operator:
 
     @property
     def quantities(self) -> int:
-        """How many of its operands are quantities: not the level of a quantile."""
+        """The number of operands that are quantities, so without the level of a quantile."""
         return 1 if self.quantile else len(self.operands)
 
     @property
     def order(self) -> int:
-        """The order of the moments that it needs; 0 where it has a value whatever the law is."""
+        """The order of the moments that must exist; 0 if it has a value for every law."""
         if self.probability or self.quantile:
             return 0
         return max(name.count(letter) for name in self.looked_at for letter in "uv")
@@ -124,7 +128,7 @@ class Operator:
 
     @property
     def hint(self) -> str:
-        """What to write where it goes by another name."""
+        """What to write in place of another name of it."""
         if not self.of_elements:
             return f"write {self.written}"
         return (
@@ -199,7 +203,7 @@ _ENTRIES = (
     Operator(
         name=PROBABILITY, summary="probability", operands=("event",), averages=_ONE,
         probability=True,
-        value=lambda averages: averages.mean("u"),  # the middle of an event that is likely is 1
+        value=lambda averages: averages.mean("u"),  # the centre of a likely event is 1
         size=_unit, aliases=("pr", "prob", "probability"),
     ),
     Operator(
@@ -227,7 +231,7 @@ OPERATORS = {operator.name: operator for operator in _ENTRIES}
 
 
 def operator(name: str) -> Operator:
-    """The operator of a name: how one goes from one process to another."""
+    """The operator of this name; an operator is sent to another process by its name."""
     return OPERATORS[name]
 
 
@@ -235,7 +239,7 @@ copyreg.pickle(Operator, lambda one: (operator, (one.name,)))
 
 
 def operator_like(function: str) -> Operator | None:
-    """The operator that speaks of the law as a function does of the elements of one draw.
+    """The operator that does over the law what a function does over the elements of one draw.
 
     >>> operator_like("var").name
     'Var'
@@ -244,7 +248,7 @@ def operator_like(function: str) -> Operator | None:
 
 
 def hint_for(name: str) -> str | None:
-    """What to write in place of a name of papers and other libraries; None where none is known.
+    """What to write in place of a name of papers and other libraries; None if it is unknown.
 
     >>> hint_for("correlation")
     'write Corr(u, v)'

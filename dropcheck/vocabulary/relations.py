@@ -10,8 +10,8 @@ OVER_KEY = "over"
 """`independent(u, over=[0])`: entries of u that differ in their place along axis 0."""
 
 SIGNATURE = f"{INDEPENDENT}(x, y)"
-"""How it is written, for a message."""
+"""How independence is written, for messages."""
 EXAMPLES = f"'y {FOLLOWS} normal(0, 1)', 'x {FOLLOWS} y' or '{SIGNATURE}'"
 
 INDEPENDENT_ELSEWHERE = ("⊥", "⟂", "⫫", r"\perp", r"\bot", r"\indep", r"\independent", "_||_")
-"""Signs between two quantities that papers write for it, or two of them side by side."""
+"""Signs for independence that papers write between two quantities; some write a sign twice."""

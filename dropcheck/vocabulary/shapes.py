@@ -1,7 +1,7 @@
-"""How shapes combine: the shape of a result from the shapes of what goes in.
+"""Rules for shapes: the shape of a result from the shapes of the arguments.
 
 Every rule is a pure function of shapes and options, so that a claims file can be checked without
-drawing anything. A rule that cannot be met raises `ShapeError` with one sentence.
+any draw. Shapes that do not fit raise `ShapeError` with one sentence.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Index = int | slice | None
 
 
 class ShapeError(ValueError):
-    """Shapes that do not go together; the message says which and why, without a position."""
+    """Shapes do not fit together; the message says which and why, without a place in the file."""
 
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)
@@ -28,7 +28,7 @@ class ShapeError(ValueError):
 
 
 def describe(shape: Shape) -> str:
-    """A shape as a reader writes it.
+    """A shape in words for messages.
 
     >>> describe((3, 4)), describe(())
     ('[3, 4]', 'a single number')
@@ -37,7 +37,7 @@ def describe(shape: Shape) -> str:
 
 
 def whole(value: Any, name: str) -> int:
-    """A number that has to be whole; a whole float serves.
+    """A number as an integer; an error if it is not whole.
 
     >>> whole(-1.0, "axis")
     -1
@@ -49,7 +49,7 @@ def whole(value: Any, name: str) -> int:
 
 
 def count(value: Any, name: str) -> int:
-    """A whole number that is not negative."""
+    """A number as an integer; an error if it is not whole, or negative."""
     number = whole(value, name)
     if number < 0:
         raise ShapeError(f"'{name}' must be 0 or more, and is {number}")
@@ -57,7 +57,7 @@ def count(value: Any, name: str) -> int:
 
 
 def flag(value: Any, name: str) -> bool:
-    """An option that is 1 or 0."""
+    """An option as a bool; an error if it is not 1 or 0."""
     if value not in (0, 1):
         raise ShapeError(f"'{name}' must be 1 or 0, and is {value}")
     return bool(value)
@@ -77,7 +77,7 @@ def sizes(value: Any, name: str = "shape") -> Shape:
 
 
 def normalise_axis(axis: Any, shape: Shape) -> int:
-    """The axis meant, counted from the left, from 0.
+    """An axis counted from the left, from 0.
 
     >>> normalise_axis(-1.0, (2, 3))
     1
@@ -89,7 +89,7 @@ def normalise_axis(axis: Any, shape: Shape) -> int:
 
 
 def normalise_axes(axis: Any, shape: Shape) -> tuple[int, ...]:
-    """The axes meant by a number or a list of numbers; the last one where none is named."""
+    """The axes that a number or a list names, counted from the left; the last one for None."""
     if not isinstance(axis, tuple | list):
         return (normalise_axis(-1 if axis is None else axis, shape),)
     axes = tuple(sorted(normalise_axis(entry, shape) for entry in axis))
@@ -101,7 +101,7 @@ def normalise_axes(axis: Any, shape: Shape) -> tuple[int, ...]:
 
 
 def broadcast(shapes: Sequence[Shape]) -> Shape:
-    """The common shape, by numpy's rule: aligned at the right, a length of 1 stretches.
+    """The common shape by numpy's rule: aligned at the right, and a length of 1 stretches.
 
     >>> broadcast([(3, 1), (4,)])
     (3, 4)
@@ -132,7 +132,7 @@ def matmul(a: Shape, b: Shape) -> Shape:
 
 
 def transpose(a: Shape) -> Shape:
-    """The shape of `a.T`: the last two axes change places."""
+    """The shape of `a.T`, with the last two axes swapped."""
     if len(a) < 2:
         raise ShapeError(f"'.T' swaps the last two axes, and here is {describe(a)}")
     return (*a[:-2], a[-1], a[-2])
@@ -164,7 +164,7 @@ def subscript(shape: Shape, index: Sequence[Index]) -> Shape:
 
 
 def too_many_indices(used: int, shape: Shape) -> ShapeError:
-    """An error for an index of more axes than there are."""
+    """The error for an index with more entries than there are axes."""
     count = "1 index is" if used == 1 else f"{used} indices are"
     hint = "it is one number in each draw, and in each step of a loop: name it without brackets"
     if shape:
@@ -173,7 +173,7 @@ def too_many_indices(used: int, shape: Shape) -> ShapeError:
 
 
 def out_of_range(index: int, length: int) -> ShapeError:
-    """An error for an index beyond the ends of an axis."""
+    """The error for an index beyond the ends of an axis."""
     return ShapeError(
         f"index {index} is out of range for an axis of length {length}",
         f"indices count from 0: the last is {length - 1}" if length else "there is no element",
@@ -181,7 +181,7 @@ def out_of_range(index: int, length: int) -> ShapeError:
 
 
 def permutation(axes: Any, shape: Shape) -> tuple[int, ...]:
-    """An order of all the axes; in reverse where none is given.
+    """The order of all axes that an option names; the reverse order for None.
 
     >>> permutation((1.0, 0.0, -1.0), (2, 3, 4)), permutation(None, (2, 3, 4))
     ((1, 0, 2), (2, 1, 0))
@@ -196,7 +196,7 @@ def permutation(axes: Any, shape: Shape) -> tuple[int, ...]:
 
 
 def reshaped(shape: Shape, wanted: Any) -> Shape:
-    """The shape that is asked for, where one length may be −1: what is left over.
+    """The wanted shape, in which one length may be −1: it is computed from the others.
 
     >>> reshaped((4, 3), (2, -1)), reshaped((4, 3), -1)
     ((2, 6), (12,))
@@ -216,7 +216,7 @@ def reshaped(shape: Shape, wanted: Any) -> Shape:
 
 
 def array_of(shapes: Sequence[Shape]) -> Shape:
-    """The shape of a list: its entries' common shape behind a new first axis."""
+    """The shape of a list: a new first axis, then the common shape of its entries."""
     for shape in shapes:
         if shape != shapes[0]:
             two = f"{describe(shapes[0])} and {describe(shape)}"
@@ -225,14 +225,14 @@ def array_of(shapes: Sequence[Shape]) -> Shape:
 
 
 def elementwise(shapes: tuple[Shape, ...], _options: Options) -> Shape:
-    """Rule of a function of numbers, applied element by element."""
+    """The rule of a function of numbers that is applied element by element."""
     return broadcast(shapes)
 
 
 def need(kind: str, shape: Shape, hint: str | None = None) -> ShapeError:
-    """The error where something else than a single number, say, is needed.
+    """The error for a shape of the wrong kind.
 
-    The name of the function is not in it: who binds the arguments knows it, and the place.
+    It does not name the function: the code that binds the arguments adds the name and the place.
     """
     return ShapeError(f"{kind} is needed, and this is {describe(shape)}", hint)
 
@@ -247,9 +247,9 @@ def _axes(shape: Shape, options: Options, several: bool) -> tuple[int, ...]:
 
 
 def reduction(several: bool = True, empty: bool = True) -> ShapeRule:
-    """Rule of a function that makes one number of the elements along the axes.
+    """The rule of a function that makes one number of the elements along the axes.
 
-    `several`: whether `axis` may be a list; `empty`: whether no elements at all have a value.
+    `several`: whether `axis` may be a list. `empty`: whether it has a value for no elements.
     """
 
     def rule(shapes: tuple[Shape, ...], options: Options) -> Shape:
@@ -265,7 +265,7 @@ def reduction(several: bool = True, empty: bool = True) -> ShapeRule:
 
 
 def along(shift: int = 0, several: bool = False) -> ShapeRule:
-    """Rule of a function that keeps the shape, or alters the length of its one axis by `shift`."""
+    """The rule of a function that keeps the shape, or adds `shift` to the length of its axis."""
 
     def rule(shapes: tuple[Shape, ...], options: Options) -> Shape:
         axes = _axes(shapes[0], options, several)
@@ -276,7 +276,7 @@ def along(shift: int = 0, several: bool = False) -> ShapeRule:
 
 
 def of_matrices(result: Callable[[Shape], Shape]) -> ShapeRule:
-    """Rule of a function of matrices, from the shape of one, with what stands before it."""
+    """The rule of a function of matrices; `result` takes their shape with all axes before it."""
 
     def rule(shapes: tuple[Shape, ...], _options: Options) -> Shape:
         if len(shapes[0]) < 2:
@@ -287,7 +287,7 @@ def of_matrices(result: Callable[[Shape], Shape]) -> ShapeRule:
 
 
 def square(last: Callable[[int], Shape]) -> ShapeRule:
-    """Rule of a function of square matrices, in whose place `last(size)` comes."""
+    """The rule of a function of square matrices; `last(size)` replaces their last two axes."""
 
     def rule(shapes: tuple[Shape, ...], _options: Options) -> Shape:
         shape = shapes[0]

@@ -1,20 +1,20 @@
-"""How a slot is called: for what it gives, for an evaluation, and for a gradient."""
+"""How a model calls a slot: for its result, for its result in evaluation mode, for its gradient."""
 
 from __future__ import annotations
 
 import re
 
 TRAIN, EVAL, GRAD = "train", "eval", "grad"
-"""What a call of code may be asked for: what it gives, what it gives when it is only evaluated,
-and the gradient of the sum of what it gives by its first argument."""
+"""The modes of a call of code: its result, its result in evaluation mode, and the gradient of the
+sum of its result with respect to its first argument."""
 
 EVALUATED = f".{EVAL}"
-"""`slot.eval(x)`: the attribute, as it stands in the name of such a call."""
+"""The end of the name of a call in evaluation mode: `slot.eval(x)`."""
 _GRADIENT = re.compile(rf"{GRAD}\(([^()]+)\)")
 
 
 def evaluation_of(slot: str) -> str:
-    """What a call for an evaluation is called.
+    """The name of a call of a slot in evaluation mode.
 
     >>> evaluation_of("dropout")
     'dropout.eval'
@@ -23,7 +23,7 @@ def evaluation_of(slot: str) -> str:
 
 
 def gradient_of(slot: str) -> str:
-    """What a call for a gradient is called.
+    """The name of a call for the gradient of a slot.
 
     >>> gradient_of("dropout")
     'grad(dropout)'
@@ -32,14 +32,14 @@ def gradient_of(slot: str) -> str:
 
 
 def slot_and_mode(name: str) -> tuple[str, str]:
-    """The slot that a call by this name is of, and what is asked of it.
+    """The slot and the mode of a call, from its name.
 
     >>> slot_and_mode("dropout"), slot_and_mode("dropout.eval"), slot_and_mode("grad(dropout)")
     (('dropout', 'train'), ('dropout', 'eval'), ('dropout', 'grad'))
     """
-    found = _GRADIENT.fullmatch(name)
-    if found is not None:
-        return found[1], GRAD
+    match = _GRADIENT.fullmatch(name)
+    if match is not None:
+        return match[1], GRAD
     if name.endswith(EVALUATED):
         return name.removesuffix(EVALUATED), EVAL
     return name, TRAIN

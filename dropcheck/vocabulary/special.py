@@ -1,6 +1,6 @@
-"""What numpy has not, or slowly: powers, and the functions of scipy.special.
+"""Faster powers than numpy's, and the functions of scipy.special.
 
-That library is imported when the first of its functions is used.
+scipy.special is imported when the first of its functions is used.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ import numpy as np
 from dropcheck.records import record
 
 LARGEST_PRODUCT = 8
-"""The largest exponent of a power that is a product: so many numbers less 1 are its roundings."""
+"""The largest exponent of a power that is computed as a product."""
 
 
 def power(base: Any, exponent: Any) -> Any:
-    """A base to an exponent, elementwise; to a small whole one it is a product, 100 times as fast.
+    """A base to an exponent, elementwise; for one small whole exponent as a product.
 
-    A product of n numbers is off by n - 1 roundings at most (Higham 2002, section 3.1), and where
-    none is negative it is monotone in each after rounding too, so that ends of intervals become
-    ends. Exponents below 3 are quick in numpy.
+    That is 100 times as fast, except for exponents below 3. A product of n numbers has at most
+    n - 1 rounding errors (Higham 2002, section 3.1). If no number is negative, it is monotone in
+    each even after rounding, so that ends of intervals become ends.
 
     >>> power(np.array([2.0, -3.0]), np.array([3.0]))
     array([  8., -27.])
@@ -33,7 +33,7 @@ def power(base: Any, exponent: Any) -> Any:
     if not 3 <= count <= LARGEST_PRODUCT or not count.is_integer():
         return np.power(base, exponent)
     product = base
-    for digit in f"{int(count):b}"[1:]:  # a square each, and a factor more for a 1
+    for digit in f"{int(count):b}"[1:]:  # square for each digit, and multiply by base for a 1
         product = np.square(product, out=None if product is base else product)
         if digit == "1":
             product *= base
@@ -46,7 +46,7 @@ def load() -> None:
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("__"):  # the import system asks for such
+    if name.startswith("__"):  # the import system looks for such attributes
         raise AttributeError(name)
     from scipy import special
 
@@ -55,10 +55,10 @@ def __getattr__(name: str) -> Any:
 
 @record
 class Special:
-    """A function of scipy.special by its name, which is loaded at its first call."""
+    """A function of scipy.special by its name; the library is loaded at the first call."""
 
     name: str
 
     def __call__(self, *arrays: Any) -> Any:
-        """The function of the arrays."""
+        """The function, applied to arrays."""
         return __getattr__(self.name)(*arrays)

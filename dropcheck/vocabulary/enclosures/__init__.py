@@ -1,4 +1,4 @@
-"""Functions of the language applied to enclosures, and the numbers with which all of them begin."""
+"""Enclosures of numbers known to within half-widths, and functions applied to enclosures."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Affine", "applied", "over"]
 
 
 def over(centre: Floats, half_widths: Floats) -> Affine:
-    """Numbers that are known to within half-widths: one element for each, [terms].
+    """The enclosure of numbers that are known to within half-widths, [terms].
 
     >>> x, y = over(np.array([3.0, 2.0]), np.array([0.1, 0.1]))
     >>> low, high = (x * y - np.exp(np.log(x) + np.log(y))).within()
@@ -34,24 +34,24 @@ def over(centre: Floats, half_widths: Floats) -> Affine:
 
 
 def applied(function: Function, compute: Kernel, inputs: Sequence[Any]) -> Affine:
-    """A function of enclosures and known arrays, of which one at least is an enclosure.
+    """The enclosure of a function of enclosures and known arrays; at least one is an enclosure.
 
-    Its own kernel is asked first: what is made of numpy's functions works on enclosures too. What
-    moves elements or adds them up does so with every part of them. Of all others the interval of
-    the values is known by the rules that the entry has for intervals.
+    A kernel that is made of numpy's functions works on enclosures as it is. A function that moves
+    elements or adds them up is applied to every part of the enclosures. For all others, the rules
+    for intervals of the function's entry give an interval of the values.
 
     Args:
         function: the entry.
-        compute: its kernel with the options in place.
+        compute: its kernel with the options set.
         inputs: arrays of the shape [*shape, 1], and enclosures.
     """
-    found: Any = None
-    with suppress(TypeError, AttributeError):  # where there is no rule for a part of it
-        found = compute(*inputs)
-    if isinstance(found, Affine):
-        return found
+    result: Any = None
+    with suppress(TypeError, AttributeError):  # a numpy function in it has no rule for enclosures
+        result = compute(*inputs)
+    if isinstance(result, Affine):
+        return result
     if function.of_shape:
-        return enclosed(found, inputs[0].box)
+        return enclosed(result, inputs[0].box)
     box = next(one.box for one in inputs if isinstance(one, Affine))
     operands = [enclosed(one, box) for one in inputs]
     if function.moves:
@@ -60,16 +60,15 @@ def applied(function: Function, compute: Kernel, inputs: Sequence[Any]) -> Affin
 
 
 def _by_interval(function: Function, compute: Kernel, operands: Sequence[Affine]) -> Affine:
-    """The interval of the values, by the rules of the entry; everything where one can be that."""
+    """The interval of the values by the rules of the entry; unknown if an operand is unknown."""
     same = len(operands) == 2 and operands[0] is operands[1]
     value = np.asarray(compute(*(one.value for one in operands)), np.float64)
     if any(one.everything.any() for one in operands):
         low, high = -math.inf, math.inf
     elif function.ranges is not None and function.by_element:
-        found = function.ranges([_cells(one, value.shape) for one in operands], compute, same)
-        return between(
-            value, found.low.reshape(value.shape), found.high.reshape(value.shape), operands[0].box
-        )
+        ranges = function.ranges([_cells(one, value.shape) for one in operands], compute, same)
+        least, most = (end.reshape(value.shape) for end in (ranges.low, ranges.high))
+        return between(value, least, most, operands[0].box)
     else:
         hulls = [Hull(float(one.low.min()), float(one.high.max())) for one in operands]
         shapes = tuple(one.shape[:-1] for one in operands)
@@ -79,6 +78,6 @@ def _by_interval(function: Function, compute: Kernel, operands: Sequence[Affine]
 
 
 def _cells(one: Affine, shape: tuple[int, ...]) -> Ranges:
-    """The interval of each element, as the rules take it."""
+    """The interval of each element, as a `Ranges` without smoothness."""
     low, high = (np.broadcast_to(end, shape).ravel() for end in (one.low, one.high))
     return Ranges(low, high, np.zeros((2, len(low))))

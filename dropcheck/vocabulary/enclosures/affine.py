@@ -1,4 +1,4 @@
-"""Where a function of numbers lies that are known to within half-widths: affine enclosures.
+"""Affine enclosures: bounds of functions of numbers that are known to within half-widths.
 
 Numbers m are known to lie in a box, |m - c| ≤ b element by element. A quantity q(m) is kept as
 
@@ -6,15 +6,16 @@ Numbers m are known to lie in a box, |m - c| ≤ b element by element. A quantit
 
 its Taylor polynomial of order one with a remainder (a Taylor model of order one: Moore 1966,
 "Interval Analysis"; de Figueiredo and Stolfi 2004, "Affine arithmetic: concepts and applications";
-Makino and Berz 2003, "Taylor models and other validated functional inclusion methods"), and as an
-interval [low, high] besides, whichever is the narrower. The first order is exact, so that what the
-same number does at several places of an expression cancels; the remainder is of second order in b.
+Makino and Berz 2003, "Taylor models and other validated functional inclusion methods"). Beside it
+an interval [low, high] holds q(m) too, and may be narrower. The first order is exact, so that it
+cancels where one number stands at several places of an expression; the remainder is of second order
+in b.
 
-It is what numpy's functions are applied to in place of an array: `np.sqrt(x) * x` is one again. So
-the formulas that work on arrays of averages work on enclosures as they stand. What has no rule
-here raises a TypeError, by numpy's own protocol. Where a quantity may be undefined or unbounded
-over the box the enclosure is everything, and stays so whatever is made of it. What is made without
-numpy's functions, by those here, is made with its floating-point warnings silenced by the caller.
+numpy's functions can be applied to an enclosure in place of an array: `np.sqrt(x) * x` is an
+enclosure. So formulas for arrays of averages work on enclosures too. A function without a rule here
+raises a TypeError, by numpy's protocol. Where a quantity may be undefined or unbounded on the box,
+its enclosure holds all numbers, and so does every enclosure made from it. Functions of this module
+that are called directly leave it to the caller to silence numpy's floating-point warnings.
 """
 
 from __future__ import annotations
@@ -31,24 +32,24 @@ import numpy.typing as npt
 from dropcheck.array_types import Floats, Truths
 from dropcheck.records import record
 
-# What rounding may add in one step, as a share of the largest magnitude in it: some units in the
-# last place of what numpy's and scipy's functions promise.
+# The rounding error of one step, as a share of the largest magnitude in it: some units in the last
+# place, as numpy's and scipy's functions have.
 STEP_ROUNDING = 1e-14
-# What underflow may take in one step, whatever its size: some units of the smallest numbers (Higham
-# 2002, "Accuracy and stability of numerical algorithms", eq. 2.8).
+# The absolute error of one step by underflow: some units of the smallest number (Higham 2002,
+# "Accuracy and stability of numerical algorithms", eq. 2.8).
 LOST_TO_UNDERFLOW = 4 * 2.0**-1074
 _SMALLEST_NORMAL = 2.0**-1022
-# Above so many elements nothing is folded one by one.
+# The most elements of an array that is reduced one element after the other.
 _MOST_FOLDED = 1000
 
 
 @record(kw_only=True, eq=False)
 class Affine(np.lib.mixins.NDArrayOperatorsMixin):
-    """Quantities enclosed over a box; all arrays but `slopes` have the shape [*shape, 1].
+    """Quantities enclosed over a box; all arrays but `slopes` and `box` have shape [*shape, 1].
 
-    `value` is at the centre of the box, or the point from which the rest counts. `slopes` has the
-    derivatives [*shape, terms]; `below` and `above` are the ends of the remainder; `low` and `high`
-    hold every value. `box` has the half-widths [terms], shared by all that is combined.
+    `value` is the quantity at the centre of the box, or near it. `slopes` are the derivatives,
+    [*shape, terms]; `below` and `above` are the ends of the remainder; every value lies between
+    `low` and `high`. `box` has the half-widths, [terms]; enclosures that are combined share it.
     """
 
     value: Floats
@@ -66,17 +67,17 @@ class Affine(np.lib.mixins.NDArrayOperatorsMixin):
 
     @property
     def ndim(self) -> int:
-        """How many axes that are."""
+        """The number of axes of `shape`."""
         return self.value.ndim
 
     @property
     def dtype(self) -> np.dtype[np.float64]:
-        """That of the numbers."""
+        """The type of the numbers."""
         return self.value.dtype
 
     @property
     def everything(self) -> Truths:
-        """Where nothing is known: [*shape, 1]."""
+        """Where nothing is known of the quantity: [*shape, 1]."""
         return ~(np.isfinite(self.low) & np.isfinite(self.high))
 
     def __len__(self) -> int:
@@ -102,11 +103,11 @@ class Affine(np.lib.mixins.NDArrayOperatorsMixin):
             return rule(*operands)
 
     def moved(self, how: Callable[[Floats], Floats]) -> Affine:
-        """What picks or moves elements, or adds some up: the same of every part."""
+        """The enclosure after a function that picks, moves or adds up elements."""
         return by_parts(how, self)
 
     def at_least(self, least: float) -> Affine:
-        """The same where it is known by other means to be no less."""
+        """The enclosure of a quantity that is known to be at least this number."""
         kept = np.where(self.everything, self.low, np.maximum(self.low, least))
         high = np.maximum(self.high, least)
         return replace(self, low=np.minimum(kept, high), high=high)
@@ -114,11 +115,12 @@ class Affine(np.lib.mixins.NDArrayOperatorsMixin):
     def within(
         self, direction: Floats | None = None, along: tuple[float, float] | None = None
     ) -> tuple[float, float]:
-        """The ends of what a single quantity can be where w·(m - c) lies between two numbers too.
+        """The least and the greatest value of a single quantity.
 
-        Over a box and one such condition the extremes of s·(m - c) are a linear programme of one
-        constraint: by duality the most is the least over k of max(k·along) + Σ|s - k w| b, which is
-        convex in k with its corners at s_j / w_j.
+        With a direction w, only numbers m are considered for which w·(m - c) lies between the two
+        numbers `along`. The extremes of s·(m - c) are then a linear programme with one constraint.
+        By duality the greatest value is the minimum over k of max(k·along) + Σ|s - k w| b, which is
+        convex in k, with corners at s_j / w_j.
         """
         low, high = float(self.low.ravel()[0]), float(self.high.ravel()[0])
         if direction is None or along is None or not (math.isfinite(low) and math.isfinite(high)):
@@ -138,11 +140,11 @@ class Affine(np.lib.mixins.NDArrayOperatorsMixin):
 
 
 RULES: dict[str, Callable[..., Affine]] = {}
-"""What each of numpy's and scipy's functions makes of enclosures, by the ufunc's name."""
+"""The rules for enclosures, by the names of numpy's and scipy's ufuncs."""
 
 
 def by_parts(how: Callable[..., Any], *operands: Affine) -> Affine:
-    """What moves elements of arrays, or adds some up: the same of every part of all operands."""
+    """A function that moves elements or adds some up, applied to each part of the operands."""
     return Affine(
         **{
             name: np.asarray(how(*(getattr(one, name) for one in operands)), np.float64)
@@ -153,7 +155,7 @@ def by_parts(how: Callable[..., Any], *operands: Affine) -> Affine:
 
 
 def enclosed(array: Any, box: Floats) -> Affine:
-    """Known numbers, [*shape, 1] or a single one, as an enclosure; an enclosure as it is."""
+    """Known numbers, [*shape, 1] or a single one, as an enclosure; an enclosure unchanged."""
     if isinstance(array, Affine):
         return array
     value = np.asarray(array, np.float64)
@@ -171,7 +173,7 @@ def enclosed(array: Any, box: Floats) -> Affine:
     )
 
 
-@np.errstate(all="ignore")  # what is too large for float64 is infinite
+@np.errstate(all="ignore")  # an overflow is infinite, and so becomes unknown
 def made(
     value: Floats,
     slopes: Floats,
@@ -181,22 +183,22 @@ def made(
     box: Floats,
     size: Floats | float = 0.0,
 ) -> Affine:
-    """An enclosure from its parts, moved outward by what rounding can do.
+    """An enclosure from its parts, widened by the rounding error of one step.
 
     Args:
-        value: at the centre, [*shape, 1].
+        value: the quantity at the centre, [*shape, 1].
         slopes: the derivatives, [*shape, terms].
         below: the lower end of the remainder, [*shape, 1].
         above: its upper end.
-        ends: an interval that holds every value, by other means.
+        ends: an interval that holds every value, known by other means.
         box: the half-widths.
-        size: a magnitude that was on the way, where it is larger than those of the parts.
+        size: the largest magnitude in the computation, where it is larger than those of the parts.
     """
     reach = np.vecdot(np.abs(slopes), box)[..., np.newaxis]
     low, high = value - reach + below, value + reach + above
     if ends is not None:
         low_end, high_end = np.maximum(low, ends[0]), np.minimum(high, ends[1])
-        apart = low_end > high_end  # by rounding, or where what is known contradicts the box
+        apart = low_end > high_end  # by rounding, or because `ends` contradict the box
         if apart.any():
             low_end, high_end = np.where(apart, low, low_end), np.where(apart, high, high_end)
         low, high = low_end, high_end
@@ -205,7 +207,7 @@ def made(
     small = (largest > 0) & (largest < _SMALLEST_NORMAL)
     if small.any():
         give = np.where(small, LOST_TO_UNDERFLOW, give)
-    found = Affine(
+    enclosure = Affine(
         value=value,
         slopes=slopes,
         below=below - give,
@@ -214,26 +216,26 @@ def made(
         high=high + give,
         box=box,
     )
-    # one NaN or infinity among the parts makes one of these sums so
-    known = np.isfinite(found.low - found.high + give)
-    return found if known.all() else _unknown(found, known)
+    # a NaN or an infinity in any part makes this sum NaN or infinite
+    known = np.isfinite(enclosure.low - enclosure.high + give)
+    return enclosure if known.all() else _unknown(enclosure, known)
 
 
-def _unknown(found: Affine, known: Truths) -> Affine:
-    """The same, and everything where it is not known."""
+def _unknown(x: Affine, known: Truths) -> Affine:
+    """The same where it is known; elsewhere an enclosure that holds all numbers."""
     return replace(
-        found,
-        value=np.where(known, found.value, 0.0),
-        slopes=np.where(known, found.slopes, 0.0),
-        below=np.where(known, found.below, -np.inf),
-        above=np.where(known, found.above, np.inf),
-        low=np.where(known, found.low, -np.inf),
-        high=np.where(known, found.high, np.inf),
+        x,
+        value=np.where(known, x.value, 0.0),
+        slopes=np.where(known, x.slopes, 0.0),
+        below=np.where(known, x.below, -np.inf),
+        above=np.where(known, x.above, np.inf),
+        low=np.where(known, x.low, -np.inf),
+        high=np.where(known, x.high, np.inf),
     )
 
 
 def between(value: Floats, low: Floats, high: Floats, box: Floats) -> Affine:
-    """What is known by an interval alone, [*shape, 1]."""
+    """The enclosure of a quantity of which only an interval is known, [*shape, 1]."""
     slopes = np.zeros((*value.shape[:-1], len(box)))
     return made(value, slopes, low - value, high - value, (low, high), box)
 
@@ -242,7 +244,7 @@ def between(value: Floats, low: Floats, high: Floats, box: Floats) -> Affine:
 
 
 def products(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
-    """The ends of the products of what lies in two intervals."""
+    """The least and the greatest product of a number of one interval and one of another."""
     corners = [a * b for a in first for b in second]
     low, high = corners[0], corners[0]
     for corner in corners[1:]:
@@ -254,8 +256,8 @@ def _ends(x: Affine) -> tuple[Floats, Floats]:
     return x.low, x.high
 
 
-def _off(x: Affine) -> tuple[Floats, Floats]:
-    """How far a quantity can be from its value."""
+def _deviations(x: Affine) -> tuple[Floats, Floats]:
+    """The least and the greatest difference of a quantity from `value`."""
     return x.low - x.value, x.high - x.value
 
 
@@ -269,7 +271,7 @@ def _size(x: Affine) -> Floats:
 
 
 def not_nothing(size: Floats, *of: Floats) -> Floats:
-    """A size that is not 0 where none of those is that it is made of, so small it may be."""
+    """The size of a product; where it underflowed to 0 though no factor is 0, a tiny size."""
     lost = reduce(np.logical_and, (one > 0 for one in of))  # arrays of several shapes
     return np.where(lost, np.maximum(size, LOST_TO_UNDERFLOW), size)
 
@@ -301,7 +303,7 @@ def negative(a: Affine) -> Affine:
 
 
 def subtract(a: Affine, b: Affine) -> Affine:
-    """The enclosure of a - b; 0 where both are one quantity that is finite."""
+    """The enclosure of a - b; 0 if both are one quantity, and it is known."""
     if a is b:
         zero = np.where(a.everything, np.inf, 0.0)
         return made(np.zeros_like(zero), 0 * a.slopes, -zero, zero, None, a.box)
@@ -310,7 +312,7 @@ def subtract(a: Affine, b: Affine) -> Affine:
 
 def multiply(a: Affine, b: Affine) -> Affine:
     """The enclosure of a · b: with a = v + d and b = w + e, the remainder is v r + w q + d e."""
-    below, above = products(_off(a), _off(b))
+    below, above = products(_deviations(a), _deviations(b))
     ends = products(_ends(a), _ends(b))
     if a is b:
         below, ends = np.maximum(below, 0.0), (np.maximum(ends[0], 0.0), ends[1])
@@ -327,21 +329,21 @@ def multiply(a: Affine, b: Affine) -> Affine:
 
 
 def divide(a: Affine, b: Affine) -> Affine:
-    """The enclosure of a / b: everything where b can be 0.
+    """The enclosure of a / b; unknown where b can be 0.
 
-    With q = v/w at the centre, a/b = q + (a - q b)/b: what a and b have in common cancels in the
-    numerator g, which is 0 at the centre, and g/b = g/w - g (b - w)/(b w).
+    With q = v/w at the centre, a/b = q + (a - q b)/b. In the numerator g = a - q b, which is 0 at
+    the centre, common parts of a and b cancel; and g/b = g/w - g (b - w)/(b w).
     """
     away = (b.low > 0) | (b.high < 0)
     ratio = a.value / b.value
     gap = add(a, negative(multiply(b, enclosed(ratio, a.box))))
     under = (1 / b.high, 1 / b.low)
     inverse = 1 / b.value
-    twice = products(_ends(gap), products(_off(b), under))
+    twice = products(_ends(gap), products(_deviations(b), under))
     below, above = products(twice, (-inverse, -inverse))
     own = _scaled(gap, inverse)
     nowhere = np.where(away, 0.0, np.nan)
-    # the value of the gap is what rounding leaves of it
+    # at the centre the gap is 0 but for rounding
     shift = gap.value * inverse
     return made(
         ratio + nowhere,
@@ -355,7 +357,7 @@ def divide(a: Affine, b: Affine) -> Affine:
 
 
 def _reduced(ufunc: np.ufunc, x: Affine, options: Mapping[str, Any]) -> Any:
-    """A sum, product or extreme over axes of one draw."""
+    """A sum, product, minimum or maximum over axes of one draw."""
     rule = RULES.get(ufunc.__name__)
     if rule is None or any(options.get(name) is not None for name in ("dtype", "out", "where")):
         return NotImplemented
@@ -379,10 +381,10 @@ def _reduced(ufunc: np.ufunc, x: Affine, options: Mapping[str, Any]) -> Any:
         return take
 
     with np.errstate(all="ignore"):
-        found = x.moved(part(0))
+        result = x.moved(part(0))
         for which in range(1, count):
-            found = rule(found, x.moved(part(which)))
-    return found.moved(lambda array: array.reshape(*shape[:-1], array.shape[-1]))
+            result = rule(result, x.moved(part(which)))
+    return result.moved(lambda array: array.reshape(*shape[:-1], array.shape[-1]))
 
 
 RULES.update(

@@ -1,10 +1,10 @@
-"""Enclosures of the functions of one number: tangents, and how far a curve strays from them.
+"""Enclosures of functions of one number: a tangent, and bounds of the distance from it.
 
-On an interval the distance of a curve from its tangent at a point c is extreme at the ends or
-where the curve is as steep as at c. A convex or concave function is so at c alone; one whose slope
-rises to a point of symmetry and falls behind it (tanh, an odd power) at the mirror image of c too.
-So every such function is three facts: its derivative, that point, and where it is lowest or
-highest, for the interval of its values.
+On an interval, the distance of a curve from its tangent at c is extreme at an end, or where the
+curve has the same slope as at c. For a convex or concave function that is only c itself. If the
+slope rises up to a point of symmetry and falls behind it (tanh, an odd power), it is also the
+mirror image of c. So each such function is given by three facts: its derivative, its point of
+symmetry, and the place of its minimum or maximum.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dropcheck.vocabulary.special import Special
 
 Curve = Callable[[Floats], Any]
 
-# Rounding of some steps, as a share of the largest value.
+# How far beyond the domain an argument may be by rounding, as a share of its size.
 _BEYOND = 100 * STEP_ROUNDING
 
 
@@ -39,17 +39,17 @@ def _smooth(
     """The rule of a function that is convex, concave, or symmetric about a point of inflection.
 
     Args:
-        function: of an array.
-        derivative: of an array; where it is not finite the function is enclosed by its values.
+        function: takes an array.
+        derivative: takes an array; where it is not finite, only the values enclose the function.
         mirror: the point about which the slope is symmetric, falling or rising away from it.
-        bottom: where the function is lowest or highest, if not at an end.
-        domain: the open interval in which it is defined, with its ends where it is finite there.
-        never_0: whether it is 0 nowhere, but for 0 itself.
+        bottom: the place of the minimum or maximum, if it is not at an end of the domain.
+        domain: the interval in which the function is defined.
+        never_0: whether the function is 0 at most at 0.
     """
     bounded = domain != (-math.inf, math.inf)
 
     def rule(x: Affine) -> Affine:
-        # what lies beyond the domain by rounding alone lies at its end
+        # an argument that is beyond the domain only by rounding is moved to its end
         size = np.maximum(np.abs(x.low), np.abs(x.high))
         inside = np.isfinite(size)
         low, high = x.low, x.high
@@ -107,12 +107,12 @@ def _wave(function: Curve, derivative: Curve) -> Callable[..., Affine]:
 
 
 def _steps(function: Curve) -> Callable[[Affine], Affine]:
-    """The rule of a function that rises in steps."""
+    """The rule of a step function, which rises."""
     return _smooth(function, lambda x: np.full_like(x, np.nan))
 
 
 def _tangent(x: Affine) -> Affine:
-    """The enclosure of tan(x): everything where a pole may lie between the ends."""
+    """The enclosure of tan(x); unknown where a pole may lie between the ends."""
     branch = np.round(x.value / math.pi)
     turned = affine.subtract(x, affine.enclosed(branch * math.pi, x.box))
     return _smooth(
@@ -121,7 +121,7 @@ def _tangent(x: Affine) -> Affine:
 
 
 def _power(base: Affine, exponent: Affine) -> Affine:
-    """The enclosure of a power: of one known exponent by its own curve, else exp(y log(x))."""
+    """The enclosure of a power: by its curve for one known exponent, else as exp(y log(x))."""
     n = float(exponent.value.ravel()[0]) if exponent.value.size else 1.0
     if not (np.all(exponent.low == n) and np.all(exponent.high == n)):
         return RULES["exp"](affine.multiply(exponent, RULES["log"](base)))
@@ -146,13 +146,13 @@ def _power(base: Affine, exponent: Affine) -> Affine:
 
 
 def _inverse_power(base: Affine, n: float) -> Affine:
-    """The enclosure of a whole power below 0, convex or concave on either side of its pole."""
+    """The enclosure of a whole power below 0, which is convex or concave beside its pole at 0."""
     away = (base.low > 0) | (base.high < 0)
-    found = _smooth(lambda x: np.power(x, n), lambda x: n * np.power(x, n - 1), never_0=True)(base)
-    nowhere = np.where(away, 0.0, np.inf)
+    side = _smooth(lambda x: np.power(x, n), lambda x: n * np.power(x, n - 1), never_0=True)(base)
+    at_pole = np.where(away, 0.0, np.inf)
     return made(
-        found.value, found.slopes, found.below - nowhere, found.above + nowhere,
-        (found.low - nowhere, found.high + nowhere), found.box,
+        side.value, side.slopes, side.below - at_pole, side.above + at_pole,
+        (side.low - at_pole, side.high + at_pole), side.box,
     )  # fmt: skip
 
 
@@ -162,9 +162,9 @@ def _reciprocal(x: Affine) -> Affine:
 
 def _maximum(a: Affine, b: Affine) -> Affine:
     """The enclosure of the larger: b + max(a - b, 0)."""
-    found = affine.add(b, RULES["positive part"](affine.subtract(a, b)))
+    larger = affine.add(b, RULES["positive part"](affine.subtract(a, b)))
     ends = (np.maximum(a.low, b.low), np.maximum(a.high, b.high))
-    return made(found.value, found.slopes, found.below, found.above, ends, a.box)
+    return made(larger.value, larger.slopes, larger.below, larger.above, ends, a.box)
 
 
 def _bell(x: Floats) -> Floats:

@@ -1,6 +1,6 @@
-"""Every function and sign of the language by its name, and what others call them.
+"""Every function and sign of the language by its name, and their other names elsewhere.
 
-Where the text of a claim leaves a choice, this is the one made:
+Where other libraries differ, the language has these conventions:
 
 * "over the elements of one draw" needs an array: `mean` of a single number is an error.
 * `take(x, i)` picks along the first axis: elements of a vector, rows of a matrix. Negative
@@ -45,13 +45,13 @@ FUNCTIONS_OF_ARRAYS = _by_name(
     arrays.FIXED,
 )
 FUNCTIONS = {**FUNCTIONS_OF_NUMBERS, **FUNCTIONS_OF_ARRAYS}
-"""What is called by its name and takes quantities."""
+"""Functions that are called by their names and take quantities."""
 
 OF_LAWS = _by_name(of_laws.ALL)
-"""What is called by its name and takes a law first."""
+"""Functions that are called by their names and take a law first."""
 
 SIGNS = _by_name(elementwise.ARITHMETIC_SIGNS, truths.SIGNS, linear_algebra.SIGNS, arrays.SIGNS)
-"""What the language writes as a sign or in brackets."""
+"""Functions that are written as signs or with brackets."""
 
 
 def operation(name: str) -> Function:
@@ -69,11 +69,11 @@ def operation(name: str) -> Function:
     raise KeyError(name)
 
 
-copyreg.pickle(Function, lambda one: (operation, (one.name,)))  # it goes by its name
+copyreg.pickle(Function, lambda one: (operation, (one.name,)))  # it is sent as its name
 
 
 def hint_for(name: str) -> str | None:
-    """What to write in place of a name of papers and other libraries; None where none is known.
+    """What to write in place of a name of papers and other libraries; None if it is unknown.
 
     >>> hint_for("swish"), hint_for("matmul"), hint_for("nothing")
     ('write silu(x)', 'write a @ b', None)

@@ -1,7 +1,7 @@
 """Functions as polynomials in their arguments: sums, products and truths.
 
-A rule takes the operands in order and the options by name, as a kernel does, and makes the result
-from the few operations of `Algebraic`. So it holds for every algebra that has them.
+A rule takes the operands in order and the options by name, as a kernel does. It uses only the
+operations of `Algebraic`, and so works in every algebra that has them.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from dropcheck.vocabulary.shapes import Shape, flag, normalise_axes
 
 
 class PolynomialError(ValueError):
-    """A quantity is no polynomial in its arguments, or one that is too large to be worked with."""
+    """A quantity is no polynomial in its arguments, or a polynomial that is too large."""
 
 
 class TooLargeError(PolynomialError):
-    """It is a polynomial, and takes too much work."""
+    """A quantity is a polynomial, but takes too much work."""
 
 
 class Algebraic(Protocol):
-    """A quantity in an algebra; `shape` is that of one draw.
+    """A quantity in an algebra.
 
-    Arithmetic is element by element, with numpy's rule for shapes; numbers and fixed arrays serve
-    as the other operand. Every method raises `PolynomialError` where the result is none.
+    Arithmetic is element by element, with numpy's rule for shapes; the other operand may be a
+    number or a fixed array. Every method raises `PolynomialError` if the result is no polynomial.
     """
 
     @property
@@ -37,7 +37,7 @@ class Algebraic(Protocol):
 
     @property
     def fixed(self) -> Any:
-        """The array of a quantity that is fixed, without an axis of draws; None of others."""
+        """The array of a fixed quantity, without an axis of draws; None if it is random."""
 
     @property
     def vanishes(self) -> bool:
@@ -53,7 +53,7 @@ class Algebraic(Protocol):
         """The product."""
 
     def __truediv__(self, other: Any) -> Any:
-        """The quotient by what is fixed."""
+        """The quotient; the divisor must be fixed."""
 
     def total(self, axes: tuple[int, ...], keepdims: bool) -> Any:
         """The sum of the elements along some axes."""
@@ -62,25 +62,25 @@ class Algebraic(Protocol):
         """The product of the elements along some axes."""
 
     def widened(self, place: int) -> Any:
-        """The same with a new axis of length 1 before the one at this place."""
+        """The quantity with a new axis of length 1 before the axis at this place."""
 
     def permuted(self, order: Sequence[int]) -> Any:
-        """The same with its axes in another order."""
+        """The quantity with its axes in another order."""
 
     def reshaped(self, shape: Shape) -> Any:
-        """The same elements in their order, in another shape."""
+        """The elements in their order, in another shape."""
 
     def picked(self, axis: int, place: int) -> Any:
-        """What stands at one place of an axis, without that axis."""
+        """The slice at one place of an axis, without that axis."""
 
     def mapped(self, axis: int, length: int, matrix: Callable[[], Any]) -> Any:
-        """The matrix [length, length of the axis] times each line along an axis."""
+        """A matrix [length, length of the axis] times each line along an axis."""
 
     def truth(self) -> Any:
-        """The same, of a quantity that is 1 or 0."""
+        """The quantity itself, which must be 1 or 0."""
 
     def magnitude(self) -> Any:
-        """Its size, which is that of the same with the other sign too."""
+        """The size of each element; x and -x have the same magnitude."""
 
 
 # ---- reductions ---------------------------------------------------------------------------------
@@ -105,8 +105,8 @@ def variance(x: Algebraic, *, ddof: float = 0, axis: Any = None, keepdims: float
     degrees = _count(x, axis) - ddof
     if degrees <= 0:
         raise PolynomialError
-    off = x - mean(x, axis=axis, keepdims=1)
-    return total(off * off, axis=axis, keepdims=keepdims) / float(degrees)
+    deviations = x - mean(x, axis=axis, keepdims=1)
+    return total(deviations * deviations, axis=axis, keepdims=keepdims) / float(degrees)
 
 
 def squared_norm(
@@ -159,7 +159,7 @@ def trace(x: Algebraic) -> Any:
     return total(x * np.eye(side), axis=(-2.0, -1.0))
 
 
-LARGEST_WRITTEN_OUT = 4  # rows of a determinant with all its terms
+LARGEST_WRITTEN_OUT = 4  # the most rows of a determinant that is written out in full
 
 
 def determinant(x: Algebraic) -> Any:
@@ -168,7 +168,7 @@ def determinant(x: Algebraic) -> Any:
     if not 0 < side <= LARGEST_WRITTEN_OUT:
         raise PolynomialError
     last = len(x.shape) - 1
-    found: Any = None
+    result: Any = None
     for order in permutations(range(side)):
         term: Any = None
         for row, column in enumerate(order):
@@ -176,38 +176,38 @@ def determinant(x: Algebraic) -> Any:
             term = element if term is None else term * element
         turned = sum(order[i] > order[j] for i in range(side) for j in range(i + 1, side)) % 2
         signed = term * -1.0 if turned else term
-        found = signed if found is None else found + signed
-    return found
+        result = signed if result is None else result + signed
+    return result
 
 
-LEAST_TOLERANCE = 1e-10  # rounding stays far below it
-LARGEST_SIDE = 1000  # of a fixed matrix that is made for a linear map
+LEAST_TOLERANCE = 1e-10  # rounding errors stay far below it
+LARGEST_SIDE = 1000  # the largest side of a fixed matrix that is made for a linear map
 
 
 # ---- with sizes ---------------------------------------------------------------------------------
 
 
 def larger(a: Algebraic, *more: Algebraic) -> Any:
-    """(a + b + |a - b|) / 2, of all in turn."""
+    """The largest of all, two by two, as (a + b + |a - b|) / 2."""
     for b in more:
         a = (a + b + (a - b).magnitude()) * 0.5
     return a
 
 
 def smaller(a: Algebraic, *more: Algebraic) -> Any:
-    """(a + b - |a - b|) / 2, of all in turn."""
+    """The smallest of all, two by two, as (a + b - |a - b|) / 2."""
     for b in more:
         a = (a + b - (a - b).magnitude()) * 0.5
     return a
 
 
 def positive_part(x: Algebraic) -> Any:
-    """(x + |x|) / 2."""
+    """The positive part max(x, 0) as (x + |x|) / 2."""
     return (x + x.magnitude()) * 0.5
 
 
 def bent(x: Algebraic, slope: Algebraic) -> Any:
-    """X above 0, slope · x below."""
+    """The function that is x above 0 and slope · x below."""
     positive = positive_part(x)
     return positive + (x - positive) * slope
 
@@ -216,44 +216,47 @@ def bent(x: Algebraic, slope: Algebraic) -> Any:
 
 
 def choice(c: Algebraic, a: Algebraic, b: Algebraic) -> Any:
-    """Value a where c holds, else b."""
+    """The value a where c holds, else b."""
     return b + c.truth() * (a - b)
 
 
 def denial(a: Algebraic) -> Any:
-    """1 where a is 0."""
+    """1 where a is 0, else 0."""
     return a.truth() * -1.0 + 1.0
 
 
 def conjunction(a: Algebraic, b: Algebraic) -> Any:
-    """Both."""
+    """1 where both are true."""
     return a.truth() * b.truth()
 
 
 def disjunction(a: Algebraic, b: Algebraic) -> Any:
-    """Either."""
+    """1 where at least one is true."""
     return denial(a) * denial(b) * -1.0 + 1.0
 
 
 def every(x: Algebraic, *, axis: Any = None, keepdims: float = 0) -> Any:
-    """All elements."""
+    """1 where all elements along axes are true."""
     return product(x.truth(), axis=axis, keepdims=keepdims)
 
 
 def some(x: Algebraic, *, axis: Any = None, keepdims: float = 0) -> Any:
-    """Any element."""
+    """1 where at least one element along axes is true."""
     return product(denial(x), axis=axis, keepdims=keepdims) * -1.0 + 1.0
 
 
 def compared(a: Algebraic, b: Algebraic, *, alike: float) -> Any:
-    """A comparison of a quantity with itself; two that are alike may differ by rounding."""
+    """The comparison of a quantity with itself, whose result is `alike`.
+
+    Two different polynomials are not compared, even if they are equal: rounding may decide.
+    """
     if a is not b:
         raise PolynomialError
     return a * 0.0 + alike
 
 
 def near(a: Algebraic, b: Algebraic, *, rtol: float = 0.0, atol: float = 0.0) -> Any:
-    """Whether two quantities are the same up to rounding, where they are the same polynomial."""
+    """1 for two quantities that are the same polynomial, up to rounding."""
     difference = a - b
     if not difference.vanishes or max(rtol, atol) < LEAST_TOLERANCE:
         raise PolynomialError

@@ -1,4 +1,4 @@
-"""Building, joining, indexing and rearranging the array of one draw."""
+"""Functions that build, join and index the arrays of one draw."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _draws(arrays: tuple[Array, ...]) -> int:
 
 
 def _array(*entries: Array) -> Array:
-    """A list: entries of one shape behind a new first axis."""
+    """Arrays of one shape as a list: along a new first axis."""
     shape = entries[0].shape[:-1] if entries else ()
     result = np.empty((len(entries), *shape, _draws(entries)))
     for at, one in enumerate(entries):
@@ -64,7 +64,7 @@ def _stack(*arrays: Array, axis: float = -1) -> Array:
 
 
 def _concat(*arrays: Array, axis: float = -1) -> Array:
-    """One after the other along an axis; a single number counts as a list of one."""
+    """Arrays one after the other along an axis; a single number counts as a list of one."""
     parts = [array[None] if array.ndim == 1 else array for array in arrays]
     at = normalise_axis(axis, parts[0].shape[:-1])
     draws = _draws(arrays)
@@ -74,10 +74,11 @@ def _concat(*arrays: Array, axis: float = -1) -> Array:
 
 
 def _indices(i: Array, length: int, name: str, negative: bool) -> tuple[Array, Array | None]:
-    """Whole indices into `length` places, and which of them are none (None: all are good).
+    """Indices as integers, and where they are invalid (None: nowhere).
 
-    Random indices that are not finite, or out of range, belong to draws that may not be looked
-    at (`given=`, a branch not taken): they become NaN. A fixed one is a mistake in the claim.
+    Random indices that are not finite or out of range may belong to draws that do not count
+    (`given=`, a branch not taken): the results are then NaN. A fixed index out of range is an error
+    in the claim.
 
     Raises:
         KernelError: for an index that is not whole, or a fixed one that is out of range.
@@ -104,18 +105,18 @@ def _indices(i: Array, length: int, name: str, negative: bool) -> tuple[Array, A
 
 
 def _take(x: Array, i: Array) -> Array:
-    """Elements of a vector, or rows of a matrix, by index; within the same draw where x is random.
+    """Elements of a vector, or rows of a matrix, by index; a random x is indexed draw by draw.
 
-    Shapes: x (k, …, N or 1), i (…, N or 1) → i's per-draw shape, then x's without the first axis.
+    Shapes: x (k, …, N or 1), i (…, N or 1) → the shape of i, then that of x without its first axis.
     """
     index, bad = _indices(i, x.shape[0], "take", negative=True)
     rest = x.ndim - 2
-    if x.shape[0] == 0:  # every index is bad: any table will do for the shape
+    if x.shape[0] == 0:  # every index is invalid: this table only sets the shape
         x = np.full((1, *x.shape[1:]), np.nan)
     if i.shape[-1] == 1:
         result = np.take(x, index[..., 0], axis=0)
     elif x.shape[-1] == 1:
-        # i (…, N), rows (…, N, rest): the draws go back to the end
+        # i (…, N), rows (…, N, rest): the axis of draws is moved back to the end
         result = np.moveaxis(np.take(x[..., 0], index, axis=0), i.ndim - 1, -1)
     else:
         spread = index.reshape(*index.shape[:-1], *(1,) * rest, index.shape[-1])
@@ -127,7 +128,7 @@ def _take(x: Array, i: Array) -> Array:
 
 
 def _one_hot(i: Array, *, n: float) -> Array:
-    """1 at the index, else 0, along a new last axis; NaN where the index is none."""
+    """1 at the index, else 0, along a new last axis; NaN where the index is invalid."""
     places = count(n, "n")
     index, bad = _indices(i, places, "one_hot", negative=False)
     result = (index[..., None, :] == np.arange(places)[:, None]).astype(np.float64)
@@ -135,10 +136,10 @@ def _one_hot(i: Array, *, n: float) -> Array:
 
 
 def _bincount(i: Array, *, n: float) -> Array:
-    """How often each of 0 … n−1 occurs along the last axis; NaN where an index is none."""
+    """How often each of 0 … n−1 occurs along the last axis; NaN where an index is invalid."""
     places = count(n, "n")
     index, bad = _indices(i, places, "bincount", negative=False)
-    lines = np.moveaxis(index, -2, 0)  # the axis counted over, then one line of counts for each
+    lines = np.moveaxis(index, -2, 0)  # the counted axis first
     groups = math.prod(lines.shape[1:])
     offsets = np.arange(groups).reshape(lines.shape[1:]) * places
     counts = np.bincount((lines + offsets).ravel(), minlength=groups * places)
@@ -160,22 +161,22 @@ def _shape_of_elements(shapes: tuple[Shape, ...], options: Options) -> Shape:
 
 
 def _axes_of_index(shape: Shape, options: Options) -> list[Came | None]:
-    """Where each axis comes from: a slice has some of its slices, each once."""
-    found: list[Came | None] = []
+    """Where each axis of `x[index]` comes from; a slice keeps some places of its axis."""
+    origins: list[Came | None] = []
     axis = 0
-    for entry_of in options["index"]:
-        if entry_of is None:
-            found.append(None)
+    for part in options["index"]:
+        if part is None:
+            origins.append(None)
             continue
-        if isinstance(entry_of, slice):
-            places = entry_of.indices(shape[axis])
-            found.append(Came((axis,), None if places == (0, shape[axis], 1) else places))
+        if isinstance(part, slice):
+            places = part.indices(shape[axis])
+            origins.append(Came((axis,), None if places == (0, shape[axis], 1) else places))
         axis += 1
-    return [*found, *(Came((at,), None) for at in range(axis, len(shape)))]
+    return [*origins, *(Came((at,), None) for at in range(axis, len(shape)))]
 
 
 def _axes_of_elements(shape: Shape, options: Options) -> list[Came | None]:
-    """The same of several indices, unless one stands there twice."""
+    """Where each axis of `x[[i, j]]` comes from; unknown for the axis if an index is repeated."""
     axis, places = int(options["axis"]), tuple(options["places"])
     once = len(set(places)) == len(places)
     return [
@@ -192,7 +193,7 @@ def _bincount_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
 
 
 def _take_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:
-    """The indices' shape; of a matrix, whole rows."""
+    """The shape of the indices; from a matrix, whole rows are taken."""
     table, indices = shapes
     if not table:
         hint = "the array stands first, then the indices: take([2, 3, 5], i)"
@@ -201,7 +202,7 @@ def _take_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:
 
 
 def _concat_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
-    """End to end along one axis; a single number counts as a list of one."""
+    """The shape of arrays joined along one axis; a single number counts as a list of one."""
     parts = [shape or (1,) for shape in shapes]
     axis = normalise_axis(options.get("axis", -1), parts[0])
     for part in parts:
@@ -212,7 +213,7 @@ def _concat_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
 
 
 def _stack_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
-    """Side by side along a new axis, the last one unless `axis` says otherwise."""
+    """The shape of arrays along a new axis, the last one unless `axis` says otherwise."""
     for shape in shapes:
         if shape != shapes[0]:
             raise ShapeError(
@@ -223,14 +224,14 @@ def _stack_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
 
 
 def _count_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
-    """`arange(n)`, and `linspace(a, b, n)`: n numbers, between two single ones."""
+    """The shape of `arange(n)` and `linspace(a, b, n)`, where a and b are single numbers."""
     if any(shapes):
         raise ShapeError("the ends must be single numbers")
     return (count(options["n"], "n"),)
 
 
 def _full_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
-    """`full(shape, v)`: v stretched to the shape."""
+    """The shape of `full(shape, v)`, to which v is broadcast."""
     wanted = as_sizes(options["shape"])
     if broadcast([wanted, *shapes]) != wanted:
         raise ShapeError(f"{describe(shapes[0])} does not fit into {describe(wanted)}")

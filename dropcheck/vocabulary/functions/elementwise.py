@@ -30,9 +30,9 @@ from dropcheck.vocabulary.majorants import exponentials, powers
 from dropcheck.vocabulary.smoothness import pieces, ranges, slopes
 from dropcheck.vocabulary.special import Special, power
 
-# ---- kernels that numpy and scipy.special do not have as they are -------------------------------
+# ---- kernels that numpy and scipy.special do not have -------------------------------------------
 
-# each correctly rounded; from 171! on float64 has only infinity
+# each correctly rounded; from 171! on they overflow
 _FACTORIALS = np.array([float(math.factorial(n)) for n in range(171)] + [math.inf])
 _ROOT_2PI = math.sqrt(2.0 * math.pi)
 # Klambauer et al., Self-Normalizing Neural Networks (2017), equation 14
@@ -58,10 +58,13 @@ def _factorial(n: Array) -> Array:
 
 
 def _comb(n: Array, k: Array) -> Array:
-    """Ways to choose k of n ≥ 0; 0 for k outside 0 … n, NaN unless both are whole and finite."""
+    """The number of ways to choose k of n; 0 for k outside 0 … n, NaN unless both are whole.
+
+    NaN for negative n, too.
+    """
     known = np.isfinite(n) & np.isfinite(k) & (n >= 0) & (n == np.floor(n)) & (k == np.floor(k))
     fewer = np.minimum(k, n - k)
-    # over 1000 chosen is at least 2002 over 1001, above 1e600: infinite, whatever binom makes of it
+    # with more than 1000 chosen it is at least 2002 over 1001, above 1e600, and overflows
     ways = np.where(fewer > 1000, np.inf, special.binom(n, fewer))
     ways = np.where(ways < 2.0**53, np.rint(ways), ways)
     return np.where(known, np.where((k < 0) | (k > n), 0.0, ways), np.nan)
@@ -100,7 +103,7 @@ MODULO = _sign(
     jumps=jumps.whole_quotient,
     defined=defined_where.REMAINDER,
 )  # fmt: skip
-# of float64: an overflow is infinite, a root of a negative number NaN
+# as in float64: an overflow is infinite, a root of a negative number is NaN
 POWER = _sign(
     "x**y", "**", power, "power", hulls.power, growth.POWER,
     cost=usual, aliases=("pow", "power"), ranges=slopes.power, polynomial=operator.pow,
@@ -115,8 +118,8 @@ NEGATIVE = _sign(
 
 ARITHMETIC_SIGNS = (ADD, SUBTRACT, MULTIPLY, DIVIDE, FLOOR_DIVIDE, MODULO, POWER, NEGATIVE)
 
-# what a normal law's hazard phi(t) / Phi(-t) is above t, at most, t >= 0: it rises from √(2/π) with
-# a slope below 1 (Sampford 1953, Annals of Mathematical Statistics 24, 130-132)
+# a bound of phi(t) / Phi(-t) - t for t >= 0: this ratio, the hazard of a normal law, rises from
+# √(2/π) with a slope below 1 (Sampford 1953, Annals of Mathematical Statistics 24, 130-132)
 _HAZARD = math.sqrt(2.0 / math.pi)
 _BALL = hulls.within(-1.0, 1.0)
 _EXP, _BOTH_WAYS = growth.EXPONENTIAL, growth.EXPONENTIAL_BOTH_WAYS

@@ -1,7 +1,7 @@
 """Products, decompositions and inverses of the matrices of each draw.
 
-Where a matrix is singular, not positive definite or not finite, the result of that draw is NaN;
-the other draws are not touched.
+If a matrix is singular, not positive definite or not finite, the result of its draw is NaN; other
+draws are not affected.
 """
 
 from __future__ import annotations
@@ -47,16 +47,16 @@ from dropcheck.vocabulary.shapes import (
     transpose,
 )
 
-# entries of the product of two matrices up to which the draws are the long axis, and einsum runs
-# along it; above, one BLAS product a draw is quicker (measured from 3×8 @ 8×3 to 64×64 @ 64×4)
+# Products of matrices with at most this many entries are made by einsum, along the axis of draws;
+# for larger ones, one BLAS product per draw is faster (measured from 3×8 @ 8×3 to 64×64 @ 64×4).
 _SMALL = 128
 
 
 def _matmul(a: Array, b: Array) -> Array:
     """`a @ b` of each draw: a vector is a row on the left and a column on the right.
 
-    Shapes: a (…, m, k, N or 1) or (k, …), b (…, k, p, N or 1) or (k, …). A fixed matrix times
-    random vectors is one BLAS product over all draws.
+    Shapes: a (…, m, k, N or 1) or (k, …), b (…, k, p, N or 1) or (k, …), for N draws. A fixed
+    matrix times random vectors is one BLAS product for all draws.
     """
     left, right = a.ndim - 1, b.ndim - 1
     if left == right == 1 and a.shape[-1] != 1 and b.shape[-1] != 1:
@@ -76,7 +76,7 @@ def _matmul(a: Array, b: Array) -> Array:
 
 
 def _matmul_each(a: Array, b: Array) -> Array:
-    """The product where both differ from draw to draw, or stand in a batch of one draw."""
+    """The product if both matrices differ from draw to draw, or one draw has several of them."""
     rows, columns = a.shape[-3], b.shape[-2]
     if min(rows, columns) <= 4 or rows * columns <= _SMALL:
         result: Array = np.einsum("...ikn,...kjn->...ijn", a, b)
@@ -87,13 +87,13 @@ def _matmul_each(a: Array, b: Array) -> Array:
 
 
 def _front(x: Array, rank: int) -> Array:
-    """The draws in front, then axes of length 1 up to the rank, then those of one draw."""
+    """The array with the draws first, then axes of length 1 up to the rank, then its other axes."""
     padded = x.reshape((1,) * (rank - x.ndim + 1) + x.shape)
     return np.moveaxis(padded, -1, 0)
 
 
 def _bad(matrices: Array) -> Array | None:
-    """Which matrices (draws in front) hold a NaN or an infinity; None if none does."""
+    """Which matrices [draws, …] contain a NaN or an infinity; None if none does."""
     if np.isfinite(matrices.sum()):
         return None
     bad = ~np.asarray(np.isfinite(matrices).all(axis=(-2, -1)))
@@ -101,10 +101,10 @@ def _bad(matrices: Array) -> Array | None:
 
 
 def _guarded(function: Callable[[Array], Array], matrices: Array, singular: bool = False) -> Array:
-    """The function of every matrix, NaN where a matrix does not allow it.
+    """The function of every matrix; NaN for matrices on which it fails.
 
-    LAPACK gives up on a whole batch for one bad matrix: those are set to ones on the diagonal
-    first. `singular`: an exactly singular one is bad, too.
+    LAPACK fails on a whole batch for one bad matrix, so that bad matrices are first replaced by
+    identity matrices. `singular`: an exactly singular matrix is bad, too.
     """
     bad = _bad(matrices)
     if bad is not None:
@@ -114,7 +114,7 @@ def _guarded(function: Callable[[Array], Array], matrices: Array, singular: bool
     except np.linalg.LinAlgError:
         if not singular:
             raise
-        # a zero pivot, the very test that failed inside
+        # a determinant of 0 means a pivot of 0, which is what made the function fail
         flat = np.linalg.slogdet(matrices)[0] == 0
         bad = flat if bad is None else bad | flat
         result = function(_replaced(matrices, bad))
@@ -130,19 +130,19 @@ def _replaced(matrices: Array, bad: Array) -> Array:
 
 
 def _of_each(function: Callable[[Array], Array], singular: bool = False) -> Kernel:
-    """The kernel of a function of single matrices."""
+    """The kernel for a function of matrices [draws, …, rows, columns]."""
     return lambda x: np.moveaxis(_guarded(function, _front(x, 0), singular), 0, -1)
 
 
 def _solve(a: Array, b: Array) -> Array:
-    """The x with a @ x == b; a vector b is one right-hand side, a matrix has one a column.
+    """The x with a @ x == b; NaN where a is singular.
 
-    NaN where a is singular.
+    A vector b is one right-hand side; a matrix has one in each column.
     """
     if b.ndim == 2:
         return np.squeeze(_solve(a, b[:, None]), axis=-2)
     if a.ndim == 3 and b.ndim == 3 and a.shape[-1] == 1:
-        # one matrix for all draws: their right-hand sides are columns of one system
+        # one matrix for all draws: all right-hand sides are columns of one system
         columns = b.reshape(b.shape[0], -1)
         fixed = _guarded(lambda m: np.linalg.solve(m, columns[None]), _front(a, 0), singular=True)
         return np.asarray(fixed[0].reshape(b.shape))
@@ -155,7 +155,7 @@ def _solve(a: Array, b: Array) -> Array:
 
 
 def _qr_q(matrices: Array) -> Array:
-    """The Q of QR whose R has a positive diagonal: unique, and uniform (Haar) for Gaussian ones.
+    """The Q of QR whose R has a positive diagonal: unique, and uniform (Haar) for Gaussian input.
 
     Source: Mezzadri, How to generate random matrices from the classical compact groups (2007).
     """
@@ -165,9 +165,9 @@ def _qr_q(matrices: Array) -> Array:
 
 
 def _eigenvectors(matrices: Array) -> Array:
-    """Unit eigenvectors as columns, by ascending eigenvalue, of the lower triangle.
+    """Unit eigenvectors as columns, by ascending eigenvalue; only the lower triangle is read.
 
-    An eigenvector has no sign of its own: here its element of largest size is positive.
+    The sign of an eigenvector is arbitrary: here its element of largest size is positive.
     """
     vectors = np.linalg.eigh(matrices)[1]
     largest = np.abs(vectors).argmax(axis=-2, keepdims=True)
@@ -178,8 +178,9 @@ def _eigenvectors(matrices: Array) -> Array:
 def _cholesky(x: Array) -> Array:
     """The lower triangular L with L @ L.T == x; NaN where x is not positive definite.
 
-    Column by column over all draws at once (Golub & Van Loan, Matrix Computations, 2013,
-    §4.2.5): numpy's would refuse a whole batch for one draw. The lower triangle is read.
+    It works column by column on all draws at once (Golub & Van Loan, Matrix Computations, 2013,
+    §4.2.5), as numpy's function fails on a whole batch for one draw. Only the lower triangle is
+    read.
     """
     n = x.shape[-2]
     lower = np.zeros(x.shape)
@@ -195,7 +196,7 @@ def _cholesky(x: Array) -> Array:
 
 
 def _dot(a: Array, b: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
-    """Sum of products along the axes."""
+    """The sum of products along axes."""
     keep = flag(keepdims, "keepdims")
     if axis in (None, -1) and not keep:
         return np.asarray(np.einsum("...kn,...kn->...n", a, b))
@@ -206,7 +207,7 @@ def _dot(a: Array, b: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
 
 
 def _dot_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
-    """Sum of products along an axis on which both are of one length."""
+    """The shape of a sum of products; both arguments have the same length along the axis."""
     a, b = shapes
     common = broadcast(shapes)
     axis = options.get("axis", -1)
@@ -219,7 +220,7 @@ def _dot_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
 
 
 def _outer_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:
-    """Every product of an element of `a` and one of `b`, over their last axes."""
+    """The shape of all products of an element of `a` and one of `b`, over their last axes."""
     a, b = shapes
     if not a or not b:
         raise need("a vector", ())
@@ -227,7 +228,7 @@ def _outer_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:
 
 
 def _solve_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
-    """`solve(A, b)`: a vector b is one right-hand side, a matrix has one in each column."""
+    """The shape of `solve(A, b)`: a vector b is one right-hand side, a matrix has one a column."""
     a, b = shapes
     matrix = square(lambda n: (n, n))((a,), options)
     if not b or (b[0] if len(b) == 1 else b[-2]) != matrix[-1]:

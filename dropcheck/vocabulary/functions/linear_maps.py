@@ -1,4 +1,4 @@
-"""Functions that move elements, or add them up along an axis, as polynomials in their arguments."""
+"""Functions that move elements, or add them up along an axis, as polynomials in the elements."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from dropcheck.vocabulary.shapes import (
     whole,
 )
 
-LARGEST_CONDITION = 1e4  # of a matrix whose inverse keeps its digits
+LARGEST_CONDITION = 1e4  # the largest condition number of a matrix whose inverse is used
 
 
 # ---- along an axis ------------------------------------------------------------------------------
 
 
 def summing(kernel: Kernel) -> PolynomialRule:
-    """What adds elements up along an axis, as the matrix that a kernel makes of unit vectors."""
+    """The rule of a kernel that adds up elements along an axis: its matrix, from unit vectors."""
 
     def rule(x: Algebraic, *, axis: Any = None) -> Any:
         at = normalise_axis(-1 if axis is None else axis, x.shape)
@@ -44,7 +44,7 @@ def summing(kernel: Kernel) -> PolynomialRule:
 
 
 def picking(kernel: Kernel) -> PolynomialRule:
-    """What picks elements along axes, by what a kernel makes of the numbers of the places."""
+    """The rule of a kernel that picks elements along axes, which it applies to their indices."""
 
     def rule(x: Algebraic, *, axis: Any = None, **options: Any) -> Any:
         for at in normalise_axes(axis, x.shape):
@@ -56,7 +56,7 @@ def picking(kernel: Kernel) -> PolynomialRule:
 
 
 def solved(a: Algebraic, b: Algebraic) -> Any:
-    """The x with a @ x == b, of a matrix that is fixed and far from singular."""
+    """The x with a @ x == b, for a fixed matrix that is far from singular."""
     if a.fixed is None or len(a.shape) > 2 or np.linalg.cond(a.fixed) > LARGEST_CONDITION:
         raise PolynomialError
     inverse = np.linalg.inv(a.fixed)
@@ -85,6 +85,7 @@ def subscript(x: Algebraic, *, index: Sequence[int | slice | None]) -> Any:
 
 
 def _selected(x: Algebraic, axis: int, places: Sequence[int]) -> Any:
+    """The slices at some places of an axis, in this order."""
     length = x.shape[axis]
     if list(places) == list(range(length)):
         return x
@@ -107,13 +108,13 @@ def take(x: Algebraic, i: Algebraic) -> Any:
 
 
 def _placed(x: Algebraic, axis: int, length: int, first: int) -> Any:
-    """Zeros along an axis, and the elements of x from one place on."""
+    """The elements of x from place `first` on, in an axis of this length, and zeros elsewhere."""
     own = x.shape[axis]
     return x.mapped(axis, length, lambda: np.eye(length, own, -first))
 
 
 def tile(x: Algebraic, *, n: Any) -> Any:
-    """The whole n times along the last axes."""
+    """The array repeated along its last axes."""
     times = sizes(n, "n")
     while len(x.shape) < len(times):
         x = x.widened(0)
@@ -126,7 +127,7 @@ def tile(x: Algebraic, *, n: Any) -> Any:
 
 
 def regrouped(shape: Shape, new: Shape) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """The axes of a shape and of another one of as many elements, in groups of equal products.
+    """The axes of two shapes with the same number of elements, in groups of equal products.
 
     >>> regrouped((2, 6, 5), (2, 3, 2, 5))
     [((0,), (0,)), ((1,), (1, 2)), ((2,), (3,))]
@@ -172,7 +173,7 @@ def kron(a: Algebraic, b: Algebraic) -> Any:
 
 
 def masked(kernel: Kernel) -> PolynomialRule:
-    """What puts 0 in places that are fixed, by what a kernel makes of ones there."""
+    """The rule of a kernel that puts 0 in fixed places: a product with its result for ones."""
 
     def rule(x: Algebraic, **options: Any) -> Any:
         if max(x.shape[-2:]) > LARGEST_SIDE:
@@ -183,7 +184,7 @@ def masked(kernel: Kernel) -> PolynomialRule:
 
 
 def diagonal(x: Algebraic, *, k: float = 0) -> Any:
-    """The matrix with this k-th diagonal, or a matrix's."""
+    """The matrix with the vector x as its k-th diagonal, or the k-th diagonal of a matrix."""
     above = whole(k, "k")
     side = (x.shape[0] if len(x.shape) == 1 else max(x.shape[-2:])) + abs(above)
     if side > LARGEST_SIDE:
@@ -202,7 +203,7 @@ def diagonal(x: Algebraic, *, k: float = 0) -> Any:
 
 
 def concat(*parts: Algebraic, axis: float = -1) -> Any:
-    """One after the other; a single number counts as a list of one."""
+    """The arrays one after the other; a single number counts as a list of one."""
     lists = [part if part.shape else part.widened(0) for part in parts]
     at = normalise_axis(axis, lists[0].shape)
     length = sum(part.shape[at] for part in lists)
@@ -212,7 +213,7 @@ def concat(*parts: Algebraic, axis: float = -1) -> Any:
 
 
 def stack(*parts: Algebraic, axis: float = -1) -> Any:
-    """Side by side along a new axis."""
+    """The arrays side by side along a new axis."""
     at = normalise_axis(axis, (*parts[0].shape, len(parts)))
     length = len(parts)
     placed = [_placed(part.widened(at), at, length, place) for place, part in enumerate(parts)]

@@ -1,6 +1,6 @@
-"""What a law says of one of its values: density, distribution function and quantile.
+"""Functions of a law and a value: density, distribution function and quantile.
 
-Each takes a law first, as it stands right of `~`, and the value or the level after it.
+Each takes a law first, as it is written right of `~`, then the value or the level.
 """
 
 from __future__ import annotations
@@ -22,22 +22,21 @@ from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.shapes import broadcast
 from dropcheck.vocabulary.smoothness.ranges import Ranges, RangesKernel, RangesRule
 
-# The last digits that a function of a law may have wrong: ends of hulls are moved outward by it.
+# A relative error that functions of laws may have: the ends of hulls are moved outward by it.
 _ROUNDING = 1e-9
-# What comes out as 0 may be a chance that is too small for float64.
+# A result of 0 may be a probability that is too small for float64.
 _SMALLEST = 5e-324
 
 # ---- kernels ------------------------------------------------------------------------------------
 
 
 def _asked(method: Callable[..., Any]) -> RangesKernel:
-    """The kernel of a method of a distribution, which has lists on the last axis, and no draws."""
+    """The kernel for a method of `Distribution`, which takes lists on the last axis."""
 
     def kernel(*arrays: Array, law: str) -> Array:
-        of = LAWS[law]
-        pairs = zip(arrays, of.parameters, strict=False)
+        pairs = zip(arrays, LAWS[law].parameters, strict=False)
         arguments = [np.moveaxis(a, -2, -1) if one.axes else a for a, one in pairs]
-        return np.asarray(method(of, arrays[-1], *arguments), dtype=np.float64)
+        return np.asarray(method(LAWS[law], arrays[-1], *arguments), dtype=np.float64)
 
     return kernel
 
@@ -46,23 +45,24 @@ def _asked(method: Callable[..., Any]) -> RangesKernel:
 
 
 def _law_of(kernel: RangesKernel) -> Law:
-    # the law is an option, and options are in the kernel as keywords
+    # the law is an option, and the kernel of a use has the options as keywords
     return LAWS[kernel.keywords["law"]]  # type: ignore[attr-defined]  # a partial
 
 
 def _plain_arguments(given: Sequence[Hull]) -> list[float] | None:
-    """The arguments of a law where all are fixed numbers."""
+    """The arguments of a law if all are fixed numbers, else None."""
     known = all(one.low == one.high for one in given)
     return [one.low for one in given] if known else None
 
 
 def _at(kernel: RangesKernel, arguments: Sequence[float], points: Sequence[float]) -> list[float]:
+    """The values of the function at some points, for fixed arguments of the law."""
     numbers = [np.array([one]) for one in arguments]
     return [float(one) for one in kernel(*numbers, np.array(points))]
 
 
 def _monotone(always: Hull, *, falls: bool = False) -> BoundsRule:
-    """The rule of what never falls, or never rises, in its last argument."""
+    """The rule of a function that is monotone in its last argument; `always` holds all values."""
 
     def rule(hulls: Sequence[Hull], use: Use) -> Hull:
         *given, x = hulls
@@ -82,14 +82,14 @@ def _monotone(always: Hull, *, falls: bool = False) -> BoundsRule:
 
 
 def _quantile_bounds(hulls: Sequence[Hull], use: Use) -> Hull:
-    """The quantiles of some levels; what is no level has none."""
+    """The hull of quantiles; levels outside [0, 1] have none."""
     *given, level = hulls
     levels = Hull(max(level.low, 0.0), min(level.high, 1.0))
     return _monotone(EVERYWHERE)((*given, levels), use)
 
 
 def _density_bounds(*, logarithm: bool) -> BoundsRule:
-    """The rule of a density, which is greatest where the law says, and falls from there."""
+    """The rule of a density, which is greatest at the law's mode and falls on both sides."""
     least = -math.inf if logarithm else 0.0
 
     def rule(hulls: Sequence[Hull], use: Use) -> Hull:
@@ -114,7 +114,7 @@ def _density_bounds(*, logarithm: bool) -> BoundsRule:
 
 
 def _monotone_ranges(rule: BoundsRule) -> RangesRule:
-    """The ranges on cells of what is monotone: at both ends; how smooth it is is not said."""
+    """The ranges of a monotone function: its values at the ends of cells, not known as smooth."""
 
     def found(arguments: Sequence[Ranges], kernel: RangesKernel, _same: bool) -> Ranges:
         *given, x = arguments
@@ -141,18 +141,18 @@ def _monotone_ranges(rule: BoundsRule) -> RangesRule:
 
 
 def _taken(arguments: Sequence[Known], use: Use) -> int:
-    """How surely the arguments of the law are ones that it takes."""
+    """How sure it is that the law takes its arguments."""
     return arguments_fit(_law_of(use.kernel), arguments[:-1], apart=True)
 
 
 def _in_support(arguments: Sequence[Known], use: Use) -> int:
-    """How surely the logarithm of a density is a number."""
+    """How sure it is that the logarithm of the density is finite."""
     *given, x = arguments
     return inside_support(_law_of(use.kernel), given, x)
 
 
 def _level(arguments: Sequence[Known], use: Use) -> int:
-    """How surely the last is a level; a law without ends has no values for levels 0 and 1."""
+    """How sure it is that the quantile is finite: at levels 0 and 1 only for laws with ends."""
     ends = _law_of(use.kernel).ends
     open_ends = callable(ends) or not Hull(*ends).bounded
     level = arguments[-1].inside(0.0, 1.0, open_ends=open_ends)
@@ -166,7 +166,7 @@ def _of_law(name: str, kernel: RangesKernel, summary: str, bounds: BoundsRule,
             grows: growth.Growth, **more: Any) -> Function:  # fmt: skip
     facts = {
         "parameters": values("law x"),
-        # the shape where the law is of numbers: of other laws their own axes are taken away
+        # the shape for a law of numbers; for other laws their own axes are removed elsewhere
         "shape": lambda shapes, _options: broadcast(shapes),
         "defined": DefinedWhere(_taken),
         **more,

@@ -1,7 +1,7 @@
-"""Words of papers and of other libraries that no function has as its other name, and what to write.
+"""Words of papers and of other libraries that are no function here, and what to write instead.
 
-A function that is called otherwise elsewhere has that name in its entry. Here stand the words that
-take several functions, another construct, or that the language does not have.
+If a function only has another name elsewhere, that name is in its entry. Here are the words that
+need several functions or another construct, and those that the language does not have.
 """
 
 from __future__ import annotations
@@ -163,4 +163,4 @@ OTHER_WORDS = {word: hint for words, hint in _SEVERAL for word in words.split()}
     "square": "write x**2",
     "topk": "write sort(x)[-k:] for the largest k",
 }
-"""What to write in place of each."""
+"""What to write in place of each word."""

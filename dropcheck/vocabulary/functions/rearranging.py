@@ -1,4 +1,4 @@
-"""Putting the elements of one draw elsewhere, repeating them, leaving zeros between them."""
+"""Functions that move the elements of one draw, repeat them, or put zeros between them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _triangle(keep: Callable[..., Array]) -> Callable[..., Array]:
 
 
 def _diag(x: Array, *, k: float = 0) -> Array:
-    """The matrix with this k-th diagonal, or a matrix's."""
+    """The matrix with the vector x as its k-th diagonal, or the k-th diagonal of a matrix."""
     above = whole(k, "k")
     if x.ndim > 2:
         return np.moveaxis(np.diagonal(x, above, axis1=-3, axis2=-2), -1, -2)
@@ -65,7 +65,7 @@ def _diag(x: Array, *, k: float = 0) -> Array:
 
 
 def _kron(a: Array, b: Array) -> Array:
-    """Every product of an element of a and one of b: blocks of b, one for each element of a."""
+    """All products of an element of a and one of b: a block of b for each element of a."""
     rank = max(a.ndim, b.ndim) - 1
     m, n = ((1,) * (rank - one.ndim + 1) + one.shape[:-1] for one in (a, b))
     left = a.reshape(*(length for one in m for length in (one, 1)), a.shape[-1])
@@ -109,7 +109,7 @@ def _triangle_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
 
 
 def _diag_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
-    """A vector becomes a matrix; of a matrix, the diagonal."""
+    """The shape of a matrix with this diagonal, or of the diagonal of a matrix."""
     shape, above = shapes[0], whole(options.get("k", 0), "k")
     if not shape:
         raise need("a vector or a matrix", shape)
@@ -132,25 +132,25 @@ def _kron_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:
 
 
 def _same_axes(shape: Shape, options: Options) -> list[Came | None]:
-    """Along the axes that are named the elements change places, and along no others."""
+    """Where each axis comes from, if elements change places only along the named axes."""
     axes = normalise_axes(options.get("axis"), shape)
     way = ("places", options.get("shift"))
     return [Came((at,), way if at in axes else None) for at in range(len(shape))]
 
 
 def _reshaped_axes(shape: Shape, options: Options) -> list[Came | None]:
-    """Each part of the shape whose lengths have one product with those of the other shape."""
-    found: list[Came | None] = []
+    """Where each axis comes from: from the group of old axes with the same product of lengths."""
+    origins: list[Came | None] = []
     new = reshaped(shape, options["shape"])
     for own, made in linear_maps.regrouped(shape, new):
         if len(own) == len(made) == 1:
-            found.append(Came(own, None))
+            origins.append(Came(own, None))
         else:
-            found += [
+            origins += [
                 Came(own, ("part", at - made[0], tuple(new[i] for i in made))) if own else None
                 for at in made
             ]
-    return found
+    return origins
 
 
 # ---- the entries --------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ _K = option("k", 0.0)
 
 
 def _picked(name: str, kernel: Kernel, summary: str, majorant: Majorant, **more: Any) -> Function:
-    """What picks elements along axes."""
+    """An entry of a function that picks elements along axes."""
     facts = {**_MOVED, "polynomial": linear_maps.picking(kernel), **more}
     return entry(name, kernel, summary, picking, growth.same_size(majorant), **facts)
 

@@ -1,6 +1,6 @@
-"""One number of the elements along some axes of one draw, running results, and order.
+"""Reductions along axes of one draw, running results, and sorting.
 
-`axis` is a per-draw axis or a list of them, the last one by default; `keepdims` keeps it.
+`axis` is an axis of one draw or a list of axes, the last axis by default; `keepdims` keeps it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from dropcheck.vocabulary.majorants import elements, sums
 from dropcheck.vocabulary.shapes import Options, Shape, ShapeError, along, flag, need, reduction
 from dropcheck.vocabulary.special import power
 
-# draws from which on a step for all of them pays for the call of numpy that it takes (measured)
+# from this many draws on, one numpy call per step for all draws is faster (measured)
 _FEW = 300
 
 
@@ -46,25 +46,25 @@ def _length(x: Array, axes: tuple[int, ...]) -> int:
 
 
 def _sum(x: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
-    """Sum; of truths, how many hold."""
+    """The sum; of truths, the number of true ones."""
     axes, keep = axes_of(x, axis), flag(keepdims, "keepdims")
     if x.dtype == np.bool_:
-        # bytes summed into the narrowest sufficient type: six times as quick as float64 sums
+        # sums of bytes in the narrowest sufficient type are six times as fast as float64 sums
         narrow = "u2" if _length(x, axes) < 2**16 else "i8"
-        held = np.sum(x.view(np.uint8), axis=axes, keepdims=keep, dtype=np.dtype(narrow))
-        return np.asarray(held, dtype=np.float64)
+        counts = np.sum(x.view(np.uint8), axis=axes, keepdims=keep, dtype=np.dtype(narrow))
+        return np.asarray(counts, dtype=np.float64)
     return np.asarray(np.sum(x, axis=axes, keepdims=keep))
 
 
 def _mean(x: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
-    """Mean; NaN of no elements."""
+    """The mean; NaN of no elements."""
     return np.divide(_sum(x, axis=axis, keepdims=keepdims), float(_length(x, axes_of(x, axis))))
 
 
 def _var(x: Array, *, ddof: float = 0, axis: Any = None, keepdims: float = 0) -> Array:
-    """Mean squared distance from the mean, over n − ddof; by two passes, so that nothing cancels.
+    """The sum of squared distances from the mean, over n − ddof; NaN unless n − ddof is positive.
 
-    NaN where n − ddof is not positive.
+    The mean is computed first, so that nothing cancels.
     """
     axes = axes_of(x, axis)
     squares = x - _mean(x, axis=axes, keepdims=1)
@@ -103,7 +103,7 @@ def _peak(x: Array, axes: tuple[int, ...]) -> Array:
 
 
 def _softmax(x: Array, *, axis: Any = None) -> Array:
-    """Exponentials divided by their sum; the largest is taken out first, against overflow."""
+    """Exponentials divided by their sum; the largest exponent is subtracted against overflow."""
     axes = axes_of(x, axis)
     grown = x - _peak(x, axes)
     np.exp(grown, out=grown)
@@ -112,7 +112,7 @@ def _softmax(x: Array, *, axis: Any = None) -> Array:
 
 
 def _logsumexp(x: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
-    """Logarithm of the sum of exponentials, the largest taken out against overflow."""
+    """The logarithm of the sum of exponentials; the largest is subtracted against overflow."""
     axes = axes_of(x, axis)
     peak = _peak(x, axes)
     peak[np.isinf(peak)] = 0.0  # an infinite one would give inf − inf; the sum then is 0 or inf
@@ -123,10 +123,10 @@ def _logsumexp(x: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
 
 
 def _running(function: np.ufunc, x: Array, *, axis: Any = None) -> Array:
-    """The function of all elements up to each one.
+    """Running results of a function along an axis.
 
-    numpy goes along the axis for one draw after the other; taking a step for all draws at once
-    is up to ten times as quick, unless they are few.
+    numpy goes along the axis for one draw after the other. One step for all draws at once is up to
+    ten times as fast, unless there are few draws.
     """
     at = axes_of(x, axis)[0]
     if x.shape[-1] < _FEW:
@@ -151,7 +151,7 @@ def _place(function: Kernel, x: Array, *, axis: Any = None, keepdims: float = 0)
 
 
 def _argsort(x: Array, *, axis: Any = None) -> Array:
-    """The indices that sort, ties in their order; NaN throughout where any element is."""
+    """The indices that sort, ties in their order; NaN for every line that contains a NaN."""
     (at,) = axes_of(x, axis)
     return spoil(np.argsort(x, axis=at, kind="stable"), x, at)
 
@@ -161,9 +161,9 @@ def _diff(x: Array, *, axis: Any = None) -> Array:
 
 
 def _sorted(x: Array, axis: Any) -> tuple[Array, int]:
-    """The elements in order along one axis, now the last; NaN, if any, at its end."""
+    """The elements sorted along one axis, moved to the end, with NaN last; and the axis' place."""
     merged, at = single_axis(x, axis)
-    # a contiguous last axis sorts twice as quickly as one across the draws
+    # a contiguous last axis is sorted twice as fast as an axis across the draws
     lines = np.ascontiguousarray(np.moveaxis(merged, at, -1))
     if lines is x or np.shares_memory(lines, x):
         lines = lines.copy()
@@ -172,7 +172,7 @@ def _sorted(x: Array, axis: Any) -> tuple[Array, int]:
 
 
 def _sort(x: Array, *, axis: Any = None) -> Array:
-    """In ascending order; NaN throughout where any element is, as no rank is then known."""
+    """In ascending order; NaN for every line that contains a NaN, as no rank is then known."""
     lines, at = _sorted(x, axis)
     if lines.size and np.isnan(lines[..., -1]).any():
         lines[np.isnan(lines[..., -1])] = np.nan
@@ -180,9 +180,9 @@ def _sort(x: Array, *, axis: Any = None) -> Array:
 
 
 def _quantile(x: Array, *, u: Any, axis: Any = None, keepdims: float = 0) -> Array:
-    """Quantile by linear interpolation (Hyndman & Fan, 1996, definition 7).
+    """The quantile by linear interpolation (Hyndman & Fan, 1996, definition 7).
 
-    A list of levels comes out as a new first axis.
+    A list of levels gives a new first axis.
     """
     lines, _ = _sorted(x, axis)
     unknown = np.isnan(lines[..., -1])
@@ -203,7 +203,7 @@ def _quantile(x: Array, *, u: Any, axis: Any = None, keepdims: float = 0) -> Arr
 
 
 def _quantile_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
-    """As a reduction; a list of levels comes out as a new first axis."""
+    """The shape of a reduction; a list of levels gives a new first axis."""
     level = options["u"]
     levels = level if isinstance(level, tuple | list) else (level,)
     if not all(0 <= entry <= 1 for entry in levels):
@@ -213,7 +213,7 @@ def _quantile_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
 
 
 def _diff_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
-    """One less along the axis; of a single number a derivative may be meant."""
+    """One less along the axis; the error for a single number explains that it is no derivative."""
     if not shapes[0]:
         raise need("an array", (), f"it takes differences of neighbours; {DERIVATIVE}")
     return along(shift=-1)(shapes, options)
@@ -226,13 +226,13 @@ def _over(
     *facts: Any, more: tuple[Parameter, ...] = (), several: bool = True, empty: bool = True,
     **others: Any,
 ) -> Function:  # fmt: skip
-    """One number of the elements along some axes."""
+    """An entry of a reduction along axes."""
     rule = reduction(several=several, empty=empty)
     return entry(*facts, **{"shape": rule, "parameters": (*X, *more, *OVER), **others})
 
 
 def _along(*facts: Any, several: bool = False, **more: Any) -> Function:
-    """What keeps the shape."""
+    """An entry of a function along an axis that keeps the shape."""
     return entry(*facts, parameters=(*X, AXIS), shape=along(several=several), **more)
 
 
@@ -264,7 +264,7 @@ NORM = _over("norm", _norm,
       degree=lambda options: None if options.get("ord") == 0 else 1.0,  # of order 0 it counts
       defined=defined_where.NORM)  # fmt: skip
 PAIRWISE = {"max": "maximum", "min": "minimum"}
-"""Functions of one array, and those of numbers that mathematics calls the same."""
+"""Functions of the elements of an array, and the functions of several numbers that do the same."""
 MAX = _over("max", partial(_over_axes, np.max), "largest", picking, LARGEST_ELEMENT, empty=False,
             latex=r"\max", aliases=("amax",), degree=LINEAR, by_rank=True,
             defined=defined_where.PICKED)  # fmt: skip

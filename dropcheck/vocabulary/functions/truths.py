@@ -1,8 +1,8 @@
-"""Comparisons, logic and choices, where a truth that is unknown (a NaN took part) is NaN.
+"""Comparisons, logic and choices; a truth that is unknown, as of a comparison with NaN, is NaN.
 
-A truth is a bool array, or float64 where some are NaN. `and`, `or` and `not` follow Kleene's
-strong three-valued logic (Kleene, Introduction to Metamathematics, 1952, §64): what the known
-side decides, it decides.
+Truths are a bool array, or a float64 array if some are NaN. `and`, `or` and `not` follow Kleene's
+strong three-valued logic (Kleene, Introduction to Metamathematics, 1952, §64): the result is known
+if one known side decides it.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ from dropcheck.vocabulary.functions import algebra
 from dropcheck.vocabulary.shapes import flag, reduction
 from dropcheck.vocabulary.smoothness import pieces
 
-# defaults of isclose: relative as Python's; absolute so that 0 is near to rounding errors
+# defaults of isclose: the relative one is Python's; the absolute one allows for rounding about 0
 _RTOL, _ATOL = 1e-9, 1e-12
-# truths from which on, and shares of true or false ones up to which, a branch each is quicker
+# For fewer truths than _MANY, or a share of true or of false ones below _RARE, np.where is faster.
 _MANY, _RARE = 4096, 1 / 8
 
 # ---- kernels ------------------------------------------------------------------------------------
 
 
 def _split(x: Array) -> tuple[Array, Array | None]:
-    """Where x is true, and where that is unknown (None: nowhere)."""
+    """Where x is true, and where this is unknown (None: nowhere)."""
     if x.dtype == np.bool_:
         return x, None
     if has_nan(x):
@@ -52,7 +52,7 @@ def _split(x: Array) -> tuple[Array, Array | None]:
 
 
 def _join(yes: Array, unknown: Array | None) -> Array:
-    """The truth again: bool, or float64 with NaN where it is unknown."""
+    """The inverse of `_split`: a bool array, or float64 with NaN where the truth is unknown."""
     if unknown is None or not unknown.any():
         return yes
     return np.where(unknown, np.nan, yes)
@@ -60,17 +60,17 @@ def _join(yes: Array, unknown: Array | None) -> Array:
 
 def _unknown_in(*arrays: Array) -> Array | None:
     """Where any of the arrays is NaN, in their common shape; None if nowhere."""
-    found = [np.isnan(array) for array in arrays if has_nan(array)]
-    return reduce(np.logical_or, found) if found else None
+    unknown = [np.isnan(array) for array in arrays if has_nan(array)]
+    return reduce(np.logical_or, unknown) if unknown else None
 
 
 def _compare(a: Array, b: Array, *, how: np.ufunc) -> Array:
-    """A comparison by element; NaN where either side is."""
+    """A comparison by element; NaN where either side is NaN."""
     return _join(how(a, b), _unknown_in(a, b))
 
 
 def _and(a: Array, b: Array) -> Array:
-    """False where either side is; else NaN where either is unknown."""
+    """False where either side is false; else NaN where either is unknown."""
     yes_a, unknown_a = _split(a)
     yes_b, unknown_b = _split(b)
     if unknown_a is None and unknown_b is None:
@@ -82,7 +82,7 @@ def _and(a: Array, b: Array) -> Array:
 
 
 def _or(a: Array, b: Array) -> Array:
-    """True where either side is; else NaN where either is unknown."""
+    """True where either side is true; else NaN where either is unknown."""
     yes_a, unknown_a = _split(a)
     yes_b, unknown_b = _split(b)
     either = yes_a | yes_b
@@ -91,28 +91,29 @@ def _or(a: Array, b: Array) -> Array:
 
 
 def _not(a: Array) -> Array:
-    """True where a is false; NaN where that is unknown."""
+    """True where a is false; NaN where a is unknown."""
     yes, unknown = _split(a)
     return _join(~yes, unknown)
 
 
 def _chosen(yes: Array, a: Array, b: Array) -> Array:
-    """What `np.where` gives, to the bit: by bits where its branches cannot be foretold.
+    """The same bits as `np.where`; without branches, where a processor could not predict them.
 
-    Of a random half of numbers each takes 5 ns by a branch, and 1 to 2 by bits (measured): as
-    b ^ ((a ^ b) & mask), the mask all ones or all zeros (Warren, Hacker's Delight, 2012, 2-20).
+    If half of the truths hold at random, an element takes 5 ns with a branch, and 1 to 2 ns as
+    b ^ ((a ^ b) & mask), where a mask is all ones or all zeros (measured; Warren, Hacker's Delight,
+    2012, 2-20).
     """
     share = np.count_nonzero(yes) / yes.size if yes.size >= _MANY else 0.0
     if not _RARE < share < 1 - _RARE:
         return np.where(yes, a, b)
     other = b.view(np.int64)
-    found: Array = a.view(np.int64) ^ other
-    found = found & -yes.astype(np.int64)
-    return (found ^ other).view(np.float64)
+    bits: Array = a.view(np.int64) ^ other
+    bits = bits & -yes.astype(np.int64)
+    return (bits ^ other).view(np.float64)
 
 
 def _choose(c: Array, a: Array, b: Array) -> Array:
-    """Value a where c holds, else b; NaN where c is. What is not taken does not count."""
+    """The value a where c holds, else b; NaN where c is unknown or the value taken is NaN."""
     yes, unknown = _split(c)
     chosen = _chosen(yes, floats(a), floats(b))
     return chosen if unknown is None else np.where(unknown, np.nan, chosen)
@@ -120,7 +121,7 @@ def _choose(c: Array, a: Array, b: Array) -> Array:
 
 def _isclose(a: Array, b: Array, *, rtol: float = _RTOL, atol: float = _ATOL) -> Array:
     same = np.equal(a, b)
-    if same.all():  # as what is to be the same mostly is
+    if same.all():  # the usual case
         return same
     gap = np.abs(a - b)
     bound = np.maximum(rtol * np.maximum(np.abs(a), np.abs(b)), atol)
@@ -129,7 +130,7 @@ def _isclose(a: Array, b: Array, *, rtol: float = _RTOL, atol: float = _ATOL) ->
 
 
 def _any(x: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
-    """Whether any element is true; NaN where none is and one is unknown."""
+    """Whether any element is true; NaN where none is true and one is unknown."""
     axes, keep = axes_of(x, axis), flag(keepdims, "keepdims")
     yes, unknown = _split(x)
     some = np.any(yes, axis=axes, keepdims=keep)
@@ -137,12 +138,12 @@ def _any(x: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
 
 
 def _all(x: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
-    """Whether all elements are true; NaN where none is false and one is unknown."""
+    """Whether all elements are true; NaN if none is false and one is unknown."""
     return _not(_any(_not(x), axis=axis, keepdims=keepdims))
 
 
 def _first(event: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
-    """Index of the first true element, inf if there is none; NaN where that is unknown."""
+    """The index of the first true element, inf if there is none; NaN where it is unknown."""
     (at,), keep = axes_of(event, axis), flag(keepdims, "keepdims")
     yes, unknown = _split(event)
 

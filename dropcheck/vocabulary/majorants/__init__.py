@@ -1,1 +1,1 @@
-"""What bounds a function's size, as a fact of its entry: one class for each sort of function."""
+"""Bounds of the norms of functions: one class of rules for each kind of function."""

@@ -1,4 +1,4 @@
-"""Arithmetic of upper bounds: they may be infinite, and do not become 0 by rounding."""
+"""Arithmetic of upper bounds: they may be infinite, and do not underflow to 0."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ import numpy as np
 from dropcheck.vocabulary.hulls import Hull
 
 INF = math.inf
-# the least that a bound becomes by an underflow
+# stands for a bound that underflows
 _TINY = 1e-300
-# of the sum of two means, as a share of them: a thousand roundings
+# the rounding error of a sum of two means, as a share of them: a thousand times that of float64
 _ROUNDING = 1e-13
 ZERO = Hull(0.0, 0.0)
 
 
 def times(*factors: float) -> float:
-    """The product; 0 where a factor is, as what is 0 in every draw stays so."""
+    """The product; 0 if a factor is 0, even if another is infinite."""
     if 0.0 in factors:
         return 0.0
     return max(math.prod(factors), _TINY)
 
 
 def raised(base: float, exponent: float) -> float:
-    """The base, not negative, to a power above 0."""
+    """A base that is not negative, to an exponent above 0."""
     if base == 0:
         return 0.0
     try:
@@ -36,12 +36,12 @@ def raised(base: float, exponent: float) -> float:
 
 
 def summed(numbers: Iterable[float]) -> float:
-    """The sum, rounded once; infinite or NaN where math.fsum gives up on what is too large."""
-    found = list(numbers)
+    """The sum, rounded once; infinite or NaN where math.fsum raises an error."""
+    numbers = list(numbers)
     try:
-        return math.fsum(found)
+        return math.fsum(numbers)
     except (OverflowError, ValueError):
-        return sum(found)
+        return sum(numbers)
 
 
 def exponential(x: float) -> float:
@@ -57,34 +57,34 @@ def logarithm(x: float) -> float:
 
 
 def log_sum(exponents: Iterable[float]) -> float:
-    """Log of the sum of exponentials."""
-    found = list(exponents)
-    largest = max(found)
+    """The logarithm of a sum of exponentials."""
+    exponents = list(exponents)
+    largest = max(exponents)
     if not math.isfinite(largest):
         return largest
-    return largest + math.log(math.fsum(math.exp(one - largest) for one in found))
+    return largest + math.log(math.fsum(math.exp(one - largest) for one in exponents))
 
 
 def combined(sizes: Iterable[float], p: float) -> float:
-    """(Σ size^p)^(1/p): the norm of the largest of some quantities is no larger."""
-    found = list(sizes)
-    largest = max(found, default=0.0)
+    """(Σ size^p)^(1/p): a bound of the norm of the largest of quantities with these norms."""
+    sizes = list(sizes)
+    largest = max(sizes, default=0.0)
     if largest in (0.0, INF):
         return largest
-    return times(largest, raised(math.fsum(raised(one / largest, p) for one in found), 1 / p))
+    return times(largest, raised(math.fsum(raised(one / largest, p) for one in sizes), 1 / p))
 
 
 def centring(p: float) -> float:
-    """||x - E x||_p is no larger than this times ||x||_p.
+    """A factor c with ||x - E x||_p <= c ||x||_p.
 
-    Taking the mean away has the norm 1 on L², and at most 2 on L¹ and L^∞; between, by the theorem
-    of Riesz and Thorin (Thorin 1948), it is at most 2^|1 - 2/p|.
+    The map x ↦ x - E x has the norm 1 on L², and at most 2 on L¹ and L^∞. Between them, by the
+    theorem of Riesz and Thorin (Thorin 1948), its norm is at most 2^|1 - 2/p|.
     """
     return float(2 ** abs(1 - 2 / p))
 
 
 def normal_norm(p: float) -> float:
-    """The norm of a standard normal variable, of p > -1.
+    """The norm of order p > -1 of a standard normal variable.
 
     >>> round(normal_norm(4) ** 4, 12)
     3.0
@@ -98,22 +98,22 @@ def size(hull: Hull) -> float:
 
 
 def plus(first: Hull, second: Hull) -> Hull:
-    """The hull of the sums; moved outward, as the parts may cancel all but their rounding."""
+    """The hull of the sums, widened: where the parts cancel, their rounding errors remain."""
     if ZERO in (first, second):
         return second if first == ZERO else first
     rounding = _ROUNDING * (size(first) + size(second))
     if rounding == INF:
-        rounding = 0.0  # an end that is infinite needs none
+        rounding = 0.0  # an infinite end has no rounding error
     return Hull(first.low + second.low - rounding, first.high + second.high + rounding)
 
 
 def away(hull: Hull, centre: float) -> float:
-    """The largest distance of a number in a hull from some number."""
+    """The largest distance of a number in a hull from the centre."""
     return max(abs(hull.low - centre), abs(hull.high - centre))
 
 
 def spread_within(hull: Hull, p: float) -> float:
-    """A bound of ||x - E x||_p, of x in a hull.
+    """A bound of ||x - E x||_p for x in a hull.
 
     For p >= 2, E|x - E x|^p is at most width^(p - 2) times a variance of at most width² / 4
     (Popoviciu 1935).
@@ -127,12 +127,12 @@ def highest(hull: Hull, t: float) -> float:
 
 
 def nearest_zero(hull: Hull) -> float:
-    """How near to 0 the numbers of a hull come."""
+    """The least size of a number in a hull."""
     return max(hull.low, -hull.high, 0.0)
 
 
 def log_of(fixed: Any) -> float:
-    """The largest |log|x| | of the numbers of an array; infinite of no array, and of 0.
+    """The largest |log|x|| of the numbers of an array; infinite for 0, and if there is no array.
 
     >>> round(log_of(np.array([2.0, -0.25])), 4), log_of(np.zeros(1)), log_of(None)
     (1.3863, inf, inf)

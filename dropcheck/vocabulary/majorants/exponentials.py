@@ -1,4 +1,4 @@
-"""Exponential functions and logarithms."""
+"""The rules of exponential functions and logarithms."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from dropcheck.vocabulary.majorants.rule import Applied, Argument, Majorant
 
 
 class Exponential(Majorant):
-    """exp(x), by its log-moments."""
+    """The rules of exp(x), by the log-moments of x."""
 
     def log_size(self, use: Applied, p: float) -> float:
-        """That of x."""
+        """The norm of x."""
         return use.arguments[0].norm(p)
 
     def norm(self, use: Applied, p: float) -> float:
@@ -33,7 +33,7 @@ class Exponential(Majorant):
 
 
 class Softmax(Majorant):
-    """exp(x_i) / Σ exp(x_j), between 0 and 1."""
+    """The rules of exp(x_i) / Σ exp(x_j), which lies between 0 and 1."""
 
     def log_size(self, use: Applied, p: float) -> float:
         """Its logarithm is x_i - log Σ exp(x_j), between 0 and -log n - 2 max |x|."""
@@ -41,9 +41,10 @@ class Softmax(Majorant):
         return math.log(n) + 2 * times(raised(float(n), 1 / p), use.arguments[0].norm(p))
 
     def inverse(self, use: Applied, r: float) -> float:
-        """1 + Σ exp(x_j) exp(-x_i) over the others, of independent factors or by Hölder.
+        """The inverse is 1 + Σ exp(x_j) exp(-x_i) over j other than i, by Minkowski.
 
-        Below order 1, where sums have no such bound, it is that of order 1 (Lyapunov).
+        Each product is bounded by independence, or else by Hölder. The bound of order 1 holds for
+        orders below 1 too (Lyapunov).
         """
         x, r = use.arguments[0], max(r, 1.0)
         axes = use.axes()
@@ -52,16 +53,16 @@ class Softmax(Majorant):
         return 1 + (use.length() - 1) * other
 
 
-# The factors t of exp(t x) that are looked at, for a quantity of any size near 1.
+# The rates t of exp(t x) that are tried; they suit quantities of sizes around 1.
 RATES = tuple(3.0**k for k in range(-4, 2))
 
 
 def norm_by_exponentials(x: Argument, p: float) -> float:
-    """The norm of what is never below 0, or never above it.
+    """A bound of the norm of a quantity that is never below 0, or never above 0.
 
-    x^p is at most (p / (e t))^p exp(t x) there, as x^p exp(-t x) is largest at x = p / t. A walk
-    that is held above 0 and drawn towards it has exponentials that do not grow from step to step
-    (Lundberg's inequality, of Kingman 1964 for queues), where its norms by parts grow for ever.
+    For x >= 0, x^p is at most (p / (e t))^p exp(t x), as x^p exp(-t x) is largest at x = p / t. For
+    a walk that is kept above 0 and drifts towards it, E exp(t x) does not grow from step to step
+    (Lundberg's inequality; Kingman 1964 for queues), where bounds by the norms of the steps do.
     """
     side = 1.0 if x.hull.low >= 0 else -1.0 if x.hull.high <= 0 else 0.0
     if not side:
@@ -75,7 +76,7 @@ def _exponential_norm(x: Argument, p: float) -> float:
 
 
 def exponential_less_one(use: Applied, p: float) -> float:
-    """Of size at most max(1, exp(x)), and |x| · exp(max(x, 0)), by Hölder's inequality."""
+    """The size of exp(x) - 1 is at most max(1, exp(x)), and |x| · exp(max(x, 0)); by Hölder."""
     x = use.arguments[0]
     rising = exponential(log_sum([0.0, x.log_moment(2 * p)]) / (2 * p))
     either = exponential(log_sum([0.0, x.log_moment(p)]) / p)
@@ -83,29 +84,29 @@ def exponential_less_one(use: Applied, p: float) -> float:
 
 
 def hyperbolic(use: Applied, p: float) -> float:
-    """No larger than (exp(x) + exp(-x)) / 2, by Minkowski's inequality."""
+    """The sizes of sinh and cosh are at most (exp(x) + exp(-x)) / 2; by Minkowski's inequality."""
     x = use.arguments[0]
     return (_exponential_norm(x, p) + _exponential_norm(x, -p)) / 2
 
 
 class Logarithm(Majorant):
-    """A logarithm, as a multiple of the natural one."""
+    """The rules of a logarithm to any base, as a multiple of the natural one."""
 
     def __init__(self, factor: float) -> None:
         self._factor = factor
 
     def norm(self, use: Applied, p: float) -> float:
-        """What is known of log|x|."""
+        """A multiple of the log-size of x."""
         return self._factor * use.arguments[0].log_size(p)
 
     def spread(self, use: Applied, p: float) -> float:
-        """At most twice the distance from any number."""
+        """At most twice the norm of the distance from any number."""
         x = use.arguments[0]
         unit = x.norm(1.0)
         return 2 * self._factor * distance_of_log(x, unit, p) if 0 < unit < INF else INF
 
     def inverse(self, use: Applied, r: float) -> float:
-        """By |log x| >= |x - 1| / max(1, x), and Hölder's inequality where x passes 1."""
+        """By |log x| >= |x - 1| / max(1, x), with Hölder's inequality if x may exceed 1."""
         x = use.arguments[0]
         if x.hull.high <= 1:
             return x.inverse(r, 1.0) / self._factor
@@ -120,29 +121,32 @@ class Logarithm(Majorant):
 
 
 def log_size_by_powers(x: Argument, p: float) -> float:
-    """A bound of ||log|x| ||_p: |log c|, and the distance from it, of c = E|x|."""
+    """A bound of ||log|x| ||_p: |log c| plus a bound of ||log|x / c| ||_p, for c near E|x|."""
     unit = x.norm(1.0)
     return abs(math.log(unit)) + distance_of_log(x, unit, p) if 0 < unit < INF else INF
 
 
 def distance_of_log(x: Argument, unit: float, p: float) -> float:
-    """A bound of ||log|x / unit| ||_p.
+    """A bound of ||log|x / c| ||_p for the number c = unit.
 
-    s |log(x / c)| <= exp(s |log(x / c)|) / e for each s > 0, and that exponential is at most
+    For each s > 0, s |log(x / c)| <= exp(s |log(x / c)|) / e, and this exponential is at most
     (x / c)^s + (c / x)^s.
     """
-    found = INF
+    bound = INF
     for s in (1.0, 1 / p, 0.5 / p, 0.05 / p):
-        if s * p < 0.5 and found < INF:
-            break  # it is worse wherever another one is known
+        if s * p < 0.5 and bound < INF:
+            break  # a smaller s gives a worse bound
         above = raised(x.norm(s * p) / unit, s)
         below = raised(times(x.inverse(s * p), unit), s)
-        found = min(found, (above + below) / (math.e * s))
-    return found
+        bound = min(bound, (above + below) / (math.e * s))
+    return bound
 
 
 class Share(Majorant):
-    """A distribution function F with 1 - F(x) = F(-x), and -log F(x) <= log 2 + a |x| + b x²."""
+    """The rules of a distribution function F with 1 - F(x) = F(-x).
+
+    -log F(x) is at most log 2 + a |x| + b x².
+    """
 
     even_share = True
 
@@ -156,37 +160,38 @@ class Share(Majorant):
         return math.log(2.0) + self._a * x.norm(p) + square
 
     def inverse(self, use: Applied, r: float) -> float:
-        """2 exp(a |x| + b x²), of which either sign of x gives a part: that of 1 less it, too."""
+        """By 1 / F <= 2 exp(a |x| + b x²), split by the sign of x; it holds for 1 - F too."""
         x = use.arguments[0]
         ends = (-r * self._a, r * self._a)
         if self._b:
-            found = log_sum([log_moment_of_quadratic(x, end, r * self._b) for end in ends])
+            total = log_sum([log_moment_of_quadratic(x, end, r * self._b) for end in ends])
         else:
-            found = log_sum([x.log_moment(end) for end in ends])
-        return 2 * exponential(found / r)
+            total = log_sum([x.log_moment(end) for end in ends])
+        return 2 * exponential(total / r)
 
 
 def log_gamma(use: Applied, p: float) -> float:
-    """The logarithm of the gamma function, of numbers above 0, by Minkowski's inequality.
+    """The norm of the log of the gamma function of numbers above 0, by Minkowski's inequality.
 
-    From 1 on it is at least -0.1215, and at most (x - 1/2) log x - x + log(2 pi) / 2 + 1/12 (DLMF
-    5.6.1), which is below x log x + 1/8; before, that of x + 1 less log x. And s log x < x^s / e.
+    For x >= 1 it is at least -0.1215, and at most (x - 1/2) log x - x + log(2 pi) / 2 + 1/12 (DLMF
+    5.6.1), which is below x log x + 1/8. For x < 1 it is its value at x + 1 minus log x. And
+    s log x < x^s / e for each s > 0.
     """
-    x, found = use.arguments[0], INF
+    x, bound = use.arguments[0], INF
     if x.hull.low < 0:
         return INF
     for s in (1.0, 0.25):
         near_0 = 0.0 if x.hull.low >= 1 else raised(x.inverse(s * p), s)
         above = raised(x.norm((1 + s) * p), 1 + s)
-        found = min(found, (above + near_0) / (math.e * s))
-    return 1 / 8 + found
+        bound = min(bound, (above + near_0) / (math.e * s))
+    return 1 / 8 + bound
 
 
 class LogarithmOfOneMore(Majorant):
-    """log(1 + x), of x that stay above -1.
+    """The rules of log(1 + x) for x that stay above -1.
 
-    It lies below its tangent at any n >= 0, log(1 + n) + (x - n) / (1 + n), and below 0 not beyond
-    its value at the end of the hull.
+    It lies below its tangent at any n >= 0, log(1 + n) + (x - n) / (1 + n), and above its value at
+    the low end of the hull.
     """
 
     def norm(self, use: Applied, p: float) -> float:
@@ -199,13 +204,13 @@ class LogarithmOfOneMore(Majorant):
         return below + min(n, math.log1p(n) + n / (1 + n)) if n < INF else INF
 
     def log_moment(self, use: Applied, t: float) -> float:
-        """Of t > 0 a power of 1 + x."""
+        """For t > 0, by a power of 1 + x."""
         x = use.arguments[0]
         return t * math.log1p(x.norm(t)) if t > 0 and x.hull.low >= -1 else INF
 
 
 def times_logarithm(use: Applied, p: float) -> float:
-    """By Hölder's inequality; x log x lies between -1/e and x^(1 + s) / (e s), for each s > 0."""
+    """The norm of x log y by Hölder; x log x lies between -1/e and x^(1 + s) / (e s) for s > 0."""
     x, y = use.arguments
     if use.same:
         return min(
@@ -216,5 +221,5 @@ def times_logarithm(use: Applied, p: float) -> float:
 
 
 def choose(use: Applied, p: float) -> float:
-    """Ways to choose k of n: at most 2^n."""
+    """The number of ways to choose k of n is at most 2^n."""
     return exponential(use.arguments[0].log_moment(p * math.log(2.0)) / p)

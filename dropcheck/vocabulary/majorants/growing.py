@@ -1,4 +1,4 @@
-"""Functions of numbers that grow no faster than their arguments."""
+"""The rules of functions that grow no faster than their arguments."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from dropcheck.vocabulary.majorants.rule import Applied, Argument, Majorant
 
 
 def slack(p: float) -> float:
-    """||f(x) - E f(x)||_p is no larger than this times ||x - E x||_p, where |f'| <= 1.
+    """A factor s with ||f(x) - E f(x)||_p <= s ||x - E x||_p for all f with |f'| <= 1.
 
-    With x' independent of x and of its law, the left side is at most ||f(x) - f(x')||_p <=
+    With x' independent of x and with the same law, the left side is at most ||f(x) - f(x')||_p <=
     ||x - x'||_p <= 2 ||x - E x||_p; for p = 2 the variance is half of E(f(x) - f(x'))².
     """
     return 1.0 if p == 2 else 2.0
 
 
 def about(x: Argument, p: float) -> float:
-    """A bound of ||x - c||_p for one number c, the same for all elements: 0, or among their means.
+    """A bound of ||x - c||_p for some number c, the same for all elements: 0, or the middle mean.
 
-    A mean square about the elements' own mean is no larger than that about c.
+    A mean square about the mean of the elements is no larger than that about c.
     """
     around = x.mean.width / 2 + x.spread(p) if x.mean.bounded else INF
     return min(x.norm(p), around)
 
 
 class LinearGrowth(Majorant):
-    """|f(x)| <= summand + factor · |x|.
+    """The rules of a function with |f(x)| <= summand + factor · |x|.
 
-    `above`: f(x) <= summand + factor · max(x, 0) even; `slope`: no two values of f are further
-    apart than this times their arguments.
+    `above` says that even f(x) <= summand + factor · max(x, 0). `slope` bounds |f(x) - f(y)| as a
+    multiple of |x - y|.
     """
 
     def __init__(self, factor: float, summand: float, above: bool, slope: float) -> None:
@@ -51,15 +51,15 @@ class LinearGrowth(Majorant):
 
 
 class LeakySlope(Majorant):
-    """x above 0, slope · x below: of size |x| · max(1, |slope|)."""
+    """The rules of x above 0, slope · x below: its size is at most |x| · max(1, |slope|)."""
 
     def norm(self, use: Applied, p: float) -> float:
-        """The larger slope, where the second one is bounded."""
+        """By the larger of both slopes."""
         x, slope = use.arguments
         return times(max(1.0, size(slope.hull)), x.norm(p))
 
     def spread(self, use: Applied, p: float) -> float:
-        """By the slope, where it is fixed."""
+        """By the larger of both slopes, if they are fixed."""
         x, slope = use.arguments
         if slope.fixed is None:
             return INF
@@ -67,9 +67,9 @@ class LeakySlope(Majorant):
 
 
 class Picked(Majorant):
-    """One of the arguments from some place on, element by element.
+    """The rules of a function that picks, element by element, one of the arguments from `first` on.
 
-    `smooth`: it moves no further than the one that moves furthest.
+    `smooth` says that the value changes by no more than the argument that changes most.
     """
 
     def __init__(self, first: int, smooth: bool) -> None:
@@ -81,7 +81,7 @@ class Picked(Majorant):
         return combined((one.norm(p) for one in use.arguments[self._first :]), p)
 
     def spread(self, use: Applied, p: float) -> float:
-        """As for a slope of 1, where the distance is at most (Σ |u - u'|^p)^(1/p)."""
+        """As for a slope of 1, with a distance of at most (Σ |u - u'|^p)^(1/p)."""
         if not self._smooth:
             return INF
         spreads = (one.spread(p) for one in use.arguments[self._first :])

@@ -1,4 +1,4 @@
-"""Products, quotients and powers."""
+"""The rules of products, quotients and powers."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from dropcheck.vocabulary.majorants.rule import Applied, Argument, ArgumentPower
 
 
 def log_moment_of_quadratic(x: Argument, b: float, c: float) -> float:
-    """A bound of log E exp(b x + c x²), which is exact for a normal number and c > 0.
+    """A bound of log E exp(b x + c x²), which is exact for a normal x and c > 0.
 
-    With a normal g, exp(c x²) is E exp(√(2c) g x), so that for c > 0 it is E over a normal a, of
-    mean b and variance 2c, of E exp(a x), which is at most exp(a E x + a² v / 2) by the variance
-    proxy v (Vershynin 2018, High-Dimensional Probability, lemma 6.2.2 and its proof). The result is
-    convex in the mean. For c < 0 the quadratic has a largest value.
+    With a standard normal g, exp(c x²) is E exp(√(2c) g x). So for c > 0 it is the mean, over a
+    normal a of mean b and variance 2c, of E exp(a x). This is at most exp(a E x + a² v / 2) with
+    the variance proxy v (Vershynin 2018, High-Dimensional Probability, lemma 6.2.2 and its proof).
+    The result is convex in the mean of x. For c < 0 the quadratic has a maximum.
     """
     if c <= 0:
         return min(x.log_moment(b), b * b / (-4 * c) if c else INF)
@@ -35,37 +35,38 @@ def log_moment_of_quadratic(x: Argument, b: float, c: float) -> float:
     if not (left > 0 and mean.bounded):
         return INF
     worst = max(m * (b + c * m) for m in (mean.low, mean.high))
-    found = (v * b * b / 2 + worst) / left - math.log(left) / 2
-    return INF if math.isnan(found) else found
+    bound = (v * b * b / 2 + worst) / left - math.log(left) / 2
+    return INF if math.isnan(bound) else bound
 
 
 def of_parts(groups: Sequence[Sequence[ArgumentPower]], p: float) -> float:
-    """The norm of a product of powers: of independent groups the product.
+    """A bound of the norm of a product of powers: the product of the norms of independent groups.
 
-    Within a group of total degree K each factor is asked for order p · K (Hölder's inequality for
-    exponents in proportion to the powers), or bounded ones are set to their largest size.
+    Within a group of total degree K, each factor contributes its norm of order p · K (Hölder's
+    inequality with exponents in proportion to the powers), or its largest size if it is bounded.
     """
     return times(1.0, *(_of_group(group, p) for group in groups))
 
 
 def _of_group(group: Sequence[ArgumentPower], p: float) -> float:
-    found = _by_hoelder(group, p)
+    bound = _by_hoelder(group, p)
     shorter = _shortened(group)
     if shorter is not None:
-        found = min(found, times(shorter[0], _by_hoelder(shorter[1], p)))
-    found = min(found, _by_terms(group, p))
+        bound = min(bound, times(shorter[0], _by_hoelder(shorter[1], p)))
+    bound = min(bound, _by_terms(group, p))
     bounded = [part for part in group if _largest(part) < INF]
     if len(group) > 1 and bounded:
         others = [part for part in group if _largest(part) == INF]
         by_size = times(*map(_largest, bounded), _by_hoelder(others, p))
-        found = min(found, by_size)
-    return found
+        bound = min(bound, by_size)
+    return bound
 
 
 def _shortened(group: Sequence[ArgumentPower]) -> tuple[float, Sequence[ArgumentPower]] | None:
-    """x^a s^-b as c^t x^(a - t) s^(e t - b), where |x| <= c s^e; None where none is so.
+    """A bound of x^a s^-b by c^t x^(a - t) s^(e t - b), where |x| <= c s^e: c^t and the factors.
 
-    As of an element of x over sum(x**2), whose moments are those of 1 / norm(x).
+    None if no two factors are of this kind. An example is an element of x over sum(x**2), which is
+    at most 1 / norm(x).
     """
     for low, (bottom, below) in enumerate(group):
         for high, (top, above) in enumerate(group):
@@ -74,7 +75,7 @@ def _shortened(group: Sequence[ArgumentPower]) -> tuple[float, Sequence[Argument
                 continue
             c, e = held
             t = min(above, -below / e)
-            changed = [*group]  # a factor may be there twice: only these two are less
+            changed = [*group]  # by place, as a quantity may be a factor twice
             changed[low], changed[high] = (bottom, below + e * t), (top, above - t)
             left = [part for part in changed if part[1]]
             factor, rest = _shortened(left) or (1.0, left)
@@ -83,9 +84,9 @@ def _shortened(group: Sequence[ArgumentPower]) -> tuple[float, Sequence[Argument
 
 
 def _by_terms(group: Sequence[ArgumentPower], p: float) -> float:
-    """By Minkowski's inequality, |u + v|^k x^a as (|u| x^(a/k) + |v| x^(a/k))^k.
+    """Minkowski's inequality for |u + v|^k x^a = (|u| x^(a/k) + |v| x^(a/k))^k; infinite if unused.
 
-    Where one of these is shortened, as in (1 - c / sum(x**2)) x.
+    It is used only if one of these terms can be shortened, as in (1 - c / sum(x**2)) x.
     """
     for at, (whole, k) in enumerate(group):
         if k <= 0 or len(whole.terms) < 2:
@@ -93,7 +94,7 @@ def _by_terms(group: Sequence[ArgumentPower], p: float) -> float:
         others = [(one, power / k) for one, power in (*group[:at], *group[at + 1 :])]
         terms = [[*chain(*term.parts()), *others] for term in whole.terms]
         if any(map(_shortened, terms)):
-            order = max(p * k, 1.0)  # below 1 the inequality does not hold
+            order = max(p * k, 1.0)  # the inequality does not hold below order 1
             return raised(math.fsum(_of_group(one, order) for one in terms), k)
     return INF
 
@@ -119,7 +120,7 @@ _SQUARE = ((0, 2.0),)
 
 
 class ProductOfPowers(Majorant):
-    """|f| is the product of fixed powers of the arguments' sizes."""
+    """The rules of a function whose size is a product of fixed powers of the arguments' sizes."""
 
     def __init__(self, *powers: float) -> None:
         self._powers = powers
@@ -129,54 +130,54 @@ class ProductOfPowers(Majorant):
         return tuple(enumerate(self._powers))
 
     def norm(self, use: Applied, p: float) -> float:
-        """Of independent parts the product, by Hölder's inequality otherwise.
+        """The product of the norms of independent parts, otherwise by Hölder's inequality.
 
-        Where the parts of a factor have no bound, the factor may have one.
+        An argument may have a bound though the parts that it is opened into have none.
         """
-        found = of_parts(use.parts(), p)
+        bound = of_parts(use.parts(), p)
         whole = [(use.arguments[at], power) for at, power in self.powers(use)]
-        if found < INF or not any(_largest(part) < INF for part in whole):
-            return found
+        if bound < INF or not any(_largest(part) < INF for part in whole):
+            return bound
         return _of_group(whole, p)
 
     def inverse(self, use: Applied, r: float) -> float:
-        """That of the reciprocal, which is such a product too."""
+        """The norm of the reciprocal, which is such a product too."""
         return of_parts([[(one, -power) for one, power in group] for group in use.parts()], r)
 
     def log_size(self, use: Applied, p: float) -> float:
-        """The logarithms of the factors, times their powers, add up."""
+        """The sum of the log-sizes of the factors, times their exponents."""
         powers = self.powers(use)
         sizes = (times(abs(power), use.arguments[at].log_size(p)) for at, power in powers)
         return math.fsum(sizes) if powers else INF
 
     def log_moment(self, use: Applied, t: float) -> float:
-        """Of the square of one number."""
+        """Only for the square of one number."""
         powers = self.powers(use)
         return log_moment_of_quadratic(use.arguments[0], 0.0, t) if powers == _SQUARE else INF
 
 
 class Negated(ProductOfPowers):
-    """The number with the other sign."""
+    """The rules of -x."""
 
     def linear_in(self, use: Applied) -> Sequence[int]:
-        """The number."""
+        """The one argument."""
         return (0,)
 
     def spread(self, use: Applied, p: float) -> float:
-        """The same."""
+        """The spread of x."""
         return use.arguments[0].spread(p)
 
     def log_moment(self, use: Applied, t: float) -> float:
-        """That of the other sign."""
+        """The log-moment of x at -t."""
         return use.arguments[0].log_moment(-t)
 
     def mean(self, use: Applied) -> Hull:
-        """That of the other sign."""
+        """Minus the mean of x."""
         return use.arguments[0].mean.scaled(-1.0)
 
 
 class AbsoluteValue(ProductOfPowers):
-    """The size without the sign."""
+    """The rules of |x|."""
 
     def spread(self, use: Applied, p: float) -> float:
         """By the slope of 1."""
@@ -189,26 +190,26 @@ class AbsoluteValue(ProductOfPowers):
 
 
 class Products(ProductOfPowers):
-    """Every product of an element of one and an element of the other."""
+    """The rules of all products of an element of one argument and an element of the other."""
 
     def __init__(self) -> None:
         super().__init__(1.0, 1.0)
 
     def mean(self, use: Applied) -> Hull:
-        """Of independent ones the product of the means."""
+        """The product of the means of independent arguments."""
         x, y = use.arguments
         return x.mean.times(y.mean) if use.independent else EVERYWHERE
 
 
 class ProductOfTwo(Products):
-    """The product of two."""
+    """The rules of the product of two arguments, element by element."""
 
     def linear_in(self, use: Applied) -> Sequence[int]:
-        """Either."""
+        """Both arguments, if they are independent."""
         return (0, 1) if use.independent else ()
 
     def spread(self, use: Applied, p: float) -> float:
-        """Of independent ones: x y - E x E y = (x - E x) y + E x (y - E y), by Minkowski."""
+        """For independent x and y: x y - E x E y = (x - E x) y + E x (y - E y), by Minkowski."""
         x, y = use.arguments
         if not use.independent:
             return INF
@@ -216,7 +217,7 @@ class ProductOfTwo(Products):
         return min(one, times(y.spread(p), x.norm(p)) + times(size(y.mean), x.spread(p)))
 
     def log_moment(self, use: Applied, t: float) -> float:
-        """The least of what the bound of either factor gives."""
+        """By the hull of either factor, or by the variance proxy of either."""
         x, y = use.arguments
         return min(
             _with_factor(x, y.hull, use, t),
@@ -226,33 +227,33 @@ class ProductOfTwo(Products):
 
 
 class Quotient(ProductOfPowers):
-    """The first divided by the second."""
+    """The rules of a quotient."""
 
     def linear_in(self, use: Applied) -> Sequence[int]:
-        """The first."""
+        """The numerator, if the denominator is independent of it."""
         return (0,) if use.independent else ()
 
     def spread(self, use: Applied, p: float) -> float:
-        """A multiple of that of the first, where the second is fixed."""
+        """A multiple of the numerator's spread, if the denominator is fixed."""
         x, y = use.arguments
         nearest = nearest_zero(y.hull)
         return times(x.spread(p), 1 / nearest) if y.fixed is not None and nearest else INF
 
     def mean(self, use: Applied) -> Hull:
-        """Of independent ones within that of the first, times the hull of the reciprocal."""
+        """For independent arguments, the numerator's mean times the hull of the reciprocal."""
         x, y = use.arguments
         if not use.independent or not nearest_zero(y.hull):
             return EVERYWHERE
         return x.mean.times(_reciprocal(y.hull))
 
     def log_moment(self, use: Applied, t: float) -> float:
-        """By the bound of the reciprocal."""
+        """By the hull of the reciprocal of the denominator."""
         x, y = use.arguments
         return _with_factor(x, _reciprocal(y.hull), use, t) if nearest_zero(y.hull) else INF
 
 
 def log_moment_of_product(use: Applied, t: float) -> float:
-    """Log E exp(t x y) of two that are one, or independent: given y, by the variance proxy of x."""
+    """A bound of log E exp(t x y), if x and y are independent, or one quantity."""
     x, y = use.arguments
     if use.same:
         return log_moment_of_quadratic(x, 0.0, t)
@@ -262,6 +263,7 @@ def log_moment_of_product(use: Applied, t: float) -> float:
 
 
 def _given(y: Argument, x: Argument, t: float) -> float:
+    """A bound of log E exp(t x y) for independent x and y: given y, by the variance proxy of x."""
     v, mean = x.variance_proxy, x.mean
     if not (v < INF and mean.bounded):
         return INF
@@ -274,10 +276,10 @@ def _reciprocal(hull: Hull) -> Hull:
 
 
 def _with_factor(x: Argument, factor: Hull, use: Applied, t: float) -> float:
-    """Log E exp(t · factor · x), the factor in a hull.
+    """A bound of log E exp(t · factor · x), for a factor in a hull.
 
-    It is convex in the factor, so that an independent one is worst at an end of its hull; of any
-    other, exp(t c x) is at most the sum of its values at both ends.
+    It is convex in the factor: for an independent factor it is largest at an end of the hull. For
+    any other factor c, exp(t c x) is at most the sum of its values at both ends.
     """
     if not factor.bounded:
         return INF
@@ -286,26 +288,26 @@ def _with_factor(x: Argument, factor: Hull, use: Applied, t: float) -> float:
 
 
 class Raised(ProductOfPowers):
-    """The first to the power of the second."""
+    """The rules of a base to an exponent."""
 
     def powers(self, use: Applied) -> Sequence[tuple[int, float]]:
-        """Where the second is one number, and not 0."""
+        """The exponent, if it is one fixed number other than 0."""
         power = use.arguments[1].hull
         known = use.arguments[1].fixed is not None and power.low == power.high
         return ((0, power.low),) if known and power.low and power.bounded else ()
 
     def norm(self, use: Applied, p: float) -> float:
-        """Of an exponent between two numbers the sum for both; of a fixed base its exponential."""
+        """By the powers at the ends of the exponent, or for a fixed base, as an exponential."""
         if self.powers(use):
             return super().norm(use, p)
         return min(_raised_between(use, p), self._of_fixed_base(use, p))
 
     def inverse(self, use: Applied, r: float) -> float:
-        """That of the power with the other sign."""
+        """As for the norm, with the sign of the exponent changed."""
         return super().inverse(use, r) if self.powers(use) else self._of_fixed_base(use, -r)
 
     def _of_fixed_base(self, use: Applied, p: float) -> float:
-        """||c^u||_p, or its inverse for a negative order: the exponential of u log c."""
+        """||c^u||_p as the norm of exp(u log c); for a negative order, the bound of the inverse."""
         base, exponent = use.arguments
         if base.fixed is None or base.hull.low <= 0:
             return INF
@@ -314,6 +316,7 @@ class Raised(ProductOfPowers):
 
 
 def _raised_between(use: Applied, p: float) -> float:
+    """The sum of the norms of the powers with the least and the greatest exponent."""
     base, exponent = use.arguments
     if not exponent.hull.bounded:
         return INF
@@ -325,12 +328,12 @@ def _raised_between(use: Applied, p: float) -> float:
 
 
 def remainder(use: Applied, p: float) -> float:
-    """No larger than the divisor."""
+    """A remainder is at most as large as the divisor."""
     return use.arguments[1].norm(p)
 
 
 def whole_quotient(use: Applied, p: float) -> float:
-    """The quotient rounded down: no larger than it, but for 1."""
+    """The quotient rounded down: at most 1 away from the quotient."""
     x, y = use.arguments
     both: Sequence[Sequence[ArgumentPower]] = [[(x, 1.0)], [(y, -1.0)]]
     return 1.0 + of_parts(both if use.independent else [[*both[0], *both[1]]], p)

@@ -1,12 +1,12 @@
-"""What bounds a function's size: upper bounds on the norms of its result, from its arguments'.
+"""Upper bounds of the norms of a function's result, from bounds of the norms of its arguments.
 
-The norm of order p of a random number x is ||x||_p = (E|x|^p)^(1/p); of an array it is that of
-the element that has the largest. A `Majorant` is a fact about a function, such as |f(u)| <= |u| +
-log 2, put as rules on norms; each rule is an inequality that holds for all laws, so that no bound
-is ever below the truth, and infinity where nothing better is known. Draws in which a quantity is
-undefined do not count: every bound is one on the draws in which it is defined.
+The norm of order p of a random number x is ||x||_p = (E|x|^p)^(1/p); the norm of an array is the
+largest norm of its elements. A `Majorant` turns a fact about a function, such as |f(u)| <= |u| +
+log 2, into rules for norms. Each rule is an inequality that holds for all laws, so that no bound is
+below the truth; infinity means that no bound is known. Every bound is for the draws in which the
+quantity is defined.
 
-Beside the norm there are, of the same shape,
+There are rules for the norm and for
 
 * the spread: the norm of the distance from the element's own mean, ||x - E x||_p;
 * the log-moment: log E exp(t · x), which the exponential function needs;
@@ -31,7 +31,7 @@ from dropcheck.vocabulary.shapes import Options, Shape, flag, normalise_axes
 
 
 class Argument(Protocol):
-    """What a rule may ask of one argument of a function."""
+    """What a rule may know of one argument of a function."""
 
     @property
     def shape(self) -> Shape:
@@ -47,7 +47,7 @@ class Argument(Protocol):
 
     @property
     def fixed(self) -> Any:
-        """Its array, draws last, where it does not vary; else None."""
+        """Its array, draws last, if it is fixed; else None."""
 
     @property
     def apart(self) -> frozenset[int]:
@@ -55,22 +55,22 @@ class Argument(Protocol):
 
     @property
     def centred(self) -> frozenset[int]:
-        """The axes along which a slice has the mean 0, whatever other slices are."""
+        """The axes along which a slice has the mean 0 given all other slices."""
 
     @property
     def signed(self) -> frozenset[int]:
-        """The axes along which the sign of each slice may be turned by itself: the law stays."""
+        """The axes along which changing the sign of single slices leaves the law unchanged."""
 
     @property
     def density(self) -> float:
-        """What the density of each element is at most, infinite where that is not known."""
+        """A bound of the density of each element; infinite if none is known."""
 
     @property
     def variance_proxy(self) -> float:
-        """v, with log E exp(t (x - E x)) at most v t² / 2 for every t; infinite where unknown."""
+        """A v with log E exp(t (x - E x)) <= v t² / 2 for every t; infinite if none is known."""
 
     def norm(self, p: float) -> float:
-        """A bound of the norm; of an order below 1 that of order 1."""
+        """A bound of the norm; for orders below 1, the bound of order 1."""
 
     def spread(self, p: float) -> float:
         """A bound of the norm of the distance from the mean."""
@@ -86,35 +86,36 @@ class Argument(Protocol):
 
     @property
     def even_share(self) -> bool:
-        """Whether it lies between 0 and 1, and 1 less it has the same log-size."""
+        """Whether it lies between 0 and 1, and the bound of its log-size holds for 1 - x too."""
 
     def weights_of_squares(self, axes: Sequence[int], *, centred: bool) -> Sequence[float]:
-        """Weights w, with Σ x² >= Σ w u² over some axes; centred: of x less its mean along these.
+        """Weights w with Σ x² >= Σ w u² over some axes; none if none are known.
 
-        Each u has a density of at most 1, whatever those before it are; nothing where none are
-        known.
+        Each u has a density of at most 1, given those before it. With `centred` the same for x
+        minus its mean along these axes.
         """
 
     def parts(self) -> Sequence[Sequence[tuple[Argument, float]]]:
-        """Its size as a product of powers of others, in groups that share no draw."""
+        """Its size as a product of powers of other quantities, in groups that share no draw."""
 
     @property
     def terms(self) -> Sequence[Argument]:
-        """The two that it is the sum or the difference of; itself where it is neither."""
+        """The two quantities of which it is the sum or the difference, or else itself."""
 
     def held_by(self, other: Argument) -> tuple[float, float] | None:
-        """Numbers c and e, where its size is at most c times another to the power e."""
+        """Numbers c and e with |x| <= c · other^e in every draw; None if none are known."""
 
 
 ArgumentPower = tuple[Argument, float]
-"""A quantity and the power that it is raised to."""
+"""A quantity and its exponent."""
 
 
 class Came(NamedTuple):
-    """The axes of an argument that an axis of the result is made of, and how; None: as it is.
+    """Where an axis of a result comes from: axes of the argument, and the way they are changed.
 
-    Each slice of the result is made of slices of the argument along these axes, which no other
-    slice is made of. Of two axes that came from one in the same way, slice i is made of the same.
+    Each slice along the axis is made of slices of the argument along `axes`, and no two slices
+    share one of these. `way` is None if the axis is unchanged. If two axes come from one axis in
+    the same way, their slices i are made of the same slices.
     """
 
     axes: tuple[int, ...]
@@ -122,7 +123,7 @@ class Came(NamedTuple):
 
 
 def came(axes: Iterable[int]) -> list[Came | None]:
-    """Axes of the argument as they are, in their new order."""
+    """Axes of the argument, unchanged, in a new order."""
     return [Came((axis,), None) for axis in axes]
 
 
@@ -130,9 +131,8 @@ def came(axes: Iterable[int]) -> list[Came | None]:
 class Applied:
     """One use of a function: its arguments, its options, the shape of the result.
 
-    `independent` says that no two arguments share a draw, `same` that both of two are one quantity.
-    `parts` gives the result as a product of powers, opened as far as it is one, in groups that
-    share no draw.
+    `independent` says that no two arguments share a draw, `same` that the two arguments are one
+    quantity. `parts` gives the result as a product of powers, in groups that share no draw.
     """
 
     arguments: Sequence[Argument]
@@ -143,11 +143,11 @@ class Applied:
     parts: Callable[[], Sequence[Sequence[ArgumentPower]]]
 
     def axes(self) -> tuple[int, ...]:
-        """The axes of the first argument that are meant."""
+        """The axes of the first argument that the function works along."""
         return normalise_axes(self.options.get("axis"), self.arguments[0].shape)
 
     def length(self) -> int:
-        """How many elements of the first argument lie along these axes."""
+        """The number of elements of the first argument along these axes."""
         shape = self.arguments[0].shape
         return math.prod(shape[axis] for axis in self.axes())
 
@@ -156,12 +156,12 @@ class Applied:
 
 
 class Majorant:
-    """The rules of one function; this one knows nothing.
+    """The rules of one function; this class has no bounds.
 
-    Each takes the use of the function and an order; what is derived for every function, such as
-    the norm from the hull, is no business of these. `holds_back`: it keeps what grows from going
-    below or above some value, as a queue's length stays above 0. `even_share`: it lies between 0
-    and 1, and what bounds its logarithm bounds that of 1 less it.
+    Each rule takes the use of the function and an order. Bounds that follow for every function in
+    the same way, such as the norm from the hull, are not computed here. `holds_back` says that the
+    function keeps a growing quantity from passing some value, as a queue's length stays above 0.
+    `even_share` is that of `Argument`.
     """
 
     holds_back = False
@@ -172,7 +172,7 @@ class Majorant:
         return INF
 
     def spread(self, use: Applied, p: float) -> float:
-        """A bound of ||f - E f||_p, where it is better than what follows from the norm."""
+        """A bound of ||f - E f||_p, if it is better than the one that follows from the norm."""
         return INF
 
     def log_moment(self, use: Applied, t: float) -> float:
@@ -184,7 +184,7 @@ class Majorant:
         return INF
 
     def log_size(self, use: Applied, p: float) -> float:
-        """A bound of || log|f| ||_p, where it is better than what follows from norm and inverse."""
+        """A bound of || log|f| ||_p, if it is better than what follows from norm and inverse."""
         return INF
 
     def mean(self, use: Applied) -> Hull:
@@ -192,18 +192,18 @@ class Majorant:
         return EVERYWHERE
 
     def linear_in(self, use: Applied) -> Sequence[int]:
-        """The places of arguments that the result is linear in, the others independent of each."""
+        """The places of arguments in which the result is linear, independent of the others."""
         return ()
 
     def kept_axes(self, shape: Shape, options: Options) -> Sequence[Came | None]:
-        """For each axis of the result the axes of the first argument that it came from.
+        """For each axis of the result, where it comes from in the first argument; None: unknown.
 
-        Its slices are then made of slices along these, and of what is fixed, alone.
+        The other arguments are fixed. An empty list means that nothing is known.
         """
         return ()
 
     def powers(self, use: Applied) -> Sequence[tuple[int, float]]:
-        """|f| as a product of powers of arguments, each by its place; nothing where it is none."""
+        """|f| as a product of powers: pairs of an argument's place and exponent; else nothing."""
         return ()
 
 
@@ -211,7 +211,7 @@ NONE = Majorant()
 
 
 class OverAxes(Majorant):
-    """One number of the elements along some axes of its argument."""
+    """The rules of a function that makes one number of the elements along some axes."""
 
     def kept_axes(self, shape: Shape, options: Options) -> Sequence[Came | None]:
         """The other axes, in their order."""
@@ -223,18 +223,18 @@ class OverAxes(Majorant):
 
 
 class NormAlone(Majorant):
-    """A function of which the norm alone is bounded."""
+    """The rules of a function with a bound of its norm, and no other bound."""
 
     def __init__(self, rule: Callable[[Applied, float], float]) -> None:
         self._rule = rule
 
     def norm(self, use: Applied, p: float) -> float:
-        """By its rule."""
+        """By the given rule."""
         return self._rule(use, p)
 
 
 class Bounded(Majorant):
-    """Never larger than a number, beside what its hull says."""
+    """The rules of a function whose size is at most a number."""
 
     def __init__(self, by: Callable[[Applied], float]) -> None:
         self._by = by

@@ -1,4 +1,4 @@
-"""Sums of products of elements of two arguments: products of matrices, and of vectors."""
+"""The rules of sums of products of elements of two arguments: of matrices, and of vectors."""
 
 from __future__ import annotations
 
@@ -28,21 +28,25 @@ from dropcheck.vocabulary.majorants.sums import (
 )
 from dropcheck.vocabulary.shapes import broadcast, normalise_axes
 
-# Weights of more sums than these make count by the largest of them.
+# The most fixed weights that are used one by one.
 _MANY_WEIGHTS = 256
 
 
 class SumOfProducts(Majorant):
-    """Sums of products of elements of two arguments.
+    """The rules of sums of products of elements of two arguments.
 
-    `inner` says how many terms there are, and along which axis of each argument, -1 if several.
+    `inner` gives the number of terms, and the axis of each argument that is summed over; -1 stands
+    for several axes.
     """
 
     def __init__(self, inner: Callable[[Applied], tuple[int, tuple[int, int]]]) -> None:
         self._inner = inner
 
     def norm(self, use: Applied, p: float) -> float:
-        """As many as there are; √n if either of two independent ones has the mean 0."""
+        """The number n of terms times the norm of a product; about √n if a factor has the mean 0.
+
+        The factor √n needs arguments that are independent of each other.
+        """
         a, b = use.arguments
         count, (left, right) = self._inner(use)
         if not use.independent:
@@ -54,15 +58,15 @@ class SumOfProducts(Majorant):
             x, weights, along, axis = (
                 (b, a, right, left) if b.fixed is None else (a, b, left, right)
             )
-            found = _of_fixed(weights, axis, count, along in x.centred, x.norm, p)
-            return min(found, weighted_by_normal)
+            bound = _of_fixed(weights, axis, count, along in x.centred, x.norm, p)
+            return min(bound, weighted_by_normal)
         each = _both(a.norm, b.norm)
         centred = left in a.centred or right in b.centred
-        found = drifting(count, each, p) if centred else times(count, each(p))
-        return min(found, weighted_by_normal)
+        bound = drifting(count, each, p) if centred else times(count, each(p))
+        return min(bound, weighted_by_normal)
 
     def spread(self, use: Applied, p: float) -> float:
-        """A b - E a E b = a (b - E b) + (a - E a) E b, and the sum of either by itself."""
+        """By a b - E a E b = a (b - E b) + (a - E a) E b, with a bound for the sum of each part."""
         a, b = use.arguments
         count, (left, right) = self._inner(use)
         if not use.independent:
@@ -73,31 +77,31 @@ class SumOfProducts(Majorant):
             )
             return _of_fixed(weights, axis, count, along in x.apart | x.centred, x.spread, p)
         apart = (left in a.apart | a.centred, right in b.apart | b.centred)
-        found = INF
+        bound = INF
         for (x, x_apart), (y, y_apart) in (
             ((a, apart[0]), (b, apart[1])), ((b, apart[1]), (a, apart[0]))
         ):  # fmt: skip
             first, second = _both(x.norm, y.spread), x.spread
             moved = drifting(count, first, p) if y_apart else times(count, first(p))
             rest = drifting(count, second, p) if x_apart else times(count, second(p))
-            found = min(found, moved + times(size(y.mean), rest))
-        return found
+            bound = min(bound, moved + times(size(y.mean), rest))
+        return bound
 
     def mean(self, use: Applied) -> Hull:
-        """Of independent ones the products of the means, as many times."""
+        """For independent arguments, the number of terms times a product of means."""
         a, b = use.arguments
         if not use.independent:
             return EVERYWHERE
         return a.mean.times(b.mean).scaled(self._inner(use)[0])
 
     def log_moment(self, use: Applied, t: float) -> float:
-        """Of independent products the sum; of n others at most that of n times one (Hölder)."""
+        """The sum for independent products; for n others at most that of n times one (Hölder)."""
         a, b = use.arguments
         count, (left, right) = self._inner(use)
         if not count:
             return 0.0
         if use.same and len(a.shape) != 1:
-            return INF  # the products are no squares
+            return INF  # the terms are not squares
         for x, along, weights, axis in ((a, left, b, right), (b, right, a, left)):
             if weights.fixed is not None and along in x.apart and axis >= 0:
                 factors = np.moveaxis(np.asarray(weights.fixed, dtype=np.float64)[..., 0], axis, -1)
@@ -113,7 +117,7 @@ class SumOfProducts(Majorant):
         return log_moment_of_product(use, count * t)
 
     def inverse(self, use: Applied, r: float) -> float:
-        """Of a vector with itself, a sum of squares."""
+        """For a vector with itself, as a sum of squares."""
         a = use.arguments[0]
         if not use.same or len(a.shape) != 1:
             return INF
@@ -121,30 +125,30 @@ class SumOfProducts(Majorant):
 
 
 def _of_signed(x: Argument, along: int, other: Argument, axis: int, count: int, p: float) -> float:
-    """The norm of Σ x_i b_i, where the signs of x may be turned one by one."""
+    """The norm of Σ x_i b_i, where the signs of the x_i can be changed one by one."""
     if along not in x.signed or not count:
         return INF
-    found = turning(count, _both(x.norm, other.norm), p) if other.fixed is None else INF
+    bound = turning(count, _both(x.norm, other.norm), p) if other.fixed is None else INF
     if along in x.apart:
         order, factor = as_normal(x.norm, p)
         if order <= HIGHEST:
-            found = min(found, times(factor, _length(other, axis, count, order)))
-    return found
+            bound = min(bound, times(factor, _length(other, axis, count, order)))
+    return bound
 
 
 def _length(b: Argument, axis: int, count: int, p: float) -> float:
-    """||Σ b_i²||_(p/2)^(1/2) along an axis, of p >= 2."""
+    """A bound of ||Σ b_i²||_(p/2)^(1/2) along an axis, for p >= 2."""
     if b.fixed is not None:
         if axis < 0:
             return times(math.sqrt(count), size(b.hull))
         array = np.asarray(b.fixed, dtype=np.float64)[..., 0]
         return float(np.sqrt(np.square(array).sum(axis=axis).max()))
-    found = times(math.sqrt(count), b.norm(p))
+    bound = times(math.sqrt(count), b.norm(p))
     if p > 2 and axis in b.apart:
-        # Σ E b_i², and what the sum is off by
+        # Σ E b_i², plus the norm of the sum's distance from it
         off = drifting(count, lambda q: times(centring(q), raised(b.norm(2 * q), 2.0)), p / 2)
-        found = min(found, raised(times(count, raised(b.norm(2.0), 2.0)) + off, 0.5))
-    return found
+        bound = min(bound, raised(times(count, raised(b.norm(2.0), 2.0)) + off, 0.5))
+    return bound
 
 
 def _both(first: NormBound, second: NormBound) -> NormBound:
@@ -154,7 +158,7 @@ def _both(first: NormBound, second: NormBound) -> NormBound:
 def _of_fixed(
     weights: Argument, axis: int, count: int, centred: bool, each: NormBound, p: float
 ) -> float:
-    """A sum with weights that are known, the worst row of them."""
+    """The norm of a sum with fixed weights, for the row of weights that makes it largest."""
     array = np.abs(np.asarray(weights.fixed, dtype=np.float64)[..., 0])
     if axis < 0 or not array.size:
         return times(count, size(weights.hull), each(p))
@@ -168,13 +172,13 @@ def _of_fixed(
 
 
 def inner_of_matrices(use: Applied) -> tuple[int, tuple[int, int]]:
-    """The axis that `a @ b` sums over."""
+    """The number of terms of `a @ b`, and the axis of each argument that it sums over."""
     a, b = (one.shape for one in use.arguments)
     return a[-1], (len(a) - 1, 0 if len(b) == 1 else len(b) - 2)
 
 
 def inner_of_vectors(use: Applied) -> tuple[int, tuple[int, int]]:
-    """The axis that `dot(a, b)` sums over."""
+    """The number of terms of `dot(a, b)`, and the axis of each argument that it sums over."""
     a, b = (one.shape for one in use.arguments)
     common = broadcast((a, b))
     axes = normalise_axes(use.options.get("axis"), common)

@@ -1,12 +1,12 @@
-"""How near to 0 a sum of squares of independent numbers comes, from their densities alone.
+"""Bounds of E S^-r for a sum S of squares of independent numbers, from bounds of their densities.
 
-With S = Σ w_j (x_j - c_j)², E S^-r is ∫ λ^(r - 1) E exp(-λ S) dλ / Γ(r). Where x_j has a density of
-at most M, whatever those before are, and c_j depends on those alone, E exp(-λ w (x - c)²) is
+With S = Σ w_j (x_j - c_j)², E S^-r is ∫ λ^(r - 1) E exp(-λ S) dλ / Γ(r). Let x_j have a density of
+at most M given those before it, and let c_j depend only on those. Then E exp(-λ w (x - c)²) is
 largest if all probability is as near to c as M allows, on an interval of length 1 / M (Lieb and
-Loss, Analysis, 2001, theorem 1.14, the bathtub principle): with s = sqrt(λ w), it is at most
-M sqrt(π) erf(s / (2 M)) / s. Their product falls in λ, so that its value at the lower end of each
-cell of a grid bounds the integral; beyond the grid erf is at most 1. Weights here are those in
-units in which M is 1.
+Loss, Analysis, 2001, theorem 1.14, the bathtub principle). With s = sqrt(λ w), it is at most
+M sqrt(π) erf(s / (2 M)) / s. The product of these bounds falls in λ, so that its value at the lower
+end of each cell of a grid bounds the integral; beyond the grid erf is at most 1. The weights here
+are in units in which M is 1.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ import numpy as np
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.majorants.bounds_arithmetic import INF
 
-# Points of the grid in a factor of 2, and where it begins and ends, times the largest weight.
+# Points of the grid for each factor of 2, and its first and last λ times the largest weight.
 _FINENESS = 16
 _LOWEST, _HIGHEST = 2.0**-40, 2.0**20
-MOST_WEIGHTS = 400  # of more, all are set to the least
+MOST_WEIGHTS = 400  # if there are more weights, the least one stands for all
 _ROUNDING = 1e-9
 
 
 def weights_of_sample(count: int, density: float, *, centred: bool) -> list[float]:
-    """Those of so many independent numbers whose densities are at most `density`.
+    """The weights for `count` independent numbers whose densities are at most `density`.
 
-    Of their distances from the mean they are those of Σ_j (j - 1) / j (x_j - the mean of those
-    before)² over j from 2 (Welford 1962), each x_j independent of those before.
+    The squared distances from the mean add up to Σ_j (j - 1) / j (x_j - the mean of those before)²
+    over j from 2 (Welford 1962), with each x_j independent of those before.
     """
     if not 0 < density < INF:
         return []
@@ -47,7 +47,7 @@ def weights_of_sample(count: int, density: float, *, centred: bool) -> list[floa
 def inverse_of_squares(weights: Sequence[float], r: float) -> float:
     """A bound of (E S^-r)^(1/r), where every density is at most 1.
 
-    Infinite where r is half of the number of weights, or more.
+    It is infinite if r is at least half the number of weights.
 
     >>> found = inverse_of_squares([2 * math.pi] * 10, 1.0)
     >>> 1 / 8 <= found < 0.22  # 1 / 8 for standard normal ones
@@ -69,18 +69,18 @@ def inverse_of_squares(weights: Sequence[float], r: float) -> float:
         logs += times * np.log(np.minimum(math.sqrt(math.pi) * special.erf(s / 2) / s, 1.0))
     powers = grid**r
     cells = float(np.sum(np.diff(powers) * np.exp(logs[:-1]))) / r
-    # below the grid the product is at most 1, and above it falls as λ^(-count / 2)
+    # below the grid the product is at most 1; above the grid it falls as λ^(-count / 2)
     ends = float(powers[0]) / r + float(powers[-1] * math.exp(_of_tail(different, grid[-1]))) / (
         count / 2 - r
     )
     with np.errstate(all="ignore"):
         total = (cells + ends) * (1 + _ROUNDING)
-        found = (total / math.gamma(r)) ** (1 / r) / unit
-    return float(found) if math.isfinite(found) else INF
+        bound = (total / math.gamma(r)) ** (1 / r) / unit
+    return float(bound) if math.isfinite(bound) else INF
 
 
 def _of_tail(weights: Mapping[float, int], highest: float) -> float:
-    """The logarithm of the product at the end of the grid, with 1 for erf."""
+    """The logarithm of the product at the end of the grid, where erf is at most 1."""
     return math.fsum(
         times * 0.5 * math.log(math.pi / (highest * weight)) for weight, times in weights.items()
     )

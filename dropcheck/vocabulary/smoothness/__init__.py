@@ -1,1 +1,1 @@
-"""Where functions of one draw lie on small cells of it, and how smooth they are there."""
+"""The ranges of functions of one draw on small cells of its values, and their smoothness there."""

@@ -1,4 +1,4 @@
-"""The ranges of functions in pieces: smooth where one piece holds all values on a cell."""
+"""The ranges of piecewise functions: smooth on a cell if one piece holds for all its values."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from dropcheck.vocabulary.smoothness.slopes import EXP_RANGES
 
 
 def _in_pieces(off: Floats, whole: Any) -> Floats:
-    """How far off what is smooth in pieces can be, which is known where one piece holds all."""
+    """The `off` of a piecewise function: known where one piece holds for the whole cell."""
     return np.stack([np.where(whole, off[0], np.inf), off[1]])
 
 
 def steps(kernel: RangesKernel) -> RangesRule:
-    """The rule of what rises in steps, such as floor."""
+    """The rule of a rising step function, such as floor."""
 
     def rule(arguments: Sequence[Ranges], _kernel: RangesKernel, _same: bool) -> Ranges:
         (x,) = arguments
@@ -51,10 +51,10 @@ def _larger(a: Ranges, b: Ranges) -> Ranges:
 
 def largest(arguments: Sequence[Ranges], _kernel: RangesKernel, _same: bool) -> Ranges:
     """The ranges of the larger of all arguments."""
-    found = arguments[0]
+    larger = arguments[0]
     for other in arguments[1:]:
-        found = _larger(found, other)
-    return found
+        larger = _larger(larger, other)
+    return larger
 
 
 def _turned(a: Ranges) -> Ranges:
@@ -67,7 +67,7 @@ def smallest(arguments: Sequence[Ranges], kernel: RangesKernel, same: bool) -> R
 
 
 def clip(arguments: Sequence[Ranges], kernel: RangesKernel, same: bool) -> Ranges:
-    """The ranges of what is held between two others."""
+    """The ranges of x limited to the interval between two other quantities."""
     x, low, high = arguments
     return smallest((largest((x, low), kernel, same), high), kernel, same)
 
@@ -92,7 +92,7 @@ def _positive(x: Ranges) -> Ranges:
 
 
 def _above_0(x: Ranges) -> Ranges:
-    """What there is of x above 0, where there is anything."""
+    """The part of x above 0; meaningless on cells where x is below 0."""
     return Ranges(np.maximum(x.low, 0.0), np.maximum(x.high, 0.0), x.off)
 
 
@@ -127,7 +127,7 @@ def floor_divide(arguments: Sequence[Ranges], kernel: RangesKernel, same: bool) 
 
 
 def modulo(arguments: Sequence[Ranges], kernel: RangesKernel, same: bool) -> Ranges:
-    """The ranges of a % b: a less a whole number of b, and of the sign of b."""
+    """The ranges of a % b: a minus a whole multiple of b, with the sign of b."""
     a, b = arguments
     whole = floor_divide(arguments, kernel, same)
     rest = subtract((a, multiply((whole, b), kernel, False)), kernel, False)

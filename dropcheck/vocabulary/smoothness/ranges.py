@@ -1,17 +1,17 @@
-"""Where the values of a function lie on many small intervals of one draw, and how smooth it is.
+"""Ranges: intervals of a function's values on many small cells of one draw, and its smoothness.
 
-A quantity that is a function g of one draw x is looked at on cells, intervals of x. For each cell
-there is a hull of its values, and, where g is analytic near the cell, a bound on how far the
-continuation of g to complex numbers strays from that hull. By that bound the error of a
-quadrature rule is known before a single value is computed, so that no spike and no kink between
-its points can escape (Trefethen 2008, "Is Gauss quadrature better than Clenshaw-Curtis?", theorem
-4.5; bounds of this kind by arithmetic: Petras 2002, "Self-validating integration and approximation
-of piecewise analytic functions").
+Let a quantity be a function g of one draw x. For each cell, an interval of x, a hull of its values
+is kept. Where g is analytic near the cell, there is also a bound of the distance between that hull
+and the values of g at complex numbers. From this bound the error of a quadrature rule is known
+before a single value is computed, so that no spike and no kink between its points can be missed
+(Trefethen 2008, "Is Gauss quadrature better than Clenshaw-Curtis?", theorem 4.5; for bounds of this
+kind by arithmetic see Petras 2002, "Self-validating integration and approximation of piecewise
+analytic functions").
 
-The rules go by the mean value theorem: where z is at most `off` away from an interval, f(z) is at
+The rules use the mean value theorem: if z is at most `off` away from an interval, then f(z) is at
 most `off` times the largest |f'| within that distance away from the values on the interval.
 
-The caller silences numpy's floating-point warnings, and takes a NaN as unknown.
+The caller silences numpy's floating-point warnings, and takes NaN as unknown.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ RangesKernel = Callable[..., Any]
 class Ranges:
     """The values of a quantity on each cell.
 
-    `low` and `high`, both [cells], hold all values on the cell. `off`, [2, cells], is how far from
-    them it can be: in row 0 where the draw is any complex number of a neighbourhood of the cell
-    (infinite where the quantity is not known to be analytic there), in row 1 by rounding.
+    All values on a cell lie between `low` and `high`, both [cells]. `off`, [2, cells], bounds the
+    distance from that interval: in row 0, of the quantity at complex numbers in a neighbourhood of
+    the cell (infinite if it is not known to be analytic there); in row 1, by rounding.
     """
 
     low: Floats
@@ -53,21 +53,21 @@ class Ranges:
 
     @property
     def rounding(self) -> Floats:
-        """How far rounding moves a value, where that is known, else 0."""
+        """A bound of the rounding error of a value; 0 where none is known."""
         return np.where(np.isfinite(self.off[1]), self.off[1], 0.0)
 
 
 RangesRule = Callable[[Sequence[Ranges], RangesKernel, bool], Ranges]
-"""The ranges of a result, from those of the arguments, what computes it, and whether both of two
-arguments are one and the same quantity."""
+"""Takes the ranges of the arguments, the kernel, and whether both of two arguments are one and the
+same quantity; returns the ranges of the result."""
 
 Slope = Callable[[Floats, Floats, Floats], Floats]
-"""The largest |f'(z)| of complex z at most `off` away from the interval from low to high; infinite
-where f is not analytic there."""
+"""Takes low, high and off; returns the largest |f'(z)| of complex z at most `off` away from the
+interval, or infinity where f is not analytic there."""
 
 
 def fixed(value: float, cells: int) -> Ranges:
-    """A number that is the same on all cells."""
+    """The ranges of a number that is the same on all cells."""
     numbers = np.full(cells, value)
     return Ranges(numbers, numbers, np.zeros((2, cells)))
 
@@ -95,9 +95,9 @@ def smooth(
 
     Args:
         slope: the bound of its derivative.
-        rises: 1 where it never falls, -1 where it never rises, 0 where it may do both.
-        domain: where it is a number; what lies beyond is left to whoever finds a NaN.
-        values: all its values lie here.
+        rises: 1 if it never falls, -1 if it never rises, 0 if it may do both.
+        domain: where it has a value. Arguments beyond it are moved to its ends.
+        values: an interval that holds all its values.
     """
 
     def rule(arguments: Sequence[Ranges], kernel: RangesKernel, _same: bool) -> Ranges:
@@ -110,7 +110,7 @@ def smooth(
             half = (high - low) / 2
             reach = times(half, slope(low, high, np.zeros_like(low)))
             middle = kernel(low + half)
-            lowest = np.fmax(middle - reach, values[0])  # of NaN: the bound that always holds
+            lowest = np.fmax(middle - reach, values[0])  # for NaN, the bound that always holds
             highest = np.fmin(middle + reach, values[1])
         inside = (x.low >= domain[0]) & (x.high <= domain[1])
         off = np.where(inside, times(x.off, slope(x.low, x.high, x.off)), np.inf)
@@ -175,7 +175,7 @@ def divide(arguments: Sequence[Ranges], kernel: RangesKernel, _same: bool) -> Ra
 
 
 def whole_power(a: Ranges, exponent: int) -> Ranges:
-    """The ranges of a to a whole power from 1 on."""
+    """The ranges of a raised to a whole exponent of at least 1."""
     size = a.size
     off = times(a.off, exponent * np.power(size + a.off, exponent - 1.0))
     if exponent % 2 == 0:

@@ -1,8 +1,8 @@
-"""The slopes of the smooth functions of the language, for all complex numbers near an interval.
+"""Bounds of the derivatives of smooth functions, for all complex numbers near an interval.
 
-Each slope is the largest |f'(z)| of complex z = x + iy at most `off` away from the interval from
-low to high, or a bound of it; infinite where f is not analytic there. Derivatives are textbook
-ones (Abramowitz and Stegun 1964, chapters 4 and 7).
+Each slope is a bound of |f'(z)| for complex z = x + iy at most `off` away from the interval from
+low to high; it is infinite where f is not analytic there. The derivatives are those of textbooks
+(Abramowitz and Stegun 1964, chapters 4 and 7).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from dropcheck.vocabulary.smoothness.ranges import (
 
 
 def _nearest(low: Floats, high: Floats, off: Floats) -> Floats:
-    """The least size of the real part of what is at most `off` away."""
+    """The least size of the real part of numbers at most `off` away."""
     return np.maximum(np.maximum(low - off, -high - off), 0.0)
 
 
@@ -145,11 +145,11 @@ ARCTANH = smooth(_between_poles(-1.0), rises=1, domain=(-1.0, 1.0))
 LOGIT = smooth(_between_poles(0.0), rises=1, domain=(0.0, 1.0))
 
 
-# ---- powers, and what has a logarithm in it ----------------------------------------------------
+# ---- powers, and x log(y) -----------------------------------------------------------------------
 
 
 def real_power(a: Ranges, exponent: float) -> Ranges:
-    """The ranges of a to any power above 0, of what is not negative."""
+    """The ranges of a raised to an exponent above 0, for a that is not negative."""
     low, high = np.maximum(a.low, 0.0), np.maximum(a.high, 0.0)
     room = a.low - a.off
     ends = np.power(np.maximum(room, 0.0), exponent - 1), np.power(a.high + a.off, exponent - 1)
@@ -158,15 +158,15 @@ def real_power(a: Ranges, exponent: float) -> Ranges:
 
 
 def power(arguments: Sequence[Ranges], kernel: RangesKernel, _same: bool) -> Ranges:
-    """The ranges of x**y: of a fixed exponent by its own rule, else exp(y · log(x))."""
+    """The ranges of x**y: by its own rule for a fixed exponent, else as exp(y · log(x))."""
     x, y = arguments
     exponent = float(y.low[0]) if len(y.low) else 1.0
     if np.all(y.low == exponent) and np.all(y.high == exponent) and math.isfinite(exponent):
         size = abs(exponent)
         if exponent == 0:
             return fixed(1.0, len(x.low))
-        found = whole_power(x, int(size)) if size % 1 == 0 else real_power(x, size)
-        return found if exponent > 0 else reciprocal(found)
+        raised = whole_power(x, int(size)) if size % 1 == 0 else real_power(x, size)
+        return raised if exponent > 0 else reciprocal(raised)
     logarithm = LOG((x,), np.log, False)
     return EXP_RANGES((multiply((y, logarithm), kernel, False),), np.exp, False)
 
@@ -174,10 +174,10 @@ def power(arguments: Sequence[Ranges], kernel: RangesKernel, _same: bool) -> Ran
 def x_log_y(arguments: Sequence[Ranges], kernel: RangesKernel, same: bool) -> Ranges:
     """The ranges of x · log(y), which is 0 where x is 0."""
     x, y = arguments
-    found = multiply((x, LOG((y,), np.log, False)), kernel, False)
+    product = multiply((x, LOG((y,), np.log, False)), kernel, False)
     if not same:
-        return found
+        return product
     ends = kernel(*[np.maximum(np.stack([x.low, x.high]), 0.0)] * 2)
     within = (x.low < 1 / math.e) & (x.high > 1 / math.e)  # where x log(x) is least
     low = np.where(within, -1 / math.e, np.minimum(*ends))
-    return Ranges(low, np.maximum(*ends), found.off)
+    return Ranges(low, np.maximum(*ends), product.off)
