@@ -87,7 +87,7 @@ FORMATS: Mapping[str, Format] = {
         purpose="spreadsheets and data frames", function="csv_report.csv_report", ending=".csv"
     ),
     "html": Format(
-        purpose="readers: one page that sorts and filters, and needs no network",
+        purpose="readers: one page with a table to sort and filter, which needs no network",
         function="html.page.html_report",
         ending=".html",
         printed=False,
@@ -103,7 +103,7 @@ FORMATS: Mapping[str, Format] = {
         needs="matplotlib",
     ),
     "png": Format(
-        purpose="the same in dots; needs matplotlib",
+        purpose="the same as pixels; needs matplotlib",
         function="pictures.cases_picture.png_report",
         ending=".png",
         printed=False,
@@ -112,7 +112,7 @@ FORMATS: Mapping[str, Format] = {
         needs="matplotlib",
     ),
     "badge.json": Format(
-        purpose="a badge by shields.io: claims verified, and what of the documents is unclaimed",
+        purpose="a badge by shields.io: how many claims are verified, and how many figures unclaimed",
         function="badge.badge_json",
         file="badge.json",
         printed=False,
