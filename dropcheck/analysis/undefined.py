@@ -237,18 +237,20 @@ class Walk:
     def _assumed(self, holds: Sequence[tuple[Value, bool]]) -> Assumed:
         """What is known of values in draws in which some truths hold, or do not."""
         found: KnownValues = {}
-        stack = list(holds)
+        stack = [(value, held, False) for value, held in holds]
         while stack:
-            value, held = stack.pop()
+            value, held, every = stack.pop()
             if value.kind != Kind.COMPUTED:
                 continue
             function = value.function
+            every |= not value.shape  # or of each element by itself, which other axes would not be
             if function is NOT:
-                stack.append((value.inputs[0], not held))
+                stack.append((value.inputs[0], not held, every))
             elif function is (ALL if held else ANY):
-                stack.append((value.inputs[0], held))
-            elif function is (AND if held else OR) or function is ARRAY:
-                stack += [(one, held) for one in value.inputs]
+                if every or dict(value.options).get("keepdims"):
+                    stack.append((value.inputs[0], held, every))
+            elif function is (AND if held else OR) or (function is ARRAY and every):
+                stack += [(one, held, every) for one in value.inputs]
             elif function is IS_FINITE and held:
                 _note(found, id(value.inputs[0]), Known())
             elif function is IS_NAN and not held:

@@ -71,6 +71,10 @@ NORMAL = "x ~ normal(7, 1)"
         (NORMAL, "where(x > -1, sqrt(x), 0)"),
         ("x ~ normal(7, 1)[2]", "where(x > 0, sqrt(sum(x)), 0)"),
         ("x ~ normal(7, 1)[2]", "where(x > 0, sqrt(x[::-1]), 0)"),
+        # guards that are of other elements
+        ("x ~ normal(7, 1)[2, 2]", "where(all(x > 0), sqrt(x), 0)"),
+        ("x ~ normal(7, 1)[2, 2]", "where(any(x < 0), 0, sqrt(x))"),
+        ("x, y ~ normal(7, 1)", "where([x > 0, y > 0], sqrt(x), 0)"),
         ("n ~ poisson(9)", "first(n > [3, 40])"),
     ],
 )
@@ -110,6 +114,8 @@ def test_what_may_be_undefined_is_seen(model: str, quantity: str) -> None:
         ("n ~ poisson(4)", "where(n < 1, 0, where(n > 2, log(n - 1), 1 / n))"),
         ("x ~ normal(7, 1)[2]", "where(x > 0, sqrt(x), 0)"),
         ("x ~ normal(7, 1)[2]", "where(all(x > 0), sqrt(sum(x)), 0)"),
+        ("x ~ normal(7, 1)[2, 2]", "where(all(x > 0, axis=[0, 1]), sqrt(x), 0)"),
+        ("x ~ normal(7, 1)[2, 2]", "where(all(x > 0, keepdims=1), sqrt(x), 0)"),
         ("n ~ poisson(9)", "minimum(first(n > [3, 40]), 2)"),
         ("x ~ normal(0, 1)[3]", "softmax([x[0], -inf, x[1]])[0]"),
         ("n ~ poisson(20)", "take([1, 2, 3], minimum(n, 2))"),
