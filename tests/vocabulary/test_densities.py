@@ -48,6 +48,15 @@ def test_log_density_agrees_with_scipy(name: str, arguments: tuple[Any, ...]) ->
     np.testing.assert_allclose(density(name, as_arrays(arguments), x), np.exp(ours), rtol=1e-15)
 
 
+@pytest.mark.parametrize(("name", "arguments"), CASES)
+def test_the_log_density_at_a_number_is_a_number(name: str, arguments: tuple[Any, ...]) -> None:
+    law = LAWS[name]
+    if law.own_axes is None and not any(parameter.axes for parameter in law.parameters):
+        with np.errstate(all="ignore"):
+            found = law.log_density_inside(np.float64(0.5), *map(np.float64, arguments))
+        assert np.shape(found) == ()
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "changed"),
     [

@@ -136,7 +136,7 @@ def _gamma_draws(generator: Generator, size: Size, shape: Array, scale: Array) -
     return positive(generator.standard_gamma(scalar_or_array(shape), size), scale)
 
 
-def _gamma_log_density(x: Array, shape: Array, scale: Array) -> Any:
+def _gamma_log_density(x: Array, shape: Array, scale: Array | float) -> Any:
     y = x / scale
     return special.xlogy(shape - 1.0, y) - y - special.gammaln(shape) - np.log(scale)
 
@@ -169,7 +169,7 @@ CHI_SQUARE = _positive(
     near_ends=lambda df: (df / 2, math.inf),
     tails=lambda df: (math.inf, 0.5),
     sampler=lambda generator, size, df: _gamma_draws(generator, size, df / 2.0, TWO),
-    log_density_inside=lambda x, df: _gamma_log_density(x, df / 2.0, TWO),
+    log_density_inside=lambda x, df: _gamma_log_density(x, df / 2.0, 2.0),
     norm_of_random=lambda p, norm, hull: norm(0, p) + 2.0 * p,  # twice a gamma variable of df / 2
     aliases=("chi2", "chisq", "chi_squared", "chisquare", "chisquared"),
     standard=STANDARD_GAMMA,
