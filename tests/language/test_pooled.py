@@ -20,6 +20,8 @@ UNLIKE = {
     "z ~ normal([0, 10], 1); x = 2 * z": "is pooled over 2 elements:",
     "z ~ normal(0, 1)[2]; x = z * [1, 2]": "is pooled over 2 elements:",
     "u, v ~ normal(0, 1); x = [u, 2 * v]": "is pooled over 2 elements:",
+    "u, v ~ normal(0, 1)[2]; x = concat(u, 2 * v)": "is pooled over 4 elements:",
+    "u ~ normal(0, 1)[2]; x = stack(u, 2 * u)": "is pooled over 4 elements:",
     "x ~ normal(0, [1, 2])": "is pooled over 2 elements:",
     "z ~ normal(0, 1)[3]; x = cumsum(z)": "is pooled over 3 elements:",
     "z ~ normal(0, 1)[3]; x = 2 * sort(z)**2": "is pooled over 3 elements:",

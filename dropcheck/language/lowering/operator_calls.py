@@ -20,7 +20,6 @@ from dropcheck.language.lowering.entries import (
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Call, Node, bind, children
 from dropcheck.vocabulary import shapes
-from dropcheck.vocabulary.functions.arrays import ARRAY
 from dropcheck.vocabulary.operators import OPERATORS
 
 # The means of up to this many elements are listed; otherwise their range is given.
@@ -289,7 +288,7 @@ def _differs_itself(value: Value) -> bool:
         return bool(value.shape) and numbers.size > 1 and bool(np.ptp(numbers) > 0)
     if value.kind != Kind.COMPUTED:
         return False
-    if value.function is ARRAY:
+    if value.function.joins:
         return any(one is not value.inputs[0] for one in value.inputs)
     return value.function.by_place and math.prod(value.shape) > 1
 

@@ -294,11 +294,11 @@ ARRAYS = (
           defined=defined_where.PLACED),
     TAKE,
     entry("concat", _concat, "one after the other, along the last axis unless axis says otherwise",
-          picking, REARRANGED, parameters=_SEVERAL, shape=_concat_shape, moves=True,
+          picking, REARRANGED, parameters=_SEVERAL, shape=_concat_shape, moves=True, joins=True,
           aliases=("cat", "concatenate"), polynomial=linear_maps.concat,
           defined=defined_where.REARRANGED),
     entry("stack", _stack, "side by side along a new axis, the last unless axis says otherwise",
-          picking, REARRANGED, parameters=_SEVERAL, shape=_stack_shape, moves=True,
+          picking, REARRANGED, parameters=_SEVERAL, shape=_stack_shape, moves=True, joins=True,
           polynomial=linear_maps.stack,
           defined=defined_where.REARRANGED),
 )  # fmt: skip
