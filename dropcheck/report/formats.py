@@ -112,7 +112,7 @@ FORMATS: Mapping[str, Format] = {
         needs="matplotlib",
     ),
     "badge.json": Format(
-        purpose="a badge by shields.io: how many claims are verified, and how many figures unclaimed",
+        purpose="a badge by shields.io: how many claims are verified, how many figures unclaimed",
         function="badge.badge_json",
         file="badge.json",
         printed=False,
