@@ -63,7 +63,7 @@ def twin(text: str, name: str) -> str:
 
 
 def test_the_page_has_two_dozen_of_which_three_are_false() -> None:
-    assert "Two dozen claims" in TEXT
+    assert "two dozen claims" in TEXT
     assert "Three are famous and false" in TEXT
     assert len(RECIPES.claims) == 24
     refuted = [claim.id for claim in RECIPES.claims.values() if claim.expect == Verdict.REFUTED]
