@@ -274,6 +274,15 @@ def children(node: Node) -> tuple[Node, ...]:
             return ()
 
 
+def walk(*nodes: Node) -> Iterator[Node]:
+    """Some nodes and all nodes below them, each before its children, in the order of the text."""
+    stack = list(reversed(nodes))
+    while stack:
+        node = stack.pop()
+        yield node
+        stack.extend(reversed(children(node)))
+
+
 def rebuilt(node: Node, below: Sequence[Node]) -> Node:
     """The node with other children, in the order of `children`.
 
@@ -337,7 +346,4 @@ def unknown_keyword(node: Call, name: str, names: Sequence[str], written: str) -
 
 def names_in(node: Node) -> set[str]:
     """The names in an expression."""
-    names = {node.name} if isinstance(node, Name) else set()
-    for below in children(node):
-        names |= names_in(below)
-    return names
+    return {one.name for one in walk(node) if isinstance(one, Name)}

@@ -31,9 +31,8 @@ def is_letter(node: Node) -> bool:
 
 def letters_in(node: Node) -> set[str]:
     """The letters for any element in an expression."""
-    if isinstance(node, Name):
-        return {node.name.removeprefix(ANY_ELEMENT)} if is_letter(node) else set()
-    return set().union(*map(letters_in, syntax.children(node)))
+    names = {one.name for one in syntax.walk(node) if isinstance(one, Name) and is_letter(one)}
+    return {name.removeprefix(ANY_ELEMENT) for name in names}
 
 
 def places(start: Node, end: Node) -> Node:

@@ -16,7 +16,7 @@ from dropcheck.language.lowering.builder import Skipped, shape_at
 from dropcheck.language.lowering.context import Context
 from dropcheck.language.lowering.named_axes import names_of_lengths
 from dropcheck.language.suggestions import law_hint, shape_by_name, square_for_sd, written_law
-from dropcheck.language.syntax import Call, Name, Node, Position, Slice, Subscript, bind, children
+from dropcheck.language.syntax import Call, Name, Node, Position, Slice, Subscript, bind, walk
 from dropcheck.records import record
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.distributions.domains import domain_problem
@@ -102,10 +102,7 @@ def sampled(context: Context, name: Name, sample: Sample) -> Value:
 
 def _in_place_of(node: Node) -> str:
     """The hint for an expression right of `~`, with or without a law in it."""
-    parts = [node]
-    for one in parts:
-        parts += children(one)
-    if not any(isinstance(one, Call) and one.name in LAWS for one in parts):
+    if not any(isinstance(one, Call) and one.name in LAWS for one in walk(node)):
         return "write a law such as normal(0, 1)[n], or '=' for an expression"
     return (
         "draw on a line by itself, z ~ normal(0, 1), and compute on the next, x = 1 + 2 * z; of a "

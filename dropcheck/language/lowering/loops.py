@@ -23,8 +23,8 @@ from dropcheck.language.syntax import (
     ModelLine,
     Name,
     Node,
-    children,
     lines_of,
+    walk,
 )
 from dropcheck.vocabulary.functions.arrays import ARRAY
 from dropcheck.vocabulary.shapes import describe
@@ -73,7 +73,7 @@ def _define_loop(context: Context, loop: Loop) -> None:
     new = [at for name, at in names.items() if name not in scope]
     _refuse_names(context, loop, names)
     lines = [part for part in loop.body if isinstance(part, ModelLine)]
-    size = 1 + sum(_size(line.right) for line in lines)
+    size = 1 + sum(1 for line in lines for _ in walk(line.right))
     if size * len(steps) > MOST_LOOPED - context.looped:
         raise loop.at.error(
             f"the loops of this claim come to {context.looped + size * len(steps):,} names, "
@@ -165,11 +165,6 @@ def _refuse_names(context: Context, loop: Loop, names: dict[str, Name]) -> None:
                 f"{name.name!r} is a parameter, and a loop cannot change it",
                 f"choose another name, and let it start above the loop: y = {name.name}",
             )
-
-
-def _size(node: Node) -> int:
-    """How many nodes an expression has."""
-    return 1 + sum(map(_size, children(node)))
 
 
 def _not_yet(name: str, drawn: Collection[str]) -> tuple[str, str]:

@@ -114,10 +114,8 @@ def _refuse_recurrence(context: Context, line: ModelLine) -> None:
     """
     if context.steps:
         return
-    (name, *_), stack = line.names, [line.right]
-    while stack:
-        node = stack.pop()
-        stack.extend(syntax.children(node))
+    name = line.names[0]
+    for node in syntax.walk(line.right):
         if isinstance(node, syntax.Name) and node.name == name.name:
             if context.scope.is_parameter(name.name):
                 return

@@ -31,6 +31,7 @@ from dropcheck.language.syntax import (
     bind,
     children,
     lines_of,
+    walk,
 )
 from dropcheck.vocabulary.operators import OPERATORS
 from dropcheck.vocabulary.shapes import Shape
@@ -45,11 +46,8 @@ def names_given(
 ) -> set[str]:
     """All names in a claim that are arguments of slots, whole or in part (`x[0]`)."""
     names: set[str] = set()
-    stack: list[Node] = [line.right for line in lines_of(model)]
-    stack += [operand for one in statements for operand in one.operands]
-    while stack:
-        node = stack.pop()
-        stack.extend(children(node))
+    texts = [line.right for line in lines_of(model)]
+    for node in walk(*texts, *(operand for one in statements for operand in one.operands)):
         if isinstance(node, Call) and slot_and_mode(node.name)[0] in slots:
             parts = [one.base if isinstance(one, Subscript) else one for one in children(node)]
             names |= {one.name for one in parts if isinstance(one, Name)}
@@ -58,13 +56,10 @@ def names_given(
 
 def counts_draws(statement: Statement) -> bool:
     """Whether a statement is judged by counting draws: it is about laws or quantiles."""
-    stack = list(statement.operands)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, Call) and node.name in OPERATORS and OPERATORS[node.name].quantile:
-            return True
-        stack.extend(children(node))
-    return statement.about_laws
+    return statement.about_laws or any(
+        isinstance(node, Call) and node.name in OPERATORS and OPERATORS[node.name].quantile
+        for node in walk(*statement.operands)
+    )
 
 
 def define_call(context: Context, node: Call, size: Shape | None, names: tuple[str, ...]) -> Value:
@@ -151,7 +146,8 @@ def _expanded(
     outer, within = context.scope, context.slots.within
     scope = Scope()
     scope.home = "in the slot's 'model', or list it under its 'takes'"
-    at = Position(_text(slot, slot.gives or slot.law), 0, 0)
+    text = slot.gives or slot.law or SourceText.plain(slot.name, slot.location.file)
+    at = Position(text, 0, 0)
     for name, value in zip(slot.takes, values, strict=True):
         scope.define(Name(at, name), value, parameter=True)
     context.scope = scope
@@ -195,18 +191,8 @@ def _part(context: Context, slot: Slot, scope: Scope, mode: str, node: Call) -> 
         context.scope = outer
 
 
-@lru_cache(maxsize=256)
-def _model(text: SourceText) -> Model:
-    return parse_model(text)
-
-
-@lru_cache(maxsize=1024)
-def _expression(text: SourceText) -> Node:
-    return parse_expression(text)
-
-
-def _text(slot: Slot, text: SourceText | None) -> SourceText:
-    return text or SourceText.plain(slot.name, slot.location.file)
+_model = lru_cache(maxsize=256)(parse_model)
+_expression = lru_cache(maxsize=1024)(parse_expression)
 
 
 # ---- the code ------------------------------------------------------------------------------------

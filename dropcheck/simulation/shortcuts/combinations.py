@@ -179,7 +179,9 @@ class GroupMeans:
         product = term.factor * self._held.block_draws
         for part in term.parts:
             product = product * self._mean(part)
-        return _over_elements(product)
+        if product.ndim == 1:
+            return product
+        return np.asarray(product.reshape(-1, product.shape[-1]).mean(axis=0))
 
     def _mean(self, part: GroupPart) -> Array:
         """The averages of a part over the draws of each block: [elements…, blocks]."""
@@ -237,8 +239,3 @@ class GroupMeans:
             raised = halves[0] * halves[1]
         self._powers[power] = raised
         return raised
-
-
-def _over_elements(array: Array) -> Array:
-    """The mean over the elements of a draw, from [elements…, n] to [n]."""
-    return array if array.ndim == 1 else array.reshape(-1, array.shape[-1]).mean(axis=0)
