@@ -62,7 +62,7 @@ def check_documents(root: Tree, report: Problems) -> None:
             section = statement.entries.get("section")
             several = len(items_at(claim, "sources")) > 1 and "document" not in statement.entries
             if section is not None and several:
-                message = "of which document this is the section is not known"
+                message = "it is not known which document this section is in"
                 report.add(section.key_start, message, "name it, 'document: …'")
 
 

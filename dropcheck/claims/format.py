@@ -301,8 +301,8 @@ FILE = KeyTable(
         Key("slots",
             named(slots.LEVEL.kind, grids.PARAMETERS, what="slot ",
                   hint="write 'name:', and indent its keys under it"),
-            description="What code may be bound to by whoever runs the file: a name, and the "
-            "mathematics that stands in where none is. The file itself names no code.",
+            description="Names to which whoever runs the file may bind code, each with the "
+            "mathematics that is used without code. The file itself names no code.",
             examples=({"scaled": {"takes": ["x", "c"], "gives": "c * x"}},)),
         Key("defaults", DEFAULTS.kind, description=DEFAULTS.description,
             examples=DEFAULTS.examples),

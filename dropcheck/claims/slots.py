@@ -49,8 +49,8 @@ def _check(tree: Tree, report: Problems) -> None:
 
 LEVEL = KeyTable(
     "slot",
-    description="What code may be bound to, outside of the file, and the mathematics that stands "
-    "in where none is.",
+    description="A name to which code may be bound, outside of the file, and the mathematics that "
+    "is used without code.",
     keys=(
         Key("title", text(tidy=lambda written: " ".join(written.split())),
             description="What it is, in a few words.", examples=("Inverted dropout",)),
@@ -64,8 +64,8 @@ LEVEL = KeyTable(
         Key("law", expression(),
             description="In place of `gives`, of a sampler: the law that its numbers have. A model "
             "draws from such a slot, `y ~ name(a, b)[n]`.", examples=("uniform(a, b)",)),
-        Key("gradient", expression(), description="What the gradient of the sum of what it gives "
-            "by what it takes first is, for `grad(name)(…)`.", examples=("m / (1 - p)",)),
+        Key("gradient", expression(), description="The gradient of the sum of what it gives with "
+            "respect to its first argument, for `grad(name)(…)`.", examples=("m / (1 - p)",)),
         Key("evaluation", expression(), description="What it gives when it is not trained but "
             "evaluated, for `name.eval(…)`.", examples=("x",)),
         Key("elements", word(ELEMENTS), description="Says that the draws of one call are "

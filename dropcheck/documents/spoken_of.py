@@ -250,10 +250,12 @@ def _figure(mark: Mark) -> tuple[Figure, Piece]:
         raise LatexError(error.column, error.message, error.hint) from None
     if mark.pair is None and figure is not None and goes_on(mark.after):
         raise LatexError(
-            -1, "the figure goes on behind this mark", "write the mark behind all of it"
+            -1, "the figure continues after this mark", "write the mark after the whole figure"
         )
     if mark.pair is not None and figure is not None and text[: figure.start].strip(" *_`$"):
-        raise LatexError(-1, "more than a figure stands in this pair", "bound the figure alone")
+        raise LatexError(
+            -1, "more than a figure stands in this pair", "let the pair contain the figure only"
+        )
     if figure is None:
         raise _no_figure(mark)
     return figure, piece.part(figure.start, figure.end)

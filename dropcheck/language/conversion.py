@@ -158,7 +158,7 @@ class Converter:
         """`item in {a, b}`, and `item not in {a, b}`."""
         if len(node.ops) > 1:
             raise at.error(
-                "'in' stands in no chain of comparisons", "join the two by 'and', with brackets"
+                "'in' cannot be part of a chain of comparisons", "join them by 'and', in brackets"
             )
         (options,) = node.comparators
         if not isinstance(options, ast.Set):
@@ -167,7 +167,7 @@ class Converter:
                 raise self.position(options).error("a set needs at least one entry", hint)
             raise self.position(options).error(
                 "right of 'in' stands a set of numbers in braces",
-                f"{hint}; of a range write 0 <= x <= 1, and all(…) of what has a shape",
+                f"{hint}; for a range write 0 <= x <= 1, and for an array all(…)",
             )
         found = syntax.Member(at, self.convert(node.left), self._all(options.elts))
         return found if isinstance(node.ops[0], ast.In) else syntax.Not(at, found)

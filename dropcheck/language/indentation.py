@@ -22,8 +22,8 @@ HOW = "write for t in range(T): and the lines of its body below it, indented"
 
 # Statements of Python by their first word, and what to write instead.
 _FREEZE = (
-    "let the loop run to its end: a state that is to stop keeps its value by "
-    "s = where(done, s, next), and first(event) of what is kept tells when something happened"
+    "let the loop run to its end: to stop a state, keep its value by s = where(done, s, next); "
+    "after the loop, first(event) tells at which step something happened"
 )
 _STATEMENTS = {
     "while": f"write for t in range(T): with a T that is large enough, and {_FREEZE}",

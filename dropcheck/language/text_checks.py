@@ -82,7 +82,7 @@ NO_COMPREHENSION = (
 _LIKELY = (
     (
         r"[\w)\]]\s+(within|tolerance|resolution)\b",
-        "{0} is a key of its own, and stands in no statement",
+        "{0} is a key of its own, and not a part of the statement",
         "write it on a line below 'claim', as in {0}: 0.1",
     ),
     (

@@ -16,7 +16,10 @@ MATRICES = "Q ~ normal(0, 1)[4, 3]; K ~ normal(0, 1)[5, 3]; v ~ normal(0, 1)[3];
         ("K.T @ Q.T", "write K @ Q.T"),
         ("Q @ ones(4)", "write Q.T @ b"),
         ("Q @ ones(2, 2)", None),
-        ("v.T @ v", "a vector needs none: v @ v is the sum of its squares, and outer(v, v) has"),
+        (
+            "v.T @ v",
+            "a vector needs no transpose: v @ v is the sum of its squares, and outer(v, v) has",
+        ),
     ],
 )
 def test_products_that_do_not_fit(product: str, hint: str | None) -> None:

@@ -172,7 +172,7 @@ class Reader(NamedParts):
                     raise self.error(message, "write \\frac{…}{…}, or brackets")
                 if self.token.kind == "number":
                     raise self.error(
-                        "a number stands right of what it multiplies", "write \\cdot between"
+                        "a number stands to the right of its factor", "write \\cdot between"
                     )
                 bare = self.peek(-1) not in (")", "]")
                 before, last = last, self.powered()

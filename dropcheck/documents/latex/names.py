@@ -122,8 +122,8 @@ def refuse_superscript(reader: Expressions) -> None:
         start, end = reader.at, reader.group_end()
         reader.at -= 1
         if reader.in_brackets(start, end):
-            raise reader.error("what stands in brackets here may be a power or a number of it",
-                               "leave the brackets out for a power")  # fmt: skip
+            raise reader.error("the brackets here may hold a power or the number of a sample",
+                               "leave the brackets out if it is a power")  # fmt: skip
         end += 1
     else:
         end = reader.at + 1

@@ -18,7 +18,7 @@ REFUSED = {
     ),
     r"\propto": ("a proportion is no statement", "write the ratio: \\frac{x}{y} = c"),
     r"\sim": ("laws are not read from LaTeX", f"{IN_MARK}: y ~ normal(0, 1)"),
-    r"\pm": ("a figure give or take another is no statement", "write a range: a \\le x \\le b"),
+    r"\pm": ("a figure with an uncertainty is not a statement", "write a range: a \\le x \\le b"),
     r"\to": ("a limit is no statement", "claim a value at a large n"),
     r"\lim": ("a limit is no statement", "claim a value at a large n"),
     r"\int": ("integrals are not read", "write a mean: E(f(u)) of a uniform u"),

@@ -85,7 +85,7 @@ def unknown_function(node: Call) -> DropcheckError:
         )
     if node.name == INDEPENDENT:
         return node.at.error(
-            f"{INDEPENDENT!r} stands by itself as a statement, and in no expression",
+            f"{INDEPENDENT!r} is a statement by itself, and cannot be a part of an expression",
             f"write claim: {SIGNATURE}, and expect: refuted where they depend on each other",
         )
     hint = notation_hint(node.name, node.at) or function_hint(node.name)

@@ -243,7 +243,7 @@ def _dimensions(context: Context, nodes: tuple[Node, ...]) -> Shape:
         value = context.lower_fixed(
             node,
             "a shape must be fixed, and this one is random",
-            "draw the largest shape and mask what is too many",
+            "draw the largest shape, and mask the elements that are too many",
         )
         known = value.known if math.prod(value.shape) <= MOST_AXES else None
         if known is None:

@@ -176,8 +176,8 @@ def _check_order(entries: Sequence[SubscriptEntry], index: tuple[Node, ...]) -> 
     picked = [at for at, entry in enumerate(entries) if isinstance(entry, int | AdvancedIndex)]
     if arrays and len(picked) != picked[-1] - picked[0] + 1:
         raise index[0].at.error(
-            "a number and an array of indices stand apart in one index",
-            "one after the other is clear: x[0][:, [0, 2]]",
+            "a number and an array of indices are not next to each other in one index",
+            "index one after the other: x[0][:, [0, 2]]",
         )
 
 
@@ -207,8 +207,8 @@ def _fixed(context: Context, node: Node) -> Value:
     if value.random and _is_mask(value) and value.shape:
         raise node.at.error(
             "this keeps a random number of elements, and an array has one shape in all draws",
-            "keep the shape and put in what does not count: sum(where(c, x, 0)), or "
-            "sum(x * c) / sum(c) for a mean; E(x, given=c) speaks of the law where c holds",
+            "keep the shape and replace the other elements: sum(where(c, x, 0)), or "
+            "sum(x * c) / sum(c) for a mean; E(x, given=c) is the mean of x where c holds",
         )
     return context.lower_fixed(
         node,

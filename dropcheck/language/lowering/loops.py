@@ -134,7 +134,7 @@ def _whole(context: Context, node: Node) -> int:
     value = context.lower_fixed(
         node,
         "how often a loop runs must be fixed, and this is random",
-        "let it run as often as ever needed, and freeze what is carried: s = where(t < n, next, s)",
+        "let it run as often as it may need to, and freeze the state: s = where(t < n, next, s)",
     )
     known = value.known if value.shape == () else None
     if not isinstance(known, float):
@@ -227,7 +227,7 @@ def _collected(context: Context, name: Name, kept: list[Value | Later]) -> Value
             raise name.at.error(
                 f"{name.name!r} is {describe(values[0].shape)} at one step and "
                 f"{describe(value.shape)} at another",
-                "give it one shape: what is wanted after the loop is an array of its values",
+                "give it one shape at all steps: after the loop it is the array of its values",
             )
     collected = context.graph.operation(ARRAY, values, (len(values), *values[0].shape), name.at)
     context.collected.add(id(collected))

@@ -292,8 +292,8 @@ def _transpose_shape(base: Node, shape: Shape) -> Shape:
         if len(shape) == 1:
             x = _factor(base, "x")
             hint = (
-                f"a vector needs none: {x} @ {x} is the sum of its squares, and outer({x}, {x}) "
-                "has every product"
+                f"a vector needs no transpose: {x} @ {x} is the sum of its squares, and "
+                f"outer({x}, {x}) has every product"
             )
         raise ShapeError(str(error), hint) from None
 

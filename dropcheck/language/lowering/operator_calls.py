@@ -77,7 +77,7 @@ def _level(context: Context, node: Node) -> float:
         shown = f"{known:.12g}" if isinstance(known, float) else f"of shape {list(value.shape)}"
         raise node.at.error(
             f"the level of a quantile lies between 0 and 1, and this is {shown}",
-            "the ends of what u can be are claimed as P(u <= 1) == 1",
+            "for the ends of its support claim for example P(u <= 1) == 1",
         )
     return known
 
@@ -203,7 +203,7 @@ def _refuse_operands(node: Call, bound: Mapping[str, Node], operands: Mapping[st
             raise _inner(bound[name]).at.error(
                 f"an operator stands inside the operator {node.name}",
                 "put a number or a parameter m in place of the inner one, and claim E(…) == m "
-                "of it apart",
+                "separately",
             )
     for name, value in operands.items():
         if 0 in value.shape:
@@ -263,8 +263,8 @@ def _note_on_axis(context: Context, node: Call, value: Value) -> list[Problem]:
     name, count = context.along_last[value.at]
     return [
         Problem(
-            f"{name!r} goes along the last axis alone, unlike numpy's: {node.name!r} is "
-            f"of a quantity of shape {list(value.shape)}, and of one element picked at random",
+            f"{name!r} goes along the last axis alone, unlike numpy's: {node.name!r} is then "
+            f"of an array of shape {list(value.shape)}, that is, of one element picked at random",
             node.at.location,
             f"write axis={list(range(count))} for all axes at once, or axis=-1 if this is meant",
         )

@@ -162,7 +162,8 @@ def _independent(context: Context, node: Call) -> LawClaim:
         )
     if len({id(one) for one in quantities}) < len(quantities):
         raise node.at.error(
-            "one quantity is named twice, and none is independent of itself", "name each once"
+            "one quantity is named twice, and no quantity is independent of itself",
+            "name each once",
         )
     if axes is None:
         if len(quantities) < 2:

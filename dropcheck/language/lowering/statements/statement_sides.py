@@ -85,7 +85,7 @@ def _check_quantiles(values: Sequence[Value], nodes: Sequence[Node]) -> None:
             raise node.at.error(
                 "quantiles are compared with numbers and with one another: sums and differences "
                 "of them, with fixed factors, and no other operator beside them",
-                "write their value as a number, and claim E(…) and the like apart",
+                "write their value as a number, and claim E(…) and the like separately",
             )
 
 
