@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from dropcheck.claims.families import LINE
 from dropcheck.claims.grids import PARAMETERS, items_at, mapping_at
 from dropcheck.claims.keys import Key, KeyTable
 from dropcheck.claims.kinds import Field, KeyKind, expression, items, text, word
@@ -52,7 +53,7 @@ LEVEL = KeyTable(
     description="A name to which code may be bound, outside of the file, and the mathematics that "
     "is used without code.",
     keys=(
-        Key("title", text(tidy=lambda written: " ".join(written.split())),
+        Key("title", LINE,
             description="What it is, in a few words.", examples=("Inverted dropout",)),
         Key("takes", items(_TAKEN, "a list of names"), examples=(["x", "p"],), required=_OTHER,
             description="What it takes, in order. A sampler's code is given `size` after these."),

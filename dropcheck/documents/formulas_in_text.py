@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from dropcheck.documents.latex.tokens import LONGEST
 from dropcheck.records import record
 
-LONGEST_FORMULA = 5_000
 _ENVIRONMENTS = "equation|align|gather|multline|eqnarray|math|displaymath|alignat|flalign"
 _OPENS = re.compile(
     rf"(?<!\\)(?:\$\$?|\\\(|\\\[)|\\begin\{{(?P<environment>(?:{_ENVIRONMENTS})\*?)\}}"
@@ -50,7 +50,7 @@ def formulas_in(text: str) -> Iterator[FormulaSpan]:
             closers[close] = _next(text, close, inner)
         end = closers[close]
         at = inner
-        if end - inner > LONGEST_FORMULA or end == len(text):
+        if end - inner > LONGEST or end == len(text):
             continue
         content = text[inner:end]
         behind = end + len(close)

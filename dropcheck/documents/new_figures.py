@@ -101,23 +101,12 @@ def new_figure(written: Written, digits: Decimal) -> NewFigure:
     whole, _, decimals = f"{new:.{places}f}".partition(".")
     group = _GROUP.search(number)
     if group is not None:
-        whole = _grouped(whole, group.group())
+        whole = f"{int(whole):,}".replace(",", group.group())
     if number.startswith(".") and whole == "0":
         whole = ""
     point = f".{decimals}" if decimals else ""
     text = f"{found['sign'] or ''}{whole}{point}{written.text[found.end('number') :]}"
     return NewFigure(written, digits, text)
-
-
-def _grouped(whole: str, separator: str) -> str:
-    """The digits of a whole number in groups of three.
-
-    >>> _grouped("1234567", ","), _grouped("123", ",")
-    ('1,234,567', '123')
-    """
-    first = len(whole) % 3 or 3
-    rest = (whole[at : at + 3] for at in range(first, len(whole), 3))
-    return separator.join((whole[:first], *rest))
 
 
 # ---- the bytes of a document ---------------------------------------------------------------------

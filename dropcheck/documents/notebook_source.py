@@ -46,8 +46,8 @@ def cells_of(source: Source) -> Source:
     if not isinstance(notebook, dict):
         raise _error(source, 0, "this is no notebook: a notebook is a JSON object")
     version = notebook.get("nbformat")
-    if "worksheets" in notebook or (isinstance(version, int) and version < FORMAT):
-        message = f"this notebook is of nbformat {version or 3}; 4 is read"
+    if "worksheets" in notebook or (isinstance(version, float) and version < FORMAT):
+        message = f"this notebook is of nbformat {version or 3:g}; 4 is read"
         raise _error(source, 0, message, "open it in Jupyter and save it")
     cells = notebook.get("cells")
     if version != FORMAT or not isinstance(cells, list):
@@ -68,15 +68,11 @@ def _loaded(source: Source) -> Any:
         DropcheckError: it is not JSON.
     """
     try:
-        # Numbers are not used, and int() refuses some that JSON allows.
-        return json.loads(source.text, parse_int=_number, parse_float=str)
+        # int() refuses some numbers that JSON allows
+        return json.loads(source.text, parse_int=float, parse_float=str)
     except json.JSONDecodeError as error:
         message = f"this is no JSON: {error.msg[:1].lower()}{error.msg[1:]}"
         raise _error(source, error.pos, message, "a notebook is saved as JSON") from None
-
-
-def _number(text: str) -> int | str:
-    return int(text) if len(text) < 10 else text
 
 
 def strings_of(source: Source) -> Iterator[JsonString]:

@@ -11,7 +11,7 @@ from dropcheck.claims.source import LineColumn, Source
 from dropcheck.claims.values import WORDS
 from dropcheck.documents.carrier import Mark, Piece
 from dropcheck.documents.figures import Figure, FigureError, goes_on, read_before
-from dropcheck.documents.latex.tokens import LatexError
+from dropcheck.documents.latex.tokens import LONGEST, LatexError
 from dropcheck.records import record
 from dropcheck.results import Written
 from dropcheck.vocabulary.constants import CONSTANTS
@@ -29,8 +29,6 @@ _FORMULA = re.compile(
 _VOCABULARY = {*OPERATORS, *FUNCTIONS, *LAWS, *CONSTANTS}
 _STATEMENT = "write the statement in it, as in dropcheck: E(y) == x"
 _SPACE = "take away the space before the mark"
-# Formulas are not longer, so that the search for their beginning is short.
-_LONGEST_FORMULA = 5_000
 
 
 @record(kw_only=True)
@@ -174,7 +172,7 @@ def _of_formula(mark: Mark) -> Spoken:
 
 def _formula_at_end(text: str) -> re.Match[str] | None:
     """The formula at the end of a text, with its delimiters."""
-    first = max(0, len(text) - _LONGEST_FORMULA)
+    first = max(0, len(text) - LONGEST)  # a longer formula is not read, so the search is short
     found = None
     for opening in re.finditer(r"(?<!\\)\$\$?|\\\(|\\\[", text[first:]):
         found = _FORMULA.match(text, first + opening.start()) or found

@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import (
     BrokenExecutor,
     Executor,
@@ -236,11 +236,7 @@ def _handed_out(
 
         def hand_out(count: int) -> None:
             for one in itertools.islice(waiting, count):
-                try:
-                    future = working.submit(work, one)
-                except Exception as error:  # the executor fails at once
-                    future = Future()
-                    future.set_exception(error)
+                future = _submitted(working, work, one)
                 out[future] = one
                 future.add_done_callback(done.put)
 
@@ -260,6 +256,18 @@ def _handed_out(
             hand_out(1)
             yield item, result
     return []
+
+
+def _submitted(
+    executor: Executor, function: Callable[..., Result], *arguments: Any
+) -> Future[Result]:
+    """The future of a call; it holds the error if the executor fails at once."""
+    try:
+        return executor.submit(function, *arguments)
+    except Exception as error:  # its workers are lost
+        failed: Future[Result] = Future()
+        failed.set_exception(error)
+        return failed
 
 
 @record
@@ -312,20 +320,11 @@ class SpanExecutors(contextlib.ExitStack):
         if others is None or program is None:
             return [Part(part, self._threads.submit(part.carry_out)) for part in parts]
         names = [field.name for field in dataclasses.fields(Request) if field.name != "program"]
+        rests = ({name: getattr(part, name) for name in names} for part in parts)
         return [
-            Part(part, self._handed(others, program, {name: getattr(part, name) for name in names}))
-            for part in parts
+            Part(part, _submitted(others, _drawn_from, program, rest))
+            for part, rest in zip(parts, rests, strict=True)
         ]
-
-    def _handed(
-        self, others: Executor, program: bytes, rest: Mapping[str, Any]
-    ) -> Future[SpanSums]:
-        try:
-            return others.submit(_drawn_from, program, dict(rest))
-        except Exception as error:  # its workers are lost
-            failed: Future[SpanSums] = Future()
-            failed.set_exception(error)
-            return failed
 
     def drawn(self, part: Part) -> SpanSums:
         """The sums of a part, which is drawn here if its worker ended.

@@ -29,14 +29,14 @@ _STATEMENTS = {
     "while": f"write for t in range(T): with a T that is large enough, and {_FREEZE}",
     "break": _FREEZE,
     "continue": "choose by where(c, a, b), or a if c else b, in each line",
-    "if": "choose within a line: x = a if c else b, or x = where(c, a, b)",
-    "elif": "choose within a line: x = a if c else b, or x = where(c, a, b)",
-    "else": "choose within a line: x = a if c else b, or x = where(c, a, b)",
-    "def": f"{NO_FUNCTIONS}, each with its name",
-    "import": "the vocabulary is there without it: sqrt(x), not np.sqrt(x)",
-    "from": "the vocabulary is there without it: sqrt(x), not np.sqrt(x)",
+    **dict.fromkeys(
+        ("if", "elif", "else"), "choose within a line: x = a if c else b, or x = where(c, a, b)"
+    ),
+    **dict.fromkeys(("def", "class"), f"{NO_FUNCTIONS}, each with its name"),
+    **dict.fromkeys(
+        ("import", "from"), "the vocabulary is there without it: sqrt(x), not np.sqrt(x)"
+    ),
     "assert": "claim it: a statement in 'claim', or a condition on parameters in 'requires'",
-    "class": f"{NO_FUNCTIONS}, each with its name",
     "return": "name what is wanted on a line of the model, and claim about that name",
     "pass": "leave the line out",
 }

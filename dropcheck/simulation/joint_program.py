@@ -72,11 +72,6 @@ class Together:
         return self.drawn.span_draws
 
     @property
-    def block_draws(self) -> int:
-        """The draws of a span: there are no smaller blocks."""
-        return self.drawn.span_draws
-
-    @property
     def calls_own_code(self) -> bool:
         """Whether the user's function makes the draws."""
         return self.drawn.calls_own_code

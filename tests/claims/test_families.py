@@ -140,7 +140,7 @@ def test_errors_say_what_to_do(before: str, after: str, expected: str) -> None:
 def test_a_section_alone_belongs_to_one_document() -> None:
     text = changed("    section: Scaling", "    sources: [{document: post}, {document: notes}]")
     text = text.replace("truth: variance", "section: B")
-    assert any("of which document this is the section" in line for line in problems(text))
+    assert any("which document this section is in" in line for line in problems(text))
 
 
 # ---- shared models -------------------------------------------------------------------------------

@@ -483,7 +483,7 @@ def test_a_figure_that_goes_on_behind_its_mark_is_refused(
     with pytest.raises(DropcheckError) as refused:
         read(tmp_path, text, name)
     (problem,) = refused.value.problems
-    assert "goes on behind" in problem.message
+    assert "continues after" in problem.message
 
 
 @pytest.mark.parametrize(

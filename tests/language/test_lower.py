@@ -25,7 +25,7 @@ CALLS = {
     "Mode(s)": ("'Mode' is not a function", ""),
     "variance(s)": ("'variance' is not a function", "is Var(u)"),
     "normal(0, 1)": ("'normal' is a law", "or claim it of a quantity: x ~ normal(…)"),
-    "independent(1, 2)": ("'independent' stands by itself", "and expect: refuted where"),
+    "independent(1, 2)": ("'independent' is a statement by itself", "and expect: refuted where"),
     "sum()": ("sum lacks 'x'", "sum(x, axis=-1, keepdims=0)"),
     "sum(v, 0, 0, 0)": ("sum takes at most 3 arguments, and has 4", "sum(x"),
     "sum(v, dim=0)": ("sum has no argument 'dim'", "sum(x"),

@@ -53,7 +53,7 @@ REFUSED: Refused = {
     "a in b": (1, 6, "right of 'in' stands a set", "x in {0, 1}"),
     "a in [1, 2]": (1, 6, "right of 'in' stands a set", "x in {0, 1}"),
     "a in {}": (1, 6, "a set needs at least one entry", "x in {0, 1}"),
-    "a in {1} == b": (1, 1, "'in' stands in no chain", "by 'and'"),
+    "a in {1} == b": (1, 1, "'in' cannot be part of a chain", "by 'and'"),
     "a is not b": (1, 1, "'is' is not part", "'=='"),
     "(1, 2)": (1, 1, "a comma stands", "[a, b]"),
     "1,000": (1, 1, "a comma stands", "without commas"),

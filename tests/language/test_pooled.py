@@ -60,7 +60,7 @@ def test_nothing_else_is_noted(model: str, claim: str) -> None:
 ROWS = {
     ("X ~ normal(0, 1)[3, 4]", "Var(sum(X)) == 4"): "'sum' goes along the last axis alone",
     ("X ~ normal(0, 1)[3, 4]; m = max(X)", "E(2 * m**2) < 9"): "'max' goes along the last axis",
-    ("X ~ normal(0, 1)[3, 4]", "E(min(X)**2) < 9"): "shape [3], and of one element picked",
+    ("X ~ normal(0, 1)[3, 4]", "E(min(X)**2) < 9"): "shape [3], that is, of one element picked",
 }
 
 

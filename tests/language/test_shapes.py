@@ -129,7 +129,7 @@ MISFITS = {
     "m[m[0, 0] > m]": "keeps a random number of elements",
     "v[[1, 2] > 1]": "these truths are [2], and stand for [3]",
     "m[[0, 1], [1, 2]]": "several arrays of indices",
-    "t[0, :, [0, 1]]": "a number and an array of indices stand apart",
+    "t[0, :, [0, 1]]": "a number and an array of indices are not next to each other",
     "v[[0, 1]:]": "an end of a slice is a number, and this is a list",
     "m[..., 0, ...]": "'...' stands twice",
     "m[0, 0, None, 0]": "3 indices are too many for [2, 3]",
