@@ -99,8 +99,8 @@ def _read_grid(field: Field) -> tuple[ParameterValue, ...]:
     if not node.items:
         field.refuse("is empty", NOT_EMPTY)
     name = f"an item of {field.name}"
-    found = (read(_ITEM, Field(one, name, field.report)) for one in node.items)
-    grid = [value for item in found for value in item or ()]
+    items = (read(_ITEM, Field(one, name, field.report)) for one in node.items)
+    grid = [value for item in items for value in item or ()]
     for value, count in Counter(grid).items():
         if count > 1:
             hint = "every value of a grid is a case of its own: take one out"

@@ -76,9 +76,9 @@ def vanishes(text: str) -> bool:
     >>> vanishes("1e-400"), vanishes("2 * 1e-400"), vanishes("0.0e-400"), vanishes("5e-324")
     (True, True, False, False)
     """
-    for found in LITERAL.findall(text):
-        mantissa = re.split("[eE]", found)[0]
-        if re.search("[1-9]", mantissa) and not float(found):
+    for literal in LITERAL.findall(text):
+        mantissa = re.split("[eE]", literal)[0]
+        if re.search("[1-9]", mantissa) and not float(literal):
             return True
     return False
 

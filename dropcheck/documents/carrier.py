@@ -140,14 +140,14 @@ class LinePlaces(Sequence[LineColumn]):
 
     def _between(self, start: int, stop: int, step: int) -> tuple[LineColumn, ...]:
         assert step == 1
-        found: list[LineColumn] = []
+        places: list[LineColumn] = []
         line = bisect_right(self._starts, start) - 1
         while start < min(stop, len(self) - 1):
             (number, column, _), first = self._lines[line], self._starts[line]
             end = min(stop, self._starts[line + 1])
-            found += [(number, column + at - first) for at in range(start, end)]
+            places += [(number, column + at - first) for at in range(start, end)]
             start, line = end, line + 1
-        return (*found, self._end) if start < stop else tuple(found)
+        return (*places, self._end) if start < stop else tuple(places)
 
 
 SHOWS_SOMETHING = re.compile(r"[0-9$]|\\[(\[b]")

@@ -353,11 +353,11 @@ class _Builder:
         axes = axes_in(parse_claim(claim), claim.expand()[0].parameters)
         try:
             refuse_doubtful_number(formula.text, source.text, axes, notation)
-            found = statements(formula.text, axes, notation)
+            texts = statements(formula.text, axes, notation)
         except LatexError as error:
             place = formula.places[min(error.column, len(formula.places) - 1)]
             raise DropcheckError(source.problem(place, error.message, error.hint)) from None
-        for count, text in enumerate(found, 1):
+        for count, text in enumerate(texts, 1):
             written = SourceText.placed(text, source.location(formula.start))
             own = claim.id if count == 1 else f"{claim.id}-{count}"
             yield replace(claim, id=own, statement=written, formula=True)

@@ -71,10 +71,10 @@ def formulas_in(text: str) -> Iterator[FormulaSpan]:
 
 def _next(text: str, close: str, at: int) -> int:
     """The place of the next closing delimiter that is not escaped; the end if there is none."""
-    while (found := text.find(close, at)) >= 0:
-        if close[0] != "$" or text[found - 1] != "\\":
-            return found
-        at = found + 1
+    while (place := text.find(close, at)) >= 0:
+        if close[0] != "$" or text[place - 1] != "\\":
+            return place
+        at = place + 1
     return len(text)
 
 

@@ -237,14 +237,14 @@ def _after(text: str, at: int) -> str:
 
 def _near(children: Sequence[Any], places: Iterable[int]) -> list[Any]:
     """The first pieces of a passage, about as many as a sentence needs."""
-    found: list[Any] = []
+    pieces: list[Any] = []
     size = 0
     for place in places:
         if size > LONGEST_BEFORE:
             break
-        found.append(children[place])
+        pieces.append(children[place])
         size += len(children[place].content) if children[place].type != "html_inline" else 1
-    return found
+    return pieces
 
 
 def _plain(children: Sequence[Any]) -> str:

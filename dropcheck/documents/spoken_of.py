@@ -64,10 +64,10 @@ class Spoken:
             return set(WORDS.findall(self.text))
         said = [self.formula.text.replace("\\", " ")]
         said += [meant for text, meant in notation.items() if text in self.formula.text]
-        found: set[str] = set()
+        names: set[str] = set()
         for word in WORDS.findall(" ".join(said)):
-            found |= {word, word.replace("_", "")} & known or {word, *word.split("_")}
-        return found
+            names |= {word, word.replace("_", "")} & known or {word, *word.split("_")}
+        return names
 
     def written(self, source: Source) -> Written:
         """The figure or formula as data that goes with the claim and its results."""
@@ -271,11 +271,11 @@ def _one_line(piece: Piece) -> str:
 
 def _places(piece: Piece, column: int) -> tuple[tuple[int, LineColumn], ...]:
     """The places of the lines of a piece, by their columns in the text that joins them."""
-    found: list[tuple[int, LineColumn]] = []
+    places: list[tuple[int, LineColumn]] = []
     at = 0
     for line in re.split(r"\s*\n\s*", piece.text):
         start = piece.text.find(line, at)
-        found.append((column, piece.places[start]))
+        places.append((column, piece.places[start]))
         column += len(line) + 1
         at = start + len(line)
-    return tuple(found)
+    return tuple(places)

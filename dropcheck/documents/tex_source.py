@@ -130,11 +130,11 @@ class _TexReader:
 
     def _to_end(self, line: str, at: int) -> int:
         closing = rf"\end{{{self.ends}}}"
-        found = line.find(closing, at)
-        if found < 0:
+        place = line.find(closing, at)
+        if place < 0:
             return len(line)
         self.ends, self.held = "", False
-        return found + len(closing)
+        return place + len(closing)
 
     def _to_fi(self, line: str, at: int) -> int:
         for found in _CONDITION.finditer(line, at):
@@ -209,8 +209,8 @@ def _verb_end(line: str, at: int) -> int:
     if at >= len(line):
         return at
     closing = "}" if line[at] == "{" else line[at]
-    found = line.find(closing, at + 1)
-    return found + 1 if found >= 0 else len(line)
+    place = line.find(closing, at + 1)
+    return place + 1 if place >= 0 else len(line)
 
 
 def _group_end(line: str, at: int) -> int:

@@ -147,15 +147,15 @@ class CaseGraphs:
         Raises:
             DropcheckError: as `lower_case`.
         """
-        found = self.lowered(case)
-        if not found.beside:
+        lowered = self.lowered(case)
+        if not lowered.beside:
             self.let_go(case)
-        return found
+        return lowered
 
     def let_go(self, case: Case) -> None:
         """Drop the graph of a case that will not be judged."""
-        found = self._lowered.pop(self.sharing(case), None) if self.forget else None
-        self._kept -= 0 if found is None else found.size
+        dropped = self._lowered.pop(self.sharing(case), None) if self.forget else None
+        self._kept -= 0 if dropped is None else dropped.size
 
 
 def _of_statement(found: LoweredCase, parsed: ParsedClaim) -> LoweredCase | None:
@@ -197,5 +197,5 @@ def axes_in(parsed: ParsedClaim, parameters: Mapping[str, ParameterValue]) -> di
     numbers = {name for name, value in parameters.items() if not isinstance(value, str)}
     names = [parsed.parameter(name) for name in numbers]
     names += [name for line in lines_of(parsed.model) for name in line.names]
-    found = ((one.name, context.scope.look_up(one.name, one.at)) for one in names)
-    return {name: len(value.shape) for name, value in found if isinstance(value, Value)}
+    meanings = ((one.name, context.scope.look_up(one.name, one.at)) for one in names)
+    return {name: len(value.shape) for name, value in meanings if isinstance(value, Value)}

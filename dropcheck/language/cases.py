@@ -166,13 +166,13 @@ def parse_claim(claim: Claim, other: ParsedClaim | None = None) -> ParsedClaim:
 
 def _beside(claim: Claim) -> tuple[Statement | None, ...]:
     """All statements of a claim that has several; empty if it has one."""
-    found: list[Statement | None] = []
+    parsed: list[Statement | None] = []
     for one in () if claim.family is None else claim.family.statements:
         statement = None
         with contextlib.suppress(DropcheckError):  # reported with the claim of that statement
             statement = parse_statement(one.statement)
-        found.append(statement)
-    return tuple(found)
+        parsed.append(statement)
+    return tuple(parsed)
 
 
 def parse_law(text: str, at: Location) -> Call:
@@ -231,22 +231,22 @@ def lower_case(
     problems.extend(define_model(context, parsed.model))
     stop_at_most(problems)
     context.formula = claim.formula  # not set before: a model is never written as a formula
-    found: list[LoweredCase | None] = []
+    all_lowered: list[LoweredCase | None] = []
     # a check needs no graph of the other statements
     for statement in (not postpone and parsed.sharing) or (parsed.statement,):
         try:  # in the order of the file, whichever statement is judged: they share one graph
-            found.append(_stated(context, statement, parameters, sound=not problems))
+            all_lowered.append(_stated(context, statement, parameters, sound=not problems))
         except DropcheckError as error:
-            found.append(None)
+            all_lowered.append(None)
             if statement is parsed.statement:
                 problems.extend(error.problems)
     if problems:
         raise DropcheckError(problems)
     place = claim.place if parsed.beside and not postpone else 0
-    own = found[place]
+    own = all_lowered[place]
     assert own is not None
     check_tolerance(claim, parsed.statement, own.operands)
-    beside = tuple(found) if len(found) > 1 else ()
+    beside = tuple(all_lowered) if len(all_lowered) > 1 else ()
     return dataclasses.replace(own, beside=beside, place=place, size=context.graph.size)
 
 

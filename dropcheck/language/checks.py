@@ -71,8 +71,8 @@ def check_registry(registry: Registry, graphs: CaseGraphs | None = None) -> Chec
     graphs = graphs or CaseGraphs(keep=0)
     claims = registry.claims.values()
     used = used_places(claims, graphs)
-    found = _merged(check_claim(claim, claim.expand(), graphs, used=used) for claim in claims)
-    return dataclasses.replace(found, notes=(*found.notes, *registry.notes))
+    merged = _merged(check_claim(claim, claim.expand(), graphs, used=used) for claim in claims)
+    return dataclasses.replace(merged, notes=(*merged.notes, *registry.notes))
 
 
 def problems_of(error: DropcheckError) -> tuple[Problem, ...]:
@@ -135,12 +135,12 @@ def check_claim(
         return Checked((*error.problems, *_undefined(claim)), ())
     given = {name: Location(option) for name, option in (options or {}).items()}
     located = _with_places(parsed, given)
-    found: dict[Problem, list[Case]] = {}
+    cases_by_problem: dict[Problem, list[Case]] = {}
     notes: dict[Problem, None] = {}
     unfit: set[str] = set()
     cases, unsearched = _looked_at(cases, graphs)
     for problem in unsearched:
-        found[problem] = list(cases)
+        cases_by_problem[problem] = list(cases)
     for case in cases:
         try:
             elsewhere = any(isinstance(case.parameters.get(name), str) for name in given)
@@ -151,15 +151,17 @@ def check_claim(
                 unfit.add(case.key)
                 continue
             for problem in error.problems:
-                found.setdefault(problem, []).append(case)
-            if len(found) >= MOST_PROBLEMS:
+                cases_by_problem.setdefault(problem, []).append(case)
+            if len(cases_by_problem) >= MOST_PROBLEMS:
                 break
         else:
             notes.update(dict.fromkeys(lowered.notes))
     for problem in _unused(parsed, claim):
         if _place(problem.location) not in used:
             notes[problem] = None
-    problems = [_named(problem, claim, where, len(cases)) for problem, where in found.items()]
+    problems = [
+        _named(problem, claim, where, len(cases)) for problem, where in cases_by_problem.items()
+    ]
     options_given = frozenset(place.file for place in given.values())
     return Checked(
         _of_options(problems, options_given), _of_options(notes, options_given), frozenset(unfit)
@@ -185,14 +187,14 @@ def _looked_at(
     cases: Sequence[Case], graphs: CaseGraphs
 ) -> tuple[Sequence[Case], Sequence[Problem]]:
     """The cases to check, with a few values for searched parameters; and problems of searches."""
-    found: list[Case] = []
+    checked: list[Case] = []
     problems: list[Problem] = []
     for case in cases:
         try:
-            found += looked_at(case, graphs)
+            checked += looked_at(case, graphs)
         except DropcheckError as error:
             problems += error.problems
-    return found, problems
+    return checked, problems
 
 
 def _undefined(claim: Claim) -> Iterator[Problem]:
@@ -299,7 +301,7 @@ def used_places(claims: Iterable[Claim], graphs: CaseGraphs) -> frozenset[Place]
 
     A name may be used by one claim only, if claims share a model, or statements their parameters.
     """
-    found: set[Place | None] = set()
+    places_used: set[Place | None] = set()
     for claim in claims:
         try:
             parsed = graphs.parsed(claim)
@@ -307,24 +309,24 @@ def used_places(claims: Iterable[Claim], graphs: CaseGraphs) -> frozenset[Place]
             continue
         used = used_names(parsed)
         names = [name for line in lines_of(parsed.model) for name in line.names]
-        found |= {_place(name.at.location) for name in names if name.name in used}
+        places_used |= {_place(name.at.location) for name in names if name.name in used}
         places = claim.parameter_locations
-        found |= {_place(places[name]) for name in places if name in used}
-    return frozenset(filter(None, found))
+        places_used |= {_place(places[name]) for name in places if name in used}
+    return frozenset(filter(None, places_used))
 
 
 def _merged(parts: Iterable[Checked]) -> Checked:
-    found: list[Checked] = []
+    kept: list[Checked] = []
     count = 0
     for part in parts:
-        found.append(part)
+        kept.append(part)
         count += len(part.problems)
         if count >= MOST_PROBLEMS:
             break
     return Checked(
-        at_most(dict.fromkeys(problem for part in found for problem in part.problems)),
-        tuple(dict.fromkeys(note for part in found for note in part.notes)),
-        frozenset().union(*(part.unfit for part in found)),
+        at_most(dict.fromkeys(problem for part in kept for problem in part.problems)),
+        tuple(dict.fromkeys(note for part in kept for note in part.notes)),
+        frozenset().union(*(part.unfit for part in kept)),
     )
 
 

@@ -169,8 +169,8 @@ class Converter:
                 "right of 'in' stands a set of numbers in braces",
                 f"{hint}; for a range write 0 <= x <= 1, and for an array all(…)",
             )
-        found = syntax.Member(at, self.convert(node.left), self._all(options.elts))
-        return found if isinstance(node.ops[0], ast.In) else syntax.Not(at, found)
+        member = syntax.Member(at, self.convert(node.left), self._all(options.elts))
+        return member if isinstance(node.ops[0], ast.In) else syntax.Not(at, member)
 
     def _constant(self, at: Position, value: object) -> Node:
         if isinstance(value, bool):

@@ -91,7 +91,7 @@ def blocks(
         source: where the lines stand.
         groups: for each line the number of its first row, and its rows.
     """
-    found: list[IndentedBlock] = []
+    roots: list[IndentedBlock] = []
     errors: list[DropcheckError] = []
     opened: list[_Open] = []
     for first, rows in groups:
@@ -100,15 +100,18 @@ def blocks(
         while opened and not _belongs(opened[-1], blanks, at, errors):
             _close(source, opened.pop(), errors)
         block = IndentedBlock(first, rows, is_loop(rows[0]))
-        (opened[-1].block.body if opened else found).append(block)
+        (opened[-1].block.body if opened else roots).append(block)
         if block.loop:
             if len(opened) >= DEEPEST_LOOPS:
                 message = f"loops stand within one another deeper than {DEEPEST_LOOPS} levels"
-                return found, [*errors, at.error(message, "draw arrays in place of inner loops")]
+                return roots, [
+                    *errors,
+                    at.error(message, "draw arrays in place of inner loops"),
+                ]
             opened.append(_Open(block, blanks))
     for one in reversed(opened):
         _close(source, one, errors)
-    return found, errors
+    return roots, errors
 
 
 def _belongs(loop: _Open, blanks: str, at: Position, errors: list[DropcheckError]) -> bool:

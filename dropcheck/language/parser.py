@@ -91,7 +91,7 @@ def model_lines(source: SourceText) -> tuple[Model, tuple[UnreadLine, ...]]:
 
 def _parts(source: SourceText, blocks: list[IndentedBlock], unread: list[UnreadLine]) -> Model:
     """The lines of a model or of a loop's body; those that cannot be parsed go to `unread`."""
-    found: list[ModelLine | Loop] = []
+    parts: list[ModelLine | Loop] = []
     for block in blocks:
         if len(unread) >= MOST_PROBLEMS:
             break
@@ -99,16 +99,16 @@ def _parts(source: SourceText, blocks: list[IndentedBlock], unread: list[UnreadL
             if block.loop:
                 name, over = _loop_header(source, block)
             else:
-                found.append(_parse_model_line(source, block.first, block.rows))
+                parts.append(_parse_model_line(source, block.first, block.rows))
                 continue
         except DropcheckError as error:
             unread.append(UnreadLine("\n".join(block.rows), error.problems))
-            found.extend(_parts(source, block.body, unread))
+            parts.extend(_parts(source, block.body, unread))
             continue
         body = _parts(source, block.body, unread)
         blanks = len(block.rows[0]) - len(block.rows[0].lstrip())
-        found.append(Loop(Position(source, block.first, blanks), name, over, body))
-    return tuple(found)
+        parts.append(Loop(Position(source, block.first, blanks), name, over, body))
+    return tuple(parts)
 
 
 def _loop_header(source: SourceText, block: IndentedBlock) -> tuple[Name, tuple[Node, ...]]:

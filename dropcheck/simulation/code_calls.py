@@ -164,15 +164,15 @@ class SpanCalls:
             numbers = [np.asarray(array, dtype=np.float64) for array in inputs]
             state = None if used == modes else self._generator.bit_generator.state
             try:
-                found = self._drawn(call, own, numbers, several=several)
+                results = self._drawn(call, own, numbers, several=several)
             except DropcheckError:
                 if state is None or not used:
                     raise
                 # the mode that fails may be needed by other statements only
                 self._generator.bit_generator.state = state
                 own = replace(own, modes=used, skipped=frozenset())
-                found = self._drawn(call, own, numbers, several=several)
-            self._given[call.tag] = found
+                results = self._drawn(call, own, numbers, several=several)
+            self._given[call.tag] = results
         if call.mode not in self._given[call.tag]:
             return np.zeros((*value.shape, 1))  # nothing reads it
         given = self._given[call.tag][call.mode]
@@ -188,10 +188,10 @@ class SpanCalls:
             for code, generator, before, held in self._earlier:
                 code.drawn(deepcopy(generator), before, held)
         seeded_by = deepcopy(self._generator) if several else self._generator
-        found = call.code.drawn(self._generator, own, numbers)
+        results = call.code.drawn(self._generator, own, numbers)
         if several:
             self._earlier.append((call.code, seeded_by, own, numbers))
-        return found
+        return results
 
 
 def _other_shape(call: CodeCall, shape: Shape, given: Shape) -> Problem:

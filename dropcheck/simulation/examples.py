@@ -47,11 +47,11 @@ def _inside(program: Program, held: Sequence[Array | None], register: int, draw:
     """The elements of a truth that decided the truth of all, or of any, of them."""
     made = {step.target: step for step in program.steps}
     while register in made and len(made[register].inputs) == 1:
-        found = filled(held[register])[..., draw]
+        decided = filled(held[register])[..., draw]
         (register,) = made[register].inputs
         truths = filled(held[register])
         if truths.ndim > 1 and truths.dtype == np.bool_ and truths.shape[-1] > 1:
-            alike: Truths = truths[..., draw] == found
+            alike: Truths = truths[..., draw] == decided
             return alike
     return np.ones((), dtype=bool)
 

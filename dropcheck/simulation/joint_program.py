@@ -86,10 +86,10 @@ class Together:
         with np.errstate(all="ignore"):
             held = self.drawn.registers(generator, self.span_draws)
             each = zip(self.programs, self.centres, strict=True)
-            found = [program.summed(held, centres) for program, centres in each]
+            summed = [program.summed(held, centres) for program, centres in each]
         members: list[SpanSums] = []
         each = zip(self.programs, self.centres, strict=True)
-        for (program, centres), (sums, bad) in zip(each, found, strict=True):
+        for (program, centres), (sums, bad) in zip(each, summed, strict=True):
             if sums is None:  # as it would alone: sum the same draws one by one
                 generator.bit_generator.state = state
                 members.append(program.span(generator, centres, number_of_span))

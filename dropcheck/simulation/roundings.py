@@ -27,11 +27,11 @@ class OnPaper:
             Rounded(array, self.errors.get(register, EXACT))
             for array, register in zip(inputs, step.inputs, strict=True)
         ]
-        found = worked_out(step.value.function, step.kernel, given)
-        self.errors[step.target] = found.error
+        rounded = worked_out(step.value.function, step.kernel, given)
+        self.errors[step.target] = rounded.error
         for register in step.frees:
             self.errors.pop(register, None)
-        return found.value
+        return rounded.value
 
 
 def may_jump(value: Value) -> bool:

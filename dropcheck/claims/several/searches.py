@@ -150,9 +150,9 @@ def _search(text: str) -> Search:
 
 def _parts(text: str) -> tuple[str, str, str]:
     if re.search(r"\sby\s", text):
-        found: Range = read_range(text)
-        step = f" by {'x' if found.times else ''}{_short(found.step)}"
-        return _short(found.low), _short(found.high), step
+        parsed: Range = read_range(text)
+        step = f" by {'x' if parsed.times else ''}{_short(parsed.step)}"
+        return _short(parsed.low), _short(parsed.high), step
     low, high = read_ends(text)
     return _short(low), _short(high), ""
 
@@ -248,14 +248,16 @@ def simpler(search: Search, value: float) -> tuple[float, ...]:
     (0.0, 1.0, 0.2, 0.3, 0.4)
     """
     if search.steps:
-        found: set[float] = set(search.steps)
+        candidates: set[float] = set(search.steps)
     else:
-        found = {0.0, 1.0, -1.0, search.low, search.high}
+        candidates = {0.0, 1.0, -1.0, search.low, search.high}
         for digits in range(_decimals(value)):
             unit = Decimal(1).scaleb(-digits)
             down = Decimal(repr(value)) // unit * unit
-            found |= {float(down + step * unit) + 0.0 for step in (-1, 0, 1)}
-    within = {one for one in found if search.low <= one <= search.high and search.near(one) == one}
+            candidates |= {float(down + step * unit) + 0.0 for step in (-1, 0, 1)}
+    within = {
+        one for one in candidates if search.low <= one <= search.high and search.near(one) == one
+    }
     below = (one for one in within if complexity(one) < complexity(value))
     return tuple(sorted(below, key=complexity))
 
@@ -269,8 +271,8 @@ def between(near: float, far: float) -> float | None:
     unit = _unit(far)
     low, high = Decimal(repr(near)), Decimal(repr(far))
     steps = int(((high - low) / unit) / 2)  # towards 0: never the far end itself
-    found = float(low + steps * unit) + 0.0 if steps else near
-    return found if found not in (near, far) else None
+    middle = float(low + steps * unit) + 0.0 if steps else near
+    return middle if middle not in (near, far) else None
 
 
 def beside(value: float, far: float) -> float:

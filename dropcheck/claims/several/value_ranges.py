@@ -101,14 +101,14 @@ def read_ends(text: str) -> tuple[Decimal, Decimal]:
     Raises:
         RangeError: as in `read_range`.
     """
-    found = _matched(text)
-    low, high = (_decimal(found[end]) for end in ("low", "high"))
+    match = _matched(text)
+    low, high = (_decimal(match[end]) for end in ("low", "high"))
     if low == high:
-        number = found["low"].strip()
+        number = match["low"].strip()
         raise RangeError("holds one number alone", f"write the number itself, {number}")
     if low > high:
-        step = "" if found["step"] is None else f" by {found['times'] or ''}{found['step']}"
-        meant = f"{found['high'].strip()}..{found['low'].strip()}{step}"
+        step = "" if match["step"] is None else f" by {match['times'] or ''}{match['step']}"
+        meant = f"{match['high'].strip()}..{match['low'].strip()}{step}"
         raise RangeError("holds no number: its end is below its start", meant=meant)
     return low, high
 
@@ -131,12 +131,12 @@ def read_range(text: str) -> Range:
     Raises:
         RangeError: a predicate that the caller completes, with a hint.
     """
-    found = _matched(text)
-    if found["step"] is None:
-        high = found["high"].strip().removesuffix("by").strip()
-        by_one = f"{found['low'].strip()}..{high} by 1"
+    match = _matched(text)
+    if match["step"] is None:
+        high = match["high"].strip().removesuffix("by").strip()
+        by_one = f"{match['low'].strip()}..{high} by 1"
         raise RangeError("does not say its step", f"write {by_one}, or with another step")
-    step, times = _decimal(found["step"]), found["times"] is not None
+    step, times = _decimal(match["step"]), match["times"] is not None
     low, high = read_ends(text)
     if times and (low <= 0 or step <= 1):
         raise RangeError("needs a start above 0, and a factor above 1")

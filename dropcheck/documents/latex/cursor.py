@@ -53,8 +53,8 @@ class Expressions(ABC):
             LatexError: the next token is another one.
         """
         if not self.taken(text):
-            found = "the formula ends" if self.done() else f"{self.token.text!r} stands"
-            raise self.error(f"{found} where {text!r} is missing")
+            instead = "the formula ends" if self.done() else f"{self.token.text!r} stands"
+            raise self.error(f"{instead} where {text!r} is missing")
 
     def in_brackets(self, start: int, end: int) -> bool:
         """Whether the tokens from `start` to before `end` are enclosed in one pair of brackets."""

@@ -69,12 +69,12 @@ def cut(token: Token, names: Collection[str], *, subscripted: bool) -> list[str]
     def ways(start: int) -> tuple[tuple[str, ...], ...]:
         if start == len(text):
             return ((),)
-        found: list[tuple[str, ...]] = []
+        cuts: list[tuple[str, ...]] = []
         for end in range(start + 1, len(text) + 1):
             part = text[start:end]
             if part in names or (subscripted and start == len(text) - 1):
-                found += [(part, *rest) for rest in ways(end)]
-        return tuple(found[:2])
+                cuts += [(part, *rest) for rest in ways(end)]
+        return tuple(cuts[:2])
 
     if len(text) > 40:  # the recursion is as deep as the text is long
         raise LatexError(token.column, f"{text[:12]}… is no name of the model")

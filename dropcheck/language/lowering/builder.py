@@ -92,9 +92,9 @@ class GraphBuilder:
         known = asked.known
         if not isinstance(known, float) or math.isnan(known):
             return None
-        found = branches[0] if known else branches[1]
+        branch = branches[0] if known else branches[1]
         common = shape_at(at, "", shapes.broadcast, [value.shape for value in branches])
-        return found if found.shape == common else None
+        return branch if branch.shape == common else None
 
     def shaped(
         self,
@@ -122,11 +122,11 @@ class GraphBuilder:
         one of two branches: then only the draws show whether it matters.
         """
         key = (graph.Kind.COMPUTED, function.name, tuple(map(id, values)), options, shape)
-        found = self._known.get(key)
-        if found is None and function.name in _NEUTRAL:
-            found = self._itself(function, values, shape)
-        if found is not None:
-            return found
+        known = self._known.get(key)
+        if known is None and function.name in _NEUTRAL:
+            known = self._itself(function, values, shape)
+        if known is not None:
+            return known
         random = any(value.random for value in values)
         estimated = any(value.estimated for value in values)
         fixed = all(value.constant is not None for value in values)  # all that goes in is known

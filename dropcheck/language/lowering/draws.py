@@ -127,13 +127,13 @@ def read_draw(context: Context, node: Node) -> Draw:
             raise base.at.error(
                 f"{base.name!r} needs its arguments", f"write {LAWS[base.name].signature}"
             )
-        found = context.scope.look_up(base.name, base.at)
-        if not isinstance(found, Call):
+        meaning = context.scope.look_up(base.name, base.at)
+        if not isinstance(meaning, Call):
             raise base.at.error(
                 f"{base.name!r} is a number, not a law",
                 "write a law such as normal(0, 1), or '=' for an expression",
             )
-        base = found
+        base = meaning
     if not isinstance(base, Call):
         raise base.at.error("a law is expected right of '~'", _in_place_of(base))
     if base.name not in LAWS:

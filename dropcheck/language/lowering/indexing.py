@@ -124,22 +124,22 @@ def _entries(
     if used > len(shape):
         wrong = shapes.too_many_indices(used, shape)
         raise at.error(str(wrong), wrong.hint)
-    found: list[SubscriptEntry] = []
+    entries: list[SubscriptEntry] = []
     axis = 0
     for node, entry in read:
         if isinstance(entry, Value):
             own = shape[axis : axis + _axes_of(entry)]
-            found.append(_places(entry, own, node))
+            entries.append(_places(entry, own, node))
         elif isinstance(node, syntax.Rest):
-            found += [slice(None)] * (len(shape) - used)
+            entries += [slice(None)] * (len(shape) - used)
             axis += len(shape) - used
         else:
             if context.formula and entry is not None and axis < len(shape):
                 _refuse_outside(entry, shape[axis], node)
-            found.append(entry)
+            entries.append(entry)
         axis += _axes_of(entry)
-    _check_order(found, index)
-    return found
+    _check_order(entries, index)
+    return entries
 
 
 def _refuse_outside(entry: int | slice, length: int, node: Node) -> None:

@@ -183,12 +183,12 @@ def _name(context: Context, name: str, at: Position) -> Value:
     constant = context.scope.constant(name)
     if constant is not None:
         return context.graph.number(constant, at)
-    found = context.scope.look_up(name, at)
-    if isinstance(found, syntax.Call):
+    meaning = context.scope.look_up(name, at)
+    if isinstance(meaning, syntax.Call):
         raise at.error(
             f"{name!r} is a law, not a number", f"draw from it on a line of the model: x ~ {name}"
         )
-    return found
+    return meaning
 
 
 def _binary(context: Context, node: syntax.Binary, left: Value, right: Value) -> Value:

@@ -175,9 +175,9 @@ def _part(context: Context, slot: Slot, scope: Scope, mode: str, node: Call) -> 
     """The value, the evaluation or the gradient that a slot's model defines."""
     text = {TRAIN: slot.gives, EVAL: slot.evaluation, GRAD: slot.gradient}[mode]
     if slot.law is not None:
-        found = scope.look_up(_GIVEN, node.at)
-        assert isinstance(found, Value)
-        return found
+        drawn = scope.look_up(_GIVEN, node.at)
+        assert isinstance(drawn, Value)
+        return drawn
     if text is None:
         key = {EVAL: "evaluation", GRAD: "gradient"}[mode]
         raise node.at.error(

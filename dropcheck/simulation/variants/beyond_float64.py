@@ -120,8 +120,8 @@ def unless_too_small(
 
 def too_small(as_is: Array, moved: Array) -> Array:
     """Where 0 stands for a number that is too small for float64."""
-    found: Array = (as_is == 0) & (moved != 0) & (np.abs(moved) < LEAST_NORMAL)
-    return found
+    lost: Array = (as_is == 0) & (moved != 0) & (np.abs(moved) < LEAST_NORMAL)
+    return lost
 
 
 def unless_too_large(

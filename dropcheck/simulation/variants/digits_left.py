@@ -37,15 +37,15 @@ TIMES = 4
 
 def rounding_of_fixed(values: Sequence[Value], generator: np.random.Generator) -> Floats:
     """How far rounding may move each of some values, such as sides of a claim; 0 if not fixed."""
-    found = np.zeros(len(values))
+    errors = np.zeros(len(values))
     with np.errstate(all="ignore"):
         for _ in range(TIMES):
             watch = Perturbed(generator)
             for place, value in enumerate(values):
                 if value.constant is not None:
-                    off = np.abs(number(watch.fixed(value)) - number(value.constant))
-                    found[place] = max(found[place], off[np.isfinite(off)].max(initial=0.0))
-    return ALLOWED * found
+                    change = np.abs(number(watch.fixed(value)) - number(value.constant))
+                    errors[place] = max(errors[place], change[np.isfinite(change)].max(initial=0.0))
+    return ALLOWED * errors
 
 
 def _step_by_step(program: Program) -> Program:
@@ -130,8 +130,8 @@ def rounding_in(
     """How far rounding may move the average of each integrand, estimated from draws: [terms]."""
     held, watch = _watched(program, generator, generator, min(draws, program.span_draws))
     with np.errstate(all="ignore"):
-        found = [_moved_by(term, held, watch.moved, centres) for term in program.terms]
-    return ALLOWED * np.array(found)
+        changes = [_moved_by(term, held, watch.moved, centres) for term in program.terms]
+    return ALLOWED * np.array(changes)
 
 
 def rounding_of_values(
@@ -143,18 +143,18 @@ def rounding_of_values(
     Values that are equal because a part is lost, as those of 1e17 + x, may be anywhere: infinite.
     """
     held, watch = _watched(program, generator, generator, min(draws, program.span_draws))
-    found: dict[int, tuple[Array, Array]] = {}
+    by_register: dict[int, tuple[Array, Array]] = {}
     for register in program.targets:
         array = number(filled(held[register]))
         with np.errstate(all="ignore"):
-            off = ALLOWED * np.abs(number(watch.moved.get(register, array)) - array)
+            error = ALLOWED * np.abs(number(watch.moved.get(register, array)) - array)
         least = 0.0 if register in watch.dense else LARGEST_BOUND * np.abs(array).max()
-        found[register] = array, np.where(off > least, off, 0.0)
+        by_register[register] = array, np.where(error > least, error, 0.0)
         if register in watch.dense and register in watch.lossy:
             _, place, count = np.unique(array, return_inverse=True, return_counts=True)
             tied = (count > 1)[place].reshape(array.shape) & watch.lossy[register]
-            found[register] = array, np.where(tied, np.inf, off)
-    return found
+            by_register[register] = array, np.where(tied, np.inf, error)
+    return by_register
 
 
 def magnitude_of(program: Program, generator: np.random.Generator, draws: int) -> float:
@@ -182,11 +182,11 @@ def _moved_by(
         array, centre = filled(held[register]), centres[register]
         as_is = as_is * (number(array) - centre) ** power
         other = other * (number(moved.get(register, array)) - centre) ** power
-    off = np.abs(other - as_is)
-    off[np.isfinite(as_is) & np.isinf(other)] = LARGEST  # for example log(x) where x may be 0
+    change = np.abs(other - as_is)
+    change[np.isfinite(as_is) & np.isinf(other)] = LARGEST  # for example log(x) where x may be 0
     if term.given is not None:
         given = number(filled(held[term.given])) != 0
-        off = off * given
+        change = change * given
         reversed_there = given != (number(moved.get(term.given, given)) != 0)
-        off = np.where(reversed_there, np.abs(as_is), off)
-    return float(off[np.isfinite(off)].sum() / max(off.size, 1))
+        change = np.where(reversed_there, np.abs(as_is), change)
+    return float(change[np.isfinite(change)].sum() / max(change.size, 1))

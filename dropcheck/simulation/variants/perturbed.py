@@ -113,12 +113,12 @@ class Perturbed:
         else:
             each = zip(step.inputs, step.value.inputs, inputs, strict=True)
             perturbed = [self._perturbed_input(*one) for one in each]
-            off = any(one is not array for one, array in zip(perturbed, inputs, strict=True))
+            differ = any(one is not array for one, array in zip(perturbed, inputs, strict=True))
             perturbed = [
                 one if one.dtype == np.bool_ else np.clip(one, -FAR, FAR) for one in perturbed
             ]
-            result, other = draw.twice(inputs, perturbed) if off else (draw(inputs),) * 2
-            if off:
+            result, other = draw.twice(inputs, perturbed) if differ else (draw(inputs),) * 2
+            if differ:
                 other = np.where(np.abs(other) > FAR / 2, np.copysign(np.inf, other), other)
         if not (step.value.law is None or step.value.law.discrete):
             other = beyond_float64(result, self._perturbed(other, counted=False), self.generator)
@@ -388,10 +388,10 @@ def _unless_tied(
     plain = work(moved)
     same = (other == paper) | (plain == result)
     off_jump = np.where(np.isfinite(result), result + (other - paper), other)
-    found = np.where(same, result, off_jump)
+    results = np.where(same, result, off_jump)
     for one, beside in zip(as_is, moved, strict=True):  # too small numbers are not exactly 0
         lost = (np.abs(one) <= SMALLEST) & (np.abs(beside) < LEAST_NORMAL) & (one != beside)
         if not function.by_element:  # a draw is looked at as a whole
             lost = lost.reshape(-1, lost.shape[-1]).any(axis=0)
-        found = np.where(lost, plain, found)
-    return found
+        results = np.where(lost, plain, results)
+    return results

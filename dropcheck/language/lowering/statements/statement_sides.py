@@ -136,8 +136,8 @@ def _of_a_matrix(nodes: Sequence[Node], values: Sequence[Value]) -> str | None:
     if not any(len(one.shape) == 2 and one.shape[0] == one.shape[1] for one in values):
         return None
     pairs = zip(nodes, values, strict=True)
-    found = ((one, value.shape) for one, value in pairs if isinstance(one, Call))
-    node, shape = next((one for one in found if one[0].name in OPERATORS), (None, ()))
+    calls = ((one, value.shape) for one, value in pairs if isinstance(one, Call))
+    node, shape = next((one for one in calls if one[0].name in OPERATORS), (None, ()))
     if node is None or len(shape) > 1 or not node.arguments:
         return None
     name, operands = node.name, [unparse(one) for one in node.arguments]
@@ -220,10 +220,10 @@ def _outside_an_operator(context: Context, node: Node) -> DropcheckError:
     for below in _walk_outside_operators(node):
         if isinstance(below, Name):
             try:
-                found = context.scope.look_up(below.name, below.at)
+                meaning = context.scope.look_up(below.name, below.at)
             except (DropcheckError, Skipped):
                 continue
-            if isinstance(found, Value) and found.random:
+            if isinstance(meaning, Value) and meaning.random:
                 culprit = below
                 break
     if isinstance(culprit, Name):
@@ -243,7 +243,7 @@ def _outside_an_operator(context: Context, node: Node) -> DropcheckError:
 def _walk_outside_operators(node: Node) -> list[Node]:
     if isinstance(node, Call) and node.name in OPERATORS:
         return []
-    found = [node]
+    nodes = [node]
     for below in children(node):
-        found.extend(_walk_outside_operators(below))
-    return found
+        nodes.extend(_walk_outside_operators(below))
+    return nodes
