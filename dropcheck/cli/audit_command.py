@@ -85,13 +85,13 @@ def _subjects(
 ) -> tuple[tuple[Subject, ...], tuple[str, ...], str]:
     """What is audited, what has no shifted copies, and the name of it all."""
     from dropcheck.audit.measurement import own_subjects
-    from dropcheck.language.search_points import looked_at
+    from dropcheck.language.search_points import cases_to_check
 
     if not given.files:
         return _built_in(kind, given.patterns), (), f"the built-in set '{kind}'"
     chosen = chosen_cases(given)
     # a searched case would be judged at one value of many
-    cases = [one for case in chosen.cases for one in looked_at(case, chosen.graphs)]
+    cases = [one for case in chosen.cases for one in cases_to_check(case, chosen.graphs)]
     return *own_subjects(cases, shift, resolution, settings), chosen.registry.name
 
 

@@ -26,7 +26,7 @@ from dropcheck.language.lowering.context import Scope
 from dropcheck.language.lowering.draws import unknown_law
 from dropcheck.language.lowering.statements.statement_checks import note_on_within
 from dropcheck.language.parser import model_lines, parse_expression
-from dropcheck.language.search_points import breaks, looked_at, representative
+from dropcheck.language.search_points import breaks, cases_to_check, representative
 from dropcheck.language.suggestions import name_hint, slip_of
 from dropcheck.language.syntax import (
     Call,
@@ -138,7 +138,7 @@ def check_claim(
     cases_by_problem: dict[Problem, list[Case]] = {}
     notes: dict[Problem, None] = {}
     unfit: set[str] = set()
-    cases, unsearched = _looked_at(cases, graphs)
+    cases, unsearched = _cases_to_check(cases, graphs)
     for problem in unsearched:
         cases_by_problem[problem] = list(cases)
     for case in cases:
@@ -183,7 +183,7 @@ def _rounded(problem: Problem, case: Case) -> Problem:
     return dataclasses.replace(problem, message=f"{message}: it is left out")
 
 
-def _looked_at(
+def _cases_to_check(
     cases: Sequence[Case], graphs: CaseGraphs
 ) -> tuple[Sequence[Case], Sequence[Problem]]:
     """The cases to check, with a few values for searched parameters; and problems of searches."""
@@ -191,7 +191,7 @@ def _looked_at(
     problems: list[Problem] = []
     for case in cases:
         try:
-            checked += looked_at(case, graphs)
+            checked += cases_to_check(case, graphs)
         except DropcheckError as error:
             problems += error.problems
     return checked, problems

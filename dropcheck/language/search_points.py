@@ -20,7 +20,7 @@ from dropcheck.results import ParameterValue
 from dropcheck.settings import DEFAULT_MEMORY
 
 # The most points that are tried to find one that `requires` allows.
-MOST_LOOKED_AT = 300
+MOST_TRIED = 300
 
 
 def breaks(
@@ -84,7 +84,7 @@ class SearchPoints:
         return filter(self.allows, corners(self.searches))
 
     def _spread(self, searches: Mapping[str, Search]) -> Iterator[SearchPoint]:
-        return spread(searches, MOST_LOOKED_AT)
+        return spread(searches, MOST_TRIED)
 
     def _with_whole_numbers(self) -> dict[str, Search]:
         """The searches, restricted to whole numbers where the claim takes no others.
@@ -130,7 +130,7 @@ def representative(case: Case, graphs: CaseGraphs) -> Case:
     return points.at(points.middle)
 
 
-def looked_at(case: Case, graphs: CaseGraphs) -> tuple[Case, ...]:
+def cases_to_check(case: Case, graphs: CaseGraphs) -> tuple[Case, ...]:
     """The case itself, or for a searched case the cases to check: one inside, and the corners.
 
     Raises:
@@ -151,5 +151,5 @@ def without_searches(claim: Claim, graphs: CaseGraphs) -> Claim:
     cases = claim.expand()
     if not any(searched_in(case.parameters) for case in cases):
         return claim
-    rows = [dict(one.parameters) for case in cases for one in looked_at(case, graphs)]
+    rows = [dict(one.parameters) for case in cases for one in cases_to_check(case, graphs)]
     return replace(claim, parameters={}, cases=tuple(rows))

@@ -52,9 +52,9 @@ class Registers:
     def __init__(self, shared: Iterable[Value] = ()) -> None:
         self.of: dict[int, int] = {}
         self.values: list[Value] = []
-        looked_at = {self.register(value) for value in shared}
+        read = {self.register(value) for value in shared}
         self.draws = {at for at, value in enumerate(self.values) if _is_draw(value)}
-        self.span = self._common_span(looked_at) if looked_at else None
+        self.span = self._common_span(read) if read else None
 
     def register(self, value: Value) -> int:
         """The register of a value; all its inputs have earlier ones."""
@@ -85,14 +85,14 @@ class Registers:
         inputs = tuple(self.of[id(below)] for below in value.inputs)
         return Step(register, value, inputs, kernel, crossed=kernel is crossed_product)
 
-    def _common_span(self, looked_at: set[int]) -> int:
+    def _common_span(self, read: set[int]) -> int:
         """Draws of a span in which all values fit: a power of two.
 
         A span takes only a moment, so that a case that needs few draws does not wait for many.
         """
         random = [at for at, value in enumerate(self.values) if value.random]
-        held = _held(freeing([self.step(at) for at in random], looked_at))
-        held += sum(16 * math.prod(self.values[at].shape) for at in looked_at)  # with squares
+        held = _held(freeing([self.step(at) for at in random], read))
+        held += sum(16 * math.prod(self.values[at].shape) for at in read)  # with squares
         cost = max(1.0, sum(_cost_beside_others(self.values[at]) for at in random))
         moment = max(SHORTEST_SPAN, int(SPAN_NANOSECONDS / cost))
         most = most_of_span(self.values)
@@ -124,7 +124,7 @@ class ProgramBuilder:
         return self._terms.setdefault(Term(factors, given, **how), len(self._terms))
 
     @property
-    def looked_at(self) -> dict[int, Value]:
+    def quantities(self) -> dict[int, Value]:
         """The quantities in integrands, including conditions, by register."""
         given = (term.given for term in self._terms if term.given is not None)
         return {register: self._values[register] for register in (*self._targets, *given)}

@@ -101,11 +101,11 @@ class AtCuts:
 
     def counts(self, values: Sequence[Array], draws: int, blocks: int) -> Floats:
         """The counts of each block: [blocks, columns]."""
-        found = np.zeros((blocks, self.entries, self.own))
+        result = np.zeros((blocks, self.entries, self.own))
         for entry, rows in enumerate(entries_of(values[0], draws, blocks)):
             for block, row in enumerate(rows):
-                self._count(row, found[block, entry])
-        return found.reshape(blocks, self.columns)
+                self._count(row, result[block, entry])
+        return result.reshape(blocks, self.columns)
 
     def _count(self, row: Floats, found: Floats) -> None:
         end = len(self.cuts)
@@ -118,14 +118,14 @@ class AtCuts:
             found[end] = np.count_nonzero(np.abs(row - np.rint(row)) > self.rounding)
         end += 1
         for step, low, high in self.lattices:
-            looked_at = row[:PLACED]
-            inside = looked_at[(looked_at >= low) & (looked_at <= high)]
+            first_draws = row[:PLACED]
+            inside = first_draws[(first_draws >= low) & (first_draws <= high)]
             # multiples of the step are in the middle of the first position
             steps = inside / step + 0.5 / self.positions
             place = ((steps - np.floor(steps)) * self.positions).astype(np.intp)
             places = np.bincount(np.minimum(place, self.positions - 1), minlength=self.positions)
             found[end : end + self.positions] = places
-            found[end + self.positions] = len(looked_at) - len(inside)
+            found[end + self.positions] = len(first_draws) - len(inside)
             end += self.positions + 1
 
 
@@ -151,18 +151,18 @@ class FarOut:
     def counts(self, values: Sequence[Array], draws: int, blocks: int) -> Floats:
         """The counts of each block: [blocks, columns]."""
         low, high = self.low, self.high
-        found = np.zeros((blocks, self.entries, len(low) + len(high)))
+        result = np.zeros((blocks, self.entries, len(low) + len(high)))
         for entry, rows in enumerate(entries_of(values[0], draws, blocks)):
             for block, row in enumerate(rows):
                 if len(low):
                     few = np.sort(row[row <= low[-1]])
-                    found[block, entry, : len(low)] = np.searchsorted(few, low, side="right")
+                    result[block, entry, : len(low)] = np.searchsorted(few, low, side="right")
                 if len(high):
                     few = np.sort(row[row > high[0]])
-                    found[block, entry, len(low) :] = len(few) - np.searchsorted(
+                    result[block, entry, len(low) :] = len(few) - np.searchsorted(
                         few, high, side="right"
                     )
-        return found.reshape(blocks, self.columns)
+        return result.reshape(blocks, self.columns)
 
 
 @record(kw_only=True)
@@ -237,7 +237,7 @@ class Tables:
             np.searchsorted(cuts, rows, side="left")
             for cuts, rows in zip(self.cuts, entries, strict=True)
         ]
-        found = np.empty((blocks, self.columns))
+        result = np.empty((blocks, self.columns))
         end = 0
         for table in self.tables:
             shape = self.shape(table)
@@ -246,6 +246,6 @@ class Tables:
             for entry, length in zip(table[1:], shape[1:], strict=True):
                 flat = flat * length + cells[entry]
             for block in range(blocks):
-                found[block, end : end + size] = np.bincount(flat[block], minlength=size)
+                result[block, end : end + size] = np.bincount(flat[block], minlength=size)
             end += size
-        return found
+        return result

@@ -79,8 +79,8 @@ def compile_strategy(
         case Laws():
             builder = ProgramBuilder(registers)
             for operand in operands:
-                looked_at = _settled(operand) if operand.truth else operand
-                builder.term(((builder.register(looked_at), 1),), None)
+                value = _settled(operand) if operand.truth else operand
+                builder.term(((builder.register(value), 1),), None)
             return InCells(builder.build())
         case Quantiles(quantities):
             return compile_values(quantities)
@@ -120,7 +120,7 @@ def compile_averages(
         program=program,
         functional=functional,
         scaled=strategy.scaled,
-        values=builder.looked_at,
+        values=builder.quantities,
         crossed=crossed,
     )
 

@@ -29,48 +29,48 @@ def example(program: Program, generator: np.random.Generator) -> str:
         draw are left out. Empty if no draw is wrong.
     """
     with np.errstate(all="ignore"):
-        held = program.registers(generator, program.span_draws, keep=True)
-    for register, wrong in _wrong(program, held):
+        arrays = program.registers(generator, program.span_draws, keep=True)
+    for register, wrong in _wrong(program, arrays):
         draws = np.flatnonzero(wrong.reshape(-1, wrong.shape[-1]).any(axis=0))
         if len(draws):
             own = (
                 wrong[..., draws[0]]
                 if wrong.ndim > 1
-                else _inside(program, held, register, draws[0])
+                else _inside(program, arrays, register, draws[0])
             )
             place = np.unravel_index(int(np.argmax(own)), own.shape)
-            return ", ".join(_values(program, held, int(draws[0]), tuple(map(int, place))))
+            return ", ".join(_values(program, arrays, int(draws[0]), tuple(map(int, place))))
     return ""
 
 
-def _inside(program: Program, held: Sequence[Array | None], register: int, draw: int) -> Truths:
+def _inside(program: Program, arrays: Sequence[Array | None], register: int, draw: int) -> Truths:
     """The elements of a truth that decided the truth of all, or of any, of them."""
     made = {step.target: step for step in program.steps}
     while register in made and len(made[register].inputs) == 1:
-        decided = filled(held[register])[..., draw]
+        decided = filled(arrays[register])[..., draw]
         (register,) = made[register].inputs
-        truths = filled(held[register])
+        truths = filled(arrays[register])
         if truths.ndim > 1 and truths.dtype == np.bool_ and truths.shape[-1] > 1:
             alike: Truths = truths[..., draw] == decided
             return alike
     return np.ones((), dtype=bool)
 
 
-def _wrong(program: Program, held: Sequence[Array | None]) -> Iterator[tuple[int, Truths]]:
+def _wrong(program: Program, arrays: Sequence[Array | None]) -> Iterator[tuple[int, Truths]]:
     """Where values are wrong, [*shape, draws]: counterexamples first, then undefined values."""
     for term in program.terms:
         if term.every:
             register = term.factors[0][0]
-            wrong = number(filled(held[register])) == 0
+            wrong = number(filled(arrays[register])) == 0
             if term.given is not None:
-                wrong = wrong & (number(filled(held[term.given])) != 0)
+                wrong = wrong & (number(filled(arrays[term.given])) != 0)
             yield register, wrong
     for register in program.targets:
-        yield register, ~np.isfinite(number(filled(held[register])))
+        yield register, ~np.isfinite(number(filled(arrays[register])))
 
 
 def _values(
-    program: Program, held: Sequence[Array | None], draw: int, place: tuple[int, ...]
+    program: Program, arrays: Sequence[Array | None], draw: int, place: tuple[int, ...]
 ) -> Iterator[str]:
     """The inputs and results of each call on which something depends that is read."""
     needed = {*program.targets, *(term.given for term in program.terms)}
@@ -83,7 +83,7 @@ def _values(
             continue
         names = [*call.slot.takes, step.value.name or f"{step.value.operation}(…)"]
         for name, register in zip(names, (*step.inputs, step.target), strict=True):
-            array = number(filled(held[register]))
+            array = number(filled(arrays[register]))
             if name not in shown and array.shape[-1] > 1:
                 shown.add(name)
                 yield from _shown(name, array[..., draw], place)

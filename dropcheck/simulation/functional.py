@@ -242,25 +242,25 @@ class Formula:
 
     def values(self, means: Floats, centres: Floats) -> list[Array]:
         """All values at averages of shape [terms, points], by position; the last is the result."""
-        held: list[Array] = list(self.known)  # type: ignore[arg-type]  # filled in below
+        arrays: list[Array] = list(self.known)  # type: ignore[arg-type]  # filled in below
         for place, operator in self.operators:
-            held[place] = operator(means, centres)
+            arrays[place] = operator(means, centres)
         for step in self.steps:
-            computed = step.compute(*[held[place] for place in step.inputs])
-            if step.pole is not None and _crosses_a_pole(step, held):
+            computed = step.compute(*[arrays[place] for place in step.inputs])
+            if step.pole is not None and _crosses_a_pole(step, arrays):
                 computed = np.full_like(computed, np.nan, dtype=np.float64)
-            held[step.place] = number(computed)
-        return held
+            arrays[step.place] = number(computed)
+        return arrays
 
     def enclosed(self, averages: Affine, centres: Floats) -> Affine:
         """The result for averages [terms] that are known up to half-widths."""
-        held: list[Any] = list(self.known)
+        arrays: list[Any] = list(self.known)
         for place, operator in self.operators:
-            held[place] = operator(averages, centres)  # type: ignore[arg-type]  # as numpy has it
+            arrays[place] = operator(averages, centres)  # type: ignore[arg-type]  # as numpy has it
         for step in self.steps:
-            inputs = [held[place] for place in step.inputs]
-            held[step.place] = applied(step.function, step.compute, inputs)
-        return enclosed(held[-1], averages.box)
+            inputs = [arrays[place] for place in step.inputs]
+            arrays[step.place] = applied(step.function, step.compute, inputs)
+        return enclosed(arrays[-1], averages.box)
 
 
 def laid_out(value: Value, operators: Mapping[int, OperatorValue]) -> Formula:
@@ -296,14 +296,14 @@ def _step(value: Value, places: Mapping[int, int]) -> FormulaStep:
     return step
 
 
-def _crosses_a_pole(step: FormulaStep, held: list[Array]) -> bool:
+def _crosses_a_pole(step: FormulaStep, arrays: list[Array]) -> bool:
     """Whether a quotient is evaluated at points on both sides of its pole.
 
     It may be finite at all of these points, but it is unbounded between them.
     """
     if step.pole is None:
         return False
-    if step.exponent is not None and not min(held[step.exponent].ravel().tolist()) < 0:
+    if step.exponent is not None and not min(arrays[step.exponent].ravel().tolist()) < 0:
         return False
-    below = held[step.pole]
+    below = arrays[step.pole]
     return below.shape[-1] > 1 and bool(below.min() <= 0 <= below.max())

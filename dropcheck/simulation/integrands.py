@@ -86,7 +86,7 @@ def middle(array: Array) -> float:
 
 
 @record(eq=False)
-class Held:
+class SpanRegisters:
     """The registers after the draws of one span, which is divided into equal blocks.
 
     Powers are taken about `centres`, one number for each register.
@@ -110,8 +110,8 @@ class Held:
 class Moments:
     """Integrands in one span; each power of each quantity is computed once."""
 
-    def __init__(self, held: Held) -> None:
-        self._held = held
+    def __init__(self, span: SpanRegisters) -> None:
+        self._span = span
         self._powers: dict[tuple[int, int, int | None], Array] = {}
         self._conditions: dict[int, Array] = {}
 
@@ -119,25 +119,25 @@ class Moments:
         """The integrand's sum in each block: [blocks]."""
         truths = None if term.every else self._truths(term)
         if truths is not None:
-            return counts(truths, self._held.blocks) * (self._held.draws / truths.size)
+            return counts(truths, self._span.blocks) * (self._span.draws / truths.size)
         if term.given is None and not term.every:
             product_sums = self._sums_of_product(*self._halves(term.factors))
             if product_sums is not None:
                 return product_sums
-        total: Floats = self.a_draw(term).reshape(self._held.blocks, -1).sum(axis=1)
+        total: Floats = self.a_draw(term).reshape(self._span.blocks, -1).sum(axis=1)
         return total
 
     def _truths(self, term: Term) -> Array | None:
         """The integrand as an array of truths; None if it is not a product of truths."""
-        if any(self._held.centres[register] for register, _ in term.factors):
+        if any(self._span.centres[register] for register, _ in term.factors):
             return None
         given = () if term.given is None else (term.given,)
         registers = {*given, *(register for register, _ in term.factors)}
-        first, *others = (self._held.array(register) for register in registers)
+        first, *others = (self._span.array(register) for register in registers)
         arrays = (first, *others)
         if any(one.dtype != np.bool_ or one.shape != first.shape for one in arrays):
             return None
-        if first.shape[-1] != self._held.draws:
+        if first.shape[-1] != self._span.draws:
             return None
         return np.logical_and.reduce(arrays) if others else first
 
@@ -155,18 +155,18 @@ class Moments:
 
     def _sums_of_product(self, *halves: Array) -> Floats | None:
         """Sums of products, without an array of the products; None if the shapes differ."""
-        if not halves or halves[0].shape[-1] != self._held.draws:
+        if not halves or halves[0].shape[-1] != self._span.draws:
             return None
         if any(half.shape != halves[0].shape for half in halves):
             return None
-        elements = halves[0].size // self._held.draws
+        elements = halves[0].size // self._span.draws
         by_draw = [half.transpose(-1, *range(half.ndim - 1)) for half in halves]
         if elements > 1 and all(half.flags.c_contiguous for half in by_draw):
             # draws come first in memory, as code returns them: a row is a whole block
-            rows = [half.reshape(1, self._held.blocks, -1) for half in by_draw]
+            rows = [half.reshape(1, self._span.blocks, -1) for half in by_draw]
         else:  # a row is one element's draws in a block, or all its draws if there is one block
-            length = self._held.block_draws if self._held.blocks > 1 else halves[0].size
-            rows = [half.reshape(-1, self._held.blocks, length) for half in halves]
+            length = self._span.block_draws if self._span.blocks > 1 else halves[0].size
+            rows = [half.reshape(-1, self._span.blocks, length) for half in halves]
         by_row: Floats = np.vecdot(*rows) if len(rows) > 1 else np.add.reduce(rows[0], axis=-1)
         total: Floats = by_row[0] if len(by_row) == 1 else np.add.reduce(by_row, axis=0)
         return total if elements == 1 else total / elements
@@ -174,7 +174,7 @@ class Moments:
     def a_draw(self, term: Term) -> Array:
         """The integrand's mean over the elements of each draw: [draws]."""
         if term.every:
-            return np.broadcast_to(self._every(term), (self._held.draws,))
+            return np.broadcast_to(self._every(term), (self._span.draws,))
         product: Array | None = None
         for register, power in term.factors:
             factor = self._power(register, power, term.given)
@@ -186,17 +186,17 @@ class Moments:
             elif product.ndim < given.ndim:  # the condition has elements, and the quantity has none
                 product = product * given
         if product is None:
-            return np.ones(self._held.draws)
+            return np.ones(self._span.draws)
         if product.ndim > 1:
             product = product.reshape(-1, product.shape[-1]).mean(axis=0)
-        if product.shape == (self._held.draws,):
+        if product.shape == (self._span.draws,):
             return product
-        return np.broadcast_to(product, (self._held.draws,))
+        return np.broadcast_to(product, (self._span.draws,))
 
     def _every(self, term: Term) -> Array:
         """1 where the event fails for some element for which the condition holds, [draws]."""
         (register, _), *_ = term.factors
-        event = self._held.array(register)
+        event = self._span.array(register)
         if event.dtype == np.bool_ and term.given is None:
             each: Array = np.logical_and.reduce(event.reshape(-1, event.shape[-1]), axis=0)
             return number(~each)
@@ -212,7 +212,7 @@ class Moments:
         """1 where a condition holds, 0 where it fails, and NaN where it is NaN."""
         condition = self._conditions.get(register)
         if condition is None:
-            given = self._held.array(register)
+            given = self._span.array(register)
             condition = number(given != 0)
             lacking = np.isnan(given)
             if lacking.any():
@@ -225,9 +225,9 @@ class Moments:
         raised = self._powers.get(key)
         if raised is None:
             if power == 1:
-                raised = number(self._held.array(register))
-                if self._held.centres[register]:
-                    raised = raised - self._held.centres[register]
+                raised = number(self._span.array(register))
+                if self._span.centres[register]:
+                    raised = raised - self._span.centres[register]
                 if given is not None:
                     condition = self._given(given)
                     if np.isfinite(raised).all():  # a product takes a fraction of the time
@@ -242,7 +242,7 @@ class Moments:
 
     def undefined(self, terms: Sequence[Term]) -> Truths:
         """Which draws have some integrand that is NaN or infinite, where its condition holds."""
-        bad = np.zeros(self._held.draws, dtype=np.bool_)
+        bad = np.zeros(self._span.draws, dtype=np.bool_)
         for term in terms:
             bad |= ~np.isfinite(self.a_draw(term))
         return bad

@@ -84,9 +84,9 @@ class Together:
         """The sums of one span for each program."""
         state = generator.bit_generator.state
         with np.errstate(all="ignore"):
-            held = self.drawn.registers(generator, self.span_draws)
+            arrays = self.drawn.registers(generator, self.span_draws)
             each = zip(self.programs, self.centres, strict=True)
-            summed = [program.summed(held, centres) for program, centres in each]
+            summed = [program.summed(arrays, centres) for program, centres in each]
         members: list[SpanSums] = []
         each = zip(self.programs, self.centres, strict=True)
         for (program, centres), (sums, bad) in zip(each, summed, strict=True):

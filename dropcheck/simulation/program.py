@@ -14,7 +14,7 @@ from dropcheck.language.graph import number
 from dropcheck.records import record
 from dropcheck.simulation.cell_counts import Counter, counted
 from dropcheck.simulation.code_calls import FEWEST_CALLS, CallsAsked, SpanCalls, held
-from dropcheck.simulation.integrands import Held, Moments, Term, filled, in_part, middle
+from dropcheck.simulation.integrands import Moments, SpanRegisters, Term, filled, in_part, middle
 from dropcheck.simulation.roundings import OnPaper
 from dropcheck.simulation.shortcuts.combinations import GroupMeans, Separations
 from dropcheck.simulation.sobol_nets import Clip, Points, laws_points, with_clips
@@ -233,7 +233,7 @@ class Program:
         replaces the computation of each step that is not a draw, and `drawn` that of each draw
         from a law.
         """
-        held: list[Array | None] = [None] * self.size
+        arrays: list[Array | None] = [None] * self.size
         sampled: Mapping[str, Array] | None = None
         code, calls_code = SpanCalls(self.code, generator, keep), self.tests_code
         points: Mapping[int, Points] = {}
@@ -241,11 +241,11 @@ class Program:
             shapes = {one.target: one.value.shape for one in self.steps if one.kernel is None}
             points = laws_points(generator, shapes, self.net, draws)
         for register, constant in self.fixed:
-            held[register] = constant
+            arrays[register] = constant
         if self.roundings is not None:
             compute = OnPaper(dict(self.roundings))
         for step in self.steps if steps is None else steps:
-            inputs = [filled(held[register]) for register in step.inputs]
+            inputs = [filled(arrays[register]) for register in step.inputs]
             if step.kernel is None:
                 count = self.span_draws if self.paired else draws
                 if step.value.law is not None:
@@ -256,21 +256,21 @@ class Program:
                         points=points.get(step.target),
                         draws_first=calls_code,
                     )
-                    held[step.target] = drawn(step, inputs, draw)
+                    arrays[step.target] = drawn(step, inputs, draw)
                 elif step.value.sample is not None:  # one call draws all names
                     if sampled is None:
                         sampled = step.value.sample.draw(generator, count)
-                    held[step.target] = sampled[step.value.name or ""]
+                    arrays[step.target] = sampled[step.value.name or ""]
                 elif step.value.call is not None:
-                    held[step.target] = code.given(step.value, inputs, count)
+                    arrays[step.target] = code.given(step.value, inputs, count)
             else:
                 extra = {"batches": self.span_blocks} if step.crossed else {}
-                held[step.target] = (
+                arrays[step.target] = (
                     computed(step, inputs, **extra) if compute is None else compute(step, inputs)
                 )
             for register in () if keep else step.frees:
-                held[register] = None
-        return held
+                arrays[register] = None
+        return arrays
 
     def centres(self, generator: np.random.Generator, draws: int, parts: int = 1) -> list[Floats]:
         """The centres about which integrands are to be summed, from a few draws.
@@ -284,20 +284,20 @@ class Program:
             For each part, a number near the middle of each target, [size]; 0 where none is needed.
         """
         with np.errstate(all="ignore"):
-            held = self.registers(generator, parts * draws)
-            return [self._centred(in_part(held, part, parts)) for part in range(parts)]
+            arrays = self.registers(generator, parts * draws)
+            return [self._centred(in_part(arrays, part, parts)) for part in range(parts)]
 
-    def _centred(self, held: Sequence[Array | None]) -> Floats:
+    def _centred(self, arrays: Sequence[Array | None]) -> Floats:
         centres = np.zeros(self.size)
         for register in self.targets:
-            centres[register] = middle(number(filled(held[register])))
+            centres[register] = middle(number(filled(arrays[register])))
         return centres
 
     def finite(self, generator: np.random.Generator, draws: int) -> bool:
         """Whether each quantity in an integrand is finite in at least one of the draws."""
         with np.errstate(all="ignore"):
-            held = self.registers(generator, draws)
-        return all(np.isfinite(number(filled(held[one]))).any() for one in self.targets)
+            arrays = self.registers(generator, draws)
+        return all(np.isfinite(number(filled(arrays[one]))).any() for one in self.targets)
 
     def span(
         self, generator: np.random.Generator, centres: Floats, number_of_span: int
@@ -319,13 +319,13 @@ class Program:
             by_parts = None
             if self.quickest is not self.steps:
                 state = generator.bit_generator.state
-                held = self.registers(generator, self.span_draws, steps=self.quickest)
-                by_parts = self._by_parts(held, centres)
+                arrays = self.registers(generator, self.span_draws, steps=self.quickest)
+                by_parts = self._by_parts(arrays, centres)
                 if np.isfinite(by_parts).all():
                     return by_parts, None
                 generator.bit_generator.state = state  # make the same draws, and sum one by one
-            held = self.registers(generator, self.span_draws)
-            sums, bad = self._one_by_one(held, centres)
+            arrays = self.registers(generator, self.span_draws)
+            sums, bad = self._one_by_one(arrays, centres)
         if by_parts is not None:  # each part as it would be by itself
             defined = np.isfinite(by_parts).reshape(parts, -1).all(axis=1)
             sums = np.where(defined.repeat(len(sums) // parts)[:, np.newaxis], by_parts, sums)
@@ -339,25 +339,25 @@ class Program:
         return self.steps if self.separations is None else self.apart
 
     def summed(
-        self, held: list[Array | None], centres: Floats
+        self, arrays: list[Array | None], centres: Floats
     ) -> tuple[Floats | None, Truths | None]:
         """The sums in each block after the quickest steps, and which draws are undefined.
 
         The sums are None if they need all steps.
         """
         if self.quickest is self.steps:
-            return self._one_by_one(held, centres)
-        sums = self._by_parts(held, centres)
+            return self._one_by_one(arrays, centres)
+        sums = self._by_parts(arrays, centres)
         return (sums if np.isfinite(sums).all() else None), None
 
     def _one_by_one(
-        self, held: list[Array | None], centres: Floats
+        self, arrays: list[Array | None], centres: Floats
     ) -> tuple[Floats, Truths | None]:
         if self.counter is not None:
-            values = [number(filled(held[register])) for register in self.targets]
+            values = [number(filled(arrays[register])) for register in self.targets]
             return counted(self.counter, values, self.span_draws, self.span_blocks)
         blocks = self.span_draws // self.unit_draws if self.clips else self.span_blocks
-        moments = Moments(Held(held, centres, self.span_values, blocks))
+        moments = Moments(SpanRegisters(arrays, centres, self.span_values, blocks))
         sums = np.empty((blocks, len(self.terms)))
         for index, term in enumerate(self.terms):
             sums[:, index] = moments.sums(term)
@@ -366,10 +366,10 @@ class Program:
             sums = with_clips(sums, self.clips, self.unit_draws, self.span_blocks)
         return sums, bad
 
-    def _by_parts(self, held: list[Array | None], centres: Floats) -> Floats:
+    def _by_parts(self, arrays: list[Array | None], centres: Floats) -> Floats:
         """The sums of products over groups of draws, averaged over all combinations."""
         assert self.separations is not None
-        means = GroupMeans(Held(held, centres, self.span_draws, self.span_blocks))
+        means = GroupMeans(SpanRegisters(arrays, centres, self.span_draws, self.span_blocks))
         return np.stack([means.sums(one) for one in self.separations.terms], axis=1)
 
 

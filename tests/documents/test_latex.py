@@ -153,7 +153,7 @@ REFUSED = [
     (r"\sum_{j=1}^\infty j = 1", 11, "without end"),
     (r"\sum_{j=1}^n j + j = 1", 17, "'j' is no name"),
     ("q·k = 1", 1, "not part"),
-    ("x y2 = 1", 3, "a number stands right"),
+    ("x y2 = 1", 3, "a number stands to the right"),
     (r"\left. x \right| = 1", 5, "a bracket"),
     ("zeta = 1", 0, "no name of the model"),
     ("(" * 80 + "x = 1", 60, "nested deeper"),
@@ -176,7 +176,7 @@ REFUSED = [
     ("2^3^2 = 1", 3, "two powers"),
     ("2^{3}^2 = 1", 5, "two powers"),
     # what mathematicians write so for something else
-    ("E(x^{(2)}) = 1", 4, "a power or a number"),
+    ("E(x^{(2)}) = 1", 4, "may hold a power or"),
     ("q_{(1)} = 1", 3, "order of size"),
     ("A_{12} = 1", 1, "a row"),
     ("A_i = 1", 1, "a row"),

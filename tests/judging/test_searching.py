@@ -12,7 +12,7 @@ from dropcheck.errors import DropcheckError
 from dropcheck.execution.schedule import Deadline, carried_out
 from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.language.checks import check_registry
-from dropcheck.language.search_points import SearchPoints, looked_at
+from dropcheck.language.search_points import SearchPoints, cases_to_check
 from dropcheck.results import CaseResult, Guarantee, Method, Outcome, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.searching import MOST_AGAIN, MOST_TRIED, search_case
@@ -196,7 +196,7 @@ def test_a_grid_is_crossed_with_a_search_and_statements_are_searched_apart() -> 
     )
     registry = read_text(text)
     assert registry.case_count == 6
-    assert [len(looked_at(case, CaseGraphs())) for case in registry.expand()] == [3] * 6
+    assert [len(cases_to_check(case, CaseGraphs())) for case in registry.expand()] == [3] * 6
     results = [*verify_cases(registry.expand(), Settings(resolution=0.1), registry)]
     ends = [(one.claim, one.result.value) for one in results]
     assert ends == [(f"c.{name}", end) for name, end in ENDS for _ in range(2)]

@@ -15,7 +15,7 @@ from trials import compiled, crossed, judged, lowered
 from dropcheck.analysis.products import separated
 from dropcheck.language.graph import operators
 from dropcheck.results import Verdict
-from dropcheck.simulation.integrands import Held, Moments
+from dropcheck.simulation.integrands import Moments, SpanRegisters
 from dropcheck.simulation.program import Program
 
 Floats = npt.NDArray[np.float64]
@@ -152,7 +152,7 @@ def test_quantities_within_one_group_keep_their_centre() -> None:
     assert not program.sums_about(about_y)  # a product is combined about 0 alone
     found, _ = program.drawn(np.random.default_rng(2), centres)
     held = program.registers(np.random.default_rng(2), 64)
-    plain = Moments(Held(held, centres, 64, 4))
+    plain = Moments(SpanRegisters(held, centres, 64, 4))
     of_x = [c for c, term in enumerate(program.terms) if all(r == x for r, _ in term.factors)]
     assert len(of_x) == 2
     for column in of_x:

@@ -17,7 +17,7 @@ from dropcheck.analysis.products import Separated, separated
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Value, number
 from dropcheck.records import record
-from dropcheck.simulation.integrands import Held, Term, counts
+from dropcheck.simulation.integrands import SpanRegisters, Term, counts
 from dropcheck.vocabulary.function import Array
 
 # Factors outside of this range may have lost digits or overflowed.
@@ -169,14 +169,14 @@ def _part(powers: tuple[Power, ...], parts: dict[tuple[Power, ...], GroupPart]) 
 class GroupMeans:
     """Averages of the groups' parts in each block of one span; each is computed once."""
 
-    def __init__(self, held: Held) -> None:
-        self._held = held
+    def __init__(self, span: SpanRegisters) -> None:
+        self._span = span
         self._powers: dict[Power, Array] = {}
         self._means: dict[GroupPart, Array] = {}
 
     def sums(self, term: Separation) -> Floats:
         """The integrand's average over all combinations in a block, times its draws: [blocks]."""
-        product = term.factor * self._held.block_draws
+        product = term.factor * self._span.block_draws
         for part in term.parts:
             product = product * self._mean(part)
         if product.ndim == 1:
@@ -188,19 +188,19 @@ class GroupMeans:
         mean = self._means.get(part)
         if mean is None:
             plain = part.plain
-            if plain is not None and not any(self._held.centres[p.register] for p in part.powers):
+            if plain is not None and not any(self._span.centres[p.register] for p in part.powers):
                 mean = self._mean(plain)
             else:
-                mean = self._sums(part.powers) / self._held.block_draws
+                mean = self._sums(part.powers) / self._span.block_draws
             self._means[part] = mean
         return mean
 
     def _sums(self, powers: tuple[Power, ...]) -> Array:
         match powers:
             case [Power(register, 1, False)]:
-                truths = self._held.array(register)
+                truths = self._span.array(register)
                 if truths.dtype == np.bool_ and truths.ndim == 1:
-                    return counts(truths, self._held.blocks)
+                    return counts(truths, self._span.blocks)
         *others, last = (half for power in powers for half in self._halves(power))
         rows = self._by_block(last)
         if not others:
@@ -211,7 +211,7 @@ class GroupMeans:
         return np.asarray(np.vecdot(rows, product))  # no array of the last product
 
     def _by_block(self, array: Array) -> Array:
-        return array.reshape(*array.shape[:-1], self._held.blocks, self._held.block_draws)
+        return array.reshape(*array.shape[:-1], self._span.blocks, self._span.block_draws)
 
     def _halves(self, power: Power) -> list[Array]:
         """A power as one array or as the product of two, whose sum needs no array of products."""
@@ -224,14 +224,14 @@ class GroupMeans:
         ]
 
     def _power(self, power: Power) -> Array:
-        about = self._held.centres[power.register] if power.centred else 0.0
+        about = self._span.centres[power.register] if power.centred else 0.0
         if power.exponent == 1 and not about:
-            return number(self._held.array(power.register))
+            return number(self._span.array(power.register))
         raised = self._powers.get(power)
         if raised is not None:
             return raised
         if power.exponent == 1:
-            raised = number(self._held.array(power.register)) - about
+            raised = number(self._span.array(power.register)) - about
         elif power.exponent < 0:
             raised = 1.0 / self._power(Power(power.register, -power.exponent, power.centred))
         else:

@@ -67,15 +67,15 @@ def _watched(
     program, state = _step_by_step(program), generator.bit_generator.state
     watch = Perturbed(signs, unclear)
     with np.errstate(all="ignore"):
-        held = program.registers(generator, draws, watch, drawn=watch.drawn)
+        arrays = program.registers(generator, draws, watch, drawn=watch.drawn)
         if not watch.near:
-            return held, watch
+            return arrays, watch
         spurious, unclear_places = _by_reference(program, signs, draws, watch)
         if spurious or unclear_places:
             generator.bit_generator.state = state
             watch = Perturbed(signs, unclear, spurious, unclear_places=unclear_places)
-            held = program.registers(generator, draws, watch, drawn=watch.drawn)
-    return held, watch
+            arrays = program.registers(generator, draws, watch, drawn=watch.drawn)
+    return arrays, watch
 
 
 def _by_reference(
@@ -111,12 +111,12 @@ def unclear_in(
 
     Both are [elements, draws]; neither holds where the condition is not true.
     """
-    held, watch = _watched(program, generator, signs, draws, least)
+    arrays, watch = _watched(program, generator, signs, draws, least)
     term = program.terms[0]
     ((register, _),) = term.factors
-    event = filled(held[register]) != 0
+    event = filled(arrays[register]) != 0
     other = watch.moved.get(register, event) != 0
-    given = np.ones(1, dtype=np.bool_) if term.given is None else filled(held[term.given]) != 0
+    given = np.ones(1, dtype=np.bool_) if term.given is None else filled(arrays[term.given]) != 0
     shape = np.broadcast_shapes(event.shape, given.shape)
     return tuple(
         np.broadcast_to(one & given, shape).reshape(-1, shape[-1])
@@ -128,9 +128,9 @@ def rounding_in(
     program: Program, generator: np.random.Generator, centres: Floats, draws: int
 ) -> Floats:
     """How far rounding may move the average of each integrand, estimated from draws: [terms]."""
-    held, watch = _watched(program, generator, generator, min(draws, program.span_draws))
+    arrays, watch = _watched(program, generator, generator, min(draws, program.span_draws))
     with np.errstate(all="ignore"):
-        changes = [_moved_by(term, held, watch.moved, centres) for term in program.terms]
+        changes = [_moved_by(term, arrays, watch.moved, centres) for term in program.terms]
     return ALLOWED * np.array(changes)
 
 
@@ -142,10 +142,10 @@ def rounding_of_values(
     For rational functions of discrete draws, only large errors count: ties of multiples are exact.
     Values that are equal because a part is lost, as those of 1e17 + x, may be anywhere: infinite.
     """
-    held, watch = _watched(program, generator, generator, min(draws, program.span_draws))
+    arrays, watch = _watched(program, generator, generator, min(draws, program.span_draws))
     by_register: dict[int, tuple[Array, Array]] = {}
     for register in program.targets:
-        array = number(filled(held[register]))
+        array = number(filled(arrays[register]))
         with np.errstate(all="ignore"):
             error = ALLOWED * np.abs(number(watch.moved.get(register, array)) - array)
         least = 0.0 if register in watch.dense else LARGEST_BOUND * np.abs(array).max()
@@ -172,20 +172,20 @@ def magnitude_of(program: Program, generator: np.random.Generator, draws: int) -
 
 
 def _moved_by(
-    term: Term, held: list[Array | None], moved: dict[int, Array], centres: Floats
+    term: Term, arrays: list[Array | None], moved: dict[int, Array], centres: Floats
 ) -> float:
     """How far rounding moves one integrand, on average over draws and elements."""
     if not any(register in moved for register in (term.given, *(one for one, _ in term.factors))):
         return 0.0
     as_is = other = np.ones(1)
     for register, power in term.factors:
-        array, centre = filled(held[register]), centres[register]
+        array, centre = filled(arrays[register]), centres[register]
         as_is = as_is * (number(array) - centre) ** power
         other = other * (number(moved.get(register, array)) - centre) ** power
     change = np.abs(other - as_is)
     change[np.isfinite(as_is) & np.isinf(other)] = LARGEST  # for example log(x) where x may be 0
     if term.given is not None:
-        given = number(filled(held[term.given])) != 0
+        given = number(filled(arrays[term.given])) != 0
         change = change * given
         reversed_there = given != (number(moved.get(term.given, given)) != 0)
         change = np.where(reversed_there, np.abs(as_is), change)

@@ -32,5 +32,5 @@ def counting_in_cells(program: Program, counter: Counter, draws: int) -> Program
 def values_of(program: Program, generator: np.random.Generator, draws: int) -> list[Array]:
     """Some draws of the quantities in integrands, [..., draws] each, or [..., 1] if fixed."""
     with np.errstate(all="ignore"):
-        held = program.registers(generator, draws)
-    return [number(filled(held[register])) for register in program.targets]
+        arrays = program.registers(generator, draws)
+    return [number(filled(arrays[register])) for register in program.targets]

@@ -66,7 +66,7 @@ def _tied(
     plain: Program, near: NearJumps, generator: Callable[[], np.random.Generator], draws: int
 ) -> Tied | None:
     with np.errstate(all="ignore"):
-        held = plain.registers(generator(), draws, near)
+        arrays = plain.registers(generator(), draws, near)
         if near.found is None:
             return None
         other = on_paper(plain)
@@ -74,7 +74,7 @@ def _tied(
     factors = (register for term in plain.terms for register, _ in term.factors)
     given = (term.given for term in plain.terms if term.given is not None)
     same = all(
-        alike(number(filled(held[one])), number(filled(again[one])))
+        alike(number(filled(arrays[one])), number(filled(again[one])))
         for one in {*plain.targets, *factors, *given}
     )
     return None if same else Tied(near.found, other)
