@@ -120,7 +120,7 @@ class CodeRequest:
     calls: int = 1
     single: bool = False
     begin: bool = True
-    skipped: frozenset[str] = frozenset()  # modes that are not used
+    skipped: frozenset[str] = frozenset()  # modes that need not be computed
 
 
 class Code(Protocol):

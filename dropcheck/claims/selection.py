@@ -190,7 +190,7 @@ def _unknown_id(name: str, registry: Registry) -> Problem:
 
 
 def _not_an_id(name: str, registry: Registry) -> str:
-    """What is meant by a word that is near to no id: a value, a folder, another file's claim."""
+    """The hint for a word that resembles no id: it may be a value, a folder, or in another file."""
     parameter, equals, value = name.partition("=")
     if equals and any(parameter in one.parameter_names for one in registry.claims.values()):
         return f"a value is given by {shlex.join([f'--{parameter}', value])}"
