@@ -50,7 +50,7 @@ class Kind(StrEnum):
 
 @record
 class Suspect:
-    """A division by zero, or fixed numbers with a result that is not finite: where, and what to say.
+    """A division by zero, or a fixed result that is not finite: where it is, and what to say.
 
     `hint` is added to the usual hint. If `cured_if_finite`, it is harmless once a result is finite,
     as in `1 / exp(1000)`.
