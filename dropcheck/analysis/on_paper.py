@@ -18,7 +18,9 @@ import numpy as np
 from dropcheck.language.graph import Kind, Value, in_order, kernel_of, number
 from dropcheck.records import record
 from dropcheck.vocabulary.function import Array, Function, Kernel
+from dropcheck.vocabulary.functions.elementwise import MODULO
 from dropcheck.vocabulary.jumps import LARGEST_BOUND
+from dropcheck.vocabulary.law import EXACT_INTEGERS
 from dropcheck.vocabulary.special import LARGEST_PRODUCT
 
 UNIT = 2.0**-53
@@ -72,7 +74,8 @@ def worked_out(function: Function, kernel: Kernel, given: Sequence[Rounded]) -> 
     if result.dtype == np.bool_:
         return Rounded(result, EXACT)
     exact = not any(error.any() for error in errors)
-    if exact and (result == np.rint(result)).all() and function.by_element:
+    whole = (result == np.rint(result)) & (np.abs(result) < EXACT_INTEGERS)
+    if exact and whole.all() and function.by_element:
         return Rounded(result, EXACT)
     error = _error(function, kernel, [number(one) for one in values], errors, result)
     return Rounded(result, _but_for_whole(result, error))
@@ -94,6 +97,10 @@ def _error(
         return kernel(*full)
     if function.additive and function.by_element:
         return np.asarray(sum(errors) + own)
+    if function is MODULO:  # what moves a dividend by whole periods shows no change
+        dividend, divisor = values
+        moved = full[0] + np.abs(dividend / divisor) * full[1]
+        own = own + np.where(moved >= LARGEST_BOUND * np.abs(divisor), np.abs(divisor), 0.0)
     if function.by_element:
         return own + sum(
             _change(kernel, values, at, error, result)
@@ -169,6 +176,8 @@ def comes_near(
     """
     if function.jumps is None:
         return False
+    if result.dtype != np.bool_ and ROUNDINGS * UNIT * largest >= LARGEST_BOUND:
+        return True  # numbers so large are near all of its jumps
     values = list(inputs) if function.takes_truth else list(map(number, inputs))
     near = np.full(1, min(NEAR * largest, MOST_NEAR))
     moved, _ = function.jumps(values, [near] * len(values))

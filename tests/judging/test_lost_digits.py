@@ -32,10 +32,13 @@ LOST = [
     ("x ~ uniform(1, 2)", "E(x, given=tanh(20 + x**2) == 1) == {}", "3", "1.5"),
     # on both sides alike
     ("x, y ~ uniform(0, 1)", "E(((x + 1e17) - (y + 1e17))**2) == {}", "1 / 6", "0"),
+    # whole numbers beyond 2**53, of which a remainder shows no digit
+    ("n ~ binomial(5, 0.5)", "E((2**53 + n) % 2) == {}", "0.5", "0"),
     # in one draw of a thousand
     ("u ~ uniform(0, 1)", "E(where(u < 1e-3, (1e17 + 1e3 * u) - 1e17, 0)) == {}", "0.0005", "0"),
 ]
 KEPT = [
+    ("s ~ discrete_uniform(0, 2**31 - 1)", "E(65539 * s % 2**31 % 2) == 0.5"),
     ("x ~ normal(1e4, 1)[5]", "E(mean(x**2) - mean(x)**2) == 0.8"),
     ("x ~ normal(0, 1)", "E((1e6 + x) - 1e6) == 0"),
     ("x ~ normal(1e9, 1)", "Var(x) == 1"),
@@ -88,6 +91,12 @@ def test_rounding_decides_no_arithmetic(claim: str, verdict: Verdict) -> None:
 
 # Events that rounding decides, all of them true, and some that it does not
 EVENTS = [
+    # a generator whose products are beyond 2**53: its numbers are odd and even in turns
+    (
+        "s ~ discrete_uniform(0, 2**31 - 1)",
+        "P((1103515245 * s + 12345) % 2**31 % 2 == 0) == 0.5",
+        OPEN,
+    ),
     ("x ~ normal(40, 1)", "P(sigmoid(x) < 1) == 1", OPEN),
     ("x ~ normal(0, 10)[3]", "P(max(softmax(x)) < 1) == 1", OPEN),
     ("x ~ normal(1e8, 1)[5]", "P(mean(x**2) - mean(x)**2 < 0) == 0", OPEN),

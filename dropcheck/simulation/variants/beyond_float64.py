@@ -14,6 +14,7 @@ from dropcheck.language.graph import number
 from dropcheck.vocabulary.function import LINEAR, Array, Function, scales_together
 from dropcheck.vocabulary.functions.elementwise import POWER, SUBTRACT
 from dropcheck.vocabulary.hulls import falling, rising
+from dropcheck.vocabulary.jumps import LARGEST_BOUND
 
 # The smallest positive number: 0 may stand for anything below it.
 SMALLEST = 5e-324
@@ -139,3 +140,15 @@ def unless_too_large(
         infinite = infinite & np.isfinite(array).reshape(-1, array.shape[-1]).all(axis=0)
     infinite &= inputs[0] != 0 if function is POWER else function.defined.everywhere
     return np.where(infinite, np.copysign(LARGEST, result), other)
+
+
+def any_remainder(
+    inputs: list[Array], perturbed: list[Array], other: Array, generator: np.random.Generator
+) -> Array:
+    """Remainders, at random if rounding moves the dividend by a share of the divisor.
+
+    Numbers beyond 2**53 are moved by whole periods of small divisors, and show no change.
+    """
+    (a, b), (c, d) = map(number, inputs), map(number, perturbed)
+    vague = np.abs(c - a) + np.abs(a / b) * np.abs(d - b) >= LARGEST_BOUND * np.abs(b)
+    return np.where(vague, b * generator.random(other.shape), other)

@@ -19,6 +19,7 @@ from dropcheck.simulation.steps import LawDraw, Step, computed
 from dropcheck.simulation.variants.beyond_float64 import (
     LEAST_NORMAL,
     SMALLEST,
+    any_remainder,
     beyond_float64,
     too_small,
     unless_absorbed,
@@ -29,7 +30,7 @@ from dropcheck.simulation.variants.beyond_float64 import (
 from dropcheck.simulation.variants.reference_draws import OFTEN, Near, can_be_moved
 from dropcheck.vocabulary import defined_where, jumps
 from dropcheck.vocabulary.function import Array, Function, KernelError
-from dropcheck.vocabulary.functions.elementwise import ADD, POWER, SUBTRACT
+from dropcheck.vocabulary.functions.elementwise import ADD, MODULO, POWER, SUBTRACT
 from dropcheck.vocabulary.jumps import LARGEST_BOUND, AtZero
 
 # The share by which a result is moved: the distance to the next number, at most two roundings.
@@ -180,6 +181,8 @@ class Perturbed:
             other = (
                 work(perturbed) if lost else _unless_tied(function, work, inputs, perturbed, result)
             )
+            if function is MODULO:
+                other = any_remainder(inputs, perturbed, other, self.generator)
             if function.jumps is jumps.whole and len(inputs) == 1 and place in self.dense:
                 other = self._across(work, inputs, perturbed, result, other, place)
         if function.rearranges or function.joins or function.defined in _COPIES:
