@@ -140,7 +140,16 @@ def test_where_nothing_ties_nothing_is_told() -> None:
 # ---- what is undefined ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("claim", ["E(log(x)) == 1", "P(log(x) > 0) == 1", "P(log(x) > 0) == 0.9"])
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "E(log(x)) == 1",
+        "P(log(x) > 0) == 1",
+        "P(log(x) > 0) == 0.9",
+        "P(x > 4, given=log(x) > 0) == 1",
+        "P(x > 4, given=log(x) > 0) == 0.1",
+    ],
+)
 def test_some_undefined_draws_are_counted_and_the_first_is_named(claim: str) -> None:
     found = judged("x ~ normal(3, 1)", claim)
     assert found.verdict is OPEN

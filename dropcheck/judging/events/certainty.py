@@ -182,8 +182,11 @@ def draws_that_bound(run: CaseRun) -> int:
 
 
 def seen_draws(counted: Counted, tally: Tally) -> int:
-    """All draws, or those in which the condition holds."""
-    return round(float(tally.totals[1])) if counted.conditional else tally.drawn
+    """All draws, or those in which the condition holds; none where it is unknown in some."""
+    if not counted.conditional:
+        return tally.drawn
+    held = float(tally.totals[1])
+    return 0 if math.isnan(held) else round(held)
 
 
 def seen_in(counted: Counted, tally: Tally) -> int:
