@@ -1,4 +1,4 @@
-"""Products of quantities that are averaged, and what is known exactly of their averages."""
+"""Integrands: products of quantities that are averaged; and the exact moments of integrands."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dropcheck.language.graph import Value
 from dropcheck.records import record
 
 ValuePowers = tuple[tuple[Value, int], ...]
-"""Values and the whole powers that they are raised to."""
+"""Values, each with its whole exponent."""
 
 
 @record(kw_only=True)
@@ -21,17 +21,17 @@ class Integrand:
 
     factors: ValuePowers
     given: Value | None = None
-    centres: tuple[float, ...] = ()  # a number for each factor; none where all are 0
+    centres: tuple[float, ...] = ()  # one for each factor; empty if all are 0
 
     @property
     def centred(self) -> Iterable[tuple[Value, int, float]]:
-        """The quantities with their powers and their centres."""
+        """The quantities, each with its exponent and its centre."""
         centres = self.centres or (0.0,) * len(self.factors)
         each = zip(self.factors, centres, strict=True)
         return ((value, power, centre) for (value, power), centre in each)
 
     def with_values(self, stands: Callable[[Value], Value]) -> Integrand:
-        """The same of what stands for its quantities."""
+        """The integrand with other values in place of its quantities."""
         given = self.given
         return replace(
             self,
@@ -48,16 +48,16 @@ def quantities(integrands: Sequence[Integrand]) -> list[Value]:
 
 @record(eq=False, kw_only=True)
 class ExactMoments:
-    """Means of integrands f, and the parts of their covariances by the groups that link them.
+    """The means of integrands, and the parts of their covariances by linking groups of draws.
 
-    Where draws are combined, each of a group with each of the others, a part that needs the groups
-    L in common falls with the number of draws to the power −|L| (Hoeffding 1948, section 5). Where
-    they are not, all draws are one group, 0, and there is one part, the covariance itself.
+    If every draw of a group is combined with every draw of the other groups, the part of a
+    covariance that is linked by the groups L falls with the number of draws to the power −|L|
+    (Hoeffding 1948, section 5). If draws are not combined, all are in group 0, and the only part is
+    the covariance itself.
 
-    `error` bounds, in units of the sizes, what may be off: a mean by error · (|mean| + deviation),
-    a covariance by error · the product of the two deviations. No variance is below the truth by
-    more than that, and none whose digits are lost is below it at all. `means_off` bounds the errors
-    of means where they are known to be less.
+    The error of a mean is at most `error` · (|mean| + deviation), that of a covariance at most
+    `error` · the product of the two deviations. A variance whose digits are lost is never below the
+    truth. `means_off` bounds the errors of means, if better bounds are known.
     """
 
     means: Floats
@@ -67,14 +67,14 @@ class ExactMoments:
 
     @property
     def mean_errors(self) -> Floats:
-        """Bounds of what each mean may be off."""
+        """A bound of the error of each mean."""
         if self.means_off is not None:
             return self.means_off
         deviations = np.sqrt(np.maximum(self.covariance(1).diagonal(), 0.0))
         return self.error * (np.abs(self.means) + deviations)
 
     def covariance(self, draws: int) -> Floats:
-        """The covariance matrix of averages over blocks of so many draws of each group."""
+        """The covariance matrix of averages over blocks with this number of draws of each group."""
         total = np.zeros((len(self.means), len(self.means)))
         for linked, component in self.components.items():
             total = total + component * float(draws) ** -len(linked)

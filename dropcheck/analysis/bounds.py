@@ -1,4 +1,4 @@
-"""Where the values of a quantity can lie, by interval arithmetic over its expression."""
+"""The hull of a quantity, an interval of its values, by interval arithmetic on its expression."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from dropcheck.language.graph import Kind, Value, in_order, kernel_of
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, SUBTRACT
 from dropcheck.vocabulary.hulls import EVERYWHERE, UNIT, Hull, Use
 
-# Rounding in the arithmetic of bounds: they are moved outward by this share.
+# Bounds are moved outward by this share, more than rounding in their arithmetic can change them.
 OUTWARD = 1e-12
-MOST_DEPTH = 4  # steps below a quotient that are looked at for signs
+MOST_DEPTH = 4  # steps below a quotient in which signs are looked for
 
 
 class Hulls:
@@ -25,9 +25,9 @@ class Hulls:
         self._known: dict[int, Hull] = {}
 
     def of(self, value: Value) -> Hull:
-        """That of a quantity's values, all its elements together; of an estimated one's value."""
+        """The hull of a quantity, of all its elements together."""
         known = self._known
-        # inputs first: a model may be very deep
+        # inputs first, without recursion: a model may be very deep
         for one in in_order([value], self._missing):
             if id(one) not in known:
                 varies = _varies(one)
@@ -50,22 +50,22 @@ def _varies(value: Value) -> bool:
 
 
 def hull_of(value: Value, below: Sequence[Hull]) -> Hull:
-    """The hull of a random or estimated value, from those of its inputs."""
+    """The hull of a random or estimated value, from the hulls of its inputs."""
     if value.kind == Kind.OPERATOR:
         operator = value.operator
-        # the probability of a number is that of its not being 0
+        # the probability of a number means the probability that it is not 0
         averaged = operator.is_mean and (value.inputs[0].truth or not operator.probability)
         return below[0] if averaged or operator.quantile else Hull(*operator.ends)
     with np.errstate(all="ignore"):
         if value.kind == Kind.DRAW:
             return _outward(_of_draw(value))
         plain = value.function.bounds(below, use_of(value))
-        found = _outward(plain)
+        hull = _outward(plain)
         cancels = value.function is SUBTRACT or any(one.low < 0 for one in below)
         if plain.low == 0 and not (value.function.additive and cancels):
-            found = Hull(0.0, found.high)  # no rounding goes below 0
+            hull = Hull(0.0, hull.high)  # here rounding does not go below 0
         more = _OF_BOTH.get(value.function)
-        return found.common(more(value, _lowest)) if more else found
+        return hull.common(more(value, _lowest)) if more else hull
 
 
 def use_of(value: Value) -> Use:
@@ -75,31 +75,30 @@ def use_of(value: Value) -> Use:
     return Use(kernel_of(value), value.shape, shapes, same)
 
 
-# what is known of two quantities together, beyond their hulls
+# tighter hulls from what both arguments have in common
 _OF_BOTH = {DIVIDE: quotient_hull, MULTIPLY: product_hull}
 
 
 def held_by(top: Value, bottom: Value) -> tuple[float, float] | None:
-    """Numbers c and e, where the one's size is at most c times the other to the power e."""
+    """Numbers c and e with |top| <= c · bottom^e in every draw; None if none are known."""
     return shares.held_by(top, bottom, _lowest)
 
 
 def _lowest(value: Value) -> float:
-    """The lower end of a quantity's values, looked for a few steps deep."""
+    """The lower end of a quantity's hull, from a few steps below it only."""
     return _shallow(value, MOST_DEPTH).low
 
 
 def _shallow(value: Value, depth: int) -> Hull:
     if not value.random:
         return hull_of_fixed(value)
-    divides = value.kind == Kind.COMPUTED and value.function is DIVIDE
-    if depth == 0 or divides or len(value.inputs) > MOST_DEPTH:
+    if depth == 0 or value.computed_by(DIVIDE) or len(value.inputs) > MOST_DEPTH:
         return EVERYWHERE
     return hull_of(value, [_shallow(below, depth - 1) for below in value.inputs])
 
 
 def hull_of_fixed(value: Value) -> Hull:
-    """The hull of the numbers of a fixed value."""
+    """The hull of the elements of a fixed value."""
     array = value.constant
     if array is None or not array.size:
         return EVERYWHERE
@@ -117,7 +116,7 @@ def _of_draw(value: Value) -> Hull:
         return EVERYWHERE
     ranks = zip(value.inputs, law.parameters, strict=True)
     if any(len(argument.shape) > parameter.axes for argument, parameter in ranks):
-        return EVERYWHERE  # arrays of arguments: not worth a hull of their own
+        return EVERYWHERE  # arrays of arguments are not worth the work
     low, high = law.support(*known)
     return Hull(float(low), float(high))
 

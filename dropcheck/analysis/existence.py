@@ -1,13 +1,13 @@
-"""Which moments a quantity lacks, as far as the laws in its expression settle it.
+"""Which moments of a quantity do not exist, as far as the laws in its expression show it.
 
-The laws are known; what each function makes of the moments of its arguments, its entry in the
-vocabulary says. A normal has all moments, Student's t with ν degrees of freedom those of orders
-below ν; where an expression settles nothing, some may or may not exist. Which surely do, bounds of
-norms say (`moments/norms`).
+A normal variable has all moments, Student's t with ν degrees of freedom has those of orders below
+ν. What a function does to the moments of its arguments is in its entry in the vocabulary. If
+nothing follows from an expression, a moment may exist or not; the moments that surely exist are
+those with bounds of norms (`moments/norms`).
 
-Of a line of a single draw the law says all: near 0 its probability falls as a power of the
-distance, which says what moments its reciprocal has; and where the law's tail is exponential, its
-rate says what moments the exponential function has.
+For a·x + b with a single draw x, the law gives more. Near 0 its probability falls as a power of the
+distance, which tells the moments of its reciprocal. Where the law's tail is exponential, its rate
+tells the moments of the exponential function.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dropcheck.vocabulary.growth import Operand
 
 
 def moment_order(value: Value) -> float:
-    """The order from which on a quantity has no moments; infinite where none is known."""
+    """The order from which on a quantity has no moments; infinite if none is known."""
     norms = Norms(integrate=False)
     known: dict[int, tuple[Operand, AffineDraw | None]] = {}
     dense: dict[int, AffineDraw | None] = {}
@@ -57,7 +57,7 @@ def _fixed(value: Value) -> Operand:
 
 
 def _independent(value: Value) -> bool:
-    """Whether the elements of a quantity are independent draws from laws that are known."""
+    """Whether the elements of a quantity are independent draws from known laws."""
     if value.kind != Kind.DRAW or value.law is None or value.law.own_axes is not None:
         return False
     return not any(argument.random for argument in value.inputs)
@@ -67,7 +67,7 @@ def _of_draw(value: Value) -> float:
     law = value.law
     known = [argument.known for argument in value.inputs]
     if law is None or any(argument.random for argument in value.inputs):
-        return math.inf  # the law of the arguments has a say
+        return math.inf  # it depends on the laws of the arguments too
     if not all(isinstance(argument, float) for argument in known):
         return math.inf  # arrays of arguments: each element has an order of its own
     return law.moment_order(*known)
@@ -76,24 +76,24 @@ def _of_draw(value: Value) -> float:
 def _is_dense(
     value: Value, line: AffineDraw | None, lines: Mapping[int, AffineDraw | None]
 ) -> bool:
-    """Whether a quantity has a density that is above 0 around every point.
+    """Whether a quantity has a density that is bounded away from 0 around every point.
 
-    A line of one draw with such a law has, and its sum with anything that is independent of it.
-    Where Y has the density f and |Z| <= M with chance p > 0, that of Y + Z is E f(t − Z) (Feller,
-    An Introduction to Probability Theory II, 1971, section V.4): around each t at least p times
-    what f is at least within M of t.
+    A line a·x + b of one draw with such a law has such a density, and so has its sum with any
+    independent quantity. If Y has the density f, and |Z| <= M with probability p > 0, then Y + Z
+    has the density E f(t − Z) (Feller, An Introduction to Probability Theory II, 1971, section
+    V.4). Around each t it is at least p times the minimum of f within M of t.
 
     Args:
         value: the quantity.
         line: the quantity as a line of one draw.
-        lines: what is known to be dense below it, as lines, by identity.
+        lines: the dense quantities below it by identity, each as a line, or None if it is no line.
     """
     if line is not None:
         whole = line.law.support(*line.arguments) == (-math.inf, math.inf)
         return whole and line.near_zero() == 1.0
     if value.kind == Kind.DRAW:
         return False
-    if value.function in (SUM, MEAN):  # of elements that are drawn independently, one above all
+    if value.function in (SUM, MEAN):  # a sum of independent elements, one of which is dense
         added = value.inputs[0]
         return lines.get(id(added)) is not None and _independent(_drawn(added))
     random = random_inputs(value)
@@ -110,7 +110,7 @@ def _is_dense(
 
 
 def _drawn(value: Value) -> Value:
-    """The draw of which a quantity is a line, element by element."""
+    """The draw x of a quantity that is a line a·x + b, element by element."""
     while value.kind != Kind.DRAW:
         value = random_inputs(value)[0]
     return value
@@ -119,20 +119,17 @@ def _drawn(value: Value) -> Value:
 def _reciprocal(
     value: Value, operands: list[Operand], line: AffineDraw | None, *, dense: bool
 ) -> float:
-    """The order of a random quantity's reciprocal: how its probability falls towards 0."""
+    """The order of the moments of a random quantity's reciprocal, infinite if it is not known."""
     if line is not None:
         power = line.near_zero()
         return math.inf if power is None else power
-    if dense:  # E|1/u| is at least the integral of d/|t| around 0, which is infinite
+    if dense:  # with a density of at least d around 0, E|1/u| >= ∫ d/|t| dt, which is infinite
         return 1.0
     return math.inf if value.kind == Kind.DRAW else value.function.growth.reciprocal(operands)
 
 
 def missing_moment(lowered: LoweredCase) -> Explanation | None:
-    """Why a quantity of the statement has no value, where the laws alone settle it.
-
-    A moment of order k that does not exist cannot be estimated at all.
-    """
+    """Why an operator of the statement has no value: its moment does not exist. None: unknown."""
     for operation, needed, never in _orders(lowered):
         if never <= needed:
             order = max(never, 1)
@@ -142,7 +139,7 @@ def missing_moment(lowered: LoweredCase) -> Explanation | None:
 
 
 def missing_variance(lowered: LoweredCase) -> Explanation | None:
-    """Why the limit theorem says nothing of a statement, where the laws alone settle it.
+    """Why the limit theorem does not apply to a statement; None: unknown.
 
     An estimate of a moment of order k has a variance only if the moment of order 2k is finite.
     """
@@ -155,19 +152,19 @@ def missing_variance(lowered: LoweredCase) -> Explanation | None:
 
 
 def _orders(lowered: LoweredCase) -> Iterator[tuple[str, int, float]]:
-    """Operators, the order of moments that each needs, and from which on its operand has none."""
+    """For each operand: the operator, the order of moments it needs, and the order without any."""
     for value in operators(lowered.operands):
         needed = value.operator.order
         if not needed or dict(value.options)["given"]:
             continue  # a probability always exists, and a condition may bound what it keeps
         for quantity in value.inputs:
-            # a quick answer first, as a recurrence has thousands of values
+            # a quick test first, as a recurrence has thousands of values
             if any(map(_may_lack_moments, ordered([quantity]))):
                 yield value.operation, needed, moment_order(quantity)
 
 
 def _may_lack_moments(value: Value) -> bool:
-    """Whether a value by itself may be why a moment does not exist."""
+    """Whether a value can be the cause that a moment does not exist."""
     if value.kind == Kind.DRAW:
         return value.law is None or value.law.moments != math.inf
     return value.kind != Kind.COMPUTED or value.function.growth.heavier

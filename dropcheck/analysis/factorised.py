@@ -1,7 +1,7 @@
 """Exact moments of products whose factors share no draw: the mean is the product of the means.
 
-A product of ten random factors, multiplied out, has thousands of terms; by its factors it has ten
-means. With f_i = Π_g f_ig, where what stands in one group shares no draw with another,
+A product of ten sums of random numbers has thousands of terms when multiplied out, but only ten
+means of factors. With f_i = Π_g f_ig, where the factors of different groups g share no draw,
 E f_i = Π_g E f_ig and E f_i f_j = Π_g E f_ig f_jg (Kolmogorov 1933, "Grundbegriffe der
 Wahrscheinlichkeitsrechnung", chapter VI).
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import reduce
 from itertools import combinations
 
 import numpy as np
@@ -22,18 +23,18 @@ from dropcheck.language.graph import Kind, Value, computed, constant_beside
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, NEGATIVE, POWER, SQRT
 
-# Factors of a product, and how many groups of them there may be.
+# The most steps in which a product is opened, and the most groups of factors.
 MOST_FACTORS, MOST_GROUPS = 2_000, 200
-# Groups of draws that are combined: every set of them is a part of the covariances.
+# The most groups of draws that are combined: each set of groups is a part of the covariances.
 MOST_CROSSED = 6
 
 Means = Callable[..., tuple[float, float] | None]
-"""The mean of one product, or of the product of two that are averaged over their elements first.
+"""Takes one product, or two that are averaged over their elements before they are multiplied.
 
-With it comes how far it may be off; None where it is not known.
+Returns the mean and a bound of its error; None if it is not known.
 """
 Estimates = tuple[Floats, Floats]
-"""Numbers, and how far each may be off; NaN where they are not known."""
+"""Numbers and bounds of their errors; NaN where they are not known."""
 _Powers = Mapping[int, float]
 _Exponents = tuple[float, ...]
 
@@ -42,15 +43,15 @@ class Factorised:
     """Products, each as a number times powers of factors, in groups that share no draw.
 
     Args:
-        summands: what is averaged; the centres of each are multiplied out.
-        means: the means of products within a group.
-        least: groups from which on it is worth the work.
-        linked: whether it is only where a product has factors of several: each of its own group
-            was too large a polynomial.
+        summands: the integrands; their centres are multiplied out.
+        means: gives the means of products within a group.
+        least: the smallest number of groups for which this is used.
+        linked: whether at least one product must have factors of several groups. It is set if the
+            integrands were too large as polynomials: a product in one group still is.
 
     Raises:
-        PolynomialError: one has a condition, there are fewer groups or far more, there are too many
-            factors, or arrays in more than one group.
+        PolynomialError: an integrand has a condition, there are too few or too many groups, too
+            many factors, or arrays in more than one group.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class Factorised:
         self._numbers = np.array([number for number, _ in self._opened])
         self.groups = grouped(list(self._values.values()), lambda value: value.sources)
         arrays = sum(any(value.shape for value in group) for group in self.groups)
-        # the mean over the elements of several is no product of such means
+        # the mean over elements of a product of two arrays is no product of two means
         if arrays > 1 or not least <= len(self.groups) <= MOST_GROUPS:
             raise PolynomialError
         if linked and all(self._in_one_group(powers) for _, powers in self._opened):
@@ -78,20 +79,21 @@ class Factorised:
         return sum(any(id(one) in powers for one in group) for group in self.groups) <= 1
 
     def means(self) -> Estimates:
-        """The means, and how far each may be off.
+        """The means, and bounds of their errors.
 
         Raises:
             PolynomialError: they are not known.
         """
-        found = _product([self._means_of(group)[0] for group in self.groups])
-        return self._joined(*found, self._numbers)
+        return self._joined(
+            *_product([self._means_of(group)[0] for group in self.groups]), self._numbers
+        )
 
     def moments(self, crossed: Mapping[str, int] | None) -> tuple[Estimates, dict[int, Estimates]]:
-        """Means, and the parts of the covariances by the groups of draws that link them, as bits.
+        """The means, and the parts of the covariances by the linking groups of draws, as bits.
 
         Args:
-            crossed: the group of each draw, by its name, where draws of groups are combined, each
-                with each; None: all are in one.
+            crossed: the group of each draw by its name, if every draw of a group is combined with
+                every draw of the others; None: all draws are in one group.
 
         Raises:
             PolynomialError: they are not known.
@@ -104,7 +106,10 @@ class Factorised:
             raise PolynomialError
         one = {at: _product([first for first, _ in own]) for at, own in joined.items()}
         two = {at: _product([second for _, second in own]) for at, own in joined.items()}
-        squares = {at: _product([_column(own), _row(own)]) for at, own in one.items()}
+        squares = {
+            at: _product([(own[:, np.newaxis], off[:, np.newaxis]), (own, off)])
+            for at, (own, off) in one.items()
+        }
         parts: dict[int, Estimates] = {}
         for size in range(1, len(joined) + 1):
             for linked in combinations(joined, size):
@@ -116,13 +121,13 @@ class Factorised:
                 parts[bits] = self._joined(*_product(factors), both)
         return self._joined(*_product(list(one.values())), self._numbers), parts
 
-    def _joined(self, found: Floats, off: Floats, numbers: Floats) -> Estimates:
-        """What is known of products, of what they are summed to.
+    def _joined(self, values: Floats, off: Floats, numbers: Floats) -> Estimates:
+        """Estimates for the integrands from estimates for their products.
 
         Raises:
-            PolynomialError: it is not known.
+            PolynomialError: they are not known.
         """
-        own, own_off = found * numbers, off * np.abs(numbers)
+        own, own_off = values * numbers, off * np.abs(numbers)
         for _ in range(own.ndim):  # rows, then columns
             own, own_off = (self._rows @ own).T, (np.abs(self._rows) @ own_off).T
         if not (np.isfinite(own).all() and np.isfinite(own_off).all()):
@@ -130,9 +135,9 @@ class Factorised:
         return own, own_off
 
     def _of_group(self, group: Sequence[Value]) -> tuple[Estimates, Estimates]:
-        """The means of the factors that stand in a group, and of the products of any two.
+        """The means of the products' factors in a group, and of the products of any two of them.
 
-        What is not known lies between the ends that Cauchy and Schwarz give it.
+        Unknown means are bounded by the Cauchy-Schwarz inequality.
         """
         (first, off), mean, rows = self._means_of(group)
 
@@ -142,7 +147,7 @@ class Factorised:
             return mean(tuple(a + b for a, b in zip(one, other, strict=True)))
 
         if any(math.isnan(of_two(row, row)[0]) for row in rows):
-            raise PolynomialError  # of a square that is not known there is no use
+            raise PolynomialError  # without the squares there are no bounds
         second, second_off = np.moveaxis(
             np.array([[of_two(one, other) for other in rows] for one in rows]), -1, 0
         )
@@ -156,14 +161,15 @@ class Factorised:
     def _means_of(
         self, group: Sequence[Value]
     ) -> tuple[Estimates, Callable[..., tuple[float, float]], list[_Exponents]]:
-        """The means of the factors in a group, what tells others, and the powers in each product.
+        """The means of the products' factors in a group, a function for other means, and exponents.
 
-        NaN where one is not known.
+        The function takes exponents of the values in the group, one or two tuples of them; the last
+        result has the exponents in each product. A mean is NaN if it is not known.
         """
         known: dict[tuple[_Exponents, ...], tuple[float, float]] = {}
 
         def mean(*powers: _Exponents) -> tuple[float, float]:
-            """That of a product, or of the product of the means over the elements of two."""
+            """The mean of a product, or of the product of two that are averaged over elements."""
             if powers not in known:
                 products = [_product_of(group, each) for each in powers]
                 known[powers] = self._means(*products) or (math.nan, math.nan)
@@ -174,8 +180,8 @@ class Factorised:
         return (first, off), mean, rows
 
     def _factors(self, product: ValuePowers) -> tuple[float, _Powers]:
-        """A product as a number times powers of values that are none."""
-        number, found, steps = 1.0, dict[int, float](), 0
+        """A product as a number times powers of values that are no products themselves."""
+        number, powers, steps = 1.0, dict[int, float](), 0
         stack = [(value, float(power)) for value, power in product]
         while stack:
             value, power = stack.pop()
@@ -204,20 +210,20 @@ class Factorised:
                 stack.append((first, power / 2))
             else:
                 self._values[id(value)] = value
-                found[id(value)] = found.get(id(value), 0.0) + power
-        return number, found
+                powers[id(value)] = powers.get(id(value), 0.0) + power
+        return number, powers
 
     def _alike(self, value: Value, inner: float, outer: float) -> bool:
-        """Whether the power of a power of it is the power of the product of both.
+        """Whether (value^inner)^outer is value^(inner · outer).
 
-        The root of x² is |x|: below 0, both must be whole.
+        The root of x² is |x|: if the value may be below 0, both exponents must be whole.
         """
         whole = inner == round(inner) >= 0 and outer == round(outer)
         return whole or self._hulls.of(value).low >= 0
 
 
 def _without_centres(summand: Integrand) -> dict[ValuePowers, float]:
-    """Π (value - centre)^power as products of powers, each with its factor in the sum of them."""
+    """Π (value - centre)^power as a sum of products of powers, each with its factor."""
     sums: dict[ValuePowers, float] = {(): 1.0}
     for value, power, centre in summand.centred:
         parts = {
@@ -253,16 +259,7 @@ def _raised(value: Value, power: float) -> tuple[Value, int]:
 
 
 def _product(factors: Sequence[Estimates]) -> Estimates:
-    """The product of numbers, and how far it may be off."""
-    found = np.prod([own for own, _ in factors], axis=0)
-    most = np.prod([np.abs(own) + off for own, off in factors], axis=0)
-    return found, most - np.abs(found)
-
-
-def _column(own: Estimates) -> Estimates:
-    return own[0][:, np.newaxis] + 0 * own[0], own[1][:, np.newaxis] + 0 * own[1]
-
-
-def _row(own: Estimates) -> Estimates:
-    first, second = _column(own)
-    return first.T, second.T
+    """The product of estimates."""
+    product = reduce(np.multiply, [own for own, _ in factors])
+    most = reduce(np.multiply, [np.abs(own) + off for own, off in factors])
+    return product, most - np.abs(product)

@@ -1,7 +1,7 @@
 """Cells in which draws are counted, for a law that a quantity is claimed to have.
 
-They are fixed before the draws that are counted in them: by the law, and by draws that are used for
-nothing else.
+They are fixed before the counted draws: by the law, and by other draws that are used for nothing
+else.
 """
 
 from __future__ import annotations
@@ -24,43 +24,44 @@ from dropcheck.vocabulary.functions.number_formats import (
 from dropcheck.vocabulary.law import Law
 
 # Values closer than this share of their size, or of the numbers of which they are the difference,
-# may be one value: more digits no model keeps. A law of single values is given more.
+# may be one value: no model keeps more digits. For a law of single values this share is TIES.
 ONE_VALUE_SHARE = 1e-14
 TIES = 1e-12
-SMALLEST = 1e-306  # numbers below have fewer digits, and then none
-# The same of the numbers of code, in epsilons of their format.
+SMALLEST = 1e-306  # numbers below have fewer digits
+# The same share for the numbers of code, in epsilons of their format.
 UNITS = 2.0
-# The chance down to which numbers are looked at that may be too large for a format.
+# Values down to this tail probability are checked for an overflow of the number format.
 RAREST = 1e-12
-# Cells of equal chance, which see the shape of a law: few for a small error, many for a fine one.
+# Numbers of cells of equal probability, which show the shape of a law: few cells for a large
+# difference, many for a fine one.
 SHAPES = (8, 32, 128)
-# Cuts per resolution: what cells leave open of the distance is a sixteenth of it.
+# Cuts per resolution: the distance is then known up to a sixteenth of the resolution.
 CUTS_PER_RESOLUTION = 16
 FEWEST_CUTS, MOST_CUTS = 512, 2**15
-# Tails are looked at from here on, at chances that fall by this factor from one to the next.
+# Tails are tested from this probability on, each smaller than the one before by this factor.
 FIRST_TAIL = 0.25
 TAIL_STEP = 2**0.125
-# A law of fewer values than this has a cell for each of them.
+# A law with at most this many values has a cell for each of them.
 MOST_SINGLE = 2048
-# Positions within a fine cell, and the size of the finest: this share of the law's spread.
+# The number of positions within a step of a lattice, and the steps as shares of the law's spread.
 POSITIONS = 32
 FINEST = 2.0**-30
 FINEST_DECIMAL = 1e-9
-# Only between these levels of the law, where its density is smooth.
+# Lattices are used only between these levels of the law, where its density is smooth.
 SMOOTH = (1 / 16, 15 / 16)
-# How far from 1/32 the chance of a position may be at most, for its cells to be used.
+# The largest difference of a position's probability from 1/32 with which a lattice is used.
 UNEVEN = 1e-6
-# Cuts of which rounding moves more than this chance from one side to the other are not used.
+# A cut is not used if rounding may move more than this probability to its other side.
 MOVED = 1e-7
-# Values that a law has more often than this, to within rounding, are not looked for again.
+# Single values are not searched for if the law has them, up to rounding, more often than this.
 RARE = 1e-5
 
 
 @record
 class Lattice:
-    """A step of which a law of all numbers has no multiples: places within it are equally likely.
+    """A small step: under a continuous law, all positions within the step are equally likely.
 
-    They are looked at where a draw lies between `low` and `high`.
+    Only draws between `low` and `high` are counted.
     """
 
     step: float
@@ -70,13 +71,14 @@ class Lattice:
 
 @record(kw_only=True)
 class LawCells:
-    """Cells for one law: what lies between neighbouring cuts, and beyond the first and the last.
+    """Cells for one law: between neighbouring cuts, below the first cut, and above the last.
 
-    `below` and `above` are the chances at or below each cut, and above it, [cuts]; `points` says of
-    which cells the law allows one point at most, [cuts + 1]. `low_tails` and `high_tails` are the
-    places of cuts far out, outermost last. `windows` are pairs of places of cuts around single
-    values that were drawn, whose cells together have the chance `repeated` at most. `whole` says
-    that draws must be whole numbers, `infinite` that the largest of them are infinite when rounded.
+    `below` and `above`, [cuts], are the probabilities at or below each cut, and above it. `points`,
+    [cuts + 1], says in which cells the law has at most one value. `low_tails` and `high_tails` are
+    the indices of cuts in the tails, outermost last. `windows` are pairs of indices of cuts around
+    single values that were drawn; together these cells have at most the probability `repeated`.
+    `whole` says that draws must be whole numbers, `infinite` that the largest draws overflow the
+    number format.
     """
 
     cuts: Floats
@@ -93,13 +95,13 @@ class LawCells:
     infinite: bool = False
 
     def chances(self, places: Indices) -> Floats:
-        """The chances of the cells between some cuts, by the nearer tail: [places + 1]."""
+        """The probabilities of the cells between some cuts, [places + 1], from the nearer tail."""
         below = np.concatenate([[0.0], self.below[places], [1.0]])
         above = np.concatenate([[1.0], self.above[places], [0.0]])
         return np.maximum(np.where(below[1:] < 0.5, np.diff(below), -np.diff(above)), 0.0)
 
     def shape(self, cells: int) -> Indices:
-        """The places of cuts that part the law into so many cells of about equal chance."""
+        """The indices of cuts that make about this many cells of about equal probability."""
         levels = np.arange(1, cells) / cells
         places = np.searchsorted(self.below, levels * (1 - 1e-9))
         places = np.unique(places[places < len(self.cuts)])
@@ -118,16 +120,16 @@ def law_cells(
     drawn: Floats,
     number_format: str = DOUBLE,
 ) -> LawCells:
-    """The cells for a law, of what is rounded to the nearest number of a format.
+    """The cells for a law, for draws that are rounded to a number format.
 
     Args:
         law: the law.
-        arguments: its arguments, fixed.
-        resolution: the distance to be found.
-        tails: the chance down to which its tails are looked at.
+        arguments: its fixed arguments.
+        resolution: the distance from the law that is to be detected.
+        tails: the probability down to which its tails are tested.
         magnitude: the size of the numbers of which a draw is the sum or the difference.
         drawn: values of the quantity from draws that are not counted.
-        number_format: of the numbers that it is made of: that of code, else float64.
+        number_format: the format of code that computes the quantity, else float64.
     """
     digits = Digits(number_format, magnitude)
     constant = law.constant(*arguments)
@@ -138,51 +140,51 @@ def law_cells(
         if points is not None:
             return _of_points(law, arguments, points[0], digits, tails)
         return _of_whole_numbers(law, arguments, resolution, digits, tails)
-    found = _of_numbers(law, arguments, resolution, digits, tails, drawn)
+    cells = _of_numbers(law, arguments, resolution, digits, tails, drawn)
     ends = [law.quantile(RAREST, *arguments), law.upper_quantile(RAREST, *arguments)]
     if None in ends:
-        return found
-    return replace(found, infinite=bool(np.isinf(rounded(np.array(ends), number_format)).any()))
+        return cells
+    return replace(cells, infinite=bool(np.isinf(rounded(np.array(ends), number_format)).any()))
 
 
 def rounding_of(values: Floats, magnitude: float, share: float = ONE_VALUE_SHARE) -> Floats:
-    """How far apart values may be and still be one to within rounding."""
-    found: Floats = np.maximum(share * np.maximum(np.abs(values), magnitude), SMALLEST)
-    return found
+    """The largest distance of two values that may be the same value but for rounding."""
+    distance: Floats = np.maximum(share * np.maximum(np.abs(values), magnitude), SMALLEST)
+    return distance
 
 
 @record
 class Digits:
-    """What rounding does to values of a format that are made of numbers of some magnitude."""
+    """The rounding of values in a number format that are made of numbers of some magnitude."""
 
     number_format: str
     magnitude: float
 
     def rounding(self, values: Floats) -> Floats:
-        """How far apart values may be and still be one to within rounding."""
+        """The largest distance of two values that may be the same value but for rounding."""
         if self.number_format == DOUBLE:
             return rounding_of(values, self.magnitude)
         return rounding_of(values, self.magnitude, UNITS * EPSILONS[self.number_format])
 
     def ties(self, values: Floats) -> Floats:
-        """The same where a law has single values, which leave room for more."""
-        found = self.rounding(values)
-        return found * (TIES / ONE_VALUE_SHARE) if self.number_format == DOUBLE else found
+        """The same distance for a law of single values, where it may be larger."""
+        rounding = self.rounding(values)
+        return rounding * (TIES / ONE_VALUE_SHARE) if self.number_format == DOUBLE else rounding
 
     def cuts(self, values: Floats) -> Floats:
-        """Cuts near some values that rounding to the nearest moves no value over."""
+        """Cuts near some values, placed so that rounding moves no value over a cut."""
         if self.number_format == DOUBLE:
             return values
-        found = below_numbers(values, self.number_format)
-        return np.unique(found[np.isfinite(found)])
+        cuts = below_numbers(values, self.number_format)
+        return np.unique(cuts[np.isfinite(cuts)])
 
 
 def _of_points(
     law: Law, arguments: Sequence[Any], points: Floats, digits: Digits, tails: float
 ) -> LawCells:
-    """A cell for each value, and one for what lies between two: nothing does."""
+    """A cell for each value of the law, and between two values a cell without probability."""
     first = points[0] - 1.0
-    # values that one number stands for are one: the last of them
+    # values that the format rounds to one number are counted as the last of them
     near = rounded(points, digits.number_format)
     last = np.append(np.diff(near) != 0, True)
     near, points = near[last], points[last]
@@ -197,7 +199,7 @@ def _of_points(
         below, above = np.array([0.0, 1.0]), np.array([1.0, 0.0])
     else:
         below, above = _functions(law, arguments, at)
-        # below a point lies what lies at or below the one before it
+        # the probability below a point is that at or below the point before
         before, beyond = _functions(law, arguments, np.concatenate([[first], points[:-1]]))
         below[::2], above[::2] = before, beyond
     single = np.ones(len(cuts) + 1, dtype=bool)
@@ -207,11 +209,11 @@ def _of_points(
 def _of_whole_numbers(
     law: Law, arguments: Sequence[Any], resolution: float, digits: Digits, tails: float
 ) -> LawCells:
-    """Cuts between whole numbers, at levels of the law; several numbers may share a cell."""
+    """Cells for whole numbers, cut at levels of the law; a cell may hold several numbers."""
     values = np.unique(np.floor(_at_levels(law, arguments, _levels(resolution, tails))))
     cuts = digits.cuts(values + 0.5)
     values = np.floor(cuts)
-    # between two numbers of a short format may lie a whole one, which is rounded up or down
+    # a whole number may lie between two numbers of the format, and is then rounded up or down
     values -= rounded(values, digits.number_format) > cuts
     below, above = _functions(law, arguments, values)
     least = _functions(law, arguments, values[:1] - 1.0)[0] == 0
@@ -231,7 +233,7 @@ def _of_numbers(
     tails: float,
     drawn: Floats,
 ) -> LawCells:
-    """Cuts at levels of the law, and around single values, none of which has a chance."""
+    """Cells for a continuous law, cut at levels of the law and around values that were drawn."""
     cuts = np.unique(_at_levels(law, arguments, _levels(resolution, tails)))
     cuts = digits.cuts(cuts[np.isfinite(cuts)])
     away = rounding_of(cuts, digits.magnitude)
@@ -240,10 +242,10 @@ def _of_numbers(
     clear = moved <= np.minimum(MOVED, 1e-3 * np.minimum(below, above))
     ends = (below == 0) | (above == 0)
     cuts = cuts[clear | (ends & (moved <= MOVED * tails))]
-    low, high = law.support(*arguments)  # beyond its ends, but for rounding, there is nothing
+    low, high = law.support(*arguments)  # no draw is beyond these ends, but for rounding
     away = digits.rounding(np.array([low, high]))
     outside = np.array([low - away[0], high + away[1]])
-    # code may make its numbers of others that are as large as the law is wide
+    # code may compute its numbers from others that are as large as the law is wide
     spread = float(np.ptp(_at_levels(law, arguments, np.array([0.25]))))
     wide = digits
     if digits.number_format != DOUBLE:
@@ -276,14 +278,14 @@ def _table(cuts: Floats, below: Floats, above: Floats, tails: float, **more: Any
 
 
 def _levels(resolution: float, tails: float) -> Floats:
-    """Levels below one half, at which a law is cut on either side of its median."""
+    """The levels, at most one half, at which a law is cut in both of its tails."""
     count = int(min(max(CUTS_PER_RESOLUTION / resolution, FEWEST_CUTS), MOST_CUTS)) // 2 * 2
     even = np.arange(1, count // 2 + 1) / count
     return np.union1d(even, tail_levels(tails))
 
 
 def tail_levels(tails: float) -> Floats:
-    """Chances of tails, from large to small; the last is `tails`."""
+    """Probabilities of tails, from large to small; the last is `tails`."""
     steps = math.ceil(math.log(FIRST_TAIL / tails) / math.log(TAIL_STEP))
     return np.geomspace(FIRST_TAIL, tails, max(steps, 1) + 1)
 
@@ -295,7 +297,7 @@ def _at_levels(law: Law, arguments: Sequence[Any], levels: Floats) -> Floats:
 
 
 def _functions(law: Law, arguments: Sequence[Any], x: Floats) -> tuple[Floats, Floats]:
-    """The chances at or below each x, and above it."""
+    """The probabilities at or below each x, and above it."""
     return (
         np.asarray(law.cdf(x, *arguments), dtype=np.float64),
         np.asarray(law.survival(x, *arguments), dtype=np.float64),
@@ -303,36 +305,39 @@ def _functions(law: Law, arguments: Sequence[Any], x: Floats) -> tuple[Floats, F
 
 
 def _between(law: Law, arguments: Sequence[Any], low: Floats, high: Floats) -> Floats:
-    """The chances between two values each, by the nearer tail."""
+    """The probabilities between pairs of values, from the nearer tail."""
     first, second = _functions(law, arguments, low), _functions(law, arguments, high)
     nearer = np.where(second[0] < 0.5, second[0] - first[0], first[1] - second[1])
     return np.maximum(nearer, 0.0)
 
 
 def _tail(chances: Floats, tails: float, *, rising: bool) -> Indices:
-    """The places of cuts in one tail, outermost last, each rarer than the one before."""
+    """The indices of cuts in one tail, outermost last, each rarer than the one before."""
     order = np.arange(len(chances))[::-1] if rising else np.arange(len(chances))
-    found = order[(chances[order] <= FIRST_TAIL * (1 + 1e-9)) & (chances[order] > 0)]
-    found = found[chances[found] >= tails * (1 - 1e-9)]
-    if len(found) < 2:
-        return found
-    kept = [found[0]]
-    for place in found[1:]:
+    far = order[(chances[order] <= FIRST_TAIL * (1 + 1e-9)) & (chances[order] > 0)]
+    far = far[chances[far] >= tails * (1 - 1e-9)]
+    if len(far) < 2:
+        return far
+    kept = [far[0]]
+    for place in far[1:]:
         if chances[place] <= chances[kept[-1]] / (TAIL_STEP * (1 - 1e-3)):
             kept.append(place)
-    if kept[-1] != found[-1]:
-        kept.append(found[-1])
+    if kept[-1] != far[-1]:
+        kept.append(far[-1])
     return np.array(kept)
 
 
-# Single values that are looked for again, at most.
+# The most single values that are searched for again.
 MOST_VALUES = 1024
 
 
 def _single_values(
     law: Law, arguments: Sequence[Any], drawn: Floats, digits: Digits
 ) -> tuple[Floats, float]:
-    """Pairs of cuts around values that were drawn, those that came twice first; their chance."""
+    """Pairs of cuts around values that were drawn, and the probability of all these cells.
+
+    If there are too many values, those that were drawn most often are used.
+    """
     values, counts = np.unique(drawn[np.isfinite(drawn)], return_counts=True)
     order = np.lexsort((np.arange(len(values)) * 7919 % max(len(values), 1), -counts))
     values = np.sort(values[order[:MOST_VALUES]])
@@ -349,7 +354,7 @@ def _single_values(
 
 
 def _lattices(law: Law, arguments: Sequence[Any], digits: Digits) -> tuple[Lattice, ...]:
-    """A binary and a decimal step; none where the density is not smooth or digits are lacking."""
+    """A binary and a decimal step; none if the density is not smooth or has too few digits."""
     levels = np.array(SMOOTH)
     low, high = (float(end) for end in law.quantile(levels, *arguments))
     spread = high - low
@@ -361,12 +366,12 @@ def _lattices(law: Law, arguments: Sequence[Any], digits: Digits) -> tuple[Latti
         return ()
     steepest = float((np.diff(np.linspace(*SMOOTH, 65)) / widths).max())
     needed = 64 * float(digits.rounding(np.array([max(abs(low), abs(high))]))[0])
-    found: list[Lattice] = []
+    lattices: list[Lattice] = []
     for base, finest in ((2.0, FINEST), (10.0, FINEST_DECIMAL)):
         step = base ** math.floor(math.log(spread * finest, base))
         while step < needed:
             step *= base
-        # a density that rises and falls a few times is uneven by so much within its steps
+        # a bound of the unevenness of positions, for a density that rises and falls a few times
         if 4 * step * steepest <= UNEVEN:
-            found.append(Lattice(step, low, high))
-    return tuple(found)
+            lattices.append(Lattice(step, low, high))
+    return tuple(lattices)

@@ -1,11 +1,11 @@
-"""Values as they are on paper: what rounding alone keeps from a jump is at the jump.
+"""Exact values: where only rounding keeps an argument off a jump of a function, it is at the jump.
 
-Beside each value stands a bound of the rounding in it, to first order (running error analysis:
-Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 3.3). A function of numbers
-passes on what its arguments may be off by, and adds a rounding of its result. A function of arrays
-gives what it would give, without rounding, of arguments that are a little off (section 1.5), by as
-much as a sum of so many numbers is (eq. 4.4). Bounds are generous: what is claimed lies either
-where its jumps are or far away.
+Each value has a bound of its rounding error, to first order (running error analysis: Higham,
+Accuracy and Stability of Numerical Algorithms, 2002, section 3.3). A function of numbers passes on
+the errors of its arguments, and adds the rounding of its result. A function of arrays gives the
+exact result for arguments with small errors (section 1.5), as large as that of a sum of as many
+numbers (eq. 4.4). The bounds are generous: the arguments in claims are either at a jump or far from
+it. "On paper" means in exact arithmetic.
 """
 
 from __future__ import annotations
@@ -24,31 +24,32 @@ from dropcheck.vocabulary.law import EXACT_INTEGERS
 from dropcheck.vocabulary.special import LARGEST_PRODUCT
 
 UNIT = 2.0**-53
-# Roundings that one function of numbers makes: as many as the worst of numpy's and scipy's, 4, and
-# as a power.
+# Rounding errors of one function of numbers, in units of UNIT: the worst of numpy's and scipy's
+# functions have 4, and a power that is computed as a product has this many.
 ROUNDINGS = LARGEST_PRODUCT - 1
-# Directions in which the elements of an argument are moved, beside all up, and how many times the
-# largest change that they show is allowed for.
+# How many directions the elements of an argument are moved in, besides all upward; and by how much
+# the largest change of the result is multiplied for a bound.
 DIRECTIONS, SHORT = 4, 32.0
 EXACT = np.zeros(1)
-# What is nearer to a jump than this share of the largest number on the way is looked at closely.
+# An argument is near a jump within this share of the largest number in the computation.
 NEAR, MOST_NEAR = 1e-12, LARGEST_BOUND / 2
-# Values that are averaged differ where they do by more than this share of the largest.
+# Arrays are alike if they differ by at most this share of the largest number.
 SAME_DIGITS = 1e-9
 
 
 @record
 class Rounded:
-    """A value, and a bound of the rounding in it; the bound has the value's shape or one number."""
+    """A value and a bound of its rounding error; the bound has the value's shape, or one number."""
 
     value: Array
     error: Array
 
 
 def value_on_paper(value: Value, known: dict[int, Rounded]) -> Rounded:
-    """A value as it is on paper: a number that is written has a rounding of its own.
+    """A value as it is on paper; fixed numbers have a rounding error of their own.
 
-    What is known already, such as the draws below it, is kept by the identity of its value.
+    `known` has the values that are known already, such as the draws below it, by their ids; new
+    ones are added.
     """
     for one in in_order([value], lambda each: () if id(each) in known else each.inputs):
         if id(one) in known:
@@ -63,7 +64,7 @@ def value_on_paper(value: Value, known: dict[int, Rounded]) -> Rounded:
 
 
 def worked_out(function: Function, kernel: Kernel, given: Sequence[Rounded]) -> Rounded:
-    """What a function makes of arguments that are as they are on paper."""
+    """The result of a function on paper, from its arguments on paper."""
     values = [one.value for one in given]
     if not function.takes_truth:
         values = list(map(number, values))
@@ -82,7 +83,7 @@ def worked_out(function: Function, kernel: Kernel, given: Sequence[Rounded]) -> 
 
 
 def _but_for_whole(result: Array, error: Array) -> Array:
-    """A bound of rounding, 0 where a whole number came out: on paper it is the same."""
+    """A bound of the rounding error, 0 where the result is a whole number: that is exact."""
     unknown = np.isnan(error) | ~np.isfinite(result)
     error = np.where(unknown | ((result == np.rint(result)) & (error < LARGEST_BOUND)), 0.0, error)
     return error if error.any() else EXACT
@@ -91,6 +92,7 @@ def _but_for_whole(result: Array, error: Array) -> Array:
 def _error(
     function: Function, kernel: Kernel, values: list[Array], errors: list[Array], result: Array
 ) -> Array:
+    """A bound of the rounding error of a result."""
     full = [np.broadcast_to(error, one.shape) for error, one in zip(errors, values, strict=True)]
     own = ROUNDINGS * UNIT * np.abs(result)
     if function.rearranges or function.joins:
@@ -128,19 +130,19 @@ def _error(
 
 
 def _change(kernel: Kernel, values: list[Array], at: int, by: Array, result: Array) -> Array:
-    """How far the result moves where one argument moves by so much, up or down."""
-    found = np.zeros(1)
+    """How much the result changes if one argument changes by so much, up or down."""
+    change = np.zeros(1)
     for moved in (values[at] + by, values[at] - by):
         try:
             other = kernel(*values[:at], moved, *values[at + 1 :])
-        except ValueError:  # an index, which is whole
+        except ValueError:  # the argument is an index, which must be whole
             continue
-        found = np.fmax(found, np.abs(number(other) - result))
-    return found
+        change = np.fmax(change, np.abs(number(other) - result))
+    return change
 
 
 def first_off(values: Iterable[Value]) -> Value | None:
-    """What is fixed below some values, and rounding keeps from a jump; None where nothing is."""
+    """The first fixed value below some values that is wrong because of rounding near a jump."""
     known: dict[int, Rounded] = {}
     below = in_order(tuple(values), lambda each: each.inputs)
     fixed = [one for one in below if one.constant is not None]
@@ -153,7 +155,7 @@ def first_off(values: Iterable[Value]) -> Value | None:
 
 
 def near_jumps(values: Iterable[Value], array_of: Callable[[Value], Array]) -> Iterator[Value]:
-    """The values, of some in order, whose arguments come near a place where they jump."""
+    """Those of some values, given with inputs first, whose arguments are near a jump."""
     largest = 0.0
     for one in values:
         array = array_of(one)
@@ -170,9 +172,9 @@ def near_jumps(values: Iterable[Value], array_of: Callable[[Value], Array]) -> I
 def comes_near(
     function: Function, kernel: Kernel, inputs: Sequence[Array], result: Array, largest: float
 ) -> bool:
-    """Whether a result is another with arguments at the jump that they are near.
+    """Whether the result changes if arguments that are near a jump are moved to it.
 
-    Near is a small share of the largest number on the way.
+    Near means within a small share of the largest number in the computation.
     """
     if function.jumps is None:
         return False
@@ -187,7 +189,7 @@ def comes_near(
 
 
 def alike(one: Array, other: Array) -> bool:
-    """Whether values differ by no more than digits that float64 rounds."""
+    """Whether two arrays are equal up to rounding, as `SAME_DIGITS` has it."""
     size = float(np.abs(one[np.isfinite(one)]).max(initial=0.0))
     return np.allclose(one, other, rtol=0.0, atol=SAME_DIGITS * size, equal_nan=True)
 

@@ -1,23 +1,23 @@
-"""Where independent draws meet in products alone, so that they may be paired all with all.
+"""Models in which independent draws are only multiplied, so that all combinations can be averaged.
 
 Averages over all combinations of independent draws are several-sample U-statistics (Hoeffding 1948,
-"A class of statistics with asymptotically normal distribution"; Lehmann 1951): unbiased for the
-same means, at the price of few random numbers. There are two ways to such combinations.
+"A class of statistics with asymptotically normal distribution"; Lehmann 1951). They are unbiased
+for the same means, and need few random numbers. There are two kinds of such models.
 
-If everything that a statement looks at depends on its draws only through one matrix product
-`left @ right`, and the two sides share no draw, then every pair of a batch of left sides with a
-batch of right sides is a draw of the product. Pairs depend on each other; batches do not, and the
-batch is the unit of replication.
+In the first kind, all quantities of a statement depend on the draws only through one matrix product
+`left @ right`, whose two sides share no draw. Then every pair of a left side of a batch and a right
+side of the batch is a draw of the product. Pairs depend on each other, batches do not: the batch is
+the unit of replication.
 
-If every quantity is a product of parts, element by element as in `m * x / (1 - p)`, and the parts
-fall into groups that share no draw, then a sum over all combinations of the groups' draws is a
-product of sums, one a group: Σ Σ aᵢ bⱼ = Σ aᵢ · Σ bⱼ. Its variance is no larger than that of the
-same draws one by one.
+In the second kind, every quantity is a product of parts, element by element as in
+`m * x / (1 - p)`, and the parts fall into groups that share no draw. Then the sum over all
+combinations of the groups' draws is a product of one sum for each group: Σ Σ aᵢ bⱼ = Σ aᵢ · Σ bⱼ.
+Its variance is at most that of the same draws used one by one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from dropcheck.analysis.averaged_products import ValuePowers
 from dropcheck.analysis.moments.independence import grouped
@@ -33,8 +33,8 @@ from dropcheck.records import record
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, NEGATIVE, POWER
 from dropcheck.vocabulary.functions.linear_algebra import MATMUL
 
-# Parts of one quantity, and the largest power of a part: past that sums of powers cost more than
-# they save.
+# The most parts of one quantity, and the largest power of a part: for more, sums of powers cost
+# more than they save.
 MOST_PARTS = 8
 LARGEST_POWER = 4
 
@@ -43,8 +43,8 @@ LARGEST_POWER = 4
 class Separated:
     """A quantity as a product: sign · Π part^power.
 
-    `groups` has the parts of each group of draws that it depends on, `fixed` those that depend on
-    no draw.
+    `groups` has the numbers of the groups of draws that it depends on, each with its parts; `fixed`
+    has the parts that depend on no draw.
     """
 
     sign: int
@@ -53,21 +53,21 @@ class Separated:
 
     @property
     def mixed(self) -> bool:
-        """Whether draws of several groups meet in it."""
+        """Whether it depends on draws of several groups."""
         return len(self.groups) > 1
 
 
 def separated(
-    targets: Mapping[Value, int],
+    targets: Collection[Value],
 ) -> tuple[dict[Value, Separated], dict[str, int]] | None:
     """Every target as a product over groups of draws, and the group of each draw.
 
-    None where several groups meet in none. The targets are all random quantities that integrands
-    look at, with the powers that they do.
+    None if no target depends on several groups. The targets are all random quantities in
+    integrands.
     """
     products = [_parts(value) for value in targets]
     groups = _groups(part for _, parts in products for part, _ in parts)
-    found: dict[Value, Separated] = {}
+    separate: dict[Value, Separated] = {}
     for target, (sign, parts) in zip(targets, products, strict=True):
         fixed: list[tuple[Value, int]] = []
         by_group: dict[int, list[tuple[Value, int]]] = {}
@@ -75,21 +75,21 @@ def separated(
             own = by_group.setdefault(groups[min(part.sources)], []) if part.random else fixed
             own.append((part, power))
         members = tuple((group, tuple(own)) for group, own in sorted(by_group.items()))
-        found[target] = Separated(sign, tuple(fixed), members)
-    return (found, groups) if any(one.mixed for one in found.values()) else None
+        separate[target] = Separated(sign, tuple(fixed), members)
+    return (separate, groups) if any(one.mixed for one in separate.values()) else None
 
 
 def _groups(parts: Iterable[Value]) -> dict[str, int]:
-    """The group of every draw: draws that meet within a part are in one."""
+    """The number of each draw's group: draws that occur in one part are in one group."""
     random = [one for one in parts if one.random]
     groups = sorted(sorted(joined_sources(own)) for own in grouped(random, lambda one: one.sources))
     return {name: number for number, names in enumerate(groups) for name in names}
 
 
 def _parts(value: Value) -> tuple[int, ValuePowers]:
-    """A quantity as sign · Π part^power; itself where parts or powers are too many, or cancel.
+    """A quantity as sign · Π part^power; the quantity itself if that is too long.
 
-    m / m is undefined where m is 0, which must not be lost.
+    The same if powers of opposite signs meet: m / m is undefined where m is 0, and must stay so.
     """
     sign = 1
     found: dict[int, tuple[Value, int]] = {}
@@ -111,7 +111,7 @@ def _parts(value: Value) -> tuple[int, ValuePowers]:
 
 
 def _opened(value: Value) -> tuple[bool, list[tuple[Value, int]]] | None:
-    """The parts of a product, a quotient or a power, and whether the sign turns."""
+    """Whether the sign changes, and the parts of a product, a quotient or a power; else None."""
     if value.kind != Kind.COMPUTED:
         return None
     match value.operation, value.inputs:
@@ -129,20 +129,20 @@ def _opened(value: Value) -> tuple[bool, list[tuple[Value, int]]] | None:
 
 
 def crossing(targets: Iterable[Value]) -> Value | None:
-    """The product through which alone the targets see their draws, the last of several, or None.
+    """The matrix product through which alone the targets depend on draws, the last of several.
 
-    The targets are every value that an integrand looks at, conditions included.
+    None if there is none. The targets are all values in integrands, conditions included.
     """
     roots = [value for value in targets if value.random]
     return next((one for one in reversed(ordered(roots)) if _is_crossing(one, roots)), None)
 
 
 def _is_crossing(value: Value, roots: Sequence[Value]) -> bool:
-    """Whether it is a product of independent sides, and every way to a draw leads through it."""
-    if value.operation != MATMUL.name:
+    """Whether it is a matrix product of independent sides on every path from a root to a draw."""
+    if not value.computed_by(MATMUL):
         return False
     left, right = value.inputs
-    flat = max(len(side.shape) for side in value.inputs) <= 2  # stacks pair otherwise
+    flat = max(len(side.shape) for side in value.inputs) <= 2  # stacks of matrices pair differently
     if not (flat and left.random and right.random and left.sources.isdisjoint(right.sources)):
         return False
     above = in_order(roots, lambda one: () if one is value else random_inputs(one))

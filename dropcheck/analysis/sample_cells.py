@@ -1,4 +1,4 @@
-"""Cells in which draws are counted where no law is named: fixed by draws that are not counted."""
+"""Cells in which draws are counted if no law is named; they are fixed by other draws."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from dropcheck.array_types import Floats, Indices, Truths
 from dropcheck.records import record
 from dropcheck.vocabulary.functions.number_formats import DOUBLE, SINGLE
 
-# Cells of about equal chance, few and many.
+# Numbers of cells of about equal probability: few and many.
 SHAPES = (8, 64)
-# Values that came more than once, at most: each has a cell of its own.
+# The most values with a cell of their own, because they were drawn more than once.
 MOST_REPEATED = 1024
 MOST_CUTS = 2**14
-# Tails that are looked at: those beyond so many of the values from either end.
+# The tails that are tested: beyond the value of each of these ranks, counted from either end.
 FAR_OUT = (1, 4, 16, 64, 256)
-# Code that computes in float32 may lose some of its binary digits on the way, as exp of a logarithm
-# up to 16 loses three: values of one cell of so many digits, of 24, are one.
+# Code that computes in float32 may lose some of its 24 binary digits, as exp of a logarithm up to
+# 16 loses three. Values that agree in this many digits count as one value.
 DIGITS = 18
 
 
@@ -25,10 +25,10 @@ DIGITS = 18
 class SampleCells:
     """Cells for the values of some draws.
 
-    `points` says which cells hold one value alone, [cuts + 1]. `families` are places of cuts, each
-    set of which parts the values into cells that are evidence of their own. `windows` are pairs of
-    places of cuts around values that came more than once. `widest` is the share of the draws in the
-    largest cell that is no single value.
+    `points`, [cuts + 1], says which cells contain a single value. Each of the `families` is a set
+    of indices of cuts; its cells are used for one test. `windows` are pairs of indices of cuts
+    around values that were drawn more than once. `widest` is the largest share of the draws in a
+    cell that is no single value.
     """
 
     cuts: Floats
@@ -39,12 +39,12 @@ class SampleCells:
 
 
 def sample_cells(values: Floats, magnitude: float, number_format: str = DOUBLE) -> SampleCells:
-    """The cells for values, of two quantities together.
+    """The cells for values of two quantities together.
 
     Args:
-        values: what was drawn, finite.
+        values: the finite values that were drawn.
         magnitude: the size of the numbers of which a draw is the sum or the difference.
-        number_format: of code that draws one of the two.
+        number_format: the format of code that computes one of the quantities.
 
     >>> cells = sample_cells(np.array([0.0, 1.0] * 8), 1.0)
     >>> len(cells.windows), cells.widest
@@ -55,18 +55,18 @@ def sample_cells(values: Floats, magnitude: float, number_format: str = DOUBLE) 
     starts = np.concatenate([[True], np.diff(at) > away[1:] / 2])
     first = np.flatnonzero(starts)
     sizes = np.diff(first, append=len(ordered))
-    several = np.flatnonzero(sizes > 1)  # values that came more than once: the most frequent
+    several = np.flatnonzero(sizes > 1)  # values that were drawn more than once
     frequent = np.sort(several[np.argsort(-sizes[several], kind="stable")][:MOST_REPEATED])
     frequent = frequent[_apart(at[first[frequent]], away[first[frequent]])]
     repeated, margin = at[first[frequent]], away[first[frequent]]
     rest = np.ones(len(first), dtype=bool)
     rest[frequent] = False
-    places = np.repeat(np.flatnonzero(rest), sizes[rest])  # as often as its value came
+    places = np.repeat(np.flatnonzero(rest), sizes[rest])  # as often as the value was drawn
     even = places[:: max(4, -(-len(places) // MOST_CUTS))]
     ranks = np.array([(rank, -1 - rank) for rank in FAR_OUT if 2 * rank < len(ordered)], int)
     ends = ordered[ranks.ravel()]
     both = np.concatenate([even, np.searchsorted(ordered[first], ends, side="right") - 1])
-    # a cut on a value that came again would part it from itself
+    # a cut at a value that was drawn again would separate equal values
     parted = at[first[both]] + away[first[both]]
     plain = np.where(sizes[both] == 1, ordered[first[both]], parted)
     if len(repeated):
@@ -95,33 +95,33 @@ def sample_cells(values: Floats, magnitude: float, number_format: str = DOUBLE) 
 
 
 def _single(ordered: Floats, magnitude: float, number_format: str) -> tuple[Floats, Floats]:
-    """The value that each draw stands for, and how far from it a draw may be that stands for it."""
+    """The value that each draw counts as, and the largest distance of such a draw from it."""
     away = 2 * rounding_of(ordered, magnitude) * (TIES / ONE_VALUE_SHARE)
     if number_format != SINGLE:
         return ordered, away
-    # cells that do not lie about values that were drawn: of steps that are a few times smaller,
-    # they hold as many as their width says, in the mean
+    # cells of a fixed grid, not around drawn values: a continuous quantity then falls into them as
+    # often as their width says
     step = np.exp2(np.frexp(ordered)[1] - float(DIGITS))
     wide = (step > 2 * away) & (ordered != 0)
     return np.where(wide, np.rint(ordered / step) * step, ordered), np.where(wide, step / 2, away)
 
 
 def _apart(values: Floats, margin: Floats) -> Truths:
-    """Of values in rising order those whose cells do not meet, of these reaches."""
+    """Which values, in rising order, are so far from the one before that cells do not overlap."""
     return np.diff(values, prepend=-np.inf) > 4 * margin
 
 
 def _families(levels: Floats, far: Floats, cuts: Floats) -> tuple[Indices, ...]:
-    """Sets of cuts, of few and of many cells of about equal chance, and of each tail."""
-    found: list[Indices] = []
+    """Sets of cuts: for few and for many cells of about equal probability, and for each tail."""
+    families: list[Indices] = []
     for cells in SHAPES:
         places = np.unique(np.searchsorted(levels, np.arange(1, cells) / cells))
         places = places[(places < len(levels))]
         places = places[levels[places] < 1]
         if len(places):
-            found.append(places)
+            families.append(places)
     for value in far:
         place = int(np.searchsorted(cuts, value))
         if place < len(cuts) and 0 < levels[place] < 1:
-            found.append(np.array([place]))
-    return tuple(found)
+            families.append(np.array([place]))
+    return tuple(families)

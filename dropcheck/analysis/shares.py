@@ -1,6 +1,6 @@
-"""Quotients that are bounded though both sides are not: x / (x + y), x / norm(x), a standard score.
+"""Bounds of quotients whose two sides are unbounded: x / (x + y), x / norm(x), a standard score.
 
-The denominator is then at least a share of the numerator's size, whatever the draws are:
+In every draw, the denominator is at least a share of the numerator's size:
 
 * a / (a + b) lies in [0, 1] where a and b are not negative; so does an element's share of a sum;
 * |x_i| <= ||x||_p, and |x · y| <= ||x||_p ||y||_q where 1/p + 1/q >= 1 (Hölder, and that norms fall
@@ -17,7 +17,6 @@ from dataclasses import replace
 from dropcheck.analysis.moments.dissection import sum_of
 from dropcheck.language.graph import Kind, Value
 from dropcheck.records import record
-from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions.elementwise import (
     ABS,
     ADD,
@@ -33,19 +32,19 @@ from dropcheck.vocabulary.functions.reductions import MAX, MEAN, NORM, STD, SUM,
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
 from dropcheck.vocabulary.shapes import normalise_axes
 
-MOST_STEPS = 16  # that are looked at on either side: such quotients are short
-QUOTIENT_ROUNDING = 1e-12  # by which a computed quotient may be beyond its bound
+MOST_STEPS = 16  # the most steps and terms of an expression that are looked through on either side
+QUOTIENT_ROUNDING = 1e-12  # the share by which rounding may put a quotient beyond its bound
 
 Lowest = Callable[[Value], float]
-"""A number that no value of a quantity is below."""
+"""Takes a quantity, and returns a lower bound of its values."""
 
 
 @record
 class Length:
-    """At least `factor` times the length of an array, or of its distances from its mean.
+    """The fact that a quantity is at least `factor` times the length of an array.
 
-    The length is the norm of an order: 2, or infinite for the largest size, for example. It stands
-    for the array's own elements where it is over all of them, or keeps the axes.
+    The length is the norm of some `order` along `axes`, such as 2, or infinity for the largest
+    size; with `centred`, it is the norm of the array minus its mean.
     """
 
     array: Value
@@ -57,17 +56,17 @@ class Length:
 
     @property
     def whole(self) -> bool:
-        """Whether it is over all elements of a draw."""
+        """Whether it is the norm of all elements of a draw."""
         return len(self.axes) == len(self.array.shape)
 
     @property
     def count(self) -> int:
-        """How many elements it is over."""
+        """The number of elements along the axes."""
         return math.prod(self.array.shape[axis] for axis in self.axes)
 
 
 def quotient_hull(value: Value, lowest: Lowest) -> Hull:
-    """Where the values of a quotient lie, as far as its two sides share what they are made of."""
+    """The hull of a quotient, from what its two sides have in common."""
     top, bottom = value.inputs
     if not (top.random and bottom.random):
         return EVERYWHERE
@@ -81,10 +80,11 @@ def quotient_hull(value: Value, lowest: Lowest) -> Hull:
 
 
 def held_by(top: Value, bottom: Value, lowest: Lowest) -> tuple[float, float] | None:
-    """Numbers c and e, where the size of the one is at most c times the other to the power e.
+    """Numbers c and e with |top| <= c · bottom^e in every draw; None if none are known.
 
-    As of any element of x and sum(x**2), or of one of several terms that are not negative. The
-    other is one number a draw: which of its elements would be met is not known in an outer product.
+    Examples are an element of x and sum(x**2), or one of several terms that are not negative, and
+    their sum. `bottom` must be a single number: otherwise it would be unknown which of its elements
+    an element of `top` belongs to.
     """
     if bottom.shape:
         return None
@@ -99,20 +99,20 @@ def held_by(top: Value, bottom: Value, lowest: Lowest) -> tuple[float, float] | 
     for term, factor in terms:
         if term is top:
             return 1 / factor, 1.0
-        if _is(term, POWER) and term.inputs[0] is top and term.inputs[1].known == 2:
+        if term.computed_by(POWER) and term.inputs[0] is top and term.inputs[1].known == 2:
             return factor**-0.5, 0.5
     return None
 
 
 def product_hull(value: Value, lowest: Lowest) -> Hull:
-    """Where a quantity lies that is multiplied by a number over its length, or by less than that.
+    """The hull of a quantity times at most a number over its length.
 
-    So a gradient is clipped: g * minimum(1, c / norm(g)).
+    An example is the clipping of a gradient: g * minimum(1, c / norm(g)).
     """
     for top, by in (value.inputs, value.inputs[::-1]):
-        least = by.inputs if _is(by, MINIMUM) else (by,)
+        least = by.inputs if by.computed_by(MINIMUM) else (by,)
         for one in least[:MOST_STEPS]:
-            if not (top.random and _is(one, DIVIDE) and one.inputs[1].random):
+            if not (top.random and one.computed_by(DIVIDE) and one.inputs[1].random):
                 continue
             number, bound = one.inputs[0].known, _ratio(top, one.inputs[1], lowest)
             others = all(lowest(other) >= 0 for other in least if other is not one)
@@ -126,8 +126,8 @@ def product_hull(value: Value, lowest: Lowest) -> Hull:
 
 
 def _share(top: Value, bottom: Value, lowest: Lowest) -> float | None:
-    """The largest share, where the numerator is one of the terms, none of which is negative."""
-    if _is(bottom, SUM) or _is(bottom, MEAN):
+    """A bound of top / bottom, if top is one of the terms of bottom and no term is negative."""
+    if bottom.computed_by(SUM, MEAN):
         terms = bottom.inputs[0]
         axes = normalise_axes(dict(bottom.options).get("axis"), terms.shape)
         whole = len(axes) == len(terms.shape)
@@ -142,20 +142,20 @@ def _share(top: Value, bottom: Value, lowest: Lowest) -> float | None:
 
 
 def _terms(value: Value) -> list[Value]:
-    """The terms of a sum."""
-    found: list[Value] = []
+    """The terms of a sum, or the first of them if there are more than `MOST_STEPS`."""
+    terms: list[Value] = []
     stack = [value]
-    while stack and len(found) <= MOST_STEPS:
+    while stack and len(terms) <= MOST_STEPS:
         one = stack.pop()
-        if one.kind == Kind.COMPUTED and one.function is ADD:
+        if one.computed_by(ADD):
             stack += one.inputs
         else:
-            found.append(one)
-    return found
+            terms.append(one)
+    return terms
 
 
 def _element_of(value: Value, array: Value) -> bool:
-    """Whether every element of a value is one of an array."""
+    """Whether every element of a value is an element of an array."""
     for _ in range(MOST_STEPS):
         if value is array:
             return True
@@ -169,31 +169,31 @@ def _element_of(value: Value, array: Value) -> bool:
 
 
 def _ratio(top: Value, bottom: Value, lowest: Lowest) -> float | None:
-    """The largest size of a quotient by a length, or by the product of two."""
+    """A bound of |top / bottom|, where bottom is a length or a product of two lengths."""
     length = _length(bottom, lowest)
     if length is not None and _size_by(top, length) == 1:
         return 1 / length.factor
     top, factor = _without_factor(top)
     if length is not None:
-        found = _size_by(top, length)
-        if found is not None:
-            return abs(factor) * found / length.factor
-        if not _is(top, DIVIDE):
+        size = _size_by(top, length)
+        if size is not None:
+            return abs(factor) * size / length.factor
+        if not top.computed_by(DIVIDE):
             return None
         top, other = top.inputs
         return _by_lengths(top, factor, (length, _length(other, lowest)))
     bottom, scale = _without_factor(bottom)
     factor = factor / scale if scale else math.nan
-    if _is(bottom, MULTIPLY):
+    if bottom.computed_by(MULTIPLY):
         return _by_lengths(top, factor, [_length(one, lowest) for one in bottom.inputs])
-    if _is(bottom, SQRT) and _is(bottom.inputs[0], MULTIPLY):
+    if bottom.computed_by(SQRT) and bottom.inputs[0].computed_by(MULTIPLY):
         squares = [_square(one, lowest) for one in bottom.inputs[0].inputs]
         return _by_lengths(top, factor, [one and _rooted(one) for one in squares])
     return None
 
 
 def _by_lengths(top: Value, factor: float, lengths: Sequence[Length | None]) -> float | None:
-    """The largest size of an inner product, times a number, by the product of two lengths."""
+    """A bound of |factor · top| over a product of two lengths, where top is an inner product."""
     first, second = lengths
     product = _product_of(top)
     if first is None or second is None or product is None or not (first.whole and second.whole):
@@ -208,14 +208,14 @@ def _by_lengths(top: Value, factor: float, lengths: Sequence[Length | None]) -> 
 
 
 def _has_length(value: Value, length: Length) -> bool:
-    """Whether it is of a whole quantity that the length is, each element once."""
+    """Whether a length is that of this value, element by element."""
     if not length.centred:
         return value is length.array
-    return _is(value, SUBTRACT) and _is_deviation(value, length)
+    return value.computed_by(SUBTRACT) and _is_deviation(value, length)
 
 
 def _size_by(top: Value, length: Length) -> float | None:
-    """The largest size of a quantity whose array has the length 1."""
+    """A bound of |top| for an array of length 1; None if top is no element of it."""
     if length.centred:
         count = length.count
         return math.sqrt((count - 1) / count) if _is_deviation(top, length) else None
@@ -225,26 +225,26 @@ def _size_by(top: Value, length: Length) -> float | None:
 
 
 def _is_deviation(top: Value, length: Length) -> bool:
-    """Whether a quantity is an array less its mean, along the axes of the length."""
+    """Whether a quantity is the length's array minus its mean, along the axes of the length."""
     if not (length.whole or length.keepdims):
         return False
     while length.whole and top.kind == Kind.COMPUTED and top.function.rearranges:
         top = top.inputs[0]
-    if not _is(top, SUBTRACT) or top.inputs[0] is not length.array:
+    if not top.computed_by(SUBTRACT) or top.inputs[0] is not length.array:
         return False
     mean = top.inputs[1]
-    if not _is(mean, MEAN) or mean.inputs[0] is not length.array:
+    if not mean.computed_by(MEAN) or mean.inputs[0] is not length.array:
         return False
     axes = normalise_axes(dict(mean.options).get("axis"), length.array.shape)
     return axes == length.axes and (length.whole or _keeps(mean))
 
 
 def _product_of(value: Value) -> tuple[Value, Value, float] | None:
-    """Two vectors whose inner product a quantity is, or a share of it."""
+    """Two vectors and a factor, if a quantity is the factor times their inner product."""
     if not value.random or value.kind != Kind.COMPUTED:
         return None
     inputs, share = value.inputs, 1.0
-    if value.function in (SUM, MEAN) and _is(inputs[0], MULTIPLY):
+    if value.function in (SUM, MEAN) and inputs[0].computed_by(MULTIPLY):
         inputs = inputs[0].inputs
         share = 1 / inputs[0].shape[0] if value.function is MEAN and inputs[0].shape else 1.0
     elif value.function not in (MATMUL, DOT):
@@ -255,38 +255,38 @@ def _product_of(value: Value) -> tuple[Value, Value, float] | None:
 
 
 def _length(value: Value, lowest: Lowest) -> Length | None:
-    """A length that a quantity is no smaller than."""
+    """A length that a quantity is at least as large as; None if none is known."""
     value, factor = _largest_term(value, lowest)
     if not factor > 0 or value.kind != Kind.COMPUTED:
         return None
     if value.function is SQRT or (value.function is POWER and value.inputs[1].known == 0.5):
-        found = _square(value.inputs[0], lowest)
+        square = _square(value.inputs[0], lowest)
     elif value.function is NORM and (order := float(dict(value.options).get("ord", 2.0))) >= 1:
         return _over(value, value.inputs[0], factor, order=order)
-    elif value.function is MAX and _is(value.inputs[0], ABS):
+    elif value.function is MAX and value.inputs[0].computed_by(ABS):
         return _over(value, value.inputs[0].inputs[0], factor, order=math.inf)
     elif value.function is STD:
-        found = _spread(value)
+        square = _spread(value)
     else:
         return None
-    return None if found is None else _rooted(found, factor)
+    return None if square is None else _rooted(square, factor)
 
 
 def _square(value: Value, lowest: Lowest) -> Length | None:
-    """A length whose square, times `factor`, a quantity is no smaller than."""
+    """A length whose square, times `factor`, a quantity is at least as large as; None: unknown."""
     value, scale = _largest_term(value, lowest)
     if not scale > 0 or value.kind != Kind.COMPUTED:
         return None
     if value.function is VAR:
-        found = _spread(value)
-        return None if found is None else replace(found, factor=scale * found.factor)
+        spread = _spread(value)
+        return None if spread is None else replace(spread, factor=scale * spread.factor)
     if value.function in (MATMUL, DOT) and value.inputs[0] is value.inputs[1]:
         array = value.inputs[0]
         return Length(array, (0,), scale) if len(array.shape) == 1 else None
     if value.function not in (SUM, MEAN):
         return None
     squares = value.inputs[0]
-    if not _is(squares, MULTIPLY) and not _is(squares, POWER):
+    if not squares.computed_by(MULTIPLY, POWER):
         return None
     array, again = squares.inputs
     if again is not array and not (squares.function is POWER and again.known == 2):
@@ -296,15 +296,15 @@ def _square(value: Value, lowest: Lowest) -> Length | None:
 
 
 def _largest_term(value: Value, lowest: Lowest) -> tuple[Value, float]:
-    """A quantity and a number, whose product a sum is no smaller than; the number is 0 where none.
+    """A quantity and a factor above 0 whose product is at most a sum; the factor is 0 if unknown.
 
-    What is not negative may be left out, where it has a plus before it.
+    Terms that are not negative are left out.
     """
     scale = 1.0
     for _ in range(MOST_STEPS):
         value, factor = _without_factor(value)
         scale *= factor
-        if not _is(value, ADD):
+        if not value.computed_by(ADD):
             break
         for one, other in (value.inputs, value.inputs[::-1]):
             if scale > 0 and one.random and one.shape == value.shape and lowest(other) >= 0:
@@ -316,7 +316,7 @@ def _largest_term(value: Value, lowest: Lowest) -> tuple[Value, float]:
 
 
 def _spread(value: Value) -> Length | None:
-    """Of a variance or a deviation: squared distances from the mean, over n - ddof."""
+    """The length of a variance or a deviation, whose squared distances are over n - ddof."""
     length = _over(value, value.inputs[0], 1.0, centred=True)
     degrees = length.count - float(dict(value.options).get("ddof", 0.0))
     return replace(length, factor=1 / degrees) if degrees > 0 else None
@@ -336,16 +336,12 @@ def _rooted(square: Length, factor: float = 1.0) -> Length:
 # ---- parts of expressions ------------------------------------------------------------------------
 
 
-def _is(value: Value, function: Function) -> bool:
-    return value.kind == Kind.COMPUTED and value.function is function
-
-
 def _keeps(value: Value) -> bool:
     return bool(dict(value.options).get("keepdims", 0.0))
 
 
 def _without_factor(value: Value) -> tuple[Value, float]:
-    """A quantity without the numbers that it is multiplied and divided by, and these together."""
+    """A quantity without its fixed factors and divisors, and the product of these."""
     factor = 1.0
     for _ in range(MOST_STEPS):
         parts, shift = sum_of(value)

@@ -1,4 +1,4 @@
-"""What is known of draws and of fixed values, as what functions ask it."""
+"""What is known of draws and of fixed values, as `Known` facts."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from dropcheck.vocabulary.law_known import arguments_fit, ends_of, has_density
 
 
 def is_finite(array: Array) -> bool:
-    """Whether all numbers of an array are."""
+    """Whether all numbers of an array are finite."""
     return math.isfinite(array.flat[0]) if array.size == 1 else bool(np.isfinite(array).all())
 
 
 def of_fixed(value: Value) -> Known:
-    """What is known of a value that does not vary."""
+    """What is known of a fixed value."""
     array = value.constant
     if array is None or not array.size:
         return Known(smooth=ANALYTIC)
@@ -59,7 +59,7 @@ def of_draw(value: Value, below: Sequence[Known]) -> Known:
 
 
 def _support(law: Law, value: Value, below: Sequence[Known]) -> Hull:
-    """The ends of a law."""
+    """An interval that holds all values of a draw."""
     ranks = zip(value.inputs, law.parameters, strict=True)
     if any(one.constant is None or len(one.shape) != parameter.axes for one, parameter in ranks):
         return ends_of(law, below)
@@ -68,22 +68,22 @@ def _support(law: Law, value: Value, below: Sequence[Known]) -> Hull:
 
 
 def one_draw(values: Sequence[Value]) -> dict[int, Array]:
-    """Some values, inputs first, in one and the same draw; NaN of what cannot be worked out."""
+    """The values, given with inputs first, in one draw; NaN where they cannot be computed."""
     generator = np.random.default_rng(0)
-    held: dict[int, Array] = {}
+    drawn: dict[int, Array] = {}
     for value in values:
-        inputs = [held[id(one)] if one.random else one.constant for one in value.inputs]
+        inputs = [drawn[id(one)] if one.random else one.constant for one in value.inputs]
         unknown = np.full((*value.shape, 1), np.nan)
         try:
             if any(one is None for one in inputs):
-                held[id(value)] = unknown
+                drawn[id(value)] = unknown
             elif value.law is not None:
                 arguments = [number(one) for one in inputs]
-                held[id(value)] = number(value.law.sample(generator, arguments, value.shape, 1))
+                drawn[id(value)] = number(value.law.sample(generator, arguments, value.shape, 1))
             elif value.kind == Kind.DRAW:
-                held[id(value)] = generator.normal(size=(*value.shape, 1))
+                drawn[id(value)] = generator.normal(size=(*value.shape, 1))
             else:
-                held[id(value)] = number(computed_from(value, held))
-        except ValueError:  # what a function or a law cannot take
-            held[id(value)] = unknown
-    return held
+                drawn[id(value)] = number(computed_from(value, drawn))
+        except ValueError:  # a function or a law does not take a value
+            drawn[id(value)] = unknown
+    return drawn

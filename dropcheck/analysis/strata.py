@@ -1,14 +1,14 @@
-"""Strata of one draw, where a few of its values carry an average: which, and how often to draw.
+"""Strata of the values of one draw, for averages to which only a few of its values contribute.
 
-Averages of f under the law of a draw x are averages of ω(x) · f under a mixture of strata of its
-values, ω being the chance of a stratum under the law over its share in the mixture. With shares in
-proportion to √(E[f²; stratum]) the variance is least (Neyman 1934, section 3; Cochran 1977,
-"Sampling techniques", section 5.5, for strata that are drawn at random). A part of the draws
+The mean of f under the law of a draw x is the mean of ω(x) · f under a mixture of strata of its
+values, where ω is the probability of a stratum under the law over its share in the mixture. The
+variance is least for shares in proportion to √(E[f²; stratum]) (Neyman 1934, section 3; Cochran
+1977, "Sampling techniques", section 5.5, for strata that are drawn at random). A part of the draws
 follows the law itself, so that no weight is large (Owen and Zhou 2000, "Safe and effective
 importance sampling", J. Amer. Statist. Assoc. 95, section 2).
 
-Within a stratum the model says the moments as it does of the whole, and exactly: so the strata are
-chosen, cut further, and judged before any draw.
+The exact moments within a stratum follow from the model, as those of the whole law do. So the
+strata are chosen, cut further and judged before any draw.
 """
 
 from __future__ import annotations
@@ -30,54 +30,54 @@ from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.records import record
 from dropcheck.vocabulary.law_parts import QuantileLevel, Stratum, can_be_cut, part_of
 
-# Chances below and above, where the first strata end: no round numbers, as models have their kinks
-# there, and on which side of a kink a rounded value lies is not known.
+# Probabilities below and above the ends of the first strata. They are no round numbers, as models
+# have their kinks there: it would be unknown on which side of a kink a rounded end lies.
 FIRST_LEVELS = (0.11, 0.013, 1.3e-4, 1.7e-8, 1.9e-16)
 _FIRST = (
     *(QuantileLevel.from_below(chance) for chance in FIRST_LEVELS[::-1]),
     *(QuantileLevel.from_above(chance) for chance in FIRST_LEVELS),
 )
-# Of a law's end they stay away by this share of it.
+# The least relative distance of a stratum's end from an end of the law.
 LEAST_APART = 1e-11
-# Where the variance beyond the last is infinite they go on, and what lies beyond is left out.
+# More levels, if the variance beyond the last one above is infinite; the values beyond the last of
+# these are left out.
 FAR_LEVELS = (1e-32, 1e-64, 1e-128, 1e-240)
-# Values with a smaller chance below or above are rare ones.
+# Values with a smaller probability below or above are rare.
 COMMON = 0.013
-# Ends of parts of the common values; where the root mean squares in all of them and of the whole
-# are alike to this share, strata gain little.
+# Ends of parts of the common values. If the root mean squares in these parts and of the whole are
+# alike up to this share, strata gain little.
 COMMON_LEVELS = (
     *(QuantileLevel.from_below(chance) for chance in (COMMON, 0.31)),
     *(QuantileLevel.from_above(chance) for chance in (0.31, COMMON)),
 )
 ALIKE = 0.6
-# Strata that are looked at, in all; each takes milliseconds.
+# The most strata that are computed in all; each takes milliseconds.
 MOST_PARTS = 100
-# Strata are cut until the mixture's deviation is no farther than this share from the best.
+# Strata are cut until the deviation of the mixture is within this share of the best one.
 NEAR_BEST = 0.1
-# A cut that gains less than this share of what could be gained is one of few in a row.
+# After so many cuts in a row that gain less than this share of the possible gain, cutting ends.
 LITTLE_GAIN = 0.05
 CUTS_IN_VAIN = 2
-# Share of the draws that follow the law itself: no weight is above its inverse.
+# The share of draws that follow the law itself: no weight is above its inverse.
 BY_THE_LAW = 0.1
-# Values below the averages, their elements, and draws among them that are looked at.
+# The most values below the averages, elements of them, and draws that are tried.
 MOST_VALUES = 200
 MOST_ELEMENTS = 1000
 MOST_DRAWS = 4
-# Moments go into a covariance with powers: so many times their own error may be its.
+# A covariance contains powers of moments: its error is at most this many times their errors.
 MOST_POWERS = 16
-# A moment of a part of a law is known to this share of its size, or not at all.
+# A moment of a part of a law counts as known if its error is at most this share of its size.
 LARGEST_ERROR = 1e-2
-# Rounding in the sums over strata.
+# The relative rounding error of sums over strata.
 STRATA_ROUNDING = 1e-8
 
 
 @record
 class InStratum:
-    """The averages given that a draw lies in a stratum.
+    """The moments of integrands given that a draw lies in a stratum.
 
-    `means` are those of all integrands, [terms], and `covariance` of those that are judged, about
-    their means; `error` is the share of their sizes that both may be off. `vain` counts cuts in a
-    row that gained little.
+    `means`, [terms], are the means of all integrands, `covariance` is that of the judged ones.
+    `error` is the relative error of both. `vain` counts the cuts in a row that gained little.
     """
 
     stratum: Stratum
@@ -88,12 +88,12 @@ class InStratum:
 
     @property
     def chance(self) -> float:
-        """The chance of the stratum."""
+        """The probability of the stratum."""
         return self.stratum.chance
 
-    @np.errstate(all="ignore")  # what is too large for float64 is infinite
+    @np.errstate(all="ignore")  # an overflow is infinite
     def sizes(self, directions: Floats, used: Sequence[int]) -> tuple[Floats, Floats]:
-        """Of combinations g, [directions]: √(E[g²; S] · P(S)) and |E[g; S]|."""
+        """√(E[g²; S] · P(S)) and |E[g; S]| for combinations g of integrands, both [directions]."""
         along = directions @ self.means[list(used)]
         square = np.einsum("di,ij,dj->d", directions, self.covariance, directions)
         return self.chance * np.sqrt(np.maximum(square, 0.0) + along**2), self.chance * abs(along)
@@ -101,11 +101,11 @@ class InStratum:
 
 @record
 class Stratified:
-    """The strata of a draw with their shares in a mixture, and the averages of the mixture.
+    """The strata of a draw with their shares in a mixture, and the moments under the mixture.
 
     `means` [terms] and `covariance` [used, used] are those of weight times integrand; `error` is
-    the share of their sizes that the covariances may be off. `beyond` is the chance of the values
-    that no stratum holds.
+    the relative error of the covariances. `beyond` is the probability of the values that are in no
+    stratum.
     """
 
     draw: Value
@@ -118,20 +118,20 @@ class Stratified:
 
 
 def candidates(integrands: Sequence[Integrand]) -> list[Value]:
-    """Draws of a single number that integrands depend on, whose values can be cut into strata.
+    """Single numbers drawn below integrands, whose values can be cut into strata.
 
-    Those come first that most is made of besides polynomials.
+    The first ones are those with the most values above them that are no polynomials.
     """
     values = ordered(quantities(integrands))
     if len(values) > MOST_VALUES or sum(one.elements for one in values) > MOST_ELEMENTS:
         return []
-    found = []
+    draws = []
     for value in values:
         if value.kind != Kind.DRAW or value.shape != () or value.law is None:
             continue
         known = [one.known for one in value.inputs]
         if None not in known and can_be_cut(value.law, known):
-            found.append(value)
+            draws.append(value)
 
     def bent(draw: Value) -> int:
         return sum(
@@ -141,13 +141,13 @@ def candidates(integrands: Sequence[Integrand]) -> list[Value]:
             for value in values
         )
 
-    return sorted(found, key=bent, reverse=True)[:MOST_DRAWS]
+    return sorted(draws, key=bent, reverse=True)[:MOST_DRAWS]
 
 
 def in_stratum(draw: Value, stratum: Stratum) -> tuple[Value, list[float]]:
-    """A draw of a single number, given that it lies in a stratum, and how wrong its moments are.
+    """A draw of a single number, given that it lies in a stratum; and the errors of its moments.
 
-    The list has an entry for each moment that was asked for so far: its error as a share of the
+    The list of errors gets an entry for each moment when it is computed: the error relative to the
     power of the root mean square, or of the deviation.
     """
     law = draw.law
@@ -188,7 +188,7 @@ def in_stratum(draw: Value, stratum: Stratum) -> tuple[Value, list[float]]:
 
 
 def typical(draw: Value, values: Sequence[Value]) -> Floats | None:
-    """The means of some quantities where a draw is no rare one; None where they are not known."""
+    """The means of quantities given that a draw is not rare; None if they are not known."""
     stratum = Stratum(QuantileLevel.from_below(COMMON), QuantileLevel.from_above(COMMON))
     changed = exchanged(ordered(values), {id(draw): in_stratum(draw, stratum)[0]})
     found = exact_means([Integrand(factors=((changed(one), 1),)) for one in values])
@@ -196,12 +196,12 @@ def typical(draw: Value, values: Sequence[Value]) -> Floats | None:
 
 
 class DrawInStrata:
-    """The averages of a case within strata of one of its draws.
+    """The moments of a case's integrands within strata of one of its draws.
 
     Args:
         draw: the draw.
-        integrands: what is averaged.
-        used: the places of those that are judged.
+        integrands: the integrands.
+        used: the places of the judged ones.
     """
 
     def __init__(self, draw: Value, integrands: Sequence[Integrand], used: Sequence[int]) -> None:
@@ -213,23 +213,23 @@ class DrawInStrata:
         self._left = MOST_PARTS
 
     def first(self) -> tuple[list[InStratum], float] | None:
-        """The averages in the first strata, and the chance of what they leave out.
+        """The moments in the first strata, and the probability of the values in none of them.
 
-        None where the model does not say them.
+        None if they are not known.
         """
-        levels = list(filter(self._told_from_end, _FIRST))
-        found = []
+        levels = list(filter(self._differs_from_end, _FIRST))
+        strata = []
         for low, high in pairwise(levels):
             one = self.within(Stratum(low, high))
             if one is None:
                 return None
-            found.append(one)
+            strata.append(one)
         below, lower = self._far_out(levels[0], QuantileLevel.from_below)
         above, upper = self._far_out(levels[-1], QuantileLevel.from_above)
-        return [*lower, *found, *upper], below + above
+        return [*lower, *strata, *upper], below + above
 
-    def _told_from_end(self, level: QuantileLevel) -> bool:
-        """Whether a level lies so far from the law's end on its side that rounding leaves both."""
+    def _differs_from_end(self, level: QuantileLevel) -> bool:
+        """Whether a level differs from the end of the law on its side by more than rounding."""
         if self.draw.law is None:
             return False
         arguments = [one.known for one in self.draw.inputs]
@@ -240,38 +240,41 @@ class DrawInStrata:
     def _far_out(
         self, end: QuantileLevel, level: Callable[[float], QuantileLevel]
     ) -> tuple[float, list[InStratum]]:
-        """The strata beyond a level, and the chance of what they leave out."""
+        """The probability of the values in no stratum beyond a level, and the strata there."""
         last = level(0.0)
         one = self.within(_between(end, last))
         if one is not None:
             return 0.0, [one]
-        found = []
+        strata = []
         for chance in FAR_LEVELS:
             farther = level(chance)
             one = self.within(_between(end, farther))
             if one is None:
-                break  # so far out that squares overflow
-            found.append(one)
+                break  # squares overflow so far out
+            strata.append(one)
             end = farther
-        return min(end.below, end.above), found
+        return min(end.below, end.above), strata
 
     def matters(self, lines: Callable[[Floats], Floats]) -> bool:
-        """Whether strata of the draw might lower a variance by much.
+        """Whether strata of the draw may lower a variance much.
 
-        They do not where some common values, taken apart, each have about the mean square of the
-        whole: then neither rare values carry it, nor some of the common ones.
+        They do not if the mean square in each of three parts of the common values is about that of
+        the whole: then neither rare values nor a few common ones contribute most of it.
 
         Args:
-            lines: combinations of the judged averages, [directions, used], at averages [terms].
+            lines: takes means [terms], and returns combinations of the judged ones, [directions,
+                used].
         """
         whole = exact_moments([self._integrands[at] for at in self._used])
         found = [self.within(Stratum(*pair)) for pair in pairwise(COMMON_LEVELS)]
         parts = [one for one in found if one is not None]
         if whole is None or len(parts) < len(found):
             return whole is None
+        means = np.zeros(len(self._integrands))
+        means[self._used] = whole.means
         plain = InStratum(
             stratum=Stratum(QuantileLevel(0.0, 1.0), QuantileLevel(1.0, 0.0)),
-            means=_spread_out(whole.means, self._used, len(self._integrands)),
+            means=means,
             covariance=whole.covariance(1),
             error=whole.error,
         )
@@ -284,7 +287,7 @@ class DrawInStrata:
         return bool(((least < ALIKE * most) | (least < ALIKE * size)).any())
 
     def within(self, stratum: Stratum) -> InStratum | None:
-        """The averages within a stratum; None where the model does not say them."""
+        """The moments within a stratum; None if they are not known."""
         if self._left <= 0:
             return None
         self._left -= 1
@@ -306,7 +309,7 @@ class DrawInStrata:
         )
 
     def cut_further(self, parts: list[InStratum], directions: Floats) -> list[InStratum]:
-        """The strata cut where that lowers the deviations of some combinations most."""
+        """The strata, cut further where this lowers the deviations of combinations most."""
         parts = list(parts)
         final: set[int] = set()
         while len(final) < len(parts):
@@ -330,17 +333,17 @@ class DrawInStrata:
         return parts
 
     def _halves(self, part: InStratum) -> list[InStratum]:
-        """Both halves of a stratum; none where it is cut no further."""
+        """Both halves of a stratum; none if it is cut no further."""
         halves = part.stratum.halves()
         found = [] if halves is None else [self.within(one) for one in halves]
         known = [one for one in found if one is not None]
         return known if len(known) == 2 else []
 
-    @np.errstate(all="ignore")  # what is too large for float64 is infinite
+    @np.errstate(all="ignore")  # an overflow is infinite
     def shared_out(
         self, parts: Sequence[InStratum], directions: Floats, beyond: float
     ) -> Stratified:
-        """The strata with the shares of least deviation, and what is averaged with them."""
+        """The strata with the shares of least deviation, and the moments under their mixture."""
         sizes = np.array([one.sizes(directions, self._used)[0] for one in parts])
         totals = sizes.sum(axis=0)
         relative = np.divide(sizes, totals, out=np.zeros_like(sizes), where=totals > 0)
@@ -350,7 +353,7 @@ class DrawInStrata:
         shares = (1 - BY_THE_LAW) * best + BY_THE_LAW * chances / chances.sum()
         means = np.sum([one.chance * one.means for one in parts], axis=0)
         squares = np.zeros((len(self._used),) * 2)
-        # of differences the digits may be lost: what can be is added to the variances
+        # differences may lose digits: the possible loss is added to the variances
         lost, off = np.zeros(len(self._used)), np.zeros(len(self._used))
         for one, share in zip(parts, shares, strict=True):
             own = one.means[self._used]
@@ -375,19 +378,13 @@ class DrawInStrata:
         )
 
 
-def _spread_out(values: Floats, places: Sequence[int], count: int) -> Floats:
-    found = np.zeros(count)
-    found[list(places)] = values
-    return found
-
-
 def _between(one: QuantileLevel, other: QuantileLevel) -> Stratum:
     return Stratum(*sorted((one, other), key=lambda level: (level.below, -level.above)))
 
 
-@np.errstate(all="ignore")  # what is too large for float64 is infinite
+@np.errstate(all="ignore")  # an overflow is infinite
 def _gap(sizes: tuple[Floats, Floats], totals: Floats) -> float:
-    """How much cutting a stratum could gain at most, as a share of the whole."""
+    """The most that cutting a stratum can gain, as a share of the whole."""
     size, least = sizes
     shares = np.divide(size - least, totals, out=np.zeros_like(totals), where=totals > 0)
     return float(shares.max(initial=0.0))

@@ -15,9 +15,9 @@ from dropcheck.records import record
 
 @record
 class Arithmetic:
-    """Nothing is random: the quantities are worked out once.
+    """Nothing is random: the quantities are computed once.
 
-    `scaled` says here and below whether the scale of the claim has to be worked out with them.
+    `scaled`, here and below, says whether the scale of the claim has to be computed too.
     """
 
     scaled: bool
@@ -34,7 +34,7 @@ class Certainty:
 
 @record
 class Proportion:
-    """The statement is about one probability of an event that is one truth a draw.
+    """The statement is about one probability, of an event that is a single truth in each draw.
 
     Its quantity is `factor` times the probability, plus `constant`.
     """
@@ -47,16 +47,16 @@ class Proportion:
 
 @record
 class Laws:
-    """The statement speaks of laws: draws are counted in cells."""
+    """The statement is about laws: draws are counted in cells."""
 
     claim: LawClaim
 
 
 @record
 class Quantiles:
-    """The statement is about quantiles: sums of them with fixed factors, and no other operator.
+    """The statement is about sums of quantiles with fixed factors, and has no other operator.
 
-    `quantities` are those operators, each once.
+    `quantities` are these operators, each once.
     """
 
     quantities: tuple[Value, ...]
@@ -66,8 +66,9 @@ class Quantiles:
 class BlockMeans:
     """A function of averages, judged by the means of independent blocks.
 
-    `pairs` is the matrix product whose two sides can be drawn apart and paired all with all; the
-    program says whether that is worth it. `no_variance` says why the limit theorem cannot judge it.
+    `pairs` is a matrix product whose two sides can be drawn separately, with every left side used
+    with every right side; the program decides whether that is worth it. `no_variance` says why the
+    limit theorem cannot judge the statement.
     """
 
     scaled: bool
@@ -77,7 +78,7 @@ class BlockMeans:
 
 @record
 class Unanswerable:
-    """No sample can settle the case, whatever its size."""
+    """No sample can decide the case, whatever its size."""
 
     why: Explanation
 
@@ -88,9 +89,10 @@ Strategy = AveragingStrategy | Certainty | Laws | Proportion | Quantiles | Unans
 
 
 def sides(lowered: LoweredCase) -> tuple[Value | None, tuple[Value, ...]]:
-    """The side that is claimed about, and those that it is held against.
+    """The side that the claim is about, and the sides that it is compared with.
 
-    For two sides, the right one is held against unless it alone has an operator (`1 == E(x)`).
+    For two sides, the claim is about the left one unless only the right one has an operator
+    (`1 == E(x)`).
     """
     operands = lowered.operands
     if len(operands) == 3:
@@ -105,7 +107,7 @@ def strategy_of(lowered: LoweredCase, tolerance: Tolerance | None = None) -> Str
 
     Args:
         lowered: the case.
-        tolerance: the claim's own, with which nothing is claimed to be certain.
+        tolerance: the claim's own tolerance; with one, nothing is claimed to be certain.
 
     >>> from dropcheck.claims.reader import read_text
     >>> from dropcheck.language.cases import lower_case, parse_claim
@@ -124,9 +126,9 @@ def strategy_of(lowered: LoweredCase, tolerance: Tolerance | None = None) -> Str
     missing = missing_moment(lowered)
     if missing is not None:
         return Unanswerable(missing)
-    found = operators(lowered.operands)
-    if any(operator.operator.quantile for operator in found):
-        return Quantiles(tuple(found))
+    estimated = operators(lowered.operands)
+    if any(operator.operator.quantile for operator in estimated):
+        return Quantiles(tuple(estimated))
     counted = None
     if not lowered.entries:
         counted = (_certainty(lowered) if tolerance is None else None) or _proportion(lowered)
@@ -136,19 +138,19 @@ def strategy_of(lowered: LoweredCase, tolerance: Tolerance | None = None) -> Str
 
 
 def averages_of(lowered: LoweredCase) -> BlockMeans:
-    """The strategy of a statement whose operators are all averages, whatever else it allows."""
+    """The strategy `BlockMeans` for a statement, even if it allows a stronger strategy."""
     quantities = [value for operator in operators(lowered.operands) for value in operator.inputs]
     return BlockMeans(
         scaled=needs_scale(lowered),
-        pairs=None if lowered.entries else crossing(quantities),  # each is a comparison of its own
+        pairs=None if lowered.entries else crossing(quantities),  # each entry is a comparison
         no_variance=missing_variance(lowered),
     )
 
 
 def needs_scale(lowered: LoweredCase) -> bool:
-    """Whether the claim's scale is not known beforehand.
+    """Whether the claim's scale has to be computed.
 
-    It is where the right side, or both ends of a range, hold no operator and are not 0.
+    The scale is known if the right side, or both ends of a range, have no operator and are not 0.
     """
     if lowered.entries:
         return any(needs_scale(lowered.of_entry(place)) for place in range(len(lowered.entries)))

@@ -1,8 +1,8 @@
-"""Whether a quantity has a value in every draw, or may be NaN or infinite with some small chance.
+"""Whether a quantity has a value in every draw, or may be NaN or infinite with a small probability.
 
-One walk over the graph, with what each function asks of its arguments. What stands behind a guard,
-as in `where(x > 0, log(x), 0)` or `E(log(x), given=x > 0)`, is looked at again with what the guard
-says of the draws in which it counts.
+One walk over the graph checks what each function requires of its arguments. A quantity behind a
+guard, as in `where(x > 0, log(x), 0)` or `E(log(x), given=x > 0)`, is checked again with what is
+known where the guard holds.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ from dropcheck.vocabulary.functions.truths import (
 )
 from dropcheck.vocabulary.hulls import Hull, proper
 
-# Values that are looked at again behind guards, in all, and guards within guards.
+# The most values that are checked again behind guards, in all, and the deepest nesting of guards.
 MOST_AGAIN = 20_000
 MOST_GUARDS = 12
 KnownValues = dict[int, Known]
 Assumed = Mapping[int, Known]
-"""What a guard says of some values, by their ids."""
+"""What is known of some values where a guard holds, by their ids."""
 AveragedQuantity = tuple[Value, Value | None]
-"""A quantity that is averaged, and the condition that it is averaged under."""
+"""A quantity that is averaged, and its condition."""
 
 
 def may_be_undefined(terms: Sequence[AveragedQuantity]) -> Explanation | None:
-    """Why some quantity may have no value in a draw; None where all surely have one.
+    """Why some quantity may have no value in a draw; None if all surely have one.
 
-    Nothing is asked of a truth: one that is unknown does not hold.
+    Truths are not checked: an unknown truth counts as one that does not hold.
     """
     asked = [(value, given) for value, given in terms if value.random and not value.truth]
     walked = ordered([value for value, _ in asked])
@@ -71,7 +71,7 @@ def may_be_undefined(terms: Sequence[AveragedQuantity]) -> Explanation | None:
 
 
 def _may_fail(value: Value) -> bool:
-    """Whether a value may be undefined by itself."""
+    """Whether a value may be undefined though its inputs are defined."""
     if value.kind == Kind.DRAW:
         return any(one.random for one in value.inputs)
     if not value.function.defined.everywhere:
@@ -84,10 +84,10 @@ class Walk:
 
     def __init__(self) -> None:
         self._facts: KnownValues = {}
-        # what is defined, and what is not 0, either so or in no draw at all
+        # values that are defined, or not 0, with probability 1 or else with probability 0
         self._generic: list[Value] = []
         self._nonzero: list[Value] = []
-        self._nan_somewhere = False  # in fixed values
+        self._nan_somewhere = False  # whether a fixed value is NaN
         self._left = MOST_AGAIN
 
     def known(self, value: Value) -> Known:
@@ -108,7 +108,7 @@ class Walk:
         assumed: Assumed,
         depth: int,
     ) -> Known:
-        """What is known of a value where some truths hold, or do not; `plain` is known anyhow."""
+        """What is known of a value where some truths hold or do not hold; `plain` without them."""
         more = dict(assumed)
         for key, fact in self._assumed(holds).items():
             _note(more, key, fact)
@@ -118,30 +118,31 @@ class Walk:
         return self._again(value, more, whole and not assumed, depth)
 
     def _again(self, value: Value, assumed: Assumed, whole: bool, depth: int) -> Known:
-        """What is known of a value, with what is assumed of those below it.
+        """What is known of a value, if something is assumed of values below it.
 
-        Where the assumption is one of single elements, it goes through functions of elements alone.
+        An assumption about single elements is used only through elementwise functions; `whole` says
+        that it is about all elements.
         """
 
         def below(one: Value) -> list[Value]:
             through = one.kind == Kind.COMPUTED and (whole or one.function.by_element)
             return list(one.inputs) if through and one.random and id(one) not in assumed else []
 
-        found: KnownValues = {}
+        again: KnownValues = {}
         for one in in_order([value], below):
             self._left -= 1
             known = self.known(one)
             inputs = below(one)
             if self._left < 0:
-                found[id(one)] = known
+                again[id(one)] = known
             elif id(one) in assumed:
-                found[id(one)] = _both(known, assumed[id(one)])
+                again[id(one)] = _both(known, assumed[id(one)])
             elif inputs:
-                facts = [found[id(v)] for v in inputs]
-                found[id(one)] = self._found(one, facts, assumed, depth + 1)
+                facts = [again[id(v)] for v in inputs]
+                again[id(one)] = self._found(one, facts, assumed, depth + 1)
             else:
-                found[id(one)] = known
-        return found[id(value)]
+                again[id(one)] = known
+        return again[id(value)]
 
     def _found(self, value: Value, below: list[Known], assumed: Assumed, depth: int) -> Known:
         """What is known of one value, from what is known of its inputs."""
@@ -172,9 +173,9 @@ class Walk:
         assumed: Assumed,
         depth: int,
     ) -> Known:
-        """What is known of a value that counts in some draws alone.
+        """What is known of a value that counts only where some truths hold.
 
-        What fails in all draws or in none may hide behind a guard that seldom opens.
+        If a value fails in all draws or in none, a guard that seldom holds may hide that it fails.
         """
         known = plain
         if known.defined == NEVER:
@@ -220,22 +221,22 @@ class Walk:
         )
 
     def fails(self, values: Sequence[Value]) -> bool:
-        """Whether something fails in every draw, as the first one shows wherever it may hide.
+        """Whether something fails in every draw: then it fails in this one draw, guards ignored.
 
         Args:
-            values: all that is looked at, inputs first.
+            values: all values of the quantities, inputs first.
         """
         with np.errstate(all="ignore"):
-            held = one_draw(values)
-        looked_at = [one for one in self._generic if id(one) in held]
-        return any(not np.isfinite(held[id(one)]).all() for one in looked_at) or any(
-            not np.all(held[id(one)]) for one in self._nonzero if id(one) in held
+            drawn = one_draw(values)
+        generic = [one for one in self._generic if id(one) in drawn]
+        return any(not np.isfinite(drawn[id(one)]).all() for one in generic) or any(
+            not np.all(drawn[id(one)]) for one in self._nonzero if id(one) in drawn
         )
 
     # ---- what a guard says ----------------------------------------------------------------------
 
     def _assumed(self, holds: Sequence[tuple[Value, bool]]) -> Assumed:
-        """What is known of values in draws in which some truths hold, or do not."""
+        """What is known of values in draws in which some truths hold or do not hold."""
         found: KnownValues = {}
         stack = [(value, held, False) for value, held in holds]
         while stack:
@@ -260,7 +261,7 @@ class Walk:
         return found
 
     def _compared(self, value: Value, held: bool, found: KnownValues) -> None:
-        """What a comparison with a number says; whichever way, what is compared is a number."""
+        """Add what a comparison with a number says; whether it holds or not, no side is NaN."""
         for (one, other), turned in ((value.inputs, False), (value.inputs[::-1], True)):
             if not one.random or other.constant is None or not other.constant.size:
                 continue
@@ -271,14 +272,14 @@ class Walk:
     # ---- why ------------------------------------------------------------------------------------
 
     def why(self, value: Value) -> Explanation:
-        """The first step below a quantity that may have no value, and with what chance."""
-        found = (
+        """The first value below a quantity that may be undefined, and the probability of that."""
+        culprits = (
             one
             for one in ordered([value])
             if self.known(one).defined == NEVER
             and all(self.known(below).defined > NEVER for below in one.inputs)
         )
-        culprit = next(found, next(iter(self._generic), value))
+        culprit = next(culprits, next(iter(self._generic), value))
         step = culprit.operation if culprit.kind == Kind.COMPUTED else f"the law of {culprit.name}"
         rules = culprit.function.defined if culprit.kind == Kind.COMPUTED else None
         if rules is not None and rules.finite == NEVER and rules.hint:
@@ -289,7 +290,7 @@ class Walk:
         return Reason.SELDOM_UNDEFINED.explain(step=step, chance=chance)
 
     def _chance(self, culprit: Value) -> float | None:
-        """A bound of the chance that an argument, a line of one draw, lies outside the domain."""
+        """A bound of the probability that an argument, a line of one draw, leaves the domain."""
         interval = culprit.function.defined.interval if culprit.kind == Kind.COMPUTED else None
         drawn = random_inputs(culprit)
         if interval is None or drawn != [culprit.inputs[0]]:
@@ -308,7 +309,7 @@ def _note(found: KnownValues, key: int, known: Known) -> None:
 
 
 def _both(first: Known, second: Known) -> Known:
-    """What is known where both hold."""
+    """What is known of a value of which both facts hold."""
     low, high = max(first.hull.low, second.hull.low), min(first.hull.high, second.hull.high)
     hull = Hull(low, high) if low <= high else second.hull
     return Known(
@@ -322,7 +323,7 @@ def _both(first: Known, second: Known) -> Known:
 
 
 def _outside(line: AffineDraw, low: float, high: float) -> float:
-    """The chance that a line of one draw is outside two numbers; their ends included."""
+    """A bound of the probability that a line of one draw is outside the interval, or at an end."""
     ends = sorted(((low - line.shift) / line.factor, (high - line.shift) / line.factor))
     below, above = 0.0, 0.0
     if math.isfinite(ends[0]):

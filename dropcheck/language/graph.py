@@ -137,6 +137,10 @@ class Value:
         """The function that computes it (of a computed value)."""
         return operation(self.operation)
 
+    def computed_by(self, *functions: Function) -> bool:
+        """Whether it is computed by one of these functions."""
+        return self.kind == Kind.COMPUTED and self.function in functions
+
     @property
     def elements(self) -> int:
         """How many numbers it stores; 0 for a view of its input."""

@@ -1,4 +1,4 @@
-"""Quantities of the same law made of other draws: of fewer, or of such as more is known of."""
+"""Replace quantities by others of the same law that need fewer draws or have known moments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dropcheck.language.graph import Value
 
 
 def with_fewer_draws(lowered: LoweredCase) -> LoweredCase:
-    """The case with fewer draws; itself where that cannot be.
+    """The case with fewer draws; the case itself if no rule applies.
 
     The statements beside it share its draws, and are changed with it.
     """
@@ -25,16 +25,16 @@ def with_fewer_draws(lowered: LoweredCase) -> LoweredCase:
         family = [one for one in lowered.beside if one is not None] or [lowered]
         operands = [value for one in family for value in one.operands]
         values = values or varying(operands)
-        of = rule(values, operands)
-        if of is None:
+        stands = rule(values, operands)
+        if stands is None:
             continue
         values = []
-        known = {
-            id(one): dataclasses.replace(one, operands=tuple(map(of, one.operands)))
+        changed = {
+            id(one): dataclasses.replace(one, operands=tuple(map(stands, one.operands)))
             for one in family
         }
-        beside = tuple(None if one is None else known[id(one)] for one in lowered.beside)
-        own = beside[lowered.place] if beside else known[id(lowered)]
+        beside = tuple(None if one is None else changed[id(one)] for one in lowered.beside)
+        own = beside[lowered.place] if beside else changed[id(lowered)]
         assert own is not None
         lowered = dataclasses.replace(lowered, operands=own.operands, beside=beside)
     return lowered

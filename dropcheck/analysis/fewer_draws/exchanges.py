@@ -1,4 +1,4 @@
-"""One value of a graph in place of another."""
+"""Replace values of a graph by others."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dropcheck.language.graph import Kind, Value, in_order, joined_sources
 
 
 def varying(operands: Sequence[Value]) -> list[Value]:
-    """All below some operands, inputs before what takes them; below what is fixed, nothing."""
+    """All values below some operands, with inputs first; inputs of fixed values are left out."""
     return in_order(operands, lambda value: value.inputs if value.random or value.estimated else ())
 
 
 def takers_of(values: Sequence[Value], operands: Sequence[Value]) -> Counter[int]:
-    """How often each value is looked at, by its id."""
+    """How often each value is used, by its id."""
     takers = Counter(map(id, operands))
     for value in values:
         takers.update(map(id, value.inputs))
@@ -24,7 +24,7 @@ def takers_of(values: Sequence[Value], operands: Sequence[Value]) -> Counter[int
 
 
 def made_of(value: Value, inputs: tuple[Value, ...]) -> Value:
-    """A value of other inputs; an operator has the sources that it had."""
+    """A value with other inputs, and the sources of these; an operator keeps its sources."""
     if all(one is other for one, other in zip(inputs, value.inputs, strict=False)):
         return value
     sources = value.sources
@@ -36,7 +36,7 @@ def made_of(value: Value, inputs: tuple[Value, ...]) -> Value:
 
 
 def own_names(draw: Value) -> Sources:
-    """The names of a draw itself, without those of what it is drawn with."""
+    """The names among the sources of a draw that do not come from its arguments."""
     given = joined_sources(draw.inputs)
     return Sources(name for name in draw.sources if name not in given)
 
@@ -46,19 +46,22 @@ def exchanged(
     stands: Mapping[int, Value],
     made: Callable[[Value, tuple[Value, ...]], Value] = made_of,
 ) -> Callable[[Value], Value]:
-    """What stands for each of some values, inputs first, where others stand for a few.
+    """A function from each of some values to the value that replaces it.
 
-    Of what they are made of, others stand for these few too. `made` gives a value of other inputs.
+    Args:
+        values: the values, with inputs first.
+        stands: replacements for a few values, by their ids. Values made of these are made again.
+        made: makes a value with other inputs.
     """
-    found: dict[int, Value] = {}
+    replaced: dict[int, Value] = {}
 
     def new_below(value: Value) -> Sequence[Value]:
-        return () if id(value) in found else value.inputs
+        return () if id(value) in replaced else value.inputs
 
     for value in values:
         stand = stands.get(id(value), value)
         for one in [value] if stand is value else in_order([stand], new_below):
-            if id(one) not in found:
-                found[id(one)] = made(one, tuple(found.get(id(v), v) for v in one.inputs))
-        found[id(value)] = found[id(stand)]
-    return lambda value: found.get(id(value), value)
+            if id(one) not in replaced:
+                replaced[id(one)] = made(one, tuple(replaced.get(id(v), v) for v in one.inputs))
+        replaced[id(value)] = replaced[id(stand)]
+    return lambda value: replaced.get(id(value), value)

@@ -1,8 +1,8 @@
-"""One number in place of elements that are looked at by one rank.
+"""Replace independent draws by one number, if only the element of one rank is used.
 
-Where nothing looks at independent draws of one continuous law but `max(x)`, `sort(x)[k]` or the
-like, one number is drawn in their place, from the law of the element of that rank (`ranked_law`).
-Its moments, chances and quantiles are then known as those of any draw.
+If `max(x)`, `sort(x)[k]` or the like is the only use of independent draws of one continuous law,
+one number is drawn from the law of that order statistic (`ranked_law`). Its moments, probabilities
+and quantiles are then known, as for any draw.
 """
 
 from __future__ import annotations
@@ -17,28 +17,28 @@ from dropcheck.language.graph import Kind, Value, kernel_of
 from dropcheck.vocabulary.function import Array, axes_of
 from dropcheck.vocabulary.laws.ranked_law import can_be_ranked, ranked
 
-# Elements of an array that is looked at by ranks.
+# The most elements of an array that is replaced.
 MOST_ELEMENTS = 2**18
 
 
 def with_ranks(
     values: Sequence[Value], operands: Sequence[Value]
 ) -> Callable[[Value], Value] | None:
-    """What stands for each value with one element drawn by its rank; None: there is no such."""
+    """Replacements with one element drawn by its rank; None if there is no such array."""
     if not any(one.kind == Kind.COMPUTED and one.function.by_rank for one in values):
         return None
     takers = takers_of(values, operands)
-    looked_at = {id(below): one for one in values for below in one.inputs}
+    taker_of = {id(below): one for one in values for below in one.inputs}
     stands = dict[int, Value]()
     for value in values:
-        found = _element(value, takers, looked_at) if _is_sample(value) else None
-        if found is not None:
-            stands[id(found[0])] = found[1]
+        pair = _element(value, takers, taker_of) if _is_sample(value) else None
+        if pair is not None:
+            stands[id(pair[0])] = pair[1]
     return exchanged(values, stands) if stands else None
 
 
 def _is_sample(value: Value) -> bool:
-    """Whether a value is of independent draws from one continuous law with fixed arguments."""
+    """Whether a value is an array of independent draws from one law with known order statistics."""
     if value.kind != Kind.DRAW or not value.shape or value.law is None:
         return False
     numbers = [one.known for one in value.inputs]
@@ -47,15 +47,16 @@ def _is_sample(value: Value) -> bool:
 
 
 def _element(
-    draw: Value, takers: dict[int, int], looked_at: dict[int, Value]
+    draw: Value, takers: dict[int, int], taker_of: dict[int, Value]
 ) -> tuple[Value, Value] | None:
-    """What picks one rank of each row of a draw, if nothing else looks at it, and a draw of that.
+    """The value that takes one rank of each line of a draw, and the draw that replaces it.
 
-    It is computed of the ranks, and of the numbers of the rows, as it is of the draw.
+    None if the draw has other uses. To find the rank and the lines, the same functions are applied
+    to arrays of ranks and of line numbers.
     """
     value, ranks, rows, count = draw, np.zeros(0), np.zeros(0), 0
-    while takers[id(value)] == 1 and id(value) in looked_at:
-        value = looked_at[id(value)]
+    while takers[id(value)] == 1 and id(value) in taker_of:
+        value = taker_of[id(value)]
         if value.kind != Kind.COMPUTED or not (value.function.by_rank or value.function.rearranges):
             return None
         if value.function.by_rank:
@@ -76,7 +77,7 @@ def _element(
 
 
 def _in_order(shape: tuple[int, ...], axes: tuple[int, ...]) -> tuple[Array, Array, int]:
-    """Numbers that rise along some axes, and numbers of what lies at the others."""
+    """Ranks 0, 1, … along some axes, the number of each element's line, and the lines' length."""
     lengths = [shape[at] for at in axes]
     others = [at for at in range(len(shape)) if at not in axes]
     count = int(np.prod(lengths))

@@ -1,7 +1,7 @@
-"""A draw for each row of an array that is looked at row by row alone, as loops do: `z[t]`.
+"""Replace an array of draws by a draw for each row, if only single rows are used: `z[t]` in loops.
 
-Rows of independent elements share nothing, which is seen at once of draws with names of their own:
-sums of them, and states of loops that take one after the other, then have the bounds of
+Rows of independent elements are independent. As draws with names of their own this is known
+everywhere: sums of rows, and states of loops that use one row after the other, get the bounds for
 independent draws.
 """
 
@@ -15,17 +15,17 @@ from dropcheck.language.drawn_from import Sources
 from dropcheck.language.graph import Kind, Value, constant_beside, joined_sources
 from dropcheck.vocabulary.functions.arrays import SUBSCRIPT
 
-# Of fewer rows a draw is left as it is: bounds of few parts are near whatever they share.
+# A draw with fewer rows is left as it is: bounds for few dependent parts are good enough.
 FEWEST_ROWS = 8
 
 _TakenRow = tuple[int, tuple[object, ...]]
-"""Which row of an array, and what more is picked of it."""
+"""The index of a row, and the indices of what is taken from the row."""
 
 
 def with_rows(
     values: Sequence[Value], operands: Sequence[Value]
 ) -> Callable[[Value], Value] | None:
-    """What stands for each value, rows of draws drawn one by one; None where there are none."""
+    """Replacements with rows as draws of their own; None if there are no such draws."""
     taken: dict[int, list[tuple[Value, _TakenRow]]] = {
         id(one): [] for one in values if _has_rows(one)
     }
@@ -51,7 +51,7 @@ def with_rows(
 
 
 def _has_rows(value: Value) -> bool:
-    """Whether a value is a draw of many rows that share nothing but what they are drawn with."""
+    """Whether a value is a draw with many rows that are independent given the arguments."""
     law = value.law
     if value.kind != Kind.DRAW or law is None or law.own_axes is not None:
         return False
@@ -63,8 +63,8 @@ def _has_rows(value: Value) -> bool:
 
 
 def _row(value: Value) -> _TakenRow | None:
-    """The row of an array that a value is or lies in; None of others."""
-    if value.kind != Kind.COMPUTED or value.function is not SUBSCRIPT:
+    """The row that a value is or lies in; None if it is no row of an array."""
+    if not value.computed_by(SUBSCRIPT):
         return None
     first, *others = dict(value.options)["index"]
     whole = isinstance(first, int) and not isinstance(first, bool)
@@ -79,7 +79,7 @@ def _drawn(draw: Value, at: int) -> Value:
         for one in draw.inputs
     )
     (name,) = own_names(draw)
-    own = f"row {at} of {name}"  # x[0] is what the first step of a loop draws
+    own = f"row {at} of {name}"  # the name x[0] is taken: the first step of a loop draws it
     return dataclasses.replace(
         draw,
         shape=draw.shape[1:],

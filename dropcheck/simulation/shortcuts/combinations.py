@@ -104,7 +104,7 @@ def separations(
         powers[register] = max(power, powers.get(register, 0))
     if not all(values[register].random for register in powers):
         return None
-    separate = separated({values[register]: power for register, power in powers.items()})
+    separate = separated([values[register] for register in powers])
     if separate is None:
         return None
     targets, members = separate
