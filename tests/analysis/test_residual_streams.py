@@ -102,6 +102,6 @@ def test_what_lengths_do_not_say_is_kept(step: str, first: str, claim: str) -> N
 
 def test_what_lengths_do_not_say_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """Taken for what lengths say, those have another law of which a direction is looked at."""
-    monkeypatch.setattr(rotations, "lengths_say_all", lambda *_: True)
+    monkeypatch.setattr(rotations, "only_lengths_matter", lambda *_: True)
     seen = [are_alike(*programs(stream(*one[:2]), f"{one[2]} == 0")) for one in ODD[:3]]
     assert seen == [False] * 3

@@ -1,10 +1,11 @@
-"""Residual streams, `x = x + W @ x`: where their lengths say all that is looked at.
+"""Residual streams, `x = x + W @ x`, of which only the lengths are used.
 
-A vector h and T = ‖h‖ · v, of a v whose law is the same in all directions and that knows nothing of
-h, may be turned together until h points along e = (1, 0, …, 0): ‖h + T‖ = ‖h‖ · ‖e + v‖ in law,
-whatever direction h has (Muirhead 1982, theorem 1.5.4). So h times ‖e + v‖ stands for h + T where
-only lengths are looked at, as by the next such product, or the last stream alone where the first
-one has the same law in all directions, so that its direction knows nothing of any length.
+Let h be a vector and T = ‖h‖ · v, where v is independent of h and its law is the same in all
+directions. Rotating both until h points along e = (1, 0, …, 0) shows that ‖h + T‖ has the law of
+‖h‖ · ‖e + v‖, whatever the direction of h (Muirhead 1982, theorem 1.5.4). So h · ‖e + v‖ can
+replace h + T if only lengths are used, as by the next such product. The direction of one stream may
+be used if the law of the first stream is the same in all directions: then its direction is
+independent of all lengths.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 
-from dropcheck.language.graph import Kind, Value
+from dropcheck.language.graph import Value
+from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions.elementwise import (
     ADD,
     DIVIDE,
@@ -25,25 +27,25 @@ from dropcheck.vocabulary.functions.linear_algebra import MATMUL
 from dropcheck.vocabulary.functions.reductions import MEAN, NORM, SUM
 
 ResidualSums = Mapping[int, tuple[Value, Value]]
-"""A stream and what is added to it, by the id of their sum."""
+"""A stream and the branch that is added to it, by the id of their sum."""
 MatrixProducts = Mapping[int, tuple[Value, Value]]
-"""A matrix and the vector that it meets, by the id of their product."""
+"""A matrix and the vector that it is multiplied with, by the id of their product."""
 
 
 def residual_sums(
     values: Sequence[Value], takers: Mapping[int, int], products: MatrixProducts
 ) -> dict[int, tuple[Value, Value]]:
-    """The sums of a vector and such a product, or numbers times one, that nothing else looks at."""
-    found: dict[int, tuple[Value, Value]] = {}
+    """The sums of a vector and a branch: a multiple of such a product, which has no other use."""
+    sums: dict[int, tuple[Value, Value]] = {}
     for value in values:
         if not _is(value, ADD, SUBTRACT) or len(value.shape) != 1:
             continue
         for stream, branch in (value.inputs, value.inputs[::-1]):
             alike = stream.random and stream.shape == branch.shape
             if alike and _ends_in_product(branch, takers, products):
-                found[id(value)] = stream, branch
+                sums[id(value)] = stream, branch
                 break
-    return found
+    return sums
 
 
 def _ends_in_product(
@@ -57,7 +59,7 @@ def _ends_in_product(
 
 
 def scaled_vector(value: Value) -> Value | None:
-    """The vector of which a value is a multiple by one number; None of other values."""
+    """The vector of which a value is a multiple; None if it is no multiple of a vector."""
     if _is(value, NEGATIVE):
         return value.inputs[0]
     if _is(value, MULTIPLY, DIVIDE):
@@ -69,19 +71,19 @@ def scaled_vector(value: Value) -> Value | None:
     return None
 
 
-def lengths_say_all(
+def only_lengths_matter(
     values: Sequence[Value],
     operands: Sequence[Value],
     products: MatrixProducts,
     sums: ResidualSums,
     is_isotropic: Callable[[Value], bool],
 ) -> bool:
-    """Whether a stream's direction is looked at nowhere, or of one stream that has any alike."""
+    """Whether no stream's direction is used, or only that of one whose start is isotropic."""
     takers: dict[int, list[Value]] = defaultdict(list)
     for value in values:
         for below in value.inputs:
             takers[id(below)].append(value)
-    known = _Takers(takers, set(map(id, operands)), products, sums)
+    uses = _Uses(takers, set(map(id, operands)), products, sums)
     by_first: dict[int, list[Value]] = defaultdict(list)
     for value in values:
         if id(value) in sums:
@@ -89,14 +91,14 @@ def lengths_say_all(
             by_first[id(first)] = by_first[id(first)] or [first]
             by_first[id(first)].append(value)
     for first, *others in by_first.values():
-        seen = sum(map(known.see_direction, others))
-        if seen and not (seen == 1 and is_isotropic(first) and not known.see_direction(first)):
+        used = sum(map(uses.of_direction, others))
+        if used and not (used == 1 and is_isotropic(first) and not uses.of_direction(first)):
             return False
     return True
 
 
-class _Takers:
-    """What looks at values, and at what of them."""
+class _Uses:
+    """The uses of vectors in a graph."""
 
     def __init__(
         self,
@@ -108,13 +110,13 @@ class _Takers:
         self._takers, self._operands = takers, operands
         self._products, self._sums = products, sums
 
-    def see_direction(self, vector: Value) -> bool:
-        """Whether anything looks at more of a vector than its length."""
+    def of_direction(self, vector: Value) -> bool:
+        """Whether more of a vector is used than its length."""
         if id(vector) in self._operands:
             return True
-        return any(self._sees(taker, vector) for taker in self._takers[id(vector)])
+        return any(self._uses_direction(taker, vector) for taker in self._takers[id(vector)])
 
-    def _sees(self, taker: Value, vector: Value) -> bool:
+    def _uses_direction(self, taker: Value, vector: Value) -> bool:
         if id(taker) in self._sums and self._sums[id(taker)][0] is vector:
             return False
         if self._meets_matrix(taker, vector) or _is_length(taker, vector):
@@ -123,7 +125,7 @@ class _Takers:
             return any(
                 not (_is(one, SUM, MEAN) and one.shape == ()) for one in self._takers[id(taker)]
             )
-        return scaled_vector(taker) is not vector or self.see_direction(taker)
+        return scaled_vector(taker) is not vector or self.of_direction(taker)
 
     def _meets_matrix(self, taker: Value, vector: Value) -> bool:
         above = [taker] if id(taker) in self._products else self._takers[id(taker)]
@@ -133,7 +135,7 @@ class _Takers:
 
 
 def _first_of(value: Value, sums: ResidualSums) -> Value:
-    """The vector that a stream begins with."""
+    """The vector with which a stream begins."""
     while id(value) in sums:
         value = sums[id(value)][0]
         while id(value) not in sums and (below := scaled_vector(value)) is not None:
@@ -154,5 +156,5 @@ def _is_square(value: Value) -> bool:
     return _is(value, POWER) and value.inputs[1].known == 2.0
 
 
-def _is(value: Value, *functions: object) -> bool:
-    return value.random and value.kind == Kind.COMPUTED and value.function in functions
+def _is(value: Value, *functions: Function) -> bool:
+    return value.random and value.computed_by(*functions)

@@ -1,14 +1,15 @@
-"""Quantities of the same law made of fewer draws, where a normal matrix meets a vector.
+"""Replace the product of a normal matrix and a vector by the vector's length times a normal vector.
 
-W @ h, of a matrix W of independent normal entries with mean 0 and one spread, and a vector h that
-knows nothing of it, is ‖h‖ · g: given h its entries are independent and normal with the variance
-‖h‖² of one of W's, whatever the direction of h (Muirhead 1982, "Aspects of Multivariate Statistical
-Theory", theorem 1.5.4). So h and W @ h have together the law of h and ‖h‖ · g with as many normal
-entries g as W has rows, and where nothing else looks at W, g is drawn in its place. So it is with a
-single row, and Σ w h of it.
+Let W be a matrix of independent normal entries with mean 0 and one standard deviation, and h a
+vector that is independent of W. Given h, the entries of W @ h are independent and normal, with ‖h‖²
+times the variance of an entry of W, whatever the direction of h (Muirhead 1982, "Aspects of
+Multivariate Statistical Theory", theorem 1.5.4). So h and W @ h have the same joint law as h and
+‖h‖ · g, where g has as many normal entries as W has rows. If W has no other use, g is drawn in
+place of W. The same holds for a single row w, and Σ w h.
 
-What scales with its argument, as relu(s · g) = s · relu(g), passes ‖h‖ on, so that the layers of a
-network become independent factors: their moments multiply, however many there are.
+Functions that scale with their argument, as relu(s · g) = s · relu(g), pass the factor ‖h‖ on. So
+the layers of a network become independent factors: their moments are multiplied, however many
+layers there are.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from dropcheck.analysis.fewer_draws.exchanges import made_of, takers_of
 from dropcheck.analysis.fewer_draws.residual_streams import (
     MatrixProducts,
     ResidualSums,
-    lengths_say_all,
+    only_lengths_matter,
     residual_sums,
     scaled_vector,
 )
@@ -36,32 +37,32 @@ from dropcheck.vocabulary.functions.linear_algebra import MATMUL, TRANSPOSE
 from dropcheck.vocabulary.functions.reductions import SUM
 from dropcheck.vocabulary.laws.unbounded import NORMAL
 
-# Products of such matrices from which on a polynomial in them has too many terms.
+# From this many such products on, a polynomial in the entries has too many terms.
 MANY_LAYERS = 4
 
 Lengths = Mapping[int, float]
-"""A factor of a quantity as a product of powers of squared lengths, by their ids."""
+"""A product of powers of squared lengths: the exponents by the ids of the squared lengths."""
 
 
 def turned(values: Sequence[Value], operands: Sequence[Value]) -> Callable[[Value], Value] | None:
-    """What stands for each value, such matrices not drawn; None where there are none."""
-    found = _Turned(values, operands, streams=True)
-    if not found.say_all(values, operands):
-        found = _Turned(values, operands, streams=False)
-    return found.of if found.products else None
+    """Replacements without such matrices; None if there are none."""
+    replacements = _Turned(values, operands, streams=True)
+    if not replacements.only_lengths_matter(values, operands):
+        replacements = _Turned(values, operands, streams=False)
+    return replacements.of if replacements.products else None
 
 
 class _Turned:
-    """The values of a graph, each as powers of lengths times what is left of it."""
+    """The values of a graph, each as a product of powers of lengths and the rest of the value."""
 
     def __init__(
         self, values: Sequence[Value], operands: Sequence[Value], *, streams: bool
     ) -> None:
         self.products, self._sums = _products(values, operands, streams=streams)
-        self._streams: dict[int, tuple[Value, Value]] = {}  # sums whose lengths stand for them
-        self._lengths: dict[int, Value] = {}  # squared, by their ids
-        self._squares: dict[int, Value] = {}  # those of vectors, by their ids
-        self._vectors: dict[int, Value] = {}  # what they are the lengths of, by their ids
+        self._streams: dict[int, tuple[Value, Value]] = {}  # residual sums replaced by lengths
+        self._lengths: dict[int, Value] = {}  # squared lengths, by their ids
+        self._squares: dict[int, Value] = {}  # squared lengths of vectors, by the vectors' ids
+        self._vectors: dict[int, Value] = {}  # vectors, by the ids of their squared lengths
         self._parts: dict[int, tuple[Lengths, Value]] = {}
         self._whole: dict[int, Value] = {}
         if self.products:
@@ -69,15 +70,15 @@ class _Turned:
                 self._parts[id(value)] = self._turned(value)
 
     def of(self, value: Value) -> Value:
-        """What stands for a value, with its lengths in it."""
+        """The value that replaces a value: its lengths times the rest."""
         if id(value) not in self._whole:
             lengths, rest = self._parts[id(value)]
             self._whole[id(value)] = self._times(lengths, rest)
         return self._whole[id(value)]
 
-    def say_all(self, values: Sequence[Value], operands: Sequence[Value]) -> bool:
-        """Whether the lengths of residual streams say all that is looked at."""
-        return lengths_say_all(values, operands, self.products, self._streams, _is_normal)
+    def only_lengths_matter(self, values: Sequence[Value], operands: Sequence[Value]) -> bool:
+        """Whether only the lengths of residual streams are used."""
+        return only_lengths_matter(values, operands, self.products, self._streams, _is_normal)
 
     def _turned(self, value: Value) -> tuple[Lengths, Value]:
         if not (value.random or value.estimated):
@@ -104,7 +105,7 @@ class _Turned:
         lengths: Lengths,
         below: Sequence[tuple[Lengths, Value]],
     ) -> Value:
-        """A value with some lengths taken out of its arguments."""
+        """A value made of its arguments without some of their lengths."""
         if not scales_together(function):
             rests = [one for _, one in below] if function.bilinear else [below[0][1]]
             return made_of(value, (*rests, *map(self.of, value.inputs[len(rests) :])))
@@ -115,7 +116,7 @@ class _Turned:
         return made_of(value, tuple(rests))
 
     def _product(self, value: Value, matrix: Value, vector: Value) -> tuple[Lengths, Value]:
-        """‖h‖ and a draw of as many numbers; of a fixed h the length goes into the draw."""
+        """‖h‖ and a normal draw of the product's shape; for a fixed h the length is in the draw."""
         mean, spread = matrix.inputs
         if not vector.random:
             length = math.sqrt(float(np.square(vector.constant).sum()))
@@ -130,7 +131,7 @@ class _Turned:
         return {**lengths, id(squared): 0.5}, normal
 
     def _lengthened(self, stream: Value, branch: Value) -> tuple[Lengths, Value] | None:
-        """What stands for their sum: the first stream, longer; None where lengths do not pass."""
+        """The sum of a stream and a branch as a multiple of the stream; None if there is none."""
         (own, rest), (added, direction) = self._parts[id(stream)], self._parts[id(branch)]
         factor, first = _without_factor(rest)
         left = Counter(added)
@@ -142,9 +143,9 @@ class _Turned:
         return {**own, id(squared): 0.5}, first
 
     def _squared_sum(self, factor: float, lengths: Lengths, direction: Value) -> Value:
-        """‖a e + s g‖² as (a + s g₁)² + s² Σ g², of all of g but the first.
+        """‖a e + s g‖² as (a + s g₁)² + s² Σ g², with the sum over all of g but the first.
 
-        Where s is the length of one vector h, s g₁ is drawn as w · h, so that no root is in it.
+        If s is the length of one vector h, s g₁ is drawn as w · h, which avoids a root.
         """
         draw = direction
         while draw.kind != Kind.DRAW:
@@ -196,7 +197,7 @@ class _Turned:
 
 
 def _without_factor(vector: Value) -> tuple[float, Value]:
-    """A fixed number, and the vector of which it makes another."""
+    """A vector as a fixed number times another vector."""
     below = scaled_vector(vector)
     if below is None or vector.function not in (MULTIPLY, DIVIDE):
         return 1.0, vector
@@ -207,7 +208,7 @@ def _without_factor(vector: Value) -> tuple[float, Value]:
 
 
 def _scaled_as(direction: Value, draw: Value, other: Value) -> Value:
-    """Another value times what a draw is times in a multiple of it."""
+    """Another value scaled in the same way as `direction` is a multiple of a draw."""
     if direction is draw:
         return other
     below = scaled_vector(direction)
@@ -220,44 +221,44 @@ def _scaled_as(direction: Value, draw: Value, other: Value) -> Value:
 def _products(
     values: Sequence[Value], operands: Sequence[Value], *, streams: bool
 ) -> tuple[MatrixProducts, ResidualSums]:
-    """The products of such a matrix and a vector, each with both, if nothing else has the matrix.
+    """The products of such a matrix and a vector, each with both; and the residual sums.
 
-    And sums that may be residual `streams`, of which each counts as one more layer. None where all
-    vectors are polynomials in a few draws, of which the moments are known as they are, unless
-    lengths pass through all that is made of the products and is no polynomial, as through relu, or
-    something is divided. Divided by what the matrix is in, it keeps the bounds that it has by what
-    stands above and below.
+    The matrix has no other use. Each residual sum counts as one more layer. Nothing is returned if
+    all vectors are polynomials in a few draws, whose moments are known without replacements, unless
+    all functions above the products that are no polynomials pass lengths on, as relu does, or
+    something is divided. Nothing is returned either if a divisor depends on such a matrix: there
+    are better bounds for such quotients.
     """
     factors = [(one, sides) for one in values if (sides := _factors(one)) is not None]
     takers = takers_of(values, operands) if factors else Counter()
-    found: dict[int, tuple[Value, Value]] = {}
+    products: dict[int, tuple[Value, Value]] = {}
     for one, sides in factors:
         product = _product_of(one, sides, takers)
         if product is not None:
-            found[id(one)] = product
-    before = _not_polynomial(ordered([vector for _, vector in found.values()]))
+            products[id(one)] = product
+    before = _not_polynomial(ordered([vector for _, vector in products.values()]))
     bent = before or _not_polynomial(values)
     passed = bent and all(degree_of(one.function, dict(one.options)) is not None for one in bent)
-    below = [one.inputs[1] for one in values if one.operation == DIVIDE.name]
-    below = [one for one in below if one.random]
-    matrices = joined_sources([matrix for matrix, _ in found.values()])
-    own = any(not one.sources.isdisjoint(matrices) for one in below)
-    sums = residual_sums(values, takers, found) if streams else {}
-    many = len(found) + len(sums) >= MANY_LAYERS
-    if before or many or ((passed or below) and not own):
-        return found, sums
+    divisors = [one.inputs[1] for one in values if one.computed_by(DIVIDE)]
+    divisors = [one for one in divisors if one.random]
+    matrices = joined_sources([matrix for matrix, _ in products.values()])
+    own = any(not one.sources.isdisjoint(matrices) for one in divisors)
+    sums = residual_sums(values, takers, products) if streams else {}
+    many = len(products) + len(sums) >= MANY_LAYERS
+    if before or many or ((passed or divisors) and not own):
+        return products, sums
     return {}, {}
 
 
 def _product_of(
     value: Value, factors: tuple[Value, Value], takers: Mapping[int, int]
 ) -> tuple[Value, Value] | None:
-    """The matrix and the vector of such a product; None where they are others."""
-    if value.operation != MATMUL.name and takers[id(value.inputs[0])] > 1:
+    """The matrix and the vector of such a product; None if it is no such product."""
+    if not value.computed_by(MATMUL) and takers[id(value.inputs[0])] > 1:
         return None
     for first, vector in (factors, factors[::-1]):
         matrix, alone = first, takers[id(first)] == 1
-        if matrix.kind == Kind.COMPUTED and matrix.function is TRANSPOSE:
+        if matrix.computed_by(TRANSPOSE):
             matrix = matrix.inputs[0]
             alone = alone and takers[id(matrix)] == 1
         known = vector.random or (vector.constant is not None and len(matrix.shape) == 2)
@@ -268,28 +269,25 @@ def _product_of(
 
 
 def _factors(value: Value) -> tuple[Value, Value] | None:
-    """The two factors of a @ b, or of sum(a * b) of vectors; None of other values."""
-    if not value.random or value.kind != Kind.COMPUTED:
+    """The two factors of a @ b, or of sum(a * b) for vectors; None for other values."""
+    if not value.random:
         return None
-    if value.operation == MATMUL.name:
+    if value.computed_by(MATMUL):
         return value.inputs[0], value.inputs[1]
-    below = value.inputs[0]
-    if value.function is not SUM or value.shape or below.kind != Kind.COMPUTED:
+    if value.shape or not value.computed_by(SUM) or not value.inputs[0].computed_by(MULTIPLY):
         return None
-    if below.function is not MULTIPLY or any(len(one.shape) != 1 for one in below.inputs):
-        return None
-    first, second = below.inputs
-    return (first, second) if first.shape == second.shape else None
+    first, second = value.inputs[0].inputs
+    return (first, second) if first.shape == second.shape and len(first.shape) == 1 else None
 
 
 def _not_polynomial(values: Sequence[Value]) -> list[Value]:
-    """Those of which no polynomial in draws is made."""
+    """The values that are computed by a function that is no polynomial."""
     made = [one for one in values if one.kind == Kind.COMPUTED and one.random]
     return [one for one in made if one.function.polynomial is None]
 
 
 def _is_normal(value: Value) -> bool:
-    """Whether a value is a matrix, or a row, of independent normal entries: mean 0, one spread."""
+    """Whether a value is a matrix or row of independent normal entries with mean 0 and one sd."""
     if value.kind != Kind.DRAW or value.law is not NORMAL or len(value.shape) not in (1, 2):
         return False
     if value.sample is not None or value.call is not None:
@@ -300,12 +298,12 @@ def _is_normal(value: Value) -> bool:
 
 
 def _factor(function: Function, value: Value, below: Sequence[Lengths]) -> Lengths:
-    """The powers of lengths that go out of a function of what has such factors."""
+    """The factor of powers of lengths of a function's value, from the factors of its arguments."""
     if function.bilinear:
         first, second = below
         return {key: first.get(key, 0.0) + second.get(key, 0.0) for key in {**first, **second}}
     if function is DIVIDE:
-        return below[0]  # a length may be 0, and what is divided by stays as it is
+        return below[0]  # a length may be 0, so that lengths stay in the divisor
     if function is POWER:
         power = value.inputs[1].known
         degree = power if isinstance(power, float) and power > 0 else None

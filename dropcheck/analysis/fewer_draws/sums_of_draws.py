@@ -1,12 +1,12 @@
-"""A number or two in place of draws that are looked at by their sum and their sum of squares.
+"""Replace independent draws by one or two numbers, if only their sum or sum of squares is used.
 
-Where nothing looks at independent draws of a family but their sum, which stays in the family
-(`laws/laws_of_sums`), that is drawn. Of n normal draws x, Σx and Σ(x - mean)² are independent, and
-the second is sd² times a chi-square of n - 1 degrees (Cochran 1934; Basu 1955, "On statistics
-independent of a complete sufficient statistic"). Both are drawn, as many as are needed, where only
-they are looked at: Σ(a x + b)² is n mean(a x + b)² + a² Σ(x - mean)². Of mean 0 and only such
-sums with b = 0, one is drawn, of n degrees; of means mu_i, Σx² is (√Σmu² + sd g)² and the second.
-All that holds given the arguments of the draws, where they are random.
+If only the sum of independent draws is used, and it has a known law (`laws/laws_of_sums`), the sum
+is drawn. For n normal draws x, Σx and Σ(x - mean)² are independent, and the second is sd² times a
+chi-square variable with n - 1 degrees of freedom (Cochran 1934; Basu 1955, "On statistics
+independent of a complete sufficient statistic"). If only these two are used, they are drawn:
+Σ(a x + b)² is n mean(a x + b)² + a² Σ(x - mean)². If only Σ(a x)² is used and the means are 0, one
+number with n degrees of freedom is enough; with means mu_i, Σx² is (√Σmu² + sd g)² plus the second
+number. All this also holds given random arguments of the draws.
 """
 
 from __future__ import annotations
@@ -44,23 +44,25 @@ from dropcheck.vocabulary.laws.unbounded import NORMAL
 from dropcheck.vocabulary.shapes import Shape
 
 FAR_OFF = 100.0
-"""Standard deviations from 0 from which on the sum and the squares are not kept apart."""
+"""With a mean that is more standard deviations from 0, draws are not replaced: squares of the mean
+would lose the digits of the squared deviations."""
 _REDUCTIONS = (SUM, MEAN, VAR, STD, NORM, MATMUL, DOT)
 _SCALED, _MOVED = (MULTIPLY, DIVIDE, NEGATIVE), (ADD, SUBTRACT)
 
 
 @dataclass(slots=True, eq=False)
 class _Sample:
-    """Draws, and how they are looked at."""
+    """An array of draws, and how it is used."""
 
     draw: Value
-    over: set[tuple[int, ...]] = field(default_factory=set)  # axes of sums; one, if it is a sample
-    lines: list[Value] = field(default_factory=list)
-    beside: list[Value] = field(default_factory=list)  # what lines are made with
-    plain: bool = True  # only Σ(a x)² is looked at
+    # the axes of each sum; draws can be replaced only if all sums have the same axes
+    over: set[tuple[int, ...]] = field(default_factory=set)
+    lines: list[Value] = field(default_factory=list)  # linear functions a x + b of the draws
+    beside: list[Value] = field(default_factory=list)  # the a and b of these
+    plain: bool = True  # whether only Σ(a x)² is used
 
-    def seen_otherwise(self) -> None:
-        """They are looked at by something else too, and stay."""
+    def has_other_use(self) -> None:
+        """Note a use that is no sum, so that the draws are not replaced."""
         self.over.update([(), (0,)])
 
     @property
@@ -77,7 +79,7 @@ class _Sample:
         return tuple(size for at, size in enumerate(self.draw.shape) if at not in self.axes)
 
     def level(self, value: Value) -> Value | None:
-        """What is the same along the axes without these; None where it varies along them."""
+        """A value without these axes, if it is the same along them; None if it varies."""
         own = [at + len(value.shape) - len(self.draw.shape) for at in self.axes]
         own = [at for at in own if at >= 0]
         array, shape = value.constant, tuple(np.delete(value.shape, own).tolist())
@@ -97,37 +99,37 @@ class _Sample:
 def with_sums(
     values: Sequence[Value], operands: Sequence[Value]
 ) -> Callable[[Value], Value] | None:
-    """What stands for each value with sums in place of what is summed; None: there is no such."""
+    """Replacements with sums drawn in place of the draws; None if there are no such draws."""
     if not any(one.law in SUMS and one.shape for one in values):
         return None
-    found = _Sums(values, operands)
-    return found.all_of(values) if found.samples else None
+    sums = _Sums(values, operands)
+    return sums.all_of(values) if sums.samples else None
 
 
 class _Sums:
-    """Samples of a graph, and what stands for their sums."""
+    """The arrays of draws of a graph, and the values that replace their sums."""
 
     def __init__(self, values: Sequence[Value], operands: Sequence[Value]) -> None:
-        self._of: dict[int, _Sample] = {}  # of draws, lines of them and their squares
+        self._of: dict[int, _Sample] = {}  # by the ids of draws, lines of draws, and their squares
         self._squares: set[int] = set()
-        self._centred: set[int] = set()  # lines that are less their mean
+        self._centred: set[int] = set()  # lines minus their own mean
         for value in values:
             below = [one for one in value.inputs if id(one) in self._of]
             if below and not self._is_known(value, below[0]):
                 for one in below:
-                    self._of[id(one)].seen_otherwise()
+                    self._of[id(one)].has_other_use()
             if value.kind == Kind.DRAW and value.law in SUMS and value.shape:
                 self._of[id(value)] = _Sample(value)
         for value in operands:
             if id(value) in self._of:
-                self._of[id(value)].seen_otherwise()
+                self._of[id(value)].has_other_use()
         samples = {id(one): one for one in self._of.values()}
         self.samples = {key for key, one in samples.items() if _holds(one)}
         self._stands: dict[int, Value] = {}
         self._parts: dict[int, tuple[Value | None, Value]] = {}  # sums, and squares of deviations
 
     def _is_known(self, value: Value, one: Value) -> bool:
-        """Whether a value looks at a line of draws, or at its square, in one of the ways above."""
+        """Whether a value uses a line of draws, or its square, in one of the ways above."""
         if value.kind != Kind.COMPUTED:
             return False
         if value.function in _REDUCTIONS:
@@ -143,7 +145,7 @@ class _Sums:
         return id(one) not in self._squares and self._is_line(value, one, others)
 
     def _is_sum(self, value: Value, one: Value) -> bool:
-        """Whether it is a sum or a mean, or one of squares that are known."""
+        """Whether it is a sum or a mean of a line, or of squares with a known law."""
         sample, function, options = self._of[id(one)], value.function, dict(value.options)
         shape, line = sample.draw.shape, id(one) not in self._squares
         axes = axes_of(np.broadcast_to(0.0, (*shape, 1)), options.get("axis"))
@@ -165,7 +167,7 @@ class _Sums:
         return self._of[id(one)].draw.law is NORMAL and id(one) not in self._squares
 
     def _is_line(self, value: Value, one: Value, others: Sequence[Value]) -> bool:
-        """Whether it is a line of a line, or this less its own mean."""
+        """Whether it is a linear function of a line, or a line minus its own mean."""
         sample, function, first = self._of[id(one)], value.function, value.inputs[0] is one
         assert sample.draw.law is not None
         scaled = function in _SCALED
@@ -175,7 +177,7 @@ class _Sums:
             return False
         if function is SUBTRACT and first and len(sample.draw.shape) == 1:
             (mean,) = others
-            if mean.operation == MEAN.name and mean.inputs[0] is one:
+            if mean.computed_by(MEAN) and mean.inputs[0] is one:
                 self._centred.add(id(value))
                 sample.plain = False
                 return True
@@ -187,7 +189,7 @@ class _Sums:
         return scaled or id(one) not in self._centred
 
     def all_of(self, values: Sequence[Value]) -> Callable[[Value], Value]:
-        """What stands for each of the values of the graph."""
+        """A function from each value of the graph to the value that replaces it."""
         for value in values:
             sample = self._of.get(id(value))
             if sample is not None and id(sample) in self.samples:
@@ -195,16 +197,16 @@ class _Sums:
             elif value.inputs and id(value.inputs[0]) in self._parts:
                 self._stands[id(value)] = self._end(value, self._of[id(value.inputs[0])])
             else:
-                self._stands[id(value)] = made_of(value, tuple(map(self._found, value.inputs)))
-        return self._found
+                self._stands[id(value)] = made_of(value, tuple(map(self._replaced, value.inputs)))
+        return self._replaced
 
-    def _found(self, value: Value) -> Value:
+    def _replaced(self, value: Value) -> Value:
         return self._stands.get(id(value), value)
 
     def _part(self, value: Value, sample: _Sample) -> tuple[Value | None, Value]:
-        """The sum of a line of draws, None where it is 0, and the squares of its deviations.
+        """The sum of a line of draws, or None if it is 0, and the sum of its squared deviations.
 
-        Of a square the same of its line.
+        For the square of a line, both are those of the line.
         """
         if value is sample.draw:
             return self._drawn(sample)
@@ -217,7 +219,7 @@ class _Sums:
             return None, squares
         other = next((b for b in value.inputs if b is not one), None)
         if other is not None:
-            level = sample.level(self._found(other))
+            level = sample.level(self._replaced(other))
             assert level is not None
             if function in _MOVED:
                 other = _times(level, sample.count)
@@ -230,28 +232,28 @@ class _Sums:
         return total, squares
 
     def _end(self, value: Value, sample: _Sample) -> Value:
-        """What a sum over the draws is."""
+        """The value that replaces a sum over the draws."""
         (one, *_), function, count = value.inputs, value.function, sample.count
         total, squares = self._parts[id(one)]
         if function in (SUM, MEAN) and id(one) not in self._squares:
             assert total is not None
-            found = total
+            result = total
         elif function in (VAR, STD) or total is None:
-            found = squares
+            result = squares
         else:
             mean = computed(DIVIDE, _raised(total), constant_beside(total, count), like=total)
-            found = computed(ADD, mean, squares, like=total)
+            result = computed(ADD, mean, squares, like=total)
         divisor = {MEAN: count, VAR: count, STD: count}.get(function, 1.0)
         divisor -= float(dict(value.options).get("ddof", 0.0))
         if divisor != 1.0:
-            found = computed(DIVIDE, found, constant_beside(found, divisor), like=found)
-        return computed(SQRT, found, like=found) if function in (STD, NORM) else found
+            result = computed(DIVIDE, result, constant_beside(result, divisor), like=result)
+        return computed(SQRT, result, like=result) if function in (STD, NORM) else result
 
     def _drawn(self, sample: _Sample) -> tuple[Value | None, Value]:
-        """The sum of draws, and the squares of their deviations, of normal draws."""
+        """The sum of the draws, and for normal draws the sum of their squared deviations."""
         draw, count = sample.draw, sample.count
         assert draw.law is not None
-        given = [self._found(one) for one in draw.inputs]
+        given = [self._replaced(one) for one in draw.inputs]
         arguments = [sample.level(one) for one in given]
         degrees, square = count - 1.0, draw
         if draw.law is NORMAL:
@@ -269,12 +271,11 @@ class _Sums:
             if degrees == count:
                 return None, square
         summed = SUMS[draw.law]
-        factors = summed.arguments(count, *arguments)
-        found = [
+        of_sum = [
             constant_beside(draw, one * by) if isinstance(one, float) else _times(one, by)
-            for one, by in factors
+            for one, by in summed.arguments(count, *arguments)
         ]
-        total = _draw(sample, summed.law, found, draw.name)
+        total = _draw(sample, summed.law, of_sum, draw.name)
         if summed.unit != 1.0:
             total = computed(MULTIPLY, total, constant_beside(total, summed.unit), like=total)
         if summed.start:
@@ -284,14 +285,14 @@ class _Sums:
 
 
 def _has_square(spread: Value) -> bool:
-    """Whether the square of a fixed number is neither too small nor too large for float64."""
+    """Whether the squares of fixed numbers neither underflow nor overflow; True if not fixed."""
     size = np.zeros(1) if spread.constant is None else spread.constant
     with np.errstate(all="ignore"):
         return np.allclose(np.sqrt(np.square(size)), size, rtol=1e-9, atol=0.0)
 
 
 def _holds(sample: _Sample) -> bool:
-    """Whether draws are a sample along the axes of all sums, and the law of its sum is known."""
+    """Whether all sums have the same axes, and the law of such a sum is known."""
     draw = sample.draw
     assert draw.law is not None
     if len(sample.over) != 1 or sample.count < 2:
@@ -303,7 +304,7 @@ def _holds(sample: _Sample) -> bool:
         return False
     if draw.law is NORMAL and not _has_square(draw.inputs[1]):
         return False
-    # of infinite numbers nothing above is true
+    # all this is wrong for infinite numbers
     asked = [*sample.lines, *draw.inputs]
     if may_be_undefined([(one, None) for one in asked]) is not None:
         return False
@@ -314,19 +315,20 @@ def _holds(sample: _Sample) -> bool:
     random = any(one.constant is None for one in draw.inputs)
     if not random:
         summed = SUMS[draw.law]
-        found = summed.arguments(sample.count, *(one.constant for one in arguments if one))
-        return argument_problem(summed.law, [np.asarray(one) * by for one, by in found]) is None
-    # an argument that a law does not take is to be seen as it is
+        of_sum = summed.arguments(sample.count, *(one.constant for one in arguments if one))
+        return argument_problem(summed.law, [np.asarray(one) * by for one, by in of_sum]) is None
+    # a draw with an argument that its law does not take must stay, so that the error is reported
     pairs = zip(draw.law.parameters, draw.inputs, strict=True)
     return not draw.law.restricted and all(_is_taken(one.domain, value) for one, value in pairs)
 
 
 def _is_far(mean: Any, spread: Any) -> bool:
-    """Whether the square of a mean would take digits from the squares of deviations."""
+    """Whether a mean is so large that its square would lose the digits of squared deviations."""
     return mean is not None and spread is not None and bool((np.abs(mean) > FAR_OFF * spread).any())
 
 
 def _is_taken(domain: Domain, value: Value) -> bool:
+    """Whether all values of an argument are in its domain."""
     hull = support(value)
     ends = hull.low >= domain.low and (hull.high <= domain.high or hull.high == math.inf)
     return value.constant is not None or (ends and not domain.whole)

@@ -1,12 +1,12 @@
-"""Vectors as what more is known of: one number, or a linear map of independent numbers.
+"""Replace random vectors by one number, or by a linear map of independent numbers.
 
-Where nothing looks at more than one element of a vector, it is drawn alone. An element of a
-Dirichlet vector is a beta variable, one of multinomial counts is binomial, one of a normal vector
-is normal (`Law.element`). Its moments, chances and quantiles are then known as those of any draw.
+If only one element of a vector is used, this element is drawn alone. An element of a Dirichlet
+vector is a beta variable, one of multinomial counts is binomial, one of a normal vector is normal
+(`Law.element`). Its moments, probabilities and quantiles are then known, as for any draw.
 
-A normal vector x of the mean m and the covariances S is m + R z in law, with R R' = S and z of
+A normal vector x with mean m and covariances S has the law of m + R z, where R R' = S and z has
 independent standard normal elements (Muirhead 1982, "Aspects of Multivariate Statistical Theory",
-theorem 1.2.9): so it is made of draws whose moments are known, however many of them a product has.
+theorem 1.2.9). The moments of products of such draws are known.
 """
 
 from __future__ import annotations
@@ -31,22 +31,22 @@ from dropcheck.vocabulary.laws.vectors import MULTIVARIATE_NORMAL, square_root
 def with_marginals(
     values: Sequence[Value], operands: Sequence[Value]
 ) -> Callable[[Value], Value] | None:
-    """What stands for each value, vectors drawn as one element; None where there are none."""
-    seen = {id(one): list[Value]() for one in values if one.law is not None and one.law.element}
+    """Replacements of vectors by their only used element; None if there are none."""
+    takers = {id(one): list[Value]() for one in values if one.law is not None and one.law.element}
     for value in values:
         for below in value.inputs:
-            if id(below) in seen:
-                seen[id(below)].append(value)
+            if id(below) in takers:
+                takers[id(below)].append(value)
     stands: dict[int, Value] = {}
     for draw in values:
-        found = _element(draw, seen[id(draw)]) if id(draw) in seen else None
-        if found is not None and not any(one is draw for one in operands):
-            stands.update({id(one): found for one in seen[id(draw)]})
+        element = _element(draw, takers[id(draw)]) if id(draw) in takers else None
+        if element is not None and not any(one is draw for one in operands):
+            stands.update({id(one): element for one in takers[id(draw)]})
     return exchanged(values, stands) if stands else None
 
 
 def _element(draw: Value, takers: Sequence[Value]) -> Value | None:
-    """The element that all of some values are, as a draw of its own; None where they are others."""
+    """The one element that all takers are, as a draw of its own; None if they use others."""
     arguments = fixed_arguments(draw)
     if not takers or arguments is None or draw.law is None or draw.law.element is None:
         return None
@@ -55,7 +55,7 @@ def _element(draw: Value, takers: Sequence[Value]) -> Value | None:
     parameters = zip(draw.inputs, draw.law.parameters, strict=True)
     if any(len(one.shape) != parameter.axes for one, parameter in parameters):
         return None
-    if draw.law.constant(*arguments) is not None:  # as of one share, which has no beta law
+    if draw.law.constant(*arguments) is not None:  # such as a single share, which is always 1
         return None
     numbers = np.arange(math.prod(draw.shape)).reshape(*draw.shape, 1)
     picked = []
@@ -88,7 +88,7 @@ def _element(draw: Value, takers: Sequence[Value]) -> Value | None:
 def with_roots(
     values: Sequence[Value], _operands: Sequence[Value]
 ) -> Callable[[Value], Value] | None:
-    """What stands for each value, normal vectors opened; None where there are none."""
+    """Replacements of normal vectors by linear maps of normal numbers; None if there are none."""
     vectors = [one for one in values if one.kind == Kind.DRAW and one.law is MULTIVARIATE_NORMAL]
     pairs = ((one, one.inputs[1]) for one in vectors)
     one_matrix = [one for one, cov in pairs if cov.constant is not None and len(cov.shape) == 2]
@@ -97,6 +97,7 @@ def with_roots(
 
 
 def _opened(value: Value) -> Value:
+    """A normal vector as a linear map of independent standard normal numbers."""
     mean, covariances = value.inputs
     root = square_root(covariances.constant[..., 0])
     across = constant_beside(covariances, root.T[..., None])

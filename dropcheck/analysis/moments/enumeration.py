@@ -1,7 +1,7 @@
-"""All outcomes of a model whose draws are discrete and have few values together.
+"""All joint outcomes of discrete draws, if there are few.
 
-Any function of them has its expectation exactly: the graph is worked out on the table of outcomes,
-in place of draws, and summed with their probabilities.
+Every function of the draws then has an exact expectation: the graph is computed on a table of the
+outcomes in place of draws, and the results are summed with the probabilities.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from dropcheck.records import record
 from dropcheck.vocabulary.function import Array, KernelError
 from dropcheck.vocabulary.law import argument_problem
 
-MOST_NUMBERS = 2_000_000  # of all values in all outcomes
+MOST_NUMBERS = 2_000_000  # the most numbers of all values in all outcomes
 MOST_VALUES = 2_000
 
 
 @record(eq=False)
 class Outcomes:
-    """Every outcome: its probability, [outcomes], and the values in it, with outcomes last."""
+    """All outcomes: their probabilities, [outcomes], and the values by id, with outcomes last."""
 
     probabilities: Floats
     held: dict[int, Array]
 
     def values(self, value: Value) -> Floats:
-        """What a quantity is in each outcome."""
-        found: Floats = number(self._array(value))
-        return found
+        """A quantity in each outcome."""
+        values: Floats = number(self._array(value))
+        return values
 
     def on_paper(self, roots: Sequence[Value]) -> Outcomes | None:
-        """The same outcomes on paper: this table where rounding decides nothing in it.
+        """The same outcomes in exact arithmetic: this table if rounding decides nothing in it.
 
-        None where it decides how likely they are, or what a function can take.
+        None if rounding decides a probability, or whether a function takes a value.
         """
         values = ordered(roots)
         if not any(near_jumps(values, self._array)):
@@ -54,37 +54,35 @@ class Outcomes:
         return Outcomes(self.probabilities, held) if same else None
 
     def _array(self, value: Value) -> Array:
-        found: Array = self.held[id(value)] if value.random else value.constant
-        return found
+        array: Array = self.held[id(value)] if value.random else value.constant
+        return array
 
 
 def outcomes_of(roots: Sequence[Value], most: int) -> Outcomes | None:
-    """Every outcome of the draws below some values; None where there are more, or not known."""
+    """All outcomes of the draws below some values; None if there are more, or not known."""
     values = ordered(roots)
     if len(values) > MOST_VALUES or not values or not _may_be_few(values, most):
         return None
     table = Outcomes(np.ones(1), {})
     with np.errstate(all="ignore"):
         for value in values:
-            if value.kind == Kind.DRAW:
-                found = _drawn(table, value, most)
-            else:
-                found = _computed(table, value)
-            if found is None:
+            drawn = value.kind == Kind.DRAW
+            longer = _drawn(table, value, most) if drawn else _computed(table, value)
+            if longer is None:
                 return None
-            table = found
+            table = longer
     return table
 
 
 def _may_be_few(values: Sequence[Value], most: int) -> bool:
-    """Whether there are few outcomes, as far as that is known at once."""
+    """Whether there may be few outcomes, by a quick test."""
     elements = 0
     for value in values:
         if value.kind != Kind.DRAW:
             continue
         if value.law is None or not value.law.discrete or value.law.own_axes is not None:
             return False
-        # each element of a draw has two values at least
+        # each element of a draw has at least two values
         elements += math.prod(value.shape)
     return elements <= math.log2(most)
 
@@ -101,19 +99,19 @@ def _computed(table: Outcomes, value: Value) -> Outcomes | None:
 
 
 def _drawn(table: Outcomes, value: Value, most: int) -> Outcomes | None:
-    """The table with a draw in it: a row for each value of each of its elements."""
+    """The table with a draw added: an outcome for each value of each of its elements."""
     law, elements = value.law, math.prod(value.shape)
     if law is None:
         return None
     own: list[Array] = []
     for element in range(elements):
-        # what the law's arguments are for this element, in each outcome so far
+        # the law's arguments for this element, in each outcome so far
         arguments = [_argument(table, one, value, element) for one in value.inputs]
         if any(one is None for one in arguments):
             return None
         columns = [one for one in arguments if one is not None]
         if any(one.random for one in value.inputs) and argument_problem(law, columns):
-            return None  # in some outcome the law does not take them
+            return None  # the law does not take them in some outcome
         rows = np.concatenate(columns) if columns else np.zeros((0, len(table.probabilities)))
         known, places = np.unique(rows, axis=1, return_inverse=True)
         points = []
@@ -150,7 +148,7 @@ def _drawn(table: Outcomes, value: Value, most: int) -> Outcomes | None:
 def _argument(table: Outcomes, argument: Value, drawn: Value, element: int) -> Array | None:
     """One argument of one element of a draw in each outcome: [numbers of the argument, outcomes].
 
-    A list has several numbers, which have to be fixed.
+    A list has several numbers, and must be fixed.
     """
     if drawn.law is None or argument.postponed:
         return None

@@ -1,10 +1,11 @@
-"""Moments of products of a few linear forms in many independent draws, as recurrences make them.
+"""Moments of products of a few linear forms in many independent draws, as in recurrences.
 
 The state of a linear recurrence after a thousand steps is a sum of a thousand draws, each with a
-factor: too many terms to be multiplied out, and no need to. Joint cumulants of linear forms are
-sums over the draws, κ(Σ a ξ, Σ b ξ, …) = Σ a b … κ_m(ξ), and moments are sums over the partitions
-of the factors (McCullagh 1987, "Tensor Methods in Statistics", sections 2.3 and 2.4). A function of
-one draw is as good as a draw, where nothing else is made of that: its moments are integrals.
+factor. A product of such sums has too many terms to be multiplied out. But joint cumulants of
+linear forms are sums over the draws, κ(Σ a ξ, Σ b ξ, …) = Σ a b … κ_m(ξ), and moments are sums over
+partitions of the factors (McCullagh 1987, "Tensor Methods in Statistics", sections 2.3 and 2.4). In
+place of a draw ξ, a function of one draw may stand, if the draw has no other use: its moments are
+integrals.
 """
 
 from __future__ import annotations
@@ -37,22 +38,22 @@ from dropcheck.vocabulary.majorants.bounds_arithmetic import summed
 
 FloatType = type[np.float64] | type[np.float32]
 
-# Factors of both sides of a covariance together: their partitions are few.
+# The most factors of both sides of a covariance together, so that there are few partitions.
 MOST_FACTORS = 4
-# In single precision what rounding does is so many times as large, and so can be seen.
+# In float32, rounding errors are larger by this factor, so that the difference shows them.
 EPSILONS_APART = float(np.finfo(np.float32).eps / np.finfo(np.float64).eps)
-# By so much more than it shows there it is taken to be in double precision.
+# The rounding error in float64 is taken to be this many times what the difference shows.
 GIVE = 64.0
-# Moments of functions of a draw are known to a tenth of this share of their size, or not at all.
+# Moments of functions of a draw count as known if their relative error is at most a tenth of this.
 FUNCTION_ERROR = 1e-8
 
 FactorValues = tuple[Value, ...]
-"""Quantities whose product is meant."""
+"""The factors of a product."""
 
 
 @record
 class ProductMoments:
-    """Means and covariances of products, and how far they may be off."""
+    """Means and covariances of products, and bounds of their errors."""
 
     means: Floats
     covariances: Floats
@@ -61,34 +62,34 @@ class ProductMoments:
 
 
 def linear_factors(summand: Integrand) -> list[tuple[Value, float]]:
-    """The factors of a summand, each less a number.
+    """The factors of an integrand, each with the number that is subtracted from it.
 
     Raises:
-        PolynomialError: it has a condition, or a number is taken off a product.
+        PolynomialError: it has a condition, or a number is subtracted from a product.
     """
     if summand.given is not None:
         raise PolynomialError
-    found: list[tuple[Value, float]] = []
+    centred: list[tuple[Value, float]] = []
     for value, power, centre in summand.centred:
         factors = factors_of(value)
         if centre and len(factors) > 1:
             raise PolynomialError
-        found += [(one, centre) for one in factors] * power
-    return found
+        centred += [(one, centre) for one in factors] * power
+    return centred
 
 
 def moments_of(
     products: Sequence[Sequence[tuple[Value, float]]], norm: Norm, found: Found | None = None
 ) -> ProductMoments:
-    """The means and covariances of products of linear forms, each less a number.
+    """The means and covariances of products of linear forms, each minus a number.
 
     Args:
-        products: the factors of each, with what is taken off.
-        norm: bounds of norms, for the tails of functions of a draw.
+        products: the factors of each product, with the numbers that are subtracted.
+        norm: gives bounds of norms, for the tails of functions of a draw.
         found: expectations over one draw that are known already.
 
     Raises:
-        PolynomialError: they are no such products, or of too many factors.
+        PolynomialError: they are no such products, or have too many factors.
     """
     cumulants = _Cumulants(norm, KnownMeans(MOST_INTEGRALS, found))
     double = _moments(products, cumulants, np.float64)
@@ -110,12 +111,12 @@ def moments_of(
 
 
 def factors_of(value: Value) -> FactorValues:
-    """A quantity as a product of others, itself if it is none.
+    """A quantity as a product of other quantities; itself if it is no product.
 
     Raises:
-        PolynomialError: of too many.
+        PolynomialError: there are too many factors.
     """
-    found: list[Value] = []
+    factors: list[Value] = []
     stack = [value]
     while stack:
         one = stack.pop()
@@ -125,21 +126,21 @@ def factors_of(value: Value) -> FactorValues:
         elif function is POWER and one.inputs[1].known in (2.0, 3.0, 4.0):
             stack += [one.inputs[0]] * round(float(one.inputs[1].constant[0]))
         else:
-            found.append(one)
-        if len(found) + len(stack) > MOST_FACTORS:
+            factors.append(one)
+        if len(factors) + len(stack) > MOST_FACTORS:
             raise PolynomialError
-    return tuple(found)
+    return tuple(factors)
 
 
 @record
 class LinearForm:
-    """A number and, for each draw, its factor: Σ factor · (draw − its mean) + number.
+    """Σ factor · (draw − its mean) + number, with the factors by the ids of the draws.
 
-    Of a draw that a random argument moves, what is left of it without that is meant.
+    A draw with a random location stands for the draw minus this location.
     """
 
     number: float
-    factors: Mapping[int, float]  # by the identity of the draw's value
+    factors: Mapping[int, float]
 
 
 def _moments(
@@ -191,7 +192,7 @@ def _expected(
     joint: Callable[[tuple[int, ...]], float],
     other: Sequence[_Factor] = (),
 ) -> float:
-    """The expectation of a product; with another, what they have beyond the product of both."""
+    """The expectation of a product; with another product, the covariance of both."""
     factors = [*one, *other]
     parts: list[float] = []
     for blocks in _partitions(list(range(len(factors)))):
@@ -207,7 +208,7 @@ def _expected(
 
 
 def _partitions(places: list[int]) -> Iterator[list[list[int]]]:
-    """Every partition into blocks, each in order."""
+    """All partitions into blocks, each block in order."""
     if not places:
         yield []
         return
@@ -219,9 +220,9 @@ def _partitions(places: list[int]) -> Iterator[list[list[int]]]:
 
 
 class _Cumulants:
-    """The mean of each draw in place of its first cumulant, then the others.
+    """The cumulants of draws, and of functions of one draw.
 
-    `integrated` says whether any is that of a function of a draw.
+    `integrated` says whether there are any of functions: these are known only by integration.
     """
 
     def __init__(self, norm: Norm, means: KnownMeans) -> None:
@@ -230,7 +231,7 @@ class _Cumulants:
         self.integrated = False
 
     def of(self, value: Value) -> list[float]:
-        """Those of a draw of one number, or of a function of one.
+        """The cumulants, from order 0 on, of a single drawn number or of a function of one.
 
         Raises:
             PolynomialError: they are not known.
@@ -258,12 +259,13 @@ class _Cumulants:
 
 
 def _of_orders(rows: Sequence[Sequence[float]], precision: FloatType) -> Callable[[int], Floats]:
-    found = np.full((len(rows), MOST_FACTORS + 1), np.nan)  # of orders that no float64 holds
+    """A function from an order to the cumulants of this order, one for each row."""
+    table = np.full((len(rows), MOST_FACTORS + 1), np.nan)
     for row, own in enumerate(rows):
-        found[row, : len(own)] = own[: MOST_FACTORS + 1]
+        table[row, : len(own)] = own[: MOST_FACTORS + 1]
 
     def of_order(order: int) -> Any:
-        own = found[:, order]
+        own = table[:, order]
         if not np.isfinite(own).all():
             raise PolynomialError
         return own.astype(precision)
@@ -272,7 +274,7 @@ def _of_orders(rows: Sequence[Sequence[float]], precision: FloatType) -> Callabl
 
 
 def _of_law(draw: Value) -> list[float]:
-    """The mean in place of the first, then the cumulants of a draw of one number.
+    """The cumulants, from order 0 on, of a single drawn number.
 
     Raises:
         PolynomialError: they are not known.
@@ -287,17 +289,17 @@ def _of_law(draw: Value) -> list[float]:
 
 
 def _moved_by(draw: Value) -> Value | None:
-    """The random argument that moves a draw and does no more: the mean of normal(x, 1).
+    """The random argument of a draw that is only a location, as x in normal(x, 1); or None.
 
-    The draw is then this argument and one of the same law at 0, which depends on nothing else: it
-    is location + scale * standard, as the law's line says.
+    The draw is then the sum of this argument and an independent draw of the same law at 0: the
+    law's line is location + scale * standard.
 
     Raises:
         PolynomialError: another argument is random too.
     """
     law = draw.law
     if law is None or law.line is None or law.standard_arguments is None:
-        return None  # the last says that the line holds for random arguments
+        return None  # `standard_arguments` says that the line holds for random arguments
     if not draw.inputs or not draw.inputs[0].random:
         return None
     others = _fixed(draw.inputs[1:])
@@ -306,10 +308,10 @@ def _moved_by(draw: Value) -> Value | None:
 
 
 def _fixed(values: Sequence[Value]) -> tuple[float, ...]:
-    """Fixed numbers.
+    """The fixed numbers that values are.
 
     Raises:
-        PolynomialError: one is none.
+        PolynomialError: a value is no fixed number.
     """
     return tuple(_number(value) for value in values)
 
@@ -317,10 +319,12 @@ def _fixed(values: Sequence[Value]) -> tuple[float, ...]:
 def _form(
     value: Value, draws: dict[int, Value], known: _Cumulants, precision: FloatType
 ) -> LinearForm:
-    """A quantity as a linear form, from the quantity down: each value's factor in it.
+    """A quantity as a linear form.
+
+    It goes from the quantity down to the draws, with the factor of each value in the quantity.
 
     Raises:
-        PolynomialError: it is none.
+        PolynomialError: it is no linear form.
     """
     factors: dict[int, float] = {id(value): 1.0}
     parts: list[float] = []
@@ -332,7 +336,7 @@ def _form(
         return float(precision(number))
 
     for one in reversed(ordered([value])):
-        if id(one) not in factors:  # a function is made of it, and of that the sum
+        if id(one) not in factors:  # it is below a function of one draw
             continue
         factor = factors.pop(id(one))
         if one.shape or one.estimated:
@@ -340,7 +344,7 @@ def _form(
         shares, shift = _shares(one)
         if one.kind == Kind.DRAW or not shares:
             drawn = one if one.kind == Kind.DRAW else draw_below(one)
-            if drawn is None or drawn.kind != Kind.DRAW:  # or an element of others
+            if drawn is None or drawn.kind != Kind.DRAW:  # no function of a single drawn number
                 raise PolynomialError
             draws.setdefault(id(one), one)
             own[id(one)] = factor
@@ -353,7 +357,9 @@ def _form(
 
 
 def _shares(value: Value) -> tuple[WeightedValues, float]:
-    """What a value is the sum of, each with its factor, and a number; no values where it is none.
+    """A value as a sum of values with factors, and a number; no values if it is no sum.
+
+    A draw with a random location is such a sum; see `_moved_by`.
 
     Raises:
         PolynomialError: it is a draw with other random arguments.
@@ -365,10 +371,10 @@ def _shares(value: Value) -> tuple[WeightedValues, float]:
 
 
 def _number(value: Value) -> float:
-    """A fixed number.
+    """The fixed number that a value is.
 
     Raises:
-        PolynomialError: it is an array, or not a finite number.
+        PolynomialError: it is random, an array, or not finite.
     """
     known = value.known if value.shape == () and value.constant is not None else None
     if not isinstance(known, float) or not math.isfinite(known):
