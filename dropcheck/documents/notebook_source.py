@@ -46,8 +46,9 @@ def cells_of(source: Source) -> Source:
     if not isinstance(notebook, dict):
         raise _error(source, 0, "this is no notebook: a notebook is a JSON object")
     version = notebook.get("nbformat")
-    if "worksheets" in notebook or (isinstance(version, float) and version < FORMAT):
-        message = f"this notebook is of nbformat {version or 3:g}; 4 is read"
+    old = isinstance(version, float) and version < FORMAT
+    if old or "worksheets" in notebook:
+        message = f"this notebook is of nbformat {version if old else 3:g}; 4 is read"
         raise _error(source, 0, message, "open it in Jupyter and save it")
     cells = notebook.get("cells")
     if version != FORMAT or not isinstance(cells, list):

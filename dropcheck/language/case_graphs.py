@@ -32,7 +32,7 @@ class CaseGraphs:
     not stored, and is lowered again when it is needed.
 
     Args:
-        memory: bytes that one draw may take, together with what is fixed.
+        memory: bytes that one draw may take, together with all fixed values.
         keep: bytes that all graphs may take together.
         forget: whether a graph is dropped once it is taken; not if cases are judged repeatedly.
 

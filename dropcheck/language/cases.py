@@ -212,7 +212,7 @@ def lower_case(
     Args:
         parsed: the claim.
         parameters: the parameters' values in this case.
-        memory: bytes that one draw may take, together with what is fixed.
+        memory: bytes that one draw may take, together with all fixed values.
         postpone: only check the case: large fixed arrays are not computed, and values that depend
             on them may be missing.
 

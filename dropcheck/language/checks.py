@@ -112,9 +112,7 @@ def check_cases(
     for case in cases:
         by_claim.setdefault(case.claim.id, []).append(case)
     graphs, given = graphs or CaseGraphs(keep=0), options or {}
-    return _merged(
-        check_claim(found[0].claim, found, graphs, given, used) for found in by_claim.values()
-    )
+    return _merged(check_claim(own[0].claim, own, graphs, given, used) for own in by_claim.values())
 
 
 def check_claim(

@@ -220,7 +220,7 @@ class Context:
     Args:
         lower: lowers an expression in this context. It is passed in, so that modules that lower
             parts of an expression do not import the module that lowers all of it.
-        memory: bytes that one draw may take, together with what is fixed.
+        memory: bytes that one draw may take, together with all fixed values.
         postpone: leave large fixed arrays, and what is computed from them, to a run.
         slots: the slots of the claim.
     """

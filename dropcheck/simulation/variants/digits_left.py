@@ -92,12 +92,12 @@ def _by_reference(
         other = Perturbed(signs, LARGEST_BOUND, reference=made, asked=here.near)
         with suppress(DropcheckError):  # random arguments may take no such values
             program.registers(signs, draws, other, drawn=other.drawn)
-        for place, found in other.near.items():
-            spurious.setdefault(place, []).extend(not_believed(here.near[place], found))
-        for place, share in other.clear_share.items():
-            clear_share[place] = max(share, clear_share.get(place, 0.0))
-    believed = {place: truths for place, truths in spurious.items() if truths}
-    return believed, {place for place, share in clear_share.items() if share <= OFTEN}
+        for register, found in other.near.items():
+            spurious.setdefault(register, []).extend(not_believed(here.near[register], found))
+        for register, share in other.clear_share.items():
+            clear_share[register] = max(share, clear_share.get(register, 0.0))
+    believed = {register: truths for register, truths in spurious.items() if truths}
+    return believed, {register for register, share in clear_share.items() if share <= OFTEN}
 
 
 def unclear_in(

@@ -167,44 +167,44 @@ class Perturbed:
         inputs: list[Array],
         perturbed: list[Array],
         result: Array,
-        place: int | None = None,
+        register: int | None = None,
     ) -> Array:
         """The perturbed result of perturbed inputs."""
         other = result
         moved = any(one is not array for one, array in zip(perturbed, inputs, strict=True))
         if result.dtype == np.bool_:
-            if not moved or self.unclear is None or place is None:
+            if not moved or self.unclear is None or register is None:
                 return result
-            return self._reversed(function, work, inputs, perturbed, result, place)
+            return self._reversed(function, work, inputs, perturbed, result, register)
         if moved:
-            lost = place in self.lossy and place not in self.dense
+            lost = register in self.lossy and register not in self.dense
             other = (
                 work(perturbed) if lost else _unless_tied(function, work, inputs, perturbed, result)
             )
             if function is MODULO:
                 other = any_remainder(inputs, perturbed, other, self.generator)
-            if function.jumps is jumps.whole and len(inputs) == 1 and place in self.dense:
-                other = self._across(work, inputs, perturbed, result, other, place)
+            if function.jumps is jumps.whole and len(inputs) == 1 and register in self.dense:
+                other = self._across(work, inputs, perturbed, result, other, register)
         if function.rearranges or function.joins or function.defined in _COPIES:
             return other
         rational = not _transcends(function)
         whole = _counts(function) or (rational and all(map(_whole, inputs)))
         copied = rational and _is_copied(result, inputs)
         other = self._perturbed(other, counted=whole, copied=copied)
-        if function in (ADD, SUBTRACT) and place is not None:
+        if function in (ADD, SUBTRACT) and register is not None:
             other = self._substituted(
-                place, other, unless_absorbed(function, inputs, perturbed, result)
+                register, other, unless_absorbed(function, inputs, perturbed, result)
             )
-        if len(inputs) == 1 and not rational and place is not None:
+        if len(inputs) == 1 and not rational and register is not None:
             other = self._substituted(
-                place, other, unless_saturated(function, work, inputs[0], result)
+                register, other, unless_saturated(function, work, inputs[0], result)
             )
-        if not whole or place in self.lossy:  # then 0 may not be exact
+        if not whole or register in self.lossy:  # then 0 may not be exact
             other = unless_too_small(function, inputs, perturbed, result, other)
         other = unless_too_large(function, inputs, perturbed, result, other)
-        if place is not None:
+        if register is not None:
             self._mark_lossy(
-                place, too_small(result, other) | np.isinf(result) & np.isfinite(other)
+                register, too_small(result, other) | np.isinf(result) & np.isfinite(other)
             )
         return other
 
@@ -215,7 +215,7 @@ class Perturbed:
         inputs: list[Array],
         perturbed: list[Array],
         result: Array,
-        place: int,
+        register: int,
     ) -> Array:
         """A truth, reversed where rounding may move the compared values past each other.
 
@@ -234,10 +234,10 @@ class Perturbed:
         copies = equal & ~parted & (equal.sum(-1, keepdims=True) >= SURE)
         lost = (np.isinf(left) | np.isinf(right)) & ~((a - b) * (c - d) > 0)
         near = (error > 0) & (apart <= error) & ~copies | lost
-        dense = place in self.dense
+        dense = register in self.dense
         if dense:
             vague = (error > 0) & (error >= np.maximum(np.abs(a), np.abs(b)))
-            self._note(place, near, result, apart, vague)
+            self._note(register, near, result, apart, vague)
         doubtful = lost | near & (error >= (self.unclear if dense else LARGEST_BOUND))
         if dense:  # small numbers without any digit left; a 0 on one side may be a tie
             sizes = np.abs(a), np.abs(b)
@@ -249,44 +249,44 @@ class Perturbed:
         doubtful |= (gone[0] | gone[1]) & (work(perturbed) != result)
         if inputs[0] is not inputs[1]:
             doubtful |= gone[0] & gone[1]
-        if not dense or place in self._unclear_places:
-            doubtful |= near & self.lossy.get(place, False) & (work(perturbed) != result)
-        for truth in self._spurious.get(place, ()):
+        if not dense or register in self._unclear_places:
+            doubtful |= near & self.lossy.get(register, False) & (work(perturbed) != result)
+        for truth in self._spurious.get(register, ()):
             doubtful |= near & (result == truth)
         return np.where(doubtful, ~result, result)
 
-    def _substituted(self, place: int, other: Array, beyond: Array | None) -> Array:
+    def _substituted(self, register: int, other: Array, beyond: Array | None) -> Array:
         """The perturbed result with substitutes where digits are lost; records these draws."""
         if beyond is None:
             return other
-        self._mark_lossy(place, np.isfinite(beyond))
+        self._mark_lossy(register, np.isfinite(beyond))
         return np.where(np.isfinite(beyond), beyond, other)
 
-    def _mark_lossy(self, place: int, where: Array) -> None:
+    def _mark_lossy(self, register: int, where: Array) -> None:
         if where.any():
             each = where.reshape(-1, where.shape[-1]).any(axis=0)
-            self.lossy[place] = np.asarray(self.lossy.get(place, False) | each)
+            self.lossy[register] = np.asarray(self.lossy.get(register, False) | each)
 
-    def _note(self, place: int, near: Array, result: Array, of: Array, vague: Array) -> None:
+    def _note(self, register: int, near: Array, result: Array, of: Array, vague: Array) -> None:
         """Record how often a step is near a jump, and how often it clearly has other results.
 
         Of reference draws, only those count in which no part is lost and rounding is smaller than
         the value itself.
         """
         clear = ~near & np.isfinite(of)
-        sound = ~(self.lossy.get(place, False) | vague.reshape(-1, vague.shape[-1]).any(axis=0))
-        sound_share = self.clear_share[place] = float(sound.mean())
+        sound = ~(self.lossy.get(register, False) | vague.reshape(-1, vague.shape[-1]).any(axis=0))
+        sound_share = self.clear_share[register] = float(sound.mean())
         share = 1.0
         if self._asked is not None:
             if sound_share <= OFTEN:
                 return
             near, clear, share = near & sound, clear & sound, sound_share
-            results = list(self._asked[place][1]) if place in self._asked else []
+            results = list(self._asked[register][1]) if register in self._asked else []
         else:
             results = np.unique(np.broadcast_to(result, near.shape)[near])[:FEW].tolist()
         if results:
             others = {one: float((clear & (result != one)).mean()) / share for one in results}
-            self.near[place] = float(near.mean()) / share, others
+            self.near[register] = float(near.mean()) / share, others
 
     def _across(
         self,
@@ -295,20 +295,20 @@ class Perturbed:
         perturbed: list[Array],
         result: Array,
         other: Array,
-        place: int,
+        register: int,
     ) -> Array:
         """The perturbed result of a step function; across a jump, if rounding may cause it."""
         (array,) = map(number, inputs)
         error = _error(number(perturbed[0]) - array)
         low, high = work([array - error]), work([array + error])
         near, vague = low != high, error >= LARGEST_BOUND
-        self._note(place, near, result, array, vague)
-        self._mark_lossy(place, vague)  # no digits are left after the decimal point
+        self._note(register, near, result, array, vague)
+        self._mark_lossy(register, vague)  # no digits are left after the decimal point
         over = np.where(low != result, low, high)
-        for one in self._spurious.get(place, ()):
+        for one in self._spurious.get(register, ()):
             other = np.where(near & (result == one), over, other)
-        if place in self._unclear_places:
-            other = np.where(near & self.lossy.get(place, False), over, other)
+        if register in self._unclear_places:
+            other = np.where(near & self.lossy.get(register, False), over, other)
         return other
 
     def _perturbed(self, array: Array, counted: bool, copied: Array | bool = False) -> Array:
