@@ -48,7 +48,7 @@ def cells_of(source: Source) -> Source:
     version = notebook.get("nbformat")
     old = isinstance(version, float) and version < FORMAT
     if old or "worksheets" in notebook:
-        message = f"this notebook is of nbformat {version if old else 3:g}; 4 is read"
+        message = f"this notebook has nbformat {version if old else 3:g}, and nbformat 4 is read"
         raise _error(source, 0, message, "open it in Jupyter and save it")
     cells = notebook.get("cells")
     if version != FORMAT or not isinstance(cells, list):

@@ -172,7 +172,7 @@ BAD = {
     ("paper.ipynb", "[]"): "paper.ipynb:1:1: this is no notebook",
     ("paper.ipynb", '{"nbformat": 4}'): "paper.ipynb:1:1: this is no notebook of nbformat 4",
     ("paper.ipynb", '{"nbformat": 3, "worksheets": []}'): (
-        "paper.ipynb:1:1: this notebook is of nbformat 3; 4 is read"
+        "paper.ipynb:1:1: this notebook has nbformat 3, and nbformat 4 is read"
     ),
     ("paper.ipynb", '{"nbformat": 4,\n "cells": [], "cells": []}'): (
         "paper.ipynb:2:15: the key 'cells' is given twice"

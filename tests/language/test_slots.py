@@ -129,7 +129,7 @@ def test_a_slot_that_is_made_of_itself_is_refused() -> None:
     text = file_of("E(x) == 0.5", "x ~ beta(1, 1)")
     text = text.replace("die:\n    takes: [n]", "beta:\n    takes: [a, b]")
     found = check_registry(read_text(text.replace("discrete_uniform(1, n)", "beta(a, b)")))
-    assert [one.message for one in found.problems] == ["the slot 'beta' is made of itself"]
+    assert [one.message for one in found.problems] == ["the slot 'beta' is defined by itself"]
 
 
 @pytest.mark.parametrize("name", [name for name in EPSILONS if name != "float64"])

@@ -56,7 +56,7 @@ SLIPS: dict[str, tuple[Any, str]] = {
         "'y' with values that are masked",
     ),
     "complex": (lambda g, n: {"y": normal(g, n) * 1j}, "of type complex128"),
-    "ragged": (lambda _g, _n: {"y": [[1], [1, 2], [3]]}, "no array can be made"),
+    "ragged": (lambda _g, _n: {"y": [[1], [1, 2], [3]]}, "cannot be made an array"),
     "name no text": (lambda g, n: {1: normal(g, n)}, "name '1', which is not a name"),
     "name with space": (lambda g, n: {"a b": normal(g, n)}, "name 'a b', which is not a name"),
     "name a keyword": (lambda g, n: {"lambda": normal(g, n)}, "'lambda', which is a word"),

@@ -103,7 +103,7 @@ def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
         if size is not None:
             at = size.end()
             if formula[at : at + 1] == ".":
-                raise LatexError(at, "a bracket that is not seen has no meaning here")
+                raise LatexError(at, "an invisible bracket has no meaning here")
             continue
         if found is None:
             raise LatexError(

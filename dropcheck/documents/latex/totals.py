@@ -202,7 +202,7 @@ def element(reader: Expressions, base: Node, column: int) -> Node:
     if braced:
         reader.expect("}")
     if len(entries) > 1 and any(map(is_letter, entries)):
-        message = "a letter for any element stands beside another place"
+        message = "a letter for any element stands beside another index"
         raise reader.error(message, IN_MARK, column)
     if axes_of(base, reader.axes) != 1 and len(entries) == 1 and (
         is_letter(entries[0]) or (first.kind == "number" and len(first.text) > 1)
@@ -227,11 +227,11 @@ def _entry(reader: Expressions, braced: bool) -> Node:
             reader.free = token.text
         return Name(reader.here, ANY_ELEMENT + token.text)
     if token.kind == "letters" and len(token.text) > 1 and token.text not in reader.axes:
-        raise reader.error("letters side by side are no place", "write commas: A_{i, j}")
+        raise reader.error("letters side by side are not an index", "write commas: A_{i, j}")
     start = reader.at
     place = reader.sum() if braced else reader.atom()
     if reader.in_brackets(start, reader.at):
-        message = "this may be a place in order of size or in the array"
+        message = "this may be an index in sorted order or in the array"
         raise reader.error(message, IN_MARK, token.column)
     if isinstance(place, Binary) and place.operator == "-":
         raise reader.error("a difference may lie before the first element", IN_MARK, token.column)

@@ -126,7 +126,7 @@ def _refuse_recurrence(context: Context, line: ModelLine) -> None:
             raise name.at.error(
                 f"{name.name!r} is already defined by a line above"
                 if defined
-                else f"{name.name!r} is made of itself",
+                else f"{name.name!r} is defined by itself",
                 f"a recurrence is a loop: {first}for t in range(T): with this line indented "
                 "below; otherwise choose another name",
             )

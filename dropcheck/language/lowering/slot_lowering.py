@@ -77,8 +77,9 @@ def define_call(context: Context, node: Call, size: Shape | None, names: tuple[s
     _check_use(slot, node, mode, drawn=size is not None)
     if any(one.split("()")[0] == name for one in context.slots.within.split(": ")):
         raise node.at.error(
-            f"the slot {name!r} is made of itself",
-            f"within it {name!r} is the slot: give it a name that is no law and no function",
+            f"the slot {name!r} is defined by itself",
+            f"in its own model {name!r} means the slot: give the slot a name that is not a law or "
+            "a function",
         )
     context.slots.calls += 1
     if context.slots.calls > MOST_CALLS:

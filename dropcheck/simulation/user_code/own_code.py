@@ -157,7 +157,7 @@ def _array(name: object, value: object, count: int) -> Any:
         array = np.asarray(value)
     except Exception as error:
         raise _error(
-            f"returned {name!r} as {_kind(value)}, of which no array can be made: {error}",
+            f"returned {name!r} as {_kind(value)}, which cannot be made an array: {error}",
             "return numpy arrays; a tensor is one by .detach().cpu().numpy(), of bfloat16 by "
             ".detach().cpu().float().numpy()",
         ) from error
