@@ -154,7 +154,7 @@ REFUSED = [
     (r"\sum_{j=1}^n j + j = 1", 17, "'j' is no name"),
     ("q·k = 1", 1, "not part"),
     ("x y2 = 1", 3, "a number stands to the right"),
-    (r"\left. x \right| = 1", 5, "a bracket"),
+    (r"\left. x \right| = 1", 5, "invisible bracket"),
     ("zeta = 1", 0, "no name of the model"),
     ("(" * 80 + "x = 1", 60, "nested deeper"),
     ("x = 1,000", 5, "cannot be read here"),
@@ -177,7 +177,7 @@ REFUSED = [
     ("2^{3}^2 = 1", 5, "two powers"),
     # what mathematicians write so for something else
     ("E(x^{(2)}) = 1", 4, "may hold a power or"),
-    ("q_{(1)} = 1", 3, "order of size"),
+    ("q_{(1)} = 1", 3, "sorted order"),
     ("A_{12} = 1", 1, "a row"),
     ("A_i = 1", 1, "a row"),
     ("q[n - 1] = 1", 1, "may be a function"),
