@@ -23,6 +23,8 @@ UNLIKE = {
     "u, v ~ normal(0, 1)[2]; x = concat(u, 2 * v)": "is pooled over 4 elements:",
     "u ~ normal(0, 1)[2]; x = stack(u, 2 * u)": "is pooled over 4 elements:",
     "x ~ normal(0, [1, 2])": "is pooled over 2 elements:",
+    "z ~ normal(0, 1)[3]; x = z - z[0]": "is pooled over 3 elements:",
+    "z ~ normal(0, 1)[3, 2]; x = 2 * z * z[:, :1]": "is pooled over 6 elements:",
     "z ~ normal(0, 1)[3]; x = cumsum(z)": "is pooled over 3 elements:",
     "z ~ normal(0, 1)[3]; x = 2 * sort(z)**2": "is pooled over 3 elements:",
     "Z ~ normal(0, 1)[3, 3]; x = svdvals(Z)": "is pooled over 3 elements:",
@@ -47,6 +49,9 @@ ALIKE = [
     ("x ~ normal(0, 1)[3]", "Var(cumsum(x)) == [1, 2, 3]"),
     ("x ~ normal(0, 1)[3]", "Var(cumsum(x)[2]) == 3"),
     ("x ~ normal(0, 1)[3]", "E(max(sort(x)) - max(x)) == 0"),
+    ("x ~ normal(0, 1)[3]", "Var(x[1:] - x[0]) == 2"),
+    ("x, y ~ normal(0, 1)[3]", "Var(x - y[0]) == 2"),
+    ("x ~ normal(0, 1)[3]", "Var(x - mean(x)) == 2 / 3"),
     ("x ~ normal(0, 1)[3]", "Var(softmax(x)) < 1"),
     ("x ~ normal([0, 10], 1)", "Cov(x) == eye(2)"),
 ]

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Mapping, Sequence
+import operator as operators
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from dropcheck.errors import Problem, suggestion
+from dropcheck.language.drawn_from import NO_DRAWS, Sources
 from dropcheck.language.graph import Kind, Value, in_order, joined_sources
 from dropcheck.language.lowering.builder import shape_at
 from dropcheck.language.lowering.context import Context
@@ -274,11 +277,36 @@ def _note_on_axis(context: Context, node: Call, value: Value) -> list[Problem]:
 def _unlike(value: Value) -> bool:
     """Whether elements clearly differ in law, as the lines of the model show."""
     known: dict[int, bool] = {}
-    for one in in_order([value], lambda one: one.inputs if one.kind != Kind.OPERATOR else ()):
-        known[id(one)] = _differs_itself(one) or (
-            bool(one.shape) and any(known[id(below)] and below.shape for below in one.inputs)
+    picked: dict[int, Sources] = {}  # the draws of which single elements are in each value
+    for one in in_order([value], _of_one_draw):
+        inputs = _of_one_draw(one)
+        picks = one.kind == Kind.COMPUTED and one.function.picks
+        picked[id(one)] = one.sources if picks else _together(picked[id(each)] for each in inputs)
+        known[id(one)] = (
+            _differs_itself(one)
+            or _meets_own_element(one, picked)
+            or (bool(one.shape) and any(known[id(each)] and each.shape for each in inputs))
         )
     return known[id(value)]
+
+
+def _of_one_draw(value: Value) -> Sequence[Value]:
+    return value.inputs if value.kind != Kind.OPERATOR else ()
+
+
+def _together(sources: Iterable[Sources]) -> Sources:
+    return functools.reduce(operators.or_, sources, NO_DRAWS)
+
+
+def _meets_own_element(value: Value, picked: Mapping[int, Sources]) -> bool:
+    """Whether one element of an array meets all of its elements, as in `x - x[0]`."""
+    if value.kind != Kind.COMPUTED or not value.function.by_element:
+        return False
+    whole = joined_sources(
+        one for one in value.inputs if one.shape == value.shape and not picked[id(one)]
+    )
+    spread = (one for one in value.inputs if one.shape != value.shape)
+    return any(not picked[id(one)].isdisjoint(whole) for one in spread)
 
 
 def _differs_itself(value: Value) -> bool:
