@@ -135,7 +135,7 @@ _SHARED = (
         description="The verdict with which the claim passes; a claim that is known to be false "
         "expects `refuted`."),
     Key("resolution", number(), default=0.01, examples=(0.01, 0.001),
-        description="How small an error is to be found, relative to the claim's scale; give this "
+        description="How small an error must be found, relative to the claim's scale; give this "
         "or `within`."),
     Key("within",
         number(of_percentage="it is absolute; for a share of the scale write 'resolution: {}'"),
@@ -145,30 +145,31 @@ _SHARED = (
         description="Where the claim comes from: one of the keys under `documents`."),
     Key("section", _LINE, description="Where in the document it stands.", examples=("Scaling",)),
     Key("tags", items(_LINE, "a list", "A tag."), default=(), examples=(["attention", "scaling"],),
-        description="Words to select claims by: `dropcheck run --tag WORD`."),
+        description="Words that select claims: `dropcheck run --tag WORD`."),
 )  # fmt: skip
 
 # Keys that each statement of a claim may have; a claim with one statement has them too.
 _STATED = (
     Key("tolerance", TOLERANCE,
-        description="Part of the claim: `L == R` give or take this share of `R`, or, as "
-        "`{absolute: 0.05}`, this number.", examples=(0.005, {"absolute": 0.05})),
+        description="Part of the claim: in `L == R`, `L` may be off by this share of `R`, or, with "
+        "`{absolute: 0.05}`, by this number.", examples=(0.005, {"absolute": 0.05})),
     Key("tails",
         number("a chance greater than 0 and less than 0.25", below=0.25,
                if_larger="1e-6 claims the law out to tails as rare as that"),
-        description="Part of a claim `y ~ law`: how far out the law is claimed. Every tail with at "
-        "least this chance is then verified to within a factor of 2.", examples=(1e-6,)),
+        description="Part of a claim `y ~ law`, which then includes the tails: every tail with at "
+        "least this chance is verified to within a factor of 2.", examples=(1e-6,)),
     Key("says", text(tidy=str.strip), description="What the document says, in its own words.",
         examples=("The variance grows with the number of terms.",)),
     Key("note", text(tidy=str.strip), description="Why the claim holds, or why it fails.",
         examples=("The mask is 0 or 1, so its square is itself.",)),
     Key("truth", text(),
-        description="Of a claim that expects `refuted`: the id of the claim that says what holds "
-        "in its place; of a statement beside it, the name.", examples=("variance",)),
+        description="For a claim that expects `refuted`: the id of the claim that says what is "
+        "true instead; for one of several statements, the name of that statement.",
+        examples=("variance",)),
     Key("sources", items(families.PASSAGE.kind, "a list of mappings",
                          if_other=families.PASSAGE.hint), default=(),
-        description="Where the claim stands, in place of `document` and `section`, where that is "
-        "more than one passage.", examples=([{"document": "notes", "section": "Scaling"}],)),
+        description="The passages that the claim comes from, in place of `document` and `section`, "
+        "if there are several.", examples=([{"document": "notes", "section": "Scaling"}],)),
 )  # fmt: skip
 _CLAIM_TEXT = expression("a statement as text",
     hint="a claim states something, such as 'claim: E(x) == 3'; several statements of one model "
@@ -224,14 +225,14 @@ CLAIM = KeyTable(
         Key("claims",
             named(_STATEMENT, _PARTS, what="statement ", if_empty="write at least one statement",
                   hint="write 'name: statement' on a line for each"),
-            description="In place of `claim`, several statements of the same draws: a name for "
-            "each, and its text, or a mapping with more of it.",
+            description="In place of `claim`, several statements that share their draws: a name "
+            "for each, with its text or a mapping of its keys.",
             examples=({"mean": "E(y) == E(x)", "sd": {"claim": "Std(y) == Std(x)",
                                                      "expect": "refuted"}},)),
         Key("model", _MODEL,
-            description="What is drawn and what is computed, line by line: `name ~ law` draws, "
+            description="The draws and computations, line by line: `name ~ law` draws, "
             "`name = expression` computes, and brackets after a law are the shape of one draw; "
-            "the name of a shared model stands for its lines. Needed where anything in the claim "
+            "the name of a shared model stands for its lines. Needed if anything in the claim "
             "is random.",
             examples=("q ~ normal(0, 1)[dk]\nk ~ normal(0, 1)[dk]\n",)),
         Key("parameters",
@@ -261,7 +262,7 @@ _CLAIM_KEYS = [key.name for key in CLAIM.keys if key.name != "claims"]
 
 DEFAULTS = KeyTable(
     "defaults",
-    description="Values for every claim that does not give its own.",
+    description="Values for every claim that does not have its own.",
     keys=_SHARED,
     apart=(_WAYS,),
     misplaced=dict.fromkeys(_CLAIM_KEYS, "it belongs to each claim: give it there"),
@@ -291,7 +292,7 @@ FILE = KeyTable(
         Key("documents",
             named(DOCUMENT.kind, what="document ",
                   hint="write 'key:', and indent its title under it"),
-            description="The documents that claims come from: a key for each.",
+            description="The documents that claims come from, each with a key.",
             examples=({"notes": {"title": "Notes on attention", "date": "2024-02-13"}},)),
         Key("models",
             named(_MODEL, models.NAMES, hint="write 'name: |', and indent its lines under it"),
@@ -301,15 +302,15 @@ FILE = KeyTable(
         Key("slots",
             named(slots.LEVEL.kind, grids.PARAMETERS, what="slot ",
                   hint="write 'name:', and indent its keys under it"),
-            description="Names to which whoever runs the file may bind code, each with the "
-            "mathematics that is used without code. The file itself names no code.",
+            description="Names to which the person who runs the file may bind code, each with the "
+            "mathematics that is used if no code is bound. The file itself names no code.",
             examples=({"scaled": {"takes": ["x", "c"], "gives": "c * x"}},)),
         Key("defaults", DEFAULTS.kind, description=DEFAULTS.description,
             examples=DEFAULTS.examples),
         Key("claims",
             named(CLAIM.kind, _IDS, what="claim ", if_empty="write at least one claim",
                   hint=_ID_HINT),
-            description="The claims: a key for each, of lower-case letters, digits and hyphens.",
+            description="The claims, each with a key of lower-case letters, digits and hyphens.",
             examples=({"mean-kept": {"title": "A fair coin", "claim": "P(x == 1) == 0.5"}},),
             required="begin a line with 'claims:', and indent the claims under it"),
     ),

@@ -50,27 +50,27 @@ def _check(tree: Tree, report: Problems) -> None:
 
 LEVEL = KeyTable(
     "slot",
-    description="A name to which code may be bound, outside of the file, and the mathematics that "
-    "is used without code.",
+    description="A name to which code may be bound outside of the file, and the mathematics that "
+    "is used if no code is bound.",
     keys=(
         Key("title", LINE,
             description="What it is, in a few words.", examples=("Inverted dropout",)),
         Key("takes", items(_TAKEN, "a list of names"), examples=(["x", "p"],), required=_OTHER,
-            description="What it takes, in order. A sampler's code is given `size` after these."),
+            description="Its arguments, in order. A sampler's code also gets `size` after these."),
         Key("model", expression("lines of text"),
-            description="Its mathematics, line by line, made of what it takes.",
+            description="Its mathematics, line by line, as a function of its arguments.",
             examples=("m ~ bernoulli(1 - p)[shape(x)]\ny = m * x / (1 - p)\n",)),
-        Key("gives", expression(), description="What it gives: a name of its model, or an "
+        Key("gives", expression(), description="Its result: a name of its model, or an "
             "expression.", examples=("y",)),
         Key("law", expression(),
-            description="In place of `gives`, of a sampler: the law that its numbers have. A model "
-            "draws from such a slot, `y ~ name(a, b)[n]`.", examples=("uniform(a, b)",)),
-        Key("gradient", expression(), description="The gradient of the sum of what it gives with "
+            description="For a sampler, in place of `gives`: the law of its numbers. A model "
+            "draws from such a slot: `y ~ name(a, b)[n]`.", examples=("uniform(a, b)",)),
+        Key("gradient", expression(), description="The gradient of the sum of its results with "
             "respect to its first argument, for `grad(name)(…)`.", examples=("m / (1 - p)",)),
-        Key("evaluation", expression(), description="What it gives when it is not trained but "
-            "evaluated, for `name.eval(…)`.", examples=("x",)),
-        Key("elements", word(ELEMENTS), description="Says that the draws of one call are "
-            "independent of each other, as a claim may check.", examples=(ELEMENTS,)),
+        Key("evaluation", expression(), description="Its result in evaluation, not in training, "
+            "for `name.eval(…)`.", examples=("x",)),
+        Key("elements", word(ELEMENTS), description="The draws of one call are independent of "
+            "each other; a claim may check this.", examples=(ELEMENTS,)),
     ),
     check=_check,
     hint=_HINT,

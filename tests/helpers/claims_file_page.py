@@ -26,7 +26,7 @@ Under `documents`, each document has a key of its own, and under it:
 
 {document}
 
-Under `slots`, to which [code](code-under-test.md) is bound, each has its name, and under it:
+Under `slots`, to which [code](code-under-test.md) is bound, each slot has a name, and under it:
 
 {slot}
 
