@@ -131,7 +131,8 @@ class Reason(Enum):
     LOST_DIGITS = (
         "so many digits cancel {where} that float64 may move the quantity by {room:.2g}",
         "rounding decides the claim: write it so that large numbers do not cancel, such as "
-        "1 - Phi(x) as Phi(-x), or that steps do not amplify errors",
+        "1 - Phi(x) as Phi(-x), that steps do not amplify errors, or that whole numbers are "
+        "compared, as a * d > b * c in place of a / b > c / d",
     )
     UNCLEAR_EVENT = (
         "what the event compares is no farther apart than float64 may move it",
