@@ -133,21 +133,13 @@ def parse_claim(claim: Claim, other: ParsedClaim | None = None) -> ParsedClaim:
     except DropcheckError as error:
         problems.extend(error.problems)
     if statement is not None and claim.tolerance is not None and statement.operators != ("==",):
-        problems.append(
-            Problem(
-                "'tolerance' needs a claim of the form 'L == R'",
-                statement.at.location,
-                "put the tolerance into the numbers of the claim",
-            )
-        )
+        message = "'tolerance' needs a claim of the form 'L == R'"
+        hint = "put the tolerance into the numbers of the claim"
+        problems.append(Problem(message, statement.at.location, hint))
     if statement is not None and claim.tails is not None and statement.operators != (FOLLOWS,):
-        problems.append(
-            Problem(
-                f"'tails' needs a claim of the form 'y {FOLLOWS} law'",
-                statement.at.location,
-                "leave it out, or claim the probability of the tail: P(y > t) == …",
-            )
-        )
+        message = f"'tails' needs a claim of the form 'y {FOLLOWS} law'"
+        hint = "leave it out, or claim the probability of the tail: P(y > t) == …"
+        problems.append(Problem(message, statement.at.location, hint))
     for text in claim.requires if other is None else ():
         try:
             requires.append(parse_expression(text))

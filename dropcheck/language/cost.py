@@ -37,11 +37,9 @@ def most_elements(memory: int) -> int:
 
 def draw_cost(law: Law | None, shape: Shape) -> float:
     """Nanoseconds to draw an array of this shape; without a law, the user's code draws it."""
-    return (
-        _SAMPLE_COST + SAMPLE_ELEMENT_COST * math.prod(shape)
-        if law is None
-        else law.draw_cost(shape)
-    )
+    if law is not None:
+        return law.draw_cost(shape)
+    return _SAMPLE_COST + SAMPLE_ELEMENT_COST * math.prod(shape)
 
 
 def memory_text(size: float) -> str:

@@ -61,14 +61,9 @@ class SearchPoints:
         first = next(allowed, None) or next(filter(self.allows, corners(self.searches)), None)
         if first is None:
             named = " and ".join(str(case.parameters[name]) for name in self.searches)
-            raise DropcheckError(
-                Problem(
-                    f"no value of {' and '.join(self.searches)} ({named}) was found that "
-                    f"{case.claim.id} allows",
-                    case.claim.requires[0].locate(0, 0),
-                    "search where the condition holds",
-                )
-            )
+            message = f"no value of {' and '.join(self.searches)} ({named}) was found that "
+            place, hint = case.claim.requires[0].locate(0, 0), "search where the condition holds"
+            raise DropcheckError(Problem(f"{message}{case.claim.id} allows", place, hint))
         self.middle = first
 
     def at(self, point: SearchPoint) -> Case:

@@ -22,13 +22,8 @@ class Term:
 
 
 def filled(array: Array | None) -> Array:
-    """The array in a register.
-
-    Raises:
-        AssertionError: the register is read before it is filled.
-    """
-    if array is None:
-        raise AssertionError("a register was read before it was filled")
+    """The array in a register, which an earlier step has filled."""
+    assert array is not None
     return array
 
 

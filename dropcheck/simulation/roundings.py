@@ -21,8 +21,8 @@ class OnPaper:
 
     def __call__(self, step: Step, inputs: list[Array]) -> Array:
         """The value of a step, from inputs as exact arithmetic has them."""
-        if step.kernel is None or step.crossed:
-            raise AssertionError("draws, and draws combined with one another, are not on paper")
+        assert step.kernel is not None  # a draw is not computed,
+        assert not step.crossed  # nor are draws combined in exact arithmetic
         given = [
             Rounded(array, self.errors.get(register, EXACT))
             for array, register in zip(inputs, step.inputs, strict=True)

@@ -73,8 +73,7 @@ def computed(step: Step, inputs: list[Array], **extra: int) -> Array:
     Raises:
         DropcheckError: its function does not take a value; the error is at its place in the text.
     """
-    if step.kernel is None:
-        raise AssertionError("a draw is not computed")
+    assert step.kernel is not None  # it is not a draw
     truths = [array for array in inputs if array.dtype == np.bool_]
     if truths and not step.value.function.takes_truth:
         inputs = [number(array) for array in inputs]

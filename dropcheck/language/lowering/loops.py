@@ -100,8 +100,7 @@ def _define_loop(context: Context, loop: Loop) -> None:
             _check_carried(name, value, _standing(context, name), loop, number, steps)
         for written, values in kept.items():
             meaning = scope.meaning(written)
-            if isinstance(meaning, Call):
-                raise AssertionError("a law is a parameter")
+            assert not isinstance(meaning, Call)  # only parameters are laws
             if meaning is not None:
                 values.append(meaning)
         scope.forget([*kept, loop.name.name])
@@ -184,8 +183,7 @@ def _standing(context: Context, name: Name) -> Value:
         Skipped: it has none because of an error.
     """
     meaning = context.scope.look_up(name.name, name.at)
-    if isinstance(meaning, Call):
-        raise AssertionError("a law is a parameter")
+    assert not isinstance(meaning, Call)  # only parameters are laws
     return meaning
 
 

@@ -140,34 +140,17 @@ def _operator(
 
 def _notes_on_event(event: Value, node: Call, *, every: bool) -> list[Problem]:
     """Notes if the operand of 'P' is not a single truth."""
-    notes = []
+    notes, compare = [], "was a comparison meant, P(… > …), or E(…)?"
     if event.kind == Kind.DRAW and event.law is not None and not event.law.discrete:
-        notes.append(
-            Problem(
-                "'P' of a number counts each value but 0 as true, and a draw of "
-                f"{event.law.name} is never 0",
-                node.at.location,
-                "was a comparison meant, P(… > …), or E(…)?",
-            )
-        )
+        message = "'P' of a number counts each value but 0 as true, and a draw of "
+        notes.append((f"{message}{event.law.name} is never 0", compare))
     if event.random and not event.truth and event.kind != Kind.DRAW:
-        notes.append(
-            Problem(
-                "'P' of a quantity that is no truth is the probability that it is not 0",
-                node.at.location,
-                "was a comparison meant, P(… > …), or E(…)?",
-            )
-        )
+        message = "'P' of a quantity that is no truth is the probability that it is not 0"
+        notes.append((message, compare))
     if event.random and event.shape != () and not every:
-        notes.append(
-            Problem(
-                f"'P' of a quantity of shape {list(event.shape)} is the probability for one "
-                "element picked at random",
-                node.at.location,
-                "was P(any(…)) or P(all(…)) meant?",
-            )
-        )
-    return notes
+        message = f"'P' of a quantity of shape {list(event.shape)} is the probability for one "
+        notes.append((f"{message}element picked at random", "was P(any(…)) or P(all(…)) meant?"))
+    return [Problem(message, node.at.location, hint) for message, hint in notes]
 
 
 def _bind_operator(node: Call, names: Sequence[str]) -> dict[str, Node]:
