@@ -20,14 +20,7 @@ from dropcheck.claims.kinds import Field
 from dropcheck.claims.models import Models
 from dropcheck.claims.nodes import Broken, Listing, Scalar, Tree, YamlNode, compose, shown
 from dropcheck.claims.readable import readable
-from dropcheck.claims.registry import (
-    Claim,
-    Document,
-    Family,
-    PartlyReadError,
-    Registry,
-    Stated,
-)
+from dropcheck.claims.registry import Claim, Document, Family, PartlyReadError, Registry, Stated
 from dropcheck.claims.slots import slots_of
 from dropcheck.claims.source import Problems, Source, decode, read_bytes
 from dropcheck.errors import DropcheckError, Location, Problem

@@ -164,11 +164,7 @@ class _Builder:
         self._state(mark, spoken, entries, parameters)
 
     def _state(
-        self,
-        mark: Mark,
-        spoken: Spoken,
-        entries: dict[str, Entry],
-        parameters: dict[str, Entry],
+        self, mark: Mark, spoken: Spoken, entries: dict[str, Entry], parameters: dict[str, Entry]
     ) -> None:
         chosen = "model" in entries
         if not chosen and self.models:

@@ -29,7 +29,7 @@ _SIGN = re.compile(
     r"|(?P<hidden>\\iffalse(?![A-Za-z@]))"
     r"|\\(?P<display>[\[\]])"
     r"|(?P<row>\\\\)"
-    r"|\\(?:[A-Za-z@]+|.)",
+    r"|\\(?:[A-Za-z@]+|.)"
 )
 _CONDITION = re.compile(
     r"%|\\(?P<word>if(?!f(?![A-Za-z])|thenelse)[A-Za-z@]*|fi|else)(?![A-Za-z@])|\\."

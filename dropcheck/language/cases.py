@@ -148,11 +148,7 @@ def parse_claim(claim: Claim, other: ParsedClaim | None = None) -> ParsedClaim:
     if problems or statement is None:
         raise DropcheckError(problems)
     return ParsedClaim(
-        claim=claim,
-        model=model,
-        statement=statement,
-        requires=tuple(requires),
-        beside=beside,
+        claim=claim, model=model, statement=statement, requires=tuple(requires), beside=beside
     )
 
 

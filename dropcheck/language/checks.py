@@ -271,20 +271,15 @@ def _unused(parsed: ParsedClaim, claim: Claim) -> Iterable[Problem]:
     used = used_names(parsed)
     for name in claim.parameter_names:
         if name not in used:
-            slip = slip_of(name, (key.name for key in CLAIM.keys))
-            yield Problem(
-                f"the parameter {name!r} of {claim.entry} is not used",
-                claim.parameter_locations.get(name, claim.location),
-                slip or "take it out, or use it in 'model' or 'claim'",
-            )
+            hint = slip_of(name, (key.name for key in CLAIM.keys))
+            hint = hint or "take it out, or use it in 'model' or 'claim'"
+            place = claim.parameter_locations.get(name, claim.location)
+            yield Problem(f"the parameter {name!r} of {claim.entry} is not used", place, hint)
     for line in lines_of(parsed.model):
         for node in line.names:
             if node.name not in used:
-                yield Problem(
-                    f"the model's {node.name!r} is not used",
-                    node.at.location,
-                    "take it out, or use it in 'claim'",
-                )
+                hint = "take it out, or use it in 'claim'"
+                yield Problem(f"the model's {node.name!r} is not used", node.at.location, hint)
 
 
 Place = tuple[str, int | None, int | None]

@@ -193,11 +193,7 @@ def constant_beside(value: Value, constant: float | Array) -> Value:
     """A constant, a number or an array with its axis of draws, at the place of another value."""
     array = constant if isinstance(constant, np.ndarray) else fixed_array(constant)
     return Value(
-        kind=Kind.CONSTANT,
-        operation="number",
-        shape=array.shape[:-1],
-        at=value.at,
-        constant=array,
+        kind=Kind.CONSTANT, operation="number", shape=array.shape[:-1], at=value.at, constant=array
     )
 
 

@@ -104,10 +104,7 @@ def blocks(
         if block.loop:
             if len(opened) >= DEEPEST_LOOPS:
                 message = f"loops stand within one another deeper than {DEEPEST_LOOPS} levels"
-                return roots, [
-                    *errors,
-                    at.error(message, "draw arrays in place of inner loops"),
-                ]
+                return roots, [*errors, at.error(message, "draw arrays in place of inner loops")]
             opened.append(_Open(block, blanks))
     for one in reversed(opened):
         _close(source, one, errors)

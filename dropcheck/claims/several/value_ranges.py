@@ -10,12 +10,7 @@ from collections.abc import Iterator
 from decimal import Context, Decimal
 
 from dropcheck.claims.registry import MOST_CASES
-from dropcheck.claims.values import (
-    NotANumberError,
-    format_value,
-    parse_number,
-    shortened,
-)
+from dropcheck.claims.values import NotANumberError, format_value, parse_number, shortened
 from dropcheck.records import record
 
 WRITTEN = "write a range as 0.1..0.9 by 0.1, or 16..1024 by x2"

@@ -16,16 +16,7 @@ from dropcheck.language.graph import Value
 from dropcheck.language.lowering.builder import Skipped
 from dropcheck.language.lowering.context import Context, Later
 from dropcheck.language.lowering.lower import define_line
-from dropcheck.language.syntax import (
-    Call,
-    Loop,
-    Model,
-    ModelLine,
-    Name,
-    Node,
-    lines_of,
-    walk,
-)
+from dropcheck.language.syntax import Call, Loop, Model, ModelLine, Name, Node, lines_of, walk
 from dropcheck.vocabulary.functions.arrays import ARRAY
 from dropcheck.vocabulary.shapes import describe
 

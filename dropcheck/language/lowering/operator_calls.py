@@ -14,12 +14,7 @@ from dropcheck.language.drawn_from import NO_DRAWS, Sources
 from dropcheck.language.graph import Kind, Value, in_order, joined_sources
 from dropcheck.language.lowering.builder import shape_at
 from dropcheck.language.lowering.context import Context
-from dropcheck.language.lowering.entries import (
-    EntryIndex,
-    array_of,
-    entry_of,
-    place_in,
-)
+from dropcheck.language.lowering.entries import EntryIndex, array_of, entry_of, place_in
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Call, Node, bind, children
 from dropcheck.vocabulary import shapes

@@ -16,18 +16,8 @@ from dropcheck.simulation.integrands import Term, filled
 from dropcheck.simulation.program import Program
 from dropcheck.simulation.variants import step_by_step
 from dropcheck.simulation.variants.beyond_float64 import LARGEST
-from dropcheck.simulation.variants.perturbed import (
-    ALLOWED,
-    MOVED_SHARE,
-    Perturbed,
-    Spurious,
-)
-from dropcheck.simulation.variants.reference_draws import (
-    OFTEN,
-    draws_of,
-    not_believed,
-    places_of,
-)
+from dropcheck.simulation.variants.perturbed import ALLOWED, MOVED_SHARE, Perturbed, Spurious
+from dropcheck.simulation.variants.reference_draws import OFTEN, draws_of, not_believed, places_of
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.jumps import LARGEST_BOUND
 
