@@ -111,14 +111,15 @@ def check_cases(
     by_claim: dict[str, list[Case]] = {}
     for case in cases:
         by_claim.setdefault(case.claim.id, []).append(case)
-    graphs, given = graphs or CaseGraphs(keep=0), options or {}
-    return _merged(check_claim(own[0].claim, own, graphs, given, used) for own in by_claim.values())
+    graphs = graphs or CaseGraphs(keep=0)
+    groups = by_claim.values()
+    return _merged(check_claim(own[0].claim, own, graphs, options, used) for own in groups)
 
 
 def check_claim(
     claim: Claim,
     cases: Sequence[Case],
-    graphs: CaseGraphs | None = None,
+    graphs: CaseGraphs,
     options: Mapping[str, str] | None = None,
     used: Collection[Place] = frozenset(),
 ) -> Checked:
@@ -126,7 +127,6 @@ def check_claim(
 
     The arguments are those of `check_cases`.
     """
-    graphs = graphs or CaseGraphs(keep=0)
     try:
         parsed = graphs.parsed(claim)
     except DropcheckError as error:
