@@ -1,8 +1,8 @@
 """The error budget over cases and looks, and the draws at which to look.
 
-Every case has its share of the registry's α, and every look its share of the case's. The looks of
-a case are planned from a pilot whose draws are used for nothing else, so that where they lie does
-not depend on the draws that they judge, and the shares simply add (Bonferroni).
+Each case has a share of the registry's α, and each look a share of the case's. A pilot plans the
+looks of a case, and its draws are used for nothing else. So the looks do not depend on the draws
+that they judge, and the shares add up (Bonferroni).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from dropcheck.records import record
 EARLY = ((1 / 16, 0.04), (1 / 4, 0.06))
 PLANNED = 0.6
 GROWTH = 1.3
-# The estimate will lie off by chance: so many standard errors hold it in two runs of three.
+# Plans expect the estimate to be this many standard errors off: in two runs of three it is within.
 CHANCE = 1.0
 
 
@@ -75,7 +75,7 @@ def draws_needed(
     """Draws at which an interval is likely to be as narrow as a target half-width.
 
     Args:
-        draws: those that `error` and `second_order` come from.
+        draws: the number that `error` and `second_order` come from.
         error: the standard error, which falls as 1/√n.
         second_order: the half-width's second-order part, which falls as 1/n.
         target: the half-width wanted.

@@ -44,7 +44,7 @@ _PRECISION = 1e-9
 _ROUNDING = 1e-13
 # Values further apart than so many of their scales would overflow when they are squared.
 _FARTHEST = 1e100
-# A normal law is integrated with so many nodes: widths to six digits.
+# Nodes of the quadrature for a normal law: they give widths to six digits.
 _NODES = 48
 
 
@@ -59,8 +59,8 @@ def catoni_interval(
     Args:
         values: independent, of one mean: [n].
         variance: at least that of every value.
-        tuning: the variance that the width is made least for, chosen without these values; best is
-            what `variance` was expected to be. The interval holds whatever it is.
+        tuning: the variance for which the width is least, chosen without these values. The best
+            choice is the variance that is expected; the interval holds for any.
         alpha: the chance, in both tails together, with which the interval may miss.
 
     >>> values = np.random.default_rng(0).lognormal(size=1000)
@@ -83,7 +83,7 @@ def order_p_interval(
         values: independent, of one mean: [n].
         p: the order, 1 < p ≤ 2.
         moment: at least E|Y - E Y|^p of every value.
-        tuning: the moment that the width is made least for, chosen without these values.
+        tuning: the moment for which the width is least, chosen without these values.
         alpha: the chance, in both tails together, with which the interval may miss.
 
     Raises:
@@ -121,8 +121,8 @@ def moment_of_means(p: float, moment: float, draws: int) -> float:
     """A bound of E|Y - E Y|^p, Y the mean of so many independent draws of one mean, 1 ≤ p ≤ 2.
 
     von Bahr and Esseen (1965), "Inequalities for the r-th absolute moment of a sum of random
-    variables", Annals of Mathematical Statistics 36, eq. 4: that of a sum is at most 2 - 1/n times
-    the sum of those of its terms.
+    variables", Annals of Mathematical Statistics 36, eq. 4: the moment of a sum is at most 2 - 1/n
+    times the sum of the moments of its terms.
 
     >>> moment_of_means(2.0, 3.0, 100), moment_of_means(1.5, 3.0, 100)
     (0.03, 0.597)
@@ -135,11 +135,11 @@ def moment_of_means(p: float, moment: float, draws: int) -> float:
 
 
 def half_width(rows: float, variance: float, alpha: float) -> float:
-    """The half-width that `catoni_interval` comes to where `tuning` is the variance.
+    """The half-width of `catoni_interval` where `tuning` is the variance.
 
-    That of values with a normal law of just this variance, which block means nearly have. For many
-    rows it is sqrt(2 variance log(2/alpha) / rows), and larger for few: by less than the factor
-    1 / sqrt(1 - 2 log(2/alpha) / rows) of Catoni's (2012) proposition 2.4.
+    The values are taken to be normal with exactly this variance, as block means nearly are. For
+    many rows it is sqrt(2 variance log(2/alpha) / rows). For few it is larger, by less than the
+    factor 1 / sqrt(1 - 2 log(2/alpha) / rows) of Catoni's (2012) proposition 2.4.
 
     >>> round(half_width(1000, 1.0, 1e-9), 4), round(math.sqrt(2 * math.log(2e9) / 1000), 4)
     (0.2092, 0.207)
@@ -150,7 +150,7 @@ def half_width(rows: float, variance: float, alpha: float) -> float:
 
 
 def order_p_half_width(rows: float, p: float, moment: float, alpha: float) -> float:
-    """About the half-width that `order_p_interval` comes to, from the text of this module.
+    """About the half-width of `order_p_interval`, by the formula at the top of this module.
 
     >>> round(order_p_half_width(1e6, 1.5, 2.0, 1e-6), 3)
     0.042
@@ -185,7 +185,7 @@ def _standard_half_width(rows: float, alpha: float) -> float:
 
 
 def _constant(p: float) -> float:
-    """C of the module's text.
+    """The constant C at the top of this module.
 
     >>> _constant(2.0), round(_constant(1.5), 6), round(_constant(1.0001), 3)
     (0.5, 0.438691, 0.999)
@@ -208,9 +208,9 @@ def _influence(distances: Floats, p: float) -> tuple[Floats, Floats]:
 
 
 def _end_below(values: Floats, weights: Floats, p: float, bound: float) -> float:
-    """Where Σ w ψ(x - θ), which falls in θ, comes down to the bound: no later than there.
+    """The θ at which Σ w ψ(x - θ), which falls in θ, reaches the bound; or slightly less.
 
-    Newton's steps, held within the two points known to lie on either side.
+    Newton's method, kept between two points that are known to lie on either side.
     """
 
     def total(theta: float) -> tuple[float, float]:
@@ -264,7 +264,7 @@ def variance_above(
     width: float = math.inf,
     centre: float | None = None,
 ) -> float:
-    """A number that the variance of block means exceeds with chance at most alpha, from themselves.
+    """An upper bound of the variance of block means, from the means; wrong with chance alpha.
 
     For non-negative independent Z_i of mean w and second moment at most S, and any λ > 0,
     E exp(-λZ) ≤ 1 - λw + λ²S/2, for e^-y ≤ 1 - y + y²/2 where y ≥ 0; so the chance that their mean
@@ -275,9 +275,9 @@ def variance_above(
 
     Z is half the squared difference of two rows: its mean is the variance v, and
     E Z² = (μ4(Y) + 3v²)/2. The average over all pairs, which is the sample variance, has the tail
-    of the average over n/2 pairs (Hoeffding 1963, section 5). Or it is (Y - c)², with a centre c
-    that is known without these values: its mean is w = v + (E Y - c)² ≥ v, and with all n rows
-    counted the same answer takes half as many.
+    of the average over n/2 pairs (Hoeffding 1963, section 5). Where a centre c is known without
+    these values, Z is (Y - c)² instead: its mean is w = v + (E Y - c)² ≥ v, and all n rows count,
+    so that half as many give the same answer.
 
     A row is the mean of B independent draws with fourth central moment μ4 and variance σ² = B v:
     μ4(Y) = μ4/B³ + 3 (1 - 1/B) v². So a loose bound of μ4 costs little where B is large.
@@ -314,7 +314,7 @@ def variance_expected(
     width: float = math.inf,
     centred: bool = False,
 ) -> float:
-    """What `variance_above` comes to where so many rows have the variance `seen`.
+    """The answer of `variance_above` where `rows` block means have the sample variance `seen`.
 
     >>> values = np.random.default_rng(0).normal(size=1000)
     >>> above = variance_above(values, 1, 3.0, 1e-9)
@@ -341,7 +341,7 @@ def variance_expected(
 def _largest_mean(
     seen: float, most: float, second_moment: Callable[[float], float], allowed: float
 ) -> float:
-    """The largest mean, up to `most`, at which an average as small as that seen is not excluded.
+    """The largest mean, up to `most`, at which an average as small as `seen` is not excluded.
 
     It is excluded where -min over λ of λm + log(1 - λw + λ²S(w)/2) exceeds `allowed`: with
     x = λw, m/w and S(w)/w² fall in w, so that all that is larger is excluded too.

@@ -16,11 +16,11 @@ from dropcheck.array_types import Floats
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.laws.formulas import log_rising
 
-# How sharply a Dirichlet law is centred at the chances that are claimed: draws that would be needed
-# for as much certainty, from one in the rarest cell on; whatever the size of an error, one of these
-# is within a factor of 2 of the best.
+# How many Dirichlet laws about the claimed chances are averaged. Their concentrations are powers of
+# 4, from one draw in the rarest cell on: for an error of any size one of them is within a factor of
+# 2 of the best.
 SHARPEST = 12
-# How much more likely than claimed what should be rare may be: by powers of 2 to so many.
+# How many chances above the claimed one are averaged for a rare event: it times powers of 2.
 LIKELIER = 64
 
 
@@ -76,7 +76,7 @@ def of_each_chance(counts: Floats, draws: float | Floats, chances: Floats) -> Fl
 
     Args:
         counts: how often each occurred, [events].
-        draws: how many there were, of all events or of each.
+        draws: how many there were, one number for all events or one for each.
         chances: that are claimed, above 0 and at most 1/2, [events].
 
     >>> one = of_each_chance(np.array([80.0]), 100.0, np.array([0.5]))
@@ -88,12 +88,12 @@ def of_each_chance(counts: Floats, draws: float | Floats, chances: Floats) -> Fl
     mixed -= log_rising(sharp, draws)
     claimed = counts * np.log(chances) + (draws - counts) * np.log1p(-chances)
     largest = mixed.max(axis=0)
-    found: Floats = largest + np.log(np.exp(mixed - largest).mean(axis=0)) - claimed
-    return found
+    evidence: Floats = largest + np.log(np.exp(mixed - largest).mean(axis=0)) - claimed
+    return evidence
 
 
 def of_rarity(count: float, draws: float, chance: float) -> float:
-    """Evidence that something is likelier than this chance, whatever lower chance it has.
+    """Evidence that an event has a chance above the one that is claimed.
 
     The likelihood ratio of a greater chance to the claimed one is at most 1 on average for every
     chance below the claimed one too, as it rises with each occurrence; greater chances by powers of
@@ -112,7 +112,7 @@ def of_rarity(count: float, draws: float, chance: float) -> float:
 
 
 def of_two_samples(first: Floats, second: Floats, guess: tuple[Floats, Floats]) -> float:
-    """What equally many draws of two quantities add to the evidence that their laws differ.
+    """What equally many draws of two quantities add to the evidence that the laws differ.
 
     Turner, Ly and Grünwald, "Generic E-variables for exact sequential k-sample tests that allow for
     optional stopping" (2024), theorem 1, for one draw of each: p_1(x) p_2(y) / (p(x) p(y)) with p

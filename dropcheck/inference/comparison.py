@@ -1,4 +1,4 @@
-"""A statement read: its quantities, as functions of its operands, and where each must lie."""
+"""A statement as comparisons: quantities that are functions of its operands, and their regions."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ from dropcheck.results import Quantity, Region
 from dropcheck.vocabulary.enclosures.affine import Affine
 
 Operands = Mapping[int, Any]
-"""Operands by their places: arrays [points], or enclosures, of which the quantity is one too."""
+"""Operands by their places: arrays [points], or enclosures; the quantity is of the same kind."""
 
 
 @record
 class Comparison:
     """One quantity of a statement, as a function of its operands, and its region.
 
-    `share` says that the quantity is a share of the other side, L/R − 1: a tolerance about an
-    estimated side. `against` is the operand held against, None for a range about fixed ends.
+    The quantity compares the operand `side` with the operand `against`; without the latter it is
+    the side itself, and the ends of the region are fixed. `share` says that it is the relative
+    difference L/R − 1, for a relative tolerance about an estimated side.
     """
 
     quantity: Callable[[Operands], Floats]
@@ -44,18 +45,18 @@ class Comparison:
 
     @property
     def looked_at(self) -> tuple[int, ...]:
-        """The operands that the quantity is a function of."""
+        """The places of the operands that the quantity is a function of."""
         return (self.side,) if self.against is None else (self.side, self.against)
 
     def enclosed(self, operands: Mapping[int, Affine]) -> Affine:
         """The quantity where the operands are known as enclosures."""
-        found: Any = self.quantity(operands)
-        return cast("Affine", found)
+        enclosure: Any = self.quantity(operands)
+        return cast("Affine", enclosure)
 
 
 @record
 class Reading:
-    """A statement read: what must lie where, and what the scale is measured by."""
+    """A statement as comparisons, and the operands that its scale is measured by."""
 
     comparisons: tuple[Comparison, ...]
     side: int
@@ -78,28 +79,28 @@ class Reading:
         return tuple(sorted((self.side, *self.ends)))
 
     def sides(self, operands: Sequence[float]) -> tuple[float, ...]:
-        """Those of all operands that are its sides, in their order."""
+        """The values of its sides, in their order, from those of all operands."""
         return tuple(operands[place] for place in self.places)
 
     @property
     def against_estimates(self) -> bool:
-        """Whether a side is held against what is estimated too."""
+        """Whether some comparison has estimates on both sides."""
         return any(comparison.against is not None for comparison in self.comparisons)
 
     @property
     def of_probabilities(self) -> bool:
-        """Whether every side is made of one probability, which is small and not 0 by its counts."""
+        """Whether every side is made of one probability: counts tell a small one from 0."""
         return all(one.of_probability for one in self.magnitudes)
 
     def sides_at(self, operands: Sequence[float]) -> list[float]:
-        """The magnitudes of the sides; of probabilities alone, where a side is one."""
+        """The magnitudes of the sides; those of probabilities alone, where there are some."""
         sides = list(zip(self.magnitudes, self.sides(operands), strict=True))
         probabilities = [(one, value) for one, value in sides if one.of_probability]
         return [one(value) for one, value in probabilities or sides]
 
 
 def read_statement(lowered: LoweredCase, tolerance: Tolerance | None) -> Reading:
-    """The comparisons of a statement; a range between estimated ends makes two."""
+    """The comparisons of a statement; a range with an estimated end gives two."""
     if lowered.law is not None:
         return _distance(lowered.law)
     if lowered.entries:
@@ -144,7 +145,7 @@ def read_statement(lowered: LoweredCase, tolerance: Tolerance | None) -> Reading
         give = tolerance.around(fixed)
         region = Region(fixed - give, fixed + give)
     measures = Quantity.RIGHT if side else Quantity.LEFT
-    comparison = Comparison(lambda found: found[side], measures, region, side)
+    comparison = Comparison(lambda operands: operands[side], measures, region, side)
     scale = known_scale(magnitudes[side], [fixed])
     return Reading(
         comparisons=(comparison,), side=side, ends=(end,), known_scale=scale, magnitudes=magnitudes
@@ -152,11 +153,11 @@ def read_statement(lowered: LoweredCase, tolerance: Tolerance | None) -> Reading
 
 
 def _moved(reading: Reading, by: int, entry: tuple[int, ...]) -> Reading:
-    """The reading of an entry whose operands stand so many places on."""
+    """The reading of one entry, whose operands stand `by` places further on."""
 
     def moved(own: Comparison) -> Comparison:
-        def quantity(found: Operands) -> Floats:
-            return own.quantity({place - by: value for place, value in found.items()})
+        def quantity(operands: Operands) -> Floats:
+            return own.quantity({place - by: value for place, value in operands.items()})
 
         against = None if own.against is None else own.against + by
         return replace(own, quantity=quantity, side=own.side + by, against=against, entry=entry)
@@ -173,16 +174,16 @@ def _moved(reading: Reading, by: int, entry: tuple[int, ...]) -> Reading:
 
 
 def _distance(law: LawClaim) -> Reading:
-    """A statement about laws: a distance is claimed to be 0, and the scale of chances is 1."""
+    """A statement about laws: it claims that a distance is 0, on the scale 1 of probabilities."""
     independent = law.relation is Relation.INDEPENDENT
     measures = Quantity.DEPENDENCE if independent else Quantity.DISTANCE
-    comparison = Comparison(lambda found: found[0], measures, Region(0.0, 0.0), 0)
+    comparison = Comparison(lambda operands: operands[0], measures, Region(0.0, 0.0), 0)
     return Reading((comparison,), 0, (), 1.0)
 
 
 def _difference(side: int, end: int, measures: Quantity, region: Region) -> Comparison:
     return Comparison(
-        quantity=lambda found: found[side] - found[end],
+        quantity=lambda operands: operands[side] - operands[end],
         measures=measures,
         region=region,
         side=side,
@@ -190,9 +191,9 @@ def _difference(side: int, end: int, measures: Quantity, region: Region) -> Comp
     )
 
 
-def _share_of(left: int, right: int, found: Operands) -> Floats:
-    """By what share one side exceeds the other; undefined where the other may be 0."""
-    side, end = found[left], found[right]
+def _share_of(left: int, right: int, operands: Operands) -> Floats:
+    """The relative difference of two sides; NaN where the right one may be 0."""
+    side, end = operands[left], operands[right]
     if len(end) > 1 and end.min() <= 0 <= end.max():
         return np.full_like(end, np.nan)
     share: Floats = (side - end) / np.abs(end)
@@ -221,7 +222,7 @@ def _range(lowered: LoweredCase, magnitudes: tuple[SideMagnitude, ...]) -> Readi
     if ends[0] is not None and ends[1] is not None:
         region = Region(ends[0], ends[1], low_open, high_open)
         scale = known_scale(magnitudes[1], [ends[0], ends[1]])
-        comparison = Comparison(lambda found: found[1], Quantity.MIDDLE, region, 1)
+        comparison = Comparison(lambda operands: operands[1], Quantity.MIDDLE, region, 1)
         return Reading(
             comparisons=(comparison,),
             side=1,
@@ -284,7 +285,7 @@ def expression(
 
 
 def _entry(node: Node, entry: tuple[int, ...]) -> Node:
-    """A side at one entry; a number is the same at all."""
+    """One entry of a side; a number is the same for all entries."""
     if isinstance(node, Number):
         return node
     return Subscript(node.at, node, tuple(Number(node.at, float(place)) for place in entry))

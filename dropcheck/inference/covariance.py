@@ -1,4 +1,4 @@
-"""Axes along which averages vary independently, and how far: their covariance, decomposed."""
+"""Principal axes of averages: directions in which they vary without correlation, and how far."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class PrincipalAxes:
 def principal_axes(deviations: Floats) -> PrincipalAxes:
     """The principal axes of blocks about their mean, each term in units of its own spread.
 
-    Directions in which the averages do not vary are left out. They come from singular values, as
-    squares would hide what two almost equal averages differ by, and be cut off far from 1. The way
-    that an axis points is chance; it is taken so that the first term grows along it.
+    Directions in which the averages do not vary are left out. The axes come from singular values:
+    squares would hide the difference of two almost equal averages, and overflow or underflow. The
+    sign of an axis is arbitrary; it is chosen so that the first term grows along it.
 
     Args:
         deviations: of each block from the mean of all, [blocks, terms].

@@ -51,8 +51,8 @@ def of_probability(
     >>> of_probability(0.5, 0.5, 10, 1e-6, 1e-6) is None
     True
     """
-    found = [_above(edge, trials, alpha, false_pass) for edge in (high, 1 - low)]
-    return max((one for one in found if one is not None), default=None)
+    both = [_above(edge, trials, alpha, false_pass) for edge in (high, 1 - low)]
+    return max((seen for seen in both if seen is not None), default=None)
 
 
 def _above(edge: float, trials: int, alpha: float, false_pass: float) -> float | None:

@@ -1,4 +1,4 @@
-"""How far two distribution functions are apart, from counts at fixed cuts, and how sure that is.
+"""The distance of two distribution functions, from counts at fixed cuts, and its error.
 
 The distance is the largest difference of the two functions anywhere (Kolmogorov's). Arrays of
 distribution functions have an entry for each cut, in rising order: the chance, or the share of
@@ -27,7 +27,7 @@ class Distance:
     most: float
 
     def interval(self, error: float) -> tuple[float, float]:
-        """What holds the distance of the laws, where each is known to within this error."""
+        """An interval for the distance of the laws, where both are known to within this error."""
         return max(0.0, self.seen - error), min(1.0, self.most + error)
 
 
@@ -56,7 +56,7 @@ def distance(first: Floats, second: Floats, points: Truths) -> Distance:
 
 
 def massart(draws: float, alpha: float) -> float:
-    """How far the share of draws at or below any point is from its chance, but with chance alpha.
+    """A bound of |share of draws − probability| at or below any point; wrong with chance alpha.
 
     The Dvoretzky-Kiefer-Wolfowitz inequality with the constant of Massart (1990), "The tight
     constant in the Dvoretzky-Kiefer-Wolfowitz inequality", Annals of Probability 18, corollary 1:
@@ -69,7 +69,7 @@ def massart(draws: float, alpha: float) -> float:
 
 
 def empirical_bernstein(draws: float, variance: Floats, width: Floats, alpha: float) -> Floats:
-    """How far means of bounded draws are from their expectations, but with chance alpha.
+    """A bound of |mean − expectation| of bounded draws; wrong with chance alpha.
 
     Maurer and Pontil (2009), "Empirical Bernstein bounds and sample-variance penalization",
     theorem 4: for each mean alone, and on one side of it.
@@ -111,7 +111,7 @@ class DistancePrecision:
     corners: int = 1
 
     def noise(self, draws: float) -> float:
-        """How far off a law that is as claimed is seen to be, in 9 runs of 10."""
+        """The distance that a law which is as claimed seems to have, at most, in 9 runs of 10."""
         # of one distribution function: below 1.2/√n (Kolmogorov's law)
         largest = max(2.6, math.sqrt(2.0 * math.log(20.0 * self.corners)))
         return self.spread * largest * math.sqrt(self.bands / draws)
@@ -133,7 +133,8 @@ class DistancePrecision:
     def smallest(self, draws: int) -> float:
         """The least distance that so many draws show.
 
-        It is an error of the one that looks, and one that draws may be off by towards the claim.
+        It is twice the error: once for the interval, and once for draws that are off towards the
+        claim.
         """
         log = math.log(2.0 / self.alpha)
         first = self.spread * math.sqrt(2.0 * log / draws)

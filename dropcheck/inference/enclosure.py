@@ -21,7 +21,7 @@ from dropcheck.array_types import Floats
 from dropcheck.vocabulary.enclosures import Affine, over
 
 Enclosed = Callable[[Affine], Affine]
-"""The averages [terms] as enclosures to the quantity as one."""
+"""The quantity as a function of the averages [terms], all of them enclosures."""
 
 
 def enclose(
@@ -31,9 +31,9 @@ def enclose(
     direction: Floats | None = None,
     along: tuple[float, float] | None = None,
 ) -> tuple[float, float]:
-    """The ends of what the quantity can be over a box; (-inf, inf) if that is anything.
+    """An interval for the quantity over a box of averages; (-inf, inf) if it may be anything.
 
-    Of a variance, or an average of an even power, what is negative does not count.
+    Negative values of a variance, or of an average of an even power, do not count.
 
     Args:
         quantity: of the averages.

@@ -27,7 +27,5 @@ def clopper_pearson(successes: int, trials: int, alpha: float) -> tuple[float, f
 
 
 def upper_bound(successes: int, trials: int, alpha: float) -> float:
-    """One-sided: the probability lies below with at least 1 − alpha."""
-    if trials <= 0 or successes >= trials:
-        return 1.0
-    return float(special.betainccinv(successes + 1, trials - successes, alpha))
+    """A bound that the probability lies below with at least 1 − alpha: one-sided."""
+    return clopper_pearson(successes, trials, 2 * alpha)[1]

@@ -9,8 +9,8 @@ With m the averages over all blocks and θ = g(m), the error of θ is split as T
   widen.
 * second order: ½ (m − E m)' H (m − E m), bounded over the ellipsoid that holds m at a confidence
   of its own. It is what remains where the first order vanishes, as for the variance of a fair
-  two-point variable. Its sign is + about m and − about E m, and the gradient is known at m but has
-  its law at E m: so it is allowed for on both sides.
+  two-point variable. Its sign is + about m and − about E m. The gradient is known at m, while the
+  theory has it at E m. So the bound is added on both sides.
 
 The limit theorem's conditions are checked on the blocks: what the next terms of the expansion
 would do at the quantile in use must be small, or the interval is not used.
@@ -32,19 +32,19 @@ from dropcheck.records import record
 from dropcheck.vocabulary import special
 
 Theta = Callable[[Floats], Floats]
-"""Averages [terms, points] to the quantity at each point [points]."""
+"""The quantity as a function of averages: [terms, points] to [points]."""
 
 FEWEST_BLOCKS = 64
 EPSILON = 2.0**-52
 # Share of the error that pays for the ellipsoid of the second-order term; the interval's width
 # hardly feels it, for it enters through a logarithm.
 SECOND_ORDER_SHARE = 0.1
-# What the neglected terms of the expansion may add to the logarithm of the tail's probability.
+# The most that the neglected terms of the expansion may add to the log of the tail's probability.
 MOST_NEGLECTED = 1.0
 # The same over the quantile's fourth power, for an average whose part in the quantity cancels: a
 # law without a mean comes to about 1 however many blocks there are, one with a variance to 0.
 MOST_SHARE = 1 / 32
-# An average that moves the quantity by less than this share of its standard error does not.
+# An average that moves the quantity by less than this share of its standard error does not count.
 NO_SLOPE = 1e-6
 # A sample without any variation is taken for a constant once draws that differ are known to be
 # rarer than this: the bound that claims of certainty use.
@@ -55,9 +55,9 @@ RAREST_SEEN = 1e-4
 class Interval:
     """An estimate with an interval that holds the truth at the confidence asked for.
 
-    `unmet` says which condition of the limit theorem the sample does not meet yet; the interval
-    must then not be used to decide. None where all are met. `settles` is how many draws a sample of
-    this shape takes to meet them.
+    `unmet` says which condition of the limit theorem the sample does not meet yet: the interval
+    must then not be used to decide. It is None where all are met. `settles` is how many draws a
+    sample of this shape needs to meet them.
     """
 
     estimate: float
@@ -94,13 +94,13 @@ def estimate_interval(
         block_values: values of each quantity in one block.
         theta: the quantity as a function of the averages; NaN where it is undefined.
         alpha: the chance, in both tails together, with which the interval may miss.
-        draws: the independent draws behind all sums, where that is not one a value.
+        draws: the independent draws behind all sums, where a value is not a draw of its own.
         columns: the averages that the quantity is made of; all of them by default.
 
     >>> rng = np.random.default_rng(0)
     >>> sums = rng.normal(3, 1, (400, 50)).sum(axis=1, keepdims=True)
-    >>> found = estimate_interval(sums, 50, lambda means: means[0], 1e-3)
-    >>> found.low < 3 < found.high, found.unmet
+    >>> interval = estimate_interval(sums, 50, lambda means: means[0], 1e-3)
+    >>> interval.low < 3 < interval.high, interval.unmet
     (True, None)
     """
     blocks = len(sums)
@@ -123,12 +123,12 @@ def estimate_interval(
     radius = _radius(rank, blocks, SECOND_ORDER_SHARE * alpha)
 
     def at(steps: Floats) -> list[float]:
-        found: list[float] = theta(middle + axes.steps @ steps).tolist()
-        return found
+        moved: list[float] = theta(middle + axes.steps @ steps).tolist()
+        return moved
 
     values = at(_places(rank, radius)) if math.isfinite(radius) else []
     defined = bool(values) and all(map(math.isfinite, values))
-    if not defined:  # nearer by it may be
+    if not defined:  # it may be defined nearer to the averages
         centre = float(theta(middle)[0])
         if not math.isfinite(centre):
             return _undefined()
@@ -152,10 +152,10 @@ def estimate_interval(
         why = Reason.UNDEFINED_NEARBY.explain()
         return Interval(centre, -math.inf, math.inf, error, unmet=why, settles=settles)
     if error == 0 and remainder == 0:
-        found = _constant(centre, draws, alpha)
+        point = _constant(centre, draws, alpha)
         if parts > 1:
-            found = replace(found, unmet=Reason.HEAVY_PART.explain(), settles=settles)
-        return found
+            point = replace(point, unmet=Reason.HEAVY_PART.explain(), settles=settles)
+        return point
     shift = skewness * (2 * quantile**2 + 1) / (6 * math.sqrt(blocks))
     unmet = None
     if not neglected <= 1:  # what is not a number is not small
@@ -174,12 +174,12 @@ def estimate_interval(
 
 
 def _unsettled(deviations: Floats, weights: Floats, quantile: float) -> float:
-    """How far the averages themselves are from the limit theorem, 1 where they meet it.
+    """How far the averages themselves are from the conditions of the limit theorem: 1 meets them.
 
-    The first order looks at their influence alone. Where an average's own part in it cancels, as in
-    E(1/u + u) − E(1/u), or vanishes on a plateau, as in maximum(E(1/u), 50), nothing of an average
-    that does not exist is left in it. So every average must be seen to have a mean; one without any
-    influence must meet the condition itself, for the ellipsoid rests on it.
+    The first order looks at the influence alone. Where the part of an average cancels in it, as in
+    E(1/u + u) − E(1/u), or vanishes on a plateau, as in maximum(E(1/u), 50), the influence does not
+    show that the average does not exist. So every average must be seen to have a mean. One without
+    any influence must meet the full condition, because the ellipsoid rests on it.
 
     Args:
         deviations: of each block from the mean of all, [blocks, terms].
@@ -215,7 +215,7 @@ def _undefined() -> Interval:
 
 
 def draws_that_agree(alpha: float) -> float:
-    """Draws that must agree before it is known to be no accident.
+    """How many draws must agree before that is no accident.
 
     If a share ε of the draws differed, all of n draws would agree with chance (1 − ε)^n, so that
     ε ≤ ln(1/α)/n (the "rule of three": Hanley and Lippman-Hand 1983).
@@ -227,13 +227,13 @@ def draws_that_agree(alpha: float) -> float:
 
 
 def never_differed(draws: int, alpha: float) -> Explanation | None:
-    """Why so many draws that agree decide nothing yet; None where they may."""
+    """Why it is too early to decide by draws that all agree; None where it is not."""
     needed = draws_that_agree(alpha)
     return None if draws >= needed else Reason.NO_DIFFERENCE_YET.explain(needed=needed)
 
 
 def _constant(centre: float, draws: int, alpha: float) -> Interval:
-    """A sample in which nothing varies: the point, once that is known to be no accident."""
+    """The interval of a sample in which nothing varies: a point, once that is no accident."""
     unmet = never_differed(draws, alpha)
     settles = 0.0 if unmet is None else draws_that_agree(alpha)
     return Interval(centre, centre, centre, 0.0, unmet=unmet, settles=settles)
@@ -264,10 +264,11 @@ def _pairs(rank: int) -> list[tuple[int, int]]:
 
 @lru_cache(maxsize=8)
 def _places(rank: int, radius: float) -> Floats:
-    """Where the quantity is asked for, in steps along the axes: [rank, points].
+    """The points at which the quantity is evaluated, in steps along the axes: [rank, points].
 
-    The averages themselves, half a standard error to each side of them, and out at the radius:
-    along every axis and between every two, ahead and back, and the corners.
+    These are the averages themselves, half a standard error to each side of them along each axis,
+    and points at the radius: along every axis and between every two, in both directions, and the
+    corners.
     """
     unit = np.eye(rank)
     between = [(unit[j] + unit[k]) / math.sqrt(2) for j, k in _pairs(rank)]
@@ -284,11 +285,11 @@ def _second_order(
     rank: int,
     radius: float,
 ) -> float | None:
-    """The most that ½ z'Hz is over the ellipsoid, either way, and what is left beyond it.
+    """A bound of |½ z'Hz| over the ellipsoid, plus what a step along the gradient shows beyond it.
 
     H comes from second differences as wide as the ellipsoid itself, so that it also sees a kink
-    or a bend of higher order; what a step along the gradient still shows is added.
-    None where the quantity is undefined along the gradient. `values` are those at `_places`.
+    or a bend of higher order. None where the quantity is undefined along the gradient. `values`
+    are those at `_places`.
     """
     centre, far = values[0], values[1 + 2 * rank :]
     count = rank * (rank + 1) // 2
@@ -301,8 +302,8 @@ def _second_order(
     noise = 8 * EPSILON * abs(centre) / radius**2
 
     def curvature(plus: float, minus: float) -> float:
-        found = (plus + minus - 2 * centre) / radius**2
-        return 0.0 if abs(found) <= noise else found
+        second = (plus + minus - 2 * centre) / radius**2
+        return 0.0 if abs(second) <= noise else second
 
     curved = [curvature(far[place], far[count + place]) for place in range(count)]
     hessian = np.diag(curved[:rank])
@@ -329,12 +330,12 @@ def _shape(influence: Floats) -> tuple[float, float]:
 
 
 def _neglected(skewness: float, excess: float, blocks: int, quantile: float) -> float:
-    """What the neglected terms of the expansion may add to the log of the tail's probability.
+    """How much the neglected terms of the expansion may add to the log of the tail's probability.
 
     Beyond the shift for skewness, the expansion of the log tail probability goes on with terms of
     the order of x⁴ γ²/n and x⁴ κ/n (Petrov 1975, "Sums of Independent Random Variables", VIII.2,
-    the Cramér series). Only what exceeds three standard errors of the sample's own γ (6/n) and κ
-    (24/n) is held against it.
+    the Cramér series). Only the parts of the sample's γ and κ beyond three standard errors, which
+    are √(6/n) and √(24/n), count.
     """
     skew, tail = _beyond_chance(skewness, excess, blocks)
     return quantile**4 * (skew**2 + tail / 4) / blocks
@@ -348,7 +349,7 @@ def _beyond_chance(skewness: float, excess: float, blocks: int) -> tuple[float, 
 
 
 def _unmet(skewness: float, excess: float, blocks: int) -> Explanation:
-    """Which condition of the limit theorem fails, where one does."""
+    """Which condition of the limit theorem fails, once it is known that one does."""
     skew, tail = _beyond_chance(skewness, excess, blocks)
     if tail > 5 and tail / 4 > skew**2 / 2:
         return Reason.HEAVY_SUM.explain()

@@ -1,9 +1,9 @@
-"""Figures that all but round otherwise: how near the edge is, and which digits to print instead.
+"""Printed figures near an edge of their rounding: how near, and which digits to print instead.
 
 A figure is claimed to within half a unit of its last digit, and a range is verified beyond its ends
-by a tenth of its half-width at most (`region.widening`). So a value in the middle is verified by an
-interval of about half a unit, one at the edge by a twentieth of that, with hundreds of times the
-draws, and one just beyond the edge by still more.
+by a tenth of its half-width at most (`region.widening`). So a value in the middle takes an interval
+of about half a unit to be verified. A value at the edge takes one of a twentieth of that, with
+hundreds of times the draws, and a value just beyond the edge takes still more.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from decimal import Decimal
 
 from dropcheck.results import Edge, Exact, Region, Verdict, Written
 
-# As far as a range is widened, a tenth of half a unit: there the draws grow without bound.
+# How far a range is widened, a tenth of half a unit: there the draws grow without bound.
 NEAR = Decimal("0.05")
-# An interval so near to one edge reaches neither the middle of the range nor the other edge:
-# if it is still undecided, that is because of this edge.
+# An interval that is nearer to one edge than this reaches neither the middle of the range nor the
+# other edge: if it is still undecided, that is because of this edge.
 SEEN = Decimal("0.5")
 # Digits fewer, and digits more, that may be printed.
 FEWER = (1, 2)
@@ -55,8 +55,8 @@ def near_edge(written: Written, low: Decimal, high: Decimal, most: Decimal = NEA
     units = (unit.scaleb(more) for more in FEWER)
     fewer = (_printed(low, high, one) for one in units if one <= min(coarsest, abs(digits)))
     finer = (_printed(low, high, unit.scaleb(-more)) for more in MORE)
-    found = (next((one for one in several if one is not None), None) for several in (fewer, finer))
-    return Edge(away=float(away), instead=tuple(one for one in found if one is not None))
+    firsts = (next((one for one in each if one is not None), None) for each in (fewer, finer))
+    return Edge(away=float(away), instead=tuple(one for one in firsts if one is not None))
 
 
 def _printed(low: Decimal, high: Decimal, unit: Decimal) -> Decimal | None:

@@ -20,7 +20,7 @@ def widening(region: Region, asked: float) -> float:
 
 
 ROUNDED_SHARE = 0.25
-"""Of the resolution: code that rounds its results is refuted for no smaller difference."""
+"""Code rounds its results: no difference below this share of the resolution refutes it."""
 
 
 def decide(
@@ -35,9 +35,9 @@ def decide(
     """Judge an interval [low, high] against a region.
 
     Refuted: the interval misses the region. Verified: it touches the region and lies within the
-    region widened; a strict end is not widened. A difference below `rounding` is none. What code
-    gives is rounded, and its mean with it: closed ends of the region are then wider by a share of
-    `widen`, and what is verified is no farther off than before.
+    widened region; a strict end is not widened. Differences below `rounding` are ignored. Code
+    rounds its numbers, and so their mean: closed ends of the region are then moved outward by a
+    share of `widen`, and the rest of it is the widening.
 
     >>> decide(0.99, 1.004, Region(1.0, 1.0), widen=0.02)
     <Verdict.VERIFIED: 'verified'>
@@ -70,10 +70,10 @@ def decide(
 
 
 def region_floor(region: Region, widen: float) -> float:
-    """What is verified, and so never refuted, however many draws there are.
+    """The error of a claim up to which it is verified, and so never refuted, by any draws.
 
     A claim that is false by less than its resolution is verified as soon as the interval lies
-    within that; only a strict inequality has none.
+    within that; for a strict inequality the error is 0.
     """
     ends = ((region.low, region.low_open), (region.high, region.high_open))
     closed = any(math.isfinite(end) and not is_open for end, is_open in ends)
@@ -106,10 +106,10 @@ def promised(
     sharpness: Resolution | None,
     within: float | None,
 ) -> float | None:
-    """How far from its region a quantity that is verified may lie; None where none is.
+    """How far from its region a verified quantity may lie; None where the verdict is another.
 
-    `within` is that where the judge says so; else it is the widening of the region. An interval
-    that lies in the region itself promises that the quantity does.
+    It is `within` where the judge says so, else the widening of the region. It is 0 where the
+    interval lies in the region itself.
 
     >>> promised(Verdict.VERIFIED, Region(low=0.0), (-0.01, 0.5), Resolution(0.02, 0.02), None)
     0.02
@@ -125,7 +125,7 @@ def promised(
     return region_floor(region, sharpness.widening)
 
 
-# A promise of more than this share of what is claimed about says little of it.
+# A promise of more than this share of the size of what is compared says little.
 COARSE = 0.5
 
 

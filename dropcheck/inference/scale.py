@@ -11,11 +11,11 @@ from dropcheck.records import record
 
 @record
 class SideMagnitude:
-    """How large a side of a statement is, by its value: itself without its sign.
+    """The magnitude of a side of a statement, as a function of its value: the absolute value.
 
-    Of a probability p the event and its opposite say the same, so that it is as large as the
-    smaller of p and 1 − p. That holds for a side that is `factor` times one probability, plus
-    `constant`; the factor of others is 0.
+    A probability p says the same as 1 − p, that of the opposite event: its magnitude is the smaller
+    of the two. This holds for a side that is `factor` times one probability, plus `constant`; for
+    other sides the factor is 0.
 
     >>> SideMagnitude()(-2.0), SideMagnitude(1.0)(0.75), SideMagnitude(-2.0, 1.0)(-0.5)
     (2.0, 0.25, 0.5)
@@ -28,7 +28,7 @@ class SideMagnitude:
 
     @classmethod
     def of(cls, side: Value) -> SideMagnitude:
-        """That of a side."""
+        """The magnitude of this side."""
         form = of_one_operator(side) if side.estimated else None
         if form is None:
             return cls()
@@ -50,9 +50,9 @@ class SideMagnitude:
 
 
 def known_scale(side: SideMagnitude, ends: Sequence[float]) -> float | None:
-    """The scale of a side that is held against numbers; None where that takes the side's size.
+    """The scale of a side that is compared with numbers; None where the side's size is needed.
 
-    An end of 0 has no magnitude, and neither has a probability of 0 or 1 beside another one.
+    An end of 0 gives no scale, and neither does a probability of 0 or 1 if another end does.
 
     >>> known_scale(SideMagnitude(), [3.0]), known_scale(SideMagnitude(), [0.0])
     (3.0, None)
@@ -68,8 +68,8 @@ def known_scale(side: SideMagnitude, ends: Sequence[float]) -> float | None:
 def scale_of_sides(size: float, hidden: float, sides: Sequence[float]) -> float:
     """The scale of a statement that compares estimates, from the magnitudes of its sides.
 
-    It is that of the larger side, unless both are `hidden`: what is no larger than the resolution
-    of the `size` of what is estimated may well be 0, and 0 is no scale.
+    It is the magnitude of the largest side, and at most `size`, the size of what is estimated.
+    Where no side is larger than `hidden`, all may well be 0, which is no scale: then it is `size`.
 
     >>> scale_of_sides(1.0, 0.01, [0.125, 0.25]), scale_of_sides(1.0, 0.01, [0.002, 0.001])
     (0.25, 1.0)

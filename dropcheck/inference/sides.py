@@ -1,4 +1,4 @@
-"""How large the sides of a statement are, and what they are sums of, beside their errors."""
+"""How large the sides of a statement and their summands are, compared with their errors."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from dropcheck.records import record
 from dropcheck.simulation import Compiled, Tally
 from dropcheck.vocabulary.functions.elementwise import ADD, NEGATIVE, SUBTRACT
 
-# Groups of blocks whose averages show how far a side may be off; fewer blocks show nothing.
+# Groups of blocks, whose averages show the error of a side; fewer blocks show nothing.
 GROUPS = 16
-# What is so many of its standard errors away from 0 is not 0. Of sixteen groups Student's t says
-# so wrongly once in six thousand; no verdict depends on it.
+# A value more standard errors than this away from 0 is not 0. With sixteen groups Student's t is
+# wrong about that once in six thousand times; no verdict depends on it.
 SIGNIFICANT = 5.0
 # Below this share of the scale a number that is known exactly is rounding.
 SIDE_ROUNDING = 1e-9
 
 
 def grouped(tally: Tally) -> Floats | None:
-    """The averages of groups of blocks, [terms, groups]; None of too few blocks."""
+    """The averages of groups of blocks, [terms, groups]; None where there are too few blocks."""
     if len(tally.sums) < GROUPS:
         return None
     groups = np.array_split(tally.sums / tally.block_values, GROUPS)
@@ -31,7 +31,7 @@ def grouped(tally: Tally) -> Floats | None:
 
 
 def may_be_off(reading: Reading, compiled: Compiled, tally: Tally) -> float:
-    """How far the sides that are compared may be off; infinite where that is not known."""
+    """A bound of the errors of the compared sides; infinite where it is not known."""
     if not reading.against_estimates:
         return 0.0
     points = grouped(tally)
@@ -48,7 +48,7 @@ def _error(values: Floats) -> float:
 
 @record
 class Looked:
-    """Where the averages of a case stand: exactly, [terms], or by draws."""
+    """The averages of a case: by draws, and exactly, [terms], where the model gives them."""
 
     tally: Tally
     exact_means: Floats | None
@@ -57,10 +57,9 @@ class Looked:
 def claimed_about(
     reading: Reading, compiled: Compiled, looked: Looked, scale: float
 ) -> float | None:
-    """The largest of what a statement compares; None where all of it may be 0.
+    """The largest number that a statement compares; None where all of them may be 0.
 
-    These are the sides, and of a sum its summands: `E(2 * x - 1) == 0` is about 1 as much as
-    `E(2 * x) == 1` is.
+    These are the summands of its sides: `E(2 * x - 1) == 0` is about 1 as much as `E(2 * x) == 1`.
     """
     functional = compiled.functional
     if reading.known_scale is not None:
@@ -94,7 +93,7 @@ def _differs_from_zero(values: Floats, scale: float) -> bool:
 
 
 def summands(value: Value) -> list[Value]:
-    """What a value is a sum or a difference of, each once."""
+    """The summands of a value, added or subtracted, each once."""
     return [one for one in in_order([value], _added) if not _added(one)]
 
 
@@ -104,8 +103,8 @@ def _added(value: Value) -> Sequence[Value]:
 
 
 def constants_within(mean: Value) -> Sequence[float]:
-    """The fixed summands of what is averaged, where a value is a mean: of `E(x - 2)` 2."""
+    """The magnitudes of the fixed summands inside a mean: 2 for `E(x - 2)`."""
     if mean.kind != Kind.OPERATOR or not mean.operator.is_mean or mean.operator.probability:
         return []
-    found = (one for one in summands(mean.inputs[0]) if not one.random and one.constant is not None)
-    return [float(np.max(np.abs(one.constant))) for one in found if one.constant.size]
+    fixed = (one for one in summands(mean.inputs[0]) if not one.random and one.constant is not None)
+    return [float(np.max(np.abs(one.constant))) for one in fixed if one.constant.size]

@@ -1,12 +1,13 @@
 """The spread of one average, as the model bounds it, and the interval that follows from it.
 
-Where the variance of a block mean is known, it goes into Catoni's interval as it is. Where the
-model gives bounds of moments only, the second moment's bound may be far above the truth. Then the
-blocks themselves bound the variance from above, at a confidence of its own: that takes a bound of
-the fourth moment alone, and how loose that is matters little once there are many draws.
+Where the variance of a block mean is known, Catoni's interval takes it as it is. Where the model
+only bounds moments, the bound of the second one may be far above the truth. Then the blocks
+themselves bound the variance from above, at a confidence of its own: that needs a bound of the
+fourth moment alone, and with many draws it matters little how loose this bound is.
 
-The means of nets vary by far less than their bounds allow. The interval is of the empirical
-Bernstein kind, for every law and every number of values, and finds by itself how little they vary.
+The means of nets vary by far less than their bounds allow. Their interval is of the empirical
+Bernstein kind: it holds for every law and every number of values, and its width adapts to how
+little they vary.
 
 For ξ ≥ -1 and 0 ≤ λ < 1, with ψ(λ) = -log(1 - λ) - λ,
 
@@ -48,15 +49,15 @@ from dropcheck.vocabulary import special
 
 # Share of the error that pays for the bound of the variance, where that comes from the blocks.
 VARIANCE_SHARE = 0.1
-# Blocks of more draws than this share of a pilot's vary so little that how far the pilot's mean is
-# off counts for much: their own mean is then the centre.
+# Blocks of more draws than this share of a pilot's vary so little that the error of the pilot's
+# mean matters: their own mean is then the centre.
 CENTRED = 0.25
 # Beyond this the exponential function is infinite.
 LARGEST_EXPONENT = 709.0
 # λ = 1 would take no variance at all; with this it is 1/20 wider where there is none.
 _MOST_RATE = 0.95
-# Where all values seen are an end of what they can be, the centre is so far inside, as a share of
-# the width: a reach of 0 would leave no room for any deviation.
+# Where all values seen lie at an end of their range, the centre is moved inside by this share of
+# the range: a reach of 0 would leave no room for deviations.
 LEAST_REACH = 1e-3
 
 
@@ -64,15 +65,15 @@ LEAST_REACH = 1e-3
 class Spread:
     """What is known of the spread of one average.
 
-    `exact` gives the variance of the mean of a block of so many draws, where the model says it.
-    Else `variance` and `fourth` bound the second and the fourth central moment of one draw, and
-    `width` is that of an interval which holds it; each infinite where nothing is known. `centre`
-    and `guess` are the mean and the variance of one draw as an independent pilot of so many draws
-    shows them.
+    `exact` gives the variance of the mean of a block, from its number of draws, where the model
+    says it. Else `variance` and `fourth` bound the second and the fourth central moment of one
+    draw, and `width` is the width of an interval that holds every draw; each is infinite where
+    nothing is known. `centre` and `guess` are the mean and the variance of one draw as an
+    independent pilot of `pilot` draws shows them.
 
     Where the variance is infinite, `order` p < 2 and `moment` say that E|X - EX|^p <= moment.
 
-    `left_out` is how far the mean of what is drawn may be from the average that is asked for.
+    `left_out` bounds the difference between the mean of what is drawn and the average asked for.
     """
 
     exact: Callable[[int], float] | None = None
@@ -113,7 +114,7 @@ class Spread:
 
     def half_width(self, rows: int, draws: int, alpha: float) -> float:
         """The half-width to be expected of the interval from so many blocks of so many draws."""
-        # plans ask for many numbers of rows: few of them are worked out, a little below each
+        # plans ask for many numbers of rows: each is rounded down to one of few
         rows = int(2 ** (math.floor(32 * math.log2(rows)) / 32)) if rows > 64 else rows
         if self.exact is not None:
             return half_width(rows, self.exact(draws), alpha) + self.left_out
@@ -142,9 +143,9 @@ class Spread:
 
 
 def seen_variance(values: Floats, draws: int) -> float:
-    """The variance of one draw as means of blocks of so many show it; infinite if they do not.
+    """The variance of one draw, from means of blocks of `draws` each.
 
-    They do not where there are less than two, or where a square is beyond the largest number.
+    It is infinite where there are fewer than two blocks, or where a square overflows.
 
     >>> seen_variance(np.array([1.0, 3.0]), 10), seen_variance(np.array([1.0]), 10)
     (20.0, inf)
@@ -167,7 +168,7 @@ class Reach:
 class NetSpread:
     """What is known of the mean of a net, along one direction.
 
-    Its deviations from `centre` count as far as `below` and `above` say. `guess` is the variance of
+    Its deviations from `centre` are cut off as `below` and `above` say. `guess` is the variance of
     the mean of a net, as an independent pilot shows it.
     """
 
@@ -190,9 +191,9 @@ class NetSpread:
         Args:
             centre: near the mean, chosen without the values that are judged.
             guess: of the variance.
-            ends: between which the values lie.
+            ends: the values lie between them.
             sizes: by order p, bounds of (E|Y - centre|^p)^(1/p).
-            most_cut: what the mean may change by.
+            most_cut: the most that cutting off may change the mean by.
         """
         by_moments = Reach(far=_far_enough(sizes, most_cut), cut=most_cut)
         off = LEAST_REACH * (ends[1] - ends[0])
@@ -240,14 +241,14 @@ class NetSpread:
 
 
 def _far_enough(sizes: Mapping[float, float], most_cut: float) -> float:
-    """The least b beyond which no more than so much is cut off; infinite where none is known."""
-    found = [math.inf]
+    """The least b beyond which at most `most_cut` is cut off; infinite where none is known."""
+    reaches = [math.inf]
     for order, size in sizes.items():
         if most_cut > 0 and 0 < size < math.inf:
             factor = (order - 1) * math.log(order - 1) - order * math.log(order)
             exponent = (order * math.log(size) + factor - math.log(most_cut)) / (order - 1)
-            found.append(math.exp(exponent) if exponent < LARGEST_EXPONENT else math.inf)
-    return min(found)
+            reaches.append(math.exp(exponent) if exponent < LARGEST_EXPONENT else math.inf)
+    return min(reaches)
 
 
 def _best_rate(allowed: float, variance: float) -> float:
@@ -272,13 +273,13 @@ def _best_rate(allowed: float, variance: float) -> float:
 def between_parts(sums: Floats, sizes: Floats, theta: Theta, alpha: float) -> float:
     """The half-width of an interval for a function of averages, from parts that are independent.
 
-    Within a part, draws may depend on each other. The jackknife by parts has the standard error
-    (Tukey 1958, "Bias and confidence in not quite large samples", Ann. Math. Stat. 29), and
-    Student's quantile that of so many parts.
+    Within a part, draws may depend on each other. The standard error is that of the jackknife over
+    parts (Tukey 1958, "Bias and confidence in not quite large samples", Ann. Math. Stat. 29), times
+    Student's quantile for the number of parts.
 
     Args:
         sums: of the averaged quantities in each part, [parts, terms].
-        sizes: how many values the sums of each part have, [parts].
+        sizes: how many values each part has, [parts].
         theta: the function, of averages [terms, points].
         alpha: the error of both ends together.
     """
@@ -295,65 +296,65 @@ def between_parts(sums: Floats, sizes: Floats, theta: Theta, alpha: float) -> fl
 class CountsByCall:
     """Counts of calls, within which draws may depend on each other: [calls, columns].
 
-    `sizes` says of how many draws each call's are, [calls]. Where there is no call, no draw depends
-    on another one. So many draws of calls as their design effect say as much as one of independent
-    draws (Kish 1965, "Survey Sampling", section 5.4): it is how many times as much counts vary from
-    call to call as those of independent draws would. It is no less than 1, and a single call is
-    one draw. Where sizes vary, counts are compared with their share of each, as the residuals of a
-    ratio are (Cochran 1977, "Sampling Techniques", section 2.11).
+    `sizes` is the number of draws of each call, [calls]. Without calls all draws are independent.
+    The design effect (Kish 1965, "Survey Sampling", section 5.4) is the variance of counts between
+    calls, divided by what it would be for independent draws: so many draws say as much as one
+    independent draw. It is at least 1, and a single call counts as one draw. Where sizes vary, the
+    variance is that of the residuals from each call's share of the counts, as for a ratio (Cochran
+    1977, "Sampling Techniques", section 2.11).
     """
 
     counts: Floats
     sizes: Floats
 
     def of(self, counts: Floats, sizes: Floats | None = None) -> CountsByCall:
-        """Counts that are made of these, and of how many draws they are if not of all."""
+        """Other counts of the same calls; `sizes` where they are not of all draws."""
         return CountsByCall(counts, self.sizes if sizes is None else sizes)
 
     def parts(self, number: int) -> list[CountsByCall]:
-        """Those of each of so many parts of the columns, all as long as each other."""
+        """The counts of each of `number` equally many columns, in order."""
         return [self.of(one) for one in np.split(self.counts, number, axis=1)]
 
     @property
     def effect(self) -> float:
-        """The design effect on whichever share is the farthest off: the widest decides."""
+        """The design effect on the largest deviation of any share: the one that varies most."""
         between, within = self._variances()
         return _ratio(between.max(initial=0.0), within.max(initial=0.0)).item()
 
     @property
     def effects(self) -> Floats:
-        """That on each share, [columns]: of what is rare it may be large where others' are not."""
+        """The design effect on each share, [columns]; for rare events it may be far larger."""
         return _ratio(*self._variances())
 
     def together(self, least: float = 1.0) -> float:
-        """That on a statistic of all these cells, where one on all shares is known to be `least`.
+        """The design effect on a statistic of all these cells, and at least `least`.
 
-        It is the mean of those on single cells, each weighed by itself, as what varies more moves
-        the statistic more: δ(1 + a²), with δ the mean and a the coefficient of variation of theirs
-        (Rao and Scott 1981, "The analysis of categorical data from complex sample surveys", J. Am.
-        Stat. Assoc. 76, section 3, after Satterthwaite 1946).
+        It is the mean of the effects on single cells, weighted by themselves, as cells that vary
+        more move the statistic more: δ(1 + a²), with δ the mean and a the coefficient of variation
+        of the effects (Rao and Scott 1981, "The analysis of categorical data from complex sample
+        surveys", J. Am. Stat. Assoc. 76, section 3, after Satterthwaite 1946).
         """
         effects = self.effects
         return max(least, float(effects @ effects / effects.sum())) if len(effects) else least
 
     def at_least(self, effect: float) -> Floats:
-        """That on each share, and no less than another one."""
+        """The design effect on each share, [columns], and at least this one."""
         return np.maximum(self.effects, effect)
 
     def joined(self, more: CountsByCall) -> CountsByCall:
-        """These calls, and more."""
+        """The counts of these calls, and then of more."""
         counts, sizes = (self.counts, more.counts), (self.sizes, more.sizes)
         return CountsByCall(np.concatenate(counts), np.concatenate(sizes))
 
     def _variances(self) -> tuple[Floats, Floats]:
-        """Of the counts of a call, and of those of as many independent draws: [columns]."""
+        """The variances of a call's counts, and of as many independent draws: [columns]."""
         calls, draws = len(self.counts), self.sizes.sum()
         if calls < 2:
             return np.full(self.counts.shape[1], draws), np.ones(self.counts.shape[1])
         shares = self.counts.sum(axis=0) / max(draws, 1.0)
-        off = self.counts - shares * self.sizes[:, np.newaxis]
+        residuals = self.counts - shares * self.sizes[:, np.newaxis]
         within = shares * (1.0 - shares) * draws / calls
-        return np.square(off).sum(axis=0) / (calls - 1), within
+        return np.square(residuals).sum(axis=0) / (calls - 1), within
 
 
 def _ratio(between: Any, within: Any) -> Floats:
