@@ -1,9 +1,10 @@
 """An interval for averages of code that are too skewed for the limit theorem.
 
-Of what code gives no bound is known, and a sample says nothing of values that it does not show:
-every verdict on an average of it supposes something of these. The limit theorem supposes that they
-hardly matter. Here it is that beyond b, so many times as far as any block of a pilot is from their
-middle, the chance of a block's mean falls at least as fast as x^(-3/2): then
+No bound is known of the numbers that code gives, and a sample says nothing of values that it does
+not show: every verdict on their average supposes something of such values. The limit theorem
+supposes that they hardly matter. Here it is supposed that the tail of a block's mean falls at least
+as fast as x^(-3/2) beyond b, a multiple of the farthest distance of a pilot's block from their
+middle. Then
 
     E(|D| - b)₊ = ∫ P(|D| > x) dx over x > b ≤ 2b P(|D| > b),
 
@@ -24,9 +25,10 @@ from dropcheck.inference.interval import Interval
 from dropcheck.inference.spread import NetSpread, Reach
 from dropcheck.simulation import Tally
 
-# Such an interval needs no more of the error: this enters through a logarithm.
+# Share of the error that such an interval has: it enters through a logarithm.
 SHARE = 0.1
-# Farther out than 128 blocks of a pilot show, by a power of x^(-3/2) once in a thousand.
+# b over the farthest distance in the pilot. With tails that fall as x^(-3/2), one mean in a
+# thousand is farther out than so many times what 128 blocks show.
 TIMES = 4.0
 
 
@@ -64,13 +66,14 @@ def as_seen(
 
 
 def _of_average(rows: Floats, before: Floats, alpha: float) -> tuple[float, float] | None:
-    """The interval of one average; None where it has none. It misses with chance 2 alpha."""
+    """The interval of one average, which misses with chance 2 alpha; None where it has none."""
     centre = float(before.mean())
     far = TIMES * float(np.abs(before - centre).max())
-    off = rows - centre
-    if not (0 < far < math.inf and np.abs(off).max() <= far):
-        return (centre, centre) if not far and not off.any() else None
+    deviations = rows - centre
+    if not (0 < far < math.inf and np.abs(deviations).max() <= far):
+        return (centre, centre) if not far and not deviations.any() else None
     reach = Reach(far=far, cut=2 * far * math.log(1 / alpha) / len(rows))
     guess = float(np.mean((before - centre) ** 2))
     spread = NetSpread(centre=centre, below=reach, above=reach, guess=guess)
-    return spread.interval(float(off.mean()), float(np.mean(off * off)), len(rows), alpha)
+    mean, mean_square = float(deviations.mean()), float(np.mean(deviations * deviations))
+    return spread.interval(mean, mean_square, len(rows), alpha)

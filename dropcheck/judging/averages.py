@@ -1,10 +1,10 @@
 """Functions of averages, judged by what the model says of their moments.
 
-No limit theorem is asked for. Each average has an interval that holds for every law with the
-moments that the model bounds (Catoni 2012); the quantity is enclosed over all averages that these
-intervals allow, to first order along the direction in which it changes. Where the model says the
-covariances of what is averaged, the looks are planned before any draw; else a pilot shows the
-direction and the spread to be expected, and nothing of its draws is used again.
+No limit theorem is needed. Each average has an interval that holds for every law with the moments
+that the model bounds (Catoni 2012). The quantity is enclosed over all averages that these intervals
+allow, to first order along the direction in which it changes. Where the model says the covariances
+of what is averaged, the looks are planned before any draw. Else a pilot shows the direction and the
+spread to be expected, and its draws are not used again.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ from dropcheck.results import Exact, Method, Verdict
 from dropcheck.simulation import PILOT, Compiled, Tally
 from dropcheck.vocabulary.majorants.bounds_arithmetic import raised
 
-# An interval so many times the variance that the draws show is wide for what they do not show.
+# An interval that stands for more than so many times the variance of the draws is wide because of
+# values that they do not show.
 UNSEEN = 4.0
 
 
@@ -88,7 +89,7 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Ju
 
 
 def _deciding(compiled: Compiled, plan: DrawPlan, tally: Tally) -> Decide:
-    """How one comparison is judged at a look."""
+    """How the comparisons are judged at a look: called for each, in their order."""
     rows = tally.sums / tally.block_values
     comparisons: list[Comparison] = []
 
@@ -125,10 +126,19 @@ def interval_of(
     alpha: float,
     clipped: Floats | None = None,
 ) -> Interval:
-    """The interval of a quantity at confidence 1 − alpha; `rows` are averages, [blocks, terms].
+    """The interval of a quantity at confidence 1 − alpha.
 
-    `block_units` are the independent draws of each. Of nets, `clipped` has the averages of how far
-    each is off along the direction, and of the squares.
+    Args:
+        theta: the quantity at averages.
+        enclosed: the quantity at averages that are known to within half-widths.
+        rows: averages of blocks, [blocks, terms].
+        block_units: the independent draws, or nets, of each block.
+        direction: the combination of averages along which the quantity changes.
+        plan: what is known of the case.
+        columns: the averages that the quantity is made of.
+        alpha: the chance, in both tails together, with which the interval may miss.
+        clipped: for nets, the averages of their deviations along the direction, and of the squares
+            of these, cut off as the direction's spread says.
     """
     means = rows.mean(axis=0)
     estimate = float(theta(means[:, np.newaxis])[0])
@@ -189,12 +199,12 @@ def _more(
 def _hidden(
     run: CaseRun, compiled: Compiled, plan: DrawPlan, judged: Judged, tally: Tally
 ) -> Explanation | None:
-    """What unseen values could do to an undecided quantity; None where it is the seen that vary.
+    """What unseen values could do to an undecided quantity; None where seen values explain it.
 
     An interval of half-width h from n draws is that of a variance h² n / (2 log(2/α)) a draw. Where
-    the draws show far less, the rest may be carried by values that none of them showed: these have
-    a chance of log(1/α)/n at most, and with that they have a size of the root of variance over
-    chance, or the width of what bounds them. Truths have no values but those that are known.
+    the draws show far less, values that none of them showed may carry the rest. These have a chance
+    of at most log(1/α)/n, and so a size of at most the root of variance over chance, or the width
+    of what bounds them. Truths are 0 or 1, and hide nothing.
     """
     interval, draws = judged.interval, tally.draws
     if judged.verdict is not Verdict.INCONCLUSIVE or not math.isfinite(interval.half_width):
@@ -223,9 +233,9 @@ def _hidden(
 
 
 def _of_truths(compiled: Compiled, judged: Judged) -> bool:
-    """Whether all that is averaged is 1 or 0: then no value is one that no draw showed.
+    """Whether all that is averaged is 1 or 0: then there are no values that draws may not show.
 
-    Of draws from strata it is times their weights, registers beside those of the statement.
+    Draws from strata have weights as factors too, in registers beside those of the statement.
     """
     columns = compiled.functional.columns(judged.comparison.looked_at)
     factors = (one for column in columns for one in compiled.program.terms[column].factors)

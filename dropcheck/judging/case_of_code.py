@@ -1,4 +1,4 @@
-"""Of a case of code: its calls and what they show, and its result where there are no draws."""
+"""Cases of code: their calls and what these show, and their result where the code fails."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from dropcheck.reasons import Reason
 from dropcheck.results import CallCount, CaseResult, Outcome, Verdict
 from dropcheck.simulation import FEWEST_CALLS, Tally
 
-# An interval from calls that is so many times as wide as one from their draws is no chance: of
-# independent draws it is as wide, give or take a few of its own standard errors, of 9% each.
+# An interval from calls that is so many times as wide as the one from draws is no accident: for
+# independent draws both are equally wide, but for a few standard errors of 9% each.
 TOO_FAR = 2.0
 
 
 def calls_made(prepared: Prepared, spans: int, draws: int) -> CallCount | None:
-    """The calls that so many draws come from; None where no code is called."""
+    """How many calls the draws come from; None where no code is called."""
     program = None if prepared.compiled is None else prepared.compiled.program
     if program is None or not (spans and program.tests_code):
         return None
@@ -28,7 +28,7 @@ def calls_made(prepared: Prepared, spans: int, draws: int) -> CallCount | None:
 
 
 def result_of_error(case: Case, error: DropcheckError, alpha: float, repeat: str) -> CaseResult:
-    """What is known of a case of code that ended with an error, which is its explanation.
+    """The result of a case whose code failed; the error is its explanation.
 
     Args:
         case: the case.
@@ -49,7 +49,7 @@ def result_of_error(case: Case, error: DropcheckError, alpha: float, repeat: str
 
 
 def of_case(case: Case, alpha: float, repeat: str) -> dict[str, Any]:
-    """What a result says of its case, whatever was found; the arguments of `result_of_error`."""
+    """The fields of a result that depend on the case alone; arguments as of `result_of_error`."""
     claim = case.claim
     return {
         "claim": claim.id,
@@ -71,7 +71,7 @@ def of_case(case: Case, alpha: float, repeat: str) -> dict[str, Any]:
 
 
 def of_calls(interval: Interval, tally: Tally, theta: Theta, alpha: float) -> Interval:
-    """An interval from draws and the one from calls together."""
+    """An interval from draws, widened to hold the one from calls."""
     half = between_parts(*tally.by_call, theta, alpha)
     too_far = 2 * half > TOO_FAR * (interval.high - interval.low)
     unmet = too_far and tally.calls >= FEWEST_CALLS
@@ -84,7 +84,7 @@ def of_calls(interval: Interval, tally: Tally, theta: Theta, alpha: float) -> In
 
 
 def calls_of(tally: Tally) -> CountsByCall:
-    """The counts of calls, where draws count each by the word of a slot alone; none elsewhere."""
+    """The counts of calls, where a slot declares their draws independent; elsewhere of no calls."""
     counts, sizes = tally.by_call
     return (
         CountsByCall(counts, sizes)
@@ -94,5 +94,5 @@ def calls_of(tally: Tally) -> CountsByCall:
 
 
 def dependent(tally: Tally) -> bool:
-    """Whether counts of calls show that their draws are not independent."""
+    """Whether the counts of calls show that draws of a call depend on each other."""
     return tally.calls >= FEWEST_CALLS and calls_of(tally).effect > TOO_FAR**2

@@ -53,16 +53,17 @@ DEFAULT_WORK = 2e10
 MOST_DRAWS_BY_DEFAULT = 1e9
 # Where a time limit is the budget: more than any run can make.
 UNLIMITED_DRAWS = 10**15
-# Asked for at a time, of spans for each thread: others wait for them, and they are held till then.
+# The most spans for each thread, and numbers, that are asked for at a time: others wait for them,
+# and memory holds them.
 SPANS_AT_ONCE = 512
 NUMBERS_AT_ONCE = 2**22
-# A turn under a time limit is a small share of what is left of it.
+# Under a time limit, a request takes at most this fraction of the time that is left.
 TURNS_LEFT = 1000
-# Fewest draws that any interval is made from, and those that centres and ties are looked for in.
+# The fewest draws that an interval is made from, and the draws in which ties are looked for.
 FEWEST_DRAWS = 1024
 PILOT_DRAWS = 2048
-# Draws without a condition being met once after which it is given up: by then one as rare as one
-# in ten thousand was met with chance 1 - e^-64.
+# After so many draws in which a condition was never true, the case is given up: a condition as rare
+# as one in ten thousand would have been true with chance 1 - e^-64.
 DRAWS_WITHOUT_CONDITION = 640_000
 Judging = Generator[Request, SpanSums, "Finding"]
 """What judges a case: it asks for draws, is sent their sums, and returns what it finds."""
@@ -70,7 +71,7 @@ Judging = Generator[Request, SpanSums, "Finding"]
 
 @record(kw_only=True)
 class Finding:
-    """What a judge says of a case; `quantity` and `region` where they are not the statement's."""
+    """What a judge says of a case; `quantity` and `region` are those that were judged."""
 
     verdict: Verdict
     method: Method | None
@@ -85,8 +86,8 @@ class Finding:
     exact: Exact | None = None  # the quantity, by the model alone
     scale: float | None = None
     sharpness: Resolution | None = None
-    within: float | None = None  # promised where verified, if that is not the widening
-    about: float | None = None  # the largest of what is compared, where that is known not to be 0
+    within: float | None = None  # what is promised where verified, if that is not the widening
+    about: float | None = None  # the largest of what is compared, where that is known
     draws: int = 0
     blocks: int = 0
     seconds: float = 0.0
@@ -101,12 +102,12 @@ class Finding:
         return None if self.explanation is None else self.explanation.reason
 
     def left_open(self, why: Explanation) -> Finding:
-        """It without a verdict, for a reason that more draws do not take away."""
+        """The finding without a verdict, for a reason that more draws do not remove."""
         return replace(self, verdict=Verdict.INCONCLUSIVE, explanation=why, more_draws=None)
 
 
 def not_drawn(why: Explanation) -> Finding:
-    """That nothing was drawn, and why."""
+    """The finding that nothing was drawn, and why."""
     return Finding(verdict=Verdict.INCONCLUSIVE, method=None, explanation=why)
 
 
@@ -119,10 +120,10 @@ class CaseRun:
     alpha: float  # the case's own share of the error rate
     repeat: str = ""  # the command that repeats the run
     deadline: Deadline = field(default_factory=Deadline)  # never by default
-    supply: Supply | None = None  # of draws that many runs of the case share out
-    held: KeptEvidence | None = None  # what earlier runs drew, where that counts
-    spans: dict[int, int] = field(default_factory=dict)  # drawn, by what for
-    # how far rounding may move each average, by the way of sampling and the centres
+    supply: Supply | None = None  # of draws, where several runs of the case share them
+    held: KeptEvidence | None = None  # what earlier runs drew, where evidence is kept
+    spans: dict[int, int] = field(default_factory=dict)  # how many were drawn, by purpose
+    # how far rounding may move each average, by the kind of sampling and the centres
     roundings: dict[tuple[str, bytes], Floats] = field(default_factory=dict)
 
     @property
@@ -142,7 +143,7 @@ class CaseRun:
         return self.case.claim.resolution if asked is None else asked
 
     def sharpness(self, scale: float) -> float:
-        """How sharply to look, as a number."""
+        """How sharply to look, in the unit of the quantity."""
         within = self.case.claim.within
         if within is not None and self.settings.resolution is None:
             return within
@@ -171,7 +172,7 @@ class CaseRun:
         return self.deadline.passed()
 
     def seems_never(self, draws: int) -> bool:
-        """Whether what so many draws did not show is given up, where no limit says to go on."""
+        """Whether to give up after so many draws without a value, where no limit says to go on."""
         limited = self.settings.max_draws is not None or self.settings.time_limit is not None
         return not limited and draws >= DRAWS_WITHOUT_CONDITION
 
@@ -185,7 +186,7 @@ class CaseRun:
         return stream(self.settings.seed, self.case.stream_key, purpose, span)
 
     def centres(self, program: Program, draws: int) -> Floats:
-        """About what integrands are summed, as the first draws show it: [registers]."""
+        """The centres about which integrands are summed, from the first draws: [registers]."""
         if self.supply is not None:
             return self.supply.centres(program, draws)
         return program.centres(self.generator(PILOT, 0), draws)[0]
@@ -193,9 +194,10 @@ class CaseRun:
     def draw_until(
         self, tally: Tally, purpose: int, draws: int, start: int = 0
     ) -> Generator[Request, SpanSums, None]:
-        """Draw whole spans until there are as many draws, or the budget or the time is spent.
+        """Draw whole spans until there are so many draws, or the budget or the time is spent.
 
-        They are those from `start` on. The pilot's first is left to what looks at single draws.
+        The spans are numbered from `start` on. The pilot's first one is left to what looks at
+        single draws.
         """
         program = tally.program
         allowed = max(1, self.most_draws(program) // program.span_draws)
@@ -220,7 +222,7 @@ class CaseRun:
                 count=count,
                 wanted=a_span * (needed - tally.spans),
             )
-            if offset and spans.first_undefined is not None:  # numbered among those that are drawn
+            if offset and spans.first_undefined is not None:  # its number among the pilot's draws
                 first = max(spans.first_undefined - program.span_values, 0)
                 spans = replace(spans, first_undefined=first)
             tally.add(spans)  # fewer come back than were asked for where time is up
@@ -229,9 +231,9 @@ class CaseRun:
                 return
 
     def refuse_if_nowhere_defined(self, pilot: Tally) -> None:
-        """An error where not one draw is defined: then the model is wrong, not the claim.
+        """Refuse a case where not one draw is defined: then the model is wrong, not the claim.
 
-        Where it is the powers of finite draws that overflow, the case is undecided.
+        Where only the powers of finite draws overflow, the case is undecided instead.
 
         Raises:
             DropcheckError: with the parameters for which it is so.
@@ -247,7 +249,7 @@ class CaseRun:
         )
 
     def _only_powers_overflow(self) -> bool:
-        """Whether the quantities that are averaged are finite in some draws."""
+        """Whether the averaged quantities themselves are finite in some draws."""
         if not isinstance(self.prepared.compiled, Compiled):
             return False
         program = self.prepared.compiled.program
@@ -256,12 +258,12 @@ class CaseRun:
     def undefined(
         self, tally: Tally, method: Method | None, guarantee: Guarantee, purpose: int = MAIN
     ) -> Finding | None:
-        """The finding where some draw is NaN or infinite."""
+        """The finding where some draw is NaN or infinite; None where none is."""
         why = undefined_draws(tally)
         if why is None:
             return None
         verdict = Verdict.INCONCLUSIVE
-        if tally.program.tests_code:  # what may be no number has no mean
+        if tally.program.tests_code:  # what may be NaN or infinite has no mean
             verdict = Verdict.REFUTED
             why = not_numbers(tally, self.generator, purpose)
         elif tally.nowhere_defined:
@@ -285,7 +287,7 @@ class CaseRun:
         """
         claim = self.case.claim
         lost = finding.reason is Reason.LOST_DIGITS
-        if finding.interval is not None and not lost:  # what no law allows is left out
+        if finding.interval is not None and not lost:  # cut to the values that some law allows
             hull = self.prepared.hull(finding.quantity, finding.entry)
             low, high = map(hull.nearest, finding.interval)
             estimate = None if finding.estimate is None else hull.nearest(finding.estimate)
@@ -353,7 +355,7 @@ class CaseRun:
     def _confirmed(self, finding: Finding, region: Region | None) -> bool | None:
         """Whether draws and exact value agree; None where there is nothing to compare.
 
-        An interval of the limit theorem that was not trusted with a verdict is nothing of the sort.
+        An interval by the limit theorem that gave no verdict is not compared.
 
         Raises:
             InternalError: they do not, and chance does not explain it.
@@ -373,10 +375,10 @@ class CaseRun:
         return fits(exact, verdict, region, widening) or None
 
     def _claimed(self, finding: Finding) -> tuple[Quantity | None, Region | None]:
-        """The quantity that was judged, and where the statement says that it lies.
+        """The quantity that was judged, and the region that the statement gives it.
 
-        Where none was judged they are known of a statement with one comparison. A share of an end
-        that is estimated is no value that the claim names.
+        Where none was judged, they are those of a statement with one comparison. Its region is left
+        out if it is one of relative differences, which the claim does not name.
         """
         if finding.quantity is not None:
             return finding.quantity, finding.region

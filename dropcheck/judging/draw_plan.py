@@ -31,10 +31,10 @@ from dropcheck.simulation import MOST_ROWS, Compiled, Program, Tally
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.majorants.bounds_arithmetic import raised
 
-# Share of a look's error that pays for the intervals of the single averages, which enter the
-# quantity's own in second order alone.
+# Share of a look's error that pays for the intervals of the single averages: these enter the
+# quantity's own interval in second order alone.
 BOX_SHARE = 0.1
-# Calls of code that are made for a verdict which rests on how many they are.
+# The most calls of code that are made for a verdict by calls.
 MOST_CALLS = 40_000
 
 
@@ -42,8 +42,8 @@ MOST_CALLS = 40_000
 class Direction:
     """The combination of averages along which one comparison's quantity changes.
 
-    `weights` has a factor for each average, [terms]; `spread` is that of the combination. Where
-    the quantity is `linear` in the averages there is nothing else to it.
+    `weights` has a factor for each average, [terms]; `spread` is that of the combination. A
+    quantity that is `linear` in the averages is this combination, up to a constant.
     """
 
     weights: Floats
@@ -55,9 +55,9 @@ class Direction:
 class DrawPlan:
     """What is known of a case before the draws that it is judged by.
 
-    `directions` has one for each comparison, `spreads` that of each average that the statement's
-    quantity is made of, by column. A verdict is expected after `expected` draws. `middle` are the
-    averages to be expected, [terms], about `centres`, [registers].
+    `directions` has one for each comparison. `spreads` has the spread of each average that the
+    statement is made of, by column. A verdict is expected after `expected` draws. `middle` are the
+    expected averages, [terms], about `centres`, [registers].
     """
 
     program: Program
@@ -76,12 +76,12 @@ class DrawPlan:
 
     @property
     def calls_enough(self) -> bool:
-        """Whether no more calls of code are expected than some seconds allow, where calls count."""
+        """Whether few enough calls of code are expected, where calls are the independent units."""
         return not self.program.whole or self.expected <= MOST_CALLS * self.program.unit_draws
 
     @property
     def ends(self) -> int:
-        """The draws after which a run ends: those to which it looks where the model says why."""
+        """The draws after which a run ends: fewer than the budget where no number would decide."""
         given_up = self.endless is not None and self.exact_means is not None
         return min(self.expected, self.most) if given_up else self.most
 
@@ -117,9 +117,10 @@ def half_width(
 
 
 def rows_of(program: Program, draws: int) -> tuple[int, int]:
-    """Rows of a tally of so many draws, and the independent draws of each.
+    """How many rows a tally of so many draws has, and the independent units of each.
 
-    Of many blocks two are joined, and the draws of one net, or of one call, are one.
+    Blocks are joined in pairs while there are too many. The draws of a net, or of a call, are one
+    unit.
     """
     block = program.block_draws
     while draws // block > MOST_ROWS:
@@ -131,8 +132,8 @@ def rows_of(program: Program, draws: int) -> tuple[int, int]:
 class Targets:
     """The half-width at which each comparison is likely to be decided, and its scale.
 
-    Where that is 0, `sharp` is the half-width at which a closed end would decide. Those that are
-    `refuting` are likely to be refuted.
+    Where `widths` has 0, `sharp` is the half-width at which a closed end would be decided.
+    `refuting` says which comparisons are likely to be refuted.
     """
 
     widths: tuple[float, ...]
@@ -141,9 +142,9 @@ class Targets:
     scales: tuple[float, ...]
 
     def settled(self, needed: Callable[[int, float], int]) -> int:
-        """Draws after which a statement is likely to be settled: one that is refuted settles it.
+        """Draws after which the statement is likely to be settled; one refutation settles it.
 
-        `needed` are those of a comparison, by its place, to a half-width.
+        `needed(place, width)` are the draws that one comparison takes to a half-width.
         """
         draws = [needed(*each) for each in enumerate(self.widths)]
         refuted = (own for own, refutes in zip(draws, self.refuting, strict=True) if refutes)
@@ -152,9 +153,10 @@ class Targets:
     def ends(
         self, needed: Callable[[int, float], int], *, known: bool
     ) -> tuple[int, Reason | None]:
-        """Draws after which a statement is likely to be settled; or why no number would do.
+        """Draws after which the statement is likely to be settled, and why no number would do.
 
-        Where the model says so, the draws are then those that show how near the quantity is.
+        Where none would and the averages are `known`, they are the draws that show how near the
+        quantity is to the end.
         """
         draws = self.settled(needed)
         if draws < ENDLESS:
@@ -169,10 +171,10 @@ class Targets:
 def targets_of(
     run: CaseRun, compiled: Compiled, plan: DrawPlan, *, if_true: bool = False
 ) -> Targets | None:
-    """What the intervals must come down to; None where the quantity is undefined.
+    """The half-widths that the intervals need; None where the quantity is undefined.
 
-    A width of 0 cannot be reached: the quantity lies where no interval decides. With `if_true` they
-    are those of a true claim, where the pilot leaves room for it.
+    A width of 0 cannot be reached: the quantity lies where no interval decides. With `if_true` the
+    claim is taken to be true, where the pilot leaves room for that.
     """
     operands, _ = compiled.functional.at_averages(plan.middle, plan.centres)
     if not all(map(math.isfinite, operands)):
@@ -205,9 +207,9 @@ def target_of(
     *,
     if_true: bool = False,
 ) -> tuple[float, bool]:
-    """The half-width at which one comparison is likely to be decided; whether it is refuted then.
+    """The half-width at which one comparison is likely to be decided, and whether that refutes it.
 
-    `near` is what rounding alone may do to the quantity.
+    `near` bounds what rounding alone may do to the quantity.
     """
     theta = theta_of(compiled, comparison, plan.centres)
     estimate = float(theta(plan.middle[:, np.newaxis])[0])
@@ -237,7 +239,7 @@ def expecting(run: CaseRun, compiled: Compiled, plan: DrawPlan) -> DrawPlan:
 
 
 def first_order(run: CaseRun, plan: DrawPlan, place: int, target: float) -> int:
-    """Draws after which one comparison is likely to be decided, were its quantity linear."""
+    """Draws after which one comparison is likely to be decided if its quantity is linear."""
     spread = plan.directions[place].spread
     alpha = run.alpha * budget.PLANNED / len(run.reading.comparisons)
 
@@ -271,7 +273,7 @@ def draws_for(run: CaseRun, compiled: Compiled, plan: DrawPlan, place: int, targ
 
 
 def fewest_that(decides: Callable[[int], bool], fewest: int, most: int, share: float = 0.05) -> int:
-    """The fewest draws that decide, to a share of them; `most` where none do.
+    """About the fewest draws that decide, up to this share more; `most` where none do.
 
     >>> fewest_that(lambda draws: draws >= 1000, 64, 10**6) in range(1000, 1051)
     True
@@ -292,10 +294,10 @@ def fewest_that(decides: Callable[[int], bool], fewest: int, most: int, share: f
 def smallest_seen(
     run: CaseRun, compiled: Compiled, plan: DrawPlan, most: int, alpha: float
 ) -> float | None:
-    """The smallest discrepancy that the last of so many draws see; None where they see none.
+    """The smallest discrepancy that the last look, at `most` draws, sees; None where it sees none.
 
-    A claim that is false by more is refuted, but with chance α: the estimate errs towards the
-    claim by z(α) standard errors at most, and the interval must miss the claim even so.
+    A claim that is false by more is refuted with probability at least 1 − α: the estimate errs
+    towards the claim by z(α) standard errors at most, and the interval must miss the claim even so.
     """
     operands, _ = compiled.functional.at_averages(plan.middle, plan.centres)
     scales = plan.scales or (0.0,) * len(run.reading.comparisons)

@@ -30,7 +30,7 @@ from dropcheck.reasons import Reason
 from dropcheck.results import Exact, Guarantee, Method, Region, Verdict
 from dropcheck.simulation import Compiled
 
-# A probability as near to 1 as this, or to 0, is no proof that an event is certain or impossible.
+# A probability is taken to be the claimed 1 or 0 where it is as near as this.
 NEARLY = 1e-9
 
 
@@ -56,12 +56,12 @@ def exact_probability(event: Value, condition: Value | None) -> Exact | None:
     if event.shape or not event.binary or (condition is not None and condition.shape):
         return None
     both = Integrand(factors=((event, 1),), given=condition)
-    found = exact_means(
+    known = exact_means(
         [both] if condition is None else [both, Integrand(factors=(), given=condition)]
     )
-    if found is None:
+    if known is None:
         return None
-    means, errors = found
+    means, errors = known
     if condition is None:
         return Exact(float(means[0]), float(errors[0]))
     if not means[1] > errors[1]:
@@ -71,7 +71,7 @@ def exact_probability(event: Value, condition: Value | None) -> Exact | None:
 
 
 def of_proportion(claim: Proportion) -> Exact | None:
-    """What a statement makes of one probability, by the model; None where that is not known."""
+    """The exact value of a statement's side that is made of one probability; None if unknown."""
     exact = exact_probability(claim.event, claim.condition)
     if exact is None:
         return None
@@ -125,7 +125,7 @@ def by_exact_value(run: CaseRun) -> Finding:
 def _found(
     run: CaseRun, comparison: Comparison, exact: Exact, scale: float, widen: float, unit: float
 ) -> Finding:
-    """A quantity that is known, against its region; a run too verifies what is off by less."""
+    """The finding on a known quantity; one in the widened region is verified, as a run would."""
     region = comparison.region
     low, high = exact.value - exact.error, exact.value + exact.error
     verdict = decide(low, high, region, widen)
@@ -133,7 +133,7 @@ def _found(
     strict = region.low_open or region.high_open
     if verdict is Verdict.REFUTED and not strict and edges[0] <= low and high <= edges[1]:
         verdict = Verdict.VERIFIED
-    off = max(region.low - low, high - region.high, 0.0)
+    beyond = max(region.low - low, high - region.high, 0.0) * unit
     return Finding(
         verdict=verdict,
         method=Method.EXACT_VALUE,
@@ -146,7 +146,7 @@ def _found(
         entry=comparison.entry,
         scale=scale,
         sharpness=run.looked(scale, widen, unit),
-        within=0.0 if off * unit <= WITNESS_ROUNDING * scale else off * unit,
+        within=0.0 if beyond <= WITNESS_ROUNDING * scale else beyond,
         exact=Exact(exact.value * unit, exact.error * unit),
         explanation=Reason.AT_THE_EDGE.explain() if verdict is Verdict.INCONCLUSIVE else None,
     )
@@ -155,9 +155,9 @@ def _found(
 def known_exception(
     run: CaseRun, event: Value, condition: Value | None, claimed: float
 ) -> Finding | None:
-    """A claim of certainty refuted by the model itself; None where it says nothing against it.
+    """The finding that the model itself refutes a claim of certainty; None where it does not.
 
-    An exception with a known chance is one, however rare: no draw has to show it.
+    An exception with a known chance refutes, however rare it is: no draw has to show it.
     """
     exact = exact_probability(event, condition)
     if exact is None:

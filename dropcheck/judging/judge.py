@@ -1,4 +1,4 @@
-"""The judge of a case: the strategy says which; a case without randomness is worked out here."""
+"""The judge of a case, by its strategy; a case without randomness is computed here."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def run_case(
 
 
 def _keeps(prepared: Prepared) -> bool:
-    """Whether draws of a case are evidence later: of code they are of what it is today."""
+    """Whether draws of a case are evidence for later runs; those of code are not: it may change."""
     compiled = prepared.compiled
     if not isinstance(prepared.strategy, Certainty | Proportion | BlockMeans):
         return False
@@ -116,7 +116,7 @@ def _keeps(prepared: Prepared) -> bool:
 
 
 def judged_exactly(prepared: Prepared) -> Finding | None:
-    """A case with randomness by what its model gives without a draw; None where that is nothing."""
+    """The finding on a case with randomness by its model alone; None where that says nothing."""
     if isinstance(prepared.strategy, Arithmetic):
         return None
     run = CaseRun(prepared=prepared, settings=Settings(exact=True), alpha=Settings().alpha)
@@ -179,8 +179,8 @@ def _accepted(
 
 
 def by_arithmetic(run: CaseRun, compiled: Compiled) -> Finding:
-    """Nothing is random: the quantities are worked out once."""
-    # one draw shows all that there is, and about its middle no digits cancel
+    """Judge a case without randomness: its quantities are computed once."""
+    # one draw shows everything, and with it as the centre no digits cancel
     program, generator = compiled.program.fitted(1, FEWEST_BLOCKS), np.random.default_rng(0)
     (centres,) = program.centres(generator, 1)
     means = means_of(program.span(generator, centres, 0).sums, 1)

@@ -23,34 +23,36 @@ from dropcheck.simulation import Compiled, Program
 from dropcheck.vocabulary.majorants.bounds_arithmetic import raised
 from dropcheck.vocabulary.operators import UNDERFLOW
 
-# Exact values are sums of products of float64: their last digits are not known.
+# Relative error of exact values, which are sums of products of float64.
 EXACT_ROUNDING = 1e-12
-# A mean so many root mean squares of the deviations from 0 is subtracted draw by draw.
+# A mean more standard deviations than this away from 0 is subtracted draw by draw.
 FAR = 4.0
-# Orders of moments that are looked for where the variance may be infinite.
+# Orders of moments that are tried where the variance may be infinite.
 ORDERS = (1.9, 1.75, 1.6, 1.5, 1.4, 1.3, 1.2, 1.1)
 
 
 @record(kw_only=True)
 class ExactMeans:
-    """The means of a case's integrands, as the model says them; NaN where it does not.
+    """The means of a case's integrands about centres, by the model; NaN where it gives none.
 
-    `centres` are those of the registers, [registers]; `means` those of the integrands about them,
-    [terms].
+    `centres` has the shape [registers]; `means`, and the bounds of their `errors`, [terms].
     """
 
     centres: Floats
     means: Floats
-    errors: Floats  # bounds of what the means may be off
+    errors: Floats
 
 
 @record(eq=False, kw_only=True)
 class ExactAverages(ExactMeans):
-    """The means, and covariances of the columns `used`, those that the statement is made of."""
+    """The means, and the covariances of the columns `used`, which the statement is made of.
+
+    `left_out` bounds how far the means of what is drawn may be from these, [terms].
+    """
 
     used: tuple[int, ...]
     moments: ExactMoments
-    left_out: Floats | None = None  # how far what is drawn may be off the means, [terms]
+    left_out: Floats | None = None
 
     def spread(self, weights: Floats, program: Program) -> Spread:
         """The spread of a combination of the averages, with a factor for each, [terms]."""
@@ -86,8 +88,8 @@ class InStrata:
 class BoundedAverages:
     """Bounds of the L^p norms of a case's integrands about some centres.
 
-    `sizes` has them by the order p, each [terms]; those of order infinity bound the values
-    themselves, and `ends` is where these lie, [2, terms].
+    `sizes` gives them by the order p, [terms]; those of order infinity bound the values themselves.
+    `ends` gives the least and the greatest value, [2, terms].
     """
 
     sizes: Callable[[float], Floats]
@@ -101,15 +103,15 @@ class BoundedAverages:
 
     @np.errstate(all="ignore")  # what is too large for float64 is infinite
     def ends_along(self, weights: Floats) -> tuple[float, float]:
-        """Where the values of a combination of the integrands lie."""
+        """The ends between which the values of a combination of the integrands lie."""
         own = weights != 0
         each = weights[own] * self.ends()[:, own]
         return float(each.min(axis=0).sum()), float(each.max(axis=0).sum())
 
     def moved_by(self, weights: Floats, share: float) -> float:
-        """How far a share of the draws can move a combination of the averages.
+        """A bound of how far a share of the draws can move a combination of the averages.
 
-        That is by its range, or by Hölder's inequality, E|u| 1_A <= ||u||_p P(A)^(1 - 1/p).
+        It follows from the range, or from Hölder's inequality, E|u| 1_A <= ||u||_p P(A)^(1 - 1/p).
         """
         low, high = self.ends_along(weights)
         by_norms = [2 * self.along(weights, p) * share ** (1 - 1 / p) for p in (2.0, 4.0, 8.0)]
@@ -118,9 +120,9 @@ class BoundedAverages:
     def spread(self, weights: Floats, centre: float, guess: float) -> Spread:
         """The spread of a combination of the averages.
 
-        `centre` and `guess` are its mean and the variance of a draw, as a pilot shows them.
-
-        The deviation from the mean has at most twice the norm, and at order 2 at most the norm.
+        `centre` and `guess` are its mean and the variance of a draw, as a pilot shows them. The
+        norm of the deviation from the mean is at most twice the norm, and at order 2 at most the
+        norm.
         """
         size = partial(self.along, weights)
         ends = self.ends_along(weights)
@@ -146,7 +148,7 @@ class Knowledge:
     """
 
     exact: ExactAverages | None
-    means: ExactMeans | None  # also those of what has no variance
+    means: ExactMeans | None  # also where there is no variance
     bounds: Callable[[Floats], BoundedAverages]  # about centres, [registers]
     guarantee: Guarantee
     has_variance: bool = True  # whether the bounds of the variances are finite
@@ -164,8 +166,8 @@ def knowledge_of(compiled: Compiled) -> Knowledge:
 
         def sizes(order: float) -> Floats:
             if order not in known:
-                found = [_size(norms, compiled, term, centres, order) for term in _terms(compiled)]
-                known[order] = np.array(found)
+                bounds = [_size(norms, compiled, term, centres, order) for term in _terms(compiled)]
+                known[order] = np.array(bounds)
             return known[order]
 
         def ends() -> Floats:
@@ -174,7 +176,7 @@ def knowledge_of(compiled: Compiled) -> Knowledge:
         return BoundedAverages(sizes=sizes, ends=ends)
 
     undefined = may_be_undefined(_averaged(compiled))
-    if undefined is not None:  # no bound says anything of draws without a value
+    if undefined is not None:  # draws without a value have no bounds
         return Knowledge(
             exact=None,
             means=None,
@@ -203,14 +205,14 @@ def knowledge_of(compiled: Compiled) -> Knowledge:
 
 
 def _means_alone(compiled: Compiled, used: Sequence[int], integrals: Found) -> ExactMeans | None:
-    """The means of what has no variance, as a power of a heavy tail."""
+    """The means of averages without a variance, such as a power of a heavy tail."""
     centres = compiled.program.origin
     integrands = integrands_of(compiled, centres)
-    found = exact_means([integrands[column] for column in used], integrals)
-    if found is None or compiled.program.whole:
+    known = exact_means([integrands[column] for column in used], integrals)
+    if known is None or compiled.program.whole:
         return None
     means, errors = (np.full(len(integrands), math.nan) for _ in range(2))
-    means[list(used)], errors[list(used)] = found
+    means[list(used)], errors[list(used)] = known
     return ExactMeans(centres=centres, means=means, errors=errors)
 
 
@@ -237,7 +239,7 @@ def _terms(compiled: Compiled) -> list[_Term]:
 
 
 def _averaged(compiled: Compiled) -> list[tuple[Value, Value | None]]:
-    """The quantities that a program averages, each with the condition that it is averaged under."""
+    """The quantities that a program averages, each with its condition."""
     values = compiled.values
     return [
         (values[register], None if given is None else values[given])
@@ -247,9 +249,9 @@ def _averaged(compiled: Compiled) -> list[tuple[Value, Value | None]]:
 
 
 def _size(norms: Norms, compiled: Compiled, term: _Term, centres: Floats, order: float) -> float:
-    """A bound of an integrand's L^p norm: Hölder's inequality over its factors.
+    """A bound of an integrand's L^p norm, by Hölder's inequality over its factors.
 
-    Where the condition fails the integrand is 0, so that the condition only makes it smaller.
+    A condition only makes the norm smaller: where it fails, the integrand is 0.
     """
     factors, _ = term
     degree = sum(power for _, power in factors)
@@ -294,22 +296,22 @@ def _integrand(compiled: Compiled, term: _Term, centres: Floats) -> Integrand:
 
 
 def _exact(compiled: Compiled, used: tuple[int, ...], integrals: Found) -> ExactAverages | None:
-    """The means and covariances, where the model says those of all integrands."""
+    """The means and covariances; None where the model does not say those of all integrands."""
     centres = compiled.program.origin
-    found = _about(compiled, used, centres, integrals)
-    if found is None:
+    uncentred = _about(compiled, used, centres, integrals)
+    if uncentred is None:
         return None
     factors = (factor for term in compiled.program.terms for factor in term.factors)
     registers = sorted({register for register, _ in factors})
     powers = [(((register, power),), None) for register in registers for power in (1, 2)]
-    known = _means_of(compiled, powers, found, integrals)
+    known = _means_of(compiled, powers, uncentred, integrals)
     if known is None:
         return None
     for place, register in enumerate(registers):
-        mean, square = map(float, known[0][2 * place : 2 * place + 2])  # that overflow quietly
+        mean, square = map(float, known[0][2 * place : 2 * place + 2])  # floats overflow quietly
         if mean * mean > FAR**2 * max(square - mean * mean, 0.0):
             centres[register] = mean
-    return _about(compiled, used, centres, integrals) if centres.any() else found
+    return _about(compiled, used, centres, integrals) if centres.any() else uncentred
 
 
 def _about(
@@ -324,22 +326,22 @@ def _about(
     means, errors = (np.zeros(len(integrands)) for _ in range(2))
     means[list(used)] = moments.means
     errors[list(used)] = moments.mean_errors
-    found = ExactAverages(centres=centres, means=means, errors=errors, used=used, moments=moments)
+    exact = ExactAverages(centres=centres, means=means, errors=errors, used=used, moments=moments)
     others = [column for column in range(len(integrands)) if column not in used]
     terms = _terms(compiled)
-    more = _means_of(compiled, [terms[column] for column in others], found, integrals)
+    more = _means_of(compiled, [terms[column] for column in others], exact, integrals)
     if more is None:
         return None
     means[others], errors[others] = more
-    return found
+    return exact
 
 
 def _means_of(
     compiled: Compiled, terms: Sequence[_Term], known: ExactAverages, integrals: Found
 ) -> tuple[Floats, Floats] | None:
-    """The means of terms about the centres of what is known, and what they may be off.
+    """The means of terms about the centres of what is known, and the errors of these means.
 
-    The mean of a number, and that of its square, follow from its mean and variance.
+    Where the mean and the variance of a number are known, they give the mean of its square.
     """
     own = {_terms(compiled)[column]: place for place, column in enumerate(known.used)}
     covariance = known.moments.covariance(1)
@@ -361,8 +363,8 @@ def _means_of(
         means[place] = mean if power == 1 else variance + mean * mean
         errors[place] = known.moments.error * raised(abs(mean) + math.sqrt(variance), power)
     integrands = [_integrand(compiled, terms[place], known.centres) for place in asked]
-    found = exact_means(integrands, integrals)
-    if found is None:
+    exact = exact_means(integrands, integrals)
+    if exact is None:
         return None
-    means[asked], errors[asked] = found
+    means[asked], errors[asked] = exact
     return means, errors

@@ -1,8 +1,8 @@
 """Averages of which the model bounds no moments: block means and the limit theorem.
 
-Values that no draw showed may carry an average, and no theorem makes that good. Two things can be
-known all the same: how rare outcomes are whose chance the model says, which are waited for; and
-whether a quantity on which all draws agree could be anything else.
+Values that no draw showed may carry an average, and no theorem rules that out. Two things can be
+known all the same. The model may give the chance of rare outcomes, which are then waited for. And
+where all draws agree on a quantity, it can be asked whether other averages would change it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from dropcheck.judging.look import (
 from dropcheck.judging.plan_draws import CENTRE_DRAWS, PILOT_BLOCKS, PILOT_GROWTH, PILOT_STEPS
 from dropcheck.judging.rounding.allowance import LOOK_ROUNDING, enclosing, theta_of
 from dropcheck.language.graph import Kind, Value, operators, ordered
-from dropcheck.reasons import Explanation, Reason
+from dropcheck.reasons import Reason
 from dropcheck.records import record
 from dropcheck.results import Guarantee, Method, Verdict
 from dropcheck.simulation import PILOT, Compiled, Program, Request, SpanSums, Tally
@@ -56,39 +56,39 @@ PLANNED_BLOCKS = 16 * FEWEST_BLOCKS
 # and farther differ by at most PLAN_SPREAD, or when it has 1/PILOT_SHARE of the larger of them.
 PLAN_SPREAD = 3.0
 PILOT_SHARE = 16
-# A value that no draw changes refutes what is off by more than this share of it: the resolution
-# that such a value is verified at by default.
+# A value that is the same in all draws refutes only claims that are off by more than this share of
+# it: the default resolution at which it is verified.
 CLEARLY_OFF = 0.01
-# Draws after which a case ends whose verdict would not count: it shows an estimate, and no more.
+# The most draws of a case whose verdict would not be accepted: it shows an estimate, and no more.
 UNCOUNTED = 2**22
-# Where a sample asks for so many times its own draws to settle, a few of them carry it: what shape
-# a larger one has is not known, nor whether there is a mean at all.
+# Where a sample would need more than so many times its own draws to settle, a few draws carry it:
+# the shape of a larger one is not known, nor whether there is a mean at all.
 MOST_EXTRAPOLATED = 32
 
 
 @record(kw_only=True)
 class PilotOutcome:
-    """What follows from a pilot: the draws to be judged at.
+    """The plan that follows from a pilot.
 
-    A verdict is expected after `expected` draws; no look comes before `fewest` unless the budget,
-    `most`, does.
+    A verdict is expected after `expected` draws; no look comes before `fewest` draws unless the
+    budget, `most`, is smaller.
     """
 
     program: Program
     most: int
-    tally: Tally  # of the pilot's draws, about centres that are the looks' too
+    tally: Tally  # of the pilot's draws, about the centres that the looks have too
     fewest: int
     expected: int
-    rarest: float  # draws that it takes to see the rarest known outcome
-    doubt: Interval | None = None  # the pilot's own: how many draws its shape takes to settle
+    rarest: float  # draws in which the rarest known outcome is expected once
+    doubt: Interval | None = None  # the pilot's own, with the draws that its shape needs to settle
 
 
 def accepted(run: CaseRun, compiled: Compiled) -> bool:
     """Whether the limit theorem is enough for a verdict.
 
     Where a model bounds no moment of what is averaged, values that no draw shows may carry it, or
-    it may have no mean at all, and no sample tells. So it takes somebody who accepts that. Of code
-    of one's own no model says anything, and the limit theorem is all that there is.
+    it may have no mean at all, and no sample tells. So a user has to accept that. No model says
+    anything of a user's own code, for which the limit theorem is all that there is.
     """
     return compiled.program.calls_own_code or run.settings.require is not None
 
@@ -98,7 +98,8 @@ def by_limit_theorem(
 ) -> Judging:
     """Judge a function of averages by the limit theorem and the delta method.
 
-    `unseen` is known of code whose calls count: how far a share of them can move each comparison.
+    `unseen` has for each comparison a bound of how far a share of the calls of code can move it,
+    where calls are the independent units.
     """
     conditions = len(conditions_of(compiled.functional.operands))
     if conditions > MOST_CONDITIONS:
@@ -187,9 +188,9 @@ def deciding(
 ) -> Decide:
     """How one comparison is judged by the averages so far.
 
-    With few blocks a heavy tail may not show: a pilot in which it did is a `doubt` that stands
-    until there are as many draws as it asks for. Of code, what no more draws would mend may be
-    judged by how far the `pilot` was seen to reach.
+    With few blocks a heavy tail may not show. If it did in a pilot, that is a `doubt` which stands
+    until there are as many draws as it needs. Averages of code that are too skewed may be judged by
+    the farthest blocks of the `pilot`.
     """
     of_code = compiled.program.tests_code
     spare = SHARE if of_code and pilot is not None else 0.0
@@ -216,9 +217,10 @@ def deciding(
             columns = compiled.functional.columns(comparison.looked_at)
             seen = as_seen(interval, enclosed, columns, tally, pilot, spare * alpha)
             if seen is not None:
-                found = decide(seen.low, seen.high, comparison.region, widen, 0.0, of_code=of_code)
-                interval = interval if found is Verdict.INCONCLUSIVE else seen
-        # last: a rare outcome needs its draws, whatever the shape
+                region = comparison.region
+                verdict = decide(seen.low, seen.high, region, widen, 0.0, of_code=of_code)
+                interval = interval if verdict is Verdict.INCONCLUSIVE else seen
+        # last: a rare outcome needs its draws, whatever the shape of the sample
         interval = once_expected(interval, tally.draws, rarest)
         if widen > 0:
             rounding = min(rounding, widen / 1000)  # rounding may never decide a claim
@@ -228,8 +230,9 @@ def deciding(
         verdict = decide(interval.low, interval.high, region, widen, rounding, of_code=of_code)
         if verdict is Verdict.INCONCLUSIVE or interval.high - interval.low > rounding:
             return interval, verdict
-        # of what varies it was seen to make no difference; of what never varied nothing was seen.
-        # What is too rare to be seen may make a small one, by which nothing is refuted
+        # the quantity does not vary. The draws show nothing of averages that never varied: it must
+        # not depend on them. What is too rare to be seen may make a small difference, by which
+        # nothing is refuted
         unseen = (tally.sums == tally.sums[0]).all(axis=0)
         if verdict is Verdict.REFUTED:
             near = max(widen, CLEARLY_OFF * abs(interval.estimate))
@@ -237,7 +240,8 @@ def deciding(
             if decide(*ends, region, 0.0, rounding) is not Verdict.REFUTED:
                 unseen = np.ones_like(unseen)
         if unseen.any() and moves(theta, tally.sums.sum(axis=0) / tally.values, unseen):
-            return replace(interval, unmet=alike(interval)), Verdict.INCONCLUSIVE
+            unmet = Reason.ALL_ALIKE.explain(value=interval.estimate)
+            return replace(interval, unmet=unmet), Verdict.INCONCLUSIVE
         return interval, verdict
 
     return decided
@@ -246,10 +250,10 @@ def deciding(
 def _with_unseen_calls(
     decided: Decide, run: CaseRun, tally: Tally, unseen: Sequence[Callable[[float], float]]
 ) -> Decide:
-    """The same with room for calls that were not seen.
+    """The same judgement, with room for what no call showed.
 
-    What at least a share f of calls does is in none of n with a chance of (1 - f)^n at most; what
-    fewer do moves an average by no more than `unseen` says of f.
+    What at least a share f of calls does is missing in n calls with chance (1 - f)^n at most. What
+    a smaller share does moves the quantity by at most `unseen` of f.
     """
 
     def wider(
@@ -269,7 +273,7 @@ def _with_unseen_calls(
 
 
 def _columns(compiled: Compiled, comparison: Comparison) -> list[int] | None:
-    """The averages that a comparison is made of; None where they are all that there are."""
+    """The averages that a comparison is made of; None where these are all averages."""
     functional, looked_at = compiled.functional, comparison.looked_at
     estimated = sum(value.estimated for value in functional.operands)
     if compiled.scaled or estimated > len(looked_at):
@@ -280,10 +284,10 @@ def _columns(compiled: Compiled, comparison: Comparison) -> list[int] | None:
 def _once_settled(
     interval: Interval, compiled: Compiled, tally: Tally, alpha: float, comparison: Comparison
 ) -> Interval:
-    """An interval as narrow as rounding: what shape its noise has says nothing of the quantity.
+    """An interval as narrow as rounding, which does not depend on the shape of its noise.
 
-    Where every average that the quantity is made of varies by rounding alone, it is waited for as
-    many draws as for a sample in which nothing varies at all.
+    Where every average that the quantity is made of varies by rounding alone, it needs as many
+    draws as a sample in which nothing varies at all.
     """
     averages = tally.sums / tally.block_values
     operands = comparison.looked_at
@@ -294,37 +298,37 @@ def _once_settled(
 
 
 def carried_by_few(interval: Interval, draws: int) -> bool:
-    """Whether a few of so many draws carry an average: what more would do is then not known."""
+    """Whether a few of the draws carry an average: then nothing is known of what more would do."""
     if interval.reason is Reason.TOO_SKEWED:
         return interval.settles > MOST_EXTRAPOLATED * draws
     return interval.reason in (Reason.HEAVY_SUM, Reason.HEAVY_PART)
 
 
 def _around(run: CaseRun, judged: Judged | None, pilot: Tally, fewest: int) -> list[int]:
-    """Draws to a verdict were the estimate one standard error lower, as it is, and higher."""
+    """Draws to a verdict if the estimate were one standard error lower, as it is, and higher."""
     if judged is None or judged.decisive is None:
         return [fewest] * 3
     interval, region = judged.decisive, judged.region
 
-    def draws(off: float) -> int:
-        moved = replace(interval, estimate=interval.estimate + off) if off else interval
+    def draws(shift: float) -> int:
+        moved = replace(interval, estimate=interval.estimate + shift) if shift else interval
         return planned(pilot.draws, moved, region, judged.widen, run.alpha * budget.PLANNED)
 
-    if region.point:  # as far off, either way
+    if region.point:  # the number does not matter: the plan is the same
         return [draws(0.0)] * 3
-    return [draws(off * interval.standard_error) for off in (-1, 0, 1)]
+    return [draws(shift * interval.standard_error) for shift in (-1, 0, 1)]
 
 
 # ---- what a sample may not show ------------------------------------------------------------------
 
 
-# An outcome seen so often shows in the sample's own spread and skewness.
+# An outcome that is seen so often shows in the sample's own spread and skewness.
 RARE_SIGHTINGS = 64
 # Conditions whose chances are worked out: more take too long.
 MOST_CONDITIONS = 512
-# A chance below it is no more than the rounding of what it is worked out from.
+# A chance below this is no more than the rounding of the numbers that it is computed from.
 IMPOSSIBLE = 1e-12
-# How far averages are moved to see whether a quantity follows, in sizes of their own.
+# How far averages are moved to see whether a quantity changes, in multiples of their size.
 MOVES = (1e-3, 1.0, 1e3, 1e6, 1e12, 1e24, 1e48, 1e96)
 
 
@@ -341,15 +345,15 @@ def conditions_of(operands: Sequence[Value]) -> list[Value]:
 
 
 def draws_to_see(program: Program, conditions: Sequence[Value]) -> float:
-    """Draws in which the rarest outcome is expected once, of those whose chance the model says.
+    """Draws in which the rarest outcome with a known chance is expected once.
 
-    These are the outcomes of conditions and the values of laws that announce how rare they are.
+    Such outcomes are those of conditions, and values that a law declares to be rare.
     """
     rarest = program.rarest
     for condition in conditions:
-        found = exact_means([Integrand(factors=((condition, 1),))])
-        if found is not None:
-            chance, error = float(found[0][0]), float(found[1][0])
+        known = exact_means([Integrand(factors=((condition, 1),))])
+        if known is not None:
+            chance, error = float(known[0][0]), float(known[1][0])
             chance = min(chance, 1 - chance)
             if chance > max(error, IMPOSSIBLE):
                 rarest = max(rarest, 1 / chance)
@@ -357,7 +361,7 @@ def draws_to_see(program: Program, conditions: Sequence[Value]) -> float:
 
 
 def once_expected(interval: Interval, draws: int, rarest: float) -> Interval:
-    """The interval, not to be used before the rarest known outcome is due to be seen."""
+    """The interval; it must not decide before the rarest known outcome is expected often enough."""
     if interval.unmet is not None or not rarest or draws >= RARE_SIGHTINGS * rarest:
         return interval
     unmet = Reason.RARE_OUTCOME_EXPECTED.explain(
@@ -366,17 +370,12 @@ def once_expected(interval: Interval, draws: int, rarest: float) -> Interval:
     return replace(interval, unmet=unmet, settles=RARE_SIGHTINGS * rarest)
 
 
-def alike(interval: Interval) -> Explanation:
-    """Why a point that draws without a difference make may not decide."""
-    return Reason.ALL_ALIKE.explain(value=interval.estimate)
-
-
 def moves(theta: Theta, means: Floats, which: Truths) -> bool:
     """Whether a quantity changes where some averages are moved, each by an amount of its own.
 
-    They are moved either way and by little and much, for there are plateaus: floor(E(x)),
-    minimum(E(x), 0). Where the quantity is undefined nothing is told. Each place is asked for by
-    itself, for a quotient is undefined at all of several that lie on both sides of its pole.
+    They are moved in both directions, by little and by much, because of plateaus: floor(E(x)),
+    minimum(E(x), 0). Points where the quantity is undefined are skipped. Each point is evaluated
+    alone: a quotient is undefined at all points of a call that lie on both sides of its pole.
     """
     own = (1 + np.abs(means)) * (1.5 + np.sin(1 + np.arange(len(means)))) * which
     points = [means, *(means + sign * size * own for size in MOVES for sign in (1, -1))]

@@ -32,9 +32,9 @@ def scales_of(
 ) -> tuple[float, ...]:
     """The scale of each comparison: the claim's, or that of its own entry of the arrays.
 
-    It is that of a known side, or of the sides that are estimated. Where a side is held against 0,
-    and where both sides may well be 0, it is the size of what the sides measure. A plan says how
-    far sides may be `off`: what may be an error alone is hidden.
+    It is that of a known side, or of the estimated sides. Where a side is compared with 0, and
+    where both sides may well be 0, it is the size of what the sides measure. `off` bounds the
+    errors of the sides: a side no larger than that may well be 0.
     """
     functional, reading = compiled.functional, run.reading
     sizes = functional.sizes(means, centres) if compiled.scaled else []
@@ -58,13 +58,13 @@ def scales_of(
 
 
 def settling(reading: Reading, verdicts: Sequence[Verdict], off: Sequence[float]) -> int:
-    """Which comparison settles a statement: a refuted one, else an open one, else any.
+    """The place of the comparison that settles a statement: a refuted, an open, or a verified one.
 
-    Among several entries of arrays the one that is farthest `off`; else the first.
+    Among several it is the first, or with entries of arrays the one that is farthest `off`.
     """
     order = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.VERIFIED)
-    found = min(verdicts, key=order.index)
-    places = [place for place, verdict in enumerate(verdicts) if verdict is found]
+    worst = min(verdicts, key=order.index)
+    places = [place for place, verdict in enumerate(verdicts) if verdict is worst]
     return max(places, key=lambda place: off[place]) if reading.entries else places[0]
 
 
@@ -75,10 +75,10 @@ def far_off(estimate: float, region: Region, allowed: float) -> float:
 
 
 def planned(draws: int, interval: Interval, region: Region, widen: float, alpha: float) -> int:
-    """Draws after which the verdict is expected, from an interval so far."""
+    """Draws after which the verdict is expected, by an interval from `draws` draws."""
     quantile = NormalDist().inv_cdf(1 - max(alpha / 2, 1e-15))
     if region.strict_end_within(interval.estimate, 2 * interval.standard_error):
-        return ENDLESS  # on which side of it the quantity lies, these draws cannot tell
+        return ENDLESS  # these draws cannot tell on which side of the end the quantity lies
     target = reach(interval.estimate, 2 * interval.standard_error, region, widen)
     needed = budget.draws_needed(
         draws, interval.standard_error, interval.second_order, target, quantile
@@ -97,13 +97,13 @@ def more(
 ) -> float | None:
     """Draws that an undecided case is likely to need beyond those made.
 
-    None where that is unknown, infinity where no number of draws would do. With as many again as
-    lie between one look and the next, and a span: budgets end before looks as often as not.
+    None where that is unknown, infinity where no number of draws would do. The number includes the
+    way to the next look, and a span, because budgets often end before a look.
     """
     if verdict is not Verdict.INCONCLUSIVE or not math.isfinite(interval.half_width):
         return None
     needed = interval.settles if interval.settles > draws else 0.0
-    if interval.low < interval.high:  # of draws that all agree more may agree too
+    if interval.low < interval.high:  # else all draws agree, and more may agree too
         needed = max(needed, planned(draws, interval, region, widen, alpha * budget.PLANNED))
         if needed >= ENDLESS:
             return math.inf
@@ -120,15 +120,15 @@ def why_endless(interval: Interval, region: Region, widen: float) -> Reason:
 
 
 Decide = Callable[[Comparison, float, float, float], tuple[Interval, Verdict]]
-"""How one comparison is judged: from its share of α, the widening of its region, and the rounding
-allowance, an interval and what it says."""
+"""How one comparison is judged: its share of α, the widening of its region and the allowance for
+rounding give an interval and a verdict."""
 
 
 def by_calls(decided: Decide, compiled: Compiled, tally: Tally) -> Decide:
-    """The same, of code whose draws count each by the word of its slot, with room for its calls.
+    """The same judgement; for code with draws that are declared independent, also by its calls.
 
-    That these are independent is no more than a word. Calls are, as each has a seed of its own: the
-    interval reaches as far as one from the averages of calls does.
+    The declaration may be wrong. Calls are independent, as each has a seed of its own: the interval
+    is widened to hold the one from the averages of calls.
     """
     if not tally.program.declared:
         return decided
@@ -154,8 +154,8 @@ def by_calls(decided: Decide, compiled: Compiled, tally: Tally) -> Decide:
 class Judged:
     """The comparison that settles a statement at one look, and how it was judged.
 
-    The interval and the region are in a unit of their own where a difference is looked at as a
-    share: `unit` is what is shown for one of it.
+    Where the quantity is a relative difference, the interval and the region are in units of `unit`,
+    by which results multiply them.
     """
 
     verdict: Verdict
@@ -170,7 +170,7 @@ class Judged:
 
     @property
     def digits_lost(self) -> bool:
-        """Whether rounding decides it."""
+        """Whether rounding decides the comparison."""
         return self.interval.reason is Reason.LOST_DIGITS
 
     @property
@@ -185,7 +185,7 @@ class Judged:
 
     @property
     def decisive(self) -> Interval | None:
-        """The interval, where it says anything at all."""
+        """The interval; None where it says nothing at all."""
         return self.interval if math.isfinite(self.interval.half_width) else None
 
 
@@ -207,8 +207,8 @@ def judge_look(
         tally: its sums so far.
         alpha: the error of this look, shared by the comparisons.
         decided: the interval of a comparison and its verdict.
-        exact_means: the averages themselves where they are known: the scale is no larger then.
-        planning: whether draws are planned by it, and no verdict is given.
+        exact_means: the averages by the model, where it gives them: they bound the scale.
+        planning: whether the look plans draws, and gives no verdict.
     """
     reading = run.reading
     functional, centres = compiled.functional, tally.centres
@@ -216,10 +216,10 @@ def judge_look(
     operands, largest = functional.at_averages(means, centres)
     if not all(map(math.isfinite, operands)):
         return None
-    doubtful = planning or exact_means is not None  # which knows better whether both sides are 0
-    error = may_be_off(run.reading, compiled, tally) if doubtful else 0.0
+    cautious = planning or exact_means is not None  # exact averages know better what is 0
+    error = may_be_off(run.reading, compiled, tally) if cautious else 0.0
     scales = scales_of(run, compiled, means, centres, error)
-    if exact_means is not None:  # what no draw showed may not make a verdict less sharp
+    if exact_means is not None:  # errors of the draws must not make a verdict less sharp
         scales = tuple(map(min, scales, scales_of(run, compiled, exact_means, centres)))
     if not all(map(math.isfinite, scales)):
         return None
@@ -232,12 +232,12 @@ def judge_look(
         widen = widening(comparison.region, sharpness / unit)
         most, sides = max(largest, scale) / unit, max(map(abs, part.sides(operands))) / unit
         rounding = rounding_of(compiled, comparison, means, centres, most, sides)
-        found = decided(comparison, alpha / len(reading.comparisons), widen, rounding)
+        interval, verdict = decided(comparison, alpha / len(reading.comparisons), widen, rounding)
         if not planning:
             of_sides = rounding_of_sides(run, part) / unit
-            given = comparison, found, widen, rounding, of_sides
-            found = with_digits_left(run, compiled, tally, *given)
-        interval, verdict = found
+            interval, verdict = with_digits_left(
+                run, compiled, tally, comparison, (interval, verdict), widen, rounding, of_sides
+            )
         off.append(far_off(interval.estimate, comparison.region, widen))
         judged.append(
             Judged(
@@ -256,7 +256,7 @@ def judge_look(
 
 
 def sharpness_of(run: CaseRun, reading: Reading, scale: float, operands: Sequence[float]) -> float:
-    """How sharply to look: a range between estimated ends is widened as any range is."""
+    """How sharply to look; a range between estimated ends is widened no more than a fixed one."""
     sharpness = run.sharpness(scale)
     if len(reading.comparisons) > 1:
         ends = [operands[end] for end in reading.ends]
@@ -265,7 +265,7 @@ def sharpness_of(run: CaseRun, reading: Reading, scale: float, operands: Sequenc
 
 
 def unit_of(comparison: Comparison, operands: Sequence[float]) -> float:
-    """What is shown for one of a quantity: a difference looked at as a share is a difference."""
+    """What results multiply a quantity by: a relative difference is shown as a difference."""
     if comparison.share and comparison.against is not None:
         return max(abs(operands[comparison.against]), 1e-300)
     return 1.0
@@ -279,7 +279,7 @@ def shown(
     guarantee: Guarantee,
     needed: float | None,
 ) -> Finding:
-    """A look as the finding of a case, in the unit of the estimate.
+    """The finding of a look, in the unit of the sides.
 
     `needed` are the draws that an undecided case is likely to need beyond those made.
     """
@@ -318,7 +318,7 @@ def shown(
 
 
 def undefined_at_averages(compiled: Compiled, tally: Tally, guarantee: Guarantee) -> Finding:
-    """The finding where the quantity is undefined at the averages themselves, and why it is."""
+    """The finding that the quantity is undefined at the averages themselves, and why."""
     return Finding(
         verdict=Verdict.INCONCLUSIVE,
         method=Method.BLOCK_MEANS,

@@ -1,4 +1,4 @@
-"""Where a plan comes from: the model alone, or a pilot and the bounds that the model gives."""
+"""The plan of a case's draws: by the model alone, or by a pilot and bounds from the model."""
 
 from __future__ import annotations
 
@@ -42,28 +42,29 @@ from dropcheck.vocabulary.enclosures import over
 # (1 − 2 log(2/α)/n)^(−1/2) (Catoni 2012, proposition 2.4).
 FEWEST_BLOCKS = 64
 PLANNED_BLOCKS = 1024
-# Blocks of a pilot: its spread is then known to about 6%. With half as many, or shorter ones,
-# claims of few draws would take fewer, and heavy tails would be missed more often.
+# Blocks of a pilot: they show the spread to about 6%. With half as many, or with shorter ones,
+# claims of few draws would take fewer, but heavy tails would be missed more often.
 PILOT_BLOCKS = 128
 # The shortest blocks, and batches that are crossed.
 SHORTEST_BLOCK = 32
 SHORTEST_BATCH = 8
-# Draws that centres are found from, at most: they lie within a tenth of a deviation of the middle.
+# The most draws for the centres: these then lie within a tenth of a deviation of the means.
 CENTRE_DRAWS = 512
 # A quantity whose remainder is no larger, as a share of its first order, is linear.
 NO_REMAINDER = 1e-10
-# Work of a plain run, in rough nanoseconds, from which on strata are looked for, and where it is
-# beyond the budget; they are used where they save as much as this.
+# Strata and nets are tried where a plain run takes more work than this, in rough nanoseconds; the
+# second number is for runs beyond the budget. They are used where they save this factor of work.
 WORTHWHILE, WORTHWHILE_BEYOND = 5e8, 5e7
 SAVING = 4
-# A pilot that plans many times its own draws is made longer: by so many times, so often at most.
+# A pilot that plans more than PILOT_SHARE times its own draws is made longer: by this factor each
+# time, at most so often.
 PILOT_GROWTH = 4
 PILOT_STEPS = 3
 PILOT_SHARE = 64
-# Points of a net: a larger one varies less, a smaller one comes more often.
+# Sizes of nets that are tried: a larger net varies less, but there are fewer of them.
 NET_SIZES = (4, 8, 16, 32, 64, 128)
-# Orders of the moments by which means of nets are cut off, and the share of the half-width that is
-# to decide by which that may move their mean.
+# Orders of the moments that say where means of nets are cut off. Cutting may move the mean by this
+# share of the half-width that decides.
 NET_ORDERS = (4.0, 6.0, 8.0, 11.0, 16.0, 22.0, 32.0, 45.0, 64.0)
 CUT = 0.02
 # Comparisons of a statement beyond which it is not drawn in nets.
@@ -73,7 +74,7 @@ MOST_COMPARISONS = 8
 def plan_draws(
     run: CaseRun, compiled: Compiled, knowledge: Knowledge
 ) -> Generator[Request, SpanSums, DrawPlan]:
-    """What is known before the draws that a case is judged by; a pilot where it takes one."""
+    """Plan the draws that a case is judged by; asks for a pilot where one is needed."""
     most = run.most_draws(compiled.program)
     if knowledge.exact is not None:
         plan = _exactly(run, compiled, knowledge.exact, knowledge.guarantee, most)
@@ -96,7 +97,7 @@ def plan_draws(
 def _by_pilot(
     run: CaseRun, compiled: Compiled, knowledge: Knowledge, steps: int = PILOT_STEPS
 ) -> Generator[Request, SpanSums, DrawPlan]:
-    """The plan as a pilot shows it, made longer so many times at most."""
+    """The plan by a pilot, which is made longer at most `steps` times."""
     most = run.most_draws(compiled.program)
     program = _in_blocks(compiled.program.fitted(most, FEWEST_BLOCKS), 0)
     centres = run.centres(program, max(1, min(program.span_draws, CENTRE_DRAWS)))
@@ -119,9 +120,9 @@ def _by_pilot(
 def _plan_in_nets(
     run: CaseRun, compiled: Compiled, knowledge: Knowledge, plain: DrawPlan
 ) -> Generator[Request, SpanSums, DrawPlan | None]:
-    """The plan with draws from nets, of the best of some sizes; None where that saves little.
+    """The plan with draws from nets of the best size; None where that saves little.
 
-    The size is chosen by pilots, of whose draws nothing is used again.
+    Pilots choose the size, and their draws are not used again.
     """
     few = len(run.reading.comparisons) <= MOST_COMPARISONS
     if not (run.settings.nets and few and knowledge.has_variance):
@@ -137,7 +138,7 @@ def _plan_in_nets(
     for size in NET_SIZES:
         own = replace(compiled, program=in_nets(compiled.program, size), crossed=None)
         seen.append((own, (yield from _by_pilot(run, own, knowledge, 0))))
-    # what is to be decided is known best by the largest nets
+    # the largest nets know best where the quantities lie
     targets = targets_of(run, compiled, seen[-1][1], if_true=True)
     if targets is None:
         return None
@@ -155,18 +156,20 @@ def _plan_in_nets(
         return None
     plan = yield from _by_pilot(run, best, knowledge)
     targets = targets_of(run, best, plan)
-    found = None if targets is None else _of_net_means(knowledge, plan, targets)
-    if found is None:
+    netted = None if targets is None else _of_net_means(knowledge, plan, targets)
+    if netted is None:
         return None
-    found = expecting(run, best, found)
-    return replace(found, program=_in_blocks(found.program, found.expected))
+    netted = expecting(run, best, netted)
+    return replace(netted, program=_in_blocks(netted.program, netted.expected))
 
 
-def _of_calls(run: CaseRun, compiled: Compiled, knowledge: Knowledge, seen: DrawPlan) -> DrawPlan:
-    """The plan by the means of calls, whose draws may depend on each other: each is as a net."""
-    targets = targets_of(run, compiled, seen)
-    found = None if targets is None else _of_net_means(knowledge, seen, targets)
-    return seen if found is None else expecting(run, compiled, found)
+def _of_calls(
+    run: CaseRun, compiled: Compiled, knowledge: Knowledge, piloted: DrawPlan
+) -> DrawPlan:
+    """The plan by means of calls, each of which counts as a net: its draws may be dependent."""
+    targets = targets_of(run, compiled, piloted)
+    plan = None if targets is None else _of_net_means(knowledge, piloted, targets)
+    return piloted if plan is None else expecting(run, compiled, plan)
 
 
 def _needed(run: CaseRun, compiled: Compiled, plan: DrawPlan, targets: Targets) -> int:
@@ -175,15 +178,15 @@ def _needed(run: CaseRun, compiled: Compiled, plan: DrawPlan, targets: Targets) 
 
 
 @np.errstate(all="ignore")  # what is too large for float64 is infinite
-def _of_net_means(knowledge: Knowledge, seen: DrawPlan, targets: Targets) -> DrawPlan | None:
-    """The plan by what is kept of each net; None where that cannot be judged."""
-    pilot = seen.pilot
+def _of_net_means(knowledge: Knowledge, piloted: DrawPlan, targets: Targets) -> DrawPlan | None:
+    """The plan by the means of nets, which are cut off far out; None where these have no bounds."""
+    pilot = piloted.pilot
     if pilot is None or pilot.undefined:
         return None
     rows, bounds = pilot.sums / pilot.block_values, knowledge.bounds(pilot.centres)
     directions: list[Direction] = []
     clips: list[Clip] = []
-    for direction, width in zip(seen.directions, targets.widths, strict=True):
+    for direction, width in zip(piloted.directions, targets.widths, strict=True):
         values = rows @ direction.weights
         centre = float(values.mean())
         sizes = {p: bounds.along(direction.weights, p) + abs(centre) for p in NET_ORDERS}
@@ -201,8 +204,8 @@ def _of_net_means(knowledge: Knowledge, seen: DrawPlan, targets: Targets) -> Dra
                 above=spread.above.far,
             )
         )
-    program = replace(seen.program, clips=tuple(clips))
-    return replace(seen, program=program, directions=tuple(directions))
+    program = replace(piloted.program, clips=tuple(clips))
+    return replace(piloted, program=program, directions=tuple(directions))
 
 
 def plan_in_strata(
@@ -210,7 +213,7 @@ def plan_in_strata(
 ) -> DrawPlan | None:
     """The plan with one draw from strata of its values; None where that saves little.
 
-    Or, where there is no plain one to compare it with, where it does not decide.
+    Without a plain plan to compare it with, it is None where it would not decide.
     """
     if plain is not None and not (
         plain.program.sampling == "plain" and _worthwhile(plain, plain.expected)
@@ -220,12 +223,12 @@ def plan_in_strata(
     def lines(means: Floats, centres: Floats) -> Floats:
         return np.array([weights for weights, _ in _lines(run, compiled, means, centres)])
 
-    found = in_strata(run.prepared, compiled, knowledge, lines)
-    if found is None:
+    strata = in_strata(run.prepared, compiled, knowledge, lines)
+    if strata is None:
         return None
-    most = run.most_draws(found.compiled.program)
-    # weights are bounded: with them what is bounded stays so
-    plan = _exactly(run, found.compiled, found.exact, knowledge.guarantee, most)
+    most = run.most_draws(strata.compiled.program)
+    # the weights are bounded: what is bounded stays so
+    plan = _exactly(run, strata.compiled, strata.exact, knowledge.guarantee, most)
     if plain is None:
         return plan if plan.endless is None else None
     less = SAVING * plan.expected * plan.program.cost
@@ -233,7 +236,7 @@ def plan_in_strata(
 
 
 def _worthwhile(plain: DrawPlan, draws: int) -> bool:
-    """Whether it is worth looking for what takes less than so many plain draws."""
+    """Whether so many plain draws are worth looking for another way."""
     work = draws * plain.program.cost
     return work > WORTHWHILE or (draws > plain.most and work > WORTHWHILE_BEYOND)
 
@@ -243,8 +246,8 @@ def _exactly(
 ) -> DrawPlan:
     """The plan where the model says the covariances of all that is averaged.
 
-    Where draws may be crossed, the covariances say at once how long a block is best, and whether
-    crossing saves draws at all.
+    Where draws may be crossed, the covariances also give the best length of a block, and say
+    whether crossing saves draws at all.
     """
     plain = compiled.program.fitted(most, FEWEST_BLOCKS)
     plan = DrawPlan(
@@ -282,12 +285,12 @@ def _exactly(
         for one in map(known, _blockings(crossed)):
             needed, _ = targets.ends(partial(first_order, run, one), known=True)
             choices.append((needed * crossed.cost, one))
-    _, found = min(choices, key=lambda choice: choice[0])
-    return expecting(run, compiled, found)
+    _, best = min(choices, key=lambda choice: choice[0])
+    return expecting(run, compiled, best)
 
 
 def _blockings(program: Program) -> list[Program]:
-    """A crossed program in blocks of several lengths, by halves."""
+    """A crossed program in blocks of several lengths, each half the one before."""
     lengths = [program.block_draws]
     while lengths[-1] >= 2 * SHORTEST_BATCH:
         lengths.append(lengths[-1] // 2)
@@ -295,7 +298,7 @@ def _blockings(program: Program) -> list[Program]:
 
 
 def _in_blocks(program: Program, draws: int) -> Program:
-    """The program in blocks, and in spans of them, that fit so many draws in all."""
+    """The program in blocks, and in spans of them, whose lengths suit so many draws in all."""
     return program.in_blocks_of(max(SHORTEST_BLOCK, draws // PLANNED_BLOCKS), draws // 16)
 
 

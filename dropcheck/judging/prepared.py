@@ -42,7 +42,7 @@ from dropcheck.simulation import (
 )
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
 
-# Of code whose calls count as one draw each: as many as take a few seconds bound violations by it.
+# The bound for code of which each call counts as one draw: as many calls as take a few seconds.
 RAREST_CALLS = 0.005
 
 
@@ -58,7 +58,7 @@ class Prepared:
     # None where nothing is simulated
     compiled: Compiled | Counted | InCells | AtThresholds | None
     knowledge: Knowledge | None  # of averages, from the model itself
-    # the case in strata, once that is worked out for the first of its runs
+    # the case in strata, as the first of its runs computes it: empty before
     in_strata: list[InStrata | None] = field(default_factory=list, compare=False, repr=False)
 
     @property
@@ -91,7 +91,7 @@ class Prepared:
 
     @property
     def exactness(self) -> str | None:
-        """How sharp a verdict is that has no scale, in words; None where a resolution is asked."""
+        """How sharp a verdict without a scale is, in words; None where there is a resolution."""
         match self.strategy:
             case Certainty():
                 return f"±{rarest_violations(self):g}: violations rarer than that"
@@ -130,15 +130,15 @@ class Prepared:
 
     @property
     def _as_written(self) -> bool:
-        """Whether the scale is the magnitude of what the side is held against, as for a mean."""
+        """Whether the scale is the magnitude of what the side is compared with, as for a mean."""
         ends = [float(self.lowered.operands[end].constant[..., 0]) for end in self.reading.ends]
         return self.reading.known_scale == max(map(abs, ends))
 
     def hull(self, quantity: Quantity | None, entry: tuple[int, ...] | None) -> Hull:
         """Where a quantity of the statement lies, for any law."""
         asked = (quantity, entry)
-        found = [one for one in self.reading.comparisons if (one.measures, one.entry) == asked]
-        sides = [self.lowered.operands[place] for one in found[:1] for place in one.looked_at]
+        own = [one for one in self.reading.comparisons if (one.measures, one.entry) == asked]
+        sides = [self.lowered.operands[place] for one in own[:1] for place in one.looked_at]
         if not sides or sides[0].random:  # a statement about draws
             return EVERYWHERE
         hull = support(sides[0])
@@ -147,7 +147,7 @@ class Prepared:
         return hull
 
     def with_programs(self, change: Callable[[Program], Program]) -> Prepared:
-        """The same case with what it simulates drawn otherwise, in other spans for example."""
+        """The same case with its programs changed, in other spans for example."""
         compiled = self.compiled
         if compiled is not None:
             compiled = replace(compiled, program=change(compiled.program))
@@ -160,9 +160,9 @@ class Prepared:
 def rarest_violations(prepared: Prepared) -> float:
     """How rare violations of a claim of certainty must be for it to be verified.
 
-    A draw of code under test may be a call of its own, and large: there the claim may ask for less,
-    of the mathematics as of the code. Where draws of a call may depend on each other, calls are
-    counted, of which there are few.
+    A draw of code under test may be a call of its own, and slow: a claim about slots may set any
+    bound, for the code and for the mathematics. Where draws of a call may depend on each other,
+    calls are counted, of which there are few.
     """
     claim, counted = prepared.case.claim, prepared.compiled
     if claim.slots and claim.within is not None:
@@ -176,8 +176,8 @@ def prepare(case: Case, graphs: CaseGraphs | None = None, *, crossing: bool = Tr
     """Compile a case from its graph.
 
     Args:
-        case: the case; one that is searched stands for one of its values.
-        graphs: where its graph is taken from, which a check may have built already.
+        case: the case; for a searched one, one of its values is taken.
+        graphs: holds its graph, if a check has built it already.
         crossing: whether draws may be crossed with one another, where the model allows it.
 
     Raises:
@@ -203,8 +203,8 @@ def prepare_some(claim: Claim, graphs: CaseGraphs, most: int) -> list[Prepared]:
 def prepare_together(
     cases: Sequence[Case], graphs: CaseGraphs, *, crossing: bool = True
 ) -> list[Prepared | DropcheckError]:
-    """Cases of one entry at the same parameters, compiled from one graph; or what is wrong."""
-    found: list[Prepared | DropcheckError] = []
+    """The cases of one entry at the same parameters, compiled from one graph; or their errors."""
+    made: list[Prepared | DropcheckError] = []
     first: LoweredCase | None = None
     registers: Registers | None = None
     for case in cases:
@@ -215,14 +215,14 @@ def prepare_together(
                 registers = _registers(first)
             else:
                 lowered = graphs.beside(case, first)
-            found.append(_prepared(case, lowered, registers, graphs, crossing=crossing))
+            made.append(_prepared(case, lowered, registers, graphs, crossing=crossing))
         except DropcheckError as error:
-            found.append(error)
-    return found
+            made.append(error)
+    return made
 
 
 def _as_drawn(lowered: LoweredCase, crossing: bool) -> LoweredCase:
-    """The case made of fewer draws, where the model allows it, and no draw is to be shown."""
+    """The case made of fewer draws, where the model allows it and no draw has to be shown."""
     turned = with_fewer_draws(lowered) if crossing else lowered
     if turned is not lowered and any(
         one is not None and isinstance(strategy_of(one), Certainty)
@@ -233,7 +233,7 @@ def _as_drawn(lowered: LoweredCase, crossing: bool) -> LoweredCase:
 
 
 def _registers(lowered: LoweredCase) -> Registers | None:
-    """Those of all statements of an entry; None where there is one alone."""
+    """The registers of all statements of an entry; None where there is only one statement."""
     values: list[Value] = []
     for one in lowered.beside:
         if one is not None:
@@ -257,7 +257,7 @@ def _prepared(
     if isinstance(strategy, BlockMeans) and isinstance(compiled, Compiled):
         knowledge = knowledge_of(compiled)
         if knowledge.exact is None and compiled.crossed is not None:
-            # crossing asks for the mean of each group, of which the square may be all that is known
+            # crossing needs the mean of each group, and only its square may be known
             compiled = replace(compiled, crossed=None)
             knowledge = knowledge_of(compiled)
         asymptotic = knowledge.guarantee is Guarantee.ASYMPTOTIC

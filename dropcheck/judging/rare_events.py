@@ -1,7 +1,7 @@
-"""Rare events sampled where they are: a case with one of its draws from strata of its values.
+"""Stratified sampling of rare events: one draw of a case comes from strata of its values.
 
-The draw is the one whose strata lower the variance of the statement's quantity most, as the model
-says before any draw.
+That draw is chosen whose strata lower the variance of the statement's quantity most, by the model
+and before any draw.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from dropcheck.judging.prepared import Prepared
 from dropcheck.language.graph import Value
 from dropcheck.simulation import Compiled, stratified
 
-# A draw whose strata leave no more than this share of the variance is taken at once.
+# A draw whose strata leave less than this share of the variance is taken at once.
 ENOUGH = 0.05
 
 Lines = Callable[[Floats, Floats], Floats]
-"""The gradients of a statement's quantities, [comparisons, terms], at averages about centres."""
+"""From averages and centres to the gradients of the quantities there, [comparisons, terms]."""
 
 
 def in_strata(
     prepared: Prepared, compiled: Compiled, knowledge: Knowledge, lines: Lines
 ) -> InStrata | None:
-    """A case with one draw from strata; None where the model does not say what that gives.
+    """A case with one draw from strata; None where the model does not say its variance.
 
     Args:
-        prepared: the case, which keeps what is found for its other runs.
+        prepared: the case, which keeps the answer for its other runs.
         compiled: what is simulated of it.
         knowledge: what is known of that.
         lines: the gradients of the quantities that are judged.
@@ -50,18 +50,18 @@ def in_strata(
 
 
 def _best(compiled: Compiled, knowledge: Knowledge, lines: Lines) -> InStrata | None:
-    found: _Trial | None = None
+    best: _Trial | None = None
     for draw in candidates(integrands_of(compiled, compiled.program.origin)):
         trial = _Trial.of(draw, compiled, lines, compare=knowledge.exact is not None)
-        if trial is not None and (found is None or trial.variance < found.variance):
-            found = trial
-        if found is not None and found.gains(knowledge.exact):
+        if trial is not None and (best is None or trial.variance < best.variance):
+            best = trial
+        if best is not None and best.gains(knowledge.exact):
             break
-    return None if found is None else found.finished(compiled, knowledge)
+    return None if best is None else best.finished(compiled, knowledge)
 
 
 class _Trial:
-    """The first strata of a draw."""
+    """A draw with its first, coarse strata, and the averages in them."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class _Trial:
     def of(cls, draw: Value, compiled: Compiled, lines: Lines, *, compare: bool) -> _Trial | None:
         """The averages in the first strata of a draw; None where the model does not say them.
 
-        Or where it says, beside those of the whole to `compare` with, that they are all alike.
+        Also None, with `compare`, where the draw makes no difference to the quantities.
         """
         centres = _centres(draw, compiled)
         if centres is None:
@@ -100,18 +100,18 @@ class _Trial:
 
     @cached_property
     def variance(self) -> float:
-        """That of the statement's quantity, the largest of several."""
+        """The variance of the statement's quantity, the largest of several."""
         mixture = self._strata.shared_out(self._parts, self._directions, self._beyond)
         return _largest(self._directions, mixture.covariance)
 
     def gains(self, plain: ExactAverages | None) -> bool:
-        """Whether these strata alone lower the variance by so much that no draw need do better."""
+        """Whether these strata lower the variance so much that no other draw need be tried."""
         if plain is None:
             return True
         return self.variance < ENOUGH * _largest(self._directions, plain.moments.covariance(1))
 
     def finished(self, compiled: Compiled, knowledge: Knowledge) -> InStrata | None:
-        """The case with the draw from as many strata as it takes."""
+        """The case with the draw from as many strata as are useful."""
         parts = self._strata.cut_further(self._parts, self._directions)
         mixture = self._strata.shared_out(parts, self._directions, self._beyond)
         left_out = _left_out(mixture, knowledge, self._centres)
@@ -136,12 +136,12 @@ class _Trial:
 
 
 def _largest(directions: Floats, covariance: Floats) -> float:
-    """The largest variance of some combinations."""
+    """The largest variance along some directions."""
     return float(np.einsum("di,ij,dj->d", directions, covariance, directions).max())
 
 
 def _centres(draw: Value, compiled: Compiled) -> Floats | None:
-    """About what integrands are summed, [registers]: their means where the draw is no rare one."""
+    """The centres for integrands, [registers]: their means where the draw is not a rare one."""
     registers = sorted({one for term in compiled.program.terms for one, _ in term.factors})
     values = [compiled.values[one] for one in registers]
     means = typical(draw, values)
@@ -149,19 +149,19 @@ def _centres(draw: Value, compiled: Compiled) -> Floats | None:
         return None
     centres = compiled.program.origin
     for register, value, mean in zip(registers, values, means, strict=True):
-        # of a truth sums are counts: they are left as they are
+        # the sums of a truth are counts, and stay so
         centres[register] = 0.0 if value.binary else mean
     return centres
 
 
 def _left_out(mixture: Stratified, knowledge: Knowledge, centres: Floats) -> Floats:
-    """How much the values that no stratum holds can add to each average, [terms].
+    """A bound of what values in no stratum can add to each average, [terms].
 
-    By Hölder's inequality E|f| 1_A <= ‖f‖_p · P(A)^(1 - 1/p).
+    It is Hölder's inequality, E|f| 1_A <= ‖f‖_p · P(A)^(1 - 1/p).
     """
     bounds = knowledge.bounds(centres)
     if not mixture.beyond:
         return np.zeros(len(mixture.means))
-    found = [bounds.sizes(order) * mixture.beyond ** (1 - 1 / order) for order in (2.0, *ORDERS)]
-    least: Floats = np.min(found, axis=0)
+    each = [bounds.sizes(order) * mixture.beyond ** (1 - 1 / order) for order in (2.0, *ORDERS)]
+    least: Floats = np.min(each, axis=0)
     return least

@@ -1,7 +1,7 @@
-"""The second witness: what the model gives exactly, beside what the draws say; and what is enough.
+"""The second witness of a verdict: the exact value by the model. And which guarantee is enough.
 
-Draws and exact value are two ways to one number. Where they agree, the verdict is confirmed; where
-they do not, one of them is wrong, and no verdict of the run is worth anything.
+Draws and exact value are two ways to one number. Where they agree, the verdict is confirmed. Where
+they do not, one of them is wrong, and no verdict of the run can be trusted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SELDOM = 1e-6
 """The largest error rate of a case at which chance does not explain an interval that misses."""
 
 WITNESS_ROUNDING = 1e-9
-"""How far, as a share of their size, two ways to one number may end apart by rounding alone."""
+"""The relative difference of two ways to one number that rounding alone may make."""
 
 
 BASES = {
@@ -24,7 +24,7 @@ BASES = {
     Guarantee.MOMENTS: "a bound on its moments",
     Guarantee.ASYMPTOTIC: "the limit theorem",
 }
-"""What stands behind the guarantees that may be less than what is required."""
+"""What the guarantees rest on that may be less than what is required."""
 
 
 def inside(exact: Exact, interval: tuple[float, float], scale: float | None) -> bool:
@@ -41,9 +41,9 @@ def inside(exact: Exact, interval: tuple[float, float], scale: float | None) -> 
 
 
 def with_digits(exact: Exact | None, resolution: Resolution | None) -> Exact | None:
-    """An exact value that has digits to show; none has where rounding is all that is left of it.
+    """An exact value that is known well enough to show; else None.
 
-    It is known to three digits, or to a hundredth of the resolution.
+    It must be known to three digits, or to a hundredth of the resolution.
 
     >>> with_digits(Exact(1.6e-9, 1.4e-4), Resolution(5e-13, 5e-13))
     >>> with_digits(Exact(0.0, 1e-11), Resolution(0.01, 0.01))
@@ -57,8 +57,8 @@ def with_digits(exact: Exact | None, resolution: Resolution | None) -> Exact | N
 def fits(exact: Exact, verdict: Verdict, region: Region, widening: float) -> bool:
     """Whether an exact value allows a verdict.
 
-    A claim whose value is in the region, or no farther from it than the widening, may be verified;
-    one whose value is not in the region may be refuted. Between the two, both are right.
+    A claim may be verified if its value is in the region, or no farther from it than the widening.
+    It may be refuted if its value is not in the region. Between the two, both verdicts are right.
 
     >>> region = Region(1.0, 1.0)
     >>> [fits(Exact(1.005), verdict, region, 0.01) for verdict in Verdict]
@@ -80,7 +80,7 @@ def fits(exact: Exact, verdict: Verdict, region: Region, widening: float) -> boo
 def disagreement(
     case: Case, exact: Exact, interval: tuple[float, float], repeat: str
 ) -> InternalError:
-    """What an interval that misses the exact value is, where chance does not explain it."""
+    """The error of an interval that misses the exact value where chance does not explain it."""
     ends = f"[{interval[0]:.10g}, {interval[1]:.10g}]"
     return InternalError(
         Problem(

@@ -1,4 +1,4 @@
-"""Draws that are undefined, or of code under test wrong: how many there are, and what one is."""
+"""Draws that are undefined, or that show an error of code: how many there are, and one of them."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from dropcheck.reasons import Explanation, Reason
 from dropcheck.simulation import PILOT, Compiled, Tally, example
 
 Streams = Callable[[int, int], np.random.Generator]
-"""The streams of a case, by what they are drawn for and the number of the span."""
+"""The streams of a case, by their purpose and the number of the span."""
 
 
 def undefined_draws(tally: Tally) -> Explanation | None:
-    """How many draws are NaN or infinite, where some are."""
+    """The explanation where draws are NaN or infinite; None where none is."""
     if not tally.undefined:
         return None
     return Reason.UNDEFINED_DRAWS.explain(
@@ -26,7 +26,7 @@ def undefined_draws(tally: Tally) -> Explanation | None:
 
 
 def why_undefined(compiled: Compiled, tally: Tally) -> Explanation:
-    """What makes the quantity undefined at the averages themselves."""
+    """The explanation where the quantity is undefined at the averages themselves."""
     for leaf in compiled.functional.leaves.values():
         column = leaf.columns.get("g")
         if column is not None and tally.totals[column] == 0:
@@ -35,7 +35,7 @@ def why_undefined(compiled: Compiled, tally: Tally) -> Explanation:
 
 
 def not_numbers(tally: Tally, streams: Streams, purpose: int) -> Explanation:
-    """How many draws of code are NaN or infinite, and what it was given and gave in the first."""
+    """The explanation where draws of code are NaN or infinite, with the first such draw."""
     return Reason.NOT_NUMBERS.explain(
         undefined=tally.undefined,
         draws=tally.looked_at,
@@ -44,15 +44,15 @@ def not_numbers(tally: Tally, streams: Streams, purpose: int) -> Explanation:
 
 
 def first_wrong(tally: Tally, draw: int, streams: Streams, purpose: int) -> str:
-    """A draw of code that is wrong, in words: the span of one that is drawn once more.
+    """A wrong draw of code, in words; its span is drawn once more.
 
     Args:
         tally: of the case.
-        draw: a number of a draw, or of any draw in its span.
+        draw: the number of the draw, or of any draw in its span.
         streams: those of the case.
         purpose: what the tally was drawn for.
     """
-    # the pilot's first stream is left to what is looked for in single draws
+    # the pilot's first stream is left to what looks at single draws
     span = draw // tally.program.span_values + (purpose == PILOT)
     shown = example(tally.program, streams(purpose, span))
     return f", the first with {shown}" if shown else ""

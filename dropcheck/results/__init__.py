@@ -1,4 +1,4 @@
-"""What a run is asked for and what it yields, as plain data: standard library only."""
+"""The result of a run, as plain data: standard library only."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ParameterValue = float | str | Vector
 """A parameter's value: a number, a vector, or a law as text such as "normal(0, 1)"."""
 
 NUMBER_FORMAT = "dtype"
-"""The parameter that names the number format which code computes in."""
+"""The parameter that names the number format in which code computes."""
 
 
 class Verdict(StrEnum):
@@ -34,9 +34,9 @@ class Verdict(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What the verdict says of the claim, given the verdict that it expects.
+    """What the verdict means for the claim, given the verdict that it expects.
 
-    An error is one of code under test, which keeps its case from being judged.
+    An error is one of code under test, which prevents a verdict.
     """
 
     PASS = "pass"
@@ -84,7 +84,7 @@ class Method(StrEnum):
 
 
 class Quantity(StrEnum):
-    """Of what the estimate and the interval of a case are."""
+    """What the estimate and the interval of a case are estimates of."""
 
     LEFT = "left side"
     RIGHT = "right side"  # of `1 == E(x)`
@@ -126,7 +126,7 @@ class Region:
 
     @property
     def relation(self) -> str | None:
-        """How the quantity is to its one end: `==`, `<`, `<=`, `>` or `>=`; None for a range."""
+        """The relation of the quantity to a single end: `==`, `<`, `<=`, `>`, `>=`; else None."""
         if self.point:
             return "=="
         if math.isinf(self.low):
@@ -136,7 +136,7 @@ class Region:
         return None
 
     def strict_end_within(self, value: float, distance: float) -> bool:
-        """Whether an end that must not be reached lies so near to a value.
+        """Whether an open end lies within this distance of a value.
 
         >>> Region(low=1.0, low_open=True).strict_end_within(1.1, 0.2)
         True
@@ -155,16 +155,16 @@ class Passage:
 
 @record(kw_only=True)
 class Written:
-    """What a document prints and a mark speaks of: a figure such as `41%`, or a formula.
+    """What a document prints and a mark claims: a figure such as `41%`, or a formula.
 
-    `text` is as the document has it, from `start` up to the place before `end`. `digits` is the
-    number that a figure stands for, and `unit` that of its last digit: 0.41 and 0.01 of `41%`.
+    `text` is as the document has it, from `start` to before `end`. `digits` is the number that a
+    figure stands for, and `unit` is one unit of its last digit: 0.41 and 0.01 for `41%`.
     """
 
     text: str
     start: Location
     end: Location
-    digits: Decimal | None = None  # None of a formula
+    digits: Decimal | None = None  # None for a formula
     unit: Decimal | None = None
     percent: bool = False
     rounded: bool = False  # whether its rounding is claimed, by `~=`
@@ -174,8 +174,8 @@ class Written:
 class Edge:
     """A printed figure near an edge of its rounding, which takes many draws to decide.
 
-    The value is at most `away` from the edge, in units of the last printed digit. `instead` are
-    the same value in fewer and in more digits, of which that does not hold.
+    The value is at most `away` from the edge, in units of the last printed digit. `instead` has
+    the value in fewer and in more digits, which are not near an edge.
     """
 
     away: float
@@ -187,8 +187,8 @@ class Resolution:
     """How sharply a case was looked at, in the unit of its quantity.
 
     `asked` is what was asked for, and `absolute` says that it was a number, not a share of the
-    scale. `widening` is how far beyond an end that belongs to its region a quantity still verifies
-    the claim: 0 in arithmetic, and where `narrowed`, a tenth of the half-width of a narrow region.
+    scale. `widening` is how far beyond a closed end of the region a quantity is still verified. It
+    is 0 in arithmetic, and where `narrowed` a tenth of the half-width of a narrow region.
     """
 
     asked: float
@@ -199,9 +199,10 @@ class Resolution:
 
 @record
 class Coarse:
-    """A promise of more than half of what is claimed `about`, and what to ask for in its place.
+    """A promise wider than half of what is compared, and what to ask for instead.
 
-    `finer` is a resolution, or a `within` where one was given.
+    `about` is the largest of what is compared. `finer` is a resolution, or a `within` where one was
+    given.
     """
 
     about: float
@@ -218,7 +219,7 @@ class Exact:
 
 @record
 class Tried:
-    """One value that a search tried, and what became of it."""
+    """One value that a search tried, and its result."""
 
     parameters: dict[str, float]
     verdict: Verdict
@@ -233,7 +234,7 @@ class Tried:
 
 @record(kw_only=True)
 class Searched:
-    """What a search tried, of the values that its claim is about.
+    """The values that a search tried.
 
     The figures of the result are those at one point, `at`: the simplest counterexample found, or
     the value nearest to being one. `again` are the cases that were judged beyond those `tried`: to
@@ -243,15 +244,15 @@ class Searched:
     at: dict[str, float]
     tried: tuple[Tried, ...]
     again: tuple[Tried, ...]
-    most: int  # values that a search tries, if none is a counterexample
-    every: bool  # whether the claim is about no others
+    most: int  # how many values a search tries if none is a counterexample
+    every: bool  # whether these are all values that the claim is about
 
 
 @record
 class CallCount:
     """How many calls of code the draws of a case come from.
 
-    Where they are `declared` independent, each draw counts: the guarantee holds if that is true.
+    Where draws of a call are `declared` independent, each counts: the guarantee holds if they are.
     """
 
     count: int
@@ -260,7 +261,7 @@ class CallCount:
 
 @record(kw_only=True)
 class CaseResult:
-    """One case, judged, with all that was decided. What is unknown is None, never made up."""
+    """The result of one case, with all that was decided. What is unknown is None."""
 
     claim: str
     parameters: dict[str, ParameterValue]
@@ -271,7 +272,7 @@ class CaseResult:
     quantity: Quantity | None = None
     expression: str  # the quantity as it is written in the statement: `E(y) - E(x)`
     region: Region | None = None  # where the quantity is claimed to lie
-    entry: tuple[int, ...] | None = None  # of the arrays that the statement is about: the worst
+    entry: tuple[int, ...] | None = None  # the worst entry, where the statement is about arrays
     estimate: float | None = None
     interval: tuple[float | None, float | None] | None = None  # None at an end: unbounded
     standard_error: float | None = None
@@ -280,7 +281,7 @@ class CaseResult:
     sides: tuple[float, ...] | None = None
     relations: tuple[str, ...] = ()
     exact: Exact | None = None  # the same quantity, by the model alone
-    confirmed: bool = False  # whether the exact value lies in the interval and fits the verdict
+    confirmed: bool = False  # whether the exact value is in the interval and fits the verdict
     confidence: float
     scale: float | None = None
     resolution: float  # relative to the scale, as it was asked for
@@ -288,26 +289,26 @@ class CaseResult:
     # what a verified verdict promises: the quantity is in the region, or no farther from it than
     # this. None where the verdict is another one
     within: float | None = None
-    coarse: Coarse | None = None  # where that says little of what is claimed
+    coarse: Coarse | None = None  # where that is too much to say something of the claim
     draws: int = 0
     blocks: int = 0
     seconds: float = 0.0
     method: Method | None = None  # None where no draw was made
-    guarantee: Guarantee | None = None  # None where nothing that was looked at rests on anything
+    guarantee: Guarantee | None = None  # what the interval rests on; None where there is none
     sampling: str = "plain"
     verdict: Verdict
     expect: Verdict
     result: Outcome
     explanation: Explanation | None = None
     more_draws: int | None = None  # that an undecided case is likely to need beyond those made
-    timed_out: bool = False  # whether time ended it, and no number of draws
+    timed_out: bool = False  # whether the time limit ended the case, not the budget of draws
     more_seconds: float | None = None  # what they are likely to take, on the threads of this run
     warnings: tuple[str, ...] = ()
     location: Location
     repeat: str
     search: Searched | None = None  # where parameters are searched: the figures are at one value
     written: Written | None = None  # what a document prints, where the claim stands in one
-    edge: Edge | None = None  # of the rounding of what is printed, where that keeps the case open
+    edge: Edge | None = None  # of the rounding of what is printed, where it leaves the case open
     # of code under test: the implementation, the number format that it computed in, the id of the
     # same claim of the mathematics, and why it is expected to fail, where it is
     column: str | None = None
@@ -325,7 +326,7 @@ class CaseResult:
 
     @property
     def claimed(self) -> float | tuple[float | None, float | None] | None:
-        """The number that the quantity is compared with, or both ends of a range."""
+        """The number that the quantity is compared with, or the two ends of a range."""
         if self.region is None:
             return None
         ends = (self.region.low, self.region.high)
@@ -352,8 +353,8 @@ class CaseResult:
 
     @property
     def badness(self) -> tuple[int, float]:
-        """How near to failing it is: a failure before what is undecided, then the least clear."""
-        # a refuted case that is expected to be is the clearer, the further off it is
+        """A sort key: greater for a worse outcome, and then for a less clear one."""
+        # where a refutation is expected, the case is clearer the further off it is
         severity = SEVERITY[self.result]
         return severity, self.excess if self.expect is Verdict.VERIFIED else -self.excess
 
@@ -374,7 +375,7 @@ class RunResult:
     interrupted: bool = False
     warnings: tuple[str, ...] = field(default=())
     coverage: tuple[Coverage, ...] = ()  # of each document that was run
-    drawn_by: Mapping[str, int] = field(default_factory=dict)  # how many cases by whom
+    drawn_by: Mapping[str, int] = field(default_factory=dict)  # how many cases, by who drew them
 
     def count(self, outcome: Outcome) -> int:
         """How many cases ended so."""

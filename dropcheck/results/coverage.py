@@ -11,7 +11,7 @@ from dropcheck.records import record
 
 
 class Printed(StrEnum):
-    """What a document prints that a claim may speak of."""
+    """What a document prints that a claim may be about."""
 
     FIGURE = "figure"
     FORMULA = "formula"
@@ -19,7 +19,7 @@ class Printed(StrEnum):
 
 @record(kw_only=True)
 class Unclaimed:
-    """A figure or a formula that no mark speaks of, with the words around it."""
+    """A figure or a formula that no mark claims, with the words around it."""
 
     kind: Printed
     text: str
@@ -30,9 +30,9 @@ class Unclaimed:
 
 @record(kw_only=True)
 class Coverage:
-    """What of a document is claimed.
+    """How much of a document is claimed.
 
-    `digest` is that of the bytes that were read: by it a change of the file shows.
+    `digest` is that of the bytes that were read; it shows whether the file has changed since.
     """
 
     file: str
@@ -49,7 +49,7 @@ class Coverage:
 
     @property
     def formulas(self) -> int:
-        """How many formulas that say something there are, claimed or not."""
+        """How many formulas with a statement there are, claimed or not."""
         return self.claimed_formulas + self._others(Printed.FORMULA)
 
     def _others(self, kind: Printed) -> int:
@@ -58,7 +58,7 @@ class Coverage:
 
 @record(kw_only=True)
 class CoverageCounts:
-    """Of one document or several: figures and formulas, and how many of them are claimed."""
+    """How many figures and formulas one or several documents have, and how many are claimed."""
 
     figures: int
     claimed_figures: int
@@ -74,7 +74,7 @@ class CoverageCounts:
 
     @property
     def unclaimed(self) -> int:
-        """Figures and formulas that no mark speaks of."""
+        """How many figures and formulas no mark claims."""
         return self.figures - self.claimed_figures + self.formulas - self.claimed_formulas
 
 
@@ -82,15 +82,15 @@ MOST_LINES = 20  # of a document, that a message lists
 
 
 def unexpected(documents: Sequence[Coverage], expected: int) -> Problem | None:
-    """What to say where documents hold another number of claims than is expected; else None."""
-    found = sum(len(one.claims) for one in documents)
-    if found == expected:
+    """The problem that documents hold another number of claims than expected; else None."""
+    held = sum(len(one.claims) for one in documents)
+    if held == expected:
         return None
     if not documents:
         message = f"{expected} claims are expected in documents, and no document is read"
         return Problem(message, hint="name the documents")
     verb = "claim was" if expected == 1 else "claims were"
-    message = f"{expected} {verb} expected, and the documents hold {found}"
+    message = f"{expected} {verb} expected, and the documents hold {held}"
     return Problem(message, hint="; ".join(map(_standing, documents)))
 
 

@@ -1,4 +1,4 @@
-"""What is kept of draws from one run to the next, as plain data: standard library only."""
+"""Sums of draws that are kept from run to run, as plain data: standard library only."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from dropcheck.records import record
 
 @record(kw_only=True)
 class Unit:
-    """The sums of a unit of draws, of a size that is fixed for its case.
+    """The sums of a unit of draws, whose size is fixed for its case.
 
-    `seed` and `number` say which draws they are: the same ones are never counted twice. `night` is
-    the day on which they were made, in UTC.
+    `seed` and `number` identify the draws, so that none is counted twice. `night` is the day on
+    which they were made, in UTC.
     """
 
     seed: int
@@ -26,7 +26,7 @@ class Unit:
 
     @property
     def draws(self) -> tuple[int, int]:
-        """Which draws they are; in this order units are added up."""
+        """What identifies the draws; units are added up in this order."""
         return self.seed, self.number
 
 
@@ -44,7 +44,7 @@ class Kept:
     cases: Mapping[str, Mapping[str, Units]] = field(default_factory=dict)
 
     def only(self, keys: Iterable[str]) -> Kept:
-        """What is kept of some cases."""
+        """What is kept of the cases with these keys."""
         return Kept(self.night, {key: self.cases[key] for key in keys if key in self.cases})
 
 

@@ -23,10 +23,10 @@ MOST_LOOKS = 64
 
 
 def by_counterexample(run: CaseRun, claim: Certainty, counted: Counted) -> Judging:
-    """An event that is claimed to be certain: one counterexample refutes.
+    """Judge an event that is claimed to be certain: one counterexample refutes.
 
-    So does the model where it gives the chance of one. Code, whose draws may take long, is looked
-    at after each doubling of its draws, and the first counterexample ends the case.
+    The model refutes too, where it gives the chance of a counterexample. Code, whose draws may take
+    long, is looked at after each doubling of its draws, and the first counterexample ends the case.
     """
     known = known_exception(run, claim.event, claim.condition, claim.probability)
     if known is not None:
@@ -35,12 +35,12 @@ def by_counterexample(run: CaseRun, claim: Certainty, counted: Counted) -> Judgi
 
 
 def by_draws(run: CaseRun, claim: Certainty, counted: Counted) -> Judging:
-    """The same by what is drawn alone."""
+    """Judge an event that is claimed to be certain by draws alone."""
     if run.held is not None:
         return (yield from _by_all_nights(run, claim, counted))
     most = run.most_draws(counted.program)
     program = counted.program.fitted(most, FEWEST_BLOCKS)
-    bound = violations_bound(run)
+    bound = rarest_violations(run.prepared)
     enough = draws_that_bound(run)
     of_code = program.tests_code
     tally = Violations(program)
@@ -66,17 +66,17 @@ def by_draws(run: CaseRun, claim: Certainty, counted: Counted) -> Judging:
 
 
 def _by_all_nights(run: CaseRun, claim: Certainty, counted: Counted) -> Judging:
-    """The same from draws that are kept.
+    """Judge an event that is claimed to be certain by draws that are kept.
 
-    A claim is verified by many draws without a counterexample. If later ones, too, have none, it
-    stays so; so that all looks together have the chance to be wrong of the first that verifies it.
+    A claim is verified by many draws without a counterexample, and stays so while later draws have
+    none. So the chance that any look is wrong is that of the first look which verifies.
     """
     plan = planner(run)
     most = plan.most_draws(counted.program)
     tally = Tally(counted.program.fitted(most, FEWEST_BLOCKS))
     enough = draws_that_bound(plan)
     looks = looking(run, tally, expected=enough, fewest=1, most=most, counted=True)
-    alpha, bound = run.alpha, violations_bound(run)
+    alpha, bound = run.alpha, rarest_violations(run.prepared)
     while (look := (yield from looks.look())) is not None:
         tally = looks.tally
         if tally.undefined or tally.totals[0] > 0:
@@ -89,12 +89,12 @@ def _by_all_nights(run: CaseRun, claim: Certainty, counted: Counted) -> Judging:
 
 
 def _found(run: CaseRun, claim: Certainty, counted: Counted, tally: Tally, alpha: float) -> Finding:
-    """What the counterexamples so far say, or that there is none."""
+    """The finding by the counterexamples so far, or by there being none."""
     run.refuse_if_nowhere_defined(tally)
     broken = run.undefined(tally, Method.CERTAINTY, Guarantee.EXACT)
     if broken is not None:
         return broken
-    bound = violations_bound(run)
+    bound = rarest_violations(run.prepared)
     violations, seen = round(float(tally.totals[0])), seen_in(counted, tally)
     share = violations / max(1, seen_draws(counted, tally))
     unit = tally.program.unit_draws
@@ -142,7 +142,7 @@ def _found(run: CaseRun, claim: Certainty, counted: Counted, tally: Tally, alpha
 
 
 def _counterexamples(run: CaseRun, tally: Tally, violations: int, seen: int) -> Explanation:
-    """What refutes; of code, also what it was given and gave."""
+    """The explanation by counterexamples; for code, also what it was given and what it gave."""
     if isinstance(tally, Violations) and tally.program.tests_code:
         first = first_wrong(tally, tally.first, run.generator, MAIN)
         return Reason.CODE_COUNTEREXAMPLES.explain(violations=violations, draws=seen, first=first)
@@ -151,7 +151,7 @@ def _counterexamples(run: CaseRun, tally: Tally, violations: int, seen: int) -> 
 
 
 class Violations(Tally):
-    """A tally of counterexamples, which knows a draw of the first block that holds one."""
+    """A tally of counterexamples; `first` is the first draw of the first block that has one."""
 
     first = 0
 
@@ -163,26 +163,22 @@ class Violations(Tally):
         super().add(spans)
 
 
-def violations_bound(run: CaseRun) -> float:
-    """How rare violations of a claim of certainty must be for it to be verified."""
-    return rarest_violations(run.prepared)
-
-
 def draws_that_bound(run: CaseRun) -> int:
-    """Draws that verify a claim of certainty where none is a violation.
+    """How many draws without a violation verify a claim of certainty.
 
-    No violation among n draws bounds their chance by ln(1/α)/n. So it does among n calls whose
-    draws depend on each other: of calls without one the chance is no less.
+    No violation among n draws bounds the chance of one by ln(1/α)/n. The same holds for n calls
+    whose draws depend on each other: a call has a violation with at least the chance of a draw.
     """
     compiled = run.prepared.compiled
-    calls = math.ceil(math.log(1 / run.alpha) / violations_bound(run) * 1.0001) + 1
+    bound = rarest_violations(run.prepared)
+    calls = math.ceil(math.log(1 / run.alpha) / bound * 1.0001) + 1
     if not isinstance(compiled, Counted):
         return calls
     return max(compiled.program.fewest_planned, compiled.program.unit_draws * calls)
 
 
 def seen_draws(counted: Counted, tally: Tally) -> int:
-    """All draws, or those in which the condition holds; none where it is unknown in some."""
+    """The number of draws, or of those in which the condition holds; 0 if it is unknown in some."""
     if not counted.conditional:
         return tally.drawn
     held = float(tally.totals[1])
@@ -190,8 +186,8 @@ def seen_draws(counted: Counted, tally: Tally) -> int:
 
 
 def seen_in(counted: Counted, tally: Tally) -> int:
-    """Draws that count, or calls of as many draws, where these may depend on each other.
+    """How many draws count, or how many calls, where draws of a call may depend on each other.
 
-    Of calls in which the condition holds in some draws, as many count as would hold these draws.
+    With a condition, as many calls count as would hold the draws in which it is true.
     """
     return seen_draws(counted, tally) // tally.program.unit_draws

@@ -42,8 +42,8 @@ from dropcheck.simulation import (
 
 # Draws of the pilot: a probability is then known to a hundredth.
 COUNTED_DRAWS = 8192
-# Where it leaves open on which side of an end the probability lies, it is made longer, up to a
-# share of the budget.
+# Where it leaves open on which side of an end the probability lies, it is made longer by this
+# factor, up to this share of the budget.
 PILOT_GROWTH, MOST_PILOT = 4, 1 / 16
 # Blocks at the planned look: whole spans are drawn, of a few blocks each, and none in vain.
 PLANNED_BLOCKS = 512
@@ -54,8 +54,8 @@ class EventPlan:
     """What is known of counts before they are made, by the model or by a pilot.
 
     A verdict is expected after `expected` draws, and `shown` is the share of the draws that count.
-    Where no number of draws would do, `endless` says why, and `ends` are those after which a run
-    looks no longer: fewer than the budget where the model says so.
+    A run ends after `ends` draws: the budget, or fewer where the model shows that no number of
+    draws would do. `endless` says why in such a case.
     """
 
     expected: int
@@ -66,7 +66,7 @@ class EventPlan:
 
 @record
 class CountedPilot:
-    """A pilot of a probability, the draws that are planned, and the region that it must lie in."""
+    """A pilot of a probability, the plan that it gave, and the region that is claimed."""
 
     program: Program
     most: int
@@ -81,7 +81,7 @@ class CountedPilot:
 def piloted(
     run: CaseRun, claim: Proportion, counted: Counted
 ) -> Generator[Request, SpanSums, CountedPilot]:
-    """Draw a pilot, used for nothing but to plan the looks, where the model does not plan them."""
+    """Draw a pilot, and plan the looks by it alone, or by the model where that says enough."""
     most = run.most_draws(counted.program)
     whole = counted.program.fitted(most, FEWEST_BLOCKS)
     reading = run.reading
@@ -134,7 +134,7 @@ def _by_pilot(
 def _by_model(
     run: CaseRun, claim: Proportion, exact: Exact, region: Region, scale: float, most: int
 ) -> EventPlan | None:
-    """The draws that are planned where the probability is known, and that of the condition."""
+    """The plan where the model gives the probability, and that of the condition; else None."""
     condition = None if claim.condition is None else exact_probability(claim.condition, None)
     shown = 1.0 if condition is None else condition.value
     if claim.condition is not None and (condition is None or not shown > condition.error):
@@ -143,7 +143,7 @@ def _by_model(
     if not region.strict_end_within(exact.value, exact.error + _rounding(claim)):
         expected = _to_decide(run, claim, exact, shown, region, widening(region, sharpness))
         return EventPlan(expected, most, shown, Reason.TOO_FINE)
-    # as many as decide where the ends are closed show how near the probability is
+    # the draws that would decide about closed ends show how near the probability is
     closed = Region(region.low, region.high)
     ends = min(_to_decide(run, claim, exact, shown, closed, sharpness), most)
     return EventPlan(ENDLESS, ends, shown)
@@ -152,18 +152,18 @@ def _by_model(
 def _to_decide(
     run: CaseRun, claim: Proportion, exact: Exact, shown: float, region: Region, widen: float
 ) -> int:
-    """Draws after which counts are likely to decide, the probability being known."""
+    """Draws after which counts are likely to decide where the probability is known."""
     chance = min(max((exact.value - claim.constant) / claim.factor, 0.0), 1.0)
     alpha = run.alpha * budget.PLANNED
 
     def decides(draws: int) -> bool:
         seen = int(draws * shown)
-        off = budget.CHANCE * math.sqrt(seen * chance * (1 - chance))
+        error = budget.CHANCE * math.sqrt(seen * chance * (1 - chance))
         first, second = (
             _decided(
                 claim, _of_counts(claim, min(max(round(hits), 0), seen), seen, alpha), region, widen
             )
-            for hits in (seen * chance - off, seen * chance + off)
+            for hits in (seen * chance - error, seen * chance + error)
         )
         return first is second is not Verdict.INCONCLUSIVE
 
@@ -202,9 +202,9 @@ def _rounding(claim: Proportion) -> float:
 
 
 def _to_plan_by(claim: Proportion, counted: Counted, interval: Interval, tally: Tally) -> Interval:
-    """The interval with an error that is not 0 where every draw came out alike.
+    """The interval with a standard error that is not 0 even if every draw came out alike.
 
-    It is that of one hit and one miss more: what was never met may still be what is claimed.
+    It is the error with one more hit and one more miss: what never occurred may still be possible.
     """
     seen = certainty.seen_in(counted, tally)
     likely = (round(float(tally.totals[0])) + 1) / (seen + 2)
@@ -213,7 +213,7 @@ def _to_plan_by(claim: Proportion, counted: Counted, interval: Interval, tally: 
 
 
 def by_proportion(run: CaseRun, claim: Proportion, counted: Counted) -> Judging:
-    """One bare probability of an event that is one truth a draw: exact binomial intervals."""
+    """Judge one bare probability, of an event that is one truth a draw, by binomial intervals."""
     plan = planner(run)
     pilot = yield from piloted(plan, claim, counted)
     averages = by_averages(plan, counted.program, pilot.plan.expected)
@@ -284,15 +284,14 @@ def by_proportion(run: CaseRun, claim: Proportion, counted: Counted) -> Judging:
 # ---- averages in strata where counting takes long ------------------------------------------------
 
 
-# Counts are exact, and so they are left for strata only where these take so many times fewer draws,
-# or where counts alone are beyond the budget; and where counting takes so long, in rough
-# nanoseconds of work.
+# Counts are exact. So strata are used only where they save this factor of work, or where counting
+# is beyond the budget; and only where counting takes more than this work, in rough nanoseconds.
 SAVING = 20
 WORTHWHILE = 5e8
 
 
 def by_averages(run: CaseRun, program: Program, expected: int) -> tuple[Compiled, Knowledge] | None:
-    """What is simulated and known where a probability is judged in strata; None where it is not.
+    """The program in strata and what is known of it; None where the probability is counted.
 
     Args:
         run: the run of the case.

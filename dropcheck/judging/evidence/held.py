@@ -18,15 +18,15 @@ from dropcheck.settings import Settings
 from dropcheck.simulation import SpanSums
 
 STREAMS = 1
-"""Of how draws are made from a seed. Where that changes, evidence starts anew."""
+"""The version of how draws are made from a seed. Where it changes, evidence starts anew."""
 
 
 @dataclass(slots=True, kw_only=True)
 class KeptEvidence:
     """What is kept of one case, as it grows in one run.
 
-    Several programs may have been simulated for one case, as its text or its settings changed;
-    `simulated` is the key of this one's, and `units` are those of it.
+    Several programs may have been simulated for one case, as its text or its settings changed.
+    `simulated` is the key of this run's program, and `units` are its units.
     """
 
     night: str
@@ -44,7 +44,7 @@ class KeptEvidence:
         return cls(night=kept.night, case=case.key, earlier=kept.cases.get(case.key, {}))
 
     def begin(self, simulated: str, unit_draws: int) -> None:
-        """Say what is simulated, and in units of how many draws."""
+        """Set what is simulated, and how many draws a unit has."""
         self.simulated, self.unit_draws = simulated, unit_draws
         self.units = {one.draws: one for one in self.earlier.get(simulated, ())}
 
@@ -81,9 +81,9 @@ class KeptEvidence:
 
 
 def simulated_key(case: Case, settings: Settings, layout: Sequence[str | int]) -> str:
-    """What is simulated and asked: the texts of a case, how finely, and the layout of a unit.
+    """The key of what is simulated: the texts of a case, its resolution, and the layout of a unit.
 
-    Another text, value, tolerance or resolution is another claim, whose evidence starts anew.
+    Another text, value, tolerance or resolution makes another claim, whose evidence starts anew.
     """
     claim = case.claim
     texts = [_text(claim.model), _text(claim.statement)]
@@ -104,7 +104,7 @@ def simulated_key(case: Case, settings: Settings, layout: Sequence[str | int]) -
 
 
 def _text(text: SourceText | None) -> str:
-    """The lines of a text, without what is blank at their ends."""
+    """The lines of a text, without blanks at their ends."""
     lines = "" if text is None else text.text.strip()
     return "\n".join(line.rstrip() for line in lines.splitlines())
 
@@ -120,19 +120,19 @@ def packed(sums: Floats) -> str:
 
 @lru_cache(maxsize=4096)
 def unpacked(text: str, columns: int) -> Floats:
-    """The same sums: [rows, columns].
+    """The sums that were packed: [rows, columns].
 
     Raises:
-        ValueError: it is no such text.
+        ValueError: the text is not of packed sums.
     """
     data = base64.b64decode(text, validate=True)
     return np.frombuffer(data, dtype="<f8").astype(np.float64).reshape(-1, columns)
 
 
 def together(units: Sequence[Unit], rows: int, columns: int, values: int) -> SpanSums | None:
-    """The sums of units in their order, each of so many rows and values; None where one has others.
+    """The sums of units, one after the other; None where a unit does not have `rows` rows.
 
-    A unit that says of no draw that it is undefined has finite sums.
+    Each unit has `values` values. One without undefined draws must have finite sums.
     """
     parts: list[Floats] = []
     first = None

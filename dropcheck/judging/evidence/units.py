@@ -1,15 +1,15 @@
 """The looks of a case: at the draws of one run, or at all that several runs have kept.
 
 Where draws are kept, they come in units of a size that is fixed for the case, so that the units
-are independent and have one law. Whether one more is drawn, by whom, and whether it is put with
-the others may depend on all that was there before, but not on itself; then the units in the order
-in which they come together are still independent and of that law (Doob 1936, "Note on
-probability", Annals of Mathematics 37: no system of selection changes the chances). So the
-interval of K units, of level 1 - a(K), misses with chance at most a(K). With
-a(K) = α (1/log2(K + 1) - 1/log2(K + 2)), which adds up to α over all K, the chance that any look
-ever misses is at most α (Bonferroni): as a file grows there is one look for each K, for every
-union has more units than the files that it is made of. A look depends on the set of the units
-alone, not on the order in which they came, nor on which nights and machines there were.
+are independent and have one law. Whether one more unit is drawn, by whom, and whether it is joined
+with the others may depend on all units before it, but not on itself. Then the units, in the order
+in which they are joined, are still independent and of that law (Doob 1936, "Note on probability",
+Annals of Mathematics 37: no system of selection changes the chances). So the interval of K units,
+of level 1 - a(K), misses with chance at most a(K). The levels
+a(K) = α (1/log2(K + 1) - 1/log2(K + 2)) add up to α over all K, and as a file grows there is one
+look for each K, because every union has more units than the files that it joins. So the chance that
+any look ever misses is at most α (Bonferroni). A look depends on the set of the units alone, not on
+their order, nor on the nights and machines that they come from.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from dropcheck.results.drawn import Unit
 from dropcheck.settings import Settings
 from dropcheck.simulation import MAIN, Collected, Request, SpanSums, Tally
 
-# Units after which a verdict is expected, about: with more of them there are more looks, with fewer
-# an easy claim draws more than it needs. Where one night may not be enough, a night's budget has so
-# many, so that nights with a smaller one bring something too.
+# About how many units a verdict is expected to take: more of them make more looks, with fewer an
+# easy claim draws more than it needs. Where one night may not be enough, its budget has about so
+# many units, so that a night with a smaller budget adds something too.
 PLANNED_UNITS, UNITS_A_NIGHT = 8, 32
 # Rows that are kept of all units at the planned look: Catoni's interval is then 5% wider than with
 # very many (2012, proposition 2.4).
@@ -44,7 +44,7 @@ Looking = Generator[Request, SpanSums, Look | None]
 
 
 class NothingDrawnError(Exception):
-    """There is nothing to look at; `why` says why not one unit was drawn."""
+    """There is nothing to look at; `why` says why no unit was drawn."""
 
     def __init__(self, why: Explanation) -> None:
         super().__init__()
@@ -92,7 +92,7 @@ class AllNights:
         rows = PLANNED_ROWS * self.unit_draws / planned
         while self.joined < self.spans and blocks // self.joined >= 2 * rows:
             self.joined *= 2
-        if counted:  # of counts nothing is needed but their sum
+        if counted:  # the sum is all that is needed of counts
             self.joined = blocks
         self.rows = blocks // self.joined
         layout: list[str | int] = [
@@ -106,10 +106,10 @@ class AllNights:
         self.left = run.most_draws(program) // self.unit_draws
 
     def look(self) -> Looking:
-        """At what is kept first, then with a unit more each time; None where none can be drawn.
+        """Look at what is kept, and then with one more unit each time; None where none is drawn.
 
         Raises:
-            NothingDrawnError: there is not one unit.
+            NothingDrawnError: there is no unit.
         """
         held = self.held
         more = not (self.tally.spans or not held.units) or (yield from self._one_more())
@@ -124,7 +124,7 @@ class AllNights:
         return Look(self.tally.drawn, level(seen, self.run.alpha))
 
     def _one_more(self) -> Generator[Request, SpanSums, bool]:
-        """Draw one more unit, whole or not at all; whether it was drawn."""
+        """Draw one more unit; whether the whole of it was drawn. A part of one is dropped."""
         run, held, program = self.run, self.held, self.tally.program
         if not self.left or run.out_of_time():
             return False
@@ -169,9 +169,9 @@ class AllNights:
 
 
 def level(units: int, alpha: float) -> float:
-    """The error of the look at so many units: it falls a little faster than 1/K, and adds up to α.
+    """The error of the look at so many units: it falls a little faster than 1/K and sums to α.
 
-    Each term of the sum takes away what the one before has left, α/log2(K + 1).
+    The sum telescopes: after K units α/log2(K + 2) of it is left.
 
     >>> sum(level(units, 0.01) for units in range(1, 1000)) < 0.01
     True
@@ -182,15 +182,15 @@ def level(units: int, alpha: float) -> float:
 def looking(
     run: CaseRun, tally: Tally, *, expected: int, fewest: int, most: int, counted: bool = False
 ) -> Tonight | AllNights:
-    """How a case is looked at, by a tally that has nothing yet.
+    """The looks of a case, from the first on.
 
     Args:
         run: the run of the case.
-        tally: of its program, about its centres.
+        tally: an empty one of its program, about its centres.
         expected: draws after which a verdict is expected.
         fewest: draws before which no look is worth its error.
         most: the budget that the looks are planned for.
-        counted: whether all that is looked at are the sums over all draws.
+        counted: whether a look needs nothing but the sums over all draws.
     """
     if run.held is None:
         fewest = max(fewest, tally.program.fewest_planned)
@@ -204,8 +204,8 @@ def looking(
 def planner(run: CaseRun) -> CaseRun:
     """The run that a case is planned by: its own, unless draws are kept.
 
-    Units, centres and directions must then be the same on every night and every machine: they are
-    planned by a pilot of a seed of its own, whatever seed, α and limits the night has.
+    Kept units must have the same size, centres and directions on every night and every machine. So
+    they are planned by a pilot with a fixed seed, whatever seed, α and limits the night has.
     """
     if run.held is None:
         return run

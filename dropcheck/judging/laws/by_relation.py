@@ -1,4 +1,4 @@
-"""Statements about laws: which judge each has."""
+"""The judge of a statement about laws, by its relation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def by_laws(run: CaseRun, claim: LawClaim, program: Program) -> Judging:
 
 
 def counting_of(run: CaseRun, claim: LawClaim, program: Program) -> Counting:
-    """What is counted, and when a verdict is expected, without the draws that decide.
+    """What is counted, and when a verdict is expected; draws no more than a pilot.
 
     Raises:
         DropcheckError: for what only a draw can show.

@@ -34,20 +34,20 @@ from dropcheck.reasons import Reason
 from dropcheck.records import record
 from dropcheck.simulation import CountTally, Program, Tables
 
-# Cells of each quantity: of few quantities that are looked at together, by how many there are, and
-# of pairs, by how many pairs there are at most.
+# How many cells each quantity has: where few quantities share one table, by their number; in tables
+# of pairs, by the most pairs for which it holds.
 TOGETHER = {2: 16, 3: 8, 4: 6}
 IN_PAIRS = ((16, 16), (128, 8), (2**31, 4))
-# Tables are looked at with fewer cells too, which show a weak dependence sooner.
+# Cells of each quantity in coarser tables, which show a weak dependence sooner.
 COARSER = (2, 4, 8, 16)
-# Shares of a look's error: for the chances of single quantities, which enter in second order alone,
-# and for the two ends of the interval.
+# Shares of a look's error: for the probabilities of single quantities, which enter in second order
+# alone, and for the two ends of the interval.
 MARGINS, ABOVE, BELOW = 0.1, 0.45, 0.45
 
 
 @record
 class DependencePlan:
-    """The tables, the chances at or below each cut by the first draws, and what is counted."""
+    """The tables, the shares of pilot draws at or below each cut, and what is counted."""
 
     tables: Tables
     levels: tuple[Floats, ...]  # of each entry, [cuts]
@@ -64,7 +64,7 @@ def tables_plan(run: CaseRun, claim: LawClaim, program: Program) -> DependencePl
     drawn = piloted(run, program)
     together = pairs(claim)
     entries = len(drawn.values)
-    # where each may depend on each, a few are looked at all at once
+    # where any two may depend on each other, a few quantities share one table
     tables: tuple[tuple[int, ...], ...]
     if entries in TOGETHER and len(together) == entries * (entries - 1) // 2:
         cells, tables = TOGETHER[entries], (tuple(range(entries)),)
@@ -86,7 +86,7 @@ def tables_plan(run: CaseRun, claim: LawClaim, program: Program) -> DependencePl
 def _precision(
     tables: Sequence[tuple[int, ...]], levels: Sequence[Floats], alpha: float
 ) -> DistancePrecision:
-    """How well the largest dependence is known, where there is none."""
+    """How well the largest dependence is known if there is none."""
     spread, width, corners = 0.0, 0.0, 0
     for table in tables:
         chances = _broadcast([levels[entry] for entry in table])
@@ -107,17 +107,17 @@ def _others(factors: Sequence[Floats]) -> list[Floats]:
 
 
 def _cuts(values: Floats, cells: int, size: float) -> Floats:
-    """Cuts that part values into cells of about equal chance; none on a value itself.
+    """Cuts that divide values into cells of about equal probability; no cut is a value itself.
 
-    Where most draws have the largest value, as most truths may be true, it is a cell by itself.
+    Where most draws have the largest value, as most truths may be true, it has a cell of its own.
     """
     ordered = np.sort(values)
     places = np.arange(1, cells) * len(ordered) // cells
-    found = np.unique(ordered[places])
-    found = found[found < ordered[-1]]
-    if not len(found):
-        found = np.unique(ordered[ordered < ordered[-1]])[-1:]
-    moved: Floats = found + rounding_of(found, size) * (TIES / ONE_VALUE_SHARE)
+    cuts = np.unique(ordered[places])
+    cuts = cuts[cuts < ordered[-1]]
+    if not len(cuts):
+        cuts = np.unique(ordered[ordered < ordered[-1]])[-1:]
+    moved: Floats = cuts + rounding_of(cuts, size) * (TIES / ONE_VALUE_SHARE)
     return moved
 
 
@@ -148,17 +148,17 @@ def by_tables(run: CaseRun, claim: LawClaim, program: Program) -> Judging:
 
 
 def _tables(plan: DependencePlan, totals: Floats) -> list[Floats]:
-    found, end = [], 0
+    tables, end = [], 0
     for table in plan.tables.tables:
         shape = plan.tables.shape(table)
         size = math.prod(shape)
-        found.append(totals[end : end + size].reshape(shape))
+        tables.append(totals[end : end + size].reshape(shape))
         end += size
-    return found
+    return tables
 
 
 def _what(plan: DependencePlan) -> str:
-    """On what cells: `x and y in 16×16 cells`."""
+    """What is looked at on which cells: `x and y in 16×16 cells`."""
     tables = plan.tables.tables
     if len(tables) == 1:
         sizes = "×".join(map(str, plan.tables.shape(tables[0])))
@@ -176,17 +176,17 @@ def dependence(
 ) -> tuple[float, tuple[float, float]]:
     """The largest difference of a joint chance and the product of chances, and its interval.
 
-    The chances are those of lying at or below a cut in every quantity of a table, and there is one
-    for each choice of cuts. With A the product of the indicators A_i, P_i their chances, p_i any
+    For each choice of cuts, one in every quantity of a table, the joint chance is that of lying at
+    or below all of them. With A the product of the indicators A_i, P_i their chances, p_i any
     numbers, p their product and c_i = p / p_i,
 
-        E(A) - Π P_i = E(A - Σ c_i (A_i - p_i)) - p - rest,
+        E(A) - Π P_i = E(A - Σ c_i (A_i - p_i)) - p - rest.
 
-    of which the first is the mean of a bounded quantity; and the rest, the terms of Π P_i - p of
-    second order in the P_i - p_i, changes little between the shares seen and the chances.
+    The first term is the mean of a bounded quantity. The rest, the terms of Π P_i - p of second
+    order in the P_i - p_i, changes little between the shares seen and the chances.
 
-    The largest difference is below the upper end unless that of the choice which has it is above
-    its own, so that this end needs the error of one choice; the lower end needs that of all.
+    The upper end is wrong only if the choice of cuts with the largest difference lies above its own
+    upper end: so it takes the error of one choice. The lower end takes the errors of all.
     """
     corners = sum(math.prod(length - 1 for length in table.shape) for table in tables)
     if not corners:
@@ -205,11 +205,11 @@ def dependence(
         apart = np.abs(joint - _product(margins))
         guessed = _broadcast([plan.levels[entry] for entry in entries])
         others = _others(guessed)
-        off = [np.abs(margin - guess) for margin, guess in zip(margins, guessed, strict=True)]
-        rest = _second_order(guessed, others, [by + band for by in off])
-        rest = rest - _second_order(guessed, others, off)
+        errors = [np.abs(margin - guess) for margin, guess in zip(margins, guessed, strict=True)]
+        rest = _second_order(guessed, others, [error + band for error in errors])
+        rest = rest - _second_order(guessed, others, errors)
         variance, width = _variance(at_most, others, draws), _width(others)
-        # an end is missed on one side, the other in both directions
+        # the lower end may be missed by a difference of either sign, the upper end by that of one
         error = empirical_bernstein(draws, variance, width, BELOW * alpha / (2 * corners))
         seen = max(seen, float(apart.max()))
         low = max(low, float((apart - error - rest).max()))
@@ -219,20 +219,19 @@ def dependence(
 
 
 def _second_order(
-    guessed: Sequence[Floats], others: Sequence[Floats], off: Sequence[Floats]
+    guessed: Sequence[Floats], others: Sequence[Floats], errors: Sequence[Floats]
 ) -> Floats:
-    """The terms of second order and above of a product whose factors are off by so much.
+    """The terms of second order and above of a product whose factors have these errors.
 
-    All have coefficients that are no less than 0: it grows with each of these numbers, and so does
-    its change.
+    No coefficient is negative: the sum grows with each error, and so does its change.
     """
-    first = _sum([c * by for c, by in zip(others, off, strict=True)])
-    whole = _product([guess + by for guess, by in zip(guessed, off, strict=True)])
+    first = _sum([c * error for c, error in zip(others, errors, strict=True)])
+    whole = _product([guess + error for guess, error in zip(guessed, errors, strict=True)])
     return whole - _product(guessed) - first
 
 
 def _variance(at_most: Floats, factors: Sequence[Floats], draws: float) -> Floats:
-    """The variance in the sample of the product of indicators less a sum of multiples."""
+    """The sample variance of the product of all indicators less the sum of their multiples."""
     axes = range(at_most.ndim)
     joint, total = _margin(at_most, axes), _sum(factors)
     mean = joint - _sum([factors[axis] * _margin(at_most, [axis]) for axis in axes])
@@ -245,10 +244,10 @@ def _variance(at_most: Floats, factors: Sequence[Floats], draws: float) -> Float
 
 
 def _width(factors: Sequence[Floats]) -> Floats:
-    """The width of the interval that holds the product of indicators less a sum of multiples.
+    """The width of an interval for the product of all indicators less the sum of their multiples.
 
-    It is greatest where none or all of the indicators are 1, and least where all are or all but
-    that with the smallest factor.
+    The value is greatest where none or all of the indicators are 1, and least where all are 1, or
+    all but the one with the smallest factor.
     """
     total = _sum(factors)
     least = reduce(np.minimum, factors)
@@ -265,7 +264,7 @@ def _product(parts: Sequence[Floats]) -> Floats:
 
 
 def _broadcast(margins: Sequence[Floats]) -> list[Floats]:
-    """One function of each quantity along an axis of its own."""
+    """The margins, each along an axis of its own."""
     return [
         margin.reshape([-1 if own == axis else 1 for own in range(len(margins))])
         for axis, margin in enumerate(margins)
@@ -275,20 +274,20 @@ def _broadcast(margins: Sequence[Floats]) -> list[Floats]:
 def _margin(at_most: Floats, kept: Collection[int]) -> Floats:
     """The chances of some quantities, each at or below its cuts, along axes of their own."""
     others = tuple(slice(0, -1) if own in kept else slice(-1, None) for own in range(at_most.ndim))
-    found: Floats = at_most[others]
-    return found
+    margin: Floats = at_most[others]
+    return margin
 
 
 def evidence(plan: DependencePlan, tables: Sequence[Floats]) -> EValue:
-    """The average of what all tables say, with few cells and with many, and the strongest."""
-    found: list[tuple[float, int, tuple[int, ...]]] = []
+    """The average evidence of all tables, with few cells and with many; it names the strongest."""
+    each: list[tuple[float, int, tuple[int, ...]]] = []
     for entries, table in zip(plan.tables.tables, tables, strict=True):
         sizes = {tuple(min(size, length) for length in table.shape) for size in COARSER}
         for shape in sorted(sizes):
             coarse = _merged(table, shape)
-            found.append((cell_evidence.of_product(coarse), coarse.size, entries))
-    log = cell_evidence.average((1.0, one[0]) for one in found)
-    strongest = max(found)
+            each.append((cell_evidence.of_product(coarse), coarse.size, entries))
+    log = cell_evidence.average((1.0, one[0]) for one in each)
+    strongest = max(each)
     why = Reason.DEPENDENT.explain(
         cells=strongest[1],
         power=math.floor(strongest[0] / math.log(10.0)),

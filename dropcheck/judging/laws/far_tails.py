@@ -1,4 +1,4 @@
-"""Tails that are claimed far out: counted on, until their chances are known to a factor."""
+"""Tails that are claimed far out: they are counted until their chances are known to a factor."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from dropcheck.simulation import (
 
 # A tail that is claimed is verified where its chance is known to be right to within this factor.
 TAIL_FACTOR = 2.0
-# Draws that a tail's chance must be seen in to be known to a factor of 2 at α = 1e-8, about.
+# About how many draws in a tail make its chance known to a factor of 2 at α = 1e-8.
 SEEN_OFTEN = 260.0
 
 
@@ -112,22 +112,22 @@ def far_out(
 def _evidence(
     cells: LawCells, counts: Floats, effects: Floats, places: Tails, draws: float
 ) -> EValue:
-    """Evidence of the tails alone: the same e-processes as before, with the weight of tails."""
+    """Evidence of the tails alone: the e-processes of before, with the weight of tails."""
     at_most, worth = np.zeros((2, len(counts), len(cells.cuts)))
     low, high = places
     at_most[:, low] = counts[:, : len(low)]
     at_most[:, high] = draws - counts[:, len(low) :]
     worth[:, np.concatenate(places)] = effects
-    # those that were evidence before, with the same weights: which are left, the draws have decided
+    # tails that were evidence before keep their weights, as the draws decided which are left
     every = every_tail(cells)
     own = np.intersect1d(every[0], low), np.intersect1d(every[1], high)
     each = zip(at_most, worth, strict=True)
-    found = [one for row, effect in each for one in of_tails(cells, row, draws, own, effect)]
-    if not found:
+    tails = [one for row, effect in each for one in of_tails(cells, row, draws, own, effect)]
+    if not tails:
         return EValue(-math.inf, Reason.TOO_WIDE.explain())
-    strongest = max(found, key=lambda one: one[1].log)
+    strongest = max(tails, key=lambda one: one[1].log)
     left = sum(map(len, own)) / sum(map(len, every))
-    log = cell_evidence.average((weight, one.log) for weight, one in found)
+    log = cell_evidence.average((weight, one.log) for weight, one in tails)
     return EValue(log + math.log(TAIL * left), strongest[1].why)
 
 
@@ -139,7 +139,7 @@ def _unsure(
     draws: float,
     alpha: float,
 ) -> Indices:
-    """The places of tails from the first on that is not yet known to be right, and one before."""
+    """The places of tails from the one before the first that is not yet known to be right."""
     if not len(places):
         return places
     each = zip(counts, effects, strict=True)
@@ -164,7 +164,7 @@ def _right(counts: Floats, effects: Floats, chances: Floats, draws: float, alpha
     """How many tails are known to be right to within the factor, from the most likely on.
 
     A tail between two that are counted is at most the larger of them and at least the smaller.
-    The chances fall. Each count has its design effect.
+    `chances` fall, and `effects` are the design effects on the counts.
     """
     for place, level in enumerate(chances):
         effect = effects[place]

@@ -1,4 +1,4 @@
-"""What counts in cells say about a law: how far it is off, and evidence against it."""
+"""What counts in cells say about a law: the distance from it, and evidence against it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Tails = tuple[Indices, Indices]
 
 # Weights of the kinds of evidence.
 SHAPE, TAIL, REPEATS, LATTICE = 0.4, 0.2, 0.2, 0.2
-# Of the cuts in a tail every so many-th is evidence of its own: their chances fall by halves.
+# Every 8th cut in a tail is evidence of its own: the chances of the cuts fall by halves.
 EVERY = 8
 
 
@@ -28,7 +28,7 @@ EVERY = 8
 class EValue:
     """Evidence against a claim, at most 1 on average where it holds (Vovk and Wang 2021).
 
-    It is kept as its logarithm, with what there is to say of it.
+    It is kept as its logarithm, with the explanation for a refutation by it.
     """
 
     log: float
@@ -36,7 +36,7 @@ class EValue:
 
 
 def every_tail(cells: LawCells) -> Tails:
-    """The tails that are evidence."""
+    """The tails that are evidence of their own."""
     return cells.low_tails[::EVERY], cells.high_tails[::EVERY]
 
 
@@ -61,9 +61,9 @@ def evidence(
         calls: of each entry, the counts of calls.
     """
     each = zip(counts, calls, strict=True)
-    found = [one for row, own in each for one in _of_entry(cells, row, draws, own)]
-    strongest = max(found, key=lambda one: one[0] * math.exp(min(one[1].log, 700.0)))
-    log = cell_evidence.average((weight, one.log) for weight, one in found)
+    kinds = [one for row, own in each for one in _of_entry(cells, row, draws, own)]
+    strongest = max(kinds, key=lambda one: one[0] * math.exp(min(one[1].log, 700.0)))
+    log = cell_evidence.average((weight, one.log) for weight, one in kinds)
     if math.isinf(strongest[1].log):
         log = math.inf
     return EValue(log, strongest[1].why)
@@ -119,7 +119,7 @@ def _of_entry(
 def _impossible(
     cells: LawCells, at_most: Floats, rest: Floats, draws: float
 ) -> Iterator[tuple[float, EValue]]:
-    """A proof, where a draw has a value that the law does not have."""
+    """A proof against the law, where a draw has a value that the law does not have."""
     counts = np.diff(at_most, prepend=0.0, append=float(draws))
     never = cells.chances(np.arange(len(cells.cuts))) <= 0
     # beyond the ends of the law; within, a chance of 0 may be one that is too small for a float
@@ -131,18 +131,16 @@ def _impossible(
 
 
 def _beyond(cells: LawCells) -> Truths:
-    found = np.zeros(len(cells.cuts) + 1, dtype=bool)
-    if not len(cells.cuts):  # float64 does not separate the values of the law
-        return found
-    found[0] = cells.below[0] == 0
-    found[-1] = cells.above[-1] == 0
-    return found
+    beyond = np.zeros(len(cells.cuts) + 1, dtype=bool)
+    if len(cells.cuts):  # else float64 does not separate the values of the law
+        beyond[0], beyond[-1] = cells.below[0] == 0, cells.above[-1] == 0
+    return beyond
 
 
 def of_tails(
     cells: LawCells, at_most: Floats, draws: float, places: Tails, effects: Floats
 ) -> Iterator[tuple[float, EValue]]:
-    """Evidence of each of some tails, given by the places of their cuts, low ones and high ones.
+    """Evidence of each tail, with its weight; `places` are those of the tails' cuts.
 
     `effects` are the design effects on the shares at or below each cut.
     """

@@ -51,7 +51,7 @@ class Counting:
 def counting_of(
     run: CaseRun, program: Program, counter: Counter, target: float, precision: DistancePrecision
 ) -> Counting:
-    """What a plan ends with: what is counted, in spans as long as it needs, and until when.
+    """What is counted, in spans of a suitable length, and when a verdict is expected.
 
     Args:
         run: the case.
@@ -72,18 +72,18 @@ def counting_of(
 
 
 # Shares of a case's error: for the distance, for evidence in cells, and for tails where claimed.
-DISTANCE, EVIDENCE = 0.5, 0.5
+WITHOUT_TAILS = (0.5, 0.5, 0.0)
 WITH_TAILS = (0.4, 0.4, 0.2)
-# What early looks have of the error for the distance.
+# Share of the error for the distance that early looks have.
 ALONG = 0.1
-# Draws that are not counted: they show a value that comes again, be it once in 10,000 draws.
+# Draws of a pilot: they show a value that comes again, even if it does so once in 10,000 draws.
 FIRST_DRAWS = 2**15
 FIRST_NUMBERS = 2**20
 FIRST_SPANS = 4  # of code under test
-# Draws that show the size of the numbers on the way.
+# Draws that show how large numbers become in the model.
 MAGNITUDE_DRAWS = 64
-# Draws of the shortest span, and the parts of the planned draws that a span is at most. Of code
-# whose draws count each, which its calls are to show, there are more and shorter ones.
+# Draws of the shortest span; a span is at most one of so many parts of the planned draws. Code
+# whose draws are declared independent has more and shorter spans: its calls show whether they are.
 SHORTEST_SPAN = 1024
 PARTS = 16
 SHORTEST_CALL = 64
@@ -100,16 +100,15 @@ class Shares:
 
 def shares_of(alpha: float, *, tails: bool = False) -> Shares:
     """The shares of a case's error, with one for tails where they are claimed."""
-    parts = WITH_TAILS if tails else (DISTANCE, EVIDENCE, 0.0)
-    found = [alpha * part for part in parts]
-    return Shares(distance=found[0], evidence=found[1], tails=found[2])
+    distance, evidence, of_tails = WITH_TAILS if tails else WITHOUT_TAILS
+    return Shares(distance=alpha * distance, evidence=alpha * evidence, tails=alpha * of_tails)
 
 
 def looks(planned: int, fewest: int, most: int, alpha: float) -> Iterator[budget.Look]:
-    """Looks in order: those of other claims, and before each, early ones for gross errors.
+    """Looks in order: those that other claims have, and before each, early ones for gross errors.
 
-    Evidence may be looked at as often as one likes; the distance has a share of the error each
-    time, and the early looks have little of it.
+    Evidence may be looked at any number of times. The distance has a share of the error at each
+    look, and the early looks have little of it.
 
     >>> [look.draws for look in looks(8000, 500, 8000, 1e-6)]
     [500, 1000, 2000, 4000, 8000]
@@ -135,7 +134,7 @@ def span_draws(program: Program, planned: int, most: int) -> int:
 
 @record
 class PilotDraws:
-    """Draws that are not counted: values, [entries of all quantities, draws], and their size."""
+    """Draws of a pilot: values, [entries of all quantities, draws], and their size."""
 
     values: Floats
     size: float
@@ -170,7 +169,7 @@ def piloted(run: CaseRun, program: Program, wanted: int = 0) -> PilotDraws:
         ]
     every = np.concatenate(parts, axis=1)
     every = every[:, np.isfinite(every).all(axis=0)]
-    if not every.shape[1]:  # what is counted will say so
+    if not every.shape[1]:  # nothing is finite, which the counts will report
         every = np.zeros((len(every), 2))
     few = min(draws, MAGNITUDE_DRAWS, program.span_draws)
     size = magnitude_of(program, run.generator(PILOT, 0), few)
@@ -179,7 +178,7 @@ def piloted(run: CaseRun, program: Program, wanted: int = 0) -> PilotDraws:
 
 @record
 class Seen:
-    """What the counts of a look say: how far off the claim is, an interval of that, evidence."""
+    """What the counts of a look say: the claim's error, an interval for it, and evidence."""
 
     off: float
     interval: tuple[float, float]
@@ -202,10 +201,9 @@ def until_decided(
         counting: what is counted, and when a verdict is expected.
         tally: takes the counts.
         shares: how the case's error is shared.
-        at_look: what the counts say, from the share of the error that the distance has then, and
-            those of calls.
-        holds: what there is to say where it verifies.
-        too_wide: why it cannot, where cells leave open more than the resolution.
+        at_look: what the counts say, given the distance's share of the error and counts of calls.
+        holds: the explanation of a verified verdict.
+        too_wide: why nothing can be verified where cells leave open more than the resolution.
 
     Raises:
         DropcheckError: where not one draw is defined.
@@ -250,7 +248,7 @@ def _finding_of(
     why: Explanation | None,
     seen: Seen,
 ) -> Finding:
-    """What was decided; where nothing was, the reason and the draws that are likely to decide.
+    """The finding; without a verdict, it has the reason and the draws that are likely to decide.
 
     Raises:
         DropcheckError: where not one draw is defined.
@@ -266,7 +264,7 @@ def _finding_of(
             why = Reason.NOT_INDEPENDENT.explain()
         why = why or Reason.TOO_WIDE.explain()
         if counting.target > 0:
-            # so few draws are off by about this though the claim be true
+            # so much of the error is beyond what chance does to a true claim
             beyond = max(seen.off - counting.precision.noise(tally.drawn), 0.0)
             near = max(counting.target - beyond, beyond)
             more = max(counting.precision.draws(near) - tally.drawn, 1.0)

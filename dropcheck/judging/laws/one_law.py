@@ -28,7 +28,7 @@ from dropcheck.results import Verdict
 from dropcheck.simulation import AtCuts, CountTally, Program
 from dropcheck.vocabulary.functions.number_formats import DOUBLE, SINGLE, rounded
 
-# How far out tails are looked at where the claim does not say.
+# The chance down to which tails are looked at where the claim does not say.
 TAILS = 1e-6
 
 
@@ -43,7 +43,7 @@ class OneLawPlan:
 
 
 def plan_of(run: CaseRun, claim: LawClaim, program: Program) -> OneLawPlan:
-    """The cells, from the law and from draws that are used for nothing else.
+    """The plan, from the law and from draws that are used for nothing else.
 
     Raises:
         DropcheckError: for what only a draw can show.
@@ -77,7 +77,7 @@ def plan_of(run: CaseRun, claim: LawClaim, program: Program) -> OneLawPlan:
 
 
 def _format_of(sample: Sample | None, program: Program, values: Floats) -> str:
-    """The format of what code gives: that of its arrays, or float32 where numbers have no more."""
+    """The number format of what code gives: that of its arrays, or float32 where it is enough."""
     if sample is not None and sample.dtype is not None:
         return sample.dtype
     finite = values[np.isfinite(values)]
@@ -94,10 +94,10 @@ def by_law(run: CaseRun, claim: LawClaim, program: Program) -> Judging:
 
     def at_look(alpha: float, calls: CountsByCall) -> Seen:
         counts = tally.totals.reshape(claim.entries, plan.counter.own)
-        found = apart(plan.cells, counts, tally.drawn)
-        interval = found.interval(massart(tally.drawn / calls.effect, alpha / claim.entries))
-        of_entries = calls.parts(claim.entries)
-        return Seen(found.seen, interval, evidence(plan.cells, counts, tally.drawn, of_entries))
+        distance_of = apart(plan.cells, counts, tally.drawn)
+        interval = distance_of.interval(massart(tally.drawn / calls.effect, alpha / claim.entries))
+        against = evidence(plan.cells, counts, tally.drawn, calls.parts(claim.entries))
+        return Seen(distance_of.seen, interval, against)
 
     holds = Reason.LAW_HOLDS.explain(within=run.sharpness(1.0))
     too_wide = Reason.CELLS_TOO_WIDE.explain(chance=plan.left_open)

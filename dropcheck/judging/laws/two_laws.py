@@ -34,26 +34,26 @@ from dropcheck.records import record
 from dropcheck.simulation import CountTally, Program, TwoAtCuts
 from dropcheck.vocabulary.functions.number_formats import DOUBLE
 
-# Pilot draws per resolution: cells then hold a small share of it.
+# Pilot draws, times the resolution: the chance of a cell is then a small share of the resolution.
 PILOT_PER_RESOLUTION = 128
-# How much of the difference that earlier draws show is taken for true: all, or little of it where
-# it may be chance.
+# Shares of the difference in earlier draws that are guessed to be true: all, or little, as it may
+# be chance.
 TRUSTED = (1.0, 0.25)
 QUANTITIES = 2
 
 
 @record
 class TwoLawsPlan:
-    """The cells of each entry, how often the first draws fell between cuts, and what is counted."""
+    """The cells of each entry, the pilot's counts at their cuts, and what is counted."""
 
     cells: tuple[SampleCells, ...]
-    first: tuple[tuple[Floats, Floats], ...]  # of each entry: both quantities at or below each cut
+    first: tuple[tuple[Floats, Floats], ...]  # of each entry: both counts at or below each cut
     pilot: int
     counting: Counting
 
 
 def pair_plan(run: CaseRun, claim: LawClaim, program: Program) -> TwoLawsPlan:
-    """The cells, from draws that are used for nothing else.
+    """The plan, from draws that are used for nothing else.
 
     Raises:
         DropcheckError: for what only a draw can show.
@@ -89,7 +89,7 @@ class Doubts:
     """
 
     plan: TwoLawsPlan
-    logs: list[list[float]] = field(default_factory=list)  # of each family: one for each way
+    logs: list[list[float]] = field(default_factory=list)  # of each family: of each guess, twice
     cells: list[int] = field(default_factory=list)
     before: list[tuple[Floats, Floats]] = field(default_factory=list)  # counts in a family's cells
 
@@ -102,16 +102,16 @@ class Doubts:
         self.logs = [[0.0] * (2 * len(TRUSTED)) for _ in self.cells]
 
     def _effects(self, calls: CountsByCall) -> list[float]:
-        """The design effect on the cells of each family, of whichever quantity it is larger."""
-        found: list[float] = []
+        """The design effect on the cells of each family, the larger one of both quantities."""
+        effects: list[float] = []
         for cells, pair in zip(self.plan.cells, of_quantities(self.plan, calls), strict=True):
             both = [_families(cells, one.counts, one.sizes) for one in pair]
             least = max(one.effect for one in pair)
-            found += [
+            effects += [
                 max(calls.of(one).together(least) for one in family)
                 for family in zip(*both, strict=True)
             ]
-        return found
+        return effects
 
     def add(self, row: Floats) -> None:
         """Take in the counts of one span."""
@@ -137,7 +137,7 @@ class Doubts:
                 place += 1
 
     def evidence(self, calls: CountsByCall) -> EValue:
-        """The average of all, each worth what its cells' counts of calls say, and the strongest."""
+        """The average evidence of all families, each over its design effect; it names the best."""
         effects = self._effects(calls)
         each = list(zip(self.logs, effects, strict=True))
         log = cell_evidence.average((1.0, log / effect) for logs, effect in each for log in logs)
@@ -148,25 +148,25 @@ class Doubts:
 
 
 def _families(cells: SampleCells, at_most: Floats, draws: float | Floats) -> list[Floats]:
-    """Counts in the cells of each family; last of what came more than once, and of the rest.
+    """Counts in the cells of each family; the last one counts repeated values and all others.
 
     Args:
         cells: of an entry.
-        at_most: how many lie at or below each cut, [..., cuts].
+        at_most: how many draws lie at or below each cut, [..., cuts].
         draws: how many there are, [...].
     """
     of_all = np.broadcast_to(np.asarray(draws)[..., np.newaxis], (*at_most.shape[:-1], 1))
     every = np.concatenate([at_most, of_all], axis=-1)
-    found = [np.diff(every[..., [*places, -1]], prepend=0.0) for places in cells.families]
+    counts = [np.diff(every[..., [*places, -1]], prepend=0.0) for places in cells.families]
     if len(cells.windows):
         low, high = cells.windows.T
         inside = (at_most[..., high] - at_most[..., low]).sum(axis=-1)
-        found.append(np.stack([inside, draws - inside], axis=-1))
-    return found
+        counts.append(np.stack([inside, draws - inside], axis=-1))
+    return counts
 
 
 def _guesses(first: Floats, second: Floats) -> list[tuple[Floats, Floats]]:
-    """The chances of cells in both laws, by counts so far: by all that they differ, or by less."""
+    """Guesses of the chances of cells in both laws by counts so far, one for each of `TRUSTED`."""
     cells = len(first)
     middle = (first + second + 1.0) / (first.sum() + second.sum() + cells)
     one, other = ((counts + cells * middle) / (counts.sum() + cells) for counts in (first, second))
@@ -182,11 +182,12 @@ def by_two_laws(run: CaseRun, claim: LawClaim, program: Program) -> Judging:
     tally = CountTally(plan.counting.program, doubts.add)
 
     def at_look(alpha: float, calls: CountsByCall) -> Seen:
-        found = apart(plan, tally.totals, tally.drawn)
+        distance_of = apart(plan, tally.totals, tally.drawn)
         effect = max(one.effect for pair in of_quantities(plan, calls) for one in pair)
         # each of the two bands of an entry has half of its share
         error = massart(tally.drawn / effect, alpha / (QUANTITIES * claim.entries))
-        return Seen(found.seen, found.interval(QUANTITIES * error), doubts.evidence(calls))
+        interval = distance_of.interval(QUANTITIES * error)
+        return Seen(distance_of.seen, interval, doubts.evidence(calls))
 
     holds = Reason.ONE_LAW.explain(within=run.sharpness(1.0))
     shares = shares_of(run.alpha)
@@ -194,7 +195,7 @@ def by_two_laws(run: CaseRun, claim: LawClaim, program: Program) -> Judging:
 
 
 def of_quantities(plan: TwoLawsPlan, calls: CountsByCall) -> Iterator[list[CountsByCall]]:
-    """Of each entry, the counts of calls at or below its cuts: of both quantities, in all draws."""
+    """For each entry, the counts of calls at or below its cuts, of both quantities in all draws."""
     end = 0
     for cells in plan.cells:
         size = len(cells.cuts)

@@ -1,7 +1,7 @@
 """Quantiles as the model gives them: by a law's own, or by the probabilities of events.
 
-What no number of draws decides is decided so: where the level is just the probability to lie at or
-below some number, as 1/2 is of a fair coin, every number up to the next value is a quantile.
+This decides what no number of draws decides: where the level is exactly the probability to lie at
+or below a value, as 1/2 is for a fair coin, every number up to the next value is a quantile.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from dropcheck.records import record
 from dropcheck.results import Exact, Method, Verdict
 from dropcheck.simulation import Threshold, below
 
-# Probabilities that are known are as near to a level as rounding leaves them.
+# A known probability that is nearer to a level than this equals it, but for rounding.
 NEARLY = 1e-12
-# One that is not as well known as this says nothing.
+# A probability with a larger error than this says nothing.
 MOST_ERROR = 1e-6
-# Halvings of an interval that holds a quantile, and how far out one is looked for.
+# The most halvings of an interval that holds a quantile, and how far out one is looked for.
 HALVINGS = 200
 FARTHEST = 1e150
-SHORT = 1e-11  # the relative width of an interval that halvings have ended
-NARROW = 1e-6  # that in which any number may be the one quantile, as probabilities have errors
+SHORT = 1e-11  # the relative width of an interval at which halving is done
+NARROW = 1e-6  # the relative width of one that is a single quantile, as probabilities have errors
 # About two thirds of a quantity lie between these levels: its size where nothing is drawn.
 SIZE_LEVELS = (0.16, 0.84)
 
@@ -44,7 +44,7 @@ class Between:
     error: float
 
     def nearest(self, low: float, high: float) -> tuple[float, float]:
-        """The one that lies nearest to an interval, and what it may be off."""
+        """The quantile nearest to an interval, and its error."""
         if self.greatest < low:
             return self.greatest, self.error
         if self.least > high:
@@ -60,7 +60,7 @@ class Between:
 
 
 def quantile_of_law(operator: Value) -> Between | None:
-    """The quantiles of what is one draw of a law with fixed arguments; None of anything else."""
+    """The quantiles of one draw of a law with fixed arguments; None for anything else."""
     quantity, *condition = operator.inputs
     law = quantity.law
     if condition or quantity.kind != Kind.DRAW or law is None or law.own_axes is not None:
@@ -69,7 +69,7 @@ def quantile_of_law(operator: Value) -> Between | None:
     if not all(isinstance(one, float) for one in known) and any(one is None for one in known):
         return None
     least = float(law.quantile(operator.level, *known))
-    # a level that a probability comes to, but for rounding, has more quantiles than one
+    # a level that equals a probability, but for rounding, has more than one quantile
     reached = [float(law.cdf(at, *known)) for at in (least, math.nextafter(least, -math.inf))]
     nearest = min(abs(one - operator.level) for one in reached)
     if not math.isfinite(least) or (nearest < 1e-9 and law.discrete):
@@ -78,7 +78,7 @@ def quantile_of_law(operator: Value) -> Between | None:
 
 
 def quantiles_between(operator: Value) -> Between | None:
-    """The quantiles by the probabilities of events; None where these are not known."""
+    """The quantiles by the law, or by probabilities of events; None where these are not known."""
     by_law = quantile_of_law(operator)
     if by_law is not None:
         return by_law
@@ -111,22 +111,22 @@ def quantiles_between(operator: Value) -> Between | None:
 
 
 def _known(quantity: Value, at: Threshold, given: Value | None) -> Exact | None:
-    """The chance to lie below a threshold; None where it is not known, or rounding decides it."""
+    """The probability to lie below a threshold; None where it is not known well enough."""
     exact = exact_probability(below(quantity, at), given)
     return None if exact is None or exact.error > MOST_ERROR else exact
 
 
 def _plain(low: float, high: float) -> float:
-    """A number with few digits between two, where there is one; else the higher."""
+    """A number with few digits in or near an interval, where there is one; else the higher end."""
     plain = float(f"{high:.9g}")
-    give = high - low
-    return plain if low - give <= plain <= high + give else high
+    width = high - low
+    return plain if low - width <= plain <= high + width else high
 
 
 def _turned(
     test: Callable[[float], bool | None], low: float, high: float
 ) -> tuple[float, float] | None:
-    """Two neighbouring numbers between which what is tested begins to hold; None: not known."""
+    """Two neighbouring numbers between which a test begins to hold; None where it is not known."""
     inside = 1.0
     while not math.isfinite(low) or not math.isfinite(high):
         known = test(-inside), test(inside)
@@ -151,7 +151,7 @@ def _turned(
 
 
 def without_draws(run: CaseRun, claim: Quantiles) -> Finding | None:
-    """Judge a claim about quantiles by what the model says alone; None where it does not."""
+    """Judge a claim about quantiles by the model alone; None where it does not say enough."""
     sizes: list[float] = []
     estimates: list[float] = []
     for operator in claim.quantities:
@@ -165,7 +165,7 @@ def without_draws(run: CaseRun, claim: Quantiles) -> Finding | None:
 
 
 def at_another(operator: Value, level: float) -> Value:
-    """The same quantity's quantile of another level."""
+    """The quantile of the same quantity at another level."""
     options = tuple((name, level if name == "level" else value) for name, value in operator.options)
     return replace(operator, options=options)
 
@@ -173,7 +173,7 @@ def at_another(operator: Value, level: float) -> Value:
 def by_exact_quantiles(
     run: CaseRun, claim: Quantiles, targets: tuple[QuantileTarget, ...]
 ) -> Finding | None:
-    """Judge a claim by what the model says; None where it does not say it."""
+    """Judge a claim with these targets by the model; None where it does not give the quantiles."""
     known: dict[int, Between | None] = {}
     findings: list[Finding] = []
     off: list[float] = []
@@ -184,16 +184,15 @@ def by_exact_quantiles(
         exact = exact_value(target, known)
         if exact is None:
             return None
-        found = _judged(run, target, exact)
-        findings.append(found)
-        off.append(far_off(found.estimate or 0.0, target.comparison.region, target.widen))
+        findings.append(_judged(run, target, exact))
+        off.append(far_off(exact.value, target.comparison.region, target.widen))
     return findings[settling(run.reading, [one.verdict for one in findings], off)]
 
 
 def exact_value(target: QuantileTarget, known: Mapping[int, Between | None]) -> Exact | None:
-    """The comparison's quantity, by the quantile that lies nearest to what is claimed.
+    """The comparison's quantity, by the quantile nearest to what is claimed.
 
-    None where one of several quantiles is any number of an interval, or is not known.
+    None where a quantile is not known, or where one of several is any number of an interval.
     """
     region, form = target.comparison.region, target.form
     if len(form.terms) == 1:

@@ -24,7 +24,6 @@ from dropcheck.judging.quantiles.exact_quantiles import (
 )
 from dropcheck.judging.quantiles.pilot_sample import (
     QuantilePilot,
-    QuantileSum,
     QuantileTarget,
     at_level,
     draws_for,
@@ -45,11 +44,11 @@ from dropcheck.simulation import (
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.function import Array
 
-# Thresholds beside what the pilot shows, in its standard errors: as far, and as close together.
+# Thresholds about the pilot's quantile, in its standard errors: how far out, and at what distances.
 FAR = 4.0
 STEP, FINE_STEP = 0.5, 0.125
 FARTHER = (6.0, 8.0, 12.0, 16.0, 24.0, 32.0)
-# Draws nearest to a quantile that show what rounding does to it.
+# How many draws nearest to a quantile show what rounding does to it.
 NEAREST = 16
 # Blocks at the planned look: whole spans are drawn, of a few blocks each, and none in vain.
 PLANNED_BLOCKS = 512
@@ -63,7 +62,7 @@ def by_order_statistics(run: CaseRun, claim: Quantiles, compiled: AtThresholds) 
         return broken
     if pilot.empty:
         return _never(pilot.sample)
-    if pilot.has_gap:  # where no count may tell on which side the level is passed
+    if pilot.has_gap:  # counts may not tell on which side of it the level is passed
         known = by_exact_quantiles(run, claim, pilot.targets)
         if known is not None:
             return known
@@ -85,7 +84,7 @@ def by_order_statistics(run: CaseRun, claim: Quantiles, compiled: AtThresholds) 
         place = settling(run.reading, [one.verdict for one in findings], off)
         if (
             findings[place].verdict is not Verdict.INCONCLUSIVE
-            or _digits_lost(findings[place])
+            or findings[place].reason is Reason.LOST_DIGITS
             or run.out_of_time()
             or dependent(tally)
         ):
@@ -94,14 +93,14 @@ def by_order_statistics(run: CaseRun, claim: Quantiles, compiled: AtThresholds) 
 
 
 class _Rounding:
-    """How far rounding may move the quantiles of a case, as some draws show it when first asked."""
+    """How far rounding may move the quantiles of a case: draws show it when it is first needed."""
 
     def __init__(self, run: CaseRun, pilot: QuantilePilot, compiled: AtThresholds) -> None:
         self._run, self._pilot, self._compiled = run, pilot, compiled
         self._seen: dict[int, tuple[Array, Array]] | None = None
 
     def _room(self, target: QuantileTarget) -> float:
-        """How far the quantity of a comparison may be moved; 0 of code: its numbers are its own."""
+        """How far rounding may move the quantity of a comparison; 0 for code, which is as it is."""
         program, pilot = self._compiled.program, self._pilot
         if program.calls_own_code:
             return 0.0
@@ -117,7 +116,7 @@ class _Rounding:
         return room
 
     def allowed_for(self, finding: Finding, target: QuantileTarget) -> Finding:
-        """A finding, left open where its verdict changes within what rounding may do."""
+        """The finding, left open where rounding may change its verdict."""
         if finding.verdict is Verdict.INCONCLUSIVE or not finding.interval:
             return finding
         region, (low, high), room = target.comparison.region, finding.interval, self._room(target)
@@ -132,26 +131,26 @@ class _Rounding:
 
 
 def thresholds_of(pilot: QuantilePilot) -> list[list[Threshold]]:
-    """Those of each quantity: where a claim about it alone is decided, and beside its quantile."""
-    found: list[set[Threshold]] = [set() for _ in pilot.levels]
+    """The thresholds of each quantity: where a claim about it is decided, and near its quantile."""
+    own: list[set[Threshold]] = [set() for _ in pilot.levels]
     several = any(len(target.form.terms) > 1 for target in pilot.targets)
     for target in pilot.targets:
         if len(target.form.terms) == 1:
             ((factor, at),) = target.form.terms
-            found[at] |= _deciding(target, factor)
+            own[at] |= _deciding(target, factor)
     for at, (values, level) in enumerate(zip(pilot.values, pilot.levels, strict=True)):
-        found[at] |= _beside(values, level, FINE_STEP if several else STEP)
-    return [sorted(own) for own in found]
+        own[at] |= _beside(values, level, FINE_STEP if several else STEP)
+    return list(map(sorted, own))
 
 
 def _deciding(target: QuantileTarget, factor: float) -> set[Threshold]:
-    """Where a quantity is counted, of which a claim is decided there.
+    """The thresholds at which a claim about one quantity is decided.
 
-    That the quantile lies at or above t is seen by u < t, that it lies above t by u <= t.
+    Counts of u < t show that the quantile lies at or above t, counts of u <= t that it lies above.
     """
     region, widen, rounding = target.comparison.region, target.widen, target.rounding
     rising = factor > 0
-    ends: set[tuple[float, bool]] = set()  # of the quantity itself, and whether it is held too
+    ends: set[tuple[float, bool]] = set()  # of the quantity itself, and whether they are closed
     if math.isfinite(region.low):
         if region.low_open:
             ends |= {(region.low + 2 * rounding, True), (region.low + rounding / 2, True)}
@@ -168,18 +167,18 @@ def _deciding(target: QuantileTarget, factor: float) -> set[Threshold]:
 
 
 def _beside(values: Floats, level: float, step: float) -> set[Threshold]:
-    """Values of the pilot beside its quantile; what it has often is looked at from both sides."""
+    """Values of the pilot near its quantile; a repeated one is a threshold on both sides."""
     error = math.sqrt(level * (1 - level) / len(values))
     count = round(FAR / step)
     steps = [place * step for place in range(-count, count + 1)]
-    found: set[Threshold] = set()
+    thresholds: set[Threshold] = set()
     for place in (*steps, *FARTHER, *(-far for far in FARTHER)):
         value = at_level(values, level + place * error)
-        often = np.searchsorted(values, [value, math.nextafter(value, math.inf)])
-        found.add(Threshold(value, closed=True))
-        if often[1] - often[0] > 1:
-            found.add(Threshold(value, closed=False))
-    return found
+        first, last = np.searchsorted(values, [value, math.nextafter(value, math.inf)])
+        thresholds.add(Threshold(value, closed=True))
+        if last - first > 1:
+            thresholds.add(Threshold(value, closed=False))
+    return thresholds
 
 
 def _look(
@@ -211,7 +210,7 @@ def _look(
         drawn = seen[at] / worth[at]
         return bounds(thresholds[at], counts[at] / worth[at], drawn, levels[at], own)
 
-    found: list[Finding] = []
+    findings: list[Finding] = []
     for target in pilot.targets:
         form = target.form
         each = share / max(len(form.terms), 1)
@@ -221,12 +220,12 @@ def _look(
         value = form.value(estimates)
         error = (high - low) / 2 / NormalDist().inv_cdf(1 - max(each / 2, 1e-15))
         shown = value if math.isfinite(value) else _middle(low, high)
-        needed = _more(run, pilot, target, form, estimates, tally, verdict)
+        needed = _more(run, pilot, target, estimates, tally, verdict)
         why = None
         if verdict is Verdict.INCONCLUSIVE:
             reason = Reason.AT_THE_EDGE if needed == math.inf else Reason.TOO_WIDE
             why = (Reason.NOT_INDEPENDENT if dependent(tally) else reason).explain()
-        found.append(
+        findings.append(
             replace(
                 target.finding(run, Method.ORDER_STATISTICS, verdict, shown, (low, high)),
                 standard_error=error if math.isfinite(error) else None,
@@ -239,14 +238,13 @@ def _look(
                 more_draws=needed,
             )
         )
-    return found
+    return findings
 
 
 def _more(
     run: CaseRun,
     pilot: QuantilePilot,
     target: QuantileTarget,
-    form: QuantileSum,
     estimates: Sequence[float],
     tally: Tally,
     verdict: Verdict,
@@ -254,7 +252,7 @@ def _more(
     """Draws that an undecided comparison is likely to need beyond those made."""
     if verdict is not Verdict.INCONCLUSIVE:
         return None
-    value = form.value(estimates)
+    value = target.form.value(estimates)
     needed = draws_for(run, pilot, target, value if math.isfinite(value) else None)
     if needed >= ENDLESS:
         return math.inf
@@ -262,15 +260,10 @@ def _more(
 
 
 def _exact(claim: Quantiles, target: QuantileTarget) -> Exact | None:
-    """The quantity by the model, where it is one draw of a law."""
+    """The exact value of the quantity, where it is made of single draws of laws."""
     return exact_value(
         target, {at: quantile_of_law(claim.quantities[at]) for _, at in target.form.terms}
     )
-
-
-def _digits_lost(finding: Finding) -> bool:
-    """Whether more draws are in vain, for what rounding takes."""
-    return finding.explanation is not None and finding.explanation.reason is Reason.LOST_DIGITS
 
 
 def _off(finding: Finding, target: QuantileTarget) -> float:
@@ -279,7 +272,7 @@ def _off(finding: Finding, target: QuantileTarget) -> float:
 
 
 def _middle(low: float, high: float) -> float | None:
-    """What stands for an estimate that no threshold shows."""
+    """The estimate where no threshold gives one: the middle of a finite interval."""
     if math.isfinite(low) and math.isfinite(high):
         return (low + high) / 2
     return None
@@ -307,22 +300,22 @@ def bounds(
     level: float,
     alpha: float,
 ) -> tuple[float, float]:
-    """An interval that holds all quantiles of a level with at least 1 - alpha.
+    """An interval that holds all quantiles of a level with probability at least 1 - alpha.
 
-    A quantile of level p is any q with P(u < q) <= p <= P(u <= q). That it is no larger than t
-    says that P(u <= t) is at least p, and that it is larger that it is not: so an interval for it
-    is the sign test turned round, an interval between order statistics (David and Nagaraja 2003,
-    "Order Statistics", 3rd edition, section 7.1; Conover 1999, "Practical Nonparametric
-    Statistics", section 3.2), whatever the law is, with atoms and without a density.
+    A quantile of level p is any q with P(u < q) <= p <= P(u <= q). It is at most t only if
+    P(u <= t) is at least p, and larger than t only if it is not. So inverting the sign test gives
+    an interval between order statistics (David and Nagaraja 2003, "Order Statistics", 3rd edition,
+    section 7.1; Conover 1999, "Practical Nonparametric Statistics", section 3.2), for any law, with
+    atoms or without a density.
 
-    Events below rising thresholds hold one another, and so do their counts: an end is wrong only if
-    the count at the one threshold next to the quantile is. So the ends cost one tail each, however
-    many thresholds there are.
+    The events below rising thresholds contain one another, and so do their counts: an end is wrong
+    only if the count at the one threshold next to the quantile is. So each end costs one tail,
+    for any number of thresholds.
 
     Args:
         thresholds: rising.
-        counts: in how many draws each holds, [thresholds].
-        seen: of so many draws, for all thresholds or for each.
+        counts: in how many draws each event holds, [thresholds].
+        seen: the number of draws, one for all thresholds or one for each.
         level: of the quantile, between 0 and 1.
         alpha: the error, half of it at each end.
 
@@ -335,16 +328,16 @@ def bounds(
         return low, high
     tails = _tails(counts, seen, level)
     for place in np.flatnonzero(tails[0] <= alpha / 2).tolist():
-        found = thresholds[place]  # P(at or below) < level
-        low = math.nextafter(found.at, math.inf) if found.closed else found.at
+        below = thresholds[place]  # P(at or below) < level
+        low = math.nextafter(below.at, math.inf) if below.closed else below.at
     for place in np.flatnonzero(tails[1] <= alpha / 2)[::-1].tolist():
-        found = thresholds[place]  # P(at or below) >= level
-        high = found.at if found.closed else math.nextafter(found.at, -math.inf)
+        above = thresholds[place]  # P(at or below) >= level
+        high = above.at if above.closed else math.nextafter(above.at, -math.inf)
     return low, max(low, high)
 
 
 def _tails(counts: Floats, seen: float | Floats, level: float) -> tuple[Floats, Floats]:
-    """The chances of at most, and of at least, so many hits, were the probability the level."""
+    """The chances of at most, and of at least, so many hits if their probability is the level."""
     hits = np.asarray(counts, dtype=np.float64)
     inside = (hits > 0) & (hits < seen)
     some = np.where(inside, hits, 1.0)
@@ -357,9 +350,9 @@ def _tails(counts: Floats, seen: float | Floats, level: float) -> tuple[Floats, 
 
 
 def estimate(thresholds: Sequence[Threshold], counts: Floats, seen: int, level: float) -> float:
-    """A quantile between the thresholds where its level is passed; NaN where it is at none.
+    """A quantile between the thresholds where its level is passed; NaN where none passes it.
 
-    Where the level is passed at one threshold, from below it to at it, the quantile is that number.
+    Where the level is passed between below a number and at it, the quantile is that number.
 
     >>> ends = [Threshold(1.0, True), Threshold(2.0, False), Threshold(2.0, True)]
     >>> estimate(ends, np.array([10.0, 30.0, 70.0]), 100, 0.5)

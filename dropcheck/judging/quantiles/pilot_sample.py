@@ -1,12 +1,13 @@
-"""The pilot of a claim about quantiles: a sample of each quantity, from which all is planned.
+"""The pilot of a claim about quantiles: a sample of each quantity, by which the looks are planned.
 
-None of its draws is used again: where the thresholds lie does not depend on what is counted.
+Its draws are not used again: the thresholds do not depend on what is counted.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Generator, Sequence
+from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
@@ -22,22 +23,22 @@ from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.judging.look import ENDLESS, sharpness_of
 from dropcheck.judging.rounding.allowance import LOOK_ROUNDING
 from dropcheck.records import record
-from dropcheck.results import Guarantee, Method, Region, Verdict
+from dropcheck.results import Guarantee, Method, Verdict
 from dropcheck.simulation import PILOT, AtThresholds, Request, SpanSums, Tally
 from dropcheck.vocabulary.majorants.bounds_arithmetic import summed
 
 # Draws of the pilot: a level is then known to a few thousandths.
 SAMPLED_DRAWS = 16_384
-# It is made longer where what is claimed is far narrower than its error.
+# The most draws of one that is made longer: it is, where the claim is far narrower than its error.
 MOST_SAMPLED = 2**19
-# So much of a quantity lies within its size about 0, as of a normal's within its deviation.
+# The share of draws within the size of a quantity about 0: for a normal law, its deviation.
 WITHIN_SIZE = 0.6827
-# A share of a sample lies so many standard errors off its probability at most, as good as always.
+# A share of a sample is practically never more standard errors than this away from its probability.
 UNSURE = 5.0
 
 
 class PilotSample(Tally):
-    """The sums of all blocks as they are: of blocks of one draw the values."""
+    """A tally that keeps the sums of all blocks: the values, as a block is one draw."""
 
     def __init__(self, compiled: AtThresholds) -> None:
         super().__init__(compiled.program)
@@ -53,7 +54,7 @@ class PilotSample(Tally):
         self._spans.append(spans.sums)
 
     def column(self, column: int, given: int | None) -> Floats:
-        """The values of one column, rising, of the draws in which its condition holds."""
+        """The sorted values of one column, in the draws in which its condition holds."""
         rows = np.concatenate(self._spans)
         kept = rows[:, column] if given is None else rows[rows[:, given] > 0, column]
         return np.sort(kept)
@@ -61,17 +62,17 @@ class PilotSample(Tally):
 
 @record
 class QuantileSum:
-    """A comparison's quantity: the sum of factor times the quantile at a place, and a constant."""
+    """A comparison's quantity: a constant plus factors times the quantiles at their places."""
 
     terms: tuple[tuple[float, int], ...]
     constant: float
 
     def value(self, quantiles: Sequence[float]) -> float:
-        """Of the quantiles, by their places."""
+        """The value of the sum, from the quantiles by their places."""
         return summed([factor * quantiles[at] for factor, at in self.terms]) + self.constant
 
     def interval(self, ends: Sequence[tuple[float, float]]) -> tuple[float, float]:
-        """Where it lies, from where the quantiles do."""
+        """An interval for the sum, from intervals for the quantiles."""
         low = [min(factor * ends[at][0], factor * ends[at][1]) for factor, at in self.terms]
         high = [max(factor * ends[at][0], factor * ends[at][1]) for factor, at in self.terms]
         return sum(low) + self.constant, sum(high) + self.constant
@@ -79,7 +80,7 @@ class QuantileSum:
 
 @record(kw_only=True)
 class QuantileTarget:
-    """One comparison as it is looked at: its form, its scale, the widening of its region."""
+    """One comparison of a claim about quantiles, and how sharply it is looked at."""
 
     comparison: Comparison
     form: QuantileSum
@@ -96,14 +97,13 @@ class QuantileTarget:
         value: float | None,
         interval: tuple[float, float],
     ) -> Finding:
-        """What was found of it, by draws or without."""
-        region = self.comparison.region
+        """The finding on this comparison, by draws or without."""
         return Finding(
             verdict=verdict,
             method=method,
             guarantee=Guarantee.EXACT,
             quantity=self.comparison.measures,
-            region=Region(region.low, region.high, region.low_open, region.high_open),
+            region=self.comparison.region,
             entry=self.comparison.entry,
             estimate=value,
             interval=interval,
@@ -114,7 +114,7 @@ class QuantileTarget:
 
 @record(kw_only=True)
 class QuantilePilot:
-    """What a pilot says: the values of each operator's quantity, rising, and what is looked at."""
+    """What a pilot says: the sorted values of each operator's quantity, and the plan by them."""
 
     sample: PilotSample
     levels: tuple[float, ...]
@@ -125,7 +125,7 @@ class QuantilePilot:
 
     @property
     def has_gap(self) -> bool:
-        """Whether a level may be passed between two values, so that all between are quantiles."""
+        """Whether a level may be passed in a wide gap between values: all numbers in it may do."""
         return any(
             abs(factor) * _widest_gap(self.values[at], self.levels[at]) > target.widen
             for target in self.targets
@@ -141,7 +141,7 @@ class QuantilePilot:
 def piloted(
     run: CaseRun, claim: Quantiles, compiled: AtThresholds
 ) -> Generator[Request, SpanSums, QuantilePilot]:
-    """Draw the pilot, which plans the looks and says where the thresholds are to lie.
+    """Draw the pilot, by which the looks and the thresholds are planned.
 
     Raises:
         DropcheckError: for what only a draw can show.
@@ -175,41 +175,31 @@ def _looked_at(
         return pilot
     sizes = [_size(one) for one in values]
     estimates = [at_level(one, level) for one, level in zip(values, levels, strict=True)]
-    targets = targets_of(run, claim, sizes, estimates)
-    pilot = QuantilePilot(
-        sample=sample, levels=levels, values=values, targets=targets, expected=1, most=most
-    )
-    needed = [draws_for(run, pilot, target) for target in targets]
-    return QuantilePilot(
-        sample=sample,
-        levels=levels,
-        values=values,
-        targets=targets,
-        expected=max(needed, default=1),
-        most=most,
-    )
+    pilot = replace(pilot, targets=targets_of(run, claim, sizes, estimates))
+    needed = (draws_for(run, pilot, target) for target in pilot.targets)
+    return replace(pilot, expected=max(needed, default=1))
 
 
 def targets_of(
     run: CaseRun, claim: Quantiles, sizes: Sequence[float], estimates: Sequence[float]
 ) -> tuple[QuantileTarget, ...]:
-    """Every comparison, with its scale: known before, or by the sizes of the quantities.
+    """Every comparison with its scale, which is known or follows from the sizes of the quantities.
 
     Args:
         run: the run of the case.
         claim: its operators.
-        sizes: of the quantity of each, about 0.
-        estimates: of each.
+        sizes: the size of each operator's quantity.
+        estimates: an estimate of each quantile.
     """
     operands = run.prepared.lowered.operands
     places = {id(operator): place for place, operator in enumerate(claim.quantities)}
     forms: dict[int, QuantileSum] = {}
     for at, operand in enumerate(operands):
-        found = of_operators(operand)
-        if found is None:
+        linear = of_operators(operand)
+        if linear is None:
             raise AssertionError("quantiles stand in no sum")
-        terms = tuple((factor, places[id(value)]) for factor, value in found.terms if factor)
-        forms[at] = QuantileSum(terms, found.constant)
+        terms = tuple((factor, places[id(value)]) for factor, value in linear.terms if factor)
+        forms[at] = QuantileSum(terms, linear.constant)
     shown = [forms[at].value(estimates) for at in range(len(operands))]
 
     def size(at: int) -> float:
@@ -249,13 +239,13 @@ def _less(first: QuantileSum, second: QuantileSum) -> QuantileSum:
 
 
 def at_level(values: Floats, level: float) -> float:
-    """The quantile of a sample, which rises."""
+    """The quantile of a sorted sample."""
     place = min(max(math.ceil(level * len(values)) - 1, 0), len(values) - 1)
     return float(values[place])
 
 
 def _widest_gap(values: Floats, level: float) -> float:
-    """The widest gap between values whose levels the sample does not tell from this one."""
+    """The widest gap between sorted values whose levels the sample cannot tell from this one."""
     count = len(values)
     give = UNSURE * math.sqrt(level * (1 - level) / count)
     first, last = (round(count * (level + sign * give)) for sign in (-1, 1))
@@ -273,7 +263,7 @@ def draws_for(
 ) -> int:
     """Draws after which one comparison is likely to be decided, as the pilot shows its quantities.
 
-    `estimate` is that of its quantity, where more is known than the pilot shows.
+    `estimate` is that of its quantity, where more draws than the pilot's give one.
     """
     form, region = target.form, target.comparison.region
     quantiles = [at_level(pilot.values[k], level) for k, level in enumerate(pilot.levels)]
@@ -305,7 +295,7 @@ def draws_for(
 
 
 def reach_of(pilot: QuantilePilot, target: QuantileTarget, draws: int, alpha: float) -> float:
-    """How far off a comparison's quantity is seen to be after so many draws, all but surely."""
+    """The smallest error of a comparison's quantity that so many draws are almost sure to show."""
     terms = max(len(target.form.terms), 1)
     share = alpha / len(pilot.targets) / terms
     normal = NormalDist()
@@ -322,7 +312,7 @@ def reach_of(pilot: QuantilePilot, target: QuantileTarget, draws: int, alpha: fl
 
 
 def _error(values: Floats, level: float) -> float:
-    """The standard error of a sample's quantile, in its own unit."""
+    """The standard error of the quantile of a sorted sample, in the unit of its values."""
     error = math.sqrt(level * (1 - level) / len(values))
     low, high = (at_level(values, level + sign * error) for sign in (-1, 1))
     return (high - low) / 2

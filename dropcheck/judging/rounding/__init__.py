@@ -1,1 +1,1 @@
-"""What rounding does to quantities, and what it decides."""
+"""What rounding does to quantities, and verdicts that depend on it."""

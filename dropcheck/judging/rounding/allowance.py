@@ -12,9 +12,9 @@ from dropcheck.simulation import Compiled
 from dropcheck.vocabulary.enclosures import Affine
 from dropcheck.vocabulary.operators import UNDERFLOW
 
-# Differences below this share of the largest magnitude on the way are rounding.
+# Differences below this share of the largest magnitude in the computation are rounding.
 LOOK_ROUNDING = 1e-12
-# What is smaller than this share of the largest magnitude is looked at for the digits that it has.
+# A quantity smaller than this share of the largest magnitude gets an allowance of its own.
 SMALL = 1e-6
 
 
@@ -22,8 +22,8 @@ def theta_of(compiled: Compiled, comparison: Comparison, centres: Floats) -> The
     """A comparison's quantity as a function of averages, [terms, points]."""
 
     def theta(points: Floats) -> Floats:
-        found = compiled.functional.evaluate(points, centres, comparison.looked_at)
-        return comparison.quantity(found)
+        operands = compiled.functional.evaluate(points, centres, comparison.looked_at)
+        return comparison.quantity(operands)
 
     return theta
 
@@ -36,10 +36,10 @@ def rounding_of(
     largest: float,
     sides: float,
 ) -> float:
-    """What rounding can do to a quantity: a share of the largest magnitude on the way, or less.
+    """A bound of what rounding can do to a quantity: a share of the largest magnitude, or less.
 
-    What is far smaller, as `P(x)**50` is, may still have all its digits: it has those of the
-    averages that it is made of, and of the sides of which it is the difference.
+    A far smaller quantity, such as `P(x)**50`, may still have all its digits. Its bound follows
+    from the rounding of the averages that it is made of, and of the `sides` that it compares.
     """
     with np.errstate(all="ignore"):
         value = float(theta_of(compiled, comparison, centres)(means[:, np.newaxis])[0])
@@ -50,12 +50,12 @@ def rounding_of(
         for column, size in leaf.magnitudes(means, centres).items():
             sizes[column] = max(sizes[column], size)
     low, high = enclose(enclosing(compiled, comparison, centres), means, LOOK_ROUNDING * sizes)
-    off = max(high - value, value - low, LOOK_ROUNDING * sides)
-    return min(LOOK_ROUNDING * largest, off) if off > UNDERFLOW else 0.0
+    error = max(high - value, value - low, LOOK_ROUNDING * sides)
+    return min(LOOK_ROUNDING * largest, error) if error > UNDERFLOW else 0.0
 
 
 def enclosing(compiled: Compiled, comparison: Comparison, centres: Floats) -> Enclosed:
-    """A comparison's quantity as a function of averages that are known to within half-widths."""
+    """A comparison's quantity as a function of averages, all of them enclosures."""
 
     def enclosed(averages: Affine) -> Affine:
         operands = compiled.functional.enclosed(averages, centres, comparison.looked_at)

@@ -1,6 +1,6 @@
-"""What rounding on the way to averages takes from a verdict: `E((1e16 + x) - 1e16) == 0`.
+"""Digits that rounding takes from the averages: `E((1e16 + x) - 1e16) == 0`.
 
-Where so many digits cancel that those that are left do not decide, a case is undecided.
+A case is undecided where too few digits are left to decide it.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ from dropcheck.simulation import (
 )
 from dropcheck.vocabulary.jumps import LARGEST_BOUND
 
-# Draws that show how far rounding moves what is averaged: as many as take so much work, in rough
-# nanoseconds, and some in any case. What loses its digits may be rare.
+# Draws that show how far rounding moves what is averaged: the most, the fewest, and between them as
+# many as take this work, in rough nanoseconds. Lost digits may be rare.
 MOST_DRAWS, FEW_DRAWS, WORK = 4096, 64, 5e5
-# What is less than this share of an interval, or of the widening, takes nothing from it.
+# Rounding below this share of the interval's width, or of the widening, is ignored.
 NOTHING = 1e-3
-# Digits of an exact value that are not looked at.
+# Rounding below this share of an exact value is ignored.
 SMALL = 1e-9
-# What the roundings of the sides of a claim are kept by.
+# The key of the roundings of a claim's sides in `CaseRun.roundings`.
 SIDES = "", b""
 
 
 def draws_to_look_at(program: Program) -> int:
-    """How many draws show what rounding does."""
+    """How many draws are made to show what rounding does."""
     return min(max(int(WORK / program.cost), FEW_DRAWS), MOST_DRAWS, program.span_draws)
 
 
 def rounding_of_means(run: CaseRun, program: Program, centres: Floats) -> Floats:
-    """How far rounding may move each average, [terms]; 0 of code, whose numbers are as it gave."""
+    """How far rounding may move each average, [terms]; 0 for code, whose numbers count as given."""
     if program.calls_own_code:
         return np.zeros(len(program.terms))
     key = program.sampling, centres.tobytes()
@@ -60,7 +60,7 @@ def rounding_of_means(run: CaseRun, program: Program, centres: Floats) -> Floats
 
 
 def rounding_of_sides(run: CaseRun, part: Reading) -> float:
-    """How far rounding may move the sides of a claim that are fixed, together."""
+    """How far rounding may move the fixed sides of a claim, in total."""
     if SIDES not in run.roundings:
         sides, generator = run.prepared.lowered.operands, run.generator(PILOT, 0)
         run.roundings[SIDES] = rounding_of_fixed(sides, generator)
@@ -68,10 +68,9 @@ def rounding_of_sides(run: CaseRun, part: Reading) -> float:
 
 
 def share_lost(run: CaseRun, program: Program, resolution: float) -> float:
-    """The share of draws in which rounding leaves no digit of what is looked at; 0 of code.
+    """The share of draws in which rounding leaves no digits of a quantity; 0 for code.
 
-    What is that far off may be at another place of its law: by more than such a share of the width
-    of its middle half.
+    Such a draw may be moved by more than this resolution of the width of the law's middle half.
     """
     if program.calls_own_code:
         return 0.0
@@ -86,7 +85,7 @@ def share_lost(run: CaseRun, program: Program, resolution: float) -> float:
 
 
 def lost(room: float, of_sides: float) -> Explanation:
-    """That so many digits cancel, and where."""
+    """The explanation that too many digits cancel, and where they do."""
     where = "in what the claim says" if of_sides > room / 2 else "in the model"
     return Reason.LOST_DIGITS.explain(room=room, where=where)
 
@@ -94,7 +93,7 @@ def lost(room: float, of_sides: float) -> Explanation:
 def room_for(
     compiled: Compiled, comparison: Comparison, means: Floats, centres: Floats, off: Floats
 ) -> float:
-    """How far a quantity may be from what it is at averages that may each be off by so much."""
+    """How far a quantity may be moved by averages that have these errors, `off`: [terms]."""
     with np.errstate(all="ignore"):
         value = float(theta_of(compiled, comparison, centres)(means[:, np.newaxis])[0])
     low, high = enclose(enclosing(compiled, comparison, centres), means, off)
@@ -109,7 +108,7 @@ def exact_with_digits_left(
     exact: Exact,
     of_sides: float,
 ) -> Exact:
-    """An exact value that no draw confirms, with room for the digits that rounding took."""
+    """An exact value, with its error widened by what rounding took; no draw confirms it."""
     off = rounding_of_means(run, compiled.program, known.centres)
     room = room_for(compiled, comparison, known.means, known.centres, off) + of_sides
     return exact if room <= SMALL * abs(exact.value) else Exact(exact.value, exact.error + room)
@@ -125,17 +124,17 @@ def with_digits_left(
     allowed: float,
     of_sides: float,
 ) -> tuple[Interval, Verdict]:
-    """An interval and its verdict, with room for the digits that rounding took.
+    """An interval and its verdict, widened by what rounding took.
 
     Args:
         run: the run of the case.
         compiled: what is simulated.
         tally: its sums so far.
         comparison: what is judged.
-        found: its interval, and what that says.
+        found: its interval and verdict.
         widen: the widening of the region.
-        allowed: the rounding that a verdict is given the benefit of.
-        of_sides: how far rounding may move the sides that are fixed.
+        allowed: the rounding that the verdict has allowed for.
+        of_sides: how far rounding may move the fixed sides.
     """
     interval, verdict = found
     off = rounding_of_means(run, tally.program, tally.centres)
@@ -148,12 +147,12 @@ def with_digits_left(
     if widen > 0:
         allowed = NOTHING * max(interval.half_width, widen)
     at, region = interval.estimate, comparison.region
-    # what is beyond a strict end by rounding alone may lie on either side of it
+    # a quantity within rounding of a strict end may lie on either side of it
     if not room > allowed and not region.strict_end_within(at, room):
         return found
     wider = replace(interval, low=interval.low - room, high=interval.high + room)
     ends = wider.low, wider.high
-    if verdict is Verdict.INCONCLUSIVE:  # more draws may help, but for what rounding hides
+    if verdict is Verdict.INCONCLUSIVE:  # more draws help as long as the interval is wider
         if room <= interval.half_width:
             return wider, verdict
         ends = at - room, at + room

@@ -1,8 +1,8 @@
-"""What rounding decides: `mean(m) - 0.5 >= 0.2` where the mean is 0.7, `floor(0.1 * k / 0.3)`.
+"""Ties that rounding decides: `mean(m) - 0.5 >= 0.2` at the mean 0.7, `floor(0.1 * k / 0.3)`.
 
-On paper both sides are equal, or a number is whole, and in float64 one is below. No interval shows
-it. So a claim is judged as it is on paper too, where that makes a difference, and has a verdict
-where it is the same. A claim that something is certain is given the benefit of the doubt.
+On paper both sides are equal, or a number is whole, and in float64 one side is smaller. No interval
+shows that. So where it makes a difference, a claim is judged once more as it is on paper, and has a
+verdict if both are the same. A claim that something is certain is verified if it holds on paper.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from dropcheck.reasons import Reason
 from dropcheck.results import Exact, Verdict
 from dropcheck.simulation import MAIN, Compiled, Counted, Program, Request, SpanSums, tied_in
 
-# Work that the search for rare ties may take, in rough nanoseconds, and the judgement on paper.
+# Work, in rough nanoseconds, that the search for rare ties and the judgement on paper may take.
 SEARCH_WORK, WORK_ON_PAPER = 2e7, 2e9
-# Draws on paper that a verdict may take: so many times those of the first one, and as many more as
-# a certainty takes.
+# Draws that the judgement on paper may take: so many times those of the first verdict, and as many
+# more as a certainty takes.
 MORE_DRAWS, DRAWS_OF_CERTAINTY = 4, 2**18
 
 
 def unless_tied(run: CaseRun, finding: Finding, judge: Callable[[CaseRun], Judging]) -> Judging:
-    """A finding, by this judge; undecided where rounding decides it.
+    """The finding of this judge; left open where rounding decides it.
 
-    Of code under test the numbers are compared as it gave them, but for a counterexample.
+    The numbers of code under test count as it gave them, except in a counterexample.
     """
     compiled = run.prepared.compiled
     if finding.verdict is Verdict.INCONCLUSIVE or compiled is None:
@@ -66,12 +66,12 @@ def unless_tied(run: CaseRun, finding: Finding, judge: Callable[[CaseRun], Judgi
 
 
 def _said_by_model(finding: Finding) -> bool:
-    """Whether the exact value asks for the verdict: what rounding decides is part of its error."""
+    """Whether the exact value gives the same verdict: its error includes what rounding decides."""
     exact, region = finding.exact, finding.region
     if exact is None or region is None:
         return False
     widening = 0.0 if finding.sharpness is None else finding.sharpness.widening
-    if finding.verdict is Verdict.REFUTED:  # by more than is allowed a true one
+    if finding.verdict is Verdict.REFUTED:  # it has to be by more than the widening
         exact = Exact(exact.value, exact.error + widening)
     return fits(exact, finding.verdict, region, widening)
 
@@ -85,19 +85,22 @@ def _undecided(finding: Finding, by: Value) -> Finding:
 def _on_paper(
     run: CaseRun, draws: int, program: Program, judge: Callable[[CaseRun], Judging]
 ) -> Generator[Request, SpanSums, Finding | None]:
-    """The finding on a case as it is on paper, after so many draws; None where there is none."""
+    """The finding on a case as it is on paper; None where it cannot be judged so.
+
+    `draws` are those of the first finding, and `program` compares as on paper.
+    """
     prepared, compiled = run.prepared, run.prepared.compiled
     if compiled is None or isinstance(prepared.strategy, Quantiles) or run.settings.exact:
         return None
     changed = replace(compiled, program=program)
-    # strata are worked out for the program as it stands, and what is known is known of it
+    # strata and knowledge belong to the program as it is written
     again = replace(prepared, compiled=changed, knowledge=None, in_strata=[None])
     certain = isinstance(prepared.strategy, Certainty)
     work = math.inf if certain else WORK_ON_PAPER  # nothing else verifies a certainty that ties
     most = min(MORE_DRAWS * draws + DRAWS_OF_CERTAINTY, work / program.cost)
     most = max(PILOT_DRAWS, min(int(most), run.most_draws(program)))
     if certain and most < draws_that_bound(run):
-        return None  # in vain
+        return None  # they could not verify it
     settings = replace(run.settings, max_draws=most)
     other = replace(run, held=None, prepared=again, settings=settings)
     if isinstance(changed, Compiled):

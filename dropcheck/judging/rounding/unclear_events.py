@@ -16,17 +16,18 @@ from dropcheck.results import Verdict
 from dropcheck.simulation import MAIN, PILOT, Counted, unclear_in
 from dropcheck.vocabulary.jumps import LARGEST_BOUND
 
-# Counterexamples that rounding may decide, which no others outnumber any more.
+# With so many more counterexamples that rounding may decide, the others no longer outnumber them.
 MANY = 64
-# Draws are moved up or down, and what only one of these decides is seen in half of them.
+# Each draw is moved up or down at random. An event that changes in one of the two is seen in half
+# of the draws: shares are doubled.
 SEEN = 2.0
 
 
 def unless_unclear(run: CaseRun, finding: Finding) -> Finding:
-    """A finding on an event; undecided where rounding may decide it.
+    """The finding on an event; left open where rounding may decide it.
 
-    Most counterexamples have to be such whatever rounding did. Errors as small as rounding usually
-    makes count for nothing else: a tie is one on paper.
+    Most counterexamples must be ones for any rounding. Elsewhere only large errors count: usual
+    rounding decides ties alone, which are judged on paper.
     """
     counted, strategy = run.prepared.compiled, run.prepared.strategy
     if finding.verdict is Verdict.INCONCLUSIVE or not isinstance(counted, Counted):
