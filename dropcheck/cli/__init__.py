@@ -1,4 +1,4 @@
-"""The command line: flags to options to a run to a report and an exit code; no arithmetic."""
+"""The command line: flags, options, a run, its report and an exit code; no arithmetic."""
 
 from dropcheck.cli.app import main
 

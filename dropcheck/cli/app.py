@@ -73,7 +73,7 @@ COMMANDS: dict[str, Command] = {
 
 
 def carry_out(given: Given) -> int:
-    """Call a command, which is imported only now: a start loads what it uses."""
+    """Call a command, which is imported here: a start loads only what it uses."""
     if given.command in ("run", "plan"):
         from dropcheck.cli.run_command import plan, run
 
@@ -109,21 +109,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _report([Problem(str(error))], arguments, ExitCode.ERROR)
     except (KeyboardInterrupt, typer.Abort):
         return ExitCode.INTERRUPTED
-    except SystemExit as stop:  # where a shell asked for completion, or its reader went away
+    except SystemExit as stop:  # a shell asked for completion, or the reader of the output left
         gone = isinstance(stop.__context__, BrokenPipeError)
         return ExitCode.PASSED if gone else _exit_code(stop.code)
     except OSError as error:
         if error.errno != errno.ENOSPC:
             return _internal(error, arguments)
-        silence(sys.stdout)  # which typer writes to for the shells
+        silence(sys.stdout)  # typer writes completions to it
         problem = Problem(f"the report could not be written: {reason(error)}")
         return _report([problem], arguments, ExitCode.ERROR)
-    except Exception as error:  # whatever it is, it must not look like a failed claim
+    except Exception as error:  # an error of any kind must not look like a failed claim
         return _internal(error, arguments)
 
 
 def _read(arguments: Sequence[str], *, lenient: bool) -> Given:
-    """What stands on the line; without a command where none is named.
+    """What the command line gives; its command is empty where none is named.
 
     Raises:
         DropcheckError: there is no such command, or no such option.
@@ -149,7 +149,7 @@ def _read(arguments: Sequence[str], *, lenient: bool) -> Given:
 
 
 def _exit_code(code: object) -> ExitCode:
-    """The exit code of a command; typer has its own for what it does itself."""
+    """The exit code of a command; typer returns other values for its own actions."""
     if code in (None, 0):
         return ExitCode.PASSED
     if code == ExitCode.INTERRUPTED:
@@ -158,7 +158,7 @@ def _exit_code(code: object) -> ExitCode:
 
 
 def _report(problems: Sequence[Problem], arguments: Sequence[str], code: ExitCode) -> ExitCode:
-    """Report problems in the format that was asked for, even where the rest is unreadable."""
+    """Report problems in the format that was asked for, also where the line cannot be read."""
     from dropcheck.cli.reporting import report_problems
 
     command = next(iter(arguments), "")
@@ -168,16 +168,15 @@ def _report(problems: Sequence[Problem], arguments: Sequence[str], code: ExitCod
 
 
 def _internal(error: Exception, given: Sequence[str]) -> ExitCode:
-    """An error that is ours: say so, and what to send."""
-    if interrupt.heard():  # numpy turns what stops its import into an error of its own
+    """Report an error of dropcheck itself, and say what to send."""
+    if interrupt.heard():  # numpy turns an interruption of its import into another error
         return ExitCode.INTERRUPTED
     if os.environ.get("DROPCHECK_DEBUG") == "1":
         import traceback
 
         emit("".join(traceback.format_exception(error)), sys.stderr)
     if isinstance(error, InternalError):
-        found = error.problem
-        problem = replace(found, message=f"internal error: {found.message}")
+        problem = replace(error.problem, message=f"internal error: {error.problem.message}")
         return _report([problem], given, ExitCode.INTERNAL)
     lines = str(error).splitlines() or [""]
     problem = Problem(

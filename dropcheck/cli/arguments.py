@@ -1,8 +1,8 @@
-"""What stands on the command line: words, and a text for each option, as the table has them.
+"""The arguments of the command line: words, and a text for each option of the table.
 
-The arguments are read here and not by typer, for two reasons. Which options `run` has depends on
-the claims among its arguments, so these have to be read before there is a command for typer; and
-typer reads every text through pydantic, whose import takes longer than `list` does.
+They are read here and not by typer, for two reasons. The options of `run` depend on the claims
+among its arguments, so these have to be read before typer has a command. And typer reads every text
+through pydantic, whose import takes longer than `list` does.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from dropcheck.options import RUN_OPTIONS, options_of
 from dropcheck.records import record
 from dropcheck.settings import Option, OptionKind
 
-if TYPE_CHECKING:  # `--help` has no use for them
+if TYPE_CHECKING:  # `--help` does not need them
     from dropcheck.claims.registry import Claim
     from dropcheck.results import ParameterValue
 
 HELP = Option(name="help", help="Show this message and exit.")
-SHOWN_GRIDS = 3  # of claims that share a parameter; help is to be read
-SHOWN_VALUES = 8  # of one grid
+SHOWN_GRIDS = 3  # how many grids of a parameter the help shows
+SHOWN_VALUES = 8  # how many values of one grid
 
 
 @record
 class Command:
-    """What there is to say of a command before it is called.
+    """What is known of a command before it is called.
 
     Attributes:
-        help: a line of what it does, and what else its own help says.
-        words: what stands for its words in the help, in brackets where it needs none; empty where
-            it takes none.
+        help: a line of what it does, and then the rest of its help.
+        words: stands for its words in the help, in brackets if it needs none; empty if it takes
+            none.
         words_help: what the words are.
-        with_parameters: whether the parameters of the selected claims are options of it.
+        with_parameters: whether the parameters of the selected claims are its options.
     """
 
     help: str
@@ -54,10 +54,10 @@ class CommandLine:
     """Arguments, read one by one.
 
     Attributes:
-        words: those that are no options.
-        texts: what was given for each option, by its name: a text, several, or True for a flag.
+        words: the arguments that are no options.
+        texts: by the name of the option, the text that was given, several, or True for a flag.
         unknown: the options that do not exist.
-        problems: what else is wrong.
+        problems: other errors.
     """
 
     words: list[str] = field(default_factory=list)
@@ -66,7 +66,7 @@ class CommandLine:
     problems: list[Problem] = field(default_factory=list)
 
     def give(self, written: str, option: Option, text: str | None) -> None:
-        """An option and its text; None where nothing is left on the line."""
+        """Take an option and its text, which is None at the end of the line."""
         if text is None:
             self.problems.append(Problem(f"option '{written}' needs a value"))
         elif option.repeated:
@@ -76,9 +76,9 @@ class CommandLine:
 
 
 def read_line(arguments: Iterable[str], options: Iterable[Option]) -> CommandLine:
-    """Read arguments, by the options that are known.
+    """Read arguments by the options that are known.
 
-    A long option that is not known is taken to have a value, as the parameters of claims have.
+    An unknown long option is taken to have a value, as the parameters of claims have.
 
     >>> file = Option(name="file", letter="f", kind=OptionKind.FILE)
     >>> options = [file, Option(name="math", letter="m")]
@@ -121,7 +121,7 @@ def _next(rest: deque[str]) -> str | None:
 def _read_letters(
     letters: str, rest: deque[str], known: Mapping[str, Option], line: CommandLine
 ) -> None:
-    """Short options written together, the last of which may have a value: `-xf FILE`."""
+    """Read short options written together, of which the last may have a value: `-xf FILE`."""
     for index, letter in enumerate(letters, start=1):
         option = known.get(f"-{letter}")
         if option is None:
@@ -136,17 +136,17 @@ def _read_letters(
 def read_arguments(
     name: str, command: Command, arguments: Sequence[str], *, lenient: bool = False
 ) -> Given:
-    """The words and options of a command, those for the parameters of the selected claims too.
+    """The words and options of a command, also those for parameters of the selected claims.
 
     If `lenient`, nothing is an error: the line is still being typed.
 
     Raises:
-        DropcheckError: for an option that does not exist, for a word or a value that is missing
-            or too many, or because the claims cannot be read.
+        DropcheckError: an option does not exist, a word or a value is missing or too many, or the
+            claims cannot be read.
     """
     given = Given(name, {}, options=(*command_options(name), HELP))
     line = _take(given, arguments)
-    lenient = lenient or given.flag("help")  # help is of use with broken claims too
+    lenient = lenient or given.flag("help")  # help must work with broken claims too
     if command.with_parameters and (given.patterns or not lenient or given.several("tag")):
         with suppress(*([DropcheckError] if lenient else [])):
             _find_claims(given, lenient)
@@ -176,7 +176,7 @@ def _take(given: Given, arguments: Sequence[str]) -> CommandLine:
 
 
 def _find_claims(given: Given, lenient: bool) -> None:
-    """Read the claims that the arguments name."""
+    """Read the claims that the arguments name, and select from them."""
     from dropcheck.claims.selection import is_selected, select_claims
     from dropcheck.cli.chosen import columns_of
 
@@ -184,7 +184,7 @@ def _find_claims(given: Given, lenient: bool) -> None:
     if not lenient or given.several("tag"):
         given.claims = select_claims(given.registry, given.patterns, given.several("tag"))
         return
-    claims, patterns = given.registry.claims.values(), given.patterns  # what can be recognised
+    claims, patterns = given.registry.claims.values(), given.patterns  # unknown ids do not matter
     given.claims = tuple(
         claim for claim in claims if any(is_selected(claim, one) for one in patterns)
     )
@@ -235,7 +235,7 @@ def _values(claim: Claim, name: str) -> tuple[ParameterValue, ...]:
 
 
 def _grids(values: Mapping[str, Sequence[str]]) -> str:
-    """The values that claims have for a parameter, claims with the same ones together."""
+    """The values that claims have for a parameter; claims with the same values are together."""
     by_grid: dict[str, list[str]] = {}
     for claim, grid in values.items():
         shown = ", ".join(grid[:SHOWN_VALUES])
@@ -252,11 +252,11 @@ def _grids(values: Mapping[str, Sequence[str]]) -> str:
 
 
 def unknown_option(name: str, given: Given, *, with_own: bool = False) -> Problem:
-    """What to say of an option that does not exist.
+    """The problem of an option that does not exist.
 
     Args:
         name: as it was written.
-        given: what else was given; without a command where the option stands before it.
+        given: the other arguments; without a command where the option stands before it.
         with_own: whether the parameters of claims are options of the command.
     """
     message = f"there is no option '{name}'"
@@ -288,14 +288,14 @@ def _option_of_run(bare: str) -> Option | None:
 
 
 def _near(bare: str, known: Iterable[str]) -> str | None:
-    """The option that was meant; the dashes, which all have, make none more alike."""
+    """The option that was meant, compared without the dashes, which all options have."""
     by_name = {one.lstrip("-"): one for one in sorted(known)}
     near = nearest(bare, by_name)
     return None if near is None else by_name[near]
 
 
 def _nobody_has(given: Given) -> str:
-    """That none of the selected claims has a parameter, said of them by name."""
+    """The words that none of the selected claims has a parameter, with their names."""
     if not is_named(given):
         return "no claim has such a parameter"
     shown = ", ".join(claim.id for claim in given.claims[:SHOWN_GRIDS])

@@ -67,7 +67,7 @@ def audit(given: Given) -> ExitCode:
 
 
 def _contradictions(given: Given) -> Iterator[Problem]:
-    """Options that do not go together."""
+    """The problems of options that do not go together."""
     if not given.files:
         for name in ("shift", "resolution"):
             if given.texts.get(name) is not None:
@@ -83,7 +83,7 @@ def _contradictions(given: Given) -> Iterator[Problem]:
 def _subjects(
     given: Given, kind: str, shift: float | None, resolution: float | None, settings: Settings
 ) -> tuple[tuple[Subject, ...], tuple[str, ...], str]:
-    """What is audited, what has no shifted copies, and the name of it all."""
+    """The subjects of the audit, the claims without shifted copies, and the name of the set."""
     from dropcheck.audit.measurement import own_subjects
     from dropcheck.language.search_points import cases_to_check
 
@@ -96,7 +96,7 @@ def _subjects(
 
 
 def _built_in(kind: str, patterns: Sequence[str]) -> tuple[Subject, ...]:
-    """The subjects of a built-in set; hints that speak of a claims file speak of the set."""
+    """The subjects of a built-in set; hints name the audit where they would name a claims file."""
     from dropcheck.audit.audited_claims import built_in
 
     listing = "dropcheck audit" + (f" --set {kind}" if kind != "laws" else "") + " -n 1"

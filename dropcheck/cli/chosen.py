@@ -1,4 +1,4 @@
-"""Which claims a command works on: the files named, the usual one, or the claims that ship."""
+"""The claims that a command works on: of the named files, the usual file, or those that ship."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dropcheck.records import record
 from dropcheck.results.coverage import Coverage, unexpected
 from dropcheck.settings import DEFAULT_MEMORY
 
-if TYPE_CHECKING:  # loads numpy, for which `list` has no use
+if TYPE_CHECKING:  # loads numpy, which `list` does not need
     from dropcheck.language.case_graphs import CaseGraphs
     from dropcheck.language.checks import Checked
 
@@ -32,8 +32,8 @@ _OFF = ("", "0", "false")
 class Chosen:
     """The cases that a command works on, and the notes of their check.
 
-    `swept` says whether the command line set parameters itself. `graphs` are what the check built
-    of the cases: nothing is parsed or lowered again to judge them.
+    `swept` says whether the command line set parameters. `graphs` are what the check built of the
+    cases: nothing is parsed or lowered again to judge them.
     """
 
     registry: Registry
@@ -44,7 +44,7 @@ class Chosen:
 
 
 def chosen_cases(given: Given, memory: int = DEFAULT_MEMORY) -> Chosen:
-    """The selected cases, once the whole registry is found to be free of errors.
+    """The selected cases, after a check of the whole registry.
 
     Raises:
         DropcheckError: for every error of the registry, or of the values given for parameters.
@@ -63,7 +63,7 @@ def chosen_cases(given: Given, memory: int = DEFAULT_MEMORY) -> Chosen:
     if overrides or len({case.claim.id for case in cases}) < len(registry.claims):
         options = {name: option_of(name, RUN_OPTIONS) for name in overrides}
         used = used_places(registry.claims.values(), graphs)
-        checked = check_cases(cases, graphs, options, used)  # with other values, or fewer notes
+        checked = check_cases(cases, graphs, options, used)  # values or notes may be others
         if checked.problems:
             raise DropcheckError(in_file_order(checked.problems))
         of_code = [note for note in registry.notes if note.location is None]
@@ -77,10 +77,10 @@ def chosen_cases(given: Given, memory: int = DEFAULT_MEMORY) -> Chosen:
 
 
 def fitting(cases: tuple[Case, ...], checked: Checked) -> tuple[Case, ...]:
-    """The cases without those that are none in their number format.
+    """The cases without those that do not fit their number format.
 
     Raises:
-        DropcheckError: there are no others.
+        DropcheckError: no case is left.
     """
     left = tuple(case for case in cases if case.key not in checked.unfit)
     if not left:
@@ -89,14 +89,14 @@ def fitting(cases: tuple[Case, ...], checked: Checked) -> tuple[Case, ...]:
 
 
 def checked_registry(given: Given, graphs: CaseGraphs | None = None) -> tuple[Registry, Checked]:
-    """The claims that a command works on, free of errors, and what else was found.
+    """The claims that a command works on, which have no errors, and the outcome of the check.
 
     Raises:
         DropcheckError: with every error of the files.
     """
     from dropcheck.language.checks import check_registry
 
-    # it was read where the claims' parameters are options
+    # where parameters of claims are options, the registry was read to find them
     registry = given.registry or columns_of(given)
     checked = check_registry(registry, graphs)
     if checked.problems:
@@ -105,10 +105,10 @@ def checked_registry(given: Given, graphs: CaseGraphs | None = None) -> tuple[Re
 
 
 def claims_of(files: Sequence[str]) -> Registry:
-    """The claims of the files that a command works on, which are read.
+    """Read the claims of the files that a command works on.
 
     Raises:
-        DropcheckError: with every error of the files, also in those claims that can be read.
+        DropcheckError: with every error of the files, also of those claims that can be read.
     """
     try:
         return load_registry(files, read_any)
@@ -119,7 +119,7 @@ def claims_of(files: Sequence[str]) -> Registry:
 
 
 def expect_claims(expected: int | None, documents: Sequence[Coverage]) -> None:
-    """See that documents hold as many claims as are expected, if a number is.
+    """Check that documents hold as many claims as are expected, where a number is.
 
     Raises:
         DropcheckError: they hold another number.
@@ -145,16 +145,16 @@ def columns_of(given: Given) -> Registry:
     from dropcheck.code.binding import implementations_of
     from dropcheck.code.columns import with_columns
 
-    found = implementations_of(given.several("with"), Path.cwd())
+    implementations = implementations_of(given.several("with"), Path.cwd())
     with printing_aside():
-        return with_columns(registry, found, formats)
+        return with_columns(registry, implementations, formats)
 
 
 def _formats(given: Given) -> tuple[str, ...]:
     """The number formats asked for.
 
     Raises:
-        DropcheckError: one is none.
+        DropcheckError: one of them does not exist.
     """
     text = given.value("dtype") or ""
     names = tuple(name.strip() for name in text.split(",") if name.strip())
@@ -179,7 +179,7 @@ def _as_warning(note: Problem) -> str:
 
 def falls_back(files: Sequence[str]) -> bool:
     """Whether a command with these files works on the claims that ship with dropcheck."""
-    # where the name is mistaken, reading says so
+    # a file with the mistaken name is reported when it is read
     return not files and not any(Path(name).is_file() for name in (USUAL_NAME, MISTAKEN_NAME))
 
 
@@ -190,10 +190,10 @@ def in_automation() -> bool:
 
 
 def refuse_in_automation(files: Sequence[str]) -> None:
-    """See that a CI job in the wrong folder does not pass because of the claims that ship.
+    """Refuse the claims that ship in a CI job: one in the wrong folder must not pass by them.
 
     Raises:
-        DropcheckError: under CI nothing says which claims are meant.
+        DropcheckError: this is a CI job, and nothing says which claims are meant.
     """
     if in_automation() and falls_back(files):
         message = f"there is no {USUAL_NAME} here, and under CI no other claims replace it"
@@ -202,6 +202,6 @@ def refuse_in_automation(files: Sequence[str]) -> None:
 
 
 def fallback_notes(files: Sequence[str]) -> list[Problem]:
-    """What is said where the claims that ship are used."""
+    """A note where the claims that ship are used."""
     note = f"no {USUAL_NAME} here: these are the claims that ship with dropcheck"
     return [Problem(note)] if falls_back(files) else []

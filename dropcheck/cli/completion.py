@@ -1,6 +1,6 @@
-"""What the shell offers where a claim, a tag or a value is to be typed.
+"""What the shell offers where a claim, a tag or a value is typed.
 
-How a shell asks, and how it learns to, is typer's: `--install-completion`, `--show-completion`.
+Typer talks to the shells, and installs completion: `--install-completion`, `--show-completion`.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ from dropcheck.cli.given import Given, is_file
 from dropcheck.errors import DropcheckError
 from dropcheck.settings import Option, OptionKind
 
-if TYPE_CHECKING:  # `--help` has no use for it
+if TYPE_CHECKING:  # `--help` does not need it
     from dropcheck.claims.registry import Claim
 
 Completer = Callable[[str], list[tuple[str, str]]]
-"""What begins like a word that is being typed, and what there is to say of each."""
+"""From a word that is being typed to what begins so, each with its description."""
 
 LONGEST_TEXT = 70
 
-# No space, quote, bracket or sign that a shell gives a meaning to.
+# Words without a space, quote, bracket or other sign that has a meaning in a shell.
 _PLAIN = re.compile(r"[\w.,:+@%/=-]+")
 
 
 def typed_line() -> list[str] | None:
-    """The words of a line that a shell asks to complete; None where no shell asks."""
+    """The words of the line that a shell asks to complete; None where no shell asks."""
     if "_DROPCHECK_COMPLETE" not in os.environ:
         return None
     line = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS", "")
-    with suppress(ValueError):  # a quotation that is still open
+    with suppress(ValueError):  # an open quotation
         return shlex.split(line)[1:]
     return line.split()[1:]
 
 
 def claims_and_files(given: Given) -> Completer:
-    """The ids that begin so, each with its title; files are for the shell to look for."""
+    """The completer of claims: their ids with their titles. The shell itself completes files."""
 
     def offered(incomplete: str) -> list[tuple[str, str]]:
         claims = () if is_file(incomplete) else _claims(given)
@@ -57,7 +57,7 @@ def values_of(option: Option, given: Given) -> Completer:
 
     def offered(incomplete: str) -> list[tuple[str, str]]:
         words: Iterable[str] = () if option.kind is OptionKind.REPORT else option.words
-        if option.kind is OptionKind.TAG:  # except those that a shell would not take as they stand
+        if option.kind is OptionKind.TAG:  # tags that need no quotes
             tags = dict.fromkeys(tag for claim in _claims(given) for tag in claim.tags)
             words = filter(_PLAIN.fullmatch, tags)
         elif option.kind is OptionKind.SEED:
@@ -68,7 +68,7 @@ def values_of(option: Option, given: Given) -> Completer:
 
 
 def described(text: str) -> str:
-    r"""A text as a description in a shell: one short line, in which nothing is markup.
+    r"""A text as a description in a shell: one short line without markup.
 
     >>> described("1\n2 \\$(x) [red]")
     '1 2 /$(x) \\[red]'
@@ -84,7 +84,7 @@ def _claims(given: Given) -> Iterable[Claim]:
     from dropcheck.claims.reader import load_registry
     from dropcheck.documents.any_file import read_any
 
-    with suppress(DropcheckError):  # completion has nowhere to say what is wrong
-        # it was read where the claims' parameters are options
+    with suppress(DropcheckError):  # completion cannot report errors
+        # where parameters of claims are options, the registry was read to find them
         return (given.registry or load_registry(given.files, read_any)).claims.values()
     return ()

@@ -1,7 +1,7 @@
-"""The files of `--evidence`: what runs have drawn, read whole, put together, and written whole.
+"""The files of `--evidence`: what runs have drawn, read whole, merged, and written whole.
 
-Anyone may have written such a file: it is JSON, of limited size, and every part of it is looked at
-before it is used. A checksum tells a broken one.
+Anyone may have written such a file: it is JSON of limited size, and every part is checked before it
+is used. A checksum shows a broken file.
 """
 
 from __future__ import annotations
@@ -29,36 +29,37 @@ from dropcheck.settings import MOST_SEED
 FORMAT = "dropcheck-evidence"
 VERSION = 1
 MOST_BYTES = 2**27
-"""Of a file: about a thousand nights of fifty claims that no night decides."""
+"""The largest size of a file: about a thousand nights of fifty claims that stay undecided."""
 MOST_NUMBER = 2**53
-# Sums of the same draws on two machines differ by rounding alone, relative to the largest of them.
+# The most by which rounding makes sums of the same draws differ between machines, relative to the
+# largest of them.
 MACHINE_ROUNDING = 1e-9
 
 Cases = Mapping[str, Mapping[str, Units]]
 
 
 def read_evidence(paths: Sequence[Path]) -> Kept:
-    """What all files hold together; the first need not exist yet.
+    """What all files hold together; the first one need not exist yet.
 
     Raises:
-        DropcheckError: one of them is missing, broken, or at odds with another.
+        DropcheckError: one of them is missing, broken, or contradicts another.
     """
     problems: list[Problem] = []
-    found: Cases = {}
+    cases: Cases = {}
     for place, path in enumerate(paths):
         try:
-            found = merged(found, _read(path, may_be_missing=place == 0), str(path))
+            cases = merged(cases, _read(path, may_be_missing=place == 0), str(path))
         except DropcheckError as error:
             problems += error.problems
     if problems:
         raise DropcheckError(problems)
-    return Kept(datetime.now(UTC).date().isoformat(), found)
+    return Kept(datetime.now(UTC).date().isoformat(), cases)
 
 
 def write_evidence(path: Path, kept: Kept, results: Iterable[CaseResult]) -> list[Problem]:
-    """Put what was kept and what a run drew into a file; returns what went wrong.
+    """Write what was kept and what a run drew into a file; returns what went wrong.
 
-    What another run has written meanwhile stays in it.
+    What another run has written in the meantime stays in it.
     """
     new = kept.cases
     try:
@@ -84,7 +85,7 @@ def write_evidence(path: Path, kept: Kept, results: Iterable[CaseResult]) -> lis
 
 
 def refused(paths: Sequence[Path], others: Sequence[Path], *, exact: bool) -> Iterator[Problem]:
-    """What is wrong with the files that are named, beside reports that are written."""
+    """The problems of the named files, given the files of reports (`others`)."""
     if paths and exact:
         hint = "leave one of them out"
         yield Problem(
@@ -101,10 +102,10 @@ def refused(paths: Sequence[Path], others: Sequence[Path], *, exact: bool) -> It
 
 
 def merged(one: Cases, other: Cases, name: str) -> Cases:
-    """What both hold, each unit of draws once: the same whichever comes first.
+    """What both hold, each unit of draws once; the order of the two does not matter.
 
     Raises:
-        DropcheckError: they say different things of the same draws.
+        DropcheckError: they have different sums of the same draws.
     """
     cases = {case: dict(of) for case, of in one.items()}
     for case, of in other.items():
@@ -127,14 +128,14 @@ def _order(unit: Unit) -> tuple[str, str, float]:
 
 
 def _alike(one: Unit, other: Unit) -> bool:
-    """Whether two say the same of the same draws, to rounding."""
+    """Whether two units of the same draws have the same sums, up to rounding."""
     if one.sums == other.sums:
         return True
-    ours, theirs = _numbers(one.sums), _numbers(other.sums)
-    if len(ours) != len(theirs) or one.undefined != other.undefined:
+    first, second = _numbers(one.sums), _numbers(other.sums)
+    if len(first) != len(second) or one.undefined != other.undefined:
         return False
-    largest = max(map(abs, (*ours, *theirs)), default=0.0)
-    return all(abs(a - b) <= MACHINE_ROUNDING * largest for a, b in zip(ours, theirs, strict=True))
+    most = MACHINE_ROUNDING * max(map(abs, (*first, *second)), default=0.0)
+    return all(abs(a - b) <= most for a, b in zip(first, second, strict=True))
 
 
 def _numbers(text: str) -> tuple[float, ...]:
@@ -161,7 +162,7 @@ def _read(path: Path, *, may_be_missing: bool) -> Cases:
     """The content of one file.
 
     Raises:
-        DropcheckError: it is none of these files.
+        DropcheckError: it is no file of evidence.
     """
     try:
         with path.open("rb") as stream:
@@ -187,7 +188,7 @@ def _read(path: Path, *, may_be_missing: bool) -> Cases:
 
 
 class _StrangeError(ValueError):
-    """What is in a file that no run writes."""
+    """A file has content that no run writes."""
 
 
 def _refuse(text: str) -> Any:
@@ -252,7 +253,7 @@ def _unit(entry: Any) -> Unit:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """While this is held, no other run writes the file."""
+    """A context in which no other run writes the file."""
     lock = os.open(f"{path.resolve()}.lock", os.O_CREAT | os.O_RDWR, 0o666)
     try:
         if sys.platform == "win32":

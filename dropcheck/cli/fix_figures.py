@@ -1,8 +1,8 @@
-"""`run --fix`: new figures in the place of stale ones, in the documents that were run.
+"""`run --fix`: new figures in place of stale ones, in the documents that were run.
 
-A figure is written anew only where the mark claims its rounding, the case is refuted, and an
-interval settles each digit. The interval of a refuted case is often too wide for that: such a
-document is read with the new figures in it, and these are judged with draws of their own.
+A figure is replaced only where the mark claims its rounding, the case is refuted, and an interval
+settles each digit. The interval of a refuted case is often too wide for that. Then the document is
+read with the new figures in it, and these are judged with draws of their own.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ from dropcheck.results import CaseResult, Method, Outcome, Quantity, RunResult, 
 from dropcheck.results.coverage import Coverage
 from dropcheck.settings import MOST_SEED, Settings
 
-# Each round has an estimate about five times as good as the one before, from the draws that refute
-# it: so many come from one digit to eight.
+# The most rounds of new draws. Each round gives an estimate about five times as good as the one
+# before: so many rounds lead from one digit to eight.
 ROUNDS = 10
-# No give at the ends of a rounding: a verified case has its interval within them.
+# Regions are not widened, in effect: a verified case has its interval within the rounding.
 FINEST = 1e-9
 
 
 def refuse_fix(given: Given) -> Iterator[Problem]:
-    """What is wrong with `--fix` and `--diff`, before anything is run."""
+    """The problems of `--fix` and `--diff`, before anything is run."""
     if given.flag("diff") and not given.flag("fix"):
         yield Problem("option '--diff' shows what --fix would write", hint="add '--fix'")
     if not given.flag("fix"):
@@ -59,7 +59,7 @@ def refuse_fix(given: Given) -> Iterator[Problem]:
 
 
 def refuse_values(chosen: Chosen) -> None:
-    """See that a document is there to be changed, and that its own cases are run.
+    """Check that there is a document to change, and that its own cases are run.
 
     Raises:
         DropcheckError: there is none, or the command line gives other values.
@@ -74,18 +74,18 @@ def refuse_values(chosen: Chosen) -> None:
 
 @dataclass(slots=True)
 class _Stale:
-    """A figure that is to be written anew; `place` is that of its claim in its document."""
+    """A figure to replace; `place` is that of its claim among those of its document."""
 
     claim: Claim
     place: int
-    judged: CaseResult  # what its number is taken from
+    judged: CaseResult  # gives the new number
     new: NewFigure
     settled: bool
 
 
 @dataclass(slots=True)
 class _Document:
-    """A document, and what becomes of its figures."""
+    """A document, the figures to replace in it, and those that are left as they are."""
 
     coverage: Coverage
     data: bytes
@@ -94,7 +94,7 @@ class _Document:
 
     @property
     def name(self) -> str:
-        """What the user calls it."""
+        """Its name, as the user gave it."""
         return self.coverage.file
 
     def new(self) -> bytes:
@@ -102,7 +102,7 @@ class _Document:
         return edited(self.data, [one.new for one in self.stale])
 
     def leave(self, one: _Stale, why: str) -> None:
-        """Take a figure off those that are to be written."""
+        """Leave a figure as it is."""
         self.stale.remove(one)
         self.left.append(_left(one.claim, why))
 
@@ -123,7 +123,7 @@ def fix_figures(run: RunResult, chosen: Chosen, given: Given) -> list[Problem]:
         for document in documents:
             _settle(document, run.settings)
         new = {document.name: _checked(document) for document in documents if document.stale}
-        for document in documents:  # once more: settling takes its time
+        for document in documents:  # again: settling may take long
             _unchanged(document.coverage)
         if not given.flag("diff"):
             _refuse_read_only(new)
@@ -155,10 +155,10 @@ def fix_figures(run: RunResult, chosen: Chosen, given: Given) -> list[Problem]:
 
 
 def _unchanged(coverage: Coverage) -> bytes:
-    """The bytes of a document, which are those that were run.
+    """The bytes of a document, if they are those that were run.
 
     Raises:
-        DropcheckError: it cannot be read, or is another by now.
+        DropcheckError: it cannot be read, or has changed.
     """
     data = read_bytes(Path(coverage.file), coverage.file)
     if digest_of(data) == coverage.digest:
@@ -168,10 +168,10 @@ def _unchanged(coverage: Coverage) -> bytes:
 
 
 def _refuse_read_only(names: Iterable[str]) -> None:
-    """See that nobody protects the documents that are to be written: they are replaced whole.
+    """Refuse documents that are read-only: replacing the whole file would not notice it.
 
     Raises:
-        DropcheckError: a file may be written to by nobody.
+        DropcheckError: nobody may write to one of them.
     """
     for name in names:
         if not Path(name).stat().st_mode & 0o222:
@@ -180,7 +180,7 @@ def _refuse_read_only(names: Iterable[str]) -> None:
 
 
 def _sorted(coverage: Coverage, cases: Sequence[CaseResult], registry: Registry) -> _Document:
-    """A document with the figures to write anew, and with those that are left as they are."""
+    """A document, with its figures sorted into those to replace and those that are left."""
     document = _Document(coverage, _unchanged(coverage))
     of_claim = by_claim(cases)
     own = [one for one in registry.claims.values() if one.location.file == coverage.file]
@@ -192,11 +192,11 @@ def _sorted(coverage: Coverage, cases: Sequence[CaseResult], registry: Registry)
         if why is not None:
             document.left.append(_left(claim, why))
             continue
-        found = _from(claim, bad[0])
-        if isinstance(found, str):
-            document.left.append(_left(claim, found))
+        figure = _from(claim, bad[0])
+        if isinstance(figure, str):
+            document.left.append(_left(claim, figure))
         else:
-            new, is_settled = found
+            new, is_settled = figure
             document.stale.append(
                 _Stale(claim=claim, place=place, judged=bad[0], new=new, settled=is_settled)
             )
@@ -261,12 +261,12 @@ def _from(claim: Claim, case: CaseResult) -> tuple[NewFigure, bool] | str:
 
 
 def _settle(document: _Document, settings: Settings) -> None:
-    """Judge new figures, each with draws that did not choose it, until every one is settled."""
+    """Judge new figures with new draws, until each of them is settled or left."""
     for count in range(1, ROUNDS + 1):
         doubtful = [one for one in document.stale if not one.settled]
         if not doubtful:
             return
-        # all rounds together promise what the run does
+        # all rounds together have the error rate of the run
         fresh = (settings.seed + count) % (MOST_SEED + 1)
         of_round = replace(
             settings,
@@ -283,16 +283,16 @@ def _settle(document: _Document, settings: Settings) -> None:
                 document.leave(one, _unsettled(one.judged))
             elif result.verdict is Verdict.VERIFIED:
                 _confirm(document, one, result)
-            elif isinstance(found := _from(one.claim, result), str):
-                document.leave(one, found)
-            else:  # its draws refute it, and give a better one
-                one.judged, (one.new, _) = result, found
+            elif isinstance(figure := _from(one.claim, result), str):
+                document.leave(one, figure)
+            else:  # the draws refute the figure, and give a better one
+                one.judged, (one.new, _) = result, figure
     for one in [one for one in document.stale if not one.settled]:
         document.leave(one, _unsettled(one.judged))
 
 
 def _confirm(document: _Document, one: _Stale, result: CaseResult) -> None:
-    """Take a figure as settled if both ends of its interval are rounded to it."""
+    """Settle a figure if both ends of its interval are rounded to it, or leave it."""
     written = one.claim.written
     assert written is not None
     assert written.unit is not None
@@ -319,7 +319,7 @@ def _judged(
     try:
         for result in verify_cases(cases, settings, registry):
             results[names[result.claim]] = result
-    except DropcheckError:  # of a case that cannot be judged, which is left
+    except DropcheckError:  # a case cannot be judged: its figure is left
         pass
     return results
 
@@ -329,7 +329,7 @@ def _unsettled(result: CaseResult) -> str:
 
 
 def _shown(result: CaseResult) -> str:
-    """What a figure is taken from: `0.41421 by the model`, or an interval."""
+    """The source of a figure in words: `0.41421 by the model`, or an interval."""
     from dropcheck.report import numbers
     from dropcheck.report.phrases import interval
 
@@ -344,10 +344,10 @@ def _shown(result: CaseResult) -> str:
 
 
 def _checked(document: _Document) -> bytes:
-    """The new bytes, once they are read and say what is meant.
+    """The new bytes, if reading them gives the new figures.
 
     Raises:
-        DropcheckError: they do not, and nothing must be written.
+        DropcheckError: it does not, and nothing must be written.
     """
     from dropcheck.documents.document_registry import document_of
 
@@ -364,7 +364,7 @@ def _checked(document: _Document) -> bytes:
 
 
 def _difference(document: _Document, new: bytes | None) -> str:
-    """The lines that change, as `diff -u` and `git apply` have them."""
+    """The changed lines in the format of `diff -u` and `git apply`."""
     if new is None:
         return ""
     before, after = (_lines(data.decode("utf-8")) for data in (document.data, new))
@@ -374,6 +374,6 @@ def _difference(document: _Document, new: bytes | None) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """The lines of a text with what ends them."""
-    ends = [0, *(found.end() for found in LINE_END.finditer(text)), len(text)]
+    """The lines of a text with their ends."""
+    ends = [0, *(match.end() for match in LINE_END.finditer(text)), len(text)]
     return [text[start:end] for start, end in pairwise(ends) if end > start]

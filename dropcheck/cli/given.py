@@ -14,12 +14,12 @@ from dropcheck.options import options_of, problem_with, read_value
 from dropcheck.packs.pack_files import PACK, pack_names
 from dropcheck.settings import Option, OptionKind, Settings
 
-if TYPE_CHECKING:  # `--help` has no use for them
+if TYPE_CHECKING:  # `--help` does not need them
     from dropcheck.claims.registry import Claim, Registry
 
 
 def command_options(command: str) -> tuple[Option, ...]:
-    """The options of a command; those of `run` have the formats that a report can have."""
+    """The options of a command; those for reports have the formats filled in."""
     return tuple(_with_formats(option) for option in options_of(command))
 
 
@@ -33,7 +33,7 @@ def _with_formats(option: Option) -> Option:
 
 
 def _refused(option: Option, text: str) -> Problem:
-    """What to say of a text that the option does not accept."""
+    """The problem of a text that the option does not accept."""
     problem = problem_with(option, text)
     if option.kind is not OptionKind.FORMAT:
         return problem
@@ -44,12 +44,11 @@ def _refused(option: Option, text: str) -> Problem:
 
 
 def is_file(word: str) -> bool:
-    """Whether a word names a file rather than claims: by its ending, a slash, or that it exists.
+    """Whether a word names a file and not claims: by its ending, by a slash, or because it exists.
 
-    A pack, such as `pack:dropout`, is one too; `dropout/values` is one of its ids, unless there is
-    such a file.
-
-    The id of one of several statements has a dot, and no slash or such an ending.
+    A pack, such as `pack:dropout`, counts as a file; `dropout/values` is one of its ids, unless
+    there is such a file. The id of one of several statements has a dot, but no slash and no such
+    ending.
 
     >>> is_file("claims.yaml"), is_file("paper.md"), is_file("dropout-*"), is_file("dropout.mean")
     (True, True, False, False)
@@ -66,21 +65,21 @@ class Given:
     """The words and options of one call of a command."""
 
     command: str  # its name
-    # what was given for each option, by its name: a text, several, or whether a flag was
+    # by the name of the option, the text that was given, several, or True for a flag
     texts: Mapping[str, Any]
     words: tuple[str, ...] = ()  # claims and files, in order
     options: tuple[Option, ...] = ()  # the command's options
     parameter_options: tuple[Option, ...] = ()  # those for parameters of the selected claims
-    registry: Registry | None = None  # the claims, where they were read to find the options
-    claims: tuple[Claim, ...] = ()  # the claims that are selected, likewise
-    # what was given for parameters of claims that are options
+    registry: Registry | None = None  # the claims, if they were read to find the options
+    claims: tuple[Claim, ...] = ()  # the selected claims, likewise
+    # the texts of options for parameters of claims
     parameters: Mapping[str, str] = field(default_factory=dict)
-    # what is wrong with the options that were read so far
+    # of the options that were read so far
     problems: list[Problem] = field(default_factory=list)
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The claims files that are named, as options or among the words, each once."""
+        """The named claims files, from options and words, each once."""
         files: dict[Path, str] = {}
         for name in (*self.several("file"), *filter(is_file, self.words)):
             files.setdefault(Path(name).absolute(), name)
@@ -100,7 +99,7 @@ class Given:
         return tuple(self.texts.get(name) or ())
 
     def value(self, name: str) -> Any:
-        """The value of an option; None where it was not given, or is wrong."""
+        """The value of an option; None where it was not given, or is wrong (`problems`)."""
         text = self.texts.get(name)
         return self._read(name, text) if isinstance(text, str) else None
 
@@ -118,7 +117,7 @@ class Given:
             return None
 
     def settings(self) -> Settings:
-        """How to run, with the usual value of each option that was not given."""
+        """The settings of a run, with the default of each option that was not given."""
         usual = Settings()
         values: dict[str, Any] = {}
         for option in options_of(self.command):
@@ -130,7 +129,7 @@ class Given:
         return replace(usual, **{name: one for name, one in values.items() if one is not None})
 
     def repeated_options(self) -> dict[str, str | None]:
-        """The options that a command which repeats a case has too; None for a flag."""
+        """The options that the command to repeat a case takes over, with texts; None for a flag."""
         return {
             option.flag: None if option.kind is OptionKind.FLAG else self.texts[option.name]
             for option in options_of(self.command)
@@ -141,7 +140,7 @@ class Given:
         """End the reading of options.
 
         Raises:
-            DropcheckError: with a problem for each option that is wrong.
+            DropcheckError: with the problems of all options.
         """
         if self.problems:
             raise DropcheckError(self.problems)
@@ -150,11 +149,11 @@ class Given:
 def assignments(
     texts: Sequence[str], options: Mapping[str, str], known: Sequence[str]
 ) -> dict[str, str]:
-    """Parameters from texts `NAME=VALUE`, beside those that options of their own have set.
+    """Parameters from texts `NAME=VALUE`, and from their own options.
 
     Raises:
-        DropcheckError: for a text that is no assignment, for a name that no selected claim has, or
-            for one that is set in both ways.
+        DropcheckError: a text is no assignment, no selected claim has the name, or a parameter is
+            set in both ways.
 
     >>> assignments(["dk=1", "dk=2"], {"p": "0.1"}, ["dk", "p"])
     {'p': '0.1', 'dk': '1,2'}

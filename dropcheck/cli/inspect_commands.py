@@ -20,12 +20,12 @@ from dropcheck.errors import DropcheckError, Location, Problem, in_file_order
 from dropcheck.options import RUN_OPTIONS
 from dropcheck.results.coverage import unexpected
 
-if TYPE_CHECKING:  # completion and JSON have no use for rich, which it imports
+if TYPE_CHECKING:  # completion and JSON do not need rich, which it imports
     from dropcheck.report.terminal.claim_cards import CheckedFile
 
 
 def list_or_show(given: Given) -> ExitCode:
-    """Print claims: `list` a row for each, `show` all that the file has."""
+    """Print claims: `list` has a row for each, `show` all that the file says."""
     from dropcheck.report.terminal.claim_cards import claim_cards, claims_table
     from dropcheck.report.terminal.screen import terminal_of
 
@@ -53,7 +53,7 @@ def list_or_show(given: Given) -> ExitCode:
 
 
 def _list_unclaimed(given: Given, registry: Registry, *, as_json: bool) -> ExitCode:
-    """Print what no mark of the documents speaks of.
+    """Print the figures and formulas that no mark of the documents claims.
 
     Raises:
         DropcheckError: no document is named, or claims are.
@@ -76,7 +76,7 @@ def _list_unclaimed(given: Given, registry: Registry, *, as_json: bool) -> ExitC
 
 
 def check(given: Given) -> ExitCode:
-    """Report everything that can be said of claims files before any draw."""
+    """Report all errors and notes that claims files give without any draw."""
     from dropcheck.report.terminal.claim_cards import check_line
     from dropcheck.report.terminal.screen import line, render, terminal_of
 
@@ -86,9 +86,9 @@ def check(given: Given) -> ExitCode:
     checked = [check_file(name) for name in names or (None,)]
     errors = [error for one in checked for error in one.errors]
     miscounted: list[Problem] = []
-    if expected is not None and not errors:  # what could not be read could not be counted
-        found = unexpected([document for one in checked for document in one.coverage], expected)
-        miscounted = [] if found is None else [found]
+    if expected is not None and not errors:  # with errors, the claims cannot be counted
+        problem = unexpected([document for one in checked for document in one.coverage], expected)
+        miscounted = [] if problem is None else [problem]
     errors += miscounted
     if as_json:
         from dropcheck.report.command_json import check_json
@@ -110,7 +110,7 @@ def check(given: Given) -> ExitCode:
 
 
 def check_file(name: str | None) -> CheckedFile:
-    """Everything that can be said of a file before any draw."""
+    """All errors and notes that a file gives without any draw."""
     from dropcheck.report.terminal.claim_cards import CheckedFile
 
     try:
@@ -120,7 +120,7 @@ def check_file(name: str | None) -> CheckedFile:
     except DropcheckError as error:
         file = name or "claims.yaml"
         return CheckedFile(name=file, claims=None, cases=None, errors=error.problems, notes=())
-    from dropcheck.language.checks import (  # loads numpy: where there is a file
+    from dropcheck.language.checks import (  # loads numpy, which no unreadable file needs
         check_registry,
         notes_on_resolutions,
     )
@@ -144,9 +144,9 @@ def check_file(name: str | None) -> CheckedFile:
 
 
 def _without_an_option(registry: Registry) -> Iterable[Problem]:
-    """Notes on parameters that are named like an option of `run`.
+    """Notes on parameters that have the name of an option of `run`.
 
-    Where a claim calls slots, the format of numbers and the number of seeds have these names.
+    Where a claim calls slots, its number format and its number of seeds may have these names.
     """
     for claim in registry.claims.values():
         of_slots = {DTYPE, SEED} if claim.slots else ()
@@ -158,7 +158,7 @@ def _without_an_option(registry: Registry) -> Iterable[Problem]:
 
 
 def _near_edges(registry: Registry) -> Iterable[Problem]:
-    """Notes on printed figures that all but round otherwise."""
+    """Notes on printed figures near an edge of their rounding."""
     if not registry.pages:
         return
     from dropcheck.planning.near_edges import edges_of  # loads what judges
@@ -185,7 +185,7 @@ def schema(_: Given) -> ExitCode:
 
 
 def schema_text() -> str:
-    """The schema as it is printed and published: in ASCII, a key a line."""
+    """The schema as it is printed and published: in ASCII, with a line for each key."""
     import json
 
     from dropcheck.claims.format import claims_schema
@@ -219,7 +219,7 @@ def starter() -> str:
 
 
 def _refuse(file: Path, beside: Path, *, force: bool) -> None:
-    """Raise where a file is in the way; a schema that was written before is not.
+    """Refuse to write over a file, except over an earlier schema.
 
     Raises:
         DropcheckError: with the name of the file.
@@ -242,7 +242,7 @@ def _refuse(file: Path, beside: Path, *, force: bool) -> None:
 
 
 def _is_schema(path: Path) -> bool:
-    """Whether a file is a schema of ours, if of another version."""
+    """Whether a file is dropcheck's schema, of any version."""
     from dropcheck.claims.format import SCHEMA_TITLE
     from dropcheck.claims.source import read_bytes
 

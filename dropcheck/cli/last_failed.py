@@ -1,8 +1,8 @@
-"""Which cases did not pass when they were last run, remembered for `--last-failed`.
+"""The cases that did not pass when they were last run, remembered for `--last-failed`.
 
-It lies in the user's own cache and not beside the claims file: a run leaves nothing in a folder
-that it was only asked to read, and no folder that comes from elsewhere says what is run. What
-cannot be written is not remembered, and what cannot be read was never there.
+The memory is in the user's own cache and not beside the claims file: a run leaves nothing in a
+folder that it only reads, and a folder from elsewhere does not decide what is run. Errors of
+writing and reading are ignored: then nothing is remembered.
 """
 
 from __future__ import annotations
@@ -33,38 +33,37 @@ CaseKey = tuple[str, tuple[tuple[str, ParameterValue], ...]]
 def rerun(
     cases: tuple[Case, ...], registry: Registry, memory: int, *, swept: bool
 ) -> tuple[tuple[Case, ...], str]:
-    """Of the selected cases, those that did not pass when last run; all where there are none.
+    """The selected cases that did not pass when last run, or all if there are none; and a note.
 
-    `memory` is what one draw may take, for the check of cases that only an earlier run had. Unless
-    parameters are `swept` on the command line, a case that failed at a value set there is run again
-    too. Beside the cases stands what to say of the choice.
+    Unless parameters are `swept` on the command line, cases that failed at values which were set
+    there are run again too. `memory` is what one draw may take, for the check of these.
     """
     known = recall(registry)
     if not known:
         return cases, "no case is remembered that did not pass: all are run"
-    found = [case for case in cases if case_key(case) in known]
+    failed = [case for case in cases if case_key(case) in known]
     if not swept:
         asked = {case_key(case) for case in cases}
         selected = {case.claim.id: case.claim for case in cases}
-        found += _others([key for key in known if key not in asked], selected, memory)
+        failed += _others([key for key in known if key not in asked], selected, memory)
         order = list(registry.claims)
-        found.sort(key=lambda case: order.index(case.claim.id))
-    if not found:
+        failed.sort(key=lambda case: order.index(case.claim.id))
+    if not failed:
         which, verb = ("one case", "is") if len(known) == 1 else (f"{len(known)} cases", "are")
         note = f"the {which} that did not pass when last run {verb} not among these"
         return cases, f"{note}: all of these are run"
-    return tuple(found), f"{plural(len(found), 'case')} did not pass when last run"
+    return tuple(failed), f"{plural(len(failed), 'case')} did not pass when last run"
 
 
 def remember(registry: Registry, results: Sequence[CaseResult]) -> None:
-    """Keep what did not pass, beside what did not at earlier runs and was not run again."""
+    """Remember the cases that did not pass, and those of earlier runs that were not run again."""
     path = memory_of(registry)
     if path is None:
         return
     judged = {case_key(case) for case in results}
     earlier = [key for key in recall(registry) if key not in judged and key[0] in registry.claims]
     failed = [case_key(case) for case in results if case.result is not Outcome.PASS]
-    keys = [*failed, *earlier][:MOST_CASES]  # where there are too many, the newest count
+    keys = [*failed, *earlier][:MOST_CASES]  # where there are too many, the newest are kept
     with contextlib.suppress(OSError):
         if not keys:
             path.unlink(missing_ok=True)
@@ -75,7 +74,7 @@ def remember(registry: Registry, results: Sequence[CaseResult]) -> None:
 
 
 def recall(registry: Registry) -> tuple[CaseKey, ...]:
-    """The cases that did not pass; none where nothing of use is remembered."""
+    """The remembered cases that did not pass; none where the memory cannot be read."""
     path = memory_of(registry)
     try:
         if path is None or not path.is_file():
@@ -91,7 +90,7 @@ def recall(registry: Registry) -> tuple[CaseKey, ...]:
 
 
 def memory_of(registry: Registry) -> Path | None:
-    """The file that remembers for claims files; None where one of them is no file on a disk."""
+    """The file of the memory for claims files; None where one of them is not on a disk."""
     folder = cache_folder(os.environ, sys.platform)
     names = set(registry.files or (registry.name,))
     try:
@@ -106,9 +105,9 @@ def memory_of(registry: Registry) -> Path | None:
 
 
 def cache_folder(environ: Mapping[str, str], platform: str) -> Path | None:
-    """Where a user's caches are: `XDG_CACHE_HOME`, or the place that the system has for them."""
+    """The folder of a user's caches: `XDG_CACHE_HOME`, or the usual one of the system."""
     named = environ.get("XDG_CACHE_HOME", "")
-    if Path(named).is_absolute():  # others are to be ignored, says the XDG specification
+    if Path(named).is_absolute():  # the XDG specification says to ignore others
         return Path(named)
     if platform == "win32":
         local = environ.get("LOCALAPPDATA", "")
@@ -120,11 +119,11 @@ def cache_folder(environ: Mapping[str, str], platform: str) -> Path | None:
 
 
 def _others(keys: Sequence[CaseKey], selected: Mapping[str, Claim], memory: int) -> list[Case]:
-    """Cases that the file itself does not have, those of a sweep, as far as they can be run."""
+    """Remembered cases that the file itself does not have, as far as they can be run."""
     from dropcheck.language.case_graphs import CaseGraphs
     from dropcheck.language.checks import check_cases
 
-    found = []
+    cases = []
     graphs = CaseGraphs(memory, keep=0)
     for name, values in keys:
         claim, given = selected.get(name), dict(values)
@@ -132,8 +131,8 @@ def _others(keys: Sequence[CaseKey], selected: Mapping[str, Claim], memory: int)
             case = Case(claim, {one: given[one] for one in claim.parameter_names})
             with contextlib.suppress(DropcheckError):
                 if not check_cases([case], graphs).problems:
-                    found.append(case)
-    return found
+                    cases.append(case)
+    return cases
 
 
 def _entry(entry: Any) -> CaseKey | None:
@@ -151,10 +150,10 @@ def _entry(entry: Any) -> CaseKey | None:
 
 
 def _value(value: Any) -> ParameterValue:
-    """A remembered value, of which a vector is a list in JSON.
+    """A remembered value; a vector is a list in JSON.
 
     Raises:
-        TypeError, ValueError, OverflowError, RecursionError: it is none.
+        TypeError, ValueError, OverflowError, RecursionError: it is no value of a parameter.
     """
     if isinstance(value, str):
         return value
@@ -166,6 +165,6 @@ def _value(value: Any) -> ParameterValue:
 
 
 def case_key(case: Case | CaseResult) -> CaseKey:
-    """What a case and its result have in common: the claim, and the parameters by name."""
+    """The key of a case, or of a result of it: the claim, and the parameters by name."""
     claim = case.claim if isinstance(case.claim, str) else case.claim.id
     return claim, tuple(sorted(case.parameters.items()))

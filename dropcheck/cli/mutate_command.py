@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # imported where it is needed: `--help` needs no numpy
 
 
 def mutate(given: Given) -> ExitCode:
-    """Try the mutants of the selected claims, report them, and return the exit code."""
+    """Judge the mutants of the selected claims, report them, and return the exit code."""
     settings, format_name = given.settings(), given.value("format")
     given.finish()
     refuse_in_automation(given.files)
@@ -81,7 +81,7 @@ def _mutated(given: Given, settings: Settings) -> MutationRun:
 
 
 def _repeat(claim: str, seed: int, given: Given) -> str:
-    """The command that tries one claim's mutants again, with the same draws."""
+    """The command that judges one claim's mutants again, with the same draws."""
     words = ["dropcheck", "mutate", claim, "--verbose"]
     words += [word for file in given.files for word in ("--file", file)]
     words += [f"{name}={text}" for name, text in given.repeated_options().items()]

@@ -1,4 +1,4 @@
-"""How a command ends, and where text leaves the program: streams that may close, and files."""
+"""Exit codes, and the output of the program: to streams that may close, and to files."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
-# GitHub's runner obeys a line that begins so, on either stream, behind any white space
+# GitHub's runner obeys lines that begin with `::`, on both streams, also after white space
 _COMMAND = re.compile(r"^(\s*):(?=:)", re.MULTILINE)
 
 
 def emit(text: str, stream: TextIO | None, *, commands: bool = False) -> list[Problem]:
-    """Write the text and flush it; what the stream's encoding lacks becomes `?`.
+    """Write the text and flush it; characters that the stream's encoding lacks become `?`.
 
-    A reader that went away (`| head`) is no error: the verdict's exit code must outlive it. A
-    stream that cannot take the text, on a full disk, is a problem to report, which is returned.
+    A reader that has closed the pipe (`| head`) is no error: the exit code must stay that of the
+    verdicts. A stream that cannot take the text, as on a full disk, is a problem, and returned.
 
     Args:
         text: what to write.
         stream: where to.
-        commands: whether lines of the text are meant as commands to GitHub's runner; otherwise
-            no text of a claims file becomes one.
+        commands: whether lines of the text may be commands to GitHub's runner; otherwise they are
+            changed, so that no text of a claims file becomes one.
     """
     if stream is None or not text:
         return []
@@ -88,9 +88,9 @@ def complain(problems: Sequence[Problem], kind: str = "error") -> None:
 
 @contextlib.contextmanager
 def printing_aside(*, needed: bool = True) -> Iterator[None]:
-    """Within it, what code under test prints goes to standard error: the report is printed alone.
+    """A context in which code under test prints to standard error: standard output is the report's.
 
-    So does what its libraries print past Python, and its processes, which inherit the descriptor.
+    This holds for its libraries in C too, and for its processes, which inherit the descriptor.
     """
     if not needed or sys.stderr is None:
         yield
@@ -108,7 +108,7 @@ def printing_aside(*, needed: bool = True) -> Iterator[None]:
 
 
 def silence(stream: TextIO) -> None:
-    """Send what is left in the stream's buffer nowhere, or the interpreter's exit would fail."""
+    """Drop what is left in the stream's buffer: else the interpreter's exit would fail."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         try:
@@ -118,12 +118,12 @@ def silence(stream: TextIO) -> None:
 
 
 def write_file(path: Path, content: str | bytes) -> list[Problem]:
-    """Write a file whole or not at all: beside its place first, then moved there.
+    """Write a file whole or not at all: as a temporary file, which is then moved to its place.
 
     Returns what went wrong.
     """
     try:
-        target = path.resolve()  # through a link, so that the link stays one
+        target = path.resolve()  # a link stays a link
         if target.is_dir():
             raise IsADirectoryError(21, os.strerror(21))
         if target.exists() and not target.is_file():
@@ -147,7 +147,7 @@ def _replace(target: Path, content: bytes) -> None:
             file.write(content)
         temporary.chmod(_mode(target))
         temporary.replace(target)
-    except BaseException:  # an interruption too leaves nothing behind
+    except BaseException:  # also after an interruption no temporary file is left
         if temporary is not None:
             with contextlib.suppress(OSError):
                 temporary.unlink()
@@ -165,14 +165,14 @@ def append_file(path: Path, content: str) -> list[Problem]:
 
 
 def as_bytes(content: str | bytes) -> bytes:
-    """The content in UTF-8; what is no character, as in some names of files, as an escape."""
+    """The content in UTF-8; escapes stand for what is no character, as in some file names."""
     if isinstance(content, bytes):
         return content
     return content.encode("utf-8", "backslashreplace")
 
 
 def _mode(target: Path) -> int:
-    """The permissions of the file that is replaced, or those that a new one would have."""
+    """The permissions of the file that is replaced, or of a new file."""
     with contextlib.suppress(OSError):
         return target.stat().st_mode & 0o777
     mask = os.umask(0)
@@ -181,13 +181,13 @@ def _mode(target: Path) -> int:
 
 
 def reason(error: BaseException) -> str:
-    """Why the system refused, in its own words."""
+    """The system's reason for an error, in its own words."""
     text = getattr(error, "strerror", None) or str(error) or type(error).__name__
     return text[:1].lower() + text[1:]
 
 
 def interactive() -> bool:
-    """Whether standard error, which progress is shown on, is a terminal."""
+    """Whether standard error, on which progress is shown, is a terminal."""
     from dropcheck.report.terminal.screen import is_terminal
 
     return is_terminal(sys.stderr)

@@ -1,6 +1,6 @@
-"""Where a report goes: standard output, files, and what GitHub's workflows show beside them.
+"""Where a report goes: standard output, files, and what GitHub's workflows show.
 
-The same for errors that kept a run from being made: they go out in the format that was asked for.
+Errors that prevent a run are reported in the same ways, in the format that was asked for.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dropcheck.cli.chosen import Chosen
     from dropcheck.report import Report
 
-LARGEST_SUMMARY = 2**20  # bytes; GitHub shows nothing at all of a step that adds more
+LARGEST_SUMMARY = 2**20  # bytes; GitHub shows nothing of a step that adds more
 
 
 # ---- a run ---------------------------------------------------------------------------------------
@@ -47,7 +47,7 @@ def report_run(
         workspace=workspace(),
     )
     unprinted = print_report(report, given.value("format") or "table")
-    # before the files: if writing one of them ends the program, this has been said
+    # before the files are written, in case that ends the program
     complain([*problems, *unprinted])
     unwritten: list[Problem] = []
     for path in given.values("output"):
@@ -67,12 +67,12 @@ def _latex(run: RunResult, chosen: Chosen) -> dict[str, str]:
 
 
 def print_report(report: Report, format_name: str) -> list[Problem]:
-    """Print a report, and in a workflow of GitHub what is shown beside it.
+    """Print a report; in a workflow of GitHub, annotations and a summary too.
 
-    Returns why the report could not be printed.
+    Returns the problems of printing the report.
     """
     text = _printed(format_name, report)
-    if os.linesep == "\r\n":  # the stream makes these of every line's end
+    if os.linesep == "\r\n":  # the stream writes these for every "\n"
         text = text.replace("\r\n", "\n")
     problems = emit(text, sys.stdout, commands=format_name == "github")
     if in_workflow():
@@ -83,7 +83,7 @@ def print_report(report: Report, format_name: str) -> list[Problem]:
 
 
 def _printed(format_name: str, report: Report) -> str:
-    """A report in characters that standard output can write."""
+    """The text of a report, in characters that standard output can write."""
     from dropcheck.report.formats import PRINTED
     from dropcheck.report.terminal.screen import Terminal
 
@@ -95,13 +95,12 @@ def _printed(format_name: str, report: Report) -> str:
 def write_report(path: Path, report: Report) -> Sequence[Problem]:
     """Write a report in the format that the file's ending names; returns what went wrong.
 
-    A file whose format has no place for errors, or for an interruption, is not written where
-    there are some.
+    A format that cannot show errors, or an interruption, is not written where there is one.
     """
     from dropcheck.report.formats import written_as
 
     form = written_as(path)
-    assert form is not None  # or its option would have been refused
+    assert form is not None  # else the option would have been refused
     if not form.fits(report):
         why = "the run was interrupted" if report.run.interrupted else "there are errors"
         message = f"the file {str(path)!r} was not written: {why}, and such a file cannot say so"
@@ -119,10 +118,10 @@ def write_report(path: Path, report: Report) -> Sequence[Problem]:
 def report_problems(
     problems: Sequence[Problem], command: str, format_name: str | None, outputs: Sequence[str]
 ) -> None:
-    """Report what kept a command from its work.
+    """Report the problems that prevent a command.
 
-    Standard error has it in words; standard output in the format that was asked for. Where a claims
-    file is at fault, a run's files say so too: an old one would still show the run before.
+    Standard error has them in words, standard output in the format that was asked for. Problems of
+    a claims file are written to the files of a run too: old files would show an earlier run.
 
     Args:
         problems: what is wrong.
@@ -148,7 +147,7 @@ def report_problems(
     if all(problem.location is None for problem in problems):  # no claims file is at fault
         return
     for path in map(Path, outputs if running else ()):
-        written = written_as(path)  # None: a wrong ending, which is another matter
+        written = written_as(path)  # None: a wrong ending, which is another problem
         if written is not None and written.shows_problems:
             complain(write_report(path, report))
     if in_workflow() and not shown:

@@ -1,4 +1,4 @@
-"""`run` and `plan`: simulate the selected cases, or say what that would take."""
+"""`run` and `plan`: simulate the selected cases, or estimate what that would take."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ def run(given: Given) -> ExitCode:
 
         require_sweep(chosen.cases)
     result, problems = verify_chosen(chosen, settings, given, kept)
-    if kept is not None:  # before anything else can go wrong
+    if kept is not None:  # first, so that no later error loses the draws
         problems += write_evidence(evidence[0], kept, result.cases)
         interrupt.unwritten.remove(str(evidence[0]))
-    if not settings.exact:  # what an editor asks as one types is no run to come back to
+    if not settings.exact:  # editors ask for exact values at each change of a file
         remember(chosen.registry, result.cases)
     problems += report_run(result, problems, chosen, given)
     if given.flag("fix") and not problems and not result.interrupted:
@@ -82,7 +82,7 @@ def run(given: Given) -> ExitCode:
 
 
 def plan(given: Given) -> ExitCode:
-    """Say what a run with the same options would take."""
+    """Print what a run with the same options would take."""
     from dropcheck.cli.evidence_file import read_evidence
     from dropcheck.planning.plan import plan_cases
     from dropcheck.report.command_json import plan_json
@@ -120,11 +120,11 @@ def _outputs(given: Given) -> tuple[Path, ...]:
     paths: tuple[Path, ...] = tuple(given.values("output"))
     seen: dict[str, Path] = {}
     for path in paths:
-        if not Path(os.path.realpath(path)).parent.is_dir():  # said before a run, not after it
+        if not Path(os.path.realpath(path)).parent.is_dir():  # to be reported before a run
             message = f"option '--output': there is no folder {str(path.parent)!r}"
             hint = "name a file in a folder that exists and may be written to"
             given.problems.append(Problem(message, hint=hint))
-        # by its real place, so that a link, or another spelling, is no other file
+        # by its real path, as a link or another spelling may name the same file
         first = seen.setdefault(os.path.realpath(path), path)
         if first is not path:
             message = f"option '--output' names one file twice: {str(first)!r}"
@@ -134,7 +134,7 @@ def _outputs(given: Given) -> tuple[Path, ...]:
 
 
 def _without_use(given: Given, format_name: str, outputs: Sequence[Path]) -> Iterator[Problem]:
-    """Options that nothing which is asked for would show."""
+    """The problems of options that have no effect on any report that is asked for."""
     from dropcheck.report.formats import PRINTED, written_as
 
     endings = {path.suffix.lower() for path in outputs}
@@ -148,10 +148,10 @@ def _without_use(given: Given, format_name: str, outputs: Sequence[Path]) -> Ite
 
 
 def _spare_the_claims(outputs: Sequence[Path], given: Given, registry: Registry) -> None:
-    """See that no report replaces the claims themselves: JSON is YAML too.
+    """Refuse to write a report over a claims file, which may be JSON too.
 
     Raises:
-        DropcheckError: one would.
+        DropcheckError: a report would replace a claims file.
     """
     claims = {os.path.realpath(name) for name in (*given.files, registry.name)}
     for path in outputs:
@@ -163,7 +163,7 @@ def _spare_the_claims(outputs: Sequence[Path], given: Given, registry: Registry)
 def verify_chosen(
     chosen: Chosen, settings: Settings, given: Given, kept: Kept | None = None
 ) -> tuple[RunResult, list[Problem]]:
-    """Simulate the cases; an interruption, or an error on the way, keeps what is finished."""
+    """Simulate the cases; finished cases are kept after an interruption or an error."""
     from dropcheck.cli.last_failed import case_key
     from dropcheck.execution.clusters import of_lost
     from dropcheck.report.terminal.progress import progress
@@ -228,7 +228,7 @@ def verify_chosen(
 
 
 def _engine(address: str | None) -> AbstractContextManager[Engine | None]:
-    """The workers of the cluster that is named, if one is."""
+    """The workers of a cluster, if one is named."""
     if address is None:
         return nullcontext()
     from dropcheck.execution.clusters import cluster
@@ -239,8 +239,8 @@ def _engine(address: str | None) -> AbstractContextManager[Engine | None]:
 def _repeat(case: Case, result: CaseResult | None, seed: int, given: Given) -> str:
     """The command that repeats a case with the same draws and the same limits.
 
-    Where the clock ended it, which its result shows, the limit is the number of draws that it had
-    made. A search that did not pass is repeated at the value that it found.
+    Where the time limit ended the case, its number of draws is the limit instead. A search that did
+    not pass is repeated at the value that it found.
     """
     from dropcheck.code.binding import needed
 

@@ -1,7 +1,7 @@
-"""The program as typer has it: its commands, their help, and what a shell completes.
+"""The program as an app of typer: its commands, their help, and what a shell completes.
 
-It is made anew for the line that is read: of the commands only the one that is called has its
-options, and those of the parameters of claims are options like all others.
+It is made for the line that is read: only the command that is called has its options, and
+parameters of claims are options like all others.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from dropcheck.cli.output import ExitCode, emit, print_out
 from dropcheck.settings import Option, OptionKind
 
 SECTION = "Parameters of the selected claims"
-WIDEST_NAME = 30  # in the first column of a section, as typer has it
+WIDEST_NAME = 30  # in the first column of a section, as typer writes it
 
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
-# What is read by the table is not read once more.
+# Typer ignores arguments: they have been read by the table.
 _PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
@@ -43,10 +43,10 @@ def program(
     Args:
         commands: all commands by their names.
         carry_out: calls the command that is named.
-        given: what stands on the line; without a command where none is called.
+        given: the arguments of the line; its command is empty where none is called.
         completing: whether the line is still being typed.
     """
-    # help is plain text: titles and laws appear in it, and are no markup
+    # help is plain text: it has titles and laws, which must not be read as markup
     app = typer.Typer(
         name="dropcheck",
         rich_markup_mode=None,
@@ -73,9 +73,9 @@ def program(
 
 
 def _printing(text: Callable[[typer.Context], str]) -> dict[str, Any]:
-    """What makes an option print a text and end the program.
+    """The arguments of `typer.Option` for an option that prints a text and ends the program.
 
-    It does so before the other options are read, for which typer would load pydantic.
+    It does so before other options are read, for which typer would load pydantic.
     """
 
     def show(ctx: typer.Context, wanted: bool) -> None:
@@ -97,21 +97,21 @@ def _before_commands(
     version: Annotated[bool, _VERSION] = False,
     wants_help: Annotated[bool, _HELP] = False,
 ) -> ExitCode:
-    """Say what there is where no command is named."""
-    del version, wants_help  # their callbacks have done what there is to do
+    """Print the help where no command is named."""
+    del version, wants_help  # their callbacks do everything
     if ctx.invoked_subcommand is None:
         emit(f"{ctx.get_help()}\n", sys.stderr)
     return ExitCode.ERROR
 
 
 def _not_called() -> None:
-    """Stand for a command of which only the name and the help are needed."""
+    """A command of which only the name and the help are needed."""
 
 
 def _function(
     command: Command, carry_out: Callable[[Given], int], given: Given, *, completing: bool
 ) -> Callable[..., int]:
-    """The function of the command that is called, with the command's options as its signature."""
+    """The function of the called command, with the command's options as its signature."""
 
     def called(**_: object) -> int:
         return carry_out(given)
@@ -151,7 +151,7 @@ def _declared(option: Option, given: Given, *, completing: bool) -> tuple[Any, b
 
 
 def _parameters(given: Given) -> str:
-    """The section of help on the parameters of the claims that are named, as typer writes one."""
+    """The section of help on parameters of the named claims, in typer's layout."""
     if not (given.parameter_options and is_named(given)):
         return ""
     rows = [(f"{', '.join(one.spellings)} VALUES", one.help) for one in given.parameter_options]

@@ -1,4 +1,4 @@
-"""`--with NAME` and `--with NAME:slot=module:function`: which implementations a run has."""
+"""`--with NAME` and `--with NAME:slot=module:function`: the implementations of a run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dropcheck.code.targets import Target, read_target
 from dropcheck.errors import DropcheckError, Problem, nearest
 
 _NAME = re.compile(r"[^\W_][\w.-]*")
-_MINE = "mine"  # what an implementation is called in hints
+_MINE = "mine"  # the name of an implementation in hints
 _EXAMPLES = "write --with torch, or --with torch:dropout=torch.nn.functional:dropout"
 _NO_TABLE = ImplementationTable(
     adapter=None, device=None, compiled=False, dtypes=(), call_limit=None, xfail={}, slots={}
@@ -24,17 +24,17 @@ _NO_TABLE = ImplementationTable(
 
 
 def implementations_of(given: Sequence[str], folder: Path) -> tuple[Implementation, ...]:
-    """The implementations that are asked for, in their order, a compiled one after the plain one.
+    """The implementations that are asked for, in order; a compiled one follows the plain one.
 
     Nothing of them is imported.
 
     Args:
-        given: texts as on the command line; several of one name are one implementation.
-        folder: where pyproject.toml is looked for, from there upwards, and modules.
+        given: texts as on the command line; several with one name are one implementation.
+        folder: modules are looked for there, and pyproject.toml there and above.
 
     Raises:
         DropcheckError: a text cannot be read, an implementation is not known, or pyproject.toml
-            has errors: all of it.
+            has errors; with all problems.
     """
     asked: dict[str, dict[str, Target]] = {}
     problems: list[Problem] = []
@@ -68,7 +68,7 @@ def implementations_of(given: Sequence[str], folder: Path) -> tuple[Implementati
 
 
 def needed(given: Sequence[str], claim: Claim) -> list[str]:
-    """Those texts of the command line by which a claim's column is bound, and no others."""
+    """The texts of the command line that bind the column of a claim."""
     if claim.column is None:
         return []
     names = {claim.column.name, claim.column.name.removesuffix(COMPILED)}
@@ -88,7 +88,7 @@ def of_functions(
     dtypes: Sequence[str],
     folder: Path,
 ) -> Implementation:
-    """An implementation of functions that are at hand, under the name of their adapter.
+    """An implementation by function objects, under the name of their adapter.
 
     Raises:
         DropcheckError: there is no such adapter, or it has no such number format.
@@ -118,7 +118,7 @@ def _read(text: str) -> tuple[str, str | None, Target | None]:
     """The name, the slot and the code of one text.
 
     Raises:
-        ValueError: it is not written like one.
+        ValueError: it is not written like that.
     """
     name, colon, binding = text.strip().partition(":")
     if _NAME.fullmatch(name) is None:
@@ -135,7 +135,7 @@ def _read(text: str) -> tuple[str, str | None, Target | None]:
 
 
 def _hint(text: str) -> str:
-    """What to write in place of a text that names a function and not all that is before it."""
+    """What to write instead of a text that names a function, but not all that comes before it."""
     slot, _, target = text.rpartition("=")
     if ":" not in target:  # layers.dropout
         target = ":".join(target.rsplit(".", 1))

@@ -1,4 +1,4 @@
-"""The code of one slot, called as the programs of a run ask for draws."""
+"""The code of one slot, which is called when the programs of a run ask for draws."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dropcheck.claims.registry import CodeRequest, Slot
 from dropcheck.code.adapters.adapter import Adapter, kind_of
 from dropcheck.code.call_data import CallData, Taken
 from dropcheck.code.call_limit import LEAST, CallTookTooLongError, TimedCalls, limited
-from dropcheck.code.calling import caller
+from dropcheck.code.calling import SIZE, caller
 from dropcheck.code.plans import CallPlan, UnfitCodeError, planned, varies
 from dropcheck.code.shared_numbers import CALLS, FEWEST_COMPARED, draws_of_a_call, shared_numbers
 from dropcheck.code.targets import raised, said_by
@@ -23,12 +23,12 @@ from dropcheck.errors import DropcheckError, Problem
 from dropcheck.simulation.user_code.draw_checks import PROBE_DRAWS, Words, alike, check_draws
 from dropcheck.vocabulary.function import Array
 
-# Draws of a call by itself that are compared before anything is judged: each is a call.
+# Draws that are compared before anything is judged, where each draw is a call.
 SINGLE_PROBES = 8
-# Pairs of draws of which one is changed. What draws again until it is content may change the other
-# draw now and then; what mixes draws changes it each time.
+# Pairs of draws of which one is changed. Code that rejects draws may change the other draw now and
+# then; code that mixes draws changes it each time.
 MIXING_PROBES = 6
-# After which so slow a code is compared by fewer calls.
+# Code that is slower than this is compared by fewer calls.
 PROBE_SECONDS = 2.0
 _WORDS = Words(
     source="seed",
@@ -46,7 +46,7 @@ class Bound:
         slot: the slot.
         adapter: of the code's framework.
         function: the code: a function, a class or an object.
-        name: what messages call it, such as "torch.nn.functional:dropout".
+        name: its name in messages, such as "torch.nn.functional:dropout".
         limit: seconds that one call may take.
     """
 
@@ -63,7 +63,7 @@ class Bound:
 
     @property
     def _counts_each(self) -> bool:
-        """Whether each draw of a call counts, by the word of the slot."""
+        """Whether the slot declares the draws of a call independent."""
         return self.slot.independent or self.slot.law is not None
 
     @property
@@ -74,13 +74,13 @@ class Bound:
     def drawn(
         self, generator: np.random.Generator, asked: CodeRequest, inputs: Sequence[Array]
     ) -> Mapping[str, Array]:
-        """What the code returns for so many draws, by mode: float64, [*shape of one draw, draws].
+        """What the code returns for the draws, by mode: float64, [*shape of one draw, draws].
 
         In memory draws come first, as code has them.
 
         Raises:
             DropcheckError: it fails, takes too long, returns something else than an array of so
-                many draws, or draws in a way that no verdict could rest on.
+                many draws, or draws in a way that allows no verdict.
         """
         key = self._key(asked, inputs)
         with np.errstate(all="ignore"), self._adapter.on_one_thread():
@@ -90,15 +90,15 @@ class Bound:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Where calls follow each other: the alarm of their limit is set once."""
+        """A context for calls that follow each other: the alarm of their limit is set once."""
         with limited(self._limit), self._adapter.on_one_thread():
             yield
 
     def looked_at(self, asked: CodeRequest, inputs: Sequence[Array]) -> bool:
-        """Whether code had to be called to look at it before it is asked for this: once for each.
+        """Check the code before it is asked for this, once; returns whether that called it.
 
         Raises:
-            DropcheckError: it cannot be called so, or draws in a way that no verdict could rest on.
+            DropcheckError: it cannot be called so, or draws in a way that allows no verdict.
         """
         key = self._key(asked, inputs)
         if key in self._plans:
@@ -115,7 +115,7 @@ class Bound:
         self._plans[key] = plan
 
     def _key(self, asked: CodeRequest, inputs: Sequence[Array]) -> object:
-        """What a plan depends on: all but the draws, how many they are, and the seeds."""
+        """What a plan depends on: all but the values that vary, the number of draws, and seeds."""
         kept = tuple(
             one.shape[:-1] if varies(asked, at, one) else one.tobytes()
             for at, one in enumerate(inputs)
@@ -123,7 +123,7 @@ class Bound:
         return asked.dtype, asked.modes, asked.size, asked.single, asked.seeds, asked.calls, kept
 
     def _seeds(self, generator: np.random.Generator, asked: CodeRequest) -> Callable[[], int]:
-        """The first of as many seeds as follow each other, a new one each time."""
+        """What gives the first of `asked.seeds` consecutive seeds, new ones each time."""
         return lambda: int(generator.integers(self._adapter.seeds - asked.seeds))
 
     def _planned(self, asked: CodeRequest, inputs: Sequence[Array]) -> CallPlan:
@@ -142,9 +142,9 @@ class Bound:
         inputs: Sequence[Array],
         seed: Callable[[], int],
     ) -> dict[str, Array]:
-        """All that is asked for: a call for each seed, each number of a call, and each part.
+        """Make all calls that are asked for: for each seed, each number of a call, and each part.
 
-        What is evaluated is called after all that trains, with the same numbers.
+        Calls in evaluation come after all calls in training, with the same numbers.
         """
         given = CallData(self._adapter, plan, asked, inputs)
         called = asked.modes - asked.skipped
@@ -152,7 +152,7 @@ class Bound:
         training = called - {"eval"}
         groups = [modes for modes in (training, called - training) if modes]
         starts = range(0, asked.draws, plan.call_draws(asked.draws))
-        anew = asked.seeds > 1  # of such calls each part has seeds of its own, in all modes
+        anew = asked.seeds > 1  # then each part has seeds of its own, in all modes
         bases = [seed() if anew or (asked.begin and start == 0) else 0 for start in starts]
         with limited(self._limit) as calls:
             for modes, (start, base) in itertools.product(groups, zip(starts, bases, strict=True)):
@@ -174,7 +174,7 @@ class Bound:
         modes: frozenset[str],
         calls: TimedCalls,
     ) -> Iterable[tuple[str, Any]]:
-        """What one call returns, in each mode; the size that a sampler gets comes last."""
+        """What one call returns, in each mode."""
         arguments: Sequence[Any] = ()
         try:
             call = plan.callers.get(modes)
@@ -187,25 +187,25 @@ class Bound:
         except (DropcheckError, KeyboardInterrupt):
             raise
         except CallTookTooLongError:
-            # code that hangs hangs in each case, and a pack has many
+            # code that hangs does so in each case, and a pack has many cases
             limit, self._limit = self._limit, max(self._limit / 2, min(self._limit, LEAST))
             raise self._fault(
                 f"took more than {limit:g} s for one call",
                 "a call is meant to take milliseconds; 'call_limit' in pyproject.toml allows more",
             ) from None
         except BaseException as error:
-            known = _described(self.slot.takes, arguments) or "nothing"
-            raise self._fault(raised(error), f"it was given {known}") from error
+            shown = _described(self.slot.takes, arguments) or "nothing"
+            raise self._fault(raised(error), f"it was given {shown}") from error
 
     def _take(self, taken: Taken, output: Any, number: int, start: int) -> None:
-        """Keep what was returned, once it has the right axes."""
+        """Keep what a call returned, if it has the right axes."""
         try:
             array = self._adapter.returned(output)
         except TypeError as error:
             raise self._fault(
                 f"returned {error}", "return one array of real numbers or truths"
             ) from error
-        except Exception as error:  # such as a tensor on a device that holds no numbers
+        except Exception as error:  # such as a tensor on the meta device, which has no numbers
             raise self._fault(
                 f"returned {kind_of(output)} that cannot be read: {said_by(error)}",
                 "return one array of real numbers or truths",
@@ -217,7 +217,7 @@ class Bound:
         taken.put(number, start, array)
 
     def _of_one(self, plan: CallPlan, asked: CodeRequest, array: Array) -> tuple[int, ...]:
-        """The shape of one draw of what was returned."""
+        """The shape of one draw in what was returned."""
         draws = plan.call_draws(asked.draws)
         size = None if asked.size is None else asked.size[len(plan.lead) :]
         if size is not None and not asked.single:
@@ -237,7 +237,7 @@ class Bound:
         return array.shape if asked.single else array.shape[1:]
 
     def _compare(self, key: object, mode: str, shape: tuple[int, ...]) -> None:
-        """Refuse a shape of one draw that is not that of the first call."""
+        """Refuse another shape of one draw than that of the first call."""
         before = self._shapes.setdefault((key, mode), shape)
         if before != shape:
             raise self._fault(
@@ -246,15 +246,15 @@ class Bound:
                 "the shape of a draw may not change",
             )
 
-    # ---- what is looked at before anything is judged --------------------------------------------
+    # ---- checks before anything is judged -------------------------------------------------------
 
     def _check(
         self, plan: CallPlan, key: object, asked: CodeRequest, inputs: Sequence[Array]
     ) -> None:
-        """Refuse code whose draws depend on more than the seed, or on less, or on one another.
+        """Refuse code whose draws do not follow from the seed, or depend on one another.
 
-        Where draws are compared with each other, all have the same inputs. The seeds are no part of
-        the run's, whose draws are the same whether anything was looked at or not.
+        Where draws are compared with each other, all have the same inputs. The seeds are not those
+        of the run, whose draws do not depend on these checks.
         """
         draws = min(asked.draws, SINGLE_PROBES if asked.single else PROBE_DRAWS)
         train = frozenset({"train"}) if asked.modes - {"eval"} else asked.modes
@@ -287,17 +287,17 @@ class Bound:
     def _check_independence(
         self, plan: CallPlan, key: object, probe: CodeRequest, inputs: Sequence[Array]
     ) -> None:
-        """Refuse draws of one call that share random numbers where each is to count by itself."""
+        """Refuse draws of one call that share random numbers where each counts by itself."""
         if not self._counts_each:
             return
         own = _replaced(probe, draws=draws_of_a_call(plan.elements), modes=probe.modes)
         same = _repeated(plan, inputs, own.draws)
-        found: list[Array] = []
+        calls: list[Array] = []
         end = time.monotonic() + PROBE_SECONDS
-        while len(found) < CALLS and (len(found) < FEWEST_COMPARED or time.monotonic() < end):
-            seed = itertools.repeat(len(found)).__next__
-            found.append(self._run(plan, key, own, same, seed)["train"])
-        shared = shared_numbers(np.stack(found))
+        while len(calls) < CALLS and (len(calls) < FEWEST_COMPARED or time.monotonic() < end):
+            seed = itertools.repeat(len(calls)).__next__
+            calls.append(self._run(plan, key, own, same, seed)["train"])
+        shared = shared_numbers(np.stack(calls))
         if shared is not None:
             declared = "or leave 'elements: independent' out of its slot: a call is then one draw"
             raise self._fault(
@@ -319,7 +319,7 @@ def _replaced(asked: CodeRequest, *, draws: int, modes: frozenset[str]) -> CodeR
 
 
 def _repeated(plan: CallPlan, inputs: Sequence[Array], draws: int) -> list[Array]:
-    """The first draw, so many times; what does not vary as it is."""
+    """The first draw of inputs that vary, repeated; other inputs as they are."""
     return [
         np.broadcast_to(one[..., :1], (*one.shape[:-1], draws)) if at in plan.varying else one
         for at, one in enumerate(inputs)
@@ -330,14 +330,13 @@ def _columns(inputs: Sequence[Array], *draws: int) -> list[Array]:
     return [one if one.shape[-1] == 1 else one[..., list(draws)] for one in inputs]
 
 
-def _zip(names: Sequence[str], values: Sequence[Any]) -> Iterator[tuple[str, Any]]:
-    return zip((*names, *("size" for _ in values)), values, strict=False)
-
-
 def _described(names: Sequence[str], arguments: Sequence[Any]) -> str:
-    """Arguments as a message shows them: arrays by their type and shape, numbers as they are."""
+    """Arguments as a message shows them: arrays by their type and shape, numbers as they are.
+
+    One more argument than there are names is the size that a sampler gets.
+    """
     parts = []
-    for name, value in _zip(names, arguments):
+    for name, value in zip((*names, SIZE), arguments, strict=False):
         shape = getattr(value, "shape", None)
         kind = str(getattr(value, "dtype", "")).removeprefix("torch.")
         parts.append(f"{name}: {value!r}" if shape is None else f"{name}: {kind} {list(shape)}")

@@ -1,4 +1,4 @@
-"""What calls of code are given, and where what they return goes: each number is copied once."""
+"""The arguments of calls of code, and the results: each number is copied once."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from dropcheck.code.plans import CallPlan, precision
 from dropcheck.simulation.user_code.draws_first import draws_first
 from dropcheck.vocabulary.function import Array
 
-# Numbers of the copies of an array that does not vary that are made at once.
+# How many numbers are copied at once, of an array that does not vary.
 COPIED = 2**15
 _Make = Callable[[int, int], Any]
 
 
 class CallData:
-    """What the calls of one span are given, in arrays of their own: code may compute in place.
+    """The arguments of the calls of one span, each in its own array: code may compute in place.
 
     Args:
         adapter: of the code's framework.
@@ -51,12 +51,12 @@ class CallData:
             self._makers.append(_always(one if asked.single else (self._size, *one)))
 
     def arguments(self, number: int, start: int) -> list[Any]:
-        """Those of one call: its number among those of all seeds, and its first draw."""
+        """The arguments of one call, by its number over all seeds and its first draw."""
         return [make(number, start) for make in self._makers]
 
     def _varying(self, values: Array, plan: CallPlan) -> _Make:
-        """The parts of [calls of all seeds, draws, …]."""
-        # what is made here may not hold this object: arrays would wait for the garbage collector
+        """What takes the parts of calls from [calls of all seeds, draws, …]."""
+        # the functions must not hold this object: arrays would wait for the garbage collector
         adapter, dtype, size = self._adapter, self._dtype, self._size
         draws, several = self._draws, self._several
         if plan.single and not several:
@@ -88,7 +88,7 @@ class CallData:
 
 
 class Taken:
-    """What the calls of one span return in one mode, as float64: an array of its own."""
+    """What the calls of one span return in one mode, in one array of float64."""
 
     def __init__(self, plan: CallPlan, asked: CodeRequest, key: object, mode: str) -> None:
         self._size = plan.call_draws(asked.draws)
@@ -100,20 +100,20 @@ class Taken:
         self.shape: tuple[int, ...] | None = None  # of what a call returns
 
     def begin(self, of_one: tuple[int, ...]) -> None:
-        """Make room for draws of a shape."""
+        """Make room for draws of a shape, `of_one`."""
         draws = -(-self.asked.draws // self._size) * self._size
         self._whole = np.empty((draws, self.asked.seeds * self.asked.calls, *of_one))
         self.shape = of_one if self.plan.single else (self._size, *of_one)
 
     def put(self, number: int, start: int, array: Array) -> None:
-        """What one call returned."""
+        """Take what one call returned."""
         assert self._whole is not None
         at = start if self.plan.single else slice(start, start + self._size)
         self._whole[at, number] = array
 
     @property
     def draws(self) -> Array:
-        """All of it: [*shape of one draw, draws], draws first in memory."""
+        """All draws: [*shape of one draw, draws], draws first in memory."""
         assert self._whole is not None
         whole = self._whole[: self.asked.draws]
         whole = whole.reshape(len(whole), *self.plan.lead, *whole.shape[2:])
@@ -125,7 +125,7 @@ def _always(value: Any) -> _Make:
 
 
 def _by_call(values: Array, plan: CallPlan, asked: CodeRequest) -> Array:
-    """[draws, …] as [calls of all seeds, draws, …]; what has no such axes is given to all."""
+    """[draws, …] as [calls of all seeds, draws, …]; an input without these axes is repeated."""
     if not plan.lead:
         return values[np.newaxis]
     number = asked.seeds * asked.calls
@@ -136,6 +136,6 @@ def _by_call(values: Array, plan: CallPlan, asked: CodeRequest) -> Array:
 
 
 def _padded(values: Array, draws: int) -> Array:
-    """As many draws as a call has; what is missing is repeated, and cut from what comes back."""
+    """The draws, with the first one repeated up to the number of a call; results are cut again."""
     missing = np.broadcast_to(values[:1], (draws - len(values), *values.shape[1:]))
     return np.concatenate([values, missing])

@@ -1,4 +1,4 @@
-"""A time limit for one call of code under test, where the system has one."""
+"""A time limit for one call of code under test, where the system has alarms."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from contextvars import ContextVar
 from types import FrameType
 
 SECONDS = 60.0
-"""What one call may take: a thousand times what a call is meant to take."""
+"""The usual limit of one call: a thousand times what a call is meant to take."""
 
 
 LEAST = 1.0
-"""Of code that took too long each call may take half as long as before, down to this."""
+"""The limit is halved for code that took too long, down to this."""
 
 
 class CallTookTooLongError(BaseException):
-    """Raised within a call at its limit; code under test that catches `Exception` lets it pass."""
+    """Raised within a call at its limit; an `except Exception` of the code does not catch it."""
 
 
 class TimedCalls:
-    """Calls that are timed one by one, within one `limited`.
+    """A context for each of the calls within one `limited`, which times it.
 
     Args:
         seconds: what one call may take.
@@ -40,7 +40,7 @@ class TimedCalls:
         """End it.
 
         Raises:
-            CallTookTooLongError: it took too long, and was not ended.
+            CallTookTooLongError: it took too long, and no alarm ended it.
         """
         start, self._start = self._start, None
         if error[0] is None and start is not None and time.monotonic() - start > self.seconds:
@@ -52,18 +52,18 @@ class TimedCalls:
         return self.seconds - (0.0 if self._start is None else time.monotonic() - self._start)
 
 
-_armed: list[TimedCalls] = []  # those that the alarm is set for, one within another
+_armed: list[TimedCalls] = []  # the calls that the alarm is set for, each within the one before
 _here: ContextVar[bool] = ContextVar("armed", default=False)  # whether it is set in this thread
 
 
 @contextmanager
 def limited(seconds: float) -> Iterator[TimedCalls]:
-    """Calls of which none goes on for longer, where the main thread waits in Python for them.
+    """A context in which calls end after this time, if they run Python in the main thread.
 
-    A signal reaches the main thread alone, on systems that have SIGALRM, and interrupts no function
-    that is written in C before this returns. Elsewhere, and where something else uses the signal,
-    a call that has taken too long is seen when it is over. The alarm is set once for all calls, and
-    for others within these: setting it takes longer than many of them. It rings again and again: a
+    A signal reaches the main thread alone, on systems that have SIGALRM, and does not interrupt a
+    function that is written in C. There, and where something else uses the signal, a call that
+    takes too long is noticed when it is over. The alarm is set once for all calls, also for those
+    of a context within this one: setting it takes longer than many calls. It rings repeatedly: a
     signal that comes just before a function in C begins to wait does not wake that function.
     """
     calls = TimedCalls(seconds)
@@ -97,7 +97,7 @@ def _among_armed(calls: TimedCalls) -> Iterator[None]:
 
 
 def _ring(_: int, __: FrameType | None) -> None:
-    """End a call that has taken too long, or set the alarm for when it will have.
+    """End a call that has taken too long, or set the alarm for the time when it will have.
 
     Raises:
         CallTookTooLongError: within the call.
@@ -110,12 +110,12 @@ def _ring(_: int, __: FrameType | None) -> None:
 
 
 def _set_alarm(seconds: float) -> None:
-    """Ring after some seconds, though not at once, and then at each limit again."""
+    """Ring after some seconds, and then again after each limit; 0 seconds would stop the alarm."""
     signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-3), min(one.seconds for one in _armed))
 
 
 def _can_be_armed() -> bool:
-    """Whether SIGALRM is there, unused, and for this thread to handle."""
+    """Whether there is a SIGALRM that nothing uses and this thread can handle."""
     if not hasattr(signal, "SIGALRM") or signal.getsignal(signal.SIGALRM) is not signal.SIG_DFL:
         return False
     try:

@@ -1,9 +1,9 @@
-"""How code is called: which of its parameters get the arguments of the slot, and which others.
+"""How code is called: which of its parameters get the arguments of the slot, and which are filled.
 
-A function takes what its slot takes, in the same order. Where it has parameters of all these names,
-each gets its own, be it in another order or by its name alone; one name at the place of another is
-refused, as one of both is wrong. Beside them it may have parameters that are filled for it,
-wherever they stand:
+A function takes what its slot takes, in the same order. Where it has parameters with all these
+names, each argument goes to the parameter of its name, also in another order or by keyword alone. A
+function with one of these names at the place of another is refused, as one of the two is wrong.
+Other parameters are filled, wherever they stand:
 
 - `training` or `train` is whether it trains, `deterministic` or `inference` whether it does not;
 - `dtype` gets the number format, as the framework has it;
@@ -25,7 +25,7 @@ TRAINING = ("training", "train")
 EVALUATING = ("deterministic", "inference")
 DTYPE = "dtype"
 SIZE = "size"
-_SIZES = {SIZE: "shape"}  # what others call it
+_SIZES = {SIZE: "shape"}  # another name of the same parameter
 _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -33,8 +33,8 @@ _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_
 class PreparedFunction:
     """A function, ready to be called with the arguments of its slot.
 
-    `arguments` are those of a call: None where an argument of the slot goes, else the name of what
-    is filled in. `named` are the parameters that are filled in by name.
+    `arguments` are those of a call by place: None for an argument of the slot, else the name of a
+    parameter that is filled. `named` are the parameters that are filled by name.
     """
 
     function: FrameworkFunction
@@ -49,11 +49,11 @@ class PreparedFunction:
 
 
 class ByName:
-    """A function whose parameters have the names of what its slot gives: it gets them by these.
+    """A function that gets the arguments of its slot by their names.
 
     Args:
         function: the function.
-        names: of its parameters, in the order in which their values come.
+        names: of its parameters, in the order of the slot's arguments.
     """
 
     def __init__(self, function: FrameworkFunction, names: Sequence[str]) -> None:
@@ -73,8 +73,8 @@ def prepared(
     Args:
         adapter: of its framework.
         function: what is called: a function, or an object.
-        takes: the names that the slot gives to code; none of them is filled in.
-        given: those of the arguments that it is called with, of a sampler `size` at the end.
+        takes: the names of all arguments of the slot; none of them is filled.
+        given: the names of the arguments in a call; for a sampler `size` is the last.
 
     Raises:
         TypeError: it does not take so many; the text says what it takes.
@@ -113,7 +113,7 @@ def prepared(
 def _by_place(
     parameters: Mapping[str, inspect.Parameter], known: Collection[str], count: int
 ) -> list[str | None]:
-    """What goes to each place, in order, until so many arguments have one or no place is left."""
+    """What goes to each place: None for `count` arguments of the slot, else a name to fill."""
     places: list[str | None] = []
     left = count
     for name, parameter in parameters.items():
@@ -128,11 +128,13 @@ def _by_place(
 
 
 Caller = Callable[[Sequence[Any]], Iterable[tuple[str, Any]]]
-"""What a call returns, in each mode: "eval" alone, or one or both of "train" and "grad"."""
+"""A call: from the slot's arguments to what it returns, in each of its modes.
+
+The modes are "eval" alone, or one or both of "train" and "grad"."""
 
 
 def caller(adapter: Adapter, code: PreparedFunction, dtype: str, modes: frozenset[str]) -> Caller:
-    """What calls a function with the arguments of its slot, time and again."""
+    """What calls a prepared function, any number of times."""
     evaluate = "eval" in modes
     known: dict[str, Any] = {
         **dict.fromkeys(TRAINING, not evaluate),
@@ -149,7 +151,7 @@ def caller(adapter: Adapter, code: PreparedFunction, dtype: str, modes: frozense
         return known[name] if name in known else adapter.source(name)
 
     def called(given: Sequence[Any]) -> Iterable[tuple[str, Any]]:
-        if switched:  # others may have put it into another mode
+        if switched:  # another caller may have switched it
             adapter.evaluating(code.function, evaluate)
         by_place = given
         if not all_given:

@@ -25,13 +25,13 @@ from dropcheck.packs.pack_files import PACK
 from dropcheck.vocabulary.slot_calls import EVAL, GRAD, TRAIN, slot_and_mode
 
 RESOLUTION = 0.001
-"""Of a column of code, where a claim says no other."""
+"""The resolution of a column of code, where a claim does not give one."""
 FINEST = ("float64", "float32")
-"""Number formats in which all numbers of those behind them, and of shorter ones, are."""
+"""The longest number formats first: each holds all numbers of the shorter ones."""
 
 
 class ColumnCode(Protocol):
-    """Code for slots, under a name."""
+    """Code for slots, as a column of the results."""
 
     @property
     def name(self) -> str:
@@ -39,11 +39,11 @@ class ColumnCode(Protocol):
 
     @property
     def dtypes(self) -> Sequence[str]:
-        """The number formats that it computes in, the usual one first."""
+        """The number formats in which it computes, the usual one first."""
 
     @property
     def given(self) -> Collection[str]:
-        """The slots for which the command line names code: each is one of the run."""
+        """The slots for which the command line names code; a run must have each of them."""
 
     @property
     def xfail(self) -> Mapping[str, str]:
@@ -57,7 +57,7 @@ class ColumnCode(Protocol):
         """Its code by slot; slots for which it has none are left out."""
 
     def rebuilder(self, slots: Mapping[str, Slot]) -> Callable[[], Column] | None:
-        """What gives its column in another process; None where code is called in this one alone."""
+        """What makes its column in another process; None where it can be called here alone."""
 
 
 def with_columns(
@@ -66,17 +66,17 @@ def with_columns(
     formats: Sequence[str] = (),
     graphs: CaseGraphs | None = None,
 ) -> Registry:
-    """The registry with a column for each implementation: claims beside those of the mathematics.
+    """The registry with a column for each implementation: copies of its claims with code bound.
 
-    What the mathematics does not say, such as the gradient of a slot without one, has columns of
-    code alone, where there are some. Claims of packs that no code is asked for are left out: their
-    mathematics is tested where packs are made. Number formats that nobody asks for by name and for
-    which a library is not installed are left out, with a note.
+    A claim about what the mathematics does not say, such as the gradient of a slot without one, has
+    columns of code alone. Claims of packs without a column of code are left out: the tests of this
+    package check their mathematics. Number formats that nobody asks for by name and whose library
+    is not installed are left out, with a note.
 
     Args:
         registry: the claims.
         implementations: the code under test.
-        formats: the number formats to look at; by default those of each claim.
+        formats: the number formats to test; by default those of each claim.
         graphs: keeps what is parsed here.
 
     Raises:
@@ -94,7 +94,7 @@ def with_columns(
             problems.append(Problem(f"{one.name}: there is no slot {name!r}", hint=hint))
         bound: dict[int, Column] = {}
         no_gradient: set[str] = set()
-        found = 0
+        columns = 0
         for claim in registry.claims.values():
             if not claim.slots:
                 continue
@@ -121,10 +121,10 @@ def with_columns(
                 own = replace(own, xfail=_expected_failures(claim, chosen, one.xfail))
                 claims[own.id] = own
                 of_code.add(claim.id)
-                found += 1
+                columns += 1
                 if _unanswered(claim, calls, ()):
                     claims.pop(claim.id, None)
-        if not found and set(one.given) <= known:
+        if not columns and set(one.given) <= known:
             message = f"the implementation {one.name!r} has code for no slot that a claim calls"
             hint = _list_of(known)
             if no_gradient:
@@ -144,25 +144,25 @@ def _list_of(slots: Collection[str]) -> str:
 
 
 def calls_of_slots(claim: Claim, graphs: CaseGraphs) -> set[tuple[str, str]]:
-    """The slots that a claim's model and its statement call, and what each call asks for."""
+    """The slots that a claim's model and statement call, each with the mode of the call."""
     try:
         parsed = graphs.parsed(claim)
     except DropcheckError:  # it is reported where the claim is checked
         return {(name, TRAIN) for name in claim.slots}
     stack: list[Node] = [line.right for line in lines_of(parsed.model)]
     stack += parsed.statement.operands
-    found: set[tuple[str, str]] = set()
+    calls: set[tuple[str, str]] = set()
     while stack:
         node = stack.pop()
         stack.extend(children(node))
         base = node.base if isinstance(node, Subscript) else node
         if isinstance(base, Call):
-            found.add(slot_and_mode(base.name))
-    return {call for call in found if call[0] in claim.slots}
+            calls.add(slot_and_mode(base.name))
+    return {call for call in calls if call[0] in claim.slots}
 
 
 def _unanswered(claim: Claim, calls: Collection[tuple[str, str]], code: Container[str]) -> bool:
-    """Whether a call asks for what neither code gives nor the slot itself says."""
+    """Whether a call needs what neither the code nor the slot's own text gives."""
     said = {EVAL: "evaluation", GRAD: "gradient"}
     return any(
         name not in code and mode in said and getattr(claim.slots[name], said[mode]) is None
@@ -178,9 +178,10 @@ def _of_laws(claim: Claim, graphs: CaseGraphs) -> bool:
 
 
 def _formats(claim: Claim, one: ColumnCode, formats: Sequence[str]) -> tuple[str, ...]:
-    """The number formats of a claim in a column: those asked for that code computes in.
+    """The number formats of a claim in a column: those asked for in which the code computes.
 
-    A claim of one format alone is made of that one and of finer ones: in others it may be wrong.
+    A claim that names one format is tested in that one and in longer ones: elsewhere it may be
+    wrong.
     """
     own = claim.parameters.get(DTYPE, (one.dtypes[0],) if not formats else ())
     asked = list(formats) or [str(name) for name in own]
@@ -194,26 +195,26 @@ def _formats(claim: Claim, one: ColumnCode, formats: Sequence[str]) -> tuple[str
 def _expected_failures(
     claim: Claim, formats: Sequence[str], xfail: Mapping[str, str]
 ) -> dict[str, str]:
-    """Why code is expected to fail, by number format: the first pattern that fits says it.
+    """The reasons why code is expected to fail, by number format, from the first pattern that fits.
 
-    A pattern is one of ids, as on the command line. Of a pack, or of a file among several, the id
-    may stand behind its name: `dropout/values`, of `pack:dropout` and of `dropout.yaml`. Both fit
-    in any run, also where the ids themselves stand behind the names of packs.
+    A pattern is one of ids, as on the command line, with or without the name of the pack or file
+    before the id: `dropout/values` fits `values` of `pack:dropout` and of `dropout.yaml`. Both
+    forms fit in any run, also where ids themselves have the names of packs before them.
     """
     source = PurePath(claim.location.file.rpartition(":")[2]).stem
     bare = [name.removeprefix(f"{source}/") for name in (claim.id, claim.entry)]
     names = {*bare, *(f"{source}/{name}" for name in bare)}
-    found: dict[str, str] = {}
+    reasons: dict[str, str] = {}
     for written, reason in xfail.items():
         pattern, _, dtype = written.partition(COLUMN)
         if any(fnmatchcase(name, pattern) for name in names):
             fitting = (name for name in formats if dtype in ("", name))
-            found |= {name: reason for name in fitting if name not in found}
-    return found
+            reasons |= {name: reason for name in fitting if name not in reasons}
+    return reasons
 
 
 def _in_column(claim: Claim, column: Column, formats: Sequence[str], *, sharp: bool) -> Claim:
-    """A claim of code in place of the mathematics, looked at sharply where it is of a number."""
+    """The copy of a claim for a column; with a finer resolution if `sharp` and none is given."""
     usual = sharp and not claim.sharpness_given
     return replace(
         renamed(claim, lambda name: f"{name}{column.suffix}"),

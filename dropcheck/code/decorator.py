@@ -1,4 +1,4 @@
-"""`@dropcheck.implements(…)`: a function of a test file as code for a slot, a test a claim."""
+"""`@dropcheck.implements(…)`: a function of a test file is code for a slot, each claim a test."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 MARK = "__dropcheck_implements__"
 """The attribute of what is decorated that holds what it implements."""
 NUMPY = "numpy"
-# Adapters by the library that code uses; of several the first counts, as all use numpy.
+# Adapters by the library that code uses; the first library found decides, as all use numpy.
 _LIBRARIES = {"keras": "keras", "flax": "jax", "jax": "jax", "torch": "torch"}
 
 
 @record
 class Implements:
-    """What a function is code for: a slot of a claims file, in these number formats."""
+    """What a function implements: a slot of a claims file, in these number formats."""
 
     file: str
     slot: str | None
@@ -36,15 +36,15 @@ def implements(
     adapter: str | None = None,
     dtypes: Sequence[str] = (),
 ) -> Callable[[Decorated], Decorated]:
-    """Have pytest check the claims of a file of the function below it, each as a test.
+    """Make pytest test the decorated function with the claims of a file, each as a test.
 
     The function itself stays as it is; without pytest, nothing happens.
 
     Args:
         file: a claims file, beside the test file; or a pack, as "pack:dropout".
-        slot: the slot that it is code for; by default the one of its own name, or the only one.
-        adapter: the framework that it is of; by default the one that it uses, or else numpy.
-        dtypes: the number formats to try; by default those that each claim names.
+        slot: the slot that it implements; by default the one of its own name, or the only one.
+        adapter: the adapter of its framework; by default of the one that it uses, or else numpy.
+        dtypes: the number formats to test; by default those that each claim names.
 
     Raises:
         DropcheckError: an argument is of another type.
@@ -68,16 +68,16 @@ def implements(
     asked = Implements(file, slot, adapter, tuple(dtypes))
 
     def decorated(code: Decorated) -> Decorated:
-        held: Any = code
-        # a function may be code for several files; a class does not share what its parents hold
-        held.__dropcheck_implements__ = (*vars(held).get(MARK, ()), asked)
+        marked: Any = code
+        # a function may be decorated several times; a class does not inherit its parents' mark
+        marked.__dropcheck_implements__ = (*vars(marked).get(MARK, ()), asked)
         return code
 
     return decorated
 
 
 def slot_of(asked: Implements, function: object, slots: Iterable[str]) -> str:
-    """The slot that a function is code for.
+    """The slot that a function implements.
 
     Raises:
         DropcheckError: the file has no such slot.
@@ -93,7 +93,7 @@ def slot_of(asked: Implements, function: object, slots: Iterable[str]) -> str:
 
 
 def adapter_of(function: Any) -> str:
-    """The adapter of the framework that a function uses by name, or that a class is made of.
+    """The adapter of the framework that a function, or a class and its parents, use by name.
 
     >>> adapter_of(lambda x: x)
     'numpy'
@@ -103,7 +103,7 @@ def adapter_of(function: Any) -> str:
 
 
 def _modules_of(function: Any) -> Iterable[str]:
-    """The libraries of a function, of what it names, and of the parents of a class."""
+    """The libraries of a function and of what it names; of a class those of its parents too."""
     kind = function if isinstance(function, type) else type(function)
     for one in (function, *kind.__mro__):
         yield _library(one)
@@ -118,7 +118,7 @@ def _modules_of(function: Any) -> Iterable[str]:
 
 def _names_in(code: Any) -> Iterable[str]:
     yield from code.co_names
-    for constant in code.co_consts:  # of functions within
+    for constant in code.co_consts:  # functions within it
         if hasattr(constant, "co_names"):
             yield from _names_in(constant)
 

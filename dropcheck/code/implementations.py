@@ -1,7 +1,6 @@
-"""Implementations: code for slots under one name, which is that of a column of the answer.
+"""Implementations: code for slots under one name, that of a column of the results.
 
-Nothing of an implementation is imported before its code is bound, which a run does and a check
-does not.
+An implementation is imported when its code is bound: in a run, and not in a check.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ from dropcheck.records import record
 
 @record
 class Framework:
-    """An adapter, before anything of its framework is imported."""
+    """What is known of a framework before it is imported."""
 
-    adapter: str  # its module and its class there
+    adapter: str  # its adapter: module and class
     dtypes: tuple[str, ...]  # the number formats, the usual one first
     package: str  # what pip installs
-    shipped: str  # the module that has code for the slots of packs
-    libraries: tuple[tuple[str, str], ...] = ()  # that number formats need beside it
+    shipped: str  # the module with code for the slots of packs
+    libraries: tuple[tuple[str, str], ...] = ()  # number formats that need a library, and which
 
 
 _ADAPTERS = "dropcheck.code.adapters"
@@ -53,15 +52,15 @@ FRAMEWORKS: Mapping[str, Framework] = {
 """The frameworks whose code can be bound, by the names of their adapters."""
 
 COMPILED = "-compiled"
-"""What the column of compiled code is called, after the name of its implementation."""
+"""The column of compiled code has the name of its implementation, and this at the end."""
 
 
 @record
 class Implementation:
     """Code for slots, under the name of its column.
 
-    `given` are the targets of the command line, each for a slot of this run; `listed` those of
-    pyproject.toml, which serve many claims files. `functions` are handed over as they are.
+    By slot, `given` are the targets of the command line, `listed` those of pyproject.toml, which
+    serves many claims files, and `functions` are function objects.
     """
 
     name: str
@@ -70,10 +69,10 @@ class Implementation:
     listed: Mapping[str, Target]
     functions: Mapping[str, Callable[..., Any]]
     dtypes: tuple[str, ...]
-    xfail: Mapping[str, str]  # the reason by a pattern of ids of claims
+    xfail: Mapping[str, str]  # reasons by patterns of ids of claims
     folder: Path  # where modules of the command line are looked for
-    home: Path  # that of pyproject.toml, where those of its table are
-    shipped: bool = False  # whether code that ships is taken for the slots of packs
+    home: Path  # where modules of pyproject.toml are looked for: the folder of that file
+    shipped: bool = False  # whether code that ships is used for the slots of packs
     device: str | None = None
     compiled: bool = False
     call_limit: float = SECONDS
@@ -85,37 +84,37 @@ class Implementation:
         return {name: one for name, one in self.framework.libraries if find(one) is None}
 
     def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
-        """Its code by slot; slots for which it has none are left out. The code is imported.
+        """Import its code, by slot; slots for which it has none are left out.
 
         Raises:
             DropcheckError: its framework is not installed, or code that it names is not there.
         """
         targets = {**self.listed, **self.given}
-        found: dict[str, tuple[str, Any]] = {}
+        functions: dict[str, tuple[str, Any]] = {}
         for name, slot in slots.items():
             if name in self.functions:
                 own = self.functions[name]
-                found[name] = (getattr(own, "__qualname__", repr(own)), own)
+                functions[name] = (getattr(own, "__qualname__", repr(own)), own)
             elif name in targets:
                 folder = self.folder if name in self.given else self.home
-                found[name] = (str(targets[name]), imported(targets[name], folder, name))
+                functions[name] = (str(targets[name]), imported(targets[name], folder, name))
             elif self.shipped and slot.location.file.startswith(PACK):
                 function = _shipped_function(self.framework, name)
                 if function is not None:
-                    found[name] = (f"{self.framework.package}'s {name}", function)
-        if not found:
+                    functions[name] = (f"{self.framework.package}'s {name}", function)
+        if not functions:
             return {}
         adapter = self._adapter()
         return {
             name: Bound(slots[name], adapter, function, name=shown, limit=self.call_limit)
-            for name, (shown, function) in found.items()
+            for name, (shown, function) in functions.items()
         }
 
     def rebuilder(self, slots: Mapping[str, Slot]) -> Callable[[], Column] | None:
-        """What gives its column in another process; None where code is called in this one alone.
+        """What makes its column in another process; None where it can be called here alone.
 
-        Functions that are handed over have no names to import them by, and the memory of a device
-        may have room for one process alone.
+        Function objects have no name to be imported by, and the memory of a device may have room
+        for one process alone.
         """
         if self.functions or self.device not in (None, "cpu"):
             return None
@@ -135,11 +134,11 @@ class Implementation:
         return made
 
 
-_bound: list[tuple[Implementation, Mapping[str, Slot], Column]] = []  # in a worker
+_bound: list[tuple[Implementation, Mapping[str, Slot], Column]] = []  # columns of this worker
 
 
 def _column_anew(own: Implementation, slots: Mapping[str, Slot]) -> Column:
-    """In a worker: the column of an implementation, bound once for all cases that it judges.
+    """The column of an implementation in a worker, bound once for all cases that it judges.
 
     Raises:
         DropcheckError: as `Implementation.bind`.
@@ -153,7 +152,7 @@ def _column_anew(own: Implementation, slots: Mapping[str, Slot]) -> Column:
 
 
 def _shipped_function(framework: Framework, slot: str) -> Callable[..., Any] | None:
-    """What ships for a slot of a pack, where the framework has it."""
+    """The code that ships for a slot of a pack; None where the framework has none."""
     try:
         module = importlib.import_module(f"{_SHIPPED}.{framework.shipped}")
     except ModuleNotFoundError as error:
@@ -171,7 +170,7 @@ def _not_installed(framework: Framework, name: str, error: ImportError) -> Probl
 
 
 def check_dtypes(framework: Framework, dtypes: Sequence[str]) -> str | None:
-    """What is wrong with the number formats that an implementation is to be tried in."""
+    """What is wrong with number formats for a framework; None where nothing is."""
     for name in dtypes:
         if name not in framework.dtypes:
             near = nearest(name, framework.dtypes)

@@ -1,4 +1,4 @@
-"""How the code of a slot is called for one shape of what is asked."""
+"""How the code of a slot is called, for one kind of request."""
 
 from __future__ import annotations
 
@@ -18,37 +18,37 @@ from dropcheck.errors import DropcheckError
 from dropcheck.records import record
 from dropcheck.vocabulary.function import Array
 
-# Where each new shape of an array is compiled anew, the draws of a call are a power of two, with at
-# least and at most so many numbers: spans of one program are of one length, and those of other
-# programs of few others. What a call returns may depend on its shape, which therefore depends on
-# what is asked for alone, and not on what was asked before.
+# Where each new shape of an array costs a compilation, the draws of a call are a power of two, and
+# have at least and at most so many numbers. So there are few shapes: spans of one program have one
+# length, and there are few programs. What a call returns may depend on its shape, which therefore
+# depends on the request alone, and not on earlier ones.
 LEAST_ELEMENTS = 2**12
 MOST_ELEMENTS = 2**20
 LARGEST_INTEGER = 2**53
-"""Beyond it every number of float64 is whole, and is given as it is."""
+"""Beyond it every number of float64 is whole, and is passed as a float."""
 ROUNDED = 2.0**-8
-"""How far rounding to the shortest number format may move a number, as a share of it: bfloat16."""
+"""The largest relative error of rounding to a number format: that of bfloat16."""
 
 
 class UnfitCodeError(Exception):
-    """Code that cannot be called as the slot has to be: what it does, and what to do."""
+    """Code that cannot be called as the slot needs it: a message and a hint."""
 
 
 @record
 class CallPlan:
-    """How one function is called for one shape of what is asked."""
+    """How one function is called, for one kind of request."""
 
     code: PreparedFunction
     fixed: Mapping[int, Any]  # arguments that are the same in every call, by place
     varying: tuple[int, ...]  # the places of the others
-    lead: tuple[int, ...]  # the lengths of the axes of seeds and calls that there are
+    lead: tuple[int, ...]  # the lengths of the axes of seeds and calls, without those of length 1
     elements: int  # numbers of one draw
-    one_shape: bool  # whether all calls are to have few shapes
+    one_shape: bool  # whether calls should have few shapes
     single: bool  # whether one draw is one call
     callers: dict[frozenset[str], Caller] = field(default_factory=dict)  # by the modes of a call
 
     def call_draws(self, draws: int) -> int:
-        """The draws of one call, where so many are asked for: those of all calls are made equal."""
+        """The draws of each call where so many are asked for in all."""
         if self.single:
             return 1
         if not self.one_shape:
@@ -61,7 +61,7 @@ class CallPlan:
 def planned(
     adapter: Adapter, target: Any, slot: Slot, asked: CodeRequest, inputs: Sequence[Array]
 ) -> CallPlan:
-    """The plan of all calls that are asked for like these.
+    """The plan of calls for a request.
 
     Args:
         adapter: of the code's framework.
@@ -71,7 +71,7 @@ def planned(
         inputs: what it is given, [*shape, draws], or [*shape, 1] where nothing varies.
 
     Raises:
-        UnfitCodeError: it cannot be called so, or not be built.
+        UnfitCodeError: the code cannot be called so, or an object cannot be built.
     """
     dtype = asked.dtype or adapter.dtypes[0]
     if dtype not in adapter.dtypes:
@@ -132,7 +132,7 @@ def planned(
 
 
 def _had(adapter: Adapter, target: Any, fixed: Mapping[str, Any]) -> set[str]:
-    """Which numbers that do not vary an object was built with: it is not called with these.
+    """The names of fixed numbers with which an object was built: it is not called with these.
 
     Raises:
         UnfitCodeError: it was built with another number.
@@ -154,26 +154,26 @@ def _layer(adapter: Adapter, target: Any, named: Mapping[str, Any], dtype: str) 
         return adapter.layer(target, named, dtype)
     except (DropcheckError, KeyboardInterrupt):
         raise
-    except BaseException as error:  # SystemExit of code would end the run, as if all had passed
+    except BaseException as error:  # a SystemExit of the code would end the run as passed
         given = ", ".join(f"{name}={str(one)[:50]}" for name, one in named.items())
         hint = f"a class is built from what does not vary, here ({given})"
         raise UnfitCodeError(raised(error), hint) from error
 
 
 def _power_of_two(number: int) -> int:
-    """The least power of two that is no less."""
+    """The least power of two that is at least a number."""
     return 1 << (number - 1).bit_length()
 
 
 def varies(asked: CodeRequest, place: int, values: Array) -> bool:
-    """Whether an input may differ from draw to draw: a shape is given for those that do."""
+    """Whether an input may differ from draw to draw; a request has a shape for each that does."""
     return values.shape[-1] > 1 or (asked.draws == 1 and asked.shapes[place] is not None)
 
 
 def constant(values: Array, dtype: str, *, whole: bool) -> Any:
-    """What does not vary: a whole number as int, another as float, an array as an array.
+    """An input that does not vary: a whole number as int, another number as float, or an array.
 
-    What has fractions in other claims is no `whole` number: 0 is one share of many.
+    `whole` says that the number may be int: it is not where other claims have fractions.
 
     >>> [constant(np.array(one), "float32", whole=True) for one in (3.0, 0.5)]
     [3, 0.5]
@@ -186,7 +186,7 @@ def constant(values: Array, dtype: str, *, whole: bool) -> Any:
 
 
 def precision(dtype: str) -> str:
-    """What holds each number of a format: all but float64 are numbers of float32."""
+    """The format of numpy that holds each number of a format: all but float64 fit into float32."""
     return "float64" if dtype == "float64" else "float32"
 
 

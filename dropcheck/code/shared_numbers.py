@@ -1,12 +1,12 @@
-"""Whether draws of one call share random numbers, as what was drawn with other seeds shows.
+"""Whether draws of one call share random numbers, by calls with several seeds.
 
-Where a slot says that draws of a call are independent, each counts by itself. Draws of the same
-inputs are then independent and of one law. So the products of what two draws of a call have in
-common add up to 0, but for chance: over all pairs of draws (a mask of the call, its scale), over
-those that are k apart (blocks, a period, sorted values, antithetic halves), and over those whose
-places add up to k (mirrored halves). Compared are the ranks of elements, how far these are from the
-middle, which shows a scale, and the ranks of sums over all elements, which show what goes from one
-element to another.
+Where a slot declares the draws of a call independent, each counts by itself. Draws with the same
+inputs are then independent and of one law. So the products of numbers of two draws of a call add up
+to 0, but for chance: over all pairs of draws (which finds a mask or a scale of the call), over
+pairs that are k apart (blocks, a period, sorted values, antithetic halves), and over pairs whose
+places add up to k (mirrored halves). The numbers are the ranks of elements, the distances of the
+ranks from the middle, which show a shared scale, and the ranks of sums over all elements, which
+show what is shared between different elements.
 """
 
 from __future__ import annotations
@@ -18,40 +18,39 @@ import numpy as np
 from dropcheck.array_types import Floats
 from dropcheck.vocabulary.function import Array
 
-CALLS = 32  # what all draws of a call share shows in how calls differ: this takes some of them
-FEWEST_COMPARED = 8  # calls of code that is slow
-NUMBERS = 2**14  # of a call, but no fewer draws than 64, and no more than 1,024
-ELEMENTS = 8  # that are looked at, of each draw
-CHANCE = 1e-9  # that independent draws look as if they were not, by bounds for normal variables
-
-_Numbers = Floats  # of mean 0 and variance 1: [kinds, calls, draws]
+CALLS = 32  # how many calls are compared: what a whole call shares shows only between calls
+FEWEST_COMPARED = 8  # the same, for slow code
+NUMBERS = 2**14  # of a call, with at least 64 and at most 1,024 draws
+ELEMENTS = 8  # of each draw, that are compared
+CHANCE = 1e-9  # of an error for independent draws, by bounds for normal variables
 
 
 def draws_of_a_call(elements: int) -> int:
-    """How many draws of so many numbers each are compared."""
+    """How many draws of a call are compared, each of so many numbers."""
     return max(64, min(1024, NUMBERS // elements))
 
 
 def shared_numbers(calls: Array) -> str | None:
-    """Which draws of a call share random numbers, in words; None where nothing is seen.
+    """Which draws of a call share random numbers, in words; None where no draws seem to.
 
     Args:
         calls: what calls with different seeds gave, all for the same inputs:
             [calls, *shape of one draw, draws].
     """
     whole = calls.reshape(len(calls), -1, calls.shape[-1])
-    at = np.unique(np.linspace(0, whole.shape[1] - 1, ELEMENTS).astype(int))
-    ranks = np.stack([_standard(_ranks(whole[:, place])) for place in at])
+    elements = np.unique(np.linspace(0, whole.shape[1] - 1, ELEMENTS).astype(int))
+    ranks = np.stack([_standard(_ranks(whole[:, element])) for element in elements])
     ranks = ranks[ranks.any(axis=(1, 2))]
     if not len(ranks):
         return None
     scales = np.stack([_standard(np.abs(one)) for one in ranks])
     sums = _standard(_ranks(whole.sum(axis=1)))[np.newaxis]
-    said = map(_shared, (ranks, scales[scales.any(axis=(1, 2))], sums[sums.any(axis=(1, 2))]))
-    return next((one for one in said if one is not None), None)
+    shared = map(_shared, (ranks, scales[scales.any(axis=(1, 2))], sums[sums.any(axis=(1, 2))]))
+    return next((one for one in shared if one is not None), None)
 
 
-def _shared(numbers: _Numbers) -> str | None:
+def _shared(numbers: Floats) -> str | None:
+    """The same by numbers of mean 0 and variance 1: [kinds, calls, draws]."""
     kinds, count, draws = numbers.shape
     if not kinds:
         return None
@@ -63,7 +62,7 @@ def _shared(numbers: _Numbers) -> str | None:
     beyond = 2 * math.sqrt(count * log) * norm + 2 * log * largest
     if float(np.square(numbers.sum(axis=2)).sum()) > draws * (count * kinds + beyond):
         return "all draws of a call"
-    # sums of products of which none is beyond `most`: Freedman 1975, Theorem 1.6
+    # sums of products none of which is larger than `most`: Freedman 1975, Theorem 1.6
     apart = math.sqrt(4 * log * count * draws) * norm + 2 * log * most
     spectrum = np.fft.rfft(numbers)
     lags = np.abs(np.fft.irfft(np.square(np.abs(spectrum)).sum(axis=(0, 1)), draws))[1:]
@@ -71,22 +70,22 @@ def _shared(numbers: _Numbers) -> str | None:
         lag = int(lags.argmax()) + 1
         return f"draws of a call that are {min(lag, draws - lag)} apart"
     mirrored = np.fft.irfft(np.square(spectrum).sum(axis=(0, 1)), draws)
-    itself = np.bincount(2 * np.arange(draws) % draws, minlength=draws)  # pairs of one draw
+    itself = np.bincount(2 * np.arange(draws) % draws, minlength=draws)  # a draw with itself
     if np.abs(mirrored - count * kinds * itself).max() > apart:
         return "draws at the start of a call and at its end"
     return None
 
 
 def _ranks(values: Array) -> Array:
-    """The ranks of an element among its values, in the middle of those that are equal."""
+    """The ranks of an element among its values; equal values have the rank in their middle."""
     _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
     middle = np.cumsum(counts) - counts / 2
     return np.asarray(middle[place].reshape(values.shape))
 
 
 def _standard(values: Array) -> Array:
-    """Of mean 0 and variance 1; all 0 where they are alike."""
-    off = values - values.mean()
-    size = float(np.sqrt(np.square(off).mean()))
+    """The values scaled to mean 0 and variance 1; all 0 where they are equal."""
+    deviations = values - values.mean()
+    size = float(np.sqrt(np.square(deviations).mean()))
     varies = size > 1e-9 * float(np.abs(values).max(initial=0.0))
-    return np.asarray(off / size if varies else 0.0 * off)
+    return np.asarray(deviations / size if varies else 0.0 * deviations)

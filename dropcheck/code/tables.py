@@ -35,10 +35,10 @@ class ImplementationTable:
 
 
 def tables_of(folder: Path) -> tuple[Mapping[str, ImplementationTable], Path]:
-    """The tables of the nearest pyproject.toml, in this folder or above; and its folder.
+    """The tables of the nearest pyproject.toml, in this folder or above, and its folder.
 
     Raises:
-        DropcheckError: the file is broken, or a table says what it cannot: with file and line.
+        DropcheckError: the file or a table is wrong; with file and line.
     """
     folder = folder.resolve()
     for place in (folder, *folder.parents):
@@ -77,7 +77,7 @@ def _tables(path: Path) -> Mapping[str, ImplementationTable]:
 
 
 class _TableReader:
-    """The values of tables, and every problem with them."""
+    """Reads the values of tables, and keeps every problem with them."""
 
     def __init__(self, path: Path, text: str) -> None:
         self.path = path
@@ -85,7 +85,7 @@ class _TableReader:
         self.problems: list[Problem] = []
 
     def table(self, name: str, values: object) -> ImplementationTable:
-        """One table; what is wrong with it is kept."""
+        """Read one table."""
         if not isinstance(values, dict):
             self._wrong(name, None, "is a table", f"write [{_HEADING}.{name}]")
             values = {}
@@ -173,17 +173,17 @@ class _TableReader:
 
 
 def _line_of(text: str, name: str, key: str | None) -> int | None:
-    """The line of a key, as far as it can be seen without a parser that keeps places."""
+    """The line of a key, or of its table, as far as a search by pattern finds it."""
     heading = re.compile(rf"\s*\[\s*{re.escape(_HEADING)}\.[\"']?{re.escape(name)}[\"']?[\].]")
-    found = None
+    start = None
     for number, line in enumerate(text.split("\n"), 1):
         if line.lstrip().startswith("["):
             inside = heading.match(line) is not None
-            if inside and found is None:
-                found = number
-        elif found and key and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", line):
+            if inside and start is None:
+                start = number
+        elif start and key and re.match(rf"\s*[\"']?{re.escape(key)}[\"']?\s*=", line):
             return number
-    return found
+    return start
 
 
 def _location(path: Path, text: str, line: int | None, column: int | None) -> Location:

@@ -1,6 +1,6 @@
-"""`module:function`: how code is named on the command line and in pyproject.toml, and its import.
+"""`module:function`: the names of code on the command line and in pyproject.toml, and its import.
 
-A claims file names no code: nothing here is given a text of one.
+A claims file cannot name code: no text of one comes here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _STANDARD_LIBRARY = str(Path(os.__file__).parent) + os.sep
 
 @record
 class Target:
-    """The name of code: a module, and what it has there, such as a function or a class."""
+    """The name of code: a module, and an attribute of it, such as a function or a class."""
 
     module: str
     attribute: str
@@ -39,7 +39,7 @@ def read_target(text: str) -> Target:
     """A target from its text.
 
     Raises:
-        ValueError: it is not written like one.
+        ValueError: it is not written so.
 
     >>> read_target("torch.nn.functional:dropout")
     Target(module='torch.nn.functional', attribute='dropout')
@@ -51,7 +51,7 @@ def read_target(text: str) -> Target:
 
 
 def imported(target: Target, folder: Path, slot: str) -> Any:
-    """What a target names. Modules of `folder` are found, as `python -m` in it would find them.
+    """What a target names. Modules of `folder` are found, as with `python -m` in that folder.
 
     Raises:
         DropcheckError: there is no such module, it fails, or it has no such name.
@@ -71,23 +71,23 @@ def imported(target: Target, folder: Path, slot: str) -> Any:
         raise DropcheckError(_no_module(subject, missing, here)) from error
     except KeyboardInterrupt:
         raise
-    except BaseException as error:  # a script that ends by sys.exit would end the run
+    except BaseException as error:  # a script that calls sys.exit would end the run
         message = f"{subject}: its import {raised(error)}"
         hint = f"try it: python -c 'import {target.module}'"
         raise DropcheckError(Problem(message, hint=hint)) from error
-    found: Any = module
+    code: Any = module
     for part in target.attribute.split("."):
-        if not hasattr(found, part):
-            raise DropcheckError(_no_attribute(subject, part, found, target))
-        found = getattr(found, part)
-    if not callable(found):
-        message = f"{subject}: it is a value of type {type(found).__name__!r}, not a function"
+        if not hasattr(code, part):
+            raise DropcheckError(_no_attribute(subject, part, code, target))
+        code = getattr(code, part)
+    if not callable(code):
+        message = f"{subject}: it is a value of type {type(code).__name__!r}, not a function"
         raise DropcheckError(Problem(message, hint="name a function, a class or a layer"))
-    return found
+    return code
 
 
 def said_by(error: BaseException) -> str:
-    """The first line of what an error of code under test says, which may itself fail."""
+    """The first line of an error's text; empty where making the text fails."""
     try:
         return str(error).strip().split("\n")[0][:300]
     except Exception:
@@ -95,13 +95,13 @@ def said_by(error: BaseException) -> str:
 
 
 def raised(error: BaseException) -> str:
-    """What an error of code under test is, the first line of what it says, and where it was."""
+    """An error of code under test in words: its type, the first line of its text, and its place."""
     said = said_by(error)
     return f"raised {type(error).__name__}{f': {said}' if said else ''}{_place(error)}"
 
 
 def _place(error: BaseException) -> str:
-    """The last line that led to an error and is of no library: of libraries alone, nothing."""
+    """The last line of the traceback that is in no library; nothing where all are."""
     for frame, line in reversed([*traceback.walk_tb(error.__traceback__)]):
         file = frame.f_code.co_filename
         if file.startswith(_PACKAGE):
@@ -116,7 +116,7 @@ def _no_module(subject: str, name: str, folder: str) -> Problem:
     if not parent:
         near = nearest(name, _importable(folder))
         hint = f"did you mean {near!r}?" if near else _to_install(name)
-        return Problem(f"{subject}: there is no module {name!r}", hint=f"{hint}")
+        return Problem(f"{subject}: there is no module {name!r}", hint=hint)
     spec = find_spec(parent)
     places = spec.submodule_search_locations if spec else None
     names = [path.stem for place in places or () for path in Path(place).glob("[a-z]*")]
@@ -128,7 +128,7 @@ def _no_module(subject: str, name: str, folder: str) -> Problem:
 
 
 def _importable(folder: str) -> Iterable[str]:
-    """Modules and packages of the folder, which a slip was most likely meant to name."""
+    """The modules and packages of a folder, one of which was most likely meant."""
     return [
         path.stem
         for path in Path(folder).iterdir()
@@ -136,16 +136,15 @@ def _importable(folder: str) -> Iterable[str]:
     ]
 
 
-def _no_attribute(subject: str, part: str, found: object, target: Target) -> Problem:
-    owner = (
-        target.module if hasattr(found, "__path__") or hasattr(found, "__file__") else repr(found)
-    )
-    public = [name for name in dir(found) if not name.startswith("_")]
+def _no_attribute(subject: str, part: str, owner: object, target: Target) -> Problem:
+    is_module = hasattr(owner, "__path__") or hasattr(owner, "__file__")
+    shown = target.module if is_module else repr(owner)
+    public = [name for name in dir(owner) if not name.startswith("_")]
     near = nearest(part, public)
     hint = f"did you mean {near!r}?" if near else f"it has {', '.join(public[:8])}"
     if near is None and not public:
         hint = "it has no public names"
-    return Problem(f"{subject}: {owner[:100]} has no {part!r}", hint=hint)
+    return Problem(f"{subject}: {shown[:100]} has no {part!r}", hint=hint)
 
 
 def _to_install(name: str) -> str:

@@ -19,14 +19,14 @@ from dropcheck.vocabulary.function import Array
 FrameworkFunction = Callable[..., Any]
 
 _ATTRIBUTES = {"p": "rate", "sd": "stddev"}
-"""What layers of keras and flax call the arguments of slots."""
+"""The names that layers of keras and flax have for arguments of slots."""
 
 
 class Adapter(ABC):
     """One framework, on one device, plain or compiled.
 
-    It is made in the thread that calls the code, and so is every call: what is set there, such as
-    `torch.autocast` or a context variable, holds.
+    It is made in the thread that calls the code, so that settings of this thread, such as
+    `torch.autocast` or a context variable, hold in every call.
 
     Args:
         device: where arrays are put; None: on the CPU.
@@ -34,15 +34,15 @@ class Adapter(ABC):
 
     Raises:
         ImportError: the framework is not installed.
-        ValueError: it has no such device, or compiles nothing; the text says what it has.
+        ValueError: it has no such device, or cannot compile; the text says what it has.
     """
 
     dtypes: ClassVar[tuple[str, ...]]
-    """The number formats that it has; the first is the one where a claim names none."""
+    """The number formats that it has; the first is used where a claim names none."""
     sources: ClassVar[tuple[str, ...]] = ()
-    """Names of parameters that take its source of randomness, in place of a global one."""
+    """Names of parameters that take its source of random numbers, instead of a global one."""
     seeds: ClassVar[int] = 2**31
-    """Seeds that it can be given: 0 to one less."""
+    """How many seeds it can be given: 0 up to this number less 1."""
 
     def __init__(self, device: str | None, compiled: bool) -> None:
         self.device = device
@@ -50,81 +50,81 @@ class Adapter(ABC):
 
     @property
     def one_shape(self) -> bool:
-        """Whether each new shape costs a compilation, so that all calls are to have the same."""
+        """Whether each new shape costs a compilation, so that all calls should have few shapes."""
         return self.compiled
 
     def begin(self, seed: int) -> None:
-        """Seed every source of randomness: here those of Python and numpy, which all may use."""
+        """Seed every source of random numbers: here those of Python and of numpy."""
         random.seed(seed)
         np.random.seed(seed % 2**32)
 
     def source(self, name: str) -> Any:
-        """What a parameter of this name, one of `sources`, gets in the next call."""
-        raise KeyError(name)  # this one has none
+        """The source that a parameter of this name, one of `sources`, gets in the next call."""
+        raise KeyError(name)  # `sources` is empty here
 
     def on_one_thread(self) -> AbstractContextManager[None]:
-        """Where the framework computes on one thread, where it can be held to that.
+        """A context in which the framework computes on one thread, if it can be made to.
 
-        What it computes may then not depend on how many there are, and processes of one machine
-        are not in one another's way.
+        Its results then do not depend on the number of threads, and processes of one machine do
+        not slow each other down.
         """
         return nullcontext()
 
     @abstractmethod
     def dtype(self, name: str) -> Any:
-        """The framework's own object for a number format, which a parameter `dtype` gets."""
+        """The framework's object for a number format, for a parameter `dtype`."""
 
     @abstractmethod
     def given(self, values: Array, dtype: str) -> Any:
-        """Numbers of this format, held as float64 or float32, as a contiguous array of its own.
+        """Numbers of this format as an array of the framework, contiguous and shared with nothing.
 
-        The array that is given is contiguous, and used for nothing else.
+        `values` is float64 or float32, contiguous, and used for nothing else.
         """
 
     def each(self, values: Array, dtype: str) -> Sequence[Any]:
-        """Each part of an array, by its first axis, as `given` gives it."""
+        """Each part of an array along its first axis, converted as by `given`."""
         return [self.given(values[place, ...], dtype) for place in range(len(values))]
 
     @abstractmethod
     def returned(self, output: Any) -> Array:
-        """What a function returned as an array of numpy, of real numbers or truths.
+        """What a function returned, as an array of numpy with real numbers or truths.
 
         Raises:
-            TypeError: it is no array of this framework or of numpy, nor a number; or of other
-                values. The text says what it is.
+            TypeError: it is neither an array of this framework or of numpy nor a number, or has
+                other values. The text says what it is.
         """
 
     def layer(self, target: Any, fixed: Mapping[str, Any], dtype: str) -> Any:
-        """An object to call, of a class; anything else is called as it is.
+        """What is called: an object of a class, or the target itself where it is no class.
 
         Args:
-            target: what was named.
-            fixed: the arguments that do not vary, which a class is built from.
+            target: the code that was named.
+            fixed: the arguments that do not vary, from which an object is built.
             dtype: the number format of what the object will be given.
         """
         return built(target, fixed) if inspect.isclass(target) else target
 
     def entry(self, target: Any) -> Any:
-        """What has the signature of a call to a function, an object or a class."""
+        """What `inspect.signature` is asked for the signature of a call to the target."""
         return target
 
     def evaluating(self, target: Any, evaluate: bool) -> bool:
-        """Put an object into the mode of evaluation or of training; whether it has these modes."""
+        """Switch an object to evaluation or to training; returns whether it has these modes."""
         return False
 
     def has_of(self, target: Any, name: str) -> list[float]:
-        """The numbers of a name that an object was built with, such as the p of its dropouts."""
+        """The numbers that an object was built with under a name, such as the p of its dropouts."""
         number = getattr(target, name, getattr(target, _ATTRIBUTES.get(name, name), None))
         return [float(number)] if isinstance(number, int | float) else []
 
     def called(
         self, function: FrameworkFunction, arguments: Sequence[Any], named: Mapping[str, Any]
     ) -> Any:
-        """What the function returns; the place to compile it."""
+        """What the function returns; it is compiled here where that was asked for."""
         return function(*arguments, **named)
 
     def has_gradient(self, target: Any) -> bool:
-        """Whether `with_gradient` gives that of a function, a class or an object."""
+        """Whether `with_gradient` works for this function, class or object."""
         return True
 
     @abstractmethod
@@ -135,7 +135,7 @@ class Adapter(ABC):
         named: Mapping[str, Any],
         by: int,
     ) -> tuple[Any, Any]:
-        """What it returns, and the gradient of the sum of it by the argument at place `by`.
+        """What the function returns, and the gradient of its sum by the argument at place `by`.
 
         Raises:
             ValueError: the framework has no gradients.
@@ -143,9 +143,9 @@ class Adapter(ABC):
 
 
 def built(target: Any, fixed: Mapping[str, Any], **also: Any) -> Any:
-    """An object of a class, from arguments by their names where it has all these names.
+    """An object of a class, from arguments by their names where the class has all these names.
 
-    Otherwise they are given by their places; `also` are given where the class has such a name.
+    Otherwise they are given by their places. Those of `also` are given where the class has them.
     """
     try:
         signature = inspect.signature(target.__init__).parameters
@@ -159,7 +159,7 @@ def built(target: Any, fixed: Mapping[str, Any], **also: Any) -> Any:
 
 
 def described(signature: inspect.Signature) -> FrameworkFunction:
-    """What has this signature, for `Adapter.entry`."""
+    """A function with this signature, for `Adapter.entry`."""
 
     def entry() -> None: ...
 
@@ -168,10 +168,11 @@ def described(signature: inspect.Signature) -> FrameworkFunction:
 
 
 def numbers_of(output: Any) -> Array:
-    """An array of numpy, or a number, whose values are real or truths; float64 where neither.
+    """An output as an array of real numbers or truths.
 
     Raises:
-        TypeError: it is something else; the text says what.
+        TypeError: it is neither an array of numpy nor a number, or has other values. The text says
+            what it is.
     """
     if output is None:
         raise TypeError("None")
@@ -179,7 +180,7 @@ def numbers_of(output: Any) -> Array:
         raise TypeError(f"a {type(output).__name__}")
     array = np.asarray(output)
     if array.dtype.kind == "V" and array.dtype.name.startswith(("bfloat", "float", "int", "uint")):
-        return array.astype(np.float32)  # of ml_dtypes: each is a number of float32
+        return array.astype(np.float32)  # formats of ml_dtypes are subsets of float32
     if array.dtype.kind not in "biuf":
         known = array.dtype.kind != "O" or isinstance(output, np.ndarray)
         raise TypeError(f"an array of {array.dtype}" if known else kind_of(output))
@@ -187,5 +188,5 @@ def numbers_of(output: Any) -> Array:
 
 
 def kind_of(value: object) -> str:
-    """A value, as messages name it."""
+    """A value as messages name it."""
     return f"a value of type {type(value).__name__!r}"

@@ -34,11 +34,11 @@ class JaxAdapter(Adapter):
 
     @property
     def one_shape(self) -> bool:
-        """Also what is not compiled as a whole is compiled part by part."""
+        """Always: JAX compiles each operation, also where the whole function is not compiled."""
         return True
 
     def begin(self, seed: int) -> None:
-        """A key of this seed; calls are numbered from there, and modules of nnx seeded by it."""
+        """Make a key of this seed, number the calls from there, and seed modules of nnx."""
         super().begin(seed)
         for module in self._seeded:
             _reseed(module, seed)
@@ -70,7 +70,7 @@ class JaxAdapter(Adapter):
         return jax.device_put(values.astype(self.dtype(dtype), copy=False), self._device)
 
     def returned(self, output: Any) -> Array:
-        """The values; those of bfloat16 are numbers of float32 as they are."""
+        """The values; bfloat16 becomes float32, which holds all its numbers."""
         if not isinstance(output, jax.Array):
             return numbers_of(output)
         if jnp.issubdtype(output.dtype, jax.dtypes.prng_key):
@@ -93,7 +93,7 @@ class JaxAdapter(Adapter):
         return made
 
     def entry(self, target: Any) -> Any:
-        """Of a module of linen, its own `__call__`."""
+        """The `__call__` of a module of linen; anything else as it is."""
         return target.module.__call__ if isinstance(target, _Applied) else target
 
     def evaluating(self, target: Any, evaluate: bool) -> bool:
@@ -106,7 +106,7 @@ class JaxAdapter(Adapter):
     def called(
         self, function: FrameworkFunction, arguments: Sequence[Any], named: Mapping[str, Any]
     ) -> Any:
-        """The function, by jax.jit where asked for; what is no array is compiled in."""
+        """The function, by jax.jit where asked for; other arguments than arrays are compiled in."""
         if not self.compiled:
             return function(*arguments, **named)
         return self._jitted(_call, function, arguments, named)
@@ -195,5 +195,5 @@ def _call(function: FrameworkFunction, arguments: Sequence[Any], named: Mapping[
 
 
 def _flax(name: str) -> Any:
-    """A part of flax, where the code under test has imported it."""
+    """A module of flax, if the code under test has imported it."""
     return sys.modules.get(name)

@@ -20,7 +20,7 @@ from dropcheck.code.adapters.adapter import (
 from dropcheck.vocabulary.function import Array
 
 _SEED = "seed_generator_state"
-"""The variable in which a layer of keras keeps where it is in its random numbers."""
+"""The variable with the state of the random numbers of a layer."""
 
 
 class KerasAdapter(Adapter):
@@ -37,11 +37,11 @@ class KerasAdapter(Adapter):
 
     @property
     def one_shape(self) -> bool:
-        """On JAX."""
+        """Where the backend is JAX."""
         return bool(self._backend == "jax")
 
     def on_one_thread(self) -> AbstractContextManager[None]:
-        """On torch."""
+        """By torch, where that is the backend."""
         if self._backend != "torch":
             return super().on_one_thread()
         from dropcheck.code.adapters.torch_adapter import torch_on_one_thread
@@ -57,7 +57,7 @@ class KerasAdapter(Adapter):
             state.assign([seed, place])
 
     def dtype(self, name: str) -> str:
-        """Keras takes their names."""
+        """The name itself, which keras takes."""
         return name
 
     def given(self, values: Array, dtype: str) -> Any:
@@ -66,7 +66,7 @@ class KerasAdapter(Adapter):
             return keras.ops.convert_to_tensor(values, dtype=dtype)
 
     def returned(self, output: Any) -> Array:
-        """The values; those of bfloat16 are numbers of float32 as they are."""
+        """The values; bfloat16 becomes float32, which holds all its numbers."""
         if not keras.ops.is_tensor(output):
             return numbers_of(output)
         kind = keras.backend.standardize_dtype(output.dtype)
@@ -84,7 +84,7 @@ class KerasAdapter(Adapter):
         return super().layer(target, fixed, dtype)
 
     def entry(self, target: Any) -> Any:
-        """Of a layer, its `call` without `mask`, which keras hands on by itself."""
+        """The `call` of a layer without `mask`, which keras passes on by itself."""
         if not isinstance(target, keras.layers.Layer):
             return target
         signature = inspect.signature(target.call)
@@ -92,9 +92,9 @@ class KerasAdapter(Adapter):
         return described(signature.replace(parameters=kept))
 
     def has_of(self, target: Any, name: str) -> list[float]:
-        """Those of all layers in a layer."""
+        """The numbers of all layers in a layer."""
         layer = isinstance(target, keras.layers.Layer)
-        parts = target._flatten_layers() if layer else [target]  # there is no other
+        parts = target._flatten_layers() if layer else [target]  # keras has no public way
         return [number for part in parts for number in super(KerasAdapter, self).has_of(part, name)]
 
     def with_gradient(
@@ -104,7 +104,7 @@ class KerasAdapter(Adapter):
         named: Mapping[str, Any],
         by: int,
     ) -> tuple[Any, Any]:
-        """As the backend has it: torch.autograd, jax.grad, or a tape of TensorFlow."""
+        """By the backend: torch.autograd, jax.grad, or a tape of TensorFlow."""
         if self._backend == "torch":
             from dropcheck.code.adapters.torch_adapter import TorchAdapter
 

@@ -1,4 +1,4 @@
-"""Functions of numpy's arrays, and of whatever else takes and returns these."""
+"""Functions of numpy's arrays, and any other code that takes and returns these."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class NumpyAdapter(Adapter):
         super().__init__(device, compiled)
 
     def begin(self, seed: int) -> None:
-        """A Generator of this seed, beside the global sources."""
+        """Seed the global sources, and make a Generator of this seed."""
         super().begin(seed)
         self._generator = np.random.default_rng(seed)
 
@@ -46,8 +46,8 @@ class NumpyAdapter(Adapter):
         if name == "bfloat16":
             import ml_dtypes
 
-            found: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
-            return found
+            bfloat16: np.dtype[Any] = np.dtype(ml_dtypes.bfloat16)
+            return bfloat16
         return np.dtype(name)
 
     def given(self, values: Array, dtype: str) -> Array:
@@ -55,7 +55,7 @@ class NumpyAdapter(Adapter):
         return values.astype(self.dtype(dtype), copy=False)
 
     def each(self, values: Array, dtype: str) -> Sequence[Any]:
-        """Parts that share memory, of which none is another's."""
+        """The parts of one array: they do not overlap."""
         return list(self.given(values, dtype))
 
     def returned(self, output: Any) -> Array:

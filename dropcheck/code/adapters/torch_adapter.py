@@ -12,7 +12,7 @@ import torch
 from dropcheck.code.adapters.adapter import Adapter, FrameworkFunction, described, numbers_of
 from dropcheck.vocabulary.function import Array
 
-# What torch.compile keeps of one function before it gives up is 8 (`recompile_limit`).
+# torch.compile gives up after 8 compilations of one function (`recompile_limit`).
 MOST_COMPILED = 6
 _BY_PLACE = inspect.Parameter.POSITIONAL_OR_KEYWORD
 _OF_NUMPY = (torch.float32, torch.float64, torch.bool)
@@ -54,26 +54,26 @@ class TorchAdapter(Adapter):
 
     def dtype(self, name: str) -> torch.dtype:
         """Such as torch.float32."""
-        found: torch.dtype = getattr(torch, name)
-        return found
+        dtype: torch.dtype = getattr(torch, name)
+        return dtype
 
     def given(self, values: Array, dtype: str) -> torch.Tensor:
         """A tensor; it shares the array's memory where it has the same number format."""
         return torch.from_numpy(values).to(self._device, self.dtype(dtype))
 
     def each(self, values: Array, dtype: str) -> Sequence[torch.Tensor]:
-        """Tensors that share memory, of which none is another's."""
+        """The parts of one tensor: they do not overlap."""
         parts: Sequence[torch.Tensor] = self.given(values, dtype).unbind()
         return parts
 
     def returned(self, output: Any) -> Array:
-        """The values; those of bfloat16 are numbers of float32 as they are."""
+        """The values; bfloat16 becomes float32, which holds all its numbers."""
         if not isinstance(output, torch.Tensor):
             return numbers_of(output)
         if output.dtype in _OF_NUMPY and output.is_cpu and not output.requires_grad:
             try:
                 plain: Array = output.numpy()
-            except (TypeError, RuntimeError):  # it is not strided, or a view of negatives
+            except (TypeError, RuntimeError):  # it is not strided, or a lazy negation
                 pass
             else:
                 return plain
@@ -82,8 +82,8 @@ class TorchAdapter(Adapter):
             raise TypeError(f"a tensor of {tensor.dtype}, {tensor.layout}")
         if tensor.is_floating_point() and tensor.dtype not in (torch.float64, torch.float32):
             tensor = tensor.to(torch.float32)
-        found: Array = tensor.resolve_neg().numpy()
-        return found
+        values: Array = tensor.resolve_neg().numpy()
+        return values
 
     def layer(self, target: Any, fixed: Mapping[str, Any], dtype: str) -> Any:
         """A module in the number format and on the device of what it is given."""
@@ -91,7 +91,7 @@ class TorchAdapter(Adapter):
         return made.to(self._device, self.dtype(dtype)) if _is_module(made) else made
 
     def entry(self, target: Any) -> Any:
-        """Of a module, its `forward`; of what TorchScript compiled, what its schema says."""
+        """The `forward` of a module; the schema of what TorchScript compiled."""
         called = target.forward if _is_module(target) else target
         schema = getattr(called, "schema", None)
         return described(_of_schema(schema)) if isinstance(schema, torch.FunctionSchema) else called
@@ -103,7 +103,7 @@ class TorchAdapter(Adapter):
         return _is_module(target)
 
     def has_of(self, target: Any, name: str) -> list[float]:
-        """Those of all modules in a module."""
+        """The numbers of all modules in a module."""
         parts = target.modules() if _is_module(target) else [target]
         return [number for part in parts for number in super(TorchAdapter, self).has_of(part, name)]
 
@@ -112,8 +112,8 @@ class TorchAdapter(Adapter):
     ) -> Any:
         """The function, by torch.compile where asked for.
 
-        What is not a tensor is compiled in, and all is compiled anew for another value. After a
-        few times the compiler would give up, and call the plain function without a word.
+        Arguments that are not tensors are compiled in: another value costs a compilation. After a
+        few of them the compiler would give up, and call the plain function without saying so.
         """
         if not self.compiled:
             return function(*arguments, **named)
@@ -146,7 +146,7 @@ class TorchAdapter(Adapter):
 
 @contextmanager
 def torch_on_one_thread() -> Iterator[None]:
-    """Where torch computes on one thread; then on as many as before."""
+    """A context in which torch computes on one thread; after it on as many as before."""
     before = torch.get_num_threads()
     if before == 1:
         yield
@@ -159,7 +159,7 @@ def torch_on_one_thread() -> Iterator[None]:
 
 
 def _of_schema(schema: torch.FunctionSchema) -> inspect.Signature:
-    """The signature that a schema says; that of a method begins with `self`."""
+    """The signature of a schema, without `self`."""
     return inspect.Signature(
         [
             inspect.Parameter(
@@ -178,7 +178,7 @@ def _is_module(value: object) -> bool:
 
 
 def _of_compilation(value: Any) -> object:
-    """What a compiled function depends on: of a tensor its shape, type and whether it is traced."""
+    """What a compiled function depends on; for a tensor its shape, type and need of a gradient."""
     if isinstance(value, torch.Tensor):
         return tuple(value.shape), value.dtype, value.requires_grad
     if _is_module(value):
