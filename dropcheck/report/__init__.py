@@ -1,4 +1,4 @@
-"""Results to text: what a report is made from; each format is one function of it."""
+"""From results to text: the data of a report; each format is one function of it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from dropcheck.records import record
 
-if TYPE_CHECKING:  # the formats themselves are named without any of it
+if TYPE_CHECKING:  # the table of formats needs none of these
     from dropcheck.claims.registry import Registry
     from dropcheck.errors import Problem
     from dropcheck.report.terminal.screen import Terminal
@@ -19,11 +19,11 @@ if TYPE_CHECKING:  # the formats themselves are named without any of it
 
 @record
 class Report:
-    """A run, and how it is to be shown: each format uses what it has room for.
+    """A run, and how to show it: each format uses what it has room for.
 
-    `problems` are errors that kept the run, or some of its cases, from being made. `started` is
-    when it began, `workspace` the folder that a continuous integration calls its own. `latex` has
-    the statements of claims as LaTeX, by id, where they are to be shown as that.
+    `problems` are errors that prevented the run, or some of its cases. `started` is when it began,
+    `workspace` the folder with the repository in a job of continuous integration. `latex` has the
+    statements of claims as LaTeX, by id, where they are to be shown so.
     """
 
     run: RunResult

@@ -1,8 +1,8 @@
-"""A run as a badge: how many claims are verified, how many are not, and what is unclaimed.
+"""A run as a badge: how many claims are verified, how many are not, and how much is unclaimed.
 
-`badge.json` is an endpoint of shields.io (https://shields.io/badges/endpoint-badge, schema 1), and
-`badge.svg` a picture of its own, which needs no service: white on colours that have a contrast of
-4.5 at least with it (WCAG 2.2, 1.4.3), so that it reads on a light page and on a dark one.
+`badge.json` is an endpoint of shields.io (https://shields.io/badges/endpoint-badge, schema 1).
+`badge.svg` is a picture that needs no service: white text on colours with a contrast of at least
+4.5 (WCAG 2.2, 1.4.3), readable on light and dark pages.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dropcheck.results.coverage import CoverageCounts
 
 LABEL = "dropcheck"
 HEIGHT, PADDING, SIZE = 20, 6, 11  # pixels
-# Of Verdana and of what stands for it elsewhere; `textLength` then makes each text as wide as this.
+# Widths of letters in Verdana, in pixels; `textLength` gives texts this width in other fonts too.
 _WIDTHS = {
     **dict.fromkeys("ijl,.:;'| ", 4),
     **dict.fromkeys("frt()", 5),
@@ -28,7 +28,7 @@ _WIDTHS = {
 
 
 class Colour(Enum):
-    """A colour by its name at shields.io, and as it is drawn."""
+    """A colour: its name at shields.io, and its value in the picture."""
 
     GOOD = "brightgreen", "#1a7f37"
     UNDECIDED = "yellow", "#946200"
@@ -42,11 +42,11 @@ class Badge:
 
     message: str
     colour: Colour
-    broken: bool  # whether the run failed, or could not be made
+    broken: bool  # whether the run failed, was interrupted or could not be made
 
 
 def badge_of(report: Report) -> Badge:
-    """What a run comes to, in a few words.
+    """The outcome of a run, in a few words.
 
     A claim counts once, by its worst case: `24 verified`, or `24 as claimed` where some of them are
     expected to be refuted.
@@ -55,8 +55,8 @@ def badge_of(report: Report) -> Badge:
         return Badge(numbers.plural(len(report.problems), "error"), Colour.BAD, broken=True)
     cases = [worst(group) for group in by_claim(report.run.cases).values()]
     count = {outcome: sum(one.result is outcome for one in cases) for outcome in Outcome}
-    held = {str(one.verdict) for one in cases if one.result is Outcome.PASS}
-    holds = "verified" if held <= {"verified"} else "as claimed"
+    verdicts = {str(one.verdict) for one in cases if one.result is Outcome.PASS}
+    holds = "verified" if verdicts <= {"verified"} else "as claimed"
     unclaimed = CoverageCounts.of(report.run.coverage).unclaimed
     parts = [
         f"{number} {what}"
@@ -94,11 +94,11 @@ def badge_svg(report: Report) -> str:
     """The badge as a picture."""
     badge = badge_of(report)
     left, right = (width_of(text) + 2 * PADDING for text in (LABEL, badge.message))
-    said = html.escape(f"{LABEL}: {badge.message}")
+    name = html.escape(f"{LABEL}: {badge.message}")
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{left + right}" height="{HEIGHT}" '
-        f'role="img" aria-label="{said}">\n'
-        f"<title>{said}</title>\n"
+        f'role="img" aria-label="{name}">\n'
+        f"<title>{name}</title>\n"
         f'<clipPath id="round"><rect width="{left + right}" height="{HEIGHT}" rx="3"/></clipPath>\n'
         f'<g clip-path="url(#round)">\n'
         f'<rect width="{left}" height="{HEIGHT}" fill="#4b5158"/>\n'
@@ -116,7 +116,7 @@ def _text(text: str, start: int) -> str:
 
 
 def width_of(text: str) -> int:
-    """About how wide a text is in Verdana of the badge's size, in pixels.
+    """About the width of a text in Verdana of the badge's size, in pixels.
 
     >>> width_of("dropcheck"), width_of("24 verified")
     (61, 64)

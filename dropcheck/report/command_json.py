@@ -1,4 +1,4 @@
-"""The JSON of the commands beside `run`: `list`, `show`, `check`, `plan`, `mutate` and `audit`."""
+"""The JSON of the commands other than `run`: `list`, `show`, `check`, `plan`, `mutate`, `audit`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def claims_json(claims: Iterable[Claim], registry: Registry) -> str:
 
 
 def _claim(claim: Claim) -> dict[str, Any]:
-    """A claim as data: for `list` and `show` under `--format json`."""
+    """A claim as data."""
     return {
         **fields_of(claim, "id title"),
         "statement": claim.statement.text,
@@ -76,7 +76,7 @@ def _tolerance(given: Tolerance | None) -> float | dict[str, float] | None:
 
 
 def coverage_json(documents: Sequence[Coverage]) -> str:
-    """What no mark of documents speaks of, as data."""
+    """The figures and formulas that no mark of documents claims, as data."""
     return as_json(
         summary=CoverageCounts.of(documents),
         documents=[{"file": one.file, **asdict(CoverageCounts.of([one]))} for one in documents],
@@ -89,7 +89,7 @@ def coverage_json(documents: Sequence[Coverage]) -> str:
 
 
 def check_json(files: Sequence[CheckedFile], further: Sequence[Problem] = ()) -> str:
-    """The finding as data; `further` are errors of all files together."""
+    """The result of a check as data; `further` are errors of all files together."""
     return as_json(
         files=[
             {
@@ -145,7 +145,7 @@ def _planned_case(plan: CasePlan) -> dict[str, Any]:
 
 
 def mutation_json(run: MutationRun) -> str:
-    """The run as data."""
+    """A run of planted errors as data."""
     from dropcheck.mutation.outcome import Fate
 
     return as_json(
@@ -199,7 +199,7 @@ def _mutant(mutant: MutantResult) -> dict[str, Any]:
 
 
 def audit_json(audit: Audit) -> str:
-    """The same as data."""
+    """An audit as data."""
     from dropcheck.audit.error_rates import Truth
 
     return as_json(

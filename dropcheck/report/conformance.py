@@ -1,4 +1,4 @@
-"""The conformance table as data: a row a claim, a column for the mathematics and for each code."""
+"""The conformance table as data: claims by columns, for the mathematics and each implementation."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from dropcheck.report import numbers, phrases, promises
 from dropcheck.results import CaseResult, Outcome, ParameterValue
 
 MODEL = "model"
-MOST_NAMES = 6  # of statements with one error
-MOST_POINTS = 3  # of parameter values that are alike; the rest are counted
+MOST_NAMES = 6  # how many claims with one error are named
+MOST_POINTS = 3  # how many parameter values of one row are named; the rest are counted
 NOTHING = "-"
 
 
 class ConformanceMark(Enum):
-    """What became of a cell, the worst first: its sign, and what it means."""
+    """The outcome of a cell, the worst first: its sign, and what it means."""
 
     ERROR = ("error", "could not be judged")
     FAILS = ("✗", "does not hold")
@@ -59,19 +59,19 @@ class Head:
 
 @record
 class ConformanceCell:
-    """What became of a claim in one column: of all its cases there, one or several."""
+    """The cases of a claim in one column."""
 
     head: Head
     cases: tuple[CaseResult, ...]
 
     @property
     def mark(self) -> ConformanceMark | None:
-        """That of the worst of them; None where there are none."""
+        """The mark of the worst case; None where there is no case."""
         return min(map(mark, self.cases), key=_WORST_FIRST.index, default=None)
 
     @property
     def worst(self) -> CaseResult:
-        """The case that the mark is of, the least clear of several."""
+        """The case with that mark; of several, the least clear one."""
         return max(
             (one for one in self.cases if mark(one) is self.mark), key=lambda one: one.badness
         )
@@ -84,11 +84,11 @@ class ConformanceCell:
 
 @record(kw_only=True)
 class ConformanceRow:
-    """A claim at all its parameter values, or at those at which all columns are alike."""
+    """A claim at all its parameter values, or at those that have the same marks in all columns."""
 
     claim: str
     title: str
-    parameters: str  # in few words; empty where the row is of all of them
+    parameters: str  # the values in few words; empty where the row has all of them
     points: tuple[Mapping[str, ParameterValue], ...]
     cells: tuple[ConformanceCell, ...]
 
@@ -108,17 +108,17 @@ class Conformance:
     @property
     def marks(self) -> tuple[ConformanceMark, ...]:
         """The marks that occur."""
-        found = {cell.mark for cell in self.cells}
-        return tuple(one for one in ConformanceMark if one in found)
+        marks = {cell.mark for cell in self.cells}
+        return tuple(one for one in ConformanceMark if one in marks)
 
 
 def conformance(cases: Sequence[CaseResult], *, each: bool = False) -> Conformance | None:
     """The table of a run; None where no code was under test.
 
     Args:
-        cases: those of the run.
+        cases: the cases of the run.
         each: whether each parameter value has a row; otherwise those of a claim share one where
-            they are alike in every column.
+            they have the same marks in every column.
     """
     if all(case.column is None for case in cases):
         return None
@@ -169,7 +169,7 @@ def _rows(
 
 
 def _text(points: Sequence[ParameterPoint], beside: Sequence[ParameterPoint]) -> str:
-    """Parameter values in few words: those of the parameters that vary over the claim's rows."""
+    """Parameter values in few words; only of parameters that vary over the claim's rows."""
     varying = [
         name for name, _ in points[0] if len({dict(one).get(name) for one in beside}) > 1
     ] or [name for name, _ in points[0]]
@@ -182,13 +182,13 @@ def _text(points: Sequence[ParameterPoint], beside: Sequence[ParameterPoint]) ->
     return "; ".join([*map(values.short_parameters, shown), *more])
 
 
-# ---- what was seen -------------------------------------------------------------------------------
+# ---- cells in words ------------------------------------------------------------------------------
 
 
 def where(cell: ConformanceCell) -> str:
-    """Which case of a cell is spoken of: `values@torch float32, p=0.1 and 2 more`.
+    """The case that a text on a cell is about: `values@torch float32, p=0.1 and 2 more`.
 
-    Of a cell made of several, their names: `mean@torch, values@torch (float16) at p=0.1`.
+    For a cell made of several, their names: `mean@torch, values@torch (float16) at p=0.1`.
     """
     case = cell.worst
     claims = list(dict.fromkeys(one.claim for one in cell.cases))
@@ -208,7 +208,7 @@ def where(cell: ConformanceCell) -> str:
 
 
 def seen(case: CaseResult) -> str:
-    """What a case showed, in one line: `E(y) / E(x) is 0.9985, claimed 1`."""
+    """The finding of a case in one line: `E(y) / E(x) is 0.9985, claimed 1`."""
     figures = ""
     if case.sides is not None:
         figures = f"{phrases.claimed(case)} is claimed, the {phrases.estimated(case)}"
@@ -223,7 +223,7 @@ def seen(case: CaseResult) -> str:
 
 
 def said(cell: ConformanceCell) -> str | None:
-    """What is said of a cell below the table; None where it holds, as it should."""
+    """The text on a cell below the table; None where the claim holds, as it should."""
     case = cell.worst
     match cell.mark:
         case ConformanceMark.HOLDS | None:
@@ -236,7 +236,7 @@ def said(cell: ConformanceCell) -> str | None:
 
 
 def measured(case: CaseResult) -> str:
-    """The estimate of a case, its interval and its draws, a line each; nothing of no estimate."""
+    """A line each for a case's estimate, interval and draws; empty where there is no estimate."""
     if case.estimate is None and case.interval is None:
         return ""
     estimate = phrases.estimated(case).removeprefix("difference ")
@@ -245,7 +245,7 @@ def measured(case: CaseResult) -> str:
 
 
 def legend(table: Conformance) -> tuple[str, ...]:
-    """What the signs mean, of those that the reader of a table does not know."""
+    """The meanings of signs that a reader may not know, of those in a table."""
     known = {ConformanceMark.HOLDS, ConformanceMark.FAILS}
     parts = [f"{one.sign} {one.meaning}" for one in table.marks if one not in known]
     calls = [case.calls for cell in table.cells for case in cell.cases]
@@ -257,24 +257,24 @@ def legend(table: Conformance) -> tuple[str, ...]:
 
 
 def sign(cell: ConformanceCell) -> str:
-    """What stands in a cell."""
+    """The sign of a cell."""
     return NOTHING if cell.mark is None else cell.mark.sign
 
 
 def to_say(table: Conformance) -> list[tuple[ConformanceCell, ConformanceMark, str]]:
-    """The cells of which something is to be said, the worst first, with their marks and what is.
+    """The cells with a text below the table, the worst first, with their marks and texts.
 
-    What is one error of several cells is said once, of a cell made of those.
+    Cells with the same error are made into one, with one text.
     """
-    found: dict[object, tuple[ConformanceCell, ConformanceMark, str]] = {}
+    texts: dict[object, tuple[ConformanceCell, ConformanceMark, str]] = {}
     for cell in table.cells:
         text = said(cell)
         if cell.mark is None or text is None:
             continue
-        key: object = len(found)
+        key: object = len(texts)
         if cell.mark is ConformanceMark.ERROR:
             key, own = text, tuple(one for one in cell.cases if mark(one) is ConformanceMark.ERROR)
-            before = found[key][0].cases if key in found else ()
+            before = texts[key][0].cases if key in texts else ()
             cell = replace(cell, cases=(*before, *own))  # noqa: PLW2901 - the cell with what came before
-        found[key] = (cell, cell.mark or ConformanceMark.ERROR, text)
-    return sorted(found.values(), key=lambda one: _WORST_FIRST.index(one[1]))
+        texts[key] = (cell, cell.mark or ConformanceMark.ERROR, text)
+    return sorted(texts.values(), key=lambda one: _WORST_FIRST.index(one[1]))

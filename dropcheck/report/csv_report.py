@@ -1,4 +1,4 @@
-"""A run as comma-separated values (RFC 4180): a header that never changes, then a row a case."""
+"""A run as comma-separated values (RFC 4180): a fixed header, and a row for each case."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from dropcheck.report.json_report import value_data
 from dropcheck.report.terminal.screen import one_line
 from dropcheck.results import CaseResult
 
-# what makes a spreadsheet take a text for a formula, in full width too (OWASP, "CSV Injection")
+# a spreadsheet reads a text with such a beginning as a formula (OWASP, "CSV Injection")
 _FORMULA = tuple("=+-@＝＋－＠")
 
 
 def csv_report(report: Report) -> str:
-    """The cases; an empty field is what is unknown, or an end that is open."""
+    """The cases; a field is empty where its value is unknown, or an end infinite."""
     stream = io.StringIO(newline="")
     writer = csv.DictWriter(stream, COLUMNS, lineterminator="\r\n")
     writer.writeheader()
@@ -29,7 +29,7 @@ def csv_report(report: Report) -> str:
 
 
 def text_field(text: str | None) -> str:
-    """A user's text as a field: on one line, and never run as a formula.
+    """A user's text as a field: on one line, and never read as a formula.
 
     >>> text_field("-E(x) == 1"), text_field("E(x) == 1")
     ("'-E(x) == 1", 'E(x) == 1')
@@ -39,7 +39,7 @@ def text_field(text: str | None) -> str:
 
 
 def number_field(value: float | None) -> str:
-    """A number in as many digits as bring it back; nothing for what is not finite.
+    """A number with all digits that reading it back needs; empty where it is not finite.
 
     >>> number_field(512.0), number_field(0.1), number_field(float("inf"))
     ('512', '0.1', '')
@@ -107,4 +107,4 @@ COLUMNS: Mapping[str, Callable[[CaseResult], str] | None] = {
     "nights": lambda case: "" if case.evidence is None else str(case.evidence.nights),
     "earlier_draws": lambda case: "" if case.evidence is None else str(case.evidence.earlier),
 }
-"""What each column says of a case."""
+"""The field of a case in each column."""

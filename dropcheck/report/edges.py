@@ -1,4 +1,4 @@
-"""What to print in place of a figure that all but rounds otherwise, in words."""
+"""Printed figures near an edge of their rounding, in words, and what to print instead."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 from dropcheck.report import numbers
 from dropcheck.results import Edge, Written
 
-# Half of what any value is from an edge at most, half a unit: farther is not near.
+# A value is at most half a unit away from an edge: beyond half of that it is not near.
 _FAR = 0.25
 
 
@@ -21,9 +21,9 @@ def where(edge: Edge) -> str:
     """
     if edge.away > _FAR:
         return "draws leave both sides of an edge of its rounding possible"
-    if edge.away < 1e-9:  # in the rounding of float64
+    if edge.away < 1e-9:  # within the rounding of float64
         return "at the edge of its rounding"
-    away = math.ceil(100 * edge.away - 1e-6) / 100  # what rounding adds is none of it
+    away = math.ceil(100 * edge.away - 1e-6) / 100  # rounding must not reach the next hundredth
     return f"within {away:g} of a unit of the edge of its rounding"
 
 
@@ -39,5 +39,5 @@ def remedy(edge: Edge, written: Written) -> str:
 
 
 def advice(edge: Edge, written: Written) -> str:
-    """Both: `within 0.01 of a unit of the edge of its rounding: print 0.95 or 0.9455`."""
+    """`within 0.01 of a unit of the edge of its rounding: print 0.95 or 0.9455`."""
     return f"{where(edge)}: {remedy(edge, written)}"

@@ -1,7 +1,7 @@
-"""The formats of a run's report: an entry each, whose function is imported when it is asked for.
+"""The formats of a run's report: a table of entries, whose functions are imported on demand.
 
-A format is chosen by its name for standard output, and by a file's name or ending for a file. To
-add one, write a function `Report` → text in a file of this folder, and its entry here.
+A format is chosen by its name for standard output, and by the name or ending of a file. To add one,
+write a function `Report` → text in a file of this folder, and its entry here.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from dropcheck.report import Report
 class Format:
     """A format of a run's report.
 
-    A file that cannot show problems, or an interruption, would show a broken run as a whole one:
-    it is not written then.
+    A format that cannot show problems, or an interruption, would show a broken run as a whole one:
+    its file is not written then.
     """
 
     purpose: str  # who reads it, for the documentation
-    function: str  # what makes it, as `module.function` of this folder: `Report` → text or bytes
-    ending: str | None = None  # of the files that hold it; None where it is printed alone
-    file: str | None = None  # the one name that its files have, where others have their ending
+    function: str  # `Report` → text or bytes, as `module.function` of this folder
+    ending: str | None = None  # of its files; None where it is only printed, or has a `file`
+    file: str | None = None  # the one name of its files, where the ending is not enough
     printed: bool = True  # whether `--format` offers it
-    shows_problems: bool = False  # whether errors have a place in it
+    shows_problems: bool = False  # whether it shows errors
     shows_interruption: bool = False  # whether it says that a run was interrupted
     shows_curves: bool = False  # whether it shows the curves that `--plot` asks for
     needs: str | None = None  # a library that may be missing
-    aliases: tuple[str, ...] = ()  # what it may be called instead, beside its ending
+    aliases: tuple[str, ...] = ()  # other names that users may try, beside its ending
 
     def make(self, report: Report) -> str | bytes:
         """The report in this format."""
@@ -42,7 +42,7 @@ class Format:
         return made
 
     def fits(self, report: Report) -> bool:
-        """Whether the format can show all that there is to show."""
+        """Whether the format can show this report in full."""
         return (self.shows_problems or not report.problems) and (
             self.shows_interruption or not report.run.interrupted
         )
@@ -134,7 +134,7 @@ NAMED = {form.file: form for form in FORMATS.values() if form.file is not None}
 
 
 def written_as(path: Path) -> Format | None:
-    """The format of a file, by its name or else by its ending; None where it has no such ending.
+    """The format of a file, by its name or its ending; None where there is none.
 
     >>> written_as(Path("out/badge.svg")) is FORMATS["badge.svg"], written_as(Path("a.txt"))
     (True, None)
@@ -143,7 +143,7 @@ def written_as(path: Path) -> Format | None:
 
 
 def format_hint(name: str) -> str | None:
-    """What to ask for in place of a format that there is not, or that is not printed.
+    """What to write instead of a format that does not exist, or is not printed.
 
     >>> format_hint("md"), format_hint("html"), format_hint("nothing")
     ("did you mean 'markdown'?", "write it to a file: '-o FILE.html'", None)
@@ -157,7 +157,7 @@ def format_hint(name: str) -> str | None:
 
 
 def require_libraries(paths: Iterable[Path]) -> None:
-    """See that what the files need is installed, before anything is spent on what they would hold.
+    """Check that the libraries for the files are installed, before a run spends time on them.
 
     Raises:
         DropcheckError: a library is not installed.

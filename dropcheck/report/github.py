@@ -12,16 +12,16 @@ from dropcheck.report.phrases import not_passed
 from dropcheck.report.terminal.screen import one_line, place, plain
 from dropcheck.results import CaseResult
 
-# GitHub shows ten errors a step and drops the rest unseen: the tenth says how many those are
+# GitHub shows ten errors of a step and drops the rest: the tenth says how many they are
 MOST = 9
 LONGEST_NAME = 150  # characters of a case's name in a title
 LONGEST = 4000  # characters of one message; GitHub cuts those that are much longer
 
 
 def run_annotations(report: Report) -> str:
-    """An annotation a problem and a case that did not pass, failures first; then notices.
+    """An annotation for each problem and each case that did not pass, failures first; then notices.
 
-    GitHub shows ten of each level a step.
+    GitHub shows ten of each level in a step.
     """
     commands = [
         *(_of_problem(problem, report.workspace) for problem in report.problems),
@@ -33,7 +33,7 @@ def run_annotations(report: Report) -> str:
 
 
 def problem_annotations(problems: Iterable[Problem], workspace: Path | None) -> str:
-    """The same for errors of a file that kept a run from being made."""
+    """An annotation for each error of a file that prevents a run."""
     listed = list(problems)
     commands = [_of_problem(problem, workspace) for problem in listed[:MOST]]
     more = _more(len(listed) - MOST, len(listed) - MOST)
@@ -87,7 +87,7 @@ def _of_case(case: CaseResult, workspace: Path | None) -> str:
 
 
 def _notice(case: CaseResult, workspace: Path | None) -> str | None:
-    """What is to be known of a verified case before it is relied on."""
+    """What to know of a verified case before one relies on it."""
     note = promises.note(case)
     if note is None:
         return None
@@ -96,8 +96,8 @@ def _notice(case: CaseResult, workspace: Path | None) -> str | None:
 
 
 def _file(where: Location, workspace: Path | None) -> dict[str, str]:
-    """The place as GitHub wants it: a file within the repository, or nothing."""
-    if where.file == SHIPPED_NAME:  # no file of the repository, whatever lies at that path
+    """The place as GitHub needs it: a file within the repository, or nothing."""
+    if where.file == SHIPPED_NAME:  # not a file of the repository
         return {}
     root = (workspace or Path()).resolve()
     try:
@@ -107,7 +107,7 @@ def _file(where: Location, workspace: Path | None) -> dict[str, str]:
     properties = {"file": str(PurePosixPath(*inner.parts))}
     if where.file_line is not None:
         properties["line"] = str(where.file_line)
-        if where.column is not None and where.cell is None:  # whose columns are not the file's
+        if where.column is not None and where.cell is None:  # columns of cells are not the file's
             properties["col"] = str(where.column)
     return properties
 

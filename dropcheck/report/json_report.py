@@ -1,4 +1,4 @@
-"""The JSON reports, schema version 1: valid JSON always, what is unknown is null."""
+"""The JSON reports, schema version 1: always valid JSON, unknown values are null."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SCHEMA = 1
 
 
 def json_report(report: Report) -> str:
-    """A run, or what kept it from being made."""
+    """A run, or the errors that prevented it."""
     return errors_json(report.problems) if report.problems else run_json(report.run)
 
 
@@ -62,12 +62,12 @@ def run_json(result: RunResult) -> str:
 
 
 def as_json(**keys: Any) -> str:
-    """A report that has these keys."""
+    """A report with these keys."""
     return dump({"schema": SCHEMA, "version": __version__, **keys})
 
 
 def fields_of(record: object, names: str) -> dict[str, Any]:
-    """The fields of a record that a report has as they are, by their names."""
+    """Fields of a record, by names in a text, as a report has them."""
     return {name: getattr(record, name) for name in names.split()}
 
 
@@ -96,12 +96,12 @@ def _case(case: CaseResult) -> dict[str, Any]:
 
 
 def reason_data(why: Explanation | None) -> str | None:
-    """Why a case is undecided, or what refuted it."""
+    """Why a case is undecided, or what refutes it."""
     return None if why is None else str(why)
 
 
 def evidence_data(kept: Evidence | None) -> dict[str, Any] | None:
-    """What a verdict rests on, of how many nights, and how many looks at it share the error."""
+    """The evidence of a verdict over several runs, and how many looks share the error."""
     if kept is None:
         return None
     counted = fields_of(kept, "nights draws earlier looks")
@@ -109,7 +109,7 @@ def evidence_data(kept: Evidence | None) -> dict[str, Any] | None:
 
 
 def _conformance(cases: Sequence[CaseResult]) -> dict[str, Any] | None:
-    """Claims by columns, where code was under test: a mark a cell, null where there is none."""
+    """Claims by columns, where code was under test: a mark for each cell, or null."""
     table = conformance(cases)
     if table is None:
         return None
@@ -168,12 +168,12 @@ def location(place: Location) -> dict[str, Any]:
 
 
 def errors_json(problems: Iterable[Problem]) -> str:
-    """What a run yields that could not be made."""
+    """The report of errors that prevented a run."""
     return dump({"schema": SCHEMA, "errors": [problem_data(problem) for problem in problems]})
 
 
 def problem_data(problem: Problem) -> dict[str, Any]:
-    """One problem; an option's has no place."""
+    """One problem; that of an option has no place."""
     place = problem.location or Location("")
     return {
         **location(place),
@@ -189,7 +189,7 @@ def sources_data(sources: Sequence[Passage]) -> dict[str, Any]:
 
 
 def written_data(written: Written | None) -> dict[str, Any] | None:
-    """What a document prints: of a figure its number, and the rounding that `~=` claims."""
+    """What a document prints; for a figure its number, and the rounding that `~=` claims."""
     if written is None:
         return None
     digits, unit = written.digits, written.unit
@@ -211,12 +211,12 @@ def edge_data(edge: Edge | None) -> dict[str, Any] | None:
 
 
 def dump(document: Mapping[str, Any]) -> str:
-    """The document as text, in ASCII: any stream and any locale takes it."""
+    """The document as text, in ASCII, which every stream and every locale can write."""
     return json.dumps(_clean(document), indent=2, allow_nan=False) + "\n"
 
 
 def _clean(value: Any) -> Any:
-    """The same with null for what is no finite number, and a mapping for a record.
+    """The value with null for numbers that are not finite, and mappings for records.
 
     Numbers of numpy become Python's.
     """

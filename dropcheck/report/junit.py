@@ -1,10 +1,9 @@
-"""A run as JUnit XML, in the form that pytest writes: a suite, and a test case a case.
+"""A run as JUnit XML, in the form that pytest writes: one suite, with a test case for each case.
 
-The schema that pytest holds its own reports to (junit-10.xsd) lets a test case have neither
-properties nor a file; so a case's properties stand with those of the suite, under its name. A case
-that stays undecided is a failure of the type `undecided`: what shows such reports passes over a
-skipped test, and a claim that nothing has verified is not to be passed over. Code that fails as
-expected is skipped with its reason, as pytest writes it.
+By the schema of pytest's own reports (junit-10.xsd), a test case has neither properties nor a file;
+so a case's properties stand with those of the suite, under its name. An undecided case is a failure
+of the type `undecided`: viewers pass over skipped tests, and a claim that is not verified must be
+seen. Code that fails as expected is skipped with its reason, as pytest writes it.
 """
 
 from __future__ import annotations
@@ -22,12 +21,12 @@ from dropcheck.report.terminal.run_table import case_block
 from dropcheck.report.terminal.screen import Terminal, one_line, problems_text
 from dropcheck.results import CaseResult, Outcome, RunResult
 
-# no XML 1.0 holds these, not even as references (the specification, 2.2)
+# XML 1.0 cannot hold these, not even as references (the specification, 2.2)
 _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit_report(report: Report) -> str:
-    """The whole document, in ASCII: any stream and any locale takes it."""
+    """The whole document, in ASCII, which every stream and every locale can write."""
     run = report.run
     counts = {
         "errors": len(report.problems) + run.count(Outcome.ERROR),
@@ -67,7 +66,7 @@ def class_name(registry: str) -> str:
 
 
 def _properties(run: RunResult) -> Iterator[tuple[str, str]]:
-    """Those of the run, then those of each case under its name."""
+    """The properties of the run, then those of each case under its name."""
     yield "version", __version__
     yield "registry", one_line(run.registry)
     yield "seed", str(run.settings.seed)
@@ -144,7 +143,7 @@ def _case(suite: Element, case: CaseResult, class_name: str) -> None:
 
 
 def _expected_failure(case: CaseResult) -> bool:
-    """Whether code fails as its implementation says that it does."""
+    """Whether code fails as its implementation declares."""
     return case.xfail is not None and case.result is Outcome.PASS
 
 
@@ -162,4 +161,4 @@ def _legal(text: str) -> str:
     >>> _legal("a\x00b\uffff")
     'a\\x00b\\uffff'
     """
-    return _ILLEGAL.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
+    return _ILLEGAL.sub(lambda match: match.group().encode("unicode_escape").decode(), text)

@@ -1,4 +1,4 @@
-"""A run as Markdown, for a README, a paper or a pull request: GitHub's flavour, a claim a row."""
+"""A run as Markdown, for a README, a paper or a pull request: GitHub's flavour, a row per claim."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dropcheck.report.terminal.screen import one_line, place, plain
 from dropcheck.results import CaseResult, Outcome
 
 MOST = 20  # cases shown one by one; the rest are counted
-MOST_CELLS = 40  # the same of cells of a conformance table, which take less room
+MOST_CELLS = 40  # the same for cells of a conformance table, which take less room
 
 HEADINGS = (
     *("claim", "statement", "parameters", "claimed", "estimated", "exact"),
@@ -33,7 +33,7 @@ HEADINGS = (
 NUMBERS = ("claimed", "estimated", "exact", "within", "draws")
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>|~$&])")
-# what GitHub makes links and pictures of, in text that Markdown is done with
+# what GitHub turns into links and pictures, in text without markup
 _REFERENCE = re.compile(r"(@(?=\w)|#(?=\w)|:(?=[\w+-]+:)|\w:(?=//)|\bwww(?=\.))", re.ASCII)
 
 StatementText = Callable[[CaseResult], str]
@@ -62,16 +62,16 @@ def markdown_report(report: Report) -> str:
 
 
 def summary_line(report: Report) -> str:
-    """The last line, which stands alone where the rest has no room."""
+    """The last line, which stands alone where there is no room for the rest."""
     errors = numbers.plural(len(report.problems), "error")
-    if report.problems and not report.run.cases:  # nothing was run that could be counted
+    if report.problems and not report.run.cases:  # there are no cases to count
         return f"{errors} · {text(report.run.registry)}"
     parts = [*([errors] if report.problems else []), *map(text, summary_parts(report.run))]
     return " · ".join(parts)
 
 
 def text(written: str) -> str:
-    r"""A user's text, in which nothing is markup.
+    r"""A user's text, escaped so that nothing in it is markup.
 
     >>> text("a|b *c* <i> @you")
     'a\\|b \\*c\\* \\<i\\> @<!-- -->you'
@@ -89,7 +89,7 @@ def code(written: str) -> str:
     shown = one_line(written)
     if not shown:
         return ""
-    if set(shown) & set("`\\|"):  # a fence ends at the one, and what escapes the others differs
+    if set(shown) & set("`\\|"):  # a backquote ends code; escapes of the others differ by place
         inner = "".join(c if c.isalnum() or c in " ." else f"&#{ord(c)};" for c in shown)
         return f"<code>{inner}</code>"
     return f"`{shown}`"
@@ -108,7 +108,7 @@ def _table(cases: Sequence[CaseResult], statement: StatementText, verbose: bool)
 
 
 def _conformance(table: Conformance, *, verbose: bool) -> list[str]:
-    """Claims by columns, what the signs mean, and what is to be said of single cells."""
+    """Claims by columns, the meaning of the signs, and texts on single cells."""
     several = any(row.parameters for row in table.rows)
     heads = [f"{text(head.name)}<br>{head.dtype}" if head.dtype else text(head.name)
              for head in table.heads]  # fmt: skip
@@ -119,11 +119,11 @@ def _conformance(table: Conformance, *, verbose: bool) -> list[str]:
     for row in table.rows:
         cells = [_cell(one, verbose=verbose) for one in row.cells]
         lines.append([code(row.claim), *([text(row.parameters)] if several else []), *cells])
-    found = to_say(table)
-    said = [f"- {_said(*one)}" for one in found[:MOST_CELLS]]
-    if len(found) > MOST_CELLS:
-        said.append(f"- and {numbers.plural(len(found) - MOST_CELLS, 'more cell')}")
-    return ["\n".join(map(_line, lines)), " · ".join(legend(table)), "\n".join(said)]
+    texts = to_say(table)
+    items = [f"- {_said(*one)}" for one in texts[:MOST_CELLS]]
+    if len(texts) > MOST_CELLS:
+        items.append(f"- and {numbers.plural(len(texts) - MOST_CELLS, 'more cell')}")
+    return ["\n".join(map(_line, lines)), " · ".join(legend(table)), "\n".join(items)]
 
 
 def _cell(cell: ConformanceCell, *, verbose: bool) -> str:
@@ -145,7 +145,7 @@ def _row(case: CaseResult, statement: StatementText, result: str) -> Sequence[st
         code(case.claim),
         statement(case),
         text(phrases.parameters(case)),
-        phrases.claimed(case),  # numbers alone: brackets without a link behind them are brackets
+        phrases.claimed(case),  # numbers need no escapes: brackets without an address are no link
         phrases.estimated(case),
         phrases.exact(case),
         phrases.interval(case),
@@ -180,7 +180,7 @@ def _failure(case: CaseResult) -> str:
 
 
 def _notes(cases: Sequence[CaseResult]) -> list[str]:
-    """What is to be known of verified cases before they are relied on."""
+    """What to know of verified cases before one relies on them."""
     noted = [(case, note) for case in cases if (note := promises.note(case)) is not None]
     lines = [f"- note: {code(phrases.case_name(case))} {text(note)}" for case, note in noted[:MOST]]
     if len(noted) > MOST:

@@ -1,8 +1,8 @@
-"""Numbers as a reader wants them: as many digits as the interval supports, and no more.
+"""Numbers for readers: as many digits as the interval supports, and no more.
 
-`written` alone makes text of a number; the others say how many digits it has. What must be read
-back to the same number is no matter of digits: parameters are written by `claims.values`, and data
-by the reports that hold data.
+Only `written` makes text of a number; the other functions choose its digits. Numbers that must be
+read back exactly are written elsewhere: parameters by `claims.values`, and data by the reports that
+hold data.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ UNKNOWN = "-"
 # beyond these magnitudes a row of zeros is harder to read than a power of ten
 LARGEST_FIXED = 1e7
 SMALLEST_FIXED = 1e-3
-# as long as a number that people write; of a longer one, such as 2 / 3, less will do
+# a known number with more figures, such as 2 / 3, is shortened: people write no longer ones
 LONGEST_KNOWN = 6
-# and of that no fewer: what is claimed is not as rough as an estimate
+# but to no fewer figures: what is claimed is not as rough as an estimate
 FEWEST_KNOWN = 4
 
 
@@ -39,7 +39,7 @@ def written(value: float | None, form: str) -> str:
 
 
 def exact(value: float | None) -> str:
-    """A number that is known, such as the claimed one: whole where it is whole.
+    """A known number, such as the claimed one, without a point where it is whole.
 
     >>> exact(512.0), exact(0.1), exact(1e-9), exact(None)
     ('512', '0.1', '1e-9', '-')
@@ -49,9 +49,9 @@ def exact(value: float | None) -> str:
 
 
 def known(value: float | None, width: float | None, more: int = 0) -> str:
-    """A number that is known, beside measured ones, in the digits that it was written with.
+    """A known number beside measured ones, in the digits that it was written with.
 
-    A long one, such as 2/3, has a digit more than the measured ones, and four at least.
+    A long one, such as 2/3, has one digit more than the measured ones, and at least four.
 
     >>> known(2 / 3, 0.03), known(2 / 3, 0.03, more=2), known(2 / 3, 0.0), known(7.04, 30.0)
     ('0.6667', '0.666667', '0.66666667', '7.04')
@@ -62,7 +62,7 @@ def known(value: float | None, width: float | None, more: int = 0) -> str:
     if value is None or not math.isfinite(value):
         return text
     if width and abs(float(text) - value) > width / 100:
-        return measured((value,), width, more + 1)[0]  # it would seem to lie elsewhere
+        return measured((value,), width, more + 1)[0]  # the short text would be another number
     if width == 0 or "." not in text or len(_figures(text)) <= LONGEST_KNOWN:
         return text
     if width is None or not math.isfinite(width):
@@ -74,7 +74,7 @@ def known(value: float | None, width: float | None, more: int = 0) -> str:
 
 
 def rounding(digits: Decimal, unit: Decimal) -> str:
-    """A figure with half a unit of its last digit either way, in the digits that are printed.
+    """A figure, ± half a unit of its last digit, in the digits that are printed.
 
     >>> rounding(Decimal("0.410"), Decimal("0.001")), rounding(Decimal("1.2e3"), Decimal("1e2"))
     ('0.410 ± 0.0005', '1200 ± 50')
@@ -85,7 +85,7 @@ def rounding(digits: Decimal, unit: Decimal) -> str:
 
 
 def printed(digits: Decimal, like: Decimal | None = None) -> str:
-    """A number in all its digits, in the form that is easier to read for one `like` it.
+    """A number in all its digits, in the form that is easier to read for a number `like` it.
 
     >>> printed(Decimal("0.410")), printed(Decimal("1.20e-5"))
     ('0.410', '1.20e-5')
@@ -96,7 +96,7 @@ def printed(digits: Decimal, like: Decimal | None = None) -> str:
 
 
 def apart(low: float, high: float, width: float | None, more: int = 0) -> tuple[str, str]:
-    """Two known numbers that differ, in as many digits as it takes to see that.
+    """Two known numbers that differ, in enough digits to show that.
 
     >>> apart(1 / 3, 1 / 3 + 1e-5, 0.01)
     ('0.33333', '0.33334')
@@ -114,9 +114,9 @@ def _figures(text: str) -> str:
 
 
 def measured(values: Iterable[float | None], width: float | None, more: int = 0) -> tuple[str, ...]:
-    """Numbers that belong together, each to two significant digits of the `width` around them.
+    """Numbers that belong together, to two significant digits of the `width` around them.
 
-    `more` digits are added.
+    They have `more` digits in addition.
 
     >>> measured([511.83, 509.11, 514.57], 5.46)
     ('511.8', '509.1', '514.6')
@@ -132,7 +132,7 @@ def measured(values: Iterable[float | None], width: float | None, more: int = 0)
     last = math.floor(math.log10(width)) - 1 - more  # the power of ten of the last digit shown
     largest = max(known)
     if SMALLEST_FIXED <= largest < LARGEST_FIXED:
-        decimals = min(-last, 15 - math.floor(math.log10(largest)))  # as float64 has digits
+        decimals = min(-last, 15 - math.floor(math.log10(largest)))  # float64 has no more
         return tuple(written(value, f".{max(0, decimals)}f") for value in values)
     return tuple(_scientific(value, last) for value in values)
 
@@ -147,7 +147,7 @@ def _scientific(value: float | None, last: int) -> str:
 def interval(
     ends: tuple[float | None, float | None] | None, estimate: float | None, more: int = 0
 ) -> str:
-    """The interval in brackets, with `more` digits; an end that is open says `inf`.
+    """The interval in brackets, with `more` digits in addition; an unbounded end is `inf`.
 
     >>> interval((509.11, 514.57), 511.8)
     '[509.1, 514.6]'
@@ -166,7 +166,7 @@ def interval(
 def spread(
     ends: tuple[float | None, float | None] | None, estimate: float | None = None
 ) -> float | None:
-    """The interval's width, or twice its one arm where the other end is open."""
+    """The interval's width; where one end is unbounded, twice the distance to the other."""
     if ends is None:
         return None
     low, high = ends
@@ -179,7 +179,7 @@ def spread(
 
 
 def count(number: int) -> str:
-    """A number of draws, short: two figures are enough to compare by.
+    """A number of draws in a short form: two figures are enough to compare.
 
     >>> [count(n) for n in (0, 999, 1_000, 262_144, 999_999, 1_234_567, 41_000_000)]
     ['0', '999', '1k', '262k', '1M', '1.2M', '41M']
@@ -196,7 +196,7 @@ def count(number: int) -> str:
 
 
 def draws(number: int, calls: int | None = None) -> str:
-    """A number of draws with its noun, and of code that of the calls that they come from.
+    """A number of draws with its noun, and for code with the number of calls.
 
     >>> draws(1), draws(2), draws(262_144), draws(262_144, 64)
     ('1 draw', '2 draws', '262k draws', '262k draws of 64 calls')
@@ -206,7 +206,7 @@ def draws(number: int, calls: int | None = None) -> str:
 
 
 def option(number: float) -> str:
-    """A number of draws as it can be given to an option, to two figures, rounded up.
+    """A number of draws as an option takes it, rounded up to two figures.
 
     >>> [option(n) for n in (7, 999, 3_050_001, 25_000)]
     ['7', '999', '3.1e6', '2.5e4']
@@ -218,7 +218,7 @@ def option(number: float) -> str:
 
 
 def rough(value: float, figures: int = 2) -> str:
-    """A number of which the size matters: two figures, or as many as asked for.
+    """A number of which only the size matters, with two figures or as many as asked for.
 
     >>> [rough(value) for value in (0.0123, 3.0, 1.26e-7, 5_130_000.0, 0.0)]
     ['0.012', '3', '1.3e-7', '5.1e6', '0']
@@ -226,7 +226,7 @@ def rough(value: float, figures: int = 2) -> str:
     ('301', '301', '1000')
     """
     text = written(value, f".{figures}g")
-    # below ten thousand all of a whole number is read as quickly as a power of ten
+    # below ten thousand a whole number is read as quickly as a power of ten
     return written(value, ".0f") if "e" in text and 1 <= abs(value) < 9999.5 else text
 
 
@@ -240,7 +240,7 @@ def plural(number: int, noun: str) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A time as people say it.
+    """A time in words.
 
     >>> duration(0.0123), duration(0.94), duration(12.3), duration(125)
     ('0.01 s', '0.9 s', '12 s', '2 min 5 s')
@@ -259,7 +259,7 @@ def duration(seconds: float) -> str:
 
 
 def confidence(level: float) -> str:
-    """A confidence, written by what it lacks to certainty: the nines are hard to count.
+    """A confidence as 1 minus what it lacks: nines are hard to count.
 
     >>> confidence(0.999999991), confidence(1.0)
     ('1 - 9e-9', '1')

@@ -1,4 +1,4 @@
-"""What a case's result says, in words: the text of every cell and of every line about it."""
+"""Results in words: the text of every cell of a table, and of every line about a case."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DECIDED_EXACTLY = ": --exact decides by that"
 
 
 def parameters(case: CaseResult) -> str:
-    """The case's parameters: `dk=512, p=0.1`; of a searched one, where its figures are."""
+    """The case's parameters: `dk=512, p=0.1`; for a search also the value of its figures."""
     text = values.short_parameters(case.parameters)
     if case.search is None:
         return text
@@ -32,7 +32,7 @@ def parameters(case: CaseResult) -> str:
 
 
 def searched(case: CaseResult) -> str | None:
-    """What a search tried and found: `tried 50 values of p (any in 0..1): none refuted`."""
+    """The outcome of a search: `tried 50 values of p (any in 0..1): none refuted`."""
     search = case.search
     if search is None:
         return None
@@ -51,14 +51,14 @@ def searched(case: CaseResult) -> str | None:
 
 
 def case_name(case: CaseResult) -> str:
-    """A case as test runners write one: `qk-variance[dk=512]`."""
+    """A case in the form of test runners: `qk-variance[dk=512]`."""
     return values.case_name(case.claim, case.parameters)
 
 
 def claimed(case: CaseResult) -> str:
-    """What the claim says: `512`, `> 0.9`, `0.4 … 0.5`; with estimated sides `0.1 == 0.5`.
+    """What is claimed: `512`, `> 0.9`, `0.4 … 0.5`; with estimated sides `0.1 == 0.5`.
 
-    Of an entry of arrays it says which: `1 at [0, 0]`.
+    For an entry of arrays with its index: `1 at [0, 0]`.
     """
     at = "" if case.entry is None else f" at {list(case.entry)}"
     if case.sides is not None:
@@ -72,7 +72,7 @@ def _claimed(case: CaseResult, region: Region) -> str:
     if (printed := rounding(case)) is not None:
         return printed
     low, high, more = region.low, region.high, _more_digits(case)
-    # where nothing was measured, no digit is one too many
+    # where nothing was measured, all digits are shown
     width = numbers.spread(case.interval, case.estimate) if case.interval else 0.0
     match region.relation:
         case None:
@@ -84,7 +84,7 @@ def _claimed(case: CaseResult, region: Region) -> str:
 
 
 def rounding(case: CaseResult) -> str | None:
-    """A figure whose rounding is claimed, in the unit of the estimate: `0.41 ± 0.005` of `41%`."""
+    """A figure whose rounding is claimed, in the unit of the estimate: `0.41 ± 0.005` for `41%`."""
     figure, region = case.written, case.region
     if figure is None or region is None or not figure.rounded:
         return None
@@ -96,7 +96,7 @@ def rounding(case: CaseResult) -> str | None:
 
 
 def estimated(case: CaseResult) -> str:
-    """The estimate, to the digits that its interval supports; of two sides, their difference."""
+    """The estimate, to the digits that its interval supports; for two sides their difference."""
     text = _estimate(case)
     differs = case.quantity is not None and case.quantity.is_difference
     return f"difference {text}" if differs and text != numbers.UNKNOWN else text
@@ -117,7 +117,7 @@ def _estimate(case: CaseResult) -> str:
 
 
 def exact(case: CaseResult) -> str:
-    """The exact value, with a digit more than the estimate has; empty where it is no other."""
+    """The exact value, with one digit more than the estimate; empty where it is the estimate."""
     if case.exact is None or case.method is Method.EXACT_VALUE:
         return ""
     width = numbers.spread(case.interval, case.estimate)
@@ -126,7 +126,7 @@ def exact(case: CaseResult) -> str:
 
 
 def exactly(case: CaseResult) -> str | None:
-    """The exact value and what it says of the verdict; None where it is no other."""
+    """The exact value, and whether it confirms the verdict; None where it is the estimate."""
     if not exact(case):
         return None
     return f"{exact(case)} by the model" + (
@@ -135,7 +135,7 @@ def exactly(case: CaseResult) -> str | None:
 
 
 def evidence(kept: Evidence | None) -> str | None:
-    """What of several runs a verdict rests on: `7 nights, 3G draws, 2G of them of earlier runs`."""
+    """The evidence of several runs: `7 nights, 3G draws, 2G of them of earlier runs`."""
     if kept is None:
         return None
     share = "all" if kept.earlier == kept.draws else f"{numbers.count(kept.earlier)} of them"
@@ -144,7 +144,7 @@ def evidence(kept: Evidence | None) -> str | None:
 
 
 def nights(run: RunResult) -> str | None:
-    """The same of a whole run, without what all its cases have drawn; None of nothing kept."""
+    """The evidence of a whole run, without its draws; None where nothing is kept."""
     kept = [one for case in run.cases if (one := case.evidence) is not None]
     earlier = sum(one.earlier for one in kept)
     more = f", {numbers.draws(earlier)} of earlier runs" if earlier else ""
@@ -157,9 +157,9 @@ def interval(case: CaseResult) -> str:
 
 
 def _more_digits(case: CaseResult) -> int:
-    """Digits beyond the usual with which the interval is seen to touch, or miss, what is claimed.
+    """How many more digits than usual show whether the interval touches what is claimed.
 
-    Rounded, `[-0.012, -0.0004]` would touch a claimed 0 that it misses.
+    With few digits, `[-0.012, -0.0004]` would seem to touch a claimed 0 that it misses.
     """
     width = numbers.spread(case.interval, case.estimate)
     if case.region is None or case.interval is None or width is None:
@@ -171,7 +171,7 @@ def _more_digits(case: CaseResult) -> int:
         low, high = (end if printed else float(numbers.known(end, width, more)) for end in allowed)
         if _touch((_end(texts[0]), _end(texts[1])), (low, high)) is _touch(case.interval, allowed):
             return more
-    return 0  # they tie to within rounding: no digits show it
+    return 0  # they are equal up to rounding: no digits show it
 
 
 def _end(text: str) -> float | None:
@@ -184,7 +184,7 @@ def _touch(ends: tuple[float | None, float | None], allowed: tuple[float, float]
 
 
 def _sides(case: CaseResult) -> str:
-    """The statement with what its sides were estimated as: `0.100 == 0.105`."""
+    """The statement with the estimates of its sides: `0.100 == 0.105`."""
     sides, width = case.sides or (), numbers.spread(case.interval, case.estimate)
     if width is None or not math.isfinite(width):  # nothing says how many digits are right
         texts = [numbers.rough(side, 3) for side in sides]
@@ -204,7 +204,7 @@ def distance(case: CaseResult) -> str | None:
     if gap <= 0:
         ends = (case.region.low, case.region.low_open), (case.region.high, case.region.high_open)
         excluded = (case.estimate, True) in ends
-        if excluded or case.verdict is Verdict.REFUTED:  # refuted: within rounding of that end
+        if excluded or case.verdict is Verdict.REFUTED:  # it is within rounding of an open end
             return "none: the estimate is at the end, which the claim excludes"
         return "none: the estimate is as claimed"
     side = "below" if case.estimate < case.region.low else "above"
@@ -215,7 +215,7 @@ def distance(case: CaseResult) -> str | None:
 
 
 def reach(case: CaseResult) -> str | None:
-    """How far beyond what is claimed a quantity still verifies it: `±0.05`; None where unknown."""
+    """How far beyond what is claimed a quantity is still verified: `±0.05`; None where unknown."""
     if case.region is None or case.sharpness is None:
         return None
     region = case.region
@@ -226,7 +226,7 @@ def reach(case: CaseResult) -> str | None:
 
 
 def resolution(case: CaseResult) -> str | None:
-    """What the resolution of a case comes to: `0.01 of 5: ±0.05`; None where it is not known."""
+    """The resolution of a case and its value: `0.01 of 5: ±0.05`; None where it is not known."""
     far, sharpness = reach(case), case.sharpness
     if far is None or sharpness is None:
         return None
@@ -248,14 +248,14 @@ def resolution(case: CaseResult) -> str | None:
 
 
 def _share(ratio: float) -> str:
-    """A part of the scale in per cent, a multiple of it as one."""
+    """A share of the scale in per cent, or a multiple of it."""
     if ratio < 9.95:
         return f"{numbers.rough(100 * ratio, 3)}% of the scale"
     return f"{numbers.rough(ratio)} times the scale"
 
 
 def reading(case: CaseResult) -> str:
-    """What most likely stands behind a case that did not pass."""
+    """The most likely meaning of a case that did not pass."""
     if case.verdict is Verdict.REFUTED:
         if case.explanation is not None and case.explanation.reading:
             return case.explanation.reading
@@ -288,7 +288,7 @@ def _slightly(case: CaseResult) -> bool:
 
 
 def needs(case: CaseResult) -> str | None:
-    """What is likely to decide an undecided case: `needs about 3.1e6 more draws, 4 s`."""
+    """What would probably decide an undecided case: `needs about 3.1e6 more draws, 4 s`."""
     if case.more_draws is None:
         return None
     time = "" if case.more_seconds is None else f", {numbers.duration(case.more_seconds)}"
@@ -298,7 +298,7 @@ def needs(case: CaseResult) -> str | None:
 
 
 def headline(case: CaseResult) -> str:
-    """A case that did not pass, in one line: `refuted: claimed 2, estimated 1.00`."""
+    """A case that did not pass in one line: `refuted: claimed 2, estimated 1.00`."""
     undecided = case.verdict is Verdict.INCONCLUSIVE
     expected = "" if undecided or case.verdict is Verdict.REFUTED else ", expected refuted"
     known = {"claimed": claimed(case), "estimated": estimated(case)}
@@ -317,13 +317,13 @@ def on_the_limit(run: RunResult) -> str | None:
 
 
 def claimed_share(documents: Sequence[Coverage]) -> str | None:
-    """How much of documents is claimed: `24 of 31 figures claimed`; None where nothing is there."""
-    found = CoverageCounts.of(documents)
+    """How much of documents is claimed: `24 of 31 figures claimed`; None where there is nothing."""
+    counts_of = CoverageCounts.of(documents)
     parts = [
         f"{claimed} of {numbers.plural(count, name)}"
         for claimed, count, name in (
-            (found.claimed_figures, found.figures, "figure"),
-            (found.claimed_formulas, found.formulas, "formula"),
+            (counts_of.claimed_figures, counts_of.figures, "figure"),
+            (counts_of.claimed_formulas, counts_of.formulas, "formula"),
         )
         if count
     ]
@@ -331,7 +331,7 @@ def claimed_share(documents: Sequence[Coverage]) -> str | None:
 
 
 def counts(run: RunResult) -> str:
-    """A run's cases by what became of them."""
+    """How many cases of a run passed, failed and stayed undecided."""
     expected = sum(case.xfail is not None and case.result is Outcome.PASS for case in run.cases)
     known = f" ({expected} by failing as expected)" if expected else ""
     errors = run.count(Outcome.ERROR)
@@ -343,13 +343,13 @@ def counts(run: RunResult) -> str:
 
 
 def outcome(case: CaseResult) -> str:
-    """Pass or fail, so that it is seen without colour too."""
+    """The result of a case; capitals show a failure without colour too."""
     bad = case.result in (Outcome.FAIL, Outcome.ERROR)
     return case.result.upper() if bad else str(case.result)
 
 
 def standing(case: CaseResult) -> str:
-    """The verdict and what it means for the claim, in few words."""
+    """The verdict, and what it means for the claim, in few words."""
     if case.verdict is Verdict.INCONCLUSIVE:
         return str(case.result)
     if case.result is Outcome.FAIL:
@@ -359,7 +359,7 @@ def standing(case: CaseResult) -> str:
 
 
 def by_claim(cases: Iterable[CaseResult]) -> dict[str, list[CaseResult]]:
-    """The cases of each claim, in the order of their first."""
+    """The cases of each claim, in the order of their first cases."""
     groups: dict[str, list[CaseResult]] = {}
     for case in cases:
         groups.setdefault(case.claim, []).append(case)
@@ -380,8 +380,7 @@ def worst(group: Iterable[CaseResult]) -> CaseResult:
 def rows(cases: Sequence[CaseResult], *, each: bool) -> list[tuple[CaseResult, str]]:
     """The cases that have a row in a table, with their outcome: `FAIL 3/4`, where 3 of 4 passed.
 
-    All of them where `each` is asked for, or where they are of one claim; of several, each its
-    worst case.
+    With `each`, or with one claim, these are all cases; else the worst case of each claim.
     """
     groups = by_claim(cases)
     if each or len(groups) == 1:

@@ -1,4 +1,4 @@
-"""What a verdict promises, in words, and what it does not."""
+"""What a verdict promises, in words."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import math
 from dropcheck.report import numbers
 from dropcheck.results import CaseResult, Method, Verdict
 
-# An estimate so many standard errors away from what is claimed is not as claimed.
+# An estimate more standard errors than this away from what is claimed is not as claimed.
 SIGNIFICANT = 5.0
 # Below this share of its magnitude a difference is rounding.
 DIFFERENCE_ROUNDING = 1e-9
 
 
 def within(case: CaseResult) -> str:
-    """What a verified verdict promises: the quantity is as claimed, `±0.05`; or `±3 coarse`."""
+    """How far a verified quantity may be from what is claimed: `±0.05`, or `±3 coarse`."""
     if case.within is None:
         return numbers.UNKNOWN
     return _give(case) + (" coarse" if case.coarse else "")
@@ -32,13 +32,13 @@ def basis(case: CaseResult) -> str:
 
 
 def drawn(case: CaseResult) -> str:
-    """What was drawn: `262k draws of 64 calls`; empty where nothing was."""
+    """The draws: `262k draws of 64 calls`; empty where there are none."""
     calls = None if case.calls is None else case.calls.count
     return numbers.draws(case.draws, calls) if case.draws else ""
 
 
 def off(case: CaseResult) -> str | None:
-    """How far a verified quantity is from what is claimed; None where nothing shows that it is."""
+    """How far a verified quantity is from what is claimed; None where it seems to be as claimed."""
     if case.verdict is not Verdict.VERIFIED or case.region is None or case.estimate is None:
         return None
     low, high = case.region.low, case.region.high
@@ -58,7 +58,7 @@ def off(case: CaseResult) -> str | None:
 
 
 def note(case: CaseResult) -> str | None:
-    """What is to be known of a verified case before it is relied on; None where it is nothing."""
+    """What to know of a verified case before one relies on it; None where there is nothing."""
     if case.coarse is not None:
         name = "within" if case.sharpness and case.sharpness.absolute else "resolution"
         away = off(case)
@@ -73,12 +73,12 @@ def note(case: CaseResult) -> str | None:
 
 
 def weight(case: CaseResult) -> float:
-    """How much a note matters, to choose one of several by."""
+    """How much a note matters: the one with the largest number is shown."""
     return (case.within or 0.0) / (case.coarse.about if case.coarse else case.scale or math.inf)
 
 
 def as_verified(case: CaseResult) -> str:
-    """What is found of a verified claim that was expected to be refuted."""
+    """The reading of a verified claim that was expected to be refuted."""
     away = off(case)
     if away is not None:
         return f"within the resolution, though {away}, and it is expected to be refuted"
@@ -87,7 +87,7 @@ def as_verified(case: CaseResult) -> str:
 
 
 def decided_exactly(case: CaseResult) -> bool:
-    """Whether --exact decides an undecided case: not where its value is a strict end."""
+    """Whether --exact decides an undecided case; it does not where its value is a strict end."""
     if case.exact is None or case.region is None:
         return False
     if case.method is Method.EXACT_VALUE:
@@ -100,9 +100,9 @@ def decided_exactly(case: CaseResult) -> bool:
 
 
 def price(case: CaseResult) -> str | None:
-    """The promise for which an undecided case would do as it is; None where there is none.
+    """The `within` with which the draws of an undecided case would verify it; None without one.
 
-    A range and a strict end are not widened at will.
+    `within` cannot widen a range or a strict end as far as one likes.
     """
     region, interval = case.region, case.interval
     if case.sharpness is None or region is None or interval is None or None in interval:

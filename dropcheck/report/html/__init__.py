@@ -1,9 +1,9 @@
-"""The HTML report, and HTML that is safe by its type: text is escaped, and only markup is not.
+"""The HTML report, and HTML that is safe by its type: all text is escaped, except `Markup`.
 
-A browser takes seconds to parse and to lay out what 10,000 cases are. So what is long stands in
-folds: `noscript` elements, which a browser that runs scripts takes for one text each. The script
-parses a fold when it comes into sight, or when there is time, and puts in its place a `sheaf` whose
-layout waits until it is seen. Without scripts a fold is what it holds.
+A browser takes seconds to parse and to lay out a page of 10,000 cases. So long parts stand in
+folds: `noscript` elements, each of which is one text to a browser that runs scripts. The script
+parses a fold when it comes into sight, or when there is time, and replaces it by a `sheaf`, whose
+layout waits until it is seen. Without scripts a fold shows its content.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Markup(str):
 
 
 def text(value: str) -> Markup:
-    """A user's text, whatever it holds; controls and marks that reorder text are spelled out.
+    """Any text of a user; controls and marks that reorder text are spelled out.
 
     >>> text('<script>"')
     '&lt;script&gt;&quot;'
@@ -57,7 +57,7 @@ _HTML_VOID = frozenset({"br", "col", "input", "link", "meta"})
 
 
 def join(children: Iterable[str | Markup | None], separator: str = "") -> Markup:
-    """Children one after the other; those that are None are none."""
+    """Children one after the other, without those that are None."""
     return Markup(
         separator.join(
             child if isinstance(child, Markup) else text(child)
@@ -67,25 +67,25 @@ def join(children: Iterable[str | Markup | None], separator: str = "") -> Markup
     )
 
 
-MANY = 300  # cases on a page without folds: a browser draws them in a moment
-SHEAF = 100  # cases in a fold: some screens, and parsed within a frame or two
+MANY = 300  # the most cases of a page without folds: a browser draws them at once
+SHEAF = 100  # cases in a fold: a few screens, parsed within a frame or two
 
 
 def fold(content: Markup, *, height: float, rows: bool = False) -> Markup:
-    """What is drawn when it comes into sight; what holds folds itself stays as it is.
+    """Content that is drawn when it comes into sight; content with folds in it stays as it is.
 
     Args:
-        content: what is long.
-        height: about how high it is, in rem, for the scroll bar.
-        rows: whether it is a table, whose rows are drawn by and by.
+        content: a long part of the page.
+        height: its approximate height, in rem, for the scroll bar.
+        rows: whether it is a table, whose rows are drawn bit by bit.
     """
-    if "<noscript" in content:  # its text ends at the first end tag
+    if "<noscript" in content:  # the text of a noscript ends at the first end tag
         return content
     return element("noscript", content, class_="fold", data_rows=rows, data_height=f"{height:g}")
 
 
 def lists(items: Sequence[Markup], *, height: float, **attributes: str | None) -> list[Markup]:
-    """Items as one list; many as several, folded. The height is that of an item, in rem."""
+    """Items as one list, or many items as several folds. The height is that of one item, in rem."""
     if len(items) <= MANY:
         return [element("ul", *items, **attributes)]
     parts = (items[first : first + SHEAF] for first in range(0, len(items), SHEAF))

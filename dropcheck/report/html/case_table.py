@@ -11,7 +11,7 @@ from dropcheck.report.html.claim_sections import anchor
 from dropcheck.report.numbers import count
 from dropcheck.results import CaseResult, Outcome, RunResult, Verdict
 
-COLUMNS = {  # what each is sorted by
+COLUMNS = {  # each with the kind of its sort keys
     "claim": "text",
     "parameters": "text",
     "claimed": "number",
@@ -24,13 +24,13 @@ COLUMNS = {  # what each is sorted by
 }
 
 
-ROW_HEIGHT = 4.0  # in rem, at a desk
+ROW_HEIGHT = 4.0  # in rem, on a wide screen
 
 Numbers = Mapping[str, int]
 
 
 def _choices(cases: Sequence[CaseResult]) -> tuple[Numbers, Numbers]:
-    """The documents and the tags of a run: rows and filters name them by their numbers."""
+    """The documents and the tags of a run, numbered: rows and filters use the numbers."""
     sources = (one for case in cases for one in case.sources)
     documents = dict.fromkeys(one.document for one in sources if one.document is not None)
     tags = sorted({tag for case in cases for tag in case.tags})
@@ -41,11 +41,11 @@ def _choices(cases: Sequence[CaseResult]) -> tuple[Numbers, Numbers]:
 
 
 def filter_form(run: RunResult, titles: Mapping[str, str]) -> Markup:
-    """The filters; hidden until the script that serves them has started.
+    """The filters, hidden until their script has started.
 
     Args:
         run: the run.
-        titles: those of the documents, by their names.
+        titles: the titles of documents, by their names.
     """
     document_numbers, tag_numbers = _choices(run.cases)
     verdicts = {str(one): str(one) for one in Verdict if any(c.verdict is one for c in run.cases)}
@@ -84,7 +84,7 @@ def _select(
 
 
 def case_table(run: RunResult) -> Markup:
-    """Every case in the order of the file. Roles are spelled out, for a phone shows cards."""
+    """Every case in the order of the file. Roles are explicit, as a phone shows cards."""
     documents, tags = _choices(run.cases)
     heads = (
         element(
@@ -102,7 +102,7 @@ def case_table(run: RunResult) -> Markup:
         element(
             "caption",
             "Every case.",
-            # on a phone there is no head
+            # a phone shows no head
             element("span", " The buttons in the head sort by their column.", class_="wide"),
         ),
         element("thead", element("tr", *heads, role="row"), role="rowgroup"),
@@ -159,7 +159,7 @@ def _estimated(case: CaseResult) -> Markup:
 
 
 def _end(case: CaseResult) -> float | None:
-    """What a claimed value is sorted by: the end that is known, the lower one of two."""
+    """The sort key of a claimed value: its finite end, the lower one of two."""
     ends = () if case.region is None else (case.region.low, case.region.high)
     return next((end for end in ends if math.isfinite(end)), None)
 

@@ -1,7 +1,7 @@
 """The claims of the HTML report: each in full, with its cases as pictures and as commands.
 
-A picture is a small SVG as wide as there is room: places are percentages and all text is HTML
-beside it, so that it is as legible on a phone as on a desk. Colours are the page's, by class.
+A picture is a small SVG of any width: places are percentages, and all text is HTML beside it, so
+that it is legible on a phone too. Colours are those of the page, by class.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dropcheck.report.terminal.claim_cards import parameters_text, tolerance_tex
 from dropcheck.report.terminal.screen import place
 from dropcheck.results import CaseResult, Outcome, Passage, Verdict
 
-FEW_COMMANDS = 3  # more are folded away: a page is to be read
+FEW_COMMANDS = 3  # more commands are folded away
 
 
 def anchor(claim: str) -> str:
@@ -28,7 +28,7 @@ def anchor(claim: str) -> str:
 
 
 def claim_section(cases: Sequence[CaseResult], registry: Registry) -> Markup:
-    """One claim: what it says, where it stands, and what became of each of its cases."""
+    """One claim: what it says, where it stands, and the results of its cases."""
     case = cases[0]
     claim = registry.claims.get(case.claim)
     heading = f"{anchor(case.claim)}-heading"
@@ -83,7 +83,7 @@ def _facts(cases: Sequence[CaseResult], claim: Claim | None, registry: Registry)
 
 
 def _resolution(cases: Sequence[CaseResult]) -> str | None:
-    """How sharply the cases were looked at; of several scales, by their share of them."""
+    """How sharply the cases were looked at; as a share of the scale where scales differ."""
     texts = {phrases.resolution(case) for case in cases} - {None}
     if len(texts) == 1:
         return texts.pop()
@@ -96,11 +96,11 @@ def _code(text: str, *, searched: bool = False) -> Markup:
 
 
 def _truth(claim: Claim, registry: Registry) -> Markup | None:
-    """The claim that says what holds in place of a false one."""
-    held = registry.claims.get(claim.truth or "")
-    if held is None:
+    """The claim that says what holds instead of a false one."""
+    true = registry.claims.get(claim.truth or "")
+    if true is None:
         return None
-    return join([element("span", f"{held.id}:"), _code(held.statement.text)])
+    return join([element("span", f"{true.id}:"), _code(true.statement.text)])
 
 
 def _sources(case: CaseResult, registry: Registry) -> Markup | None:
@@ -116,7 +116,7 @@ def _source(source: Passage, registry: Registry) -> Markup:
     if document is not None:
         title: str | Markup = document.title
         url = document.url or ""
-        if url.lower().startswith(("https://", "http://")):  # nothing that would run is a link
+        if url.lower().startswith(("https://", "http://")):  # not one that runs a script
             title = element("a", document.title, href=url, rel="noopener noreferrer")
         parts = [title, document.date, None if isinstance(title, Markup) else document.url]
     parts.append(source.section)
@@ -132,7 +132,7 @@ def _figure(cases: Sequence[CaseResult]) -> Markup:
             "li",
             element("span", phrases.parameters(row.case) or "the one case"),
             interval_picture(row, ends),
-            _found(row.case),
+            _result(row.case),
         )
         for row in rows
     ]
@@ -146,8 +146,8 @@ def _figure(cases: Sequence[CaseResult]) -> Markup:
     )
 
 
-def _found(case: CaseResult) -> Markup:
-    """A case's figures, and what kept it from a verdict."""
+def _result(case: CaseResult) -> Markup:
+    """The verdict of a case and its figures; where it did not pass, also why."""
     drawn = f", {phrases.evidence(case.evidence) or promises.drawn(case)}" if case.draws else ""
     known = phrases.exact(case)
     figures = [
@@ -201,7 +201,7 @@ HEIGHT = 28
 MIDDLE = HEIGHT // 2
 MOST_TICKS = 9  # labels that a phone has room for
 
-# about the point where they stand
+# centred on the origin
 _SHAPES = {
     Verdict.VERIFIED: element("circle", r="4.5"),
     Verdict.REFUTED: element("path", d="M-4.5,-4.5L4.5,4.5M-4.5,4.5L4.5,-4.5"),
@@ -228,7 +228,7 @@ def interval_picture(row: Placed, ends: Ends) -> Markup:
 
 
 def description(row: Placed) -> str:
-    """The picture in words, for who cannot see it."""
+    """The picture in words, for readers who cannot see it."""
     case = row.case
     if case.interval is None:
         return f"claimed {phrases.claimed(case)}; no interval; {phrases.standing(case)}"
@@ -305,5 +305,5 @@ def _mark(verdict: Verdict, x: str) -> Markup:
 
 
 def _at(x: str, shape: Markup) -> Markup:
-    """A shape about a point given in per cent, which a path itself cannot be."""
+    """A shape moved to a point in per cent, which a path cannot have as coordinates."""
     return element("svg", join([shape]), x=x, y=MIDDLE, overflow="visible")

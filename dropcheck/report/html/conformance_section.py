@@ -1,4 +1,4 @@
-"""The conformance table of the HTML report: claims by columns, and what is to be said of cells."""
+"""The conformance table of the HTML report: claims by columns, and texts on single cells."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from dropcheck.report.html import MANY, SHEAF, Markup, element, fold, join, list
 from dropcheck.report.html.claim_sections import anchor
 from dropcheck.results import CaseResult
 
-# in rem, at a desk
+# in rem, on a wide screen
 ROW_HEIGHT = 2.2
 SAID_HEIGHT = 4.0
 CELLS_A_CASE = 9  # in the table of all cases
 
 
 def conformance_parts(cases: Sequence[CaseResult]) -> list[Markup]:
-    """The table, what its signs mean, and a line for each cell that does not simply hold."""
+    """The table, the meaning of its signs, and a line for each cell that does not simply hold."""
     table = conformance(cases)
     if table is None:
         return []
@@ -39,7 +39,7 @@ def conformance_parts(cases: Sequence[CaseResult]) -> list[Markup]:
 
 
 def _tables(table: Conformance) -> list[Markup]:
-    """One table; of very many cells several, each with its head, that are folded."""
+    """One table; with very many cells several folded ones, each with its head."""
     rows, columns = table.rows, len(table.heads)
     if len(rows) * columns <= MANY * CELLS_A_CASE:
         return [_table(table)]

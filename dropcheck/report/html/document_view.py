@@ -1,8 +1,8 @@
-"""A document as a reader sees it, its figures and formulas coloured by what became of them.
+"""A document as a reader sees it, with figures and formulas coloured by their verdicts.
 
-What is claimed is taken out of the text before that is read as Markdown, and a number that no
-document can write is put in its place; what is put back in the end is our own markup. So nothing of
-a document is ever taken for markup.
+Before the text is read as Markdown, each claimed place is replaced by a number in characters that
+no document can have; in the end the numbers are replaced by our own markup. So no text of a
+document becomes markup.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from dropcheck.report.numbers import draws, plural
 from dropcheck.results import CaseResult, Outcome, RunResult, Verdict
 from dropcheck.results.coverage import Coverage, Printed
 
-LONGEST = 2_000_000  # characters of a document that is shown: a thousand pages
-MOST_CASES = 3  # of a claim, that are told beside a figure; the section of the claim has them all
+LONGEST = 2_000_000  # the most characters of a document that is shown: a thousand pages
+MOST_CASES = 3  # of a claim, that a figure's tip shows; the section of the claim has all of them
 SIGNS = {Verdict.VERIFIED: "✓", Verdict.REFUTED: "✗", Verdict.INCONCLUSIVE: "?"}
 
 
@@ -66,7 +66,7 @@ def _section(
 
 
 def _markup(source: Source, spots: Sequence[DocumentPlace]) -> Markup:
-    """The document with a number in place of each spot."""
+    """The document as markup, with a number in place of each claimed place."""
     texts = held_texts(source, spots)
     ending = PurePath(source.name).suffix.lower()
     if ending in HTML:
@@ -82,25 +82,25 @@ def _markup(source: Source, spots: Sequence[DocumentPlace]) -> Markup:
 
 
 def _without_front(whole: str) -> str:
-    """A text without the YAML that stands before it."""
+    """A text without the YAML front matter."""
     from dropcheck.documents.markdown_source import FRONT
 
     front = FRONT.match(whole)
     return whole if front is None else whole[front.end() :]
 
 
-# ---- what became of a figure ---------------------------------------------------------------------
+# ---- figures and their verdicts ------------------------------------------------------------------
 
 
 def _marked(number: int, spot: DocumentPlace, cases: Mapping[str, Sequence[CaseResult]]) -> Markup:
-    """A figure or formula with its sign, and what was found of it on hover and focus."""
-    found = [case for claim in spot.claims for case in cases.get(claim.id, ())]
+    """A figure or formula with its sign, and a tip with its results on hover and focus."""
+    judged = [case for claim in spot.claims for case in cases.get(claim.id, ())]
     printed = _printed(spot)
     if not spot.claims:
         return element("span", printed, class_="figure unclaimed", title="not claimed")
-    if not found:
+    if not judged:
         return element("span", printed, class_="figure not-run", title="not run")
-    case = phrases.worst(found)
+    case = phrases.worst(judged)
     tip = f"tip-{number}"
     sign = element("span", SIGNS[case.verdict], class_="sign", aria_hidden="true")
     link = element(
@@ -112,9 +112,9 @@ def _marked(number: int, spot: DocumentPlace, cases: Mapping[str, Sequence[CaseR
         class_=f"figure {case.verdict} {case.result}",
         aria_describedby=tip,
     )
-    told = [_told(claim, cases[claim.id]) for claim in spot.claims if claim.id in cases]
+    results = [_results(claim, cases[claim.id]) for claim in spot.claims if claim.id in cases]
     return element(
-        "span", link, element("span", *told, id=tip, role="tooltip", class_="tip"), class_="spot"
+        "span", link, element("span", *results, id=tip, role="tooltip", class_="tip"), class_="spot"
     )
 
 
@@ -125,8 +125,8 @@ def _printed(spot: DocumentPlace) -> Markup:
     return formula_markup(inner)
 
 
-def _told(claim: Claim, cases: Sequence[CaseResult]) -> Markup:
-    """A claim and what became of its cases, the worst first."""
+def _results(claim: Claim, cases: Sequence[CaseResult]) -> Markup:
+    """A claim and the results of its cases, the worst first."""
     ordered = sorted(cases, key=lambda case: case.badness, reverse=True)
     rows = [_row(case) for case in ordered[:MOST_CASES]]
     if len(ordered) > MOST_CASES:
@@ -150,8 +150,8 @@ def _row(case: CaseResult) -> Markup:
     shown = ", ".join(
         f"{name} {value}" for name, value in figures.items() if value not in ("", "-")
     )
-    said = f"{SIGNS[case.verdict]} {phrases.standing(case)}"
-    standing = element("span", said, class_=f"standing {case.verdict}")
+    words = f"{SIGNS[case.verdict]} {phrases.standing(case)}"
+    standing = element("span", words, class_=f"standing {case.verdict}")
     reading = None if case.result is Outcome.PASS else phrases.reading(case)
     head = _line(join([standing, f" at {at}" if at else None]))
     return join([head, *(_line(text) for text in (shown, reading) if text)])
@@ -162,7 +162,7 @@ def _line(content: str | Markup, class_: str | None = None) -> Markup:
 
 
 def _key(spots: Sequence[DocumentPlace], cases: Mapping[str, Sequence[CaseResult]]) -> Markup:
-    """How the colours are read, and how often each occurs."""
+    """The meaning of the colours, and how often each occurs."""
     worst = [
         phrases.worst([case for claim in spot.claims for case in cases.get(claim.id, ())])
         for spot in spots
@@ -182,10 +182,10 @@ def _key(spots: Sequence[DocumentPlace], cases: Mapping[str, Sequence[CaseResult
     return join(["Figures and formulas: ", join(counts, ", "), how])
 
 
-# ---- the places that claims speak of -------------------------------------------------------------
+# ---- the places of claims ------------------------------------------------------------------------
 
 
-# Private use characters (Unicode, section 23.5): a document's own are replaced before.
+# Private use characters (Unicode, section 23.5); those of a document are replaced first.
 HELD = "\ue000"
 _CLOSE, _ZERO = "\ue001", 0xE010
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
@@ -195,30 +195,30 @@ _COMMENT_ENDS = "-->"
 
 @record(kw_only=True)
 class DocumentPlace:
-    """A place of a document: what is printed there, or a mark alone."""
+    """A place of a document: a printed figure or formula, or a mark alone."""
 
     start: LineColumn
     end: LineColumn
-    shown: str  # what is printed; empty of a mark that states something of its own
+    shown: str  # what is printed; empty for a mark with a statement of its own
     formula: bool
-    claims: tuple[Claim, ...]  # that speak of it; none of what is not claimed
+    claims: tuple[Claim, ...]  # the claims about it; none where it is not claimed
 
 
 def spots_of(
     page: Page, claims: Iterable[Claim], coverage: Iterable[Coverage] = ()
 ) -> list[DocumentPlace]:
-    """The places that claims speak of, and those that none does, in order and without overlap."""
+    """The claimed and the unclaimed places, in order and without overlap."""
     places: dict[tuple[LineColumn, LineColumn], list[Claim]] = {}
     for claim in claims:
         if claim.location.file == page.source.name and (ends := _ends(page, claim)) is not None:
             places.setdefault(ends, []).append(claim)
-    found = [_claimed(ends, group) for ends, group in places.items()]
-    found += _unclaimed(page.source, coverage)
+    every = [_claimed(ends, group) for ends, group in places.items()]
+    every += _unclaimed(page.source, coverage)
     spots: list[DocumentPlace] = []
-    for spot in sorted(found, key=lambda one: (one.start, one.end)):
+    for spot in sorted(every, key=lambda one: (one.start, one.end)):
         if not spots or spot.start >= spots[-1].end:
             spots.append(spot)
-        elif spot.claims:  # a figure in a formula: both are told of there
+        elif spot.claims:  # a figure in a formula: the formula has the claims of both
             last = spots.pop()
             spots.append(_claimed((last.start, last.end), (*last.claims, *spot.claims)))
     return spots
@@ -236,7 +236,7 @@ def _claimed(ends: tuple[LineColumn, LineColumn], claims: Sequence[Claim]) -> Do
 
 
 def _ends(page: Page, claim: Claim) -> tuple[LineColumn, LineColumn] | None:
-    """Where what a claim speaks of stands, or its mark; None of one in a block."""
+    """The ends of the printed text of a claim, or of its mark; None for a claim in a block."""
     if claim.written is not None:
         ends = claim.written.start, claim.written.end
         return ends[0].position, ends[1].position
@@ -251,7 +251,7 @@ def _unclaimed(source: Source, coverage: Iterable[Coverage]) -> Iterable[Documen
         for one in document.unclaimed:
             line, column = start = one.location.position
             end = line, column + len(one.text)
-            if source.lines[line].startswith(one.text, column):  # else it goes over several lines
+            if source.lines[line].startswith(one.text, column):  # else it has several lines
                 formula = one.kind is Printed.FORMULA
                 yield DocumentPlace(
                     start=start, end=end, shown=one.text, formula=formula, claims=()
@@ -259,7 +259,7 @@ def _unclaimed(source: Source, coverage: Iterable[Coverage]) -> Iterable[Documen
 
 
 def _end_of_mark(source: Source, start: LineColumn) -> LineColumn:
-    """Where a comment ends; of what is no comment, where it begins."""
+    """The end of a comment; the start itself where there is no comment."""
     line, column = start
     if not source.lines[line].startswith("<!--", column):
         return start
@@ -271,7 +271,7 @@ def _end_of_mark(source: Source, start: LineColumn) -> LineColumn:
 
 
 def held_texts(source: Source, spots: Sequence[DocumentPlace]) -> list[str]:
-    """The text of a document, or of each cell of a notebook, with a number for each spot."""
+    """The text of a document, or of each cell of a notebook, with a number for each place."""
     lines: list[str | None] = [
         _PRIVATE.sub("\N{REPLACEMENT CHARACTER}", line) for line in source.lines
     ]
@@ -280,7 +280,7 @@ def held_texts(source: Source, spots: Sequence[DocumentPlace]) -> list[str]:
         held = "".join(chr(_ZERO + int(digit)) for digit in str(number))
         before, after = lines[line] or "", lines[last] or ""
         lines[line] = f"{before[:column]}{HELD}{held}{_CLOSE}{after[end:]}"
-        lines[line + 1 : last + 1] = [None] * (last - line)  # the others stay where they are
+        lines[line + 1 : last + 1] = [None] * (last - line)  # the other lines keep their numbers
     starts = [cell.first for cell in source.cells] or [0]
     return [
         "\n".join(one for one in lines[first:after] if one is not None)
@@ -289,9 +289,9 @@ def held_texts(source: Source, spots: Sequence[DocumentPlace]) -> list[str]:
 
 
 def put_back(shown: Markup, marks: Sequence[Markup]) -> Markup:
-    """A document's markup with our own in place of the numbers."""
+    """A document's markup, with the marks in place of their numbers."""
 
-    def mark(found: re.Match[str]) -> str:
-        return marks[int("".join(str(ord(one) - _ZERO) for one in found[1]))]
+    def mark(match: re.Match[str]) -> str:
+        return marks[int("".join(str(ord(one) - _ZERO) for one in match[1]))]
 
     return Markup(_NUMBER.sub(mark, shown))

@@ -1,6 +1,6 @@
-"""Formulas in LaTeX as a reader knows them, where their signs are simple; else as they are written.
+"""Formulas in LaTeX as HTML, where their signs are simple; else as they are written.
 
-This is how a formula looks and nothing more: what it claims is read by `documents.latex`.
+This is only about how a formula looks; `documents.latex` reads what it claims.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _INNER = re.compile(r"(?:\{|\s)([^{}]*)\}?\Z")
 
 
 def _pairs(table: str) -> dict[str, str]:
-    """Signs and what is shown for each, which stand behind one another."""
+    """Signs and what is shown for them, from a text that has them by turns."""
     words = table.split()
     return dict(zip(words[::2], words[1::2], strict=True))
 
@@ -53,11 +53,11 @@ _RELATIONS = {"=": " = ", "<": " < ", ">": " > ", "+": " + ", "-": " − ", "*":
 
 
 class _UnknownError(Exception):
-    """A sign that is not known here."""
+    """The formula has a sign that is not known here."""
 
 
 def formula_markup(latex: str) -> Markup:
-    r"""A formula without what opens and closes it.
+    r"""The markup of a formula, given without its delimiters.
 
     >>> formula_markup(r"\operatorname{Var}(q \cdot k) = d_k")
     '<span class="formula">Var(<i>q</i> · <i>k</i>) = <i>d</i><sub><i>k</i></sub></span>'
@@ -81,7 +81,7 @@ class _TokenReader:
         self.at = 0
 
     def sequence(self, depth: int) -> list[Markup]:
-        """What stands up to the brace that closes, or to the end of the whole."""
+        """The markup up to the closing brace, or to the end of the formula."""
         if depth > DEEPEST:
             raise _UnknownError
         parts: list[Markup] = []
@@ -98,7 +98,7 @@ class _TokenReader:
         return parts
 
     def atom(self, depth: int, *, first: bool = True) -> Markup:
-        """One letter, number, sign or group, or what a command makes of those behind it."""
+        """One letter, number, sign or group, or a command with its arguments."""
         if self.at >= len(self.tokens):
             raise _UnknownError
         kind, token = self.tokens[self.at]
@@ -118,7 +118,7 @@ class _TokenReader:
         match token:
             case "{":
                 inside = join(self.sequence(depth + 1))
-                self.at += 1  # the brace that closes
+                self.at += 1  # the closing brace
                 return inside
             case "_" | "^":
                 return element("sub" if token == "_" else "sup", Markup(self.group(depth).strip()))
@@ -138,7 +138,7 @@ class _TokenReader:
         raise _UnknownError
 
     def alone(self) -> bool:
-        """Whether what stands here ends, so that nothing behind it seems to belong to it."""
+        """Whether the term ends here, so that nothing after it seems to belong to it."""
         self._skip_spaces()
         if self.at >= len(self.tokens):
             return True
@@ -146,7 +146,7 @@ class _TokenReader:
         return token in "})]=<>+-,;|" or _SIGNS.get(token, "").startswith(" ")
 
     def group(self, depth: int) -> Markup:
-        """What a command takes: a group, or one sign; of letters without braces the first alone."""
+        """An argument of a command: a group, one sign, or the first of letters without braces."""
         self._skip_spaces()
         if self.at < len(self.tokens):
             kind, token = self.tokens[self.at]
@@ -163,6 +163,6 @@ _SIMPLE = re.compile(r"(?:<i>[A-Za-z]</i>|[0-9.,]+|[\u0370-\u03ff])(?:<su[bp]>[^
 
 
 def _bracketed(inside: Markup) -> Markup:
-    """Brackets about what is more than one sign."""
+    """The markup, in brackets if it is more than one sign."""
     inside = Markup(inside.strip())
     return inside if _SIMPLE.fullmatch(inside) else join(["(", inside, ")"])

@@ -1,7 +1,7 @@
-"""Markdown as HTML that is safe by its making: a list of known elements, around escaped text.
+"""Markdown as safe HTML: a list of known elements, around escaped text.
 
-No tag, attribute or address of a stranger's document is passed on, but links to the web. Images are
-not fetched: what describes them stands in their place.
+No tag, attribute or address of a document is passed on, except links to the web. Images are not
+fetched: their descriptions are shown instead.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def markdown_markup(source: str, held: str) -> Markup:
 
     Args:
         source: the text.
-        held: a character that stands only where something is put in later, which no link may be
-            around.
+        held: a character that stands only where something is put in later, which must not be
+            inside a link.
     """
     from markdown_it import MarkdownIt
 
@@ -39,19 +39,20 @@ def markdown_markup(source: str, held: str) -> Markup:
 
 
 def _formula(state: Any, silent: bool) -> bool:
-    """A formula, in which nothing else is read."""
+    """Read a formula, in which nothing else is markup."""
     if state.src[state.pos] not in "$\\":
         return False
     known = state.env.setdefault("formulas", {})
-    if state.src not in known:  # the whole passage is gone through once
-        hidden = _CODE.sub(lambda found: " " * len(found.group()), state.src)
+    if state.src not in known:  # all formulas of a passage are found at once
+        hidden = _CODE.sub(lambda match: " " * len(match.group()), state.src)
         known[state.src] = {one.start: one for one in formulas_in(hidden)}
-    found = known[state.src].get(state.pos)
-    if found is None or found.end > state.posMax:
+    formula = known[state.src].get(state.pos)
+    if formula is None or formula.end > state.posMax:
         return False
     if not silent:
-        state.push("formula", "code", 0).content = state.src[found.inner_start : found.inner_end]
-    state.pos = found.end
+        content = state.src[formula.inner_start : formula.inner_end]
+        state.push("formula", "code", 0).content = content
+    state.pos = formula.end
     return True
 
 
@@ -78,7 +79,7 @@ def _blocks(tokens: Sequence[Any], held: str) -> Iterator[Markup]:
 
 
 def _tag(token: Any, name: str, end: str) -> Markup:
-    """A tag that is known, with what is kept of its attributes; nothing of one that is not."""
+    """A known tag, with the attributes that are kept; nothing for an unknown one."""
     tag = _TAGS.get(name)
     if tag is None:
         return Markup("")
@@ -93,7 +94,7 @@ def _tag(token: Any, name: str, end: str) -> Markup:
 
 
 def _inline(children: Sequence[Any], held: str) -> Iterator[Markup]:
-    closing: list[Markup] = []  # of the links that are open
+    closing: list[Markup] = []  # end tags of the open links
     for place, child in enumerate(children):
         match child.type:
             case "text" | "text_special":
@@ -122,7 +123,7 @@ def _inline(children: Sequence[Any], held: str) -> Iterator[Markup]:
 
 
 def _holds(children: Sequence[Any], opened: int, held: str) -> bool:
-    """Whether something is put in between a link's ends."""
+    """Whether a link has a place in it where something is put in later."""
     for child in children[opened + 1 :]:
         if child.type == "link_close":
             return False

@@ -1,8 +1,8 @@
 """The HTML report: one file that needs no network, to read, to send and to keep.
 
-Nothing in it is fetched, and its own content policy forbids all but its one style sheet and its
-one script, by their hashes. Without the script it is whole, but does not sort or filter. What many
-cases make long is drawn as it comes into sight (`fold`).
+It fetches nothing, and its content policy forbids everything but its one style sheet and its one
+script, by their hashes. Without the script it is complete, but does not sort or filter. Long parts
+are drawn when they come into sight (`fold`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dropcheck.report.phrases import by_claim, not_passed, standing
 from dropcheck.results import CaseResult, Outcome, RunResult, Verdict
 from dropcheck.results.coverage import CoverageCounts
 
-# in rem, at a desk
+# in rem, on a wide screen
 CLAIM_HEIGHT = 22.0
 CASE_HEIGHT = 2.5
 
@@ -59,7 +59,7 @@ def html_report(report: Report) -> str:
 
 
 def _asset(name: str) -> Markup:
-    """A file that ships beside this module; it is ours, and no text of a user's is in it."""
+    """A file that ships beside this module; it has no text of a user in it."""
     return Markup(
         files("dropcheck.report.html").joinpath("assets", name).read_text(encoding="utf-8")
     )
@@ -91,17 +91,17 @@ def _hash(content: str) -> str:
 def _outcome(run: RunResult) -> str:
     """The run in one phrase."""
     cases = plural(len(run.cases), "case")
-    said: list[str] = []
+    parts: list[str] = []
     for outcome, what in (
         (Outcome.FAIL, "failed"),
         (Outcome.ERROR, "could not be judged"),
         (Outcome.UNDECIDED, "undecided"),
     ):
         if run.count(outcome):
-            said.append(f"{run.count(outcome)} {'' if said else f'of {cases} '}{what}")
-    if not said:
-        said.append(f"all {cases} passed" if run.cases else "no case was finished")
-    return ", ".join([*said, *(["interrupted"] if run.interrupted else [])])
+            parts.append(f"{run.count(outcome)} {'' if parts else f'of {cases} '}{what}")
+    if not parts:
+        parts.append(f"all {cases} passed" if run.cases else "no case was finished")
+    return ", ".join([*parts, *(["interrupted"] if run.interrupted else [])])
 
 
 def _header(run: RunResult, summary: Markup | None) -> Markup:
@@ -132,9 +132,9 @@ def _summary(run: RunResult) -> Markup:
     if run.asymptotic:
         figures["on the limit theorem"] = str(run.asymptotic)
     if run.coverage:
-        found = CoverageCounts.of(run.coverage)
-        figures["figures claimed"] = f"{found.claimed_figures} of {found.figures}"
-        figures["formulas claimed"] = f"{found.claimed_formulas} of {found.formulas}"
+        counts = CoverageCounts.of(run.coverage)
+        figures["figures claimed"] = f"{counts.claimed_figures} of {counts.figures}"
+        figures["formulas claimed"] = f"{counts.claimed_formulas} of {counts.formulas}"
     tiles = (
         element("div", element("dt", name), element("dd", value)) for name, value in figures.items()
     )
@@ -148,7 +148,7 @@ def _conformance(cases: Sequence[CaseResult]) -> Markup | None:
 
 
 def _attention(cases: Iterable[CaseResult]) -> Markup | None:
-    """What did not pass, failures first."""
+    """The cases that did not pass, failures first."""
     claims = by_claim(not_passed(cases))
     if not claims:
         return None
@@ -239,7 +239,7 @@ def _claims(run: RunResult, registry: Registry) -> list[Markup]:
 
 
 def _legend(run: RunResult) -> Markup:
-    """How the pictures are read."""
+    """How to read the pictures."""
     verdicts = {case.verdict for case in run.cases}
     items = [
         element("li", key_picture(verdict), str(verdict))

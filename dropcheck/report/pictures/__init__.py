@@ -1,12 +1,12 @@
-"""What all pictures share: an axis for unlike claims, marks, and matplotlib.
+"""What all pictures share: an axis for different claims, marks, and matplotlib.
 
-Of a claim about two sides, 0 is the middle of what it allows and ±1 the edges of the band within
-which an interval verifies it: what it allows, widened by the resolution. Of an inequality, 0 is
-the end that it names and 1 is a resolution away. Beyond ±1 the axis is logarithmic, so that a
-claim that is off by a hundred resolutions stands on one axis with one that holds.
+For a claim with two ends, 0 on the axis is the middle of what it allows, and ±1 are the edges of
+the band within which an interval verifies it: what it allows, widened by the resolution. For an
+inequality, 0 is its end, and 1 is one resolution away. Beyond ±1 the axis is logarithmic, so that a
+claim that is off by a hundred resolutions fits on one axis with claims that hold.
 
-Matplotlib is imported when a picture is asked for. No state of pyplot's is touched, no display is
-needed, and a reader's own matplotlibrc changes nothing: the same run gives the same bytes.
+Matplotlib is imported when a picture is asked for. The state of pyplot is not touched, no display
+is needed, and a user's matplotlibrc changes nothing: the same run gives the same bytes.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ if TYPE_CHECKING:
 
 PictureFormat = Literal["svg", "png"]
 
-DPI = 144  # sharp on the screens of today, and still small
-MOST_PIXELS = 2**16 - 1  # of a PNG on either side: what the renderer takes
+DPI = 144  # sharp on high-resolution screens, and still small
+MOST_PIXELS = 2**16 - 1  # of each side of a PNG: the limit of the renderer
 
-FARTHEST = 7.0  # on the axis: a million units; what is farther is an arrow at its edge
-LEAST_SHOWN = 1.6  # on either side: the whole band, and a little beside it
+FARTHEST = 7.0  # on the axis: a million units; an arrow at the edge stands for what is farther
+LEAST_SHOWN = 1.6  # on both sides: the whole band, and a little more
 
 # inches
 PLOT = 5.2  # how wide the axes are
 LINE = 0.17
 EDGE = 0.15
-ADVANCE = 0.0755  # of a letter: 0.602 of 9 points, DejaVu Sans Mono's, and most others' too
+ADVANCE = 0.0755  # of a letter: 0.602 of 9 points, as in most monospaced fonts
 
 INK = "#1a1a1a"
 FAINT = "#b8b8b8"
@@ -47,8 +47,8 @@ BAND = "#d9e6f2"  # what the resolution adds to what is allowed
 ALLOWED = "#b5cde3"
 ALARM = "#fbe3d6"  # behind a row that failed
 
-_STYLE: Any = {  # of types that differ between versions of matplotlib
-    "font.family": "monospace",  # as wide everywhere: a label fits also where another font is used
+_STYLE: Any = {  # its type differs between versions of matplotlib
+    "font.family": "monospace",  # so that labels fit also where another font is used
     "font.monospace": ["DejaVu Sans Mono", "monospace"],
     "font.size": 9,
     "text.parse_math": False,  # a dollar sign in a name is one
@@ -69,9 +69,9 @@ _STYLE: Any = {  # of types that differ between versions of matplotlib
 
 @record
 class VerdictSymbol:
-    """How a verdict looks in every picture: its colour, and its shape that says the same without.
+    """The mark of a verdict in every picture: a colour, and a shape that says the same.
 
-    The shape is matplotlib's name for it, and the character in a terminal and in plain ASCII.
+    `shape` is matplotlib's name for it; `character` and `ascii` stand for it in a terminal.
     """
 
     colour: str
@@ -80,7 +80,7 @@ class VerdictSymbol:
     ascii: str
 
 
-# colours of Okabe and Ito, which people who see few colours can distinguish
+# colours of Okabe and Ito, which colour-blind people can distinguish
 MARKS = {
     Verdict.VERIFIED: VerdictSymbol("#0072b2", "o", "●", "o"),
     Verdict.REFUTED: VerdictSymbol("#d55e00", "X", "✕", "x"),
@@ -90,11 +90,11 @@ MARKS = {
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """Draw by matplotlib with its defaults and our style, for as long as it takes to draw."""
+    """A context in which matplotlib draws with its defaults and our style."""
     import matplotlib as mpl
 
     with mpl.rc_context(), warnings.catch_warnings():
-        # a letter that the font lacks is a box in the picture, and no matter for standard error
+        # a letter that the font lacks is a box in the picture: no warning is needed
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         mpl.rcdefaults()
         mpl.rcParams.update(_STYLE)
@@ -102,7 +102,7 @@ def drawing() -> Iterator[None]:
 
 
 def new_figure(width: float, height: float, kind: PictureFormat) -> Figure:
-    """A figure of so many inches that belongs to nobody but its holder.
+    """A figure of this size in inches, which pyplot does not know.
 
     Raises:
         DropcheckError: it would be too large for a PNG.
@@ -119,7 +119,7 @@ def new_figure(width: float, height: float, kind: PictureFormat) -> Figure:
 
 
 def as_bytes(figure: Figure, kind: PictureFormat) -> bytes:
-    """The figure as a file, with no date and no version in it."""
+    """The figure as a file, without a date or a version in it."""
     file = io.BytesIO()
     nothing = {"Date": None, "Creator": None} if kind == "svg" else {"Software": None}
     figure.savefig(file, format=kind, dpi=DPI, metadata=nothing)
@@ -127,7 +127,7 @@ def as_bytes(figure: Figure, kind: PictureFormat) -> bytes:
 
 
 def wrapped(text: str, longest: int) -> list[str]:
-    """A user's text on lines of at most so many characters; nothing of it is left out.
+    """A user's whole text on lines of at most `longest` characters.
 
     >>> wrapped("a-long-name  p=0.1", 12)
     ['a-long-name', 'p=0.1']
@@ -136,7 +136,7 @@ def wrapped(text: str, longest: int) -> list[str]:
 
 
 def marker(verdict: Verdict) -> dict[str, Any]:
-    """A verdict's mark as matplotlib's words for it."""
+    """A verdict's mark as arguments of matplotlib."""
     mark = MARKS[verdict]
     hollow = verdict is Verdict.INCONCLUSIVE
     return {
@@ -151,9 +151,9 @@ def marker(verdict: Verdict) -> dict[str, Any]:
 
 @record
 class Placed:
-    """A case on the shared axis, squeezed; None where nothing is known, infinite where unbounded.
+    """A case on the shared axis; None where nothing is known, infinite where unbounded.
 
-    `allowed` is what the claim says, `verified` the band that its resolution makes of it.
+    `allowed` is the region of the claim, `verified` the band that its resolution adds to it.
     """
 
     case: CaseResult
@@ -164,7 +164,7 @@ class Placed:
 
 
 def squeeze(place: float) -> float:
-    """The place on the axis that is drawn: linear up to ±1, a unit a power of ten beyond.
+    """The place on the drawn axis: linear up to ±1, then one unit for each power of ten.
 
     >>> [squeeze(x) for x in (0.0, 0.5, 1.0, 10.0, -1000.0)]
     [0.0, 0.5, 1.0, 2.0, -4.0]
@@ -184,7 +184,7 @@ def placed(case: CaseResult) -> Placed:
         low - (0.0 if region.low_open else sharpness.widening),
         high + (0.0 if region.high_open else sharpness.widening),
     )
-    # what stands at 0: the middle of what is allowed, or its one end; and how far 1 is from it
+    # 0 on the axis is the middle of what is allowed, or its one end; 1 is `unit` away
     origin, unit = (low if math.isfinite(low) else high), sharpness.asked
     if math.isfinite(low) and math.isfinite(high):
         origin = low + (high - low) / 2
@@ -208,7 +208,7 @@ def placed(case: CaseResult) -> Placed:
 
 
 def limits(rows: Iterable[Placed]) -> tuple[float, float]:
-    """The ends of the axis: all that is finite is in sight, up to a million units."""
+    """The ends of the axis, which shows everything finite up to a million units."""
     low, high = -LEAST_SHOWN, LEAST_SHOWN
     for row in rows:
         for value in (row.estimate, *(row.interval or ())):
@@ -218,9 +218,9 @@ def limits(rows: Iterable[Placed]) -> tuple[float, float]:
 
 
 def ticks(ends: tuple[float, float], most: int | None = None) -> list[tuple[float, str]]:
-    """The places of the axis that are labelled, and how.
+    """The places of the axis with labels, and the labels.
 
-    Where that were more than `most`, every second power of ten beyond the edges of the band.
+    Where there are more than `most`, only every second power of ten beyond the band has one.
 
     >>> ticks((-1.6, 3.2))
     [(-1.0, '-1'), (0.0, '0'), (1.0, '1'), (2.0, '10'), (3.0, '100')]
@@ -239,5 +239,5 @@ def ticks(ends: tuple[float, float], most: int | None = None) -> list[tuple[floa
 
 
 def within(ends: tuple[float, float], *values: float) -> tuple[float, ...]:
-    """The values; for one beyond the axis, the end of the axis there."""
+    """The values, cut at the ends of the axis."""
     return tuple(min(max(value, ends[0]), ends[1]) for value in values)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from dropcheck.records import record
 from dropcheck.report import Report, phrases, pictures
-from dropcheck.report import pictures as style
 from dropcheck.report.numbers import exact
 from dropcheck.report.pictures.curve_picture import curve_picture
 from dropcheck.results import Outcome, RunResult, Verdict
@@ -21,81 +20,85 @@ if TYPE_CHECKING:
 # inches
 ROW = 0.24  # of a label of one line
 GAP = 0.08  # between claims
-LABEL = 64  # letters of a label's line; what is longer goes on below
+LABEL = 64  # letters on a line of a label
 
 AXIS = "distance from the claim; ±1: edge of the band in which it is verified; logarithmic beyond"
 
 
 @record
 class _Row:
-    """A case and where it stands in the picture, in inches from the top."""
+    """A case and its place in the picture, in inches from the top."""
 
-    placed: style.Placed
+    placed: pictures.Placed
     label: tuple[str, ...]
     middle: float
     height: float
 
 
 def svg_report(report: Report) -> bytes:
-    """The curves of a sweep where they are asked for, and otherwise every case as an interval."""
+    """The curves of a sweep where they are asked for, else every case as an interval."""
     return curve_picture(report.run, "svg") if report.plot else picture(report.run, "svg")
 
 
 def png_report(report: Report) -> bytes:
-    """The same in dots."""
+    """The same picture as `svg_report` as a PNG."""
     return curve_picture(report.run, "png") if report.plot else picture(report.run, "png")
 
 
-def picture(run: RunResult, kind: style.PictureFormat) -> bytes:
+def picture(run: RunResult, kind: pictures.PictureFormat) -> bytes:
     """The picture as the bytes of a file; the same run gives the same bytes.
 
     Raises:
         DropcheckError: matplotlib is not installed, or there are too many cases for a PNG.
     """
-    with style.drawing():
-        return style.as_bytes(_figure(run, kind), kind)
+    with pictures.drawing():
+        return pictures.as_bytes(_figure(run, kind), kind)
 
 
-def _figure(run: RunResult, kind: style.PictureFormat) -> Figure:
+def _figure(run: RunResult, kind: pictures.PictureFormat) -> Figure:
     from matplotlib.transforms import Bbox
 
     rows, height = _rows([pictures.placed(case) for case in run.cases])
     ends = pictures.limits([row.placed for row in rows])
-    left = style.EDGE + style.ADVANCE * (1 + _longest([line for row in rows for line in row.label]))
-    right = style.EDGE + style.ADVANCE * (
+    left = pictures.EDGE + pictures.ADVANCE * (
+        1 + _longest([line for row in rows for line in row.label])
+    )
+    right = pictures.EDGE + pictures.ADVANCE * (
         1 + _longest([phrases.standing(row.placed.case) for row in rows])
     )
-    title = _title(run, int((left + style.PLOT + right - 2 * style.EDGE) / style.ADVANCE))
+    title = _title(run, int((left + pictures.PLOT + right - 2 * pictures.EDGE) / pictures.ADVANCE))
     above, below = 0.2 * len(title) + 0.82, 0.55
-    width, total = left + style.PLOT + right, above + max(height, ROW) + below
-    figure = style.new_figure(width, total, kind)
+    width, total = left + pictures.PLOT + right, above + max(height, ROW) + below
+    figure = pictures.new_figure(width, total, kind)
     box = Bbox.from_extents(
-        left / width, below / total, (left + style.PLOT) / width, (total - above) / total
+        left / width, below / total, (left + pictures.PLOT) / width, (total - above) / total
     )
     axes = figure.add_axes((box.x0, box.y0, box.width, box.height))
     axes.set_xlim(*ends)
     axes.set_ylim(max(height, ROW), 0)
     _frame(axes, ends)
-    _legend(figure, rows, 1 - (0.2 * len(title) + 0.12) / total, (left + style.PLOT / 2) / width)
+    _legend(figure, rows, 1 - (0.2 * len(title) + 0.12) / total, (left + pictures.PLOT / 2) / width)
     for index, line in enumerate(title):
-        figure.text(style.EDGE / width, 1 - (style.EDGE + 0.2 * index) / total, line, va="top")
+        figure.text(
+            pictures.EDGE / width, 1 - (pictures.EDGE + 0.2 * index) / total, line, va="top"
+        )
     _backgrounds(axes, rows, ends)
     _intervals(axes, rows, ends)
     _labels(axes, rows)
     return figure
 
 
-def _rows(placed: Sequence[style.Placed]) -> tuple[list[_Row], float]:
-    """The rows from the top down, with a gap between claims, and how high they are together."""
+def _rows(placed: Sequence[pictures.Placed]) -> tuple[list[_Row], float]:
+    """The rows from the top down, with gaps between claims, and their total height."""
     rows: list[_Row] = []
     top = GAP
     for _, group in itertools.groupby(placed, key=lambda one: one.case.claim):
         for one in group:
             values = phrases.parameters(one.case)
-            label = style.wrapped(
+            label = pictures.wrapped(
                 f"{one.case.claim}: {values}" if values else one.case.claim, LABEL
             )
-            height = ROW + style.LINE * (len(label) - 1)
+            height = ROW + pictures.LINE * (len(label) - 1)
             rows.append(_Row(one, tuple(label), top + height / 2, height))
             top += height
         top += GAP
@@ -114,24 +117,24 @@ def _title(run: RunResult, letters: int) -> list[str]:
         f"seed {run.settings.seed}",
         f"α {exact(run.settings.alpha)}",
     ]
-    return [*style.wrapped(run.registry, letters), *style.wrapped(" · ".join(parts), letters)]
+    return [*pictures.wrapped(run.registry, letters), *pictures.wrapped(" · ".join(parts), letters)]
 
 
 def _frame(axes: Axes, ends: tuple[float, float]) -> None:
     """The axis, labelled above and below: a picture of many cases is longer than a screen."""
     marks = pictures.ticks(ends)
     axes.set_xticks([place for place, _ in marks], [label for _, label in marks])
-    axes.tick_params(axis="x", top=True, labeltop=True, color=style.FAINT, labelsize=8)
+    axes.tick_params(axis="x", top=True, labeltop=True, color=pictures.FAINT, labelsize=8)
     axes.set_yticks([])
     axes.set_xlabel(AXIS, fontsize=7)
     for side in ("left", "right"):
         axes.spines[side].set_visible(False)
     for place, _ in marks:
-        axes.axvline(place, color=style.FAINT, linewidth=0.4, zorder=0.5)
+        axes.axvline(place, color=pictures.FAINT, linewidth=0.4, zorder=0.5)
 
 
 def _backgrounds(axes: Axes, rows: Sequence[_Row], ends: tuple[float, float]) -> None:
-    """What each claim allows, its band, and a shade behind what failed."""
+    """What each claim allows, its band, and a shade behind failures."""
     from matplotlib.patches import Rectangle
 
     for row in rows:
@@ -139,23 +142,23 @@ def _backgrounds(axes: Axes, rows: Sequence[_Row], ends: tuple[float, float]) ->
         if row.placed.case.result is Outcome.FAIL:
             width = ends[1] - ends[0]
             axes.add_patch(
-                Rectangle((ends[0], top), width, high, color=style.ALARM, lw=0, zorder=0.1)
+                Rectangle((ends[0], top), width, high, color=pictures.ALARM, lw=0, zorder=0.1)
             )
         for span, colour in (
-            (row.placed.verified, style.BAND),
-            (row.placed.allowed, style.ALLOWED),
+            (row.placed.verified, pictures.BAND),
+            (row.placed.allowed, pictures.ALLOWED),
         ):
             if span is None:
                 continue
             low, upper = pictures.within(ends, *span)
             if upper > low:
                 shape = Rectangle((low, top + 0.02), upper - low, high - 0.04, color=colour, lw=0)
-                shape.set_zorder(0.2 if colour == style.BAND else 0.3)
+                shape.set_zorder(0.2 if colour == pictures.BAND else 0.3)
                 axes.add_patch(shape)
         if row.placed.allowed is not None:
             shown = [end for end in set(row.placed.allowed) if math.isfinite(end)]
             axes.vlines(
-                shown, top + 0.02, top + high - 0.02, color=style.INK, linewidth=0.9, zorder=1
+                shown, top + 0.02, top + high - 0.02, color=pictures.INK, linewidth=0.9, zorder=1
             )
 
 
@@ -164,7 +167,7 @@ def _intervals(axes: Axes, rows: Sequence[_Row], ends: tuple[float, float]) -> N
     inset = 0.01 * (ends[1] - ends[0])  # an arrow's tip stays on the axis
     for row in rows:
         placed, y = row.placed, row.middle
-        colour = style.MARKS[placed.case.verdict].colour
+        colour = pictures.MARKS[placed.case.verdict].colour
         if placed.interval is not None:
             low, high = pictures.within(ends, *placed.interval)
             axes.plot([low, high], [y, y], color=colour, lw=1.6, zorder=2, solid_capstyle="butt")
@@ -173,11 +176,11 @@ def _intervals(axes: Axes, rows: Sequence[_Row], ends: tuple[float, float]) -> N
                 shape = "|" if ends[0] <= end <= ends[1] else "<" if end < 0 else ">"
                 axes.plot([x], [y], marker=shape, ms=5.5, color=colour, zorder=2)
         if placed.estimate is not None and ends[0] <= placed.estimate <= ends[1]:
-            axes.plot([placed.estimate], [y], zorder=3, **style.marker(placed.case.verdict))
+            axes.plot([placed.estimate], [y], zorder=3, **pictures.marker(placed.case.verdict))
 
 
 def _labels(axes: Axes, rows: Sequence[_Row]) -> None:
-    """The claim and its parameters on the left, what became of it on the right."""
+    """The claim and its parameters on the left, the verdict on the right."""
     beside = axes.get_yaxis_transform()
     for row in rows:
         case = row.placed.case
@@ -190,7 +193,7 @@ def _labels(axes: Axes, rows: Sequence[_Row]) -> None:
             phrases.standing(case),
             transform=beside,
             va="center",
-            color=style.MARKS[case.verdict].colour,
+            color=pictures.MARKS[case.verdict].colour,
             weight=weight,
         )
         if row.placed.interval is None:
@@ -200,23 +203,23 @@ def _labels(axes: Axes, rows: Sequence[_Row]) -> None:
 
 
 def _legend(figure: Figure, rows: Sequence[_Row], top: float, middle: float) -> None:
-    """What the marks mean, above the axes, where it covers none of them."""
+    """The legend, above the axes."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     def drawn(verdict: Verdict) -> dict[str, Any]:
-        return {**style.marker(verdict), "linestyle": "-"}
+        return {**pictures.marker(verdict), "linestyle": "-"}
 
     verdicts = {row.placed.case.verdict for row in rows}
     handles: list[Line2D | Patch] = [
-        Line2D([], [], color=style.MARKS[one].colour, lw=1.6, label=str(one), **drawn(one))
+        Line2D([], [], color=pictures.MARKS[one].colour, lw=1.6, label=str(one), **drawn(one))
         for one in Verdict
         if one in verdicts
     ]
     handles += [
-        Line2D([], [], color=style.INK, marker="|", ms=9, linestyle="none", label="claimed"),
-        Patch(color=style.ALLOWED, label="allowed"),
-        Patch(color=style.BAND, label="resolution"),
+        Line2D([], [], color=pictures.INK, marker="|", ms=9, linestyle="none", label="claimed"),
+        Patch(color=pictures.ALLOWED, label="allowed"),
+        Patch(color=pictures.BAND, label="resolution"),
     ]
     legend = figure.legend(
         handles=handles,

@@ -1,7 +1,7 @@
 """A sweep as curves: what is claimed and what was estimated, against the parameter that was swept.
 
-The parameter with the most values is the axis, numbers before laws. Others that vary make a panel
-for each of their values, unless the axis determines them, as cases listed one by one may have it.
+The parameter with the most values is the axis, numbers before laws. Other parameters that vary give
+a panel for each of their values, unless the axis determines them, as in cases listed one by one.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from dropcheck.report.numbers import exact
 from dropcheck.report.phrases import by_claim
 from dropcheck.results import CaseResult, ParameterValue, RunResult
 
-# values that span so many times the smallest are easier to read on a logarithmic axis
+# from this ratio of the largest value to the smallest on, the axis is logarithmic
 SPREAD = 100.0
-LARGEST = 1e300  # what is beyond, or as small, is at the edge: differences stay finite
-MARGIN = 0.04  # of the axis, beyond what is shown on it
+LARGEST = 1e300  # larger values are cut to this, so that differences stay finite
+MARGIN = 0.04  # the share of the axis that is left free at each end
 
 
 @record
@@ -33,7 +33,7 @@ class Axis:
     logarithmic: bool = False
 
     def at(self, value: float) -> float:
-        """Where a value stands: 0 at the low end, 1 at the high end.
+        """The place of a value: 0 at the low end, 1 at the high end.
 
         >>> Axis(0, 4).at(1), Axis(1, 100, logarithmic=True).at(10)
         (0.25, 0.5)
@@ -47,7 +47,7 @@ class Axis:
         return math.log10(value) if value > 0 else -math.inf
 
     def ticks(self, most: int) -> list[tuple[float, str]]:
-        """At most so many values to label (one at least where `most` is 2 or more), and how.
+        """At most `most` values to label (at least one where that is 2 or more), with labels.
 
         >>> Axis(0, 1).ticks(6)
         [(0.0, '0'), (0.2, '0.2'), (0.4, '0.4'), (0.6, '0.6'), (0.8, '0.8'), (1.0, '1')]
@@ -67,7 +67,7 @@ class Axis:
         return [10.0**power for power in range(low, high + 1, step)]
 
     def _even(self, most: int) -> list[float]:
-        """The multiples of 1, 2 or 5 times a power of ten, in the smallest step with few enough."""
+        """Multiples of the smallest step, 1, 2 or 5 times a power of ten, that gives few enough."""
         width = self.high - self.low
         power = 10.0 ** math.floor(math.log10(width / max(most, 1)))
         for step in (power * factor for factor in (1, 2, 5, 10, 20, 50, 100)):
@@ -78,7 +78,7 @@ class Axis:
 
 
 def axis_over(values: Iterable[float]) -> Axis | None:
-    """An axis that shows all the values, finite ones at least; None where there are none."""
+    """An axis that shows all finite values; None where there are none."""
     known = [min(max(value, -LARGEST), LARGEST) for value in values if math.isfinite(value)]
     if not known:
         return None
@@ -88,14 +88,14 @@ def axis_over(values: Iterable[float]) -> Axis | None:
         return Axis(low / stretch, high * stretch, logarithmic=True)
     pad = (high - low) * MARGIN
     largest = max(abs(low), abs(high))
-    if pad <= largest * 1e-12 + 1 / LARGEST:  # one value: a tenth of it to either side
+    if pad <= largest * 1e-12 + 1 / LARGEST:  # a single value: a tenth of it on both sides
         pad = largest / 10
         pad = pad if pad > 1 / LARGEST else 1.0
     return Axis(low - pad, high + pad)
 
 
 def is_geometric(values: Sequence[float]) -> bool:
-    """Whether values are spaced more evenly by their ratios, as 16, 64, 256 are.
+    """Whether values are spaced more evenly by their ratios than by differences, as 16, 64, 256.
 
     >>> is_geometric([16, 64, 256]), is_geometric([0.05, 0.5, 0.95])
     (True, False)
@@ -113,7 +113,7 @@ Parameters = Mapping[str, ParameterValue]
 
 @record
 class CurvePoint:
-    """One case of a sweep: its place along the axis and its value there, as it is written."""
+    """One case of a sweep: its place along the axis, and the value there as it is written."""
 
     place: float
     label: str
@@ -122,15 +122,15 @@ class CurvePoint:
 
 @record
 class Panel:
-    """A sweep of one parameter with all others held, or determined by it.
+    """A sweep of one parameter, with all others fixed or determined by it.
 
-    `across` is the axis of what was swept; `up` is that of the quantity, with room for all
+    `across` is the axis of the swept parameter; `up` is that of the quantity, with room for all
     estimates, intervals and claimed values.
     """
 
     claim: str
     parameter: str
-    along: str  # those that the axis determines: "low, high"
+    along: str  # the parameters that the axis determines: "low, high"
     held: str  # the values of the others: "x=2, law=normal(0, 1)"
     numeric: bool
     points: tuple[CurvePoint, ...]
@@ -146,13 +146,13 @@ class Panel:
 
     @property
     def claimed_word(self) -> str:
-        """What the claimed curve says: `claimed`, or with the relation of an inequality."""
+        """The name of the claimed curve: `claimed`, with the relation of an inequality."""
         region = self.points[0].case.region
         relation = None if region is None else region.relation
         return "claimed" if relation in (None, "==") else f"claimed: {relation}"
 
     def claimed(self) -> list[list[tuple[float, float]]]:
-        """The curves that bound what is claimed: one, or two of a range."""
+        """The curves that bound what is claimed: one, or two for a range."""
         curves: list[list[tuple[float, float]]] = [[], []]
         for point in self.points:
             region = point.case.region
@@ -165,7 +165,7 @@ class Panel:
 
 
 def panels(run: RunResult) -> tuple[Panel, ...]:
-    """The curves of every claim of a run that was swept, in order."""
+    """The panels of every swept claim of a run, in order."""
     made: list[Panel] = []
     for cases in by_claim(run.cases).values():
         rows = [case.parameters for case in cases]
@@ -214,7 +214,7 @@ def _panel(
 
 
 def _axis_across(places: Sequence[float], *, numeric: bool) -> Axis:
-    """The axis of the swept parameter; of laws, and of numbers among laws, their order."""
+    """The axis of the swept parameter; laws, and numbers among laws, stand in their order."""
     if not numeric:
         return Axis(0.5, max(places) + 0.5)
     low, high = min(places), max(places)
@@ -249,7 +249,7 @@ def swept(rows: Sequence[Parameters]) -> str | None:
 
 
 def _apart(rows: Sequence[Parameters], parameter: str) -> list[str]:
-    """The parameters that vary beside the axis, and are not determined by it."""
+    """The parameters that vary and are not determined by the axis."""
     apart = []
     for name in _names(rows):
         pairs = {(row.get(parameter), row.get(name)) for row in rows}
@@ -267,7 +267,7 @@ def _values(rows: Iterable[Parameters], name: str) -> set[ParameterValue]:
 
 
 def require_sweep(cases: Iterable[Case]) -> None:
-    """See that there is a curve to plot, before anything is drawn.
+    """Check that there is a curve to plot, before anything is simulated.
 
     Raises:
         DropcheckError: no claim has a parameter with several values.
@@ -287,7 +287,7 @@ def require_sweep(cases: Iterable[Case]) -> None:
 
 
 def unswept(run: RunResult) -> list[str]:
-    """The claims of a run without a parameter that varies, and so without a curve."""
+    """The claims of a run without a varying parameter, and so without a curve."""
     return [
         claim
         for claim, cases in by_claim(run.cases).items()

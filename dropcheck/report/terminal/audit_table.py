@@ -1,4 +1,4 @@
-"""The report of an audit: a row a claim and error rate, the alarms, one summary line."""
+"""The report of an audit: a row for each claim and error rate, the alarms, and a summary line."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def audit_report(audit: Audit, terminal: Terminal) -> str:
         items += [*arrange(classes, CLASS_FIELDS, CLASS_LAYOUTS, terminal), ""]
     elif audit.rows:
         items += [*arrange([_row(row) for row in audit.rows], FIELDS, LAYOUTS, terminal), ""]
-    # a class does not show whose verdict was wrong
+    # the row of a class does not show which claim had a wrong verdict
     wrong = [row for row in audit.rows if row.alarm or (row.group and row.wrong)]
     for row in wrong:
         items += [styled(_alarm(row, audit.file), "bold red"), *([] if row.group else [""])]
@@ -87,7 +87,7 @@ def _result(alarm: bool) -> Row:
 
 
 def _name(row: AuditRow) -> str:
-    # how far a built-in claim is off stands in a column of its own
+    # another column shows how far a built-in claim is off
     shown = {name: value for name, value in row.parameters.items() if name != OFF}
     return f"{row.claim} {format_parameters(shown)}".rstrip()
 
@@ -121,7 +121,7 @@ def _runs(number: int) -> str:
 
 
 def _alarm(row: AuditRow, file: str | None) -> str:
-    """What is wrong; a claim of a file may not be what it is taken to be."""
+    """A line on wrong verdicts; in a file, the claim itself may be to blame."""
     verdicts = " or ".join(verdict for verdict in row.truth.wrong if row.counts.of(verdict))
     text = (
         f"{one_line(_name(row))}, {_truth(row)}: {verdicts} in {row.wrong:,} of "

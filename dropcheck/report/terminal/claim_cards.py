@@ -1,4 +1,4 @@
-"""What a claims file holds: a row a claim, one claim in full, and what a check found."""
+"""What a claims file holds: a row for each claim, one claim in full, and the result of a check."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 20  # of a list of cases
 MOST_VALUES = 8  # of a list of exact values
-LABELS = 14  # columns that the labels take, with what stands around them
+LABELS = 14  # columns that the labels take, with the space around them
 LONGEST_LINE = 90  # of prose: longer ones are hard to read
-# where a line goes on it is indented
+# texts of which continued lines are indented
 CODE = ("claim", "written", "read", "model", "slots", "requires", "parameters")
 
 
@@ -48,7 +48,7 @@ def claim_cards(
 def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[RenderableType]:
     from dropcheck.code.columns import calls_of_slots
     from dropcheck.judging.judge import judged_exactly
-    from dropcheck.judging.prepared import prepare_some  # loads numpy, which a list has no use for
+    from dropcheck.judging.prepared import prepare_some  # loads numpy, which a list does not need
     from dropcheck.language.case_graphs import CaseGraphs
 
     graphs = CaseGraphs()
@@ -86,7 +86,7 @@ def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[Renderab
 
 
 def _slot(slot: Slot) -> str:
-    """What a slot takes and gives, and its mathematics, as its file has them."""
+    """What a slot takes and gives, and its mathematics, as in the file."""
     gives = f"~ {slot.law.text.strip()}" if slot.law is not None else ""
     if slot.gives is not None:
         gives = f"= {slot.gives.text.strip()}"
@@ -121,15 +121,15 @@ def _documents(claim: Claim) -> Iterable[str]:
 
 
 def _truth(claim: Claim, registry: Registry) -> str | None:
-    """The claim that says what holds in place of a false one, with its statement."""
-    held = registry.claims.get(claim.truth or "")
-    return f"{held.id}: {one_line(held.statement.text)}" if held is not None else claim.truth
+    """The claim that says what holds instead of a false one, with its statement."""
+    true = registry.claims.get(claim.truth or "")
+    return f"{true.id}: {one_line(true.statement.text)}" if true is not None else claim.truth
 
 
 def _broken(text: str, label: str, terminal: Terminal) -> str:
-    """The text with its lines broken between words; what goes on a line of code stands further in.
+    """The text with its lines broken between words; continued lines of code are indented.
 
-    A word that is longer than a line is left to be folded.
+    A word that is longer than a line is left for rich to fold.
     """
     if terminal.width is None:
         return text
@@ -150,7 +150,7 @@ def _broken(text: str, label: str, terminal: Terminal) -> str:
 
 
 def parameters_text(claim: Claim) -> str:
-    """The parameters and their grids, a line each; the cases, where they are listed."""
+    """The parameters and their grids, a line for each; or the listed cases."""
     lines = [
         f"{name} = {', '.join(format_value(value) for value in values)}"
         for name, values in claim.parameters.items()
@@ -175,7 +175,7 @@ def tolerance_text(given: Tolerance | None) -> str | None:
 
 
 def resolution_text(claim: Claim, cases: Sequence[Prepared]) -> str:
-    """How sharply the claim is looked at, and by what scale; in some of its cases that may be 0."""
+    """How sharply the claim is looked at, and by what scale, which may be 0 in some cases."""
     exact = {case.exactness for case in cases}
     if exact and None not in exact:
         return ", or ".join(sorted(filter(None, exact)))
@@ -187,17 +187,18 @@ def resolution_text(claim: Claim, cases: Sequence[Prepared]) -> str:
 
 
 def exact_text(cases: Sequence[tuple[Mapping[str, ParameterValue], Finding | None]]) -> str:
-    """What the model gives of each case without a draw: one value for all, or a line each."""
+    """The exact values by the model: one for all cases, or a line for each."""
     from dropcheck.judging.witness import with_digits
 
     known = [
-        (numbers.exact(exact.value), found.quantity, parameters)
-        for parameters, found in cases
-        if found is not None and (exact := with_digits(found.exact, found.sharpness)) is not None
+        (numbers.exact(exact.value), finding.quantity, parameters)
+        for parameters, finding in cases
+        if finding is not None
+        and (exact := with_digits(finding.exact, finding.sharpness)) is not None
     ]
     if not known:
         return ""
-    quantity = known[0][1]  # that of the statement, and so of every case
+    quantity = known[0][1]  # the same in every case of the statement
     of = f"{quantity}: " if quantity is not None and quantity.is_difference else ""
     if len(known) == len(cases) and len({value for value, _, _ in known}) == 1:
         return of + known[0][0]
@@ -208,16 +209,15 @@ def exact_text(cases: Sequence[tuple[Mapping[str, ParameterValue], Finding | Non
 
 
 def _roundings(claim: Claim, cases: Sequence[Prepared]) -> str | None:
-    """What a figure claims by its digits, and which to print where its value is near an edge."""
+    """The rounding that a figure claims, and what to print where its value is near an edge."""
     from dropcheck.planning.near_edges import known_edge
 
     figure = claim.written
     if figure is None or not figure.rounded or figure.digits is None or figure.unit is None:
         return None
-    said = numbers.rounding(figure.digits, figure.unit)
-    found = {one.case.key: known_edge(one) for one in cases}
-    advised = dict.fromkeys(edges.advice(one, figure) for one in found.values() if one)
-    return "\n".join([said, *advised])
+    rounding = numbers.rounding(figure.digits, figure.unit)
+    near = filter(None, map(known_edge, cases))
+    return "\n".join([rounding, *dict.fromkeys(edges.advice(one, figure) for one in near)])
 
 
 def _scale_is_unknown(case: Prepared) -> bool:
@@ -232,7 +232,7 @@ def document_text(key: str, document: Document | None) -> str:
     return ", ".join(part for part in parts if part) + f" ({key})"
 
 
-LONGEST_WRITTEN = 30  # of a formula, as much as tells it from others of its sentence
+LONGEST_WRITTEN = 30  # characters of a formula: enough to tell it from others of its sentence
 FIELDS = Fields(
     right=("cases",), prose=("title",), optional=("written", "expect"), headings={"id": "claim"}
 )
@@ -244,7 +244,7 @@ LAYOUTS = (
 
 
 def claims_table(claims: Sequence[Claim], registry: Registry, terminal: Terminal) -> str:
-    """A row a claim, and how many there are; what is expected to be refuted is marked."""
+    """A row for each claim, and the number of claims; an expected refutation is marked."""
     cases = {claim.id: claim.case_count for claim in claims}
     rows: list[Row] = [
         {
@@ -266,24 +266,24 @@ def claims_table(claims: Sequence[Claim], registry: Registry, terminal: Terminal
 
 
 def _printed(claim: Claim) -> str:
-    """The figure or formula of a document that a claim is about: several may share a sentence."""
+    """The figure or formula of a document that a claim is about, shortened."""
     return shortened(one_line(claim.written.text) if claim.written else "", LONGEST_WRITTEN)
 
 
 @record
 class CheckedFile:
-    """What a check found of one file; the counts are None where it could not be read."""
+    """The result of a check of one file; the counts are None where it could not be read."""
 
     name: str
     claims: int | None
     cases: int | None
     errors: tuple[Problem, ...]
     notes: tuple[Problem, ...]
-    coverage: tuple[Coverage, ...] = ()  # of a document, what it prints that is claimed
+    coverage: tuple[Coverage, ...] = ()  # how much of a document is claimed
 
 
 def check_line(checked: CheckedFile) -> str:
-    """The finding in one line.
+    """The result of a check in one line.
 
     >>> check_line(CheckedFile("claims.yaml", 75, 210, (), ()))
     'claims.yaml: 75 claims, 210 cases, no errors'

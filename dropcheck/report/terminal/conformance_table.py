@@ -1,4 +1,4 @@
-"""The conformance table at a terminal: as many columns beside each other as it is wide."""
+"""The conformance table at a terminal: as many columns side by side as fit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from dropcheck.results import CaseResult, Outcome
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-MOST = 40  # cells that something is said of, one by one; the rest are counted
+MOST = 40  # cells with a line below the table; the rest are counted
 MARK_STYLES = {
     ConformanceMark.ERROR: STYLES[Outcome.ERROR],
     ConformanceMark.FAILS: STYLES[Outcome.FAIL],
@@ -40,7 +40,7 @@ MARK_STYLES = {
 def conformance_table(
     cases: Sequence[CaseResult], terminal: Terminal, *, verbose: bool = False
 ) -> list[RenderableType]:
-    """The table, with each estimate and its interval where `verbose`; nothing without code."""
+    """The table, with estimates and intervals where `verbose`; empty where no code was tested."""
     table = conformance(cases, each=verbose)
     if table is None:
         return []
@@ -81,7 +81,7 @@ def _cell(judged: ConformanceCell, verbose: bool) -> TableCell:
 def _layouts(
     rows: Sequence[dict[str, TableCell]], band: Sequence[str]
 ) -> list[tuple[tuple[str, ...], ...]]:
-    """The columns of a band behind the claim and its parameters, beside or below each other."""
+    """Layouts of a band of columns: claim and parameters side by side, or in one column."""
     behind = tuple((key,) for key in band)
     if not any(row["parameters"].text for row in rows):
         return [(*layout("claim"), *behind)]
@@ -91,7 +91,7 @@ def _layouts(
 def _bands(
     rows: Sequence[dict[str, TableCell]], keys: Sequence[str], fields: Fields, terminal: Terminal
 ) -> list[list[str]]:
-    """The columns in as many tables as the terminal needs, one below the other."""
+    """The columns split into as many tables as the terminal needs, one below the other."""
     bands: list[list[str]] = [[]]
     for key in keys:
         longer = [*bands[-1], key]
@@ -107,7 +107,7 @@ def said_below(
 ) -> list[RenderableType]:
     """A line for each cell that does not simply hold, and the command that repeats it.
 
-    With `full`, what failed is shown elsewhere, and what fails as expected alone stands here.
+    With `full`, failures are shown elsewhere, and only cells that fail as expected stand here.
     """
     table = conformance(cases)
     if table is None:

@@ -1,7 +1,7 @@
 """A sweep's curves in the terminal: Braille dots for what is claimed, marks for what was estimated.
 
-Below each curve stands how far its estimates are from it, in units of the resolution, where the
-intervals are too short to be seen on the curve itself.
+Where the intervals are too short to be seen on a curve, a strip below it shows how far its
+estimates are from it, in units of the resolution.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from dropcheck.results import SEVERITY, CaseResult, RunResult, Verdict
 CURVE = "dim"
 
 _BRAILLE = 0x2800
-# the bit of each dot of a cell: four rows from the top, two columns
+# the bits of the dots of a cell: four rows from the top, two columns
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 
-USUAL_WIDTH = 80  # where the output is no terminal, and has no width of its own
+USUAL_WIDTH = 80  # where the output is no terminal
 NARROWEST = 30
 WIDEST = 160
 HEIGHT = 14  # of a curve, in lines
 STRIP = 7  # of the distances below it
-MOST_PANELS = 12  # more are not looked through in a terminal; a picture shows them all
-# an interval of so much of the height is seen on the curve itself
+MOST_PANELS = 12  # nobody looks through more in a terminal; a picture shows them all
+# an interval with more than this share of the height can be seen on the curve itself
 SEEN = 0.12
 
 STYLES = {Verdict.VERIFIED: "blue", Verdict.REFUTED: "bold red", Verdict.INCONCLUSIVE: "yellow"}
@@ -57,7 +57,7 @@ def terminal_plot(run: RunResult, terminal: Terminal) -> str:
 
 
 def _panel(panel: Panel, terminal: Terminal) -> list[RenderableType]:
-    """A curve, the distances below it where they are needed, and what both mean."""
+    """A curve, the distances below it where they are needed, and a legend."""
     labels = [(panel.up.at(value), text) for value, text in panel.up.ticks(5)]
     near = _distances(panel)
     ends = pictures.limits(near) if near else (0.0, 1.0)
@@ -110,7 +110,7 @@ def _across(panel: Panel, canvas: Canvas, place: float) -> float:
 
 
 def _severity(point: CurvePoint) -> int:
-    """What points are drawn by, so that none that failed is covered."""
+    """The sort key in which points are drawn, so that no failure is covered."""
     return SEVERITY[point.case.result]
 
 
@@ -132,14 +132,14 @@ def _is_seen(panel: Panel) -> bool:
 
 
 def _draw(
-    canvas: Canvas, panel: Panel, point: CurvePoint, up: Axis, found: CaseResult | Placed
+    canvas: Canvas, panel: Panel, point: CurvePoint, up: Axis, result: CaseResult | Placed
 ) -> None:
-    """An interval as a bar with its estimate on it; an arrow where it goes on beyond."""
+    """Draw an interval as a bar with its estimate; an arrow where it goes beyond the axis."""
     verdict = point.case.verdict
     mark, style = MARKS[verdict], STYLES[verdict]
     column = canvas.column(_across(panel, canvas, point.place))
-    if found.interval is not None:
-        first, last = found.interval
+    if result.interval is not None:
+        first, last = result.interval
         low = -math.inf if first is None else up.at(first)
         high = math.inf if last is None else up.at(last)
         top, bottom = canvas.row(high), canvas.row(low)
@@ -149,13 +149,13 @@ def _draw(
             canvas.mark(top, column, "^" if canvas.ascii else "↑", style)
         if low < 0:
             canvas.mark(bottom, column, "v" if canvas.ascii else "↓", style)
-    if found.estimate is not None and 0 <= up.at(found.estimate) <= 1:
+    if result.estimate is not None and 0 <= up.at(result.estimate) <= 1:
         character = mark.ascii if canvas.ascii else mark.character
-        canvas.mark(canvas.row(up.at(found.estimate)), column, character, style)
+        canvas.mark(canvas.row(up.at(result.estimate)), column, character, style)
 
 
 def _spaced(labels: Sequence[tuple[float, str]], height: int) -> list[tuple[float, str]]:
-    """The labels that have a line of their own, those nearest to the claim first."""
+    """The labels that get a line of their own; of several on one line the shortest wins."""
     taken: dict[int, tuple[float, str]] = {}
     for share, text in sorted(labels, key=lambda one: len(one[1].lstrip("-"))):
         taken.setdefault(round(share * (height - 1)), (share, text))
@@ -175,7 +175,7 @@ def _framed(canvas: Canvas, labels: Sequence[tuple[float, str]], margin: int) ->
 
 
 def _feet(panel: Panel, canvas: Canvas, margin: int, terminal: Terminal) -> list[RenderableType]:
-    """The axis below, with the swept values that have room; laws by number, and a key to them."""
+    """The axis below, with the labels that have room; laws are numbered, and listed in a key."""
     places = dict.fromkeys((point.place, point.label) for point in panel.points)
     labels = [
         (canvas.column(_across(panel, canvas, place)), label if panel.numeric else f"{place:g}")
@@ -201,12 +201,12 @@ def _feet(panel: Panel, canvas: Canvas, margin: int, terminal: Terminal) -> list
 
 
 def _start(column: int, label: str, width: int) -> int:
-    """Where a label begins that is centred on a column, and stays within the width."""
+    """The start of a label that is centred on a column and stays within the width."""
     return min(max(column - len(label) // 2, 0), max(width - len(label), 0))
 
 
 def _roomy(labels: Sequence[tuple[int, str]], width: int) -> Sequence[tuple[int, str]]:
-    """Every label, or every second, or third: as many as leave a space between them."""
+    """Every label, or every second, or third: so that a space is left between them."""
     for step in range(1, len(labels)):
         chosen = labels[::step]
         starts = [_start(column, label, width) for column, label in chosen]
@@ -217,7 +217,7 @@ def _roomy(labels: Sequence[tuple[int, str]], width: int) -> Sequence[tuple[int,
 
 
 def _legend(panel: Panel, terminal: Terminal) -> Text:
-    """What the marks mean, on as few lines as it takes."""
+    """The meaning of the marks, on as few lines as possible."""
     verdicts = {point.case.verdict for point in panel.points}
     parts = [("." if terminal.ascii else "⠤⠤", CURVE, panel.claimed_word)]
     for verdict in Verdict:
@@ -243,7 +243,7 @@ def _legend(panel: Panel, terminal: Terminal) -> Text:
 
 @dataclass(slots=True)
 class Canvas:
-    """Cells from the top left, each with dots of a curve or one character on top of them."""
+    """Cells from the top left, each with dots of a curve, or with a character on top of them."""
 
     width: int
     height: int
@@ -252,11 +252,11 @@ class Canvas:
     marks: dict[tuple[int, int], tuple[str, str]] = field(default_factory=dict)
 
     def column(self, across: float) -> int:
-        """The column of a share of the width, the outermost ones at 0 and 1."""
+        """The column at a share of the width; 0 and 1 are the outermost ones."""
         return round(min(max(across, 0.0), 1.0) * (self.width - 1))
 
     def row(self, up: float) -> int:
-        """The row of a share of the height, counted from the top."""
+        """The row at a share of the height, counted from the top."""
         return round((1 - min(max(up, 0.0), 1.0)) * (self.height - 1))
 
     def mark(self, row: int, column: int, character: str, style: str) -> None:
@@ -264,7 +264,7 @@ class Canvas:
         self.marks[row, column] = (character, style)
 
     def line(self, points: Sequence[tuple[float, float]]) -> None:
-        """Draw straight lines through points given by their shares of width and height."""
+        """Draw straight lines through points, given as shares of width and height."""
         fine = 1 if self.ascii else 2, 1 if self.ascii else 4
         wide, high = self.width * fine[0] - 1, self.height * fine[1] - 1
         dots = [(x * (self.width - 1) * fine[0], (1 - y) * high) for x, y in points]
@@ -286,7 +286,7 @@ class Canvas:
         self.dots[cell] = self.dots.get(cell, 0) | _DOTS[y % 4][x % 2]
 
     def lines(self) -> list[Text]:
-        """The canvas, a text a line."""
+        """The canvas, a text for each line."""
         rows = []
         for row in range(self.height):
             text = Text(no_wrap=True, overflow="ignore")

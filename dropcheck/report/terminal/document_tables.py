@@ -1,4 +1,4 @@
-"""Figures and formulas of documents, a row each: what `run --fix` wrote, and what is unclaimed."""
+"""Tables of figures and formulas of documents: what `run --fix` wrote, and what is unclaimed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dropcheck.results.coverage import Coverage, CoverageCounts, Unclaimed
 
 FIELDS = Fields(prose=("why",), headings={"done": "", "why": ""})
 LAYOUTS = (layout("done where figure claim why"), layout("done where/claim figure/why"))
-LONGEST = 60  # characters that are shown of a formula; its place says where the rest is
+LONGEST = 60  # characters that are shown of a formula; its place leads to the rest
 
 
 def fix_table(
@@ -26,9 +26,9 @@ def fix_table(
     """The figures that were written, or would be, and those that were left.
 
     Args:
-        figures: each with its claim and what it is taken from.
-        left: what did not pass and is as it was.
-        terminal: what it is shown on.
+        figures: claims, their new figures, and where these come from.
+        left: the figures that did not pass and are not changed.
+        terminal: where the table is shown.
         written: whether they were written.
     """
     done = "fixed" if written else "would fix"
@@ -70,14 +70,14 @@ def _short(text: str) -> str:
     return one_line(shortened(text, LONGEST))
 
 
-# ---- what no mark speaks of ----------------------------------------------------------------------
+# ---- what is not claimed -------------------------------------------------------------------------
 
 UNCLAIMED_LAYOUTS = (layout("where kind unclaimed words"), layout("where/kind unclaimed/words"))
 UNCLAIMED_FIELDS = Fields(prose=("unclaimed", "words"), headings={"words": "words around it"})
 
 
 def coverage_table(documents: Sequence[Coverage], terminal: Terminal) -> str:
-    """What is not claimed in documents; a line for each of several, and one for all of them."""
+    """What is not claimed in documents; then a line for each of several, and one for all."""
     rows = [_row(one) for document in documents for one in document.unclaimed]
     items = [*arrange(rows, UNCLAIMED_FIELDS, UNCLAIMED_LAYOUTS, terminal), ""] if rows else []
     if len(documents) > 1:

@@ -1,7 +1,7 @@
-"""Rows of named fields, laid out as a table where one fits and one below the other where not.
+"""Rows of named fields, laid out as a table where one fits, else as blocks.
 
-Nothing is ever cut: where no table fits the width, each row becomes a small block. Tables are set
-here, as rich would set them: rich takes a second and a half for a thousand rows.
+Nothing is ever cut: where no table fits the width, each row becomes a small block. Tables are
+written here in the way of rich, which takes a second and a half for a thousand rows.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING
 from dropcheck.records import record
 from dropcheck.report.terminal.screen import Terminal, cells, plain, styled
 
-if TYPE_CHECKING:  # imported where something is to be wrapped
+if TYPE_CHECKING:  # imported where text has to be wrapped
     from rich.console import RenderableType
     from rich.padding import Padding
 
 Layout = tuple[tuple[str, ...], ...]
-"""The columns of a table: each is one field, or several, one below the other."""
+"""The columns of a table: each has one field, or several below each other."""
 
 GAP = 2  # spaces between columns
-WRAPPED = 28  # the least width for a column of prose to be worth having
+WRAPPED = 28  # the least width of a column of prose
 
 
 def layout(columns: str) -> Layout:
@@ -48,7 +48,7 @@ Row = Mapping[str, TableCell | str]
 
 @record
 class Fields:
-    """How the fields of rows stand in a column; `headings` names those not headed by their name."""
+    """How fields stand in their columns; `headings` has those that differ from the names."""
 
     right: Collection[str] = ()  # numbers, flush right
     prose: Collection[str] = ()  # may be wrapped
@@ -56,7 +56,7 @@ class Fields:
     headings: Mapping[str, str] = field(default_factory=dict)
 
     def heading(self, name: str) -> str:
-        """What stands over a field."""
+        """The heading of a field."""
         return self.headings.get(name, name)
 
 
@@ -99,7 +99,7 @@ def fits(
 def _least_width(
     rows: Sequence[Mapping[str, TableCell]], fields: Fields, column: Sequence[str]
 ) -> int:
-    """The least width that cuts nothing: prose may be wrapped, but not into a ribbon."""
+    """The least width that cuts nothing; prose may be wrapped, but not too narrowly."""
     widths = []
     for name in column:
         lines = (line for row in rows if name in row for line in row[name].text.split("\n"))
@@ -112,12 +112,12 @@ def _least_width(
 def _table(
     rows: Sequence[Mapping[str, TableCell]], fields: Fields, columns: Layout, terminal: Terminal
 ) -> list[RenderableType]:
-    """The table line by line."""
+    """The lines of the table."""
     names = chain.from_iterable(columns)
     headings = {name: TableCell(terminal.spell(fields.heading(name)), "bold") for name in names}
     grid = [[_stack(row, column) for column in columns] for row in [headings, *rows]]
     deepest = max(map(len, grid[0]))
-    if all(len(column) == 1 for column in columns):  # else each name stands at its field's line
+    if all(len(column) == 1 for column in columns):  # else each name has the line of its field
         grid[0] = [[TableCell("")] * (deepest - len(stack)) + stack for stack in grid[0]]
     widths = [max(cells(one.text) for row in grid for one in row[i]) for i in range(len(columns))]
     prose = [i for i, column in enumerate(columns) if set(column) & set(fields.prose)]
@@ -138,7 +138,7 @@ def _table(
 
 
 def _stack(row: Mapping[str, TableCell], column: Sequence[str]) -> list[TableCell]:
-    """The lines of one column, field below field; the last fields left out where empty."""
+    """The lines of one column, field below field, without empty fields at the end."""
     fields = [row.get(name, TableCell("")) for name in column]
     while len(fields) > 1 and not fields[-1].text:
         fields.pop()
@@ -146,7 +146,7 @@ def _stack(row: Mapping[str, TableCell], column: Sequence[str]) -> list[TableCel
 
 
 def _folded(line: TableCell, width: int) -> list[TableCell]:
-    """A line of a column on lines of at most a width, broken between words where it can be."""
+    """A line of a column, broken into lines of at most this width, between words if possible."""
     if cells(line.text) <= width:
         return [line]
     from rich.console import Console
@@ -182,7 +182,7 @@ def _stacked(
 
 
 def pairs_table(pairs: Row) -> Padding:
-    """Labels and what they stand for, in two columns; the right one is wrapped, never cut."""
+    """Labels and texts in two columns; the right one is wrapped, never cut."""
     from rich.padding import Padding
     from rich.table import Table
 
@@ -197,10 +197,10 @@ def pairs_table(pairs: Row) -> Padding:
 def block(
     heading: TableCell, pairs: Mapping[str, str | None], repeat: str, terminal: Terminal
 ) -> list[RenderableType]:
-    """What there is to say of one result below a table, and the command that repeats it.
+    """A block on one result below a table, with the command that repeats it.
 
-    Labels without a text are left out. The command stands on a line that is never broken, so that
-    it can be copied.
+    Labels without a text are left out. The line of the command is never broken, so that it can be
+    copied.
     """
     shown = {label: terminal.spell(text) for label, text in pairs.items() if text}
     last = f"  {'repeat':<{max(map(len, shown))}}  {repeat}"
@@ -208,7 +208,7 @@ def block(
 
 
 def packed(parts: Iterable[str], terminal: Terminal) -> list[RenderableType]:
-    """The parts on one line, or on as few as the terminal needs: broken between parts."""
+    """The parts on one line, or on as few lines as the terminal needs, broken between parts."""
     lines: list[str] = []
     for part in parts:
         longer = f"{lines[-1]} · {part}" if lines else part

@@ -1,4 +1,4 @@
-"""The report of planted errors: a row a claim, every survivor, what would show where, one line."""
+"""The report of planted errors: a row for each claim, survivors, hidden errors, a summary line."""
 
 from __future__ import annotations
 
@@ -29,8 +29,7 @@ def mutation_report(
 ) -> str:
     """The whole report; `verbose` names every mutant that was not refuted.
 
-    `quiet` leaves all out but the mutants that survived, what is wrong with a claim as a whole,
-    and the summary.
+    `quiet` leaves out everything but the mutants that survived, warnings, and the summary.
     """
     items: list[RenderableType] = []
     judged = [claim for claim in run.claims if claim.mutants]
@@ -65,7 +64,7 @@ def _row(claim: ClaimResult) -> Row:
 
 
 def verdict_on(claim: ClaimResult) -> tuple[str, str]:
-    """What the mutants say of a claim, in a word, and its style."""
+    """The result of a claim's mutants in a word, and its style."""
     if claim.skipped is not None and not claim.failed:
         return "not tried", ""
     if claim.failed:
@@ -91,7 +90,7 @@ def _block(mutant: MutantResult, terminal: Terminal, run: MutationRun) -> list[R
 
 
 def _hidden(run: MutationRun, terminal: Terminal) -> list[RenderableType]:
-    """Errors that are true as well where the claim is judged, and would show elsewhere."""
+    """Mutants that are true as well where they were judged, and refuted at other values."""
     mutants = [mutant for mutant in run.mutants if mutant.shows_at]
     if not mutants:
         return []
@@ -100,7 +99,7 @@ def _hidden(run: MutationRun, terminal: Terminal) -> list[RenderableType]:
 
 
 def _others(run: MutationRun, terminal: Terminal) -> list[RenderableType]:
-    """Every other mutant that was not refuted and is no survivor, by its claim."""
+    """Every other mutant that was not refuted and is no survivor, by its fate."""
     items: list[RenderableType] = []
     for fate in (Fate.SAME, Fate.TRUE, *NEITHER):
         mutants = [one for one in run.mutants if one.fate is fate and not one.shows_at]
@@ -150,7 +149,7 @@ def _warnings(run: MutationRun, terminal: Terminal, verbose: bool) -> list[Rende
 
 
 def summary_parts(run: MutationRun) -> tuple[str, ...]:
-    """Claims, mutants by fate, the score, draws, seconds, seed, α, registry: one line."""
+    """The parts of the summary: claims, mutants by fate, score, draws, seconds, seed, α, file."""
     judged = [claim for claim in run.claims if claim.mutants]
     mutants = sum(len(claim.mutants) for claim in judged)
     return (
@@ -168,7 +167,7 @@ def summary_parts(run: MutationRun) -> tuple[str, ...]:
 
 
 def score_text(run: MutationRun) -> str:
-    """The score, rounded down: only a whole 100% is written as one."""
+    """The score, rounded down: 100% only where it is all."""
     if run.score is None:
         return numbers.UNKNOWN
     return "100%" if run.score == 1 else f"{int(1000 * run.score) / 10:g}%"

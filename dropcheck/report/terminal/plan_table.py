@@ -1,4 +1,4 @@
-"""The report of a plan: a row a case, one line of totals; the same as data."""
+"""The report of a plan: a row for each case, and a line of totals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LAYOUTS = (
 
 
 def plan_report(plan: Plan, terminal: Terminal) -> str:
-    """A row a case, and what a run would take in all."""
+    """A row for each case, and what the whole run would take."""
     items: list[RenderableType] = []
     if plan.cases:
         items += [*arrange([_row(case) for case in plan.cases], FIELDS, LAYOUTS, terminal), ""]
@@ -48,7 +48,7 @@ def _row(case: CasePlan) -> Row:
 
 
 def note(case: CasePlan) -> str:
-    """What stands in the way of a verdict, or why none is needed."""
+    """What prevents a verdict, or why no draws are needed."""
     why = "" if case.explanation is None else one_line(str(case.explanation))
     kept = phrases.evidence(case.evidence)
     parts = [f"{'' if case.draws != 0 else 'decided by '}evidence of {kept}"] if kept else []
@@ -65,7 +65,7 @@ def note(case: CasePlan) -> str:
 
 
 def counts(plan: Plan) -> dict[str, int]:
-    """Cases by what is expected of them; together they are all cases."""
+    """How many cases are within the budget, doubtful, beyond it, or unknown: all cases."""
     unknown = sum(case.draws is None for case in plan.cases)
     within = sum(case.within for case in plan.cases)
     beyond = sum(case.beyond for case in plan.cases)
@@ -74,7 +74,7 @@ def counts(plan: Plan) -> dict[str, int]:
 
 
 def summary_parts(plan: Plan) -> tuple[str, ...]:
-    """What a run would take: cases, draws, seconds, threads, and what the pilots took."""
+    """The parts of the summary: cases, draws, seconds, threads, and the time of the pilots."""
     cases = counts(plan)
     others = {"beyond": "beyond it", "doubtful": "may take more", "unknown": "unknown"}
     rest = "".join(f", {cases[name]} {words}" for name, words in others.items() if cases[name])

@@ -1,4 +1,4 @@
-"""How far a run is: one line on a terminal, gone when it is done."""
+"""The progress of a run: one line on a terminal, which disappears at the end."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from typing import TYPE_CHECKING
 from dropcheck.report import numbers
 from dropcheck.report.terminal.screen import is_dumb, one_line, terminal_of
 
-if TYPE_CHECKING:  # a run that shows no progress has no use for rich
+if TYPE_CHECKING:  # a run that shows no progress does not need rich
     from rich.progress import Progress
 
-# Seconds before anything is shown: what ends sooner needs no progress.
+# Seconds before anything is shown: a shorter run needs no progress.
 DELAY = 0.4
-# Refreshes a second: often enough to be seen to move.
+# Refreshes per second: enough to look alive.
 REFRESHES = 5
 
 
 @dataclass(slots=True)
 class RunProgress:
-    """What has been done so far; called with a claim's id and its draws after each case.
+    """How much of a run is done; called with a claim's id and its draws after each case.
 
-    `drew` is called with draws as they are made, where that is possible; the larger of the two
-    counts is what is known.
+    `drew` is called with numbers of draws as they are made, where that is possible. The larger of
+    the two counts is shown.
     """
 
     total: int
-    limit: float | None = None  # seconds that the whole may take
+    limit: float | None = None  # seconds that the run may take
     clock: Callable[[], float] = time.perf_counter
     done: int = 0
     finished: int = 0  # draws of the cases that are done
-    live: int = 0  # draws of all, as far as they were reported
+    live: int = 0  # draws that were reported as they were made
     claim: str = ""
     started: float = field(init=False)
 
@@ -50,7 +50,7 @@ class RunProgress:
         self.claim = claim
 
     def drew(self, draws: int) -> None:
-        """So many more draws were made."""
+        """More draws were made."""
         self.live += draws
 
     def parts(self) -> list[str]:
@@ -62,14 +62,14 @@ class RunProgress:
             shown.append(f"{numbers.count(round(draws / seconds))} draws/s")
         left = self._left(seconds)
         if left is not None:
-            whole = max(1, math.ceil(left))  # tenths of an estimate would only flicker
+            whole = max(1, math.ceil(left))  # tenths would only flicker
             shown.append(f"{whole} s left" if whole < 60 else f"{numbers.duration(whole)} left")
         if self.claim:
             shown.append(self.claim)
         return shown
 
     def _left(self, seconds: float) -> float | None:
-        """Seconds that are left if the rest takes as long a case as what is done."""
+        """The seconds left if the other cases take as long as those that are done."""
         known = [] if self.limit is None else [max(0.0, self.limit - seconds)]
         if self.done:
             known.append(seconds * (self.total - self.done) / self.done)
@@ -95,9 +95,9 @@ def progress_line(tally: RunProgress, width: int) -> str:
 
 @contextmanager
 def progress(total: int, shown: bool, limit: float | None = None) -> Iterator[RunProgress]:
-    """A tally to call after each case, shown on standard error; silent where not `shown`.
+    """A tally to call after each case, on standard error; nothing is printed where not `shown`.
 
-    A terminal that cannot rewrite a line is left alone.
+    Nor is anything printed on a terminal that cannot rewrite a line.
     """
     tally = RunProgress(total, limit)
     if not shown or is_dumb(os.environ):
@@ -114,7 +114,7 @@ def progress(total: int, shown: bool, limit: float | None = None) -> Iterator[Ru
 
 
 def _live(tally: RunProgress) -> Progress:
-    """What writes the line anew until it is stopped, and then takes it away."""
+    """What rewrites the line until it is stopped, and then removes it."""
     from rich.console import Console
     from rich.progress import Progress, ProgressColumn, Task
     from rich.text import Text

@@ -1,4 +1,4 @@
-"""The report of a run for people: the table, what did not pass, the warnings, one summary line."""
+"""The report of a run for people: the table, what did not pass, warnings, and a summary line."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from dropcheck.report.terminal.layout import (
 from dropcheck.report.terminal.screen import Terminal, one_line, place, render, styled
 from dropcheck.results import CaseResult, RunResult
 
-MOST_BLOCKS = 20  # more than anyone reads; the rest are counted, and stand in the table and in JSON
+MOST_BLOCKS = 20  # nobody reads more; the rest are counted, and are in the table and in JSON
 
 FIELDS = Fields(
     right=("claimed", "estimated", "exact", "within", "draws"),
     prose=("parameters",),
     optional=("parameters", "exact"),
 )
-# the exact value stands where there is room for it in the lines that a row has without it
+# the exact value is shown where it needs no further line in a row
 LAYOUTS: tuple[Layout, ...] = (
     layout("claim parameters claimed estimated exact interval within draws verdict result"),
     layout("claim parameters claimed estimated interval within draws verdict result"),
@@ -59,7 +59,7 @@ VERBOSE_LAYOUTS: tuple[Layout, ...] = (
 def table_report(report: Report) -> str:
     """The report of a run, below the curves of its sweeps where they are asked for.
 
-    Where errors left nothing to report it is empty: totals of no case may be read as a result.
+    It is empty where errors left nothing to report: totals of no case could be read as a result.
     """
     if report.problems and not (report.run.cases or report.run.warnings):
         return ""
@@ -69,16 +69,17 @@ def table_report(report: Report) -> str:
         return table
     from dropcheck.report.terminal.curve_plot import terminal_plot
 
-    # above the table, so that the summary stays the last line
+    # the curves come first, so that the summary stays the last line
     return terminal_plot(report.run, terminal) + table
 
 
 def run_report(
     result: RunResult, terminal: Terminal, *, verbose: bool = False, quiet: bool = False
 ) -> str:
-    """The whole report; `quiet` leaves the table and the warnings out, `verbose` shows each case.
+    """The whole report; `quiet` leaves out the table and the warnings, `verbose` shows each case.
 
-    A single claim is shown case by case in any case; of several, each its worst case.
+    Without `verbose`, a single claim has a row for each case, and several claims have one each, for
+    their worst case.
     """
     items: list[RenderableType] = []
     columns = any(case.column is not None for case in result.cases)
@@ -131,7 +132,7 @@ def _row(case: CaseResult, outcome: str) -> Row:
 
 
 def case_block(case: CaseResult) -> str:
-    """What there is to say of one case that did not pass, as a file has it below the table."""
+    """The block on one case that did not pass, as plain text."""
     return render(_block(case, Terminal()), Terminal())
 
 
@@ -177,7 +178,7 @@ def _estimated(case: CaseResult) -> str | None:
 
 
 def _notes(cases: Iterable[CaseResult]) -> list[RenderableType]:
-    """What is to be known of verified cases before they are relied on: a line a claim."""
+    """What to know of verified cases before one relies on them: a line for each claim."""
     items: list[RenderableType] = []
     for claim, group in by_claim(cases).items():
         noted = [case for case in group if promises.note(case)]
@@ -215,7 +216,7 @@ def _names(claims: Mapping[str, int]) -> str:
 
 
 def summary_parts(result: RunResult) -> tuple[str, ...]:
-    """Cases, passed, failed, undecided, draws, seconds, seed, α, registry: one line."""
+    """The parts of the summary: cases by outcome, draws, seconds, seed, α, file."""
     return (
         *(("interrupted",) if result.interrupted else ()),
         phrases.counts(result),

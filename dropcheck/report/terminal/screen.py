@@ -1,8 +1,8 @@
-"""Where the text goes: how wide, in colour or not, and in which characters.
+"""What a terminal can show: its width, colours and characters; and text for it.
 
-Everything is rendered to one string first, so that a report is a pure function of its data and
-of a `Terminal`; who writes the string, and where, is no matter of this layer. Problems stand here
-too: where, what, the line itself with a caret, and what to do about it.
+Everything is rendered to one string first, so that a report is a pure function of its data and of a
+`Terminal`; others write the string. The text of problems is made here too: the place, the message,
+the line itself with a caret, and a hint.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from dropcheck.errors import Location, Problem
 from dropcheck.records import record
 from dropcheck.report.numbers import plural
 
-if TYPE_CHECKING:  # plain text, which is most of what is printed to pipes, has no use for rich
+if TYPE_CHECKING:  # plain text does not need rich
     from rich.console import RenderableType
     from rich.text import Text
 
-# off a terminal nothing is wrapped; rich wants a number
+# without a terminal nothing is wrapped; rich needs a number
 UNLIMITED = 100_000
 
 INDENT = "    "
-LONGEST = 100  # a source line longer than this is shown around its column only
-SHOWN = 200  # problems beyond these are counted: nobody reads on, and the count says how far off
+LONGEST = 100  # of a longer source line only the part around its column is shown
+SHOWN = 200  # the most problems that are shown; the rest are counted
 
 MessageKind = Literal["error", "note"]
 
-# what the reports use beyond ASCII, and what stands for it where it cannot be written
+# characters of the reports beyond ASCII, and what replaces them where they cannot be written
 ASCII = str.maketrans(
     dict(zip("─·×−–—’‘“”", "--x---''\"\"", strict=True))
     | {"…": "..", "✓": "ok", "✗": "FAIL", "±": "+-", "≤": "<=", "≥": ">=", "≠": "!="}
     | {"α": "alpha", "ρ": "rho", "σ": "sigma", "√": "sqrt", "∞": "inf"}
 )
 
-# escape sequences, other controls and marks that reorder what follows: shown, never obeyed
+# escape sequences, other controls, and marks that reorder text: they are shown and have no effect
 _CONTROLS = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
 )
@@ -46,7 +46,7 @@ _CONTROLS = re.compile(
 
 @record
 class Terminal:
-    """What a stream can show; `width` is None where lines may be as long as they need."""
+    """What a stream can show; `width` is None where lines may have any length."""
 
     width: int | None = None
     colour: bool = False
@@ -76,15 +76,15 @@ def terminal_of(stream: TextIO | None = None, environ: Mapping[str, str] | None 
 
 
 def is_terminal(stream: TextIO | None) -> bool:
-    """Whether somebody sees what is written there."""
+    """Whether a stream is a terminal."""
     try:
         return stream is not None and stream.isatty()
-    except (AttributeError, ValueError):  # closed, or no stream in truth
+    except (AttributeError, ValueError):  # it is closed, or no stream
         return False
 
 
 def is_dumb(environ: Mapping[str, str]) -> bool:
-    """Whether the terminal knows neither colours nor how to rewrite a line."""
+    """Whether the terminal has no colours and cannot rewrite a line."""
     return environ.get("TERM", "").lower() in {"dumb", "unknown"}
 
 
@@ -110,12 +110,12 @@ def _writes_unicode(stream: TextIO) -> bool:
 
 
 def plain(text: str) -> str:
-    r"""A user's text with its control characters shown rather than sent to the terminal.
+    r"""A user's text with its control characters shown, not sent to the terminal.
 
     >>> plain("red: \x1b[31m")
     'red: \\x1b[31m'
     """
-    return _CONTROLS.sub(lambda found: found.group().encode("unicode_escape").decode(), text)
+    return _CONTROLS.sub(lambda match: match.group().encode("unicode_escape").decode(), text)
 
 
 def one_line(text: str) -> str:
@@ -124,21 +124,21 @@ def one_line(text: str) -> str:
 
 
 def styled(text: str, style: str = "") -> Text:
-    """A user's text for rich: no markup, no emoji codes; a word too long is folded, not cut."""
+    """A user's text for rich: without markup and emoji codes; long words are folded, not cut."""
     from rich.text import Text
 
     return Text(plain(text), style=style, overflow="fold")
 
 
 def line(text: str, terminal: Terminal, style: str = "") -> RenderableType:
-    """A user's text as it stands where it fits one line of the terminal, else for rich to break."""
+    """A user's text as it is where it fits one line of the terminal, else for rich to break."""
     fits = terminal.width is None or cells(text) <= terminal.width
     bare = not (style and terminal.colour) and "\n" not in text
     return text if fits and bare else styled(text, style)
 
 
 def cells(text: str) -> int:
-    """How many columns of a terminal a text takes."""
+    """The width of a text in columns of a terminal."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len
@@ -147,7 +147,7 @@ def cells(text: str) -> int:
 
 
 def render(items: Iterable[RenderableType], terminal: Terminal) -> str:
-    """The items as one string; one that is a `str` is a line that is never broken."""
+    """The items as one string; an item of type `str` is a line that is never broken."""
     items = list(items)
     if all(isinstance(item, str) and "\t" not in item for item in items):
         text = "".join(f"{plain(item)}\n" for item in items if isinstance(item, str))
@@ -188,7 +188,7 @@ def problems_text(
     kind: MessageKind = "error",
     counted: bool = True,
 ) -> str:
-    """All problems, in the order of the file, then how many there are."""
+    """All problems in their order, and then how many there are."""
     lines: list[str] = []
     for problem in problems[:SHOWN]:
         lines += _problem(problem, terminal, kind)
@@ -203,7 +203,7 @@ def problems_text(
 def _problem(problem: Problem, terminal: Terminal, kind: MessageKind) -> list[str]:
     where = place(problem.location)
     message = plain(problem.message)
-    # an error with a place reads as compilers write it; editors find their way by that
+    # an error with a place has the form of compilers, which editors read
     if not where:
         lines = [f"{kind}: {message}"]
     elif kind == "error":
@@ -218,7 +218,7 @@ def _problem(problem: Problem, terminal: Terminal, kind: MessageKind) -> list[st
 
 
 def place(location: Location | None) -> str:
-    """A place as editors read it.
+    """A place in the form that editors read.
 
     >>> place(Location("claims.yaml", 12, 9))
     'claims.yaml:12:9'
@@ -239,7 +239,7 @@ def place(location: Location | None) -> str:
 
 
 def _source(text: str, column: int | None, terminal: Terminal) -> list[str]:
-    """The line, and a caret below its column (from 1)."""
+    """The line, and a caret below its column, which counts from 1."""
     text = text.rstrip("\r\n").replace("\t", " ")
     if not text.strip():
         return []
@@ -253,7 +253,7 @@ def _source(text: str, column: int | None, terminal: Terminal) -> list[str]:
 
 
 def _around(text: str, at: int, room: int) -> tuple[str, int]:
-    """At most `room` characters of the text with position `at` among them, and where it now is."""
+    """At most `room` characters of the text around position `at`, and the position in them."""
     start = len(text) - len(text.lstrip())
     text, at = text[start:], max(at - start, 0)
     if len(text) <= room:
