@@ -1,4 +1,4 @@
-"""From Python: `dropcheck.verify`, a claim as an assertion, and `dropcheck.run`, those of files."""
+"""From Python: `dropcheck.verify` asserts one claim, `dropcheck.run` judges the claims of files."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ from dropcheck.processors import default_threads
 from dropcheck.results import CaseResult, Outcome, ParameterValue, RunResult
 from dropcheck.settings import DEFAULT_MEMORY, Settings
 
-if TYPE_CHECKING:  # `verify` has no use for it
+if TYPE_CHECKING:  # `verify` does not need it
     from concurrent.futures import Executor
 
 ID = "claim"
-"""What stands for the id that a claim of a file has."""
+"""The id of a claim that comes from no file."""
 
 
 class ClaimFailedError(AssertionError):
-    """A claim did not pass: the message says why, and `result` holds everything that is known."""
+    """A claim did not pass: the message says why, and `result` is its result."""
 
     def __init__(self, text: str, result: CaseResult) -> None:
         super().__init__(text, result)
@@ -173,7 +173,7 @@ _DEFAULTS: dict[str, object] = {**(verify.__kwdefaults__ or {}), "seed": None}  
 def _judge(
     claim: Claim, settings: Settings, repeat: str, keywords: Sequence[str]
 ) -> tuple[CaseResult, list[str]]:
-    """The claim's result, and notes on it; `keywords` are parameters given as arguments."""
+    """The claim's result, and notes on it; `keywords` are the parameters given as arguments."""
     from dropcheck.language.case_graphs import CaseGraphs
     from dropcheck.language.checks import check_claim
     from dropcheck.running import verify_cases
@@ -195,12 +195,12 @@ def _own_code(
     parameters: Mapping[str, ParameterValue],
     failures: list[Exception],
 ) -> Sample:
-    """The user's function as a source of draws; what it raises is kept, to be shown as it was."""
+    """The user's function as a source of draws; its errors are kept, to be shown as the cause."""
     from functools import wraps
 
     from dropcheck.simulation.user_code.own_code import own_code
 
-    @wraps(sample, assigned=(), updated=())  # whose parameters are looked at
+    @wraps(sample, assigned=(), updated=())  # its parameters are read
     def noted(generator: Any, count: int, **given: Any) -> Mapping[str, Any]:
         try:
             return sample(generator, count, **given)
@@ -213,9 +213,9 @@ def _own_code(
 
 
 def _failure(result: CaseResult) -> str:
-    """The result in one line, which test runners show in their summaries, then as in a table.
+    """The result in one line, which test runners show in their summaries, then its block.
 
-    Options are written as they are in Python.
+    Options are written as in Python.
     """
     from dropcheck.report.phrases import DECIDED_EXACTLY, headline, needs
     from dropcheck.report.terminal.run_table import case_block
@@ -293,7 +293,7 @@ def run(
         engine = Engine(executor=executor, workers=workers or default_threads())
     lost: list[None] = []
     started = time.perf_counter()
-    found = verify_cases(
+    results = verify_cases(
         cases,
         settings,
         registry,
@@ -302,11 +302,10 @@ def run(
         lost=lambda: lost.append(None),
         graphs=graphs,
     )
-    results = tuple(found)
     return RunResult(
         registry=registry.name,
         settings=settings,
-        cases=results,
+        cases=tuple(results),
         seconds=time.perf_counter() - started,
         warnings=(*(note.message for note in checked.notes), *of_lost(len(lost))),
         coverage=registry.coverage,

@@ -30,9 +30,9 @@ if TYPE_CHECKING:  # loads numpy
     from dropcheck.language.case_graphs import CaseGraphs
 
 ABSOLUTE = "absolute"
-MOST_SHOWN = 60  # characters of a value that cannot be used
+MOST_SHOWN = 60  # characters of a wrong value in a message
 
-# What else it takes comes with more than a value to check, and stands first in a call.
+# All arguments of `verify` but the claim; the last three are not checked by the table of options.
 ARGUMENTS = (*VERIFY_OPTIONS, "model", "sample", "parameters")
 
 
@@ -64,7 +64,7 @@ def _accepts(name: str, value: object) -> bool:
 
 
 def read_tolerance(given: float | Mapping[str, float] | None) -> Tolerance | None:
-    """A tolerance as a claim holds it, from an option that is checked.
+    """The tolerance of a claim, from a checked option.
 
     >>> read_tolerance({"absolute": 1})
     Tolerance(size=1.0, absolute=True)
@@ -75,7 +75,7 @@ def read_tolerance(given: float | Mapping[str, float] | None) -> Tolerance | Non
 
 
 def settings_of(options: Mapping[str, Any]) -> Settings:
-    """How to run, from options that are checked; the resolution is part of the claim here."""
+    """The settings from checked options, without the resolution, which is part of the claim."""
     settings: dict[str, Any] = {
         VERIFY_OPTIONS[name].setting: _plain(value)
         for name, value in options.items()
@@ -85,14 +85,14 @@ def settings_of(options: Mapping[str, Any]) -> Settings:
 
 
 def _plain(value: Any) -> str | float:
-    """A word as it is, and a number of any library as one of Python's own."""
+    """A word as it is; a number of any library as one of Python's."""
     if isinstance(value, str):
         return value
     return int(value) if isinstance(value, Integral) else float(value)
 
 
 def check_texts(claim: object, model: object) -> None:
-    """Refuse a claim, or a model, that is no text.
+    """Refuse a claim or a model that is no text.
 
     Raises:
         DropcheckError: with a problem for each.
@@ -109,7 +109,7 @@ def check_texts(claim: object, model: object) -> None:
 
 
 def read_parameters(*parts: object) -> dict[str, ParameterValue]:
-    """Parameters as a claim holds them: numbers, and laws in one spelling.
+    """The parameters of a claim: numbers, and laws in one spelling.
 
     Raises:
         DropcheckError: with a problem for each name or value that cannot be one.
@@ -148,7 +148,7 @@ def _value(value: object) -> ParameterValue:
     """A parameter's value.
 
     Raises:
-        ValueError: a predicate that its name completes.
+        ValueError: it cannot be one; the text is a predicate, without the parameter's name.
     """
     if isinstance(value, str):
         try:
@@ -177,7 +177,7 @@ def _number(value: object) -> float:
     number = as_float(value)
     if not math.isfinite(number):
         raise ValueError(f"must be a finite number, and is {number}")
-    return number + 0.0  # -0.0 is 0.0: one number, one case
+    return number + 0.0  # -0.0 becomes 0.0, the same case
 
 
 def _option_meant(name: str) -> str | None:
@@ -186,7 +186,7 @@ def _option_meant(name: str) -> str | None:
 
 
 def mistyped_options(claim: Claim, names: Iterable[str], graphs: CaseGraphs) -> Iterator[Problem]:
-    """Arguments that the claim does not use, and whose names are nearly those of options."""
+    """The problems of arguments that the claim does not use and whose names are nearly options."""
     from dropcheck.language.checks import used_names
 
     suspects = {name: near for name in names if (near := nearest(name, ARGUMENTS))}
@@ -194,7 +194,7 @@ def mistyped_options(claim: Claim, names: Iterable[str], graphs: CaseGraphs) -> 
         return
     try:
         used = used_names(graphs.parsed(claim))
-    except DropcheckError:  # it is reported already, and what the texts use cannot be known
+    except DropcheckError:  # it is reported already, and the names in the texts are not known
         return
     for name, near in suspects.items():
         if name not in used:
@@ -208,13 +208,13 @@ def call_text(
     parameters: Mapping[str, ParameterValue],
     defaults: Mapping[str, object],
 ) -> str:
-    """The call that checks a claim again, in Python.
+    """The call in Python that checks a claim again.
 
     Args:
         claim: the statement.
-        options: all of them; a parameter of such a name goes into a mapping.
+        options: all options; a parameter with the name of one goes into a mapping.
         parameters: the claim's own.
-        defaults: of the options; those at their default are left out.
+        defaults: of the options; those with their default are left out.
 
     >>> call_text("E(x) == mu", {"seed": 3}, {"mu": 1.0, "lambda": 2.0}, {"seed": 0})
     "dropcheck.verify('E(x) == mu', mu=1, parameters={'lambda': 2}, seed=3)"
@@ -235,7 +235,7 @@ def call_text(
 
 
 def _code(value: Any) -> str:
-    """Code by the name that it has where it is defined, however it was made.
+    """Code of any kind, by the name that it has where it is defined.
 
     >>> _code(len), _code(lambda generator, count: {}), _code(dict)
     ('len', 'lambda generator, count: ...', 'dict')

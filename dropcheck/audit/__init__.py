@@ -1,1 +1,1 @@
-"""The audit: how often the procedure is wrong, measured on claims whose truth is known."""
+"""The audit: how often verdicts are wrong, measured on claims whose truth is known."""

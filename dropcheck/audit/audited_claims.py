@@ -1,4 +1,4 @@
-"""What is audited: claims whose truth is known, and twins of one's own that are shifted."""
+"""What is audited: claims whose truth is known, and shifted twins of a user's claims."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from dropcheck.records import record
 
 @record(kw_only=True)
 class BuiltIn:
-    """A built-in set: the claims file that holds it, and what a repetition is, unless asked for.
+    """A built-in set: its claims file, and the defaults of its repetitions.
 
-    `short_blocks` are for cheap repetitions at a large error rate; otherwise blocks are as in
-    `run`. `require` is what a verdict must rest on at least; None for what `run` asks. `by_class`
-    asks for a report by class, which is the `section` of a claim. `of_code` has the claims
+    `short_blocks` make repetitions cheap at a large error rate; otherwise blocks are as in `run`.
+    `require` is what a verdict must rest on at least; None for the default of `run`. With
+    `by_class` the report is by class, the `section` of a claim. With `of_code` the claims are
     judged in columns of code whose law is known.
     """
 
@@ -38,7 +38,7 @@ class BuiltIn:
     of_code: bool = False
 
 
-# At the error rate of `run` nothing wrong is expected: the question is whether it is ever seen.
+# At the error rate of `run` no wrong verdict is expected: the question is whether there is one.
 SETS = {
     "laws": BuiltIn(
         file="truths.yaml", repetitions=1000, alpha=0.05, most_draws=4_000_000, short_blocks=True
@@ -61,7 +61,7 @@ SETS = {
         file="code.yaml", repetitions=50, alpha=0.05, most_draws=4_000_000, of_code=True
     ),
 }
-OWN = SETS["laws"]  # claims of one's own are repeated as often
+OWN = SETS["laws"]  # its defaults hold for a user's claims too
 
 # Draws of a block of a built-in claim, and of one tagged "long", whose laws take many draws.
 SHORT_BLOCK = 32
@@ -73,10 +73,9 @@ OFF = "off"  # the parameter of a built-in claim that says how many resolutions 
 class Subject:
     """One case to repeat, and what is known of it.
 
-    `block` asks for blocks of at least so many draws rather than those of `run`: few, so that
-    repetitions are cheap, and the limit theorem has less to go by. None leaves all as in `run`.
-    `group` is the class that it is counted in, "" where there are none; `require` what a verdict
-    must rest on.
+    `block` is the least number of draws of a block; None for the blocks of `run`. A small one makes
+    repetitions cheap, and the limit theorem is tested harder. `group` is the class in which the
+    case is counted, "" where there are none; `require` is what a verdict must rest on.
     """
 
     case: Case
@@ -93,25 +92,25 @@ def built_in(name: str, patterns: Sequence[str] = ()) -> tuple[Subject, ...]:
     >>> {subject.truth.name for subject in built_in("laws", ["normal-mean"])} == {"TRUE", "FALSE"}
     True
     """
-    kept = SETS[name]
-    text = files("dropcheck.audit").joinpath(kept.file).read_text(encoding="utf-8")
+    chosen = SETS[name]
+    text = files("dropcheck.audit").joinpath(chosen.file).read_text(encoding="utf-8")
     registry = read_text(text, f"the built-in set '{name}'")
-    if kept.of_code:
+    if chosen.of_code:
         from dropcheck.audit.audited_code import IMPLEMENTATIONS
 
         of_code = with_columns(registry, IMPLEMENTATIONS).claims.items()
         registry = replace(registry, claims={name: one for name, one in of_code if one.column})
     return tuple(
-        _known(case, kept)
+        _known(case, chosen)
         for claim in select_claims(registry, patterns, ())
         for case in claim.expand()
     )
 
 
-def _known(case: Case, kept: BuiltIn) -> Subject:
+def _known(case: Case, chosen: BuiltIn) -> Subject:
     claim = case.claim
-    group = (claim.sources[0].section or "" if claim.sources else "") if kept.by_class else ""
-    subject = partial(Subject, case, group=group, require=kept.require)
+    group = (claim.sources[0].section or "" if claim.sources else "") if chosen.by_class else ""
+    subject = partial(Subject, case, group=group, require=chosen.require)
     if "undefined" in claim.tags:
         return subject(truth=Truth.UNDEFINED, off="no such moment")
     if case.expect == "refuted":
@@ -119,7 +118,7 @@ def _known(case: Case, kept: BuiltIn) -> Subject:
     off = case.parameters.get(OFF, 0.0)
     assert isinstance(off, float)
     block = None
-    if kept.short_blocks:
+    if chosen.short_blocks:
         block = LONG_BLOCK if "long" in claim.tags else SHORT_BLOCK
     if off == 0:
         return subject(truth=Truth.TRUE, off="", block=block)
@@ -129,9 +128,9 @@ def _known(case: Case, kept: BuiltIn) -> Subject:
 
 
 def own(case: Case) -> Subject:
-    """A claim of one's own, taken to be what it is expected to be.
+    """A case of a user's claim, which is taken to be as it is expected to be.
 
-    One that is expected to be refuted is taken to be off by more than its resolution.
+    If it is expected to be refuted, it is taken to be off by more than its resolution.
     """
     return Subject(case, Truth.TRUE if case.claim.expect == "verified" else Truth.FALSE, "")
 
@@ -149,12 +148,12 @@ def why_no_twin(case: Case) -> str | None:
 def twins(case: Case, scale: float, shift: float) -> tuple[Subject, Subject]:
     """The case with its right side shifted up and down by a share of the claim's scale.
 
-    The case is taken to be true; `scale` is what one run of it showed. The resolution of a twin is
-    that of the case as an absolute number, because the scale changes with the shift.
+    The case is taken to be true; `scale` comes from one run of it. The resolution of a twin is that
+    of the case as an absolute number, because the scale changes with the shift.
 
     Raises:
-        DropcheckError: where the shift is within the resolution, so that no verdict on the twin
-            would be wrong.
+        DropcheckError: the shift is within the resolution, so that no verdict on the twin would be
+            wrong.
     """
     claim = case.claim
     within = claim.within if claim.within is not None else claim.resolution * scale
@@ -166,11 +165,11 @@ def twins(case: Case, scale: float, shift: float) -> tuple[Subject, Subject]:
         )
         hint = "shift by more, or look more sharply (--resolution)"
         raise DropcheckError(Problem(message, claim.location, hint))
-    # only a bracket lets a statement run over lines, so each line's comment can be dropped
+    # a statement has several lines only within brackets: the comment of each can be dropped
     text = "\n".join(line.split("#", 1)[0] for line in claim.statement.text.splitlines()).rstrip()
 
     def twin(amount: float) -> Subject:
-        # a side of a comparison binds no weaker than a sum
+        # no operator in a side of a comparison binds weaker than a sum
         statement = SourceText.plain(f"{text} + {amount!r}", claim.location.file)
         moved = replace(claim, statement=statement, within=within)
         off = f"{amount / scale:+.3g} of the scale"

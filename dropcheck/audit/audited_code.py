@@ -1,4 +1,4 @@
-"""Code whose law is known, sound and off by stated amounts, to audit verdicts on code with."""
+"""Code whose law is known, right or wrong by stated amounts: verdicts on it are audited."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Drawn = Callable[[np.random.Generator, CodeRequest, Sequence[Array]], Mapping[st
 
 @record
 class Audited:
-    """An implementation by functions; `xfail` says by how much the claims that fit are false."""
+    """An implementation by functions; `xfail` says how false the claims are that fit a pattern."""
 
     name: str
     functions: Mapping[str, Drawn]
@@ -36,7 +36,7 @@ class Audited:
         }
 
     def rebuilder(self, slots: Mapping[str, Slot]) -> Callable[[], Column] | None:  # noqa: ARG002 - asked of all code
-        """Nowhere: an audit has cases of its own for its processes."""
+        """Never: an audit has processes for its own cases."""
         return None
 
 
@@ -48,7 +48,7 @@ class _Bound:
 
     @property
     def has_gradient(self) -> bool:
-        """Whatever it is asked for, it gives."""
+        """Always."""
         return True
 
     def drawn(
@@ -76,15 +76,15 @@ def dropout(
     together: bool = False,
     wild: float = 0.0,
 ) -> Drawn:
-    """Dropout whose scale is off by a factor.
+    """Dropout with errors.
 
     Args:
-        factor: of what is kept.
-        kept: how much more likely an element is kept than it should be.
+        factor: multiplies what is kept.
+        kept: added to the probability that an element is kept.
         batch: whether one mask serves the whole batch, the second axis.
-        broken: the chance of what is dropped to be NaN in place of 0.
+        broken: the probability that a dropped element is NaN instead of 0.
         together: whether one mask serves all draws of a call.
-        wild: the chance of a call in which all that is kept is tenfold, and nothing is dropped.
+        wild: the probability of a call in which nothing is dropped and everything is tenfold.
     """
 
     def drawn(
@@ -109,7 +109,7 @@ def dropout(
 
 
 def die(*, loaded: float = 0.0) -> Drawn:
-    """A die that shows a six with a chance that is higher by so much, in place of a one."""
+    """A die on which a six is more likely by `loaded`, and a one less likely."""
 
     def drawn(
         generator: np.random.Generator, asked: CodeRequest, inputs: Sequence[Array]

@@ -1,4 +1,4 @@
-"""What an audit finds, as data: counts of verdicts, and the error rates that they bound."""
+"""The results of an audit, as data: counts of verdicts, and bounds of error rates."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from dropcheck.inference.finite_sample import clopper_pearson, upper_bound
 from dropcheck.records import record
 from dropcheck.results import ParameterValue, Verdict
 
-# The chance that an audit of a procedure that keeps its promise raises the alarm at all; it is
-# divided over the audit's rows.
+# The chance of any false alarm in an audit; it is divided over the audit's rows.
 FALSE_ALARM = 1e-6
-# The chance that a rate lies above the bound that its row states.
+# The chance that a rate lies above the upper bound in its row.
 UNSURE = 0.01
 
 
@@ -37,7 +36,7 @@ class Truth(StrEnum):
 
 @record
 class VerdictCounts:
-    """Verdicts of so many repetitions, and the draws that they took."""
+    """How many repetitions had which verdict, and the draws and seconds that they took."""
 
     verified: int = 0
     refuted: int = 0
@@ -51,7 +50,7 @@ class VerdictCounts:
         return self.verified + self.refuted + self.inconclusive
 
     def __add__(self, other: VerdictCounts) -> VerdictCounts:
-        """Both together."""
+        """The sums of both."""
         names = (one.name for one in fields(self))
         return VerdictCounts(**{name: getattr(self, name) + getattr(other, name) for name in names})
 
@@ -64,9 +63,9 @@ class VerdictCounts:
 class AuditRow:
     """One claim at one error rate, repeated.
 
-    `promise` is the α of each repetition, and 0 where no error is allowed at all; `alarm_level` is
-    this row's part of the chance of a false alarm. `off` says how far off the claim is, in words;
-    `group` is the class that the claim is counted in, "" where there are none.
+    `promise` is the α of each repetition, or 0 where no error is allowed; `alarm_level` is the
+    row's share of the chance of a false alarm. `off` says in words how far off the claim is;
+    `group` is the class in which it is counted, "" where there are none.
 
     >>> counts = VerdictCounts(verified=900, refuted=100)
     >>> row = AuditRow("e", {}, "E(x) == 1", Truth.TRUE, "", 0.05, counts)
@@ -96,17 +95,17 @@ class AuditRow:
 
     @property
     def at_most(self) -> float:
-        """The rate lies below this, by the exact binomial bound at confidence 1 - UNSURE."""
+        """The upper bound of the rate: exact binomial, at confidence 1 - UNSURE."""
         return upper_bound(self.wrong, self.counts.runs, UNSURE)
 
     @property
     def at_least(self) -> float:
-        """The rate lies above this, by the exact binomial bound at the level of the alarm."""
+        """The lower bound of the rate: exact binomial, at the level of the alarm."""
         return _at_least(self.wrong, self.counts.runs, self.alarm_level)
 
     @property
     def alarm(self) -> bool:
-        """Whether the promise is broken beyond what chance allows."""
+        """Whether the promise is broken by more than chance."""
         return self.at_least > self.promise
 
     @property
@@ -116,13 +115,13 @@ class AuditRow:
 
     @property
     def draws(self) -> float:
-        """Mean draws a run."""
+        """Mean draws of a run."""
         return self.counts.draws / self.counts.runs if self.counts.runs else 0.0
 
 
 @record
 class Group:
-    """The rows of one class together: single errors, spread over its claims, add up.
+    """The rows of one class together, so that single errors of its claims add up.
 
     >>> counts = VerdictCounts(19, 1)
     >>> rows = [AuditRow(name, {}, "E(x) == 1", Truth.TRUE, "", 1e-6, counts) for name in "abc"]
@@ -156,13 +155,13 @@ class Group:
 
     @property
     def at_least(self) -> float:
-        """The rate over all rows lies above this, at the level of the alarm of one of them."""
+        """The lower bound of the rate over all rows, at the level of the alarm of one row."""
         level = min(row.alarm_level for row in self.rows)
         return _at_least(self.wrong, self.counts.runs, level)
 
     @property
     def alarm(self) -> bool:
-        """Whether the promise is broken beyond what chance allows, by the class or by a row."""
+        """Whether the promise is broken by more than chance, in the class or in a row."""
         return self.at_least > self.promise or any(row.alarm for row in self.rows)
 
 
@@ -182,7 +181,7 @@ class Audit:
     processes: int
     left_out: tuple[str, ...] = ()  # what could not be audited, and why
     interrupted: bool = False
-    file: str | None = None  # as it was asked for, where the truths are those that a file says
+    file: str | None = None  # the claims file as it was named, if there is one
 
     @property
     def runs(self) -> int:
@@ -191,7 +190,7 @@ class Audit:
 
     @property
     def groups(self) -> tuple[Group, ...]:
-        """The rows by their class; none where they have none."""
+        """The rows by their class; empty without classes."""
         names = dict.fromkeys(row.group for row in self.rows if row.group)
         return tuple(
             Group(name, tuple(row for row in self.rows if row.group == name)) for name in names
@@ -199,9 +198,9 @@ class Audit:
 
     @property
     def alarms(self) -> int:
-        """Rows whose promise is broken, or classes where rows have one."""
+        """How many rows break their promise; with classes, how many classes."""
         return sum(one.alarm for one in self.groups or self.rows)
 
     def wrong(self, *truths: Truth) -> int:
-        """Wrong verdicts about claims of some kinds."""
+        """How many verdicts about claims of these kinds were wrong."""
         return sum(row.wrong for row in self.rows if row.truth in truths)

@@ -1,8 +1,8 @@
-"""An audit from its plan to its rows: the whole procedure again and again, with fresh streams.
+"""An audit from its plan to its rows: the whole procedure is repeated with fresh streams.
 
-What is repeated is what `run` does: the same pilot, looks, intervals and decisions. Only
-the reading and compiling of a case are done once, spans are cut to the size of the task, and those
-of many repetitions are drawn together.
+A repetition does what `run` does: the same pilot, looks, intervals and decisions. But a case is
+read and compiled only once, spans are cut to the size of the task, and many repetitions draw theirs
+together.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from dropcheck.records import record
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.settings import Settings
 
-# Blocks of a span that is cut to size: the fewest that an interval is made from.
+# Blocks of a span: the fewest that an interval is made from.
 SPAN_BLOCKS = 64
-# Repetitions of a task: a second's work or so.
+# Repetitions of a task, which takes about a second.
 CHUNK = 250
 
 
@@ -48,7 +48,7 @@ class Task:
 
 @record
 class AuditPlan:
-    """What is repeated, and how."""
+    """What is repeated, and how often."""
 
     subjects: tuple[Subject, ...]
     alphas: tuple[float, ...]
@@ -93,7 +93,7 @@ def run_once(prepared: Prepared, settings: Settings, alpha: float) -> CaseResult
 def side_by_side(
     prepared: Prepared, settings: Sequence[Settings], alpha: float
 ) -> Iterator[Finding]:
-    """A run of a case for each of the settings, in any order; what they draw is shared.
+    """A run of a case for each of the settings, in any order; they draw together.
 
     Raises:
         DropcheckError: for what only a draw can show.
@@ -109,7 +109,7 @@ def side_by_side(
 
 @dataclass(slots=True)
 class Repeater:
-    """Carries out tasks of one plan; the case prepared last is kept, for tasks come row by row."""
+    """Carries out tasks of one plan; the last prepared case is kept, as tasks come row by row."""
 
     plan: AuditPlan
     held: tuple[int, Prepared] | None = None
@@ -161,7 +161,7 @@ def carry_out(plan: AuditPlan, processes: int, name: str, advance: Callable[[str
     Args:
         plan: what is repeated.
         processes: how many to work with; no count depends on it.
-        name: of what is audited, for the report.
+        name: the name of what is audited, for the report.
         advance: called with the claim of each task that is done.
 
     Raises:
@@ -200,7 +200,7 @@ def _row(subject: Subject, alpha: float, counts: VerdictCounts, level: float) ->
         statement=case.claim.statement.text.strip(),
         truth=subject.truth,
         off=subject.off,
-        promise=0.0 if subject.truth is Truth.UNDEFINED else alpha,  # never verified, at any α
+        promise=0.0 if subject.truth is Truth.UNDEFINED else alpha,  # no verdict is right
         counts=counts,
         alarm_level=level,
         group=subject.group,
@@ -210,13 +210,13 @@ def _row(subject: Subject, alpha: float, counts: VerdictCounts, level: float) ->
 def own_subjects(
     cases: Sequence[Case], shift: float | None, resolution: float | None, settings: Settings
 ) -> tuple[tuple[Subject, ...], tuple[str, ...]]:
-    """The cases, each followed by its shifted twins; and what has none, and why.
+    """The cases, each followed by its shifted twins; and which have none, and why.
 
     Args:
-        cases: taken to be what they are expected to be.
-        shift: the share of a claim's scale; None for no twins.
-        resolution: how sharply to look, in place of each claim's own.
-        settings: seed and limits of the one run of each case that finds its scale.
+        cases: they are taken to be as they are expected to be.
+        shift: a share of each claim's scale; None for no twins.
+        resolution: how sharply to look, instead of each claim's own.
+        settings: seed and limits of one run of each case, which shows its scale.
 
     Raises:
         DropcheckError: where a shift is within the resolution of a claim.

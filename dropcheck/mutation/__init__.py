@@ -1,1 +1,1 @@
-"""Errors planted in claims, to see that each is refuted: a claim that cannot fail says nothing."""
+"""Errors are planted in claims, to see that each is refuted: a claim that cannot fail is empty."""

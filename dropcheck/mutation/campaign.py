@@ -1,10 +1,10 @@
-"""Every claim of a selection with errors planted in it, and what became of them.
+"""Every claim of a selection with errors planted in it, and the fates of these mutants.
 
-A mutant is judged as any claim is, first at the case whose values hide least. Where it works out as
-the claim itself it is taken to another case. Where it is verified too, it is judged at the case
-least like that one before it is called true, and then at values that the claim does not list, to
-say where it would show. Where it claims another number, too near to be seen, it is judged at the
-case at which that number changes most.
+A mutant is judged as any claim is, first at the case whose values hide least. Where it is the same
+as the claim itself, it is taken to another case. Where it is verified too, it is judged at the most
+different case before it is called true, and then at values that the claim does not list, to say
+where it would show. Where it claims another number, too near to be seen, it is judged at the case
+at which that number changes most.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from dropcheck.simulation import compile_averages, compile_strategy
 MOST_COMPARED = 64
 # Mutants of a claim that is costly to judge.
 FEWER_MUTANTS = 8
-# Cases of the claim at which a mutant is judged, and values beside them, before it is called true.
+# Cases of the claim, and other values, at which a mutant is judged before it is called true.
 MOST_JUDGED = 2
 MOST_PROBES = 2
-# A mutant may draw so many times what its claim took at the same case, and no less than the floor:
-# one that is still open then has so many times that once more, and is undecided after it.
+# A mutant may draw so many times what its claim took at the same case, or the number below if that
+# is larger. If it is still open it gets so many times that once more, and is then undecided.
 GENEROSITY = 8
 FEWEST_DRAWS = 2**18
-# Draws that any case makes beside those that it is judged by: its pilot.
+# About the draws of a case's pilot, which come in addition to those that it is judged by.
 PILOT = 2**14
 # Rough nanoseconds of a case above which it is costly: then a claim has fewer mutants, and each is
 # judged at its first case alone.
@@ -54,11 +54,11 @@ COSTLY = 3e8
 
 
 def share_of_alpha(settings: Settings, registry: Registry) -> float:
-    """The error of one verdict, so that all of a full run together err with α.
+    """The error of one verdict, so that any verdict of a full run is wrong with chance α at most.
 
-    It is that of the registry and not of the selection, as in a run.
+    It depends on the registry and not on the selection, as in a run.
     """
-    # the last chance, and the border or the clearest case, and at each probe the claim itself
+    # two more: the last chance, and the border or the clearest case; the claim at each probe too
     a_mutant = MOST_JUDGED + 2 + 2 * MOST_PROBES
     a_claim = 2 + MOST_MUTANTS * a_mutant
     return settings.alpha / max(1, len(registry.claims) * a_claim)
@@ -72,9 +72,9 @@ def mutate_claims(
 ) -> Iterator[ClaimResult]:
     r"""Plant errors in claims and judge each, yielding claims in order as they are done.
 
-    Claims are shared by processes. An interruption yields what is finished before it goes on. No
-    result depends on the number of processes: every verdict has its own streams of draws. `graphs`
-    are those of a check of the claims, which must not forget what is taken.
+    Claims are shared by processes. An interruption first yields what is finished. No result depends
+    on the number of processes: every verdict has its own streams of draws. `graphs` are those of a
+    check of the claims, which must keep what is taken from them.
 
     >>> from dropcheck.claims.reader import read_text
     >>> text = "{title: t, model: 'x ~ normal(0, 2)', claim: E(x**2) == 4, resolution: 0.05}"
@@ -85,7 +85,7 @@ def mutate_claims(
     """
     graphs = graphs or CaseGraphs(settings.max_memory, forget=False)
     alpha = share_of_alpha(settings, registry)
-    # an error is planted in one statement: those beside it are not asked
+    # an error is planted in one statement: the others of its entry do not matter
     apart = tuple(replace(claim, family=None) for claim in claims)
     one = partial(_mutate, apart, settings, alpha, graphs)
     workers = min(settings.threads or default_threads(), max(1, len(claims)))
@@ -95,7 +95,7 @@ def mutate_claims(
 def _mutate(
     claims: Sequence[Claim], settings: Settings, alpha: float, graphs: CaseGraphs, place: int
 ) -> ClaimResult:
-    """What becomes of the errors planted in the claim at a place."""
+    """Plant errors in the claim at a place, and judge them."""
     started = time.perf_counter()
     claim = without_searches(claims[place], graphs)
     cases = most_revealing_first(claim.expand())[:MOST_COMPARED]
@@ -133,7 +133,7 @@ def _mutate(
 
 @dataclass(slots=True)
 class MutantJudge:
-    """Judges the mutants of one claim; what is worked out of the claim itself is kept."""
+    """Judges the mutants of one claim; what is computed of the claim itself is kept."""
 
     readings: Readings  # at the cases of the claim, in the order in which a mutant is judged there
     settings: Settings
@@ -144,7 +144,7 @@ class MutantJudge:
 
     @property
     def bound(self) -> int:
-        """Draws that a mutant may take."""
+        """The most draws that a mutant may take."""
         return self.settings.max_draws or max(FEWEST_DRAWS, GENEROSITY * self.own_draws)
 
     def result(
@@ -165,7 +165,7 @@ class MutantJudge:
         return self._cost(case) * (self.own_draws + PILOT) > COSTLY
 
     def _cost(self, case: Case) -> float:
-        """Rough nanoseconds of a draw there."""
+        """Rough nanoseconds of one draw of a case."""
         lowered = self.readings.own(case.parameters)
         if lowered is None:
             return 0.0
@@ -175,7 +175,7 @@ class MutantJudge:
         return compile_averages(averages_of(lowered), lowered.operands).program.cost
 
     def start_cheaper(self, second: Case, own: CaseResult) -> CaseResult:
-        """Put another case first where the claim is verified sooner there: its result then."""
+        """The result of the first case, after the cheaper of the two cases was put first."""
         cases = self.readings.cases
         if self._cost(second) > self._cost(cases[0]):
             return own
@@ -188,7 +188,7 @@ class MutantJudge:
         return result
 
     def fate(self, mutant: Mutant) -> MutantResult:
-        """What becomes of one mutant."""
+        """Judge one mutant."""
         parsed = self.readings.mutant(mutant.claim)
         try:
             return self._fate(mutant, parsed)
@@ -221,7 +221,7 @@ class MutantJudge:
         return self._with_probe(_ended(mutant, Fate.SAME, self.readings.cases[0]), parsed)
 
     def _mutated(self, parsed: ParsedClaim, case: Case, times: int = 1) -> CaseResult | None:
-        """The mutant's result at a case of its claim, from at most so many times the bound."""
+        """The mutant's result at a case of its claim, from at most `times` the bound."""
         at = Case(parsed.claim, case.parameters)
         return self.result(at, self.readings.graphs_of(parsed), times * self.bound)
 
@@ -265,7 +265,7 @@ class MutantJudge:
         return max(pairs, key=lambda pair: pair[0] or 0.0)[1]
 
     def _on_the_border(self, mutant: Mutant, parsed: ParsedClaim, case: Case) -> bool:
-        """Whether a strict inequality is open because its sides are equal: `==` is verified."""
+        """Whether a strict inequality is undecided because its sides are equal (`==` holds)."""
         statement = parsed.statement
         if statement.operators not in (("<",), (">",)):
             return False
@@ -275,7 +275,7 @@ class MutantJudge:
         return result is not None and result.verdict is Verdict.VERIFIED
 
     def _with_probe(self, ended: MutantResult, parsed: ParsedClaim) -> MutantResult:
-        """The same, with a value at which the error would show, if there is one."""
+        """The fate with a value at which the error would show, if there is one."""
         probed = 0
         for name, case in probes(Case(self.readings.parsed.claim, ended.parameters)):
             if probed == MOST_PROBES or self.is_costly(case):
@@ -312,6 +312,6 @@ def _ended(
 
 
 def _meaningless(result: CaseResult) -> bool:
-    """Whether there was nothing to judge: no number at all, or a condition that never held."""
+    """Whether there was nothing to judge: no number at all, or a condition that was never true."""
     nothing = result.estimate is None or result.reason is Reason.CONDITION_NEVER_TRUE
     return nothing and result.verdict is Verdict.INCONCLUSIVE

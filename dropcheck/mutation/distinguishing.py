@@ -14,7 +14,7 @@ from dropcheck.vocabulary.laws import LAWS
 # 2 x and x**2 at 2.
 _HIDE_MUCH = frozenset({0.0, 1.0, -1.0})
 _HIDE_SOME = frozenset({0.5, 2.0, -2.0})
-# A share at which nothing agrees and nothing is rare, and one to take where that is listed already.
+# Shares at which no such functions agree and nothing is rare; the second where the first is listed.
 _SHARES = (0.3, 0.2)
 _COUNTS = (3.0, 5.0)
 # Sizes beyond this only cost more.
@@ -22,7 +22,7 @@ _LARGE = 16
 
 
 def most_revealing_first(cases: Iterable[Case]) -> tuple[Case, ...]:
-    r"""The cases, first those whose values hide little and cost little.
+    r"""The cases, beginning with those whose values hide little and cost little.
 
     >>> from dropcheck.claims.reader import read_text
     >>> claim = "{title: t, parameters: {p: [0, 0.5, 0.25, 0.99]}, claim: 1 - p == 1 - p}"
@@ -34,7 +34,7 @@ def most_revealing_first(cases: Iterable[Case]) -> tuple[Case, ...]:
 
 
 def dullness(value: ParameterValue) -> float:
-    """How little a value shows of an error, and how much it costs; the numbers only rank."""
+    """A rank: greater for a value that hides errors, or costs much."""
     if isinstance(value, str):
         law = LAWS.get(value.partition("(")[0])
         return 2.0 if law is not None and law.values is Values.SIGNS else 0.0  # its square is 1
@@ -50,7 +50,7 @@ def dullness(value: ParameterValue) -> float:
 
 
 def spread(cases: Sequence[Case]) -> tuple[Case, ...]:
-    """The same cases: the first, then each time the one least like all before it."""
+    """The same cases in another order: each is the one least like all before it."""
 
     def unlike(first: Case, second: Case) -> int:
         return sum(first.parameters[name] != second.parameters[name] for name in first.parameters)
@@ -64,9 +64,9 @@ def spread(cases: Sequence[Case]) -> tuple[Case, ...]:
 
 
 def probes(case: Case) -> Iterator[tuple[str, Case]]:
-    """The case with one number changed to a value that shows more, and the number's name.
+    """Names of numbers, each with the case in which that number is a value that shows more.
 
-    The values that show least are changed first. No probe is a case of the claim itself.
+    The values that hide most are changed first. No probe is a case of the claim itself.
     """
     dullest = sorted(case.parameters.items(), key=lambda item: -dullness(item[1]))
     listed = {own.key for own in case.claim.expand()}
@@ -93,7 +93,7 @@ def numbers_of(claim: Claim) -> Mapping[str, tuple[float, ...]]:
     """Each parameter that is a number throughout, with its values."""
     numbers: dict[str, tuple[float, ...]] = {}
     cases = claim.expand()
-    for name in cases[0].parameters:  # of mathematics beside code: no number format
+    for name in cases[0].parameters:  # those of the mathematics, without the number format
         values = {case.parameters[name] for case in cases}
         known = [value for value in values if isinstance(value, float)]
         if len(known) == len(values):

@@ -1,7 +1,7 @@
-"""The errors that are planted: what people get wrong in such mathematics, one function a kind.
+"""The errors that are planted: what people get wrong in such mathematics, a function for each kind.
 
-Each is asked of every node of a claim what could stand in its place by this error. Whether the
-result is still a claim is not asked here.
+Each function gives, for every node of a claim, what could stand in its place by this error. Others
+check whether the result is still a claim.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.functions.elementwise import SQRT
 from dropcheck.vocabulary.operators import OPERATORS
 
-# A constant is changed by a thousand times as much at most, to differ visibly from the true one.
+# How often the change of a constant is doubled at most, so that it can be seen.
 MOST_DOUBLINGS = 10
 
 RewriteByFacts = Callable[[Spot, ClaimFacts], Iterable[syntax.Node]]
 Plant = Callable[[ParsedClaim, ClaimFacts], Iterator[ParsedClaim]]
-"""What plants an error, once at each place."""
+"""From a claim to its mutants by one kind of error, one for each place."""
 
 
 def _at_each_node(rewrite: RewriteByFacts) -> Plant:
@@ -47,7 +47,7 @@ def _factor_dropped(spot: Spot, _: ClaimFacts) -> Iterator[syntax.Node]:
 
 
 def _factor_2_too_many(spot: Spot, _: ClaimFacts) -> Iterator[syntax.Node]:
-    """A side of the statement, or what a line of the model names, times 2."""
+    """A side of the statement, or the right side of a line of the model, times 2."""
     if (spot.side or spot.line) and not is_number(spot.node, 0):
         yield _doubled(spot.node)
 
@@ -65,7 +65,7 @@ def _complement(spot: Spot, facts: ClaimFacts) -> Iterator[syntax.Node]:
     """`p` → `1 - p` for a name that stands for a probability; `1 - p` → `p`."""
     match spot.node, spot.above:
         case syntax.Name(), syntax.Binary(operator="-", left=syntax.Number(value=1.0)):
-            return  # 1 - (1 - p) is what the last case makes of 1 - p
+            return  # the last case gives the same for 1 - p
         case syntax.Name(at=at, name=name) as node, _ if name in facts.shares and not spot.counts:
             yield syntax.Binary(at, "-", syntax.Number(at, 1.0), node)
         case syntax.Binary(operator="-", left=syntax.Number(value=1.0), right=right), _:
@@ -75,7 +75,7 @@ def _complement(spot: Spot, facts: ClaimFacts) -> Iterator[syntax.Node]:
 def _root_too_many(spot: Spot, facts: ClaimFacts) -> Iterator[syntax.Node]:
     """A square root around a parameter, a probability or a side of the statement.
 
-    Not around one side where the other is 0 or 1, which is its own root.
+    But not around a side where the other side is 0 or 1, the square roots of themselves.
     """
     node = spot.node
     if spot.counts or spot.exponent:
@@ -134,7 +134,7 @@ def _term_dropped(spot: Spot, _: ClaimFacts) -> Iterator[syntax.Node]:
 
 
 def _sign(spot: Spot, _: ClaimFacts) -> Iterator[syntax.Node]:
-    """`a + b` → `a - b`, `a - b` → `a + b`, `-a` → `a`; and the last side with a minus."""
+    """`a + b` → `a - b`, `a - b` → `a + b`, `-a` → `a`; and a minus before the last side."""
     node = spot.node
     match node:
         case syntax.Binary(at=at, operator="+" | "-" as operator, left=left, right=right):
@@ -149,9 +149,9 @@ def _sign(spot: Spot, _: ClaimFacts) -> Iterator[syntax.Node]:
 def _constant_changed(claim: ParsedClaim, facts: ClaimFacts) -> Iterator[ParsedClaim]:
     """A constant changed by three times the resolution.
 
-    That is by a share of itself, and by a share of the claim's scale where it is a term of a side
-    or 0 as a whole side. A 0 within becomes 1. The change is doubled until it reaches far enough;
-    one that never does is not planted, as it would show the size of the change and not the claim.
+    It is a share of the constant, or of the claim's scale for a term of a side, or for a side that
+    is 0. Any other 0 becomes 1. The change is doubled until it can be seen; one that cannot is not
+    planted, as it would test the size of the change and not the claim.
     """
 
     def by_times(times: int, spot: Spot) -> Iterator[syntax.Node]:
@@ -170,7 +170,7 @@ def _constant_changed(claim: ParsedClaim, facts: ClaimFacts) -> Iterator[ParsedC
             yield large_enough
 
 
-# ---- what is said --------------------------------------------------------------------------------
+# ---- statements and events -----------------------------------------------------------------------
 
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "!=", "!=": "=="}
 _OTHER_MOMENT = {
@@ -200,12 +200,12 @@ def _inequality_turned(claim: ParsedClaim, _: ClaimFacts) -> Iterator[ParsedClai
 
 
 def _beyond(end: syntax.Node, other: syntax.Node) -> syntax.Node:
-    """As far beyond an end of a range as the other end lies on this side of it."""
+    """The mirror image of the other end of a range beyond this end."""
     return syntax.Binary(end.at, "-", _doubled(end), other)
 
 
 def _other_event(spot: Spot, _: ClaimFacts) -> Iterator[syntax.Node]:
-    """A comparison in an event turned round; an alternative, or a condition, left out."""
+    """A comparison in an event is turned round; an alternative, or a condition, is left out."""
     match spot.node:
         case syntax.Compare(operators=(first, *rest)) as node:
             yield replace(node, operators=(_TURNED[first], *rest))
@@ -246,4 +246,4 @@ MUTATORS: Mapping[str, Plant] = {
     "another event": _at_each_node(_other_event),
     "branches exchanged": _at_each_node(_branches_exchanged),
 }
-"""Every kind of error by its name, the likeliest first: they take turns."""
+"""Every kind of error by its name, the likeliest first, as they take turns."""

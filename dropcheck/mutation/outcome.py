@@ -1,4 +1,4 @@
-"""What became of the errors planted in a registry, as plain data."""
+"""The results of planted errors, as plain data."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from dropcheck.settings import Settings
 
 
 class Fate(StrEnum):
-    """What became of one mutant.
+    """The result of one mutant.
 
-    A mutant is a statement of its own, and either true or false. A true one cannot be refuted and
-    counts neither for nor against its claim; nor does one that nothing could ever decide. A false
-    one that is not refuted is a survivor.
+    A mutant is a statement of its own, either true or false. A true one cannot be refuted and
+    counts neither for nor against its claim; nor does one that nothing can decide. A false one that
+    is not refuted is a survivor.
     """
 
     REFUTED = "refuted"
-    SAME = "the same"  # at every case of the claim it works out as the claim itself
+    SAME = "the same"  # at every case of the claim it is the claim itself
     TRUE = "true as well"  # verified, at each case at which it was judged
     BELOW = "below the resolution"  # false, and too near to the truth to be distinguished
     UNDECIDED = "undecided"
@@ -29,7 +29,7 @@ class Fate(StrEnum):
     MEANINGLESS = "meaningless"  # no number to judge: undefined or infinite, or without a moment
 
 
-# Of fewer errors in a model nothing is concluded.
+# From fewer errors in a model nothing is concluded.
 FEW = 3
 SURVIVING = (Fate.BELOW, Fate.UNDECIDED)
 TRUE = (Fate.SAME, Fate.TRUE)
@@ -47,9 +47,9 @@ class Mutant:
 
 @record
 class MutantResult:
-    """What became of one mutant, judged at `parameters`.
+    """The result of one mutant, judged at `parameters`.
 
-    `shows_at` names values, which the claim does not try, at which the claim is verified and the
+    `shows_at` has values that the claim does not list, at which the claim is verified and the
     mutant refuted.
     """
 
@@ -84,26 +84,26 @@ class ClaimResult:
 
     @property
     def blind(self) -> bool:
-        """Whether no error in the model was refuted, of several: it may be true of any model."""
+        """Whether none of several errors in the model was refuted: any model may satisfy it."""
         planted = [one for one in self.mutants if one.mutant.in_model]
         return len(planted) >= FEW and all(one.fate is not Fate.REFUTED for one in planted)
 
     @property
     def hidden(self) -> tuple[MutantResult, ...]:
-        """Errors that no case of the claim can show, as its values make them no errors.
+        """Mutants that are the same as the claim at all of its cases, for want of other values.
 
-        Not those that change a number which the claim itself has at its own values only.
+        Mutants with a reason are left out: where they differ, the claim itself is not verified.
         """
         return tuple(one for one in self.mutants if one.fate is Fate.SAME and one.reason is None)
 
     @property
     def failed(self) -> bool:
-        """Whether it lets an error pass, cannot fail at all, or is refuted itself."""
+        """Whether the claim lets an error pass, cannot fail at all, or is refuted itself."""
         return bool(self.count(Fate.BELOW)) or self.toothless or self.verdict is Verdict.REFUTED
 
     @property
     def undecided(self) -> bool:
-        """Whether it, or one of its mutants, was left undecided."""
+        """Whether the claim or one of its mutants is undecided."""
         return bool(self.count(Fate.UNDECIDED)) or self.verdict is Verdict.INCONCLUSIVE
 
 
@@ -116,7 +116,7 @@ class MutationRun:
     claims: tuple[ClaimResult, ...]
     seconds: float
     interrupted: bool = False
-    repeats: Mapping[str, str] = field(default_factory=dict)  # claim → the command for it alone
+    repeats: Mapping[str, str] = field(default_factory=dict)  # the command for each claim alone
 
     def count(self, *fates: Fate) -> int:
         """How many mutants of all claims ended in one of these ways."""
@@ -129,7 +129,7 @@ class MutationRun:
 
     @property
     def score(self) -> float | None:
-        """The share refuted of the mutants that are not true; None where there are none."""
+        """The share of refuted mutants among those that are not true; None where there are none."""
         refuted = self.count(Fate.REFUTED)
         false = refuted + self.count(*SURVIVING)
         return refuted / false if false else None

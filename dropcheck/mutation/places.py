@@ -1,4 +1,4 @@
-"""Where an error may be planted: the nodes of a claim, each with what its place makes of it."""
+"""The places of a claim where an error may be planted: its nodes, with their roles."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from dropcheck.vocabulary.laws import LAWS
 
 @record
 class Spot:
-    """A node, the statement of its claim, and what its place makes of it.
+    """A node, the statement of its claim, and the role of the node.
 
-    `side` is a whole side of the statement and `line` the whole right side of a line that names
-    an expression; `counts` is a shape, an index or an option, where only whole numbers serve;
-    `law` is the law itself right of `~`, with or without its shape; `exponent` stands right of
-    `**`; `above` is the node that this one is a part of; `term` is what a side is the sum of.
+    A `side` is a whole side of the statement, a `line` the whole right side of a line with `=`.
+    What `counts` is a shape, an index or an option, which must be a whole number. A `law` stands
+    right of `~`, with or without its shape, an `exponent` right of `**`. A `term` is a summand of a
+    side. `above` is the node that this one is a part of.
     """
 
     node: syntax.Node
@@ -38,8 +38,8 @@ class ClaimFacts:
     """What the mutators need to know of a claim.
 
     `shares` are the names that stand for probabilities, `whole` the parameters that are whole,
-    `numbers` all parameters that are numbers. A constant is changed by the share `step`, a term
-    of a side by the number `zero`, and by more where `far_enough` says no of what results.
+    `numbers` all parameters that are numbers. A constant is changed by the share `step` of itself,
+    a term of a side by the number `zero`, and by more where the result is not `far_enough`.
     """
 
     shares: frozenset[str] = frozenset()
@@ -51,11 +51,11 @@ class ClaimFacts:
 
 
 Rewrite = Callable[[Spot], Iterable[syntax.Node]]
-"""What may stand in a node's place, each an error of one kind."""
+"""From a node to what may stand in its place by one kind of error."""
 
 
 def everywhere(claim: ParsedClaim, rewrite: Rewrite) -> Iterator[ParsedClaim]:
-    """The claim with one node rewritten, for every node that it rests on, statement first."""
+    """The claim with one node rewritten, for every node that matters; the statement comes first."""
     statement = claim.statement
     for index, operand in enumerate(statement.operands):
         for side in _rewritten(Spot(operand, statement, side=True), rewrite):
@@ -68,10 +68,10 @@ def everywhere(claim: ParsedClaim, rewrite: Rewrite) -> Iterator[ParsedClaim]:
 def _models(
     model: syntax.Model, needed: Set[str], statement: syntax.Statement, rewrite: Rewrite
 ) -> Iterator[syntax.Model]:
-    """The lines of a model, or of a loop's body, with one node rewritten where they are needed."""
+    """A model, or a loop's body, with one node rewritten in a line that is needed."""
     for index, part in enumerate(model):
         if not any(name.name in needed for line in syntax.lines_of((part,)) for name in line.names):
-            continue  # a line for the claims beside this one
+            continue  # only other claims need this line
         if isinstance(part, syntax.Loop):
             for place, number in enumerate(part.over):
                 for other in _rewritten(Spot(number, statement, counts=True), rewrite):
@@ -86,7 +86,7 @@ def _models(
 
 
 def _rewritten(spot: Spot, rewrite: Rewrite) -> Iterator[syntax.Node]:
-    """The node with itself or one node below it rewritten."""
+    """The node, with itself or one node below it rewritten."""
     yield from rewrite(spot)
     below = syntax.children(spot.node)
     for index, child in enumerate(below):
@@ -95,7 +95,7 @@ def _rewritten(spot: Spot, rewrite: Rewrite) -> Iterator[syntax.Node]:
 
 
 def _below(spot: Spot, index: int, child: syntax.Node) -> Spot:
-    """What the place of a child makes of it."""
+    """A child of a node, with its role."""
     node = spot.node
     at_subscript = isinstance(node, syntax.Subscript)
     return Spot(
@@ -120,7 +120,7 @@ def _adds(node: syntax.Node) -> bool:
 
 
 def _asks_whole(call: syntax.Call, index: int) -> bool:
-    """Whether an argument is one that must be fixed, or whole."""
+    """Whether an argument must be fixed, or whole."""
     law, function = LAWS.get(call.name), FUNCTIONS.get(call.name)
     if law is not None:
         asked = {parameter.name: parameter.domain.whole for parameter in law.parameters}
@@ -138,19 +138,19 @@ def _replaced(items: tuple, index: int, item: object) -> tuple:  # type: ignore[
 
 
 def is_number(node: syntax.Node, value: float) -> bool:
-    """Whether a node is this very number."""
+    """Whether a node is this number."""
     return isinstance(node, syntax.Number) and node.value == value
 
 
 def more(node: syntax.Node, by: float) -> syntax.Node:
-    """`n + 1` or `n - 1`, worked out where n is a number."""
+    """`n + 1` or `n - 1`, computed where n is a number."""
     if isinstance(node, syntax.Number):
         return syntax.Number(node.at, node.value + by)
     return syntax.Binary(node.at, "+" if by > 0 else "-", node, syntax.Number(node.at, abs(by)))
 
 
 def needed_names(parsed: ParsedClaim) -> set[str]:
-    """Every name that the statement or its conditions rest on, by whatever lines.
+    """Every name that the statement or its conditions depend on, also through lines of the model.
 
     >>> from dropcheck.claims.reader import read_text
     >>> from dropcheck.language.cases import parse_claim
@@ -165,7 +165,7 @@ def needed_names(parsed: ParsedClaim) -> set[str]:
         ({name.name for name in line.names}, syntax.names_in(line.right))
         for line in syntax.lines_of(parsed.model)
     ]
-    while True:  # one turn, and one more for each loop that carries a name through another
+    while True:  # each loop that carries a name through another one takes a further pass
         known = len(names)
         for defined, used in reversed(lines):
             if defined & names:

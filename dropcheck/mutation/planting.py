@@ -1,4 +1,4 @@
-"""A claim's mutants: every kind of error at every place, a bounded number of them chosen."""
+"""A claim's mutants: a bounded number, chosen from every kind of error at every place."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from dropcheck.mutation.outcome import Mutant
 from dropcheck.mutation.places import ClaimFacts
 from dropcheck.mutation.readings import Readings
 
-# Of one claim: each of the sixteen kinds once on average, and a registry of 70 claims in two
+# The most mutants of a claim: each of the sixteen kinds once on average. 70 claims then take two
 # minutes on two cores.
 MOST_MUTANTS = 16
-# A constant is changed by so many times the resolution: clear of what may be verified.
+# A constant is changed by so many times the resolution, which is more than may be verified.
 STEP = 3.0
 
 
 def facts_of(parsed: ParsedClaim, scale: float | None, readings: Readings) -> ClaimFacts:
-    """What the mutators need to know; `scale` is that of the claim where it was judged."""
+    """What the mutators need to know; `scale` is that of the claim at the case that was judged."""
     claim = parsed.claim
     shares = set(share_names(claim))
-    for line in lines_of(parsed.model):  # `q = 1 - p` is a probability as `p` is one
+    for line in lines_of(parsed.model):  # `q = 1 - p` is a probability where `p` is one
         match line.right:
             case Binary(operator="-", left=Number(value=1.0), right=Name(name=name)):
                 if name in shares and not line.drawn:
@@ -39,7 +39,7 @@ def facts_of(parsed: ParsedClaim, scale: float | None, readings: Readings) -> Cl
     step = STEP * sharpness
     if claim.tolerance is not None:
         step += claim.tolerance.around(size) / size
-    share = step if claim.within is None else 0.0  # what is asked of each case is a number then
+    share = step if claim.within is None else 0.0  # `within` is a number, the same for each case
     return ClaimFacts(
         shares=frozenset(shares),
         whole=whole_names(claim),
@@ -53,11 +53,11 @@ def facts_of(parsed: ParsedClaim, scale: float | None, readings: Readings) -> Cl
 def mutants_of(
     readings: Readings, facts: ClaimFacts, case: Case, most: int = MOST_MUTANTS
 ) -> tuple[Mutant, ...]:
-    """At most so many mutants that are claims, as far as is known before any draw.
+    """At most `most` mutants that are claims, as far as that is known before any draw.
 
-    Kinds of error take turns, and each takes its places in an order that spreads over the claim,
-    so that the choice is the same every time. One that the check refuses, at the case at which
-    mutants are judged first, is passed over: nobody can make that error unnoticed.
+    Kinds of error take turns, and each takes its places in an order that spreads over the claim, so
+    that the choice is always the same. A mutant that the check refuses, at the case at which
+    mutants are judged first, is left out: nobody can make that error unnoticed.
     """
     candidates = _candidates(readings.parsed, facts)
     claims = (one for one in candidates if _is_claim(one.claim, case, readings))
@@ -65,7 +65,7 @@ def mutants_of(
 
 
 def _candidates(parsed: ParsedClaim, facts: ClaimFacts) -> Iterator[Mutant]:
-    """Every mutant in the order in which they are chosen, each text once."""
+    """All mutants in the order in which they are chosen, each text once."""
     seen = {_written(parsed)}
     kinds = []
     for name, plant in MUTATORS.items():
@@ -85,7 +85,7 @@ def _written(parsed: ParsedClaim) -> tuple[str, str]:
 
 
 def _scattered(mutants: Sequence[Mutant]) -> list[Mutant]:
-    """The same in an order whose every beginning is spread over all of them (van der Corput's)."""
+    """The mutants in van der Corput's order: the first ones are spread over all of them."""
     digits = max(1, (len(mutants) - 1).bit_length())
     order = (int(f"{index:0{digits}b}"[::-1], 2) for index in range(2**digits))
     return [mutants[place] for place in order if place < len(mutants)]

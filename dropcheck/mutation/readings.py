@@ -1,4 +1,4 @@
-"""A claim and its mutants read at the claim's cases: what arithmetic shows before any draw."""
+"""A claim and its mutants at the claim's cases, as far as arithmetic compares them."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from dropcheck.language.syntax import Model, Statement
 from dropcheck.records import record
 from dropcheck.results import ParameterValue
 
-# A change of just so many resolutions is one of so many, however it was rounded.
+# The relative rounding of a change that has exactly the size that is needed.
 ROUNDED_CHANGE = 1e-9
 # Two known numbers are the same to within this share of the larger: rounding in another order.
 READING_ROUNDING = 1e-12
-# Bytes that the graphs of one mutant may hold: there may be a hundred of them at a time.
+# Bytes that the graphs of one mutant may hold: there may be a hundred mutants at a time.
 MOST_KEPT_OF_A_MUTANT = 2**22
 
 
 _Text = tuple[Model, Statement]
-"""What differs between a claim and its mutants."""
+"""The parts in which a claim and its mutants differ."""
 
 
 @record
 class Readings:
-    """The readings of one claim and of its mutants: each is parsed once, a case of it lowered once.
+    """The graphs of one claim and of its mutants: each is parsed once, and each case lowered once.
 
     Attributes:
         parsed: the claim.
-        cases: those at which a mutant is compared with it, in that order.
-        graphs: the graphs of the claim itself, which it does not forget.
+        cases: the cases at which a mutant is compared with it, in order.
+        graphs: the graphs of the claim itself, which are kept.
     """
 
     parsed: ParsedClaim
@@ -46,10 +46,10 @@ class Readings:
     _refused: dict[tuple[_Text, str], DropcheckError] = field(default_factory=dict)
 
     def mutant(self, claim: Claim) -> ParsedClaim:
-        """A mutant's texts as nodes.
+        """A mutant, parsed.
 
         Raises:
-            DropcheckError: where they cannot be read.
+            DropcheckError: its texts cannot be read.
         """
         key = f"{claim.statement.text}\0{'' if claim.model is None else claim.model.text}"
         if key not in self._parsed:
@@ -76,7 +76,7 @@ class Readings:
         """The graph of the claim or of a mutant.
 
         Raises:
-            DropcheckError: where it is no claim there, the same each time.
+            DropcheckError: it is no claim at these parameters; the same error each time.
         """
         graphs = self.graphs_of(parsed)
         case = Case(parsed.claim, parameters)
@@ -90,7 +90,7 @@ class Readings:
             raise
 
     def own(self, parameters: Mapping[str, ParameterValue]) -> LoweredCase | None:
-        """The claim itself; None where it is no claim there."""
+        """The graph of the claim itself; None where it is no claim at these parameters."""
         return self._read(self.parsed, parameters)
 
     def _read(
@@ -102,7 +102,7 @@ class Readings:
             return None
 
     def differs(self, mutated: ParsedClaim, parameters: Mapping[str, ParameterValue]) -> bool:
-        """Whether a mutant works out differently from its claim there, and is a claim at all."""
+        """Whether a mutant is a claim at these parameters, and another one than its claim."""
         own, other = self.own(parameters), self._read(mutated, parameters)
         return own is not None and other is not None and not same_case(own, other)
 
@@ -119,7 +119,7 @@ class Readings:
     def change(
         self, mutated: ParsedClaim, parameters: Mapping[str, ParameterValue]
     ) -> float | None:
-        """The relative change of the number that is claimed, where that is fixed and not 0."""
+        """The relative change of the claimed number; None where it is not fixed, or 0."""
         own, other = self.own(parameters), self._read(mutated, parameters)
         if own is None or other is None:
             return None
@@ -127,12 +127,12 @@ class Readings:
         return change if change is not None and math.isfinite(change) else None
 
     def far_enough(self, mutated: ParsedClaim, share: float, least: float) -> bool:
-        """Whether an error moves the fixed number that is claimed so far that it can be seen.
+        """Whether an error moves a fixed claimed number so far that it can be seen.
 
-        That is by a share of it, or by the number `least` where the share is nothing. A constant
-        may hardly matter, as the 1 of `n / (n + 1)` where n is 1000: to change it a little is then
-        less than any verdict can see, whatever the claim. It is asked at the first case at which
-        the two differ, where the mutant is judged. What only draws can show is always far enough.
+        It has to move it by a share of it, or by the number `least` where that is 0. A constant may
+        hardly matter, as the 1 of `n / (n + 1)` where n is 1000: a small change of it is less than
+        any verdict can see. The first case counts at which the two differ, where the mutant is
+        judged. Errors that only draws can show are always far enough.
         """
         if "==" not in self.parsed.statement.operators:
             return True  # a bound may have any room to spare
@@ -153,9 +153,9 @@ def _text(parsed: ParsedClaim) -> _Text:
 
 
 def same_case(first: LoweredCase, second: LoweredCase) -> bool:
-    """Whether two cases state the same of the same draws, once all that is known is worked out.
+    """Whether two cases have the same graph, after all known numbers are computed.
 
-    Equal graphs are the same claim; unlike ones may be so all the same, which only draws can show.
+    Equal graphs are the same claim. Different ones may be so too, which only draws can show.
     """
     return _comparable(first, second) and all(
         same_value(a, b) for a, b in zip(first.operands, second.operands, strict=True)
@@ -163,7 +163,7 @@ def same_case(first: LoweredCase, second: LoweredCase) -> bool:
 
 
 def _comparable(first: LoweredCase, second: LoweredCase) -> bool:
-    """Whether two cases have the same sides, of the same entries, and say the same of laws."""
+    """Whether two cases have as many sides, the same operators and entries, and the same law."""
     return (
         (first.operators, first.entries) == (second.operators, second.entries)
         and _same_law(first.law, second.law)
@@ -172,7 +172,7 @@ def _comparable(first: LoweredCase, second: LoweredCase) -> bool:
 
 
 def _same_law(first: LawClaim | None, second: LawClaim | None) -> bool:
-    """Whether two statements say the same of laws, whatever the quantities are."""
+    """Whether two statements on laws claim the same, apart from their quantities."""
     if first is None or second is None:
         return first is second
     return (first.relation, first.law, first.arguments, first.over) == (
@@ -184,27 +184,27 @@ def _same_law(first: LawClaim | None, second: LawClaim | None) -> bool:
 
 
 def same_value(first: Value, second: Value) -> bool:
-    """Whether two quantities are computed alike from the same draws; each pair is compared once."""
+    """Whether two quantities are computed in the same way from the same draws."""
     known: dict[tuple[int, int], bool] = {}
     stack = [(first, second)]
-    while stack:  # a model may be very deep
-        found = _compared(*stack[-1], known)
-        if isinstance(found, bool):
+    while stack:  # a model may be too deep for recursion
+        outcome = _compared(*stack[-1], known)
+        if isinstance(outcome, bool):
             one, other = stack.pop()
-            known[id(one), id(other)] = found
+            known[id(one), id(other)] = outcome
         else:
-            stack.extend(found)
+            stack.extend(outcome)
     return known[id(first), id(second)]
 
 
 def _compared(
     first: Value, second: Value, known: Mapping[tuple[int, int], bool]
 ) -> bool | list[tuple[Value, Value]]:
-    """Whether two quantities are computed alike, or the pairs that have to be compared before."""
+    """Whether two quantities are computed in the same way, or the pairs to compare first."""
     one, other = first.known, second.known
     if one is not None and other is not None:
         return first.shape == second.shape and _close(one, other)
-    # two draws from one law are two quantities; in both readings the name says which
+    # two draws from one law are two quantities, which their names tell apart
     draw = first.kind == Kind.DRAW
     if _head(first, named=draw) != _head(second, named=draw):
         return False
@@ -222,13 +222,13 @@ def _compared(
 
 
 def _head(value: Value, *, named: bool) -> tuple[object, ...]:
-    """What a quantity is, apart from what its inputs are."""
+    """What a quantity is, apart from its inputs."""
     name = value.name if named else None
     return value.kind, value.operation, value.options, value.shape, name, len(value.inputs)
 
 
 def fixed_change(first: LoweredCase, second: LoweredCase) -> float | None:
-    r"""The relative change of the one fixed side by which two cases differ; None where not so.
+    r"""The relative change of the one fixed side in which two cases differ; None without one.
 
     >>> from dropcheck.claims.reader import read_text
     >>> from dropcheck.language.cases import lower_case, parse_claim
@@ -247,9 +247,9 @@ def fixed_change(first: LoweredCase, second: LoweredCase) -> float | None:
 
 
 def fixed_sides(first: LoweredCase, second: LoweredCase) -> tuple[float, float] | None:
-    """The one side by which two cases differ, in each of them; None where that is not fixed.
+    """The one fixed side in which two cases differ, in each of them; None without one.
 
-    Of arrays it is the side of that entry which changes most.
+    For arrays it is the side of the entry that changes most.
     """
     if not _comparable(first, second) or first.law is not None:
         return None

@@ -7,7 +7,7 @@ from pathlib import Path
 from dropcheck.errors import DropcheckError, Problem, suggestion
 
 PACK = "pack:"
-"""Before the name of a pack, where a file is named; a file of such a name is `./pack:…`."""
+"""The prefix of a pack's name in the place of a file; a file with such a name is `./pack:…`."""
 
 
 def pack_file(name: str) -> Path:

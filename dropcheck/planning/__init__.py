@@ -1,1 +1,1 @@
-"""Planning: what a run would take, and how small an error it would see."""
+"""Planning: how many draws a run would take, and how small an error it would see."""

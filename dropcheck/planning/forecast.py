@@ -1,4 +1,4 @@
-"""What a pilot foretells of a case: draws to a verdict, and the discrepancy that a budget sees."""
+"""A forecast from a pilot: the draws to a verdict, and the smallest discrepancy to be seen."""
 
 from __future__ import annotations
 
@@ -56,17 +56,17 @@ from dropcheck.simulation import (
 )
 
 Smallest = Callable[[int], float | None]
-"""The smallest discrepancy that so many draws can see; None where they can see none."""
+"""From a number of draws to the smallest discrepancy that they see; None where they see none."""
 
 
 @record
 class Forecast:
-    """What a pilot foretells of one case.
+    """The forecast of one case.
 
-    `draws` are those after which the verdict is expected, None where that cannot be known, and the
-    fewest that it may take where there is a reason for doubt; `most` is the budget in draws.
-    `ends` are those after which a run gives the case up without a verdict, where that is before the
-    budget's end. `smallest` is in the unit of the estimate, and `scale` the claim's.
+    The verdict is expected after `draws`. It is None where that is not known, and the least number
+    where `explanation` gives a reason for doubt. `most` is the budget in draws. A run gives the
+    case up after `ends` draws, where that is before the end of the budget. `smallest` is in the
+    unit of the estimate, and `scale` that of the claim.
     """
 
     case: Case
@@ -81,20 +81,20 @@ class Forecast:
     smallest: Smallest = lambda _: None
     explanation: Explanation | None = None
     ends: int | None = None
-    shared: bool = False  # whether its draws are those of the statements beside it too
+    shared: bool = False  # whether other statements of its entry have the same draws
     edge: Edge | None = None  # of a printed figure's rounding, where its exact value is near it
-    evidence: Evidence | None = None  # what earlier runs drew, if that counts
+    evidence: Evidence | None = None  # what earlier runs drew, where evidence is kept
 
     @property
     def ahead(self) -> float:
-        """Seconds of one thread to the verdict, or to where a run gives up."""
+        """Seconds of one thread until the verdict, or until a run gives up."""
         likely = self.ends if self.draws is None else self.draws
         return min(self.most if likely is None else likely, self.most) * self.seconds_a_draw
 
     def for_each_of(self, values: int, case: Case, share: float) -> Forecast:
-        """The forecast of a search that tries so many values, each like the one foretold.
+        """The forecast of a search over so many values, each like this one.
 
-        Each has a `share` of the budget of a case.
+        Each value has a `share` of the budget of a case.
         """
 
         def all_of(draws: int | None) -> int | None:
@@ -113,7 +113,7 @@ class Forecast:
 def forecast(
     prepared: Prepared, settings: Settings, alpha: float
 ) -> Generator[Request, SpanSums, Forecast]:
-    """Draw the pilot that a run of the case draws, and say what follows from it.
+    """Draw the pilot that a run of the case draws, and forecast the run.
 
     Raises:
         DropcheckError: where the case cannot be judged at all.
@@ -144,7 +144,7 @@ def forecast(
 def with_evidence(
     found: Forecast, prepared: Prepared, settings: Settings, alpha: float, kept: Kept
 ) -> Generator[Request, SpanSums, Forecast]:
-    """The forecast where draws of earlier runs count: they decide, or fewer are left to make."""
+    """The forecast where draws of earlier runs count: they decide, or fewer draws are needed."""
     none_new = replace(settings, max_draws=1)  # less than a unit
     judged = yield from run_case(prepared, none_new, alpha, kept=kept)
     if judged.evidence is None or found.draws is None:
@@ -157,12 +157,12 @@ def with_evidence(
 def _of_averages(
     run: CaseRun, compiled: Compiled, knowledge: Knowledge
 ) -> Generator[Request, SpanSums, Forecast]:
-    """Where the model bounds moments: what it says, or a pilot's spread and the bounds."""
+    """The forecast where the model bounds moments: by exact covariances, or by a pilot."""
     plan = yield from plan_draws(run, compiled, knowledge)
     if not plan.calls_enough and run.settings.require is None:
         return (yield from _of_limit_theorem(run, compiled))
     tally = plan.pilot
-    if tally is None:  # what a draw takes is not known before there is one
+    if tally is None:  # a span shows the time of a draw
         tally = Tally(plan.program, plan.centres)
         yield from run.draw_until(tally, PILOT, 1)
     result = _of_pilot(run, plan.program, plan.most, tally, plan.guarantee)
@@ -198,7 +198,7 @@ def _of_limit_theorem(run: CaseRun, compiled: Compiled) -> Generator[Request, Sp
         return replace(result, explanation=why_undefined(compiled, tally), ends=_given_up(run))
     interval = judged.decisive
     result = replace(result, scale=judged.scale)
-    # other conditions hold after so many draws as they ask for, and these are planned
+    # other conditions hold after a known number of draws, which is planned
     if interval is None or limit_theorem.carried_by_few(interval, tally.draws):
         result = replace(result, explanation=judged.interval.unmet)
     else:
@@ -262,7 +262,7 @@ def _of_counts(
         why = Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
         return replace(result, explanation=why, ends=_given_up(run))
     if pilot is None:
-        # where a condition holds in some draws only, their number is doubled until it is enough
+        # where a condition holds in some draws only, a run doubles their number until it is enough
         draws = certainty.draws_that_bound(run)
         if not tally.totals[0] > 0:  # else the first look shows a counterexample
             draws *= 2 ** math.ceil(math.log2(1 / share))
@@ -289,7 +289,7 @@ def _of_counts(
 def _of_laws(
     run: CaseRun, claim: LawClaim, program: Program
 ) -> Generator[Request, SpanSums, Forecast]:
-    """Of a statement about laws the draws are known beforehand; a span shows what they take."""
+    """The forecast of a statement about laws: its draws are known, and a span shows their time."""
     counting = counting_of(run, claim, program)
     tally = CountTally(counting.program)
     yield from run.draw_until(tally, PILOT, 1)
@@ -327,14 +327,14 @@ def _of_quantiles(
 
 
 def _given_up(run: CaseRun) -> int | None:
-    """Draws after which a run gives up what never occurred."""
+    """The draws after which a run gives up where a value never occurs; None where it does not."""
     return DRAWS_WITHOUT_CONDITION if run.seems_never(DRAWS_WITHOUT_CONDITION) else None
 
 
 def _of_pilot(
     run: CaseRun, program: Program, most: int, tally: Tally, guarantee: Guarantee
 ) -> Forecast:
-    """The costs, which every pilot shows."""
+    """The forecast of the costs, which every pilot shows."""
     return Forecast(
         case=run.case,
         guarantee=guarantee,
@@ -351,7 +351,7 @@ def _of_pilot(
 def _decided_after(
     result: Forecast, draws: int, endless: Reason = Reason.AT_THE_EDGE, ends: int | None = None
 ) -> Forecast:
-    """The forecast with the draws to a verdict; where none do, a run may end before its budget."""
+    """The forecast with the draws to a verdict; without one a run may end before its budget."""
     if draws >= ENDLESS:
         early = None if ends is None or ends >= result.most else _in_spans(ends, result)
         return replace(result, explanation=endless.explain(), ends=early)
@@ -359,11 +359,11 @@ def _decided_after(
 
 
 def _in_spans(draws: int, result: Forecast) -> int:
-    """Draws in whole spans: these are drawn, whatever is planned."""
+    """The draws rounded up to whole spans, as a run makes them."""
     return -(-draws // result.span_draws) * result.span_draws
 
 
 def _last_share(fewest: int, most: int, alpha: float) -> float:
-    """The error that the budget's last look may make, its plan being off by a factor of two."""
+    """The error of the budget's last look, if the plan is off by a factor of two."""
     looks = budget.looks(max(fewest, most // 2), min(fewest, most), most, alpha)
     return list(looks)[-1].alpha

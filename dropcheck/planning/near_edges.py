@@ -1,4 +1,4 @@
-"""Figures near an edge of their rounding, as far as the model shows it before any draw."""
+"""Figures near an edge of their rounding, where the model shows it without a draw."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dropcheck.judging.prepared import Prepared, prepare_some
 from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.results import Edge, Written
 
-MOST_CHECKED = 40  # figures of a check, which is to be quick; a plan looks at every case
+MOST_CHECKED = 40  # the most figures in a check, which must be quick; a plan looks at every case
 MOST_CASES = 3  # of each
 
 
@@ -21,14 +21,15 @@ def known_edge(prepared: Prepared) -> Edge | None:
     written = prepared.case.claim.written
     if written is None or not written.rounded:
         return None
-    found = judged_exactly(prepared)
-    if found is None or found.exact is None or found.region is None:
+    finding = judged_exactly(prepared)
+    if finding is None or finding.exact is None or finding.region is None:
         return None
-    return edge_of_exact(written, found.exact) if claims_rounding(written, found.region) else None
+    is_rounding = claims_rounding(written, finding.region)
+    return edge_of_exact(written, finding.exact) if is_rounding else None
 
 
 def edges_of(registry: Registry) -> Iterator[tuple[Written, Edge]]:
-    """Those of the first figures that lie so near an edge that it takes many draws."""
+    """Which of the first figures lie so near an edge that deciding takes many draws."""
     graphs = CaseGraphs()
     figures = [one for one in registry.claims.values() if one.written and one.written.rounded]
     for claim in figures[:MOST_CHECKED]:

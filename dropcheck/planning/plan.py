@@ -1,4 +1,4 @@
-"""What a run would cost and what it could see, from the pilot of each case alone."""
+"""What a run would cost and what it could see, by the pilots of its cases."""
 
 from __future__ import annotations
 
@@ -34,10 +34,9 @@ from dropcheck.settings import Settings
 class CasePlan:
     """What one case would cost, and what its budget could see; None where that is not known.
 
-    `draws` and `seconds` are those to a verdict, or the fewest where it is doubtful; `budget` is
-    the most draws that a run would make. `discrepancy` is the smallest by which the claim may be
-    false and still be refuted within the budget, all but surely; `relative` is the same as a share
-    of the claim's scale.
+    `draws` and `seconds` are those to a verdict, or the least where it is `doubtful`; `budget` is
+    the most draws that a run would make. `discrepancy` is the smallest error of the claim that the
+    budget would almost surely refute; `relative` is the same as a share of the claim's scale.
     """
 
     case: Case
@@ -52,10 +51,10 @@ class CasePlan:
     explanation: Explanation | None
     spent: float  # seconds that a run would spend on it alone
     work: float  # the same, of one thread
-    drawn: int  # draws that a run would make: to the verdict, or to where it gives up
-    shared: bool = False  # whether they are those of the statements beside it too
+    drawn: int  # draws that a run would make: until the verdict, or until it gives up
+    shared: bool = False  # whether other statements of its entry have the same draws
     edge: Edge | None = None  # of a printed figure's rounding, where its exact value is near it
-    evidence: Evidence | None = None  # what earlier runs drew, if that counts
+    evidence: Evidence | None = None  # what earlier runs drew, where evidence is kept
 
     @property
     def within(self) -> bool:
@@ -75,9 +74,9 @@ class CasePlan:
 
 @record
 class Plan:
-    """The plans of all cases; `seconds` are those that the pilots took.
+    """The plans of all cases; `seconds` is the time of the pilots.
 
-    One that was interrupted holds the cases whose pilots were drawn by then.
+    After an interruption it has the cases whose pilots were drawn.
     """
 
     registry: str
@@ -90,13 +89,13 @@ class Plan:
 
     @property
     def draws(self) -> int:
-        """Draws that a run would make: to the verdict, or to the end of the budget."""
+        """Draws that a run would make, over all cases."""
         return sum(case.drawn for case in self.cases)
 
     @property
     def run_seconds(self) -> float:
-        """Seconds that a run would take: what its threads share, or the longest case."""
-        work: dict[str, float] = {}  # of statements that are drawn once, that of the longest
+        """Seconds that a run would take: all work shared by its threads, or the longest case."""
+        work: dict[str, float] = {}  # statements with the same draws count once, by the longest
         for place, case in enumerate(self.cases):
             key = case.case.stream_key if case.shared else str(place)
             work[key] = max(case.work, work.get(key, 0.0))
@@ -115,12 +114,11 @@ def plan_cases(
 ) -> Plan:
     """Draw the pilot of each case, as a run with these settings would, and plan from it.
 
-    A time limit is shared as a run shares it: the cases that need least take what they need while
-    it lasts, and what they leave is divided among the others. What a case could see in it assumes
-    that the case stays open to the end. A time limit does not bound the pilots. `advance` gets the
-    claim's id after each pilot. The other arguments and the errors are those of
-    `running.verify_cases`; threads slow each other down, so that pilots look more expensive than a
-    run's draws without `processes`.
+    A time limit is shared as in a run: the cases that need least take what they need while it
+    lasts, and the others divide the rest. What a case could see in it assumes that the case stays
+    open to the end. A time limit does not bound the pilots. `advance` gets the claim's id after
+    each pilot. The other arguments and the errors are those of `running.verify_cases`. Without
+    `processes`, threads slow each other down, so that pilots seem slower than a run's draws.
     """
     started = time.perf_counter()
     threads = settings.threads or default_threads()
@@ -130,15 +128,15 @@ def plan_cases(
     def start(case: Case) -> Judge[Forecast]:
         prepared = prepare(case, built, crossing=settings.crossing)
         if not searched_in(case.parameters):
-            found = yield from forecast(prepared, settings, alpha)
-            if load_where_it_pays(found.ahead):  # as a run does, for which draws then cost less
-                found = yield from forecast(prepared, settings, alpha)
+            expected = yield from forecast(prepared, settings, alpha)
+            if load_where_it_pays(expected.ahead):  # as a run does, whose draws then cost less
+                expected = yield from forecast(prepared, settings, alpha)
             if kept is not None and case.key in kept.cases:
-                found = yield from with_evidence(found, prepared, settings, alpha, kept)
-            return replace(found, edge=known_edge(prepared))
-        found = yield from forecast(prepared, settings, alpha / (MOST_TRIED + MOST_AGAIN))
+                expected = yield from with_evidence(expected, prepared, settings, alpha, kept)
+            return replace(expected, edge=known_edge(prepared))
+        expected = yield from forecast(prepared, settings, alpha / (MOST_TRIED + MOST_AGAIN))
         share = SHARE_OF_BUDGET if settings.max_draws is None else 1.0
-        return found.for_each_of(MOST_TRIED, case, share)
+        return expected.for_each_of(MOST_TRIED, case, share)
 
     starts = (partial(guarded, partial(start, case)) for case in cases)
     results: dict[int, Forecast | DropcheckError] = {}
@@ -166,7 +164,7 @@ def plan_cases(
 
 
 def _budgets(forecasts: Sequence[Forecast], settings: Settings, threads: int) -> list[int]:
-    """The most draws that each case would be given."""
+    """The budget of each case in draws."""
     if settings.time_limit is None:
         return [one.most for one in forecasts]
     needs = [
@@ -183,22 +181,22 @@ def _budgets(forecasts: Sequence[Forecast], settings: Settings, threads: int) ->
 
 
 def shared_out(total: float, needs: Sequence[float]) -> list[float]:
-    """What each could have of a total, if those that need least come first.
+    """The most that each could have of a total, if those that need least come first.
 
-    They have what they need while it lasts; what remains is shared by the others in equal parts.
-    What one of the first could have is at least its need, and what it would have among the others.
+    They take what they need while it lasts, and the others share the rest in equal parts. One of
+    the first could have its need, or what it would have among the others if that is more.
 
     >>> [round(share, 3) for share in shared_out(10.0, [1.0, 2.0, 30.0, math.inf])]
     [2.667, 3.0, 3.5, 3.5]
     """
     ordered = sorted(needs)
     below = [0.0, *accumulate(ordered)]
-    served = bisect_right(below, total) - 1  # how many are served in all
+    served = bisect_right(below, total) - 1  # how many get all that they need
 
     def share(need: float) -> float:
         rank = bisect_left(ordered, need)
         others, taken = served, below[served]
-        if rank < served:  # without it there is more for the others
+        if rank < served:  # without its need there is more for the others
             others = bisect_right(below, total + need) - 2
             taken = below[others + 1] - need
         equal = (total - taken) / (len(needs) - others)

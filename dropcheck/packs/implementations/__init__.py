@@ -1,1 +1,1 @@
-"""Code for the slots of packs: that of each framework, as its users call it."""
+"""Code for the slots of packs: the functions and layers of each framework, as users call them."""

@@ -29,10 +29,10 @@ def drop_path(x: Array, p: float, deterministic: bool, key: Array) -> Array:
 def attention(q: Array, k: Array, v: Array, p: float, deterministic: bool, key: Array) -> Array:
     """flax.linen.dot_product_attention, whose heads stand before the last axis."""
     swapped = [one.swapaxes(-2, -3) for one in (q, k, v)]
-    found = linen.dot_product_attention(
+    output = linen.dot_product_attention(
         *swapped, dropout_rng=key, dropout_rate=p, deterministic=deterministic
     )
-    return found.swapaxes(-2, -3)
+    return output.swapaxes(-2, -3)
 
 
 def layer_norm(x: Array, training: bool) -> Array:

@@ -1,4 +1,4 @@
-"""The mathematics of the packs' slots in plain numpy: what all their claims hold of."""
+"""The mathematics of the packs' slots in plain numpy: all claims hold for this code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Generator = np.random.Generator
 Size = tuple[int, ...]
 
 SELU_LOW = -1.7580993408473766
-"""What SELU gives far below 0: minus its scale times its alpha (Klambauer et al., 2017)."""
+"""The limit of SELU far below 0: minus its scale times its alpha (Klambauer et al., 2017)."""
 CHUNK = 2**22
 """The most numbers that are compared at a time."""
 
@@ -31,13 +31,13 @@ class WithGradient:
     def with_gradient(
         self, x: Array, p: float, training: bool, generator: Generator
     ) -> tuple[Array, Array]:
-        """What it gives, and the gradient of the sum of it by x."""
+        """The output, and the gradient of its sum by x."""
         factors = self._factors(x, p, generator)
         return _times(x, factors), np.broadcast_to(factors, x.shape)
 
 
 def _times(x: Array, factors: Array) -> Array:
-    with np.errstate(invalid="ignore"):  # infinity times 0 is not looked at
+    with np.errstate(invalid="ignore"):  # infinity times 0 is not used
         return np.where(factors == 0, np.zeros((), x.dtype), x * factors)
 
 
@@ -112,7 +112,7 @@ def attention(
 
 
 def layer_norm(x: Array, training: bool) -> Array:
-    """The last axis brought to mean 0 and variance 1."""
+    """The last axis scaled to mean 0 and variance 1."""
     wide = x.astype(np.float64)
     centred = wide - wide.mean(axis=-1, keepdims=True)
     return (centred / np.sqrt(wide.var(axis=-1, keepdims=True) + 1e-5)).astype(x.dtype)
@@ -125,7 +125,7 @@ def rms_norm(x: Array) -> Array:
 
 
 def batch_norm(x: Array) -> Array:
-    """Columns brought to mean 0 and variance 1."""
+    """Columns scaled to mean 0 and variance 1."""
     wide = x.astype(np.float64)
     centred = wide - wide.mean(axis=0)
     return (centred / np.sqrt(wide.var(axis=0) + 1e-5)).astype(x.dtype)
