@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-TYPE_CHECKING = False  # as typing has it, which takes longer to import than all else here
+TYPE_CHECKING = False  # importing it from typing would take longer than all else here
 if TYPE_CHECKING:
     from dropcheck.api import ClaimFailedError, InvalidClaimError, run, verify
     from dropcheck.code.decorator import implements
@@ -23,7 +23,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """The names above, imported when they are first asked for: the package itself costs nothing."""
+    """Import a public name when it is first used, so that importing the package is fast."""
     if name in ("run", "verify", "ClaimFailedError", "InvalidClaimError"):
         from dropcheck import api
 

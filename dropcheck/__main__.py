@@ -1,7 +1,7 @@
 """The program: `dropcheck`, or `python -m dropcheck`.
 
-Ctrl-C and SIGTERM are listened to before anything else is loaded, so that they end loading
-quietly too.
+It handles Ctrl-C and SIGTERM before it loads anything else, so that they end the loading quietly
+too.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import NoReturn
 
 from dropcheck import interrupt
 
-# Seconds that draws under way have to end in, once the program was interrupted and all was printed.
+# Seconds in which unfinished draws must end, once the program was interrupted and all was printed.
 GRACE = 0.3
 
-# Objects made before Python looks for garbage among them: most of what a start loads and a file
-# holds stays to the end, and looking for garbage in it every 700 takes a twentieth of a check.
+# New objects between two searches for garbage. Most objects stay to the end of the program, and a
+# search after every 700, as is usual in Python, takes a twentieth of the time of a check.
 MANY = 200_000
 
 
@@ -37,17 +37,17 @@ def program() -> NoReturn:
         if not interrupt.heard():
             raise
     with contextlib.suppress(KeyboardInterrupt):
-        interrupt.ignore()  # the exit code stands
-    with contextlib.suppress(OSError):  # nobody listens
+        interrupt.ignore()  # from here on no signal changes the exit code
+    with contextlib.suppress(OSError):  # standard error is closed
         interrupt.say_unwritten()
     if interrupt.heard() and _busy():
         _leave(code)
-    gc.freeze()  # what there is goes with the process: not to be looked through once more
+    gc.freeze()  # all memory ends with the process: no last search for garbage
     sys.exit(code)
 
 
 def _busy() -> bool:
-    """Whether draws are still under way, which the interpreter would wait for."""
+    """Whether threads still draw, for which the interpreter would wait."""
     deadline = time.monotonic() + GRACE
     for thread in threading.enumerate():
         if thread is not threading.main_thread() and not thread.daemon:
@@ -58,7 +58,7 @@ def _busy() -> bool:
 
 
 def _leave(code: int) -> NoReturn:
-    """End at once: what is still drawn is of use to nobody."""
+    """End at once, without waiting for draws that nobody needs."""
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, OSError, ValueError):  # closed, or none
             stream.flush()

@@ -1,4 +1,4 @@
-"""What can go wrong with an input, as data: where, what, and what to do about it."""
+"""Problems with an input, as data: what is wrong, where, and how to mend it."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from itertools import islice
 from dropcheck.records import record
 
 MOST_PROBLEMS = 1_000  # a file with more is not a claims file, and listing all takes minutes
-_MOST_COMPARED = 200  # names that an unknown one is compared with; all that the language has fit
-_LONGEST_COMPARED = 60  # characters: the time of a comparison grows with their square
+_MOST_COMPARED = 200  # known names that an unknown one is compared with; the language has fewer
+_LONGEST_COMPARED = 60  # characters of a name: the time of a comparison grows with their square
 
 
 @record
 class NotebookCell:
-    """A cell of a notebook: its number from 1, and the lines of the file that its lines are on.
+    """A cell of a notebook.
 
-    `first` is the line, from 0, that it begins on in the text of all cells.
+    `number` counts from 1. `file_lines` holds, for each line of the cell, its line in the file.
+    `first` is the line, from 0, on which the cell begins in the text of all cells.
     """
 
     number: int
@@ -27,9 +28,9 @@ class NotebookCell:
 
 @record
 class Location:
-    """A place in a file; lines and columns count from 1, `text` is the line itself.
+    """A place in a file.
 
-    In a notebook they count within a cell.
+    `line` and `column` count from 1, in a notebook within the cell. `text` is the whole line.
     """
 
     file: str
@@ -40,7 +41,7 @@ class Location:
 
     @property
     def file_line(self) -> int | None:
-        """The line of the file itself, where that of a notebook's cell is another."""
+        """The line in the file, also where `line` counts within a cell."""
         if self.cell is None or self.line is None:
             return self.line
         return self.cell.file_lines[min(self.line, len(self.cell.file_lines)) - 1]
@@ -53,12 +54,12 @@ class Location:
 
     @property
     def line_in_words(self) -> str:
-        """The line, and the cell that it stands in."""
+        """The line, and the cell if there is one, as in `line 3 of cell 2`."""
         return f"line {self.line}" + (f" of cell {self.cell.number}" if self.cell else "")
 
 
 class About(Enum):
-    """What a problem comes from, so that a check of many cases knows where to name one of them."""
+    """The source of a problem: it says whether a check of many cases must name the case."""
 
     TEXT = "a text, whatever values its parameters have"
     VALUES = "values, which its message does not name"
@@ -67,7 +68,7 @@ class About(Enum):
 
 @record
 class Problem:
-    """One thing that is wrong: a sentence, where it stands, and how to mend it."""
+    """One thing that is wrong: a sentence, its place, and how to mend it."""
 
     message: str
     location: Location | None = None
@@ -76,31 +77,31 @@ class Problem:
 
 
 class DropcheckError(Exception):
-    """An input that cannot be used; carries every problem, not only the first."""
+    """An input that cannot be used; `problems` holds every problem, not only the first."""
 
     def __init__(self, problems: Problem | Iterable[Problem]) -> None:
         self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
         super().__init__("\n".join(problem.message for problem in self.problems))
 
     def __reduce__(self) -> tuple[type[DropcheckError], tuple[tuple[Problem, ...]]]:
-        """How it goes from one process to another: with its problems, not their text."""
+        """How `pickle` sends it to another process: with its problems, not their text."""
         return type(self), (self.problems,)
 
 
 class InternalError(Exception):
-    """A fault of dropcheck that it found itself; `problem` says what to send."""
+    """A fault of dropcheck that it found itself; `problem` says what a user should report."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
         super().__init__(f"{problem.message}; {problem.hint}" if problem.hint else problem.message)
 
     def __reduce__(self) -> tuple[type[InternalError], tuple[Problem]]:
-        """How it goes from one process to another."""
+        """How `pickle` sends it to another process."""
         return type(self), (self.problem,)
 
 
 def at_most(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """As many problems as are listed; where there are more, the last says so."""
+    """The first `MOST_PROBLEMS` problems; if that many come, the last says that there are more."""
     listed = tuple(islice(problems, MOST_PROBLEMS))
     if len(listed) < MOST_PROBLEMS:
         return listed
@@ -109,23 +110,23 @@ def at_most(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 
 def stop_at_most(problems: Sequence[Problem]) -> None:
-    """Go no further where too many things are wrong.
+    """Stop the check of a file that has too many problems.
 
     Raises:
-        DropcheckError: with as many problems as are listed.
+        DropcheckError: with the problems of `at_most`.
     """
     if len(problems) >= MOST_PROBLEMS:
         raise DropcheckError(at_most(problems))
 
 
-class NothingSelected(DropcheckError):  # noqa: N818 - no error: an exit code of its own
+class NothingSelected(DropcheckError):  # noqa: N818 - it has an exit code of its own
     """A pattern or a tag that fits no claim."""
 
 
 def in_file_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
-    """Problems in the order of their files, each once; those without a place first.
+    """Problems sorted by file, line and column, each once; those without a place come first.
 
-    Files keep the order in which their first problems come.
+    The files stand in the order of their first problems.
     """
     files: dict[str, int] = {}
 
@@ -141,14 +142,14 @@ def in_file_order(problems: Iterable[Problem]) -> tuple[Problem, ...]:
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """The known name that `name` was most likely meant to be, if any is near.
+    """The known name that is most like `name`; None where none is near.
 
     >>> nearest("bernouli", ["bernoulli", "binomial"])
     'bernoulli'
     >>> nearest("--color", ["--plot"]) is None  # the dashes of options make no two alike
     True
     """
-    from difflib import get_close_matches  # only an error needs it
+    from difflib import get_close_matches  # imported late: only an error needs it
 
     candidates = list(known)
     by_folded = {candidate.lower(): candidate for candidate in candidates}
@@ -156,12 +157,12 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
         return by_folded[name.lower()]
     if len(name) > _LONGEST_COMPARED:
         return None
-    candidates = [one for one in candidates if len(one) <= _LONGEST_COMPARED]
-    if len(candidates) > _MOST_COMPARED:  # first those that begin alike and are as long
-        candidates.sort(key=lambda one: (one[:1] != name[:1], abs(len(one) - len(name))))
+    candidates = [other for other in candidates if len(other) <= _LONGEST_COMPARED]
+    if len(candidates) > _MOST_COMPARED:  # keep those with the same first letter and a like length
+        candidates.sort(key=lambda other: (other[:1] != name[:1], abs(len(other) - len(name))))
     cutoff = 0.7 if name.startswith("--") else 0.6
     matches = get_close_matches(name, candidates[:_MOST_COMPARED], n=3, cutoff=cutoff)
-    # two letters that changed places are the commonest slip
+    # prefer a name of the same letters: two letters that changed places are the commonest slip
     letters = sorted(name.lower())
     matches.sort(key=lambda match: sorted(match.lower()) != letters)
     return matches[0] if matches else None

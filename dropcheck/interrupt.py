@@ -1,9 +1,9 @@
-"""Ctrl-C and SIGTERM in the program, not where the package is imported: a run ends in good order.
+"""How the program ends a run in good order on Ctrl-C and SIGTERM.
 
-SIGTERM is what `kill`, `timeout`, containers and CI send. What is finished is then printed, which
-takes a moment; a second signal in that moment changes nothing, so that no report is cut short.
-Later it ends the program where it stands. Files that were asked for and are not written by then
-are named.
+SIGTERM is what `kill`, `timeout`, containers and CI send. After the first signal the program prints
+what is finished, which takes a moment. A second signal in that moment is ignored, so that no report
+is cut short; a later one ends the program at once and names the files that are not written yet.
+Nothing of this happens where the package is only imported.
 """
 
 from __future__ import annotations
@@ -15,50 +15,50 @@ import time
 
 INTERRUPTED = 130
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
-# Seconds in which a run that was interrupted prints what is finished.
+# Seconds after the first signal in which a second one is ignored.
 PATIENCE = 1.0
 
 unwritten: list[str] = []
-"""Files that were asked for: each until it is written, or until it is said why it is not."""
+"""The requested files that are neither written yet nor reported as failed."""
 
-_heard_at: float | None = None
+_first_signal: float | None = None  # by the clock of `time.monotonic`
 
 
 def listen() -> None:
-    """Answer Ctrl-C and SIGTERM from now on, each unless somebody else does, or it is ignored."""
+    """Handle each of the signals that still has the usual handler of Python."""
     usual = (signal.default_int_handler, signal.SIG_DFL)
     if threading.current_thread() is not threading.main_thread():
         return
-    for one in SIGNALS:
-        if signal.getsignal(one) in usual:
-            signal.signal(one, _answer)
+    for number in SIGNALS:
+        if signal.getsignal(number) in usual:
+            signal.signal(number, _handle)
 
 
 def ignore() -> None:
-    """Answer neither from now on."""
-    for one in SIGNALS:
-        signal.signal(one, signal.SIG_IGN)
+    """Ignore both signals from now on."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
 
 
 def heard() -> bool:
-    """Whether such a signal came: what fails after that failed because of it."""
-    return _heard_at is not None
+    """Whether a signal came; an error after that is a consequence of it."""
+    return _first_signal is not None
 
 
 def say_unwritten() -> None:
-    """Name the files that an interruption keeps from being written, if there are any."""
+    """Name the files that are not written because of an interruption, if there are any."""
     if heard() and unwritten:
         names = ", ".join(map(repr, unwritten))
         message = f"error: not written, because of the interruption: {names}\n"
         os.write(2, message.encode("utf-8", "backslashreplace"))
 
 
-def _answer(*_: object) -> None:
-    global _heard_at  # noqa: PLW0603 - there is one program
+def _handle(*_: object) -> None:
+    global _first_signal  # noqa: PLW0603 - there is one program
     now = time.monotonic()
-    if _heard_at is None:
-        _heard_at = now
+    if _first_signal is None:
+        _first_signal = now
         raise KeyboardInterrupt
-    if now - _heard_at > PATIENCE:
+    if now - _first_signal > PATIENCE:
         say_unwritten()
         os._exit(INTERRUPTED)

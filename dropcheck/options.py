@@ -1,8 +1,8 @@
-"""Every option, once: its name, what it accepts, what it means, who has it; and how it is read.
+"""The table of all options, and how their values are read.
 
 From this table come the options of each command with their help and completion, the checks of the
-arguments of `dropcheck.verify`, the keys of the pytest plugin, and the names that a parameter of a
-claim cannot have as an option of its own.
+arguments of `dropcheck.verify`, and the keys of the pytest plugin. A parameter of a claim that has
+the name of an option of `run` has no option of its own.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from dropcheck.settings import (
     one_of,
 )
 
-if TYPE_CHECKING:  # pytest imports this at every start, and has no use for it
+if TYPE_CHECKING:  # pytest imports this module at every start, and it must be fast
     from dropcheck.errors import Problem
 
 _CASES = ("run", "plan")  # both choose cases and take the same limits
 _CHOOSE = (*_CASES, "list", "mutate")
 _RATE = "a number between 0 and 1"
-_ALPHA = "a number between 1e-30 and 1"  # no generator of random numbers keeps less
+_ALPHA = "a number between 1e-30 and 1"  # no generator of random numbers is good for less
 _COUNT = "a whole number from 1 on"
 REQUIRED = ("exact", "finite-sample", "moments", "asymptotic")
-"""Guarantees that can be required, strongest first; less than the last of them is `asymptotic`."""
+"""Guarantees that can be required, strongest first."""
 
 OPTIONS: tuple[Option, ...] = (
     Option(name="set", commands=("audit",), kind=OptionKind.WORD,
@@ -195,10 +195,10 @@ def options_of(command: str) -> Iterator[Option]:
 
 
 RUN_OPTIONS = frozenset({"help", *(option.name for option in options_of("run"))})
-"""Names of options: a parameter of such a name has no option of its own and is set by `--set`."""
+"""Names of options of `run`: a parameter with such a name is set by `--set`."""
 
 VERIFY_OPTIONS = {option.name: option for option in OPTIONS if option.in_verify}
-"""Arguments of `dropcheck.verify` that are checked by this table."""
+"""The options that are arguments of `dropcheck.verify`, by name."""
 
 
 # ---- from text -----------------------------------------------------------------------------------
@@ -211,18 +211,18 @@ _SIZE = re.compile(r"(.*?)((?:[kmg]i?)?b)?\s*", re.DOTALL | re.IGNORECASE)
 
 
 def read_value(option: Option, text: str) -> Any:
-    """The value that a text stands for.
+    """The value of an option, read from its text.
 
     Raises:
         ValueError: the option does not accept the text.
-        OverflowError: likewise, for a number that is too large.
+        OverflowError: the text is a number that is too large.
 
     >>> read_value(VERIFY_OPTIONS["time_limit"], "2m"), read_value(VERIFY_OPTIONS["alpha"], "0.05")
     (120.0, 0.05)
     >>> read_value(VERIFY_OPTIONS["max_memory"], "500MB")
     500000000
     """
-    from dropcheck.claims.values import parse_number, percentage  # not needed for help
+    from dropcheck.claims.values import parse_number, percentage  # imported late: help needs none
 
     value: Any
     match option.kind:
@@ -251,7 +251,7 @@ def read_value(option: Option, text: str) -> Any:
 
             return secrets.randbits(32)  # short enough to type again
         case OptionKind.WHOLE | OptionKind.THREADS | OptionKind.SEED:
-            # plain digits are read as they are: a float would round a long seed
+            # plain digits are read as a whole number, as a float would round a long seed
             digits = text.strip().replace("_", "")
             plain = digits.isascii() and digits.isdecimal()
             number = int(digits) if plain else parse_number(text)
@@ -267,7 +267,7 @@ def read_value(option: Option, text: str) -> Any:
 def _with_unit(
     text: str, pattern: re.Pattern[str], units: Mapping[str, float], default: str
 ) -> float:
-    """A number and the unit that may follow it."""
+    """The number in `text` times the unit that follows it, or times the default unit."""
     from dropcheck.claims.values import parse_number
 
     parts = pattern.fullmatch(text)
@@ -277,7 +277,7 @@ def _with_unit(
 
 
 def problem_with(option: Option, text: str) -> Problem:
-    """What to say of a text that the option does not accept."""
+    """The error message for a text that the option does not accept."""
     from dropcheck.claims.values import parse_number, percentage_hint
     from dropcheck.errors import Problem, suggestion
 
@@ -287,7 +287,7 @@ def problem_with(option: Option, text: str) -> Problem:
         hint = percentage_hint(text)
     elif option.kind is OptionKind.SHARE:
         with suppress(ValueError, OverflowError):
-            if parse_number(text) >= option.high:  # 2 for 2%
+            if parse_number(text) >= option.high:  # 2 was probably meant as 2%
                 hint = f"{option.flag} {text.strip()}%"
     return Problem(message, hint=hint)
 
@@ -311,8 +311,8 @@ def accepts(option: Option, value: object) -> bool:
 
 
 def as_float(value: Real) -> float:
-    """A number in floating point; infinite where it is larger than all numbers there."""
+    """The number as a float; infinite where it is beyond the largest float."""
     try:
         return float(value)
-    except OverflowError:  # a whole number or a fraction
+    except OverflowError:  # only whole numbers and fractions can be so large
         return -math.inf if value < 0 else math.inf

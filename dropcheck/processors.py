@@ -1,7 +1,7 @@
-"""How many processors this process may use: those it may run on, and what its container is given.
+"""How many processors this process may use.
 
-A container is often held to a share of the machine by a quota of its control group (cgroup), which
-the list of processors does not show: more threads than it gives would only be stopped in turns.
+A control group (cgroup) often limits a container to a share of the machine's time. The list of
+processors does not show this quota, and threads beyond it would only be stopped in turns.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ OWN = Path("/proc/self/cgroup")
 
 @lru_cache(maxsize=1)
 def default_threads() -> int:
-    """As many threads as this process may use."""
+    """The number of threads that this process may use."""
     return threads_within(quota())
 
 
 def threads_within(allowed: float) -> int:
-    """As many threads as there are processors to run on, or fewer where the quota is smaller.
+    """The number of processors to run on, or the quota `allowed`, rounded up, if that is less.
 
     >>> threads_within(0.5)
     1
@@ -36,29 +36,28 @@ def threads_within(allowed: float) -> int:
 
 
 def quota(own: Path = OWN, groups: Path = GROUPS) -> float:
-    """How many processors the control groups of this process may use; infinite without a quota.
+    """The processors that the control groups of this process may use; infinite without a quota.
 
     Args:
-        own: the file that names the groups, a line for each hierarchy.
-        groups: the folder of their files, of version 2 or of version 1 (Linux, cgroups(7)).
+        own: the file that names the groups of the process, one line for each hierarchy.
+        groups: the folder of all groups, of version 2 or of version 1 (Linux, cgroups(7)).
     """
     lowest = math.inf
     with suppress(OSError, ValueError):
         for line in own.read_text(encoding="utf-8").splitlines():
             number, controllers, path = line.split(":", 2)
             if number == "0" and not controllers:
-                found = (_of_version_2(folder) for folder in _folders(groups, path))
+                quotas = map(_of_version_2, _folders(groups, path))
             elif "cpu" in controllers.split(","):
-                top = groups / "cpu"
-                found = (_of_version_1(folder) for folder in _folders(top, path))
+                quotas = map(_of_version_1, _folders(groups / "cpu", path))
             else:
                 continue
-            lowest = min(lowest, *found)
+            lowest = min(lowest, *quotas)
     return lowest
 
 
 def _folders(top: Path, path: str) -> Iterator[Path]:
-    """The folders of a group and of those that it is in, as far as they are to be seen."""
+    """The folders of a group and of every group around it; some may not exist."""
     group = PurePosixPath(path.lstrip("/"))
     for part in (group, *group.parents):
         yield top / part

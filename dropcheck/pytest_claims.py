@@ -1,4 +1,4 @@
-"""Claims files as tests of pytest: a test a case, `claims.yaml::qk-variance[dk=512]`."""
+"""Claims files as tests of pytest: each case is a test, `claims.yaml::qk-variance[dk=512]`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from dropcheck.settings import Option, Settings
 
 SEED = "dropcheck_seed"
 MARK = "dropcheck_undecided"
-"""What marks the report of an undecided case."""
+"""The attribute that marks the report of an undecided case."""
 
 Status = tuple[str, str, str | tuple[str, dict[str, bool]]]
 
@@ -43,8 +43,8 @@ class ClaimsPlugin:
     """The hooks of a session that collects claims files.
 
     Args:
-        config: the session's.
-        named: the ini keys that name them, and implementations.
+        config: the configuration of the session.
+        named: the ini key that names the files, and the one that names implementations.
         keys: the ini keys that set an option.
 
     Raises:
@@ -75,8 +75,8 @@ class ClaimsPlugin:
             if option.in_repeat and config.getini(key) not in ("", option.ini_default)
         ]
         if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
-            # where the command line names nothing, all that is configured is run; what lies within
-            # those folders pytest collects once
+            # without names on the command line, pytest runs all configured files; it collects a
+            # file once, also where it lies within another path
             config.args += map(str, paths)
 
     def pytest_report_header(self) -> str:
@@ -97,7 +97,7 @@ class ClaimsPlugin:
         return file
 
     def pytest_collection_finish(self) -> None:
-        """See that the documents hold as many claims as are expected, if all were collected.
+        """Compare the number of claims in the documents with the expected one, if all are there.
 
         Raises:
             UsageError: they hold another number.
@@ -116,13 +116,13 @@ class ClaimsPlugin:
         report = yield
         if isinstance(item, CaseItem) and item.undecided is not None and call.when == "call":
             vars(report)[MARK] = True
-            if report.skipped:  # with its place in the claims file, not in this one
+            if report.skipped:  # name the place in the claims file; pytest names this module
                 path, line, _ = item.reportinfo()
                 report.longrepr = (str(path), line + 1, f"Skipped: {item.undecided}")
         return report
 
     def pytest_report_teststatus(self, report: pytest.TestReport) -> Status | None:
-        """An undecided case has a letter and a word of its own, and a count where it passes."""
+        """The letter and the word of an undecided case, which is counted apart if it passes."""
         if not getattr(report, MARK, False):
             return None
         if report.passed:
@@ -131,13 +131,13 @@ class ClaimsPlugin:
 
 
 class ClaimsCollector(pytest.Collector):
-    """Claims as tests: their cases, or everything that is wrong with them."""
+    """Claims as tests: one test for each case, or an error with all problems of the claims."""
 
     def __init__(self, *, plugin: ClaimsPlugin, **node: Any) -> None:
         super().__init__(**node)
         self.plugin = plugin
-        self.graphs = CaseGraphs(plugin.settings.max_memory)  # of the check: each is judged by its
-        self.registry: Registry  # what was collected
+        self.graphs = CaseGraphs(plugin.settings.max_memory)  # the check builds them, a test judges
+        self.registry: Registry  # the claims, once they are collected
 
     def read(self) -> Registry:
         """The claims.
@@ -156,29 +156,29 @@ class ClaimsCollector(pytest.Collector):
         raise NotImplementedError
 
     def place(self, case: Case) -> Path:
-        """The file in which its claim stands."""
+        """The file of the claim of a case."""
         raise NotImplementedError
 
     def collect(self) -> Iterable[CaseItem]:
-        """A test a case, in the order of the file.
+        """The tests, one for each case, in the order of the file.
 
         Raises:
             CollectError: with every error of the file, each at its line and column.
         """
         try:
             self.registry = self.read()
-            found = check_registry(self.registry, self.graphs)
-            if found.problems:
-                raise DropcheckError(found.problems)
+            check = check_registry(self.registry, self.graphs)
+            if check.problems:
+                raise DropcheckError(check.problems)
         except DropcheckError as error:
             raise self.CollectError(text_of(problems_of(error))) from None
-        for note in found.notes:
+        for note in check.notes:
             self.warn(UserWarning(f"dropcheck: {note.message}"))
         for case in self.registry.expand():
-            if case.key in found.unfit or not self.is_tested(case):
+            if case.key in check.unfit or not self.is_tested(case):
                 continue
             name = case_name(case.claim.id, case.parameters)
-            # as text, pytest takes the parameters apart as where it reads an id: `--lf` needs that
+            # with `nodeid` as text, pytest parses parameters as in an id, which `--lf` needs
             yield CaseItem.from_parent(self, name=name, nodeid=f"{self.nodeid}::{name}", case=case)
 
 
@@ -186,18 +186,18 @@ class ClaimsFile(ClaimsCollector, pytest.File):
     """A claims file, or a document."""
 
     def collect(self) -> Iterable[CaseItem]:
-        """A test a case; what a document claims is counted once all of it can be read."""
+        """The tests, one for each case; a document that can be read adds to the coverage."""
         yield from super().collect()
         for document in self.registry.coverage:
             self.plugin.coverage[self.path.resolve()] = document
 
     def read(self) -> Registry:
-        """The claims, and a column of each for the implementations that have code for them.
+        """The claims, with a column for each implementation that has code for them.
 
         Raises:
             DropcheckError: the file or an implementation cannot be read, or code cannot be found.
         """
-        # named as a command that is typed in the same folder would name it
+        # the name that a command in the same folder would use
         name = os.path.relpath(self.path, self.config.invocation_params.dir)
         registry = read_any(self.path, name)
         given = self.plugin.implementations
@@ -215,7 +215,7 @@ class ClaimsFile(ClaimsCollector, pytest.File):
 
         names = [self.registry.name]
         command = repeat_command(case, self.plugin.settings.seed, names, RUN_OPTIONS)
-        code = [f"--with={one}" for one in needed(self.plugin.implementations, case.claim)]
+        code = [f"--with={text}" for text in needed(self.plugin.implementations, case.claim)]
         return shlex.join([*shlex.split(command), *self.plugin.limits, *code])
 
     def place(self, _: Case) -> Path:
@@ -231,17 +231,17 @@ class CaseItem(pytest.Item):
     def __init__(self, *, case: Case, **node: Any) -> None:
         super().__init__(**node)
         self.case = case
-        self.undecided: str | None = None  # why, where it is
-        self.extra_keyword_matches.update(case.claim.tags)  # for `-k`
+        self.undecided: str | None = None  # the reason, if it is undecided
+        self.extra_keyword_matches.update(case.claim.tags)  # so that `-k` selects by tag
 
     def runtest(self) -> None:
-        """Judge the case by itself, at its share of the error rate of the whole file.
+        """Judge the case alone, at its share of the error rate of the whole file.
 
         Raises:
-            DidNotPass: it failed, or is undecided where that counts as a failure.
-            DropcheckError: it cannot be judged, which only a run could find.
+            DidNotPass: the case failed, or is undecided where that counts as a failure.
+            DropcheckError: the case cannot be judged, which only a run can find.
         """
-        from dropcheck.running import verify_cases  # collecting does without
+        from dropcheck.running import verify_cases  # imported late: collecting does not need it
 
         parent, plugin = self.parent, self.parent.plugin
         [result] = verify_cases(
@@ -263,12 +263,12 @@ class CaseItem(pytest.Item):
         raise DidNotPass(result)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """What a table shows of a case that did not pass; a traceback would say nothing."""
+        """The block of a table for a case that did not pass, in place of a traceback."""
         if isinstance(excinfo.value, DidNotPass):
             path, line, _ = self.reportinfo()
             result = excinfo.value.result
             entry = ReprEntryNative([case_block(result).rstrip("\n") + "\n"])
-            return ReprExceptionInfo(  # with a line for pytest's summary; xdist can send it on
+            return ReprExceptionInfo(  # has a line for pytest's summary, and xdist can pickle it
                 ReprTraceback([entry], None, style="native"),
                 ReprFileLocation(str(path), line + 1, headline(result)),
             )
@@ -277,15 +277,15 @@ class CaseItem(pytest.Item):
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Where the claim stands, lines from 0."""
+        """The file, line (from 0) and heading of the claim."""
         alone = self.case.claim.family is None
-        # pytest would show the dot in the name of a statement as `::`, under which it has no test
+        # pytest would show the dot in the name of a statement as `::`, which names no test
         heading = self.name if alone else f"statement {self.name}"
         line = (self.case.claim.location.file_line or 1) - 1
         return self.parent.place(self.case), line, heading
 
 
-class DidNotPass(Exception):  # noqa: N818 - said of a case; no user sees it
+class DidNotPass(Exception):  # noqa: N818 - no user sees its name
     """A case that did not pass, with its result."""
 
     def __init__(self, result: CaseResult) -> None:
@@ -294,7 +294,7 @@ class DidNotPass(Exception):  # noqa: N818 - said of a case; no user sees it
 
 
 def properties(result: CaseResult, settings: Settings) -> list[tuple[str, object]]:
-    """What a report keeps of a case; what is unknown is left out."""
+    """The properties of a case in a report of pytest; unknown ones are left out."""
     values: dict[str, object] = {
         "verdict": str(result.verdict),
         "expect": str(result.expect),
@@ -318,7 +318,7 @@ def text_of(problems: Iterable[Problem]) -> str:
 
 
 def _files(key: str, patterns: Iterable[str], root: Path) -> list[Path]:
-    """The files that the patterns of an ini key name, each once."""
+    """The files that fit the patterns of an ini key, each once."""
     named: dict[Path, None] = {}
     for pattern in patterns:
         names = glob.glob(pattern, root_dir=root, recursive=True)  # noqa: PTH207 - may be absolute

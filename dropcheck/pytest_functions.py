@@ -19,7 +19,7 @@ from dropcheck.pytest_claims import ClaimsCollector, ClaimsPlugin
 
 
 class CodeTests(ClaimsCollector):
-    """The claims of a file about a function of a test file that implements a slot of it."""
+    """The claims of a file about a function of a test file that implements a slot of theirs."""
 
     def __init__(self, *, function: Any, asked: Implements, **node: Any) -> None:
         super().__init__(**node)
@@ -27,10 +27,10 @@ class CodeTests(ClaimsCollector):
         self.asked = asked
 
     def read(self) -> Registry:
-        """The claims, and a column of those that call the slot for the function.
+        """The claims; those that call the slot get a column for the function.
 
         Raises:
-            DropcheckError: the file cannot be read, or what keeps the function from it.
+            DropcheckError: the file cannot be read, or the function does not fit a slot of it.
         """
         from dropcheck.code.binding import of_functions
         from dropcheck.code.columns import with_columns
@@ -50,7 +50,7 @@ class CodeTests(ClaimsCollector):
         return with_columns(registry, [own], self.asked.dtypes, self.graphs)
 
     def is_tested(self, case: Case) -> bool:
-        """Whether a case is of the function."""
+        """Whether a case calls the function."""
         return case.claim.column is not None
 
     def repeat(self, case: Case) -> str:
@@ -60,7 +60,7 @@ class CodeTests(ClaimsCollector):
         return shlex.join(["pytest", f"{here}::{own}::{case_name(case.claim.id, case.parameters)}"])
 
     def place(self, case: Case) -> Path:
-        """The claims file; of a pack its name."""
+        """The claims file, or the name of a pack."""
         file = case.claim.location.file
         return Path(file) if ":" in file else self.config.invocation_params.dir / file
 
@@ -72,14 +72,14 @@ def code_tests(
     asked: Sequence[Implements],
     plugin: ClaimsPlugin,
 ) -> list[CodeTests]:
-    """The tests of a function, for each file of whose slots it is code."""
+    """The tests of a function: a collector for each file that it implements a slot of."""
     return [
         CodeTests.from_parent(
             collector,
-            name=name if len(asked) == 1 else f"{name}({one.file})",
+            name=name if len(asked) == 1 else f"{name}({request.file})",
             function=function,
-            asked=one,
+            asked=request,
             plugin=plugin,
         )
-        for one in asked
+        for request in asked
     ]

@@ -1,6 +1,6 @@
-"""The pytest plugin, as far as pytest imports it at every start: its ini keys.
+"""The part of the pytest plugin that pytest imports at every start: its ini keys.
 
-What they ask for is in `pytest_claims`, which nothing imports until a file is configured.
+The rest is in `pytest_claims`, which is imported only where a file is configured.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from dropcheck.options import OPTIONS
 FILES = "dropcheck_files"
 IMPLEMENTATIONS = "dropcheck_implementations"
 PLUGIN = "dropcheck-claims"
-IMPLEMENTS = "__dropcheck_implements__"  # what dropcheck.implements leaves at a function
+IMPLEMENTS = "__dropcheck_implements__"  # the attribute that dropcheck.implements sets
 KEYS = {f"dropcheck_{option.name}": option for option in OPTIONS if option.ini}
 """The ini keys that set an option."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The ini keys: which files, and how their claims are checked."""
+    """Add the ini keys: which files there are, and how their claims are checked."""
     parser.addini(
         FILES, "claims files and documents to collect: names or globs, from rootdir", "args", []
     )
@@ -34,7 +34,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Where files are configured, let them be collected."""
+    """Register the plugin of claims where files are configured."""
     if config.getini(FILES):
         _plugin(config)
 
@@ -43,10 +43,10 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_pycollect_makeitem(
     collector: pytest.Collector, name: str, obj: object
 ) -> Sequence[pytest.Collector] | None:
-    """Functions that implement slots are tests of their claims, whatever they are called."""
+    """The tests of a function that implements slots, whatever its name is."""
     try:
         asked = vars(obj).get(IMPLEMENTS)
-    except TypeError:  # what has no attributes of its own
+    except TypeError:  # the object has no `__dict__`
         return None
     if not isinstance(asked, tuple):
         return None
@@ -56,7 +56,7 @@ def pytest_pycollect_makeitem(
 
 
 def _plugin(config: pytest.Config) -> Any:
-    """The plugin of this session, made when the first claim is there to be checked."""
+    """The plugin of this session, made when it is first needed."""
     from dropcheck.pytest_claims import ClaimsPlugin
 
     plugin: Any = config.pluginmanager.get_plugin(PLUGIN)

@@ -1,4 +1,4 @@
-"""Why a case is undecided, or what refuted it: every reason there is, with the sentence it is.
+"""Why a case is undecided, or what refuted it: all reasons, with their sentences.
 
 >>> str(Reason.CONDITION_NEVER_TRUE.explain(draws=8192))
 'the condition was never true in 8,192 draws'
@@ -22,10 +22,10 @@ _DOMAIN = (
 
 
 class Reason(Enum):
-    """A reason as a sentence with places for the details of a case; no two say the same.
+    """A reason: a sentence with places for the details of a case.
 
-    `reading` says what stands behind it, with a remedy where there is one. It is empty where the
-    number of draws is all that stands in the way: what they should be is known to each case alone.
+    `reading` says what causes it, with a remedy where there is one. It is empty where only more
+    draws are needed; how many is known to each case alone.
     """
 
     # no draw is made
@@ -139,7 +139,7 @@ class Reason(Enum):
         "rounding decides the claim: compare what has its digits left, such as 1 - sigmoid(x) "
         "written as sigmoid(-x), or leave a margin",
     )
-    # what a sample may not show
+    # what a sample may hide
     HIDDEN_VALUES = (
         "the model leaves room for values that no draw showed: up to {value:.2g}, with a chance "
         "below {chance:.2g}, which {draws:,} draws do not exclude; {quantity} could lie between "
@@ -168,7 +168,7 @@ class Reason(Enum):
         "give what is averaged bounds in the model, as clip does, claim a probability or a median, "
         "or accept what the limit theorem says of many draws (--require asymptotic)",
     )
-    # what a statement about laws rests on
+    # why a statement about laws is verified
     LAW_HOLDS = (
         "within {within:.3g} of the law's distribution function everywhere; tails rarer than that "
         "are not promised",
@@ -179,7 +179,7 @@ class Reason(Enum):
     )
     ONE_LAW = ("within {within:.3g} of each other's distribution functions everywhere",)
     INDEPENDENT_ON_CELLS = ("on these cells within {within:.3g}: {what}",)
-    # what refutes one, before the distance does
+    # what refutes a statement about laws before the distance does
     LAW_SHAPE = (
         "draws in {cells} cells of about equal chance are 1e{power:.0f} times likelier under "
         "another law",
@@ -212,7 +212,7 @@ class Reason(Enum):
         "each other: {what}",
         "false as stated: they depend on each other, as the counts in cells show",
     )
-    # why one is undecided
+    # why a statement about laws is undecided
     CELLS_TOO_WIDE = (
         "values with a chance of {chance:.3g} together cannot be told apart in floating point",
         "the law puts more than the resolution on values that floating point does not tell apart: "
@@ -231,22 +231,22 @@ class Reason(Enum):
         self.reading = reading
 
     def explain(self, **details: Detail) -> Explanation:
-        """The reason with the details of a case."""
+        """This reason with the details of a case."""
         return Explanation(self, details)
 
 
 @record
 class Explanation:
-    """A reason and the numbers and names of the case that it is given for."""
+    """A reason with the numbers and names of one case."""
 
     reason: Reason
     details: Mapping[str, Detail]
 
     def __str__(self) -> str:
-        """The sentence."""
+        """The sentence with its details."""
         return self.reason.sentence.format(**self.details)
 
     @property
     def reading(self) -> str:
-        """What stands behind it; empty where more draws are all it needs."""
+        """The cause and a remedy; empty where only more draws are needed."""
         return self.reason.reading.format(**self.details)

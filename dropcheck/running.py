@@ -1,4 +1,4 @@
-"""Many cases: which make the same draws, who judges them, and their results in order."""
+"""How many cases are judged: which share draws, which process judges them, results in order."""
 
 from __future__ import annotations
 
@@ -45,35 +45,35 @@ from dropcheck.vocabulary.laws.sampling import NORMALS
 
 _Judged = CaseResult | DropcheckError
 
-# Fewer cases than this for each process leave processes idle at the end.
+# With fewer cases for each process, some processes are idle at the end.
 CASES_A_PROCESS = 4
 
 
 @record(kw_only=True)
 class Job:
-    """Cases that make the same draws, with all that is needed to judge them elsewhere."""
+    """Cases that share draws, with all that another process needs to judge them."""
 
     cases: tuple[Case, ...]
     settings: Settings
     alpha: float
     repeats: tuple[str, ...]
-    kept: Kept | None = None  # of earlier draws of these cases
+    kept: Kept | None = None  # earlier draws of these cases
 
     @property
     def of_code(self) -> bool:
-        """Whether they call code under test."""
+        """Whether the cases call code under test."""
         return self.cases[0].claim.column is not None
 
     @property
     def travels(self) -> bool:
-        """Whether they can be judged in another process: the code that they call is found there."""
+        """Whether another process can judge the cases: it can find the code that they call."""
         claim = self.cases[0].claim
         column = claim.column
         return claim.sample is None and (column is None or column.again is not None)
 
 
 Repeat = Callable[[Case], str]
-"""The command that repeats one case."""
+"""Writes the command that repeats a case."""
 
 
 def verify_cases(
@@ -92,32 +92,33 @@ def verify_cases(
     kept: Kept | None = None,
     errors_of_code: bool = False,
 ) -> Generator[CaseResult, None, None]:
-    """Judge cases, each yielded as soon as all before it are done.
+    """Judge cases; yield each result as soon as all results before it are yielded.
 
     Without a time limit a result depends on the case, the seed and α alone. A time limit is shared:
-    cases near a verdict go first, what they leave goes to those still open, and once it is up each
-    of these is looked at a last time and says what it needs. An interruption yields what is
-    finished before it goes on.
+    cases near a verdict go first, and the time that they leave goes to the open ones. Once it is up
+    each open case gets a last look and says what it needs. An interruption is passed on after all
+    finished results are yielded.
 
     Args:
-        cases: what to judge, in order.
+        cases: the cases to judge, in order.
         settings: error rate, seed and limits.
         registry: the registry that the error rate is divided over.
         repeat: writes the command that repeats a case; by default one without a file.
-        clock: what a time limit is measured by.
-        watch: called with draws as they come in, or as cases end where processes share these.
-        processes: whether forked processes may work, where the system has them; threads do
-            otherwise. Only for a program that has no threads of its own.
-        engine: who works in place of processes of this machine.
-        lost: called where a worker ended before its work did; the work is done again.
-        drawn_by: called with who drew cases that are done, and how many.
-        graphs: what a check of the cases has built; each is taken once and then forgotten.
-        kept: what earlier runs drew, if that is to count.
+        clock: the clock that measures a time limit.
+        watch: called with numbers of draws, after each span, or after each case where processes
+            share the cases.
+        processes: whether forked processes may work, where the system has them; otherwise threads
+            do. Only for a program that has no threads of its own.
+        engine: workers that take the place of processes of this machine.
+        lost: called where a worker ended before its work; the work is done again.
+        drawn_by: called for finished cases, with the workers that drew them and their number.
+        graphs: the graphs that a check of the cases has built; each is used once.
+        kept: the draws of earlier runs, if they count.
         errors_of_code: whether an error of code under test is the result of its case.
 
     Raises:
-        DropcheckError: after the last case, with what only a run could find: a quantity that is
-            undefined on every draw, an argument drawn out of its law's domain.
+        DropcheckError: after the last case, with problems that only a run can find, such as a
+            quantity that is undefined on every draw.
 
     >>> from dropcheck.claims.reader import read_text
     >>> registry = read_text('''
@@ -182,7 +183,7 @@ def verify_cases(
 
 @record(kw_only=True)
 class _Work:
-    """How the cases of a run are judged, and by whom, and who is told: as in `verify_cases`."""
+    """The arguments of `verify_cases` that say how cases are judged, and whom to notify."""
 
     settings: Settings
     deadline: Deadline
@@ -194,30 +195,31 @@ class _Work:
 
     @property
     def threads(self) -> int:
-        """How many work on this machine."""
+        """The number of threads or processes on this machine."""
         return self.settings.threads or default_threads()
 
 
 def _driven(
     starts: Sequence[Start[list[_Judged]]], jobs: Sequence[Job], work: _Work
 ) -> Iterator[tuple[int, list[_Judged]]]:
-    """Many cases are shared by processes, whole; of heavy ones and of few the draws are shared.
+    """Judge jobs; yield the index of each and its results, in the order in which they are done.
 
-    Judging is Python, whose lock lets one thread at a time go on. So is much of code under test. A
-    heavy case goes on from what it was given elsewhere.
+    Of many jobs, each process judges whole ones, because judging is Python, of which only one
+    thread runs at a time. Heavy jobs, and few jobs, are judged here, and their draws are shared
+    out. A heavy job that a process gave up continues from the draws that it has.
     """
     begun: dict[int, Begun] = {place: Begun() for place in range(len(jobs))}
-    for who, place, found in _judged_whole(starts, jobs, work):
-        if isinstance(found, Begun):  # it is heavy
-            begun[place] = found
-            work.watch(found.draws)
+    for who, place, outcome in _judged_whole(starts, jobs, work):
+        if isinstance(outcome, Begun):  # the job is heavy
+            begun[place] = outcome
+            work.watch(outcome.draws)
         else:
             del begun[place]
-            work.watch(sum(one.draws for one in found if isinstance(one, CaseResult)))
-            work.drawn_by(who, len(found))
-            yield place, found
+            work.watch(sum(one.draws for one in outcome if isinstance(one, CaseResult)))
+            work.drawn_by(who, len(outcome))
+            yield place, outcome
     left, engine = list(begun), work.engine
-    found_here = drive(
+    judged_here = drive(
         [partial(resumed, starts[place], begun[place].given) for place in left],
         work.threads if engine is None else engine.at_once,
         work.deadline,
@@ -229,7 +231,7 @@ def _driven(
     who = "1 thread" if work.threads == 1 else f"{work.threads} threads or processes together"
     if engine is not None:
         who = f"{engine.workers} workers together"
-    for index, results in found_here:
+    for index, results in judged_here:
         work.drawn_by(who, len(results))
         yield left[index], results
 
@@ -237,10 +239,10 @@ def _driven(
 def _judged_whole(
     starts: Sequence[Start[list[_Judged]]], jobs: Sequence[Job], work: _Work
 ) -> Iterator[tuple[str, int, list[_Judged] | Begun]]:
-    """What is judged whole, by whom, as it is done; a case that asks for much is only begun.
+    """The jobs that processes judge whole: workers, index, and the results or a heavy job's begin.
 
-    Where there is code for several processes to try, they judge all cases. They are spawned, as
-    frameworks do not work in a forked process.
+    If there are enough cases of code for several processes, these judge all cases. They are
+    spawned, as frameworks do not work in a forked process.
     """
     engine, threads = work.engine, work.threads
     mathematics = [place for place, job in enumerate(jobs) if job.travels and not job.of_code]
@@ -249,7 +251,7 @@ def _judged_whole(
     many = threads > 1 and len(mathematics) >= CASES_A_PROCESS * threads
     if work.deadline.limited:
         return
-    if engine is not None:  # machines that need not have the code
+    if engine is not None:  # its machines may lack the code under test
         whole = _by_engine(jobs, mathematics, engine, work.lost)
         yield from ((f"{engine.workers} workers", *one) for one in whole)
     elif work.processes and apart > 1:
@@ -258,22 +260,22 @@ def _judged_whole(
             whole = _by_engine(jobs, sorted([*mathematics, *code]), own)
             yield from ((f"{apart} processes", *one) for one in whole)
     elif work.processes and can_fork() and many:
-        after = {place: len(mathematics) - at for at, place in enumerate(mathematics)}
+        waiting = {place: len(mathematics) - rank for rank, place in enumerate(mathematics)}
         light = shared(
-            lambda place: _light(starts[place], after[place] / threads),
+            lambda place: _light(starts[place], waiting[place] / threads),
             mathematics,
             threads,
             lost=work.lost,
         )
-        for place, (found, nanoseconds) in light:
-            NORMALS.saved += nanoseconds  # processes for heavy cases are forked with compiled code
-            yield f"{threads} processes", place, found
+        for place, (outcome, nanoseconds) in light:
+            NORMALS.saved += nanoseconds  # so that the code is compiled before later forks
+            yield f"{threads} processes", place, outcome
 
 
 def _by_engine(
     jobs: Sequence[Job], places: Sequence[int], engine: Engine, lost: Lost = lambda: None
 ) -> Iterator[tuple[int, list[_Judged] | Begun]]:
-    """What an engine makes of jobs; those that it loses are not begun."""
+    """The index and outcome of each job that an engine judges; a lost job counts as not begun."""
 
     def instead(job: Job, error: Exception) -> list[_Judged] | Begun:
         if job.of_code and isinstance(error, EndedTwiceError):
@@ -290,11 +292,11 @@ def _by_engine(
         instead=instead,
         lost=lost,
     )
-    return ((place_of[id(job)], found) for job, found in judged)
+    return ((place_of[id(job)], outcome) for job, outcome in judged)
 
 
 def _ended(case: Case) -> DropcheckError:
-    """What is wrong with code that ends the process which calls it."""
+    """The error of code that ends the process which calls it."""
     code = {} if case.claim.column is None else case.claim.column.code
     names = " and ".join(getattr(one, "name", slot) for slot, one in code.items())
     message = f"{names} ended the process that called it, and another one"
@@ -305,9 +307,9 @@ def _ended(case: Case) -> DropcheckError:
 def _light(
     start: Start[list[_Judged]], waiting: float = 0.0
 ) -> tuple[list[_Judged] | Begun, float]:
-    """What is found where no case asks for much, else what they were given so far.
+    """The results of a light job, or the draws so far of a heavy one.
 
-    The number beside it is the nanoseconds that compiled numbers would have saved.
+    The second value is the nanoseconds that compiled generators would have saved.
     """
     before = saved()
     done = carried_out_while_light(start(), waiting)
@@ -315,9 +317,10 @@ def _light(
 
 
 def judged_in_worker(job: Job) -> list[_Judged] | Begun:
-    """In a worker that knows nothing of this run: the cases of a job, as far as they are light.
+    """Judge a job in a worker process, which has nothing else of the run.
 
-    Code under test is never heavy: its draws are made by one process.
+    A heavy job of mathematics is only begun. Code under test is never heavy, as one process makes
+    all its draws.
     """
     tune_for_good()
     graphs = CaseGraphs(job.settings.max_memory, keep=0)
@@ -336,9 +339,9 @@ def judged_in_worker(job: Job) -> list[_Judged] | Begun:
 
 
 def sharing_draws(cases: Sequence[Case], graphs: CaseGraphs) -> list[list[int]]:
-    """The places of cases that make the same draws: the statements of one claim are together.
+    """The indices of the cases in groups that share draws, such as the statements of one claim.
 
-    Searched cases are not: each goes where its own verdicts lead.
+    A searched case is a group of its own, as its verdicts decide what is drawn.
     """
     groups: dict[object, list[int]] = {}
     for place, case in enumerate(cases):
@@ -356,7 +359,7 @@ def run_together(
     graphs: CaseGraphs,
     kept: Kept | None = None,
 ) -> Generator[Request, SpanSums, list[_Judged]]:
-    """Cases that make the same draws; the result of each, or what is wrong with it."""
+    """Judge cases that share draws; the result or the error of each."""
     if len(cases) == 1:
         alone = partial(run_claim_case, cases[0], settings, alpha, repeat, deadline, graphs, kept)
         return [(yield from guarded(alone))]
@@ -379,16 +382,17 @@ def run_claim_case(
     graphs: CaseGraphs | None = None,
     kept: Kept | None = None,
 ) -> Generator[Request, SpanSums, CaseResult]:
-    """One case, from its graph to its result; asks for spans of draws as it goes.
+    """Judge one case: yields requests for spans of draws and returns the result.
 
     Raises:
-        DropcheckError: where the case cannot be judged at all.
+        DropcheckError: the case cannot be judged at all.
     """
     graphs = graphs or CaseGraphs(settings.max_memory, keep=0)
     if searched_in(case.parameters):
-        end = deadline or Deadline.after(settings.time_limit)
-        found = yield from search_case(case, settings, alpha, end, graphs)
-        at = Case(case.claim, {**case.parameters, **(found.search.at if found.search else {})})
-        return replace(found, repeat=repeat(case if found.result is Outcome.PASS else at))
+        deadline = deadline or Deadline.after(settings.time_limit)
+        result = yield from search_case(case, settings, alpha, deadline, graphs)
+        point = result.search.at if result.search else {}
+        worst = Case(case.claim, {**case.parameters, **point})
+        return replace(result, repeat=repeat(case if result.result is Outcome.PASS else worst))
     prepared = prepare(case, graphs, crossing=settings.crossing)
     return (yield from run_case(prepared, settings, alpha, repeat(case), deadline, kept))

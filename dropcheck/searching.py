@@ -1,8 +1,8 @@
-"""A claim about any value of a parameter: values are tried until one is a counterexample.
+"""The search of a claim about any value of a parameter: values are tried for a counterexample.
 
 Each value that is tried is a case of its own, judged with an equal share of the α of the whole
-search. What is tried depends on verdicts so far, each of which is wrong with at most its share
-whatever came before, so that the shares of the most values that are ever tried add (Bonferroni).
+search. Which values are tried depends on earlier verdicts. But each verdict is wrong with at most
+its share whatever came before, so that the shares of all values add to α at most (Bonferroni).
 
 A counterexample is shrunk to the simplest value that still is one (Hughes, QuickCheck 2000;
 MacIver and Donaldson, Test-Case Reduction via Test-Case Generation: Insights from the Hypothesis
@@ -36,18 +36,18 @@ from dropcheck.results import CaseResult, Guarantee, Outcome, Searched, Tried, V
 from dropcheck.settings import Settings
 from dropcheck.simulation import Request, SpanSums
 
-# Values that are tried, and cases judged beyond these: to shrink a counterexample, or to look again
-# at what a small budget left undecided. Each has its share of α, used or not.
+# The most values that are tried, and the most cases that are judged after them: to shrink a
+# counterexample, or with a larger budget. Each has its share of α, used or not.
 MOST_TRIED = 50
 MOST_AGAIN = 50
-# Of the default budget of a case, what each value has; and what some that this leaves undecided
-# have when they are looked at again. So a search costs as much as two cases at most.
+# The share of the default budget of a case for each value, the larger share for a value that stays
+# undecided, and the most values that get it. So a search costs at most as much as two cases.
 SHARE_OF_BUDGET = 1 / 100
 LARGER_SHARE = 1 / 5
 MOST_LARGER = 5
-# Values that are drawn for one that is new and that the claim allows.
+# The most points that are drawn in all, with those that repeat or that the claim does not allow.
 MOST_REFUSED = 40 * MOST_TRIED
-# Simpler values that are looked at before the way to the simplest is halved.
+# The most simpler values that are tried in a row, before values half-way to the simplest.
 MOST_SIMPLER = 12
 
 CaseGenerator = Generator[Request, SpanSums, CaseResult]
@@ -60,13 +60,13 @@ def search_case(
 
     Args:
         case: a case with parameters that are searched.
-        settings: seed and limits; `max_draws` is what each value has.
+        settings: seed and limits; `max_draws` holds for each value.
         alpha: the error of the whole search.
         deadline: when to stop.
-        graphs: where its claim is parsed.
+        graphs: builds the graphs of the claim.
 
     Raises:
-        DropcheckError: where no value is allowed, or the claim has an error at one that is tried.
+        DropcheckError: no value is allowed, or the claim has an error at a value that is tried.
     """
     search = _Search(
         case=case,
@@ -81,7 +81,7 @@ def search_case(
 
 @dataclass(slots=True)
 class _Search:
-    """A search under way."""
+    """The state of one search."""
 
     case: Case
     settings: Settings
@@ -89,7 +89,7 @@ class _Search:
     deadline: Deadline
     points: SearchPoints
     graphs: CaseGraphs
-    # every case that was judged: those that were tried, and those after
+    # all judged cases: the values that were tried, and the later ones
     tried: list[tuple[SearchPoint, CaseResult]] = field(default_factory=list)
     again: list[tuple[SearchPoint, CaseResult]] = field(default_factory=list)
 
@@ -102,9 +102,9 @@ class _Search:
         complete = self._every_point()
         share = self.alpha / (MOST_AGAIN + len(complete or range(MOST_TRIED)))
         for point in complete or self._drawn_points():
-            found = yield from self._tried_at(point, share)
-            self.tried.append((point, found))
-            if found.result is Outcome.FAIL or self.deadline.passed():
+            result = yield from self._judged_at(point, share)
+            self.tried.append((point, result))
+            if result.result is Outcome.FAIL or self.deadline.passed():
                 break
         if self._worst()[1].result is Outcome.UNDECIDED:
             yield from self._look_again(share)
@@ -119,14 +119,14 @@ class _Search:
     # ---- which values ------------------------------------------------------------------------
 
     def _every_point(self) -> tuple[SearchPoint, ...] | None:
-        """All points that the claim allows, where they are few."""
+        """All points that the claim allows; None where there are more than `MOST_TRIED`."""
         points = every_point(self.searches, MOST_TRIED)
         return None if points is None else tuple(filter(self.points.allows, points))
 
     def _drawn_points(self) -> Iterator[SearchPoint]:
         """Corners, a point within, and then drawn ones, each once."""
         given = [*self.points.corners(), self.points.middle]
-        drawn = random.Random(f"{self.settings.seed}\n{self.case.stream_key}")  # no secret
+        generator = random.Random(f"{self.settings.seed}\n{self.case.stream_key}")  # no secret
         seen: set[tuple[float, ...]] = set()
         for index in range(MOST_REFUSED):
             if len(seen) >= MOST_TRIED:
@@ -134,7 +134,7 @@ class _Search:
             if index < len(given):
                 point = given[index]
             else:
-                shares = [(drawn.random(), drawn.random()) for _ in self.searches]
+                shares = [(generator.random(), generator.random()) for _ in self.searches]
                 pairs = zip(self.searches.items(), shares, strict=True)
                 point = {name: search.at(*both) for (name, search), both in pairs}
                 if tuple(point.values()) in seen or not self.points.allows(point):
@@ -145,7 +145,7 @@ class _Search:
 
     # ---- judging one -------------------------------------------------------------------------
 
-    def _tried_at(
+    def _judged_at(
         self, point: SearchPoint, alpha: float, budget: float = SHARE_OF_BUDGET
     ) -> CaseGenerator:
         case = self.points.at(point)
@@ -153,37 +153,37 @@ class _Search:
             prepared = prepare(case, self.graphs, crossing=self.settings.crossing)
             most = self.settings.max_draws or _most_draws(prepared, budget)
             settings = replace(self.settings, max_draws=most)
-            found = yield from run_case(prepared, settings, alpha, deadline=self.deadline)
-            if found.result is not Outcome.UNDECIDED or found.exact is None:
-                return found
-            # what draws leave open is decided by the exact value, if they do not contradict it
+            drawn = yield from run_case(prepared, settings, alpha, deadline=self.deadline)
+            if drawn.result is not Outcome.UNDECIDED or drawn.exact is None:
+                return drawn
+            # the exact value decides what the draws left open, if they do not contradict it
             exact = yield from run_case(prepared, replace(settings, exact=True), alpha)
             if exact.result is Outcome.UNDECIDED:
-                return found
+                return drawn
             return replace(
                 exact,
-                draws=found.draws,
-                blocks=found.blocks,
-                seconds=found.seconds,
-                warnings=found.warnings,
+                draws=drawn.draws,
+                blocks=drawn.blocks,
+                seconds=drawn.seconds,
+                warnings=drawn.warnings,
             )
         except DropcheckError as error:
             raise DropcheckError(_named(problem, case) for problem in error.problems) from None
 
     def _look_again(self, alpha: float) -> Generator[Request, SpanSums, None]:
-        """Give some values that a small budget left undecided a larger one."""
+        """Judge some values that a small budget left undecided again, with a larger one."""
         if self.settings.max_draws is not None:
             return
         left = MOST_LARGER
-        for index, (point, found) in enumerate(self.tried):
-            hopeful = found.result is Outcome.UNDECIDED and found.more_draws is not None
+        for index, (point, result) in enumerate(self.tried):
+            hopeful = result.result is Outcome.UNDECIDED and result.more_draws is not None
             if not hopeful or not left or self.deadline.passed():
                 continue
             left -= 1
-            once_more = yield from self._tried_at(point, alpha, budget=LARGER_SHARE)
-            self.again.append((point, once_more))
-            self.tried[index] = point, once_more
-            if once_more.result is Outcome.FAIL:
+            second = yield from self._judged_at(point, alpha, budget=LARGER_SHARE)
+            self.again.append((point, second))
+            self.tried[index] = point, second
+            if second.result is Outcome.FAIL:
                 return
 
     # ---- the simplest counterexample ---------------------------------------------------------
@@ -191,37 +191,38 @@ class _Search:
     def _shrunk(
         self, point: SearchPoint, failing: CaseResult, alpha: float
     ) -> Generator[Request, SpanSums, tuple[SearchPoint, CaseResult]]:
-        """The simplest point found at which the case fails in the same way."""
+        """The simplest known point at which the case fails in the same way, and its result."""
         improved = True
         while improved and not self._spent():
             improved = False
             for name in self.searches:
                 for value in simpler(self.searches[name], point[name])[:MOST_SIMPLER]:
                     other = {**point, name: value}
-                    found = yield from self._if_fails(other, failing.verdict, alpha)
-                    if found is not None:
-                        point, failing, improved = other, found, True
+                    result = yield from self._if_fails(other, failing.verdict, alpha)
+                    if result is not None:
+                        point, failing, improved = other, result, True
                         break
                 near = min(self._ends(name), key=abs)
-                while (value_ := self._between(name, near, point)) is not None:
-                    other = {**point, name: value_}
-                    found = yield from self._if_fails(other, failing.verdict, alpha)
-                    if found is None:
-                        near = value_
+                while (middle := self._between(name, near, point)) is not None:
+                    other = {**point, name: middle}
+                    result = yield from self._if_fails(other, failing.verdict, alpha)
+                    if result is None:
+                        near = middle
                     else:
-                        point, failing, improved = other, found, True
+                        point, failing, improved = other, result, True
         return point, failing
 
     def _ends(self, name: str) -> tuple[float, ...]:
-        """Both ends of a search, and 0 where it is between them."""
+        """The two ends of a search, and 0 where it lies between them."""
         search = self.searches[name]
         inside = (0.0,) if search.low <= 0 <= search.high else ()
         return search.low, search.high, *inside
 
     def _between(self, name: str, near: float, point: SearchPoint) -> float | None:
-        """A value about half-way to a simpler one; None where there is none, or enough is judged.
+        """An allowed value about half-way from the point to `near`.
 
-        Where the middle is none of the search, or not allowed, the next ones are looked at.
+        If the middle itself is not allowed, it is the next allowed one. None where there is none,
+        or where the search has judged as many cases as it may.
         """
         search, far = self.searches[name], point[name]
         value = None if self._spent() else between(near, far)
@@ -236,17 +237,17 @@ class _Search:
     def _if_fails(
         self, point: SearchPoint, verdict: Verdict, alpha: float
     ) -> Generator[Request, SpanSums, CaseResult | None]:
-        """The case at a point, if it fails there as it does elsewhere; each is judged once."""
+        """The result at a point that is not judged yet, if it fails there with this verdict."""
         known = any(point == other for other, _ in (*self.tried, *self.again))
         if known or self._spent() or not self.points.allows(point):
             return None
         try:
-            found = yield from self._tried_at(point, alpha)
-        except DropcheckError:  # a value that the claim does not take is no counterexample
+            result = yield from self._judged_at(point, alpha)
+        except DropcheckError:  # a value at which the claim has an error is no counterexample
             return None
-        self.again.append((point, found))
-        fails = found.result is Outcome.FAIL and found.verdict is verdict
-        return found if fails else None
+        self.again.append((point, result))
+        fails = result.result is Outcome.FAIL and result.verdict is verdict
+        return result if fails else None
 
     def _spent(self) -> bool:
         return len(self.again) >= MOST_AGAIN or self.deadline.passed()
@@ -256,9 +257,9 @@ class _Search:
     def _summary(
         self, point: SearchPoint, shown: CaseResult, complete: Sequence[SearchPoint] | None
     ) -> CaseResult:
-        every = [found for _, found in (*self.tried, *self.again)]
+        every = [result for _, result in (*self.tried, *self.again)]
         passed = shown.result is Outcome.PASS
-        guarantees = (one.guarantee for one in every if one.guarantee is not None)
+        guarantees = (result.guarantee for result in every if result.guarantee is not None)
         weakest = max(guarantees, key=[*Guarantee].index, default=None)
         return replace(
             shown,
@@ -271,17 +272,17 @@ class _Search:
                 every=complete is not None and len(self.tried) == len(complete),
             ),
             guarantee=weakest if passed else shown.guarantee,
-            confirmed=all(one.confirmed for one in every) if passed else shown.confirmed,
-            draws=sum(one.draws for one in every),
-            seconds=sum(one.seconds for one in every),
+            confirmed=all(result.confirmed for result in every) if passed else shown.confirmed,
+            draws=sum(result.draws for result in every),
+            seconds=sum(result.seconds for result in every),
             more_draws=None,
             more_seconds=None,
-            warnings=tuple(dict.fromkeys(text for one in every for text in one.warnings)),
+            warnings=tuple(dict.fromkeys(text for result in every for text in result.warnings)),
         )
 
 
 def _most_draws(prepared: Prepared, budget: float) -> int | None:
-    """A share of a case's default budget, in draws; None where nothing is drawn."""
+    """The share `budget` of a case's default budget, in draws; None where nothing is drawn."""
     if prepared.compiled is None:
         return None
     most = min(MOST_DRAWS_BY_DEFAULT, DEFAULT_WORK / prepared.compiled.program.cost)
@@ -289,7 +290,7 @@ def _most_draws(prepared: Prepared, budget: float) -> int | None:
 
 
 def _named(problem: Problem, case: Case) -> Problem:
-    """A problem of one case, with the values in its message."""
+    """A problem at one point, with the values of the point in its message."""
     if problem.about is About.NAMED_VALUES:
         return problem
     values = parameter_text(case.parameters)

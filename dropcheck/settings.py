@@ -1,4 +1,4 @@
-"""How a run is set, what an option is, and the bounds of numbers; standard library only."""
+"""The settings of a run, the description of an option, and bounds; standard library only."""
 
 from __future__ import annotations
 
@@ -11,38 +11,37 @@ from dropcheck.processors import default_threads
 from dropcheck.records import record
 
 DEFAULT_MEMORY = 2**30
-"""Bytes that one draw of a claim may take, together with what is fixed in it."""
+"""The default of `Settings.max_memory`, in bytes."""
 
 LEAST_MEMORY, MOST_MEMORY = 2**20, 2**60
-"""Bounds of that number."""
+"""Bounds of `Settings.max_memory`."""
 
 MOST_DRAWS = 2**62
-"""Draws that a budget may name: beyond it they could not be counted in 64 bits."""
+"""The largest budget in draws: more could not be counted in 64 bits."""
 
 MOST_SEED = 2**64 - 1
-"""The last seed."""
+"""The largest seed."""
 
 THREADS_A_CORE = 16
-"""Threads that may be asked for, for each core: with hundreds a run takes ten times as long."""
+"""The most threads for each core: with hundreds a run takes ten times as long."""
 
 MOST_THREADS = 1024
-"""Threads that may be asked for on a machine however large."""
+"""The most threads on any machine."""
 
 
 @record
 class Settings:
-    """How to run: error budget, randomness and limits.
+    """The settings of a run: error budget, randomness and limits.
 
     `alpha` is the family-wise error rate of the whole registry. `resolution` overrides that of
     every claim. `max_draws` bounds each case; None means the default budget, which depends on the
-    case alone. `time_limit` (seconds) is that of the whole run: it is shared by the cases that are
-    still open, and takes the place of the default budget. `crossing` allows every pair of
-    independent draws that meet in a matrix product to be evaluated, `nets` that draws come from
-    nets of points. `max_memory` (bytes) bounds
-    what one draw of a claim may take, together with what is fixed in it. A verdict that rests on
-    less than `require`, the weakest guarantee that counts, is none; by default that is `moments`,
-    and `asymptotic` where code of one's own draws, of which no model says anything. With `exact`
-    nothing is drawn: a case is decided by the value that its model gives, or not at all.
+    case alone. `time_limit` (seconds) holds for the whole run: the open cases share it, and it
+    takes the place of the default budget. `crossing` allows every pair of independent draws that
+    meet in a matrix product to be evaluated, and `nets` allows draws from nets of points.
+    `max_memory` (bytes) bounds the memory of one draw of a claim, together with its fixed values.
+    `require` is the weakest guarantee that counts; a case with less is undecided. By default it is
+    `moments`, and `asymptotic` where code under test draws, for which there is no model. With
+    `exact` nothing is drawn: a case is decided by the exact value from its model, or not at all.
     """
 
     alpha: float = 1e-6
@@ -60,26 +59,26 @@ class Settings:
 
 
 def most_threads() -> int:
-    """As many as may be asked for here."""
+    """The most threads that a run may have on this machine."""
     return min(MOST_THREADS, THREADS_A_CORE * default_threads())
 
 
 class OptionKind(Enum):
-    """What the value of an option is; this decides how its text is read and what is accepted."""
+    """The kind of value of an option; it decides how the text is read and what is accepted."""
 
     FLAG = auto()
     TEXT = auto()
     TAG = auto()
     FILE = auto()
-    WORD = auto()  # one of a few words
-    FORMAT = auto()  # the same; without words of its own, a format that `run` prints
-    REPORT = auto()  # a file to write, whose ending is one of a few; else one that `run` writes
+    WORD = auto()  # one of `words`
+    FORMAT = auto()  # one of `words`; without them, a format that `run` prints
+    REPORT = auto()  # a file to write that ends in one of `words`; without them, as `run` writes
     NUMBER = auto()  # strictly between two bounds
-    NUMBERS = auto()  # several of them, with commas
-    SHARE = auto()  # a number, or a percentage
+    NUMBERS = auto()  # several such numbers, separated by commas
+    SHARE = auto()  # a number strictly between two bounds, or a percentage
     WHOLE = auto()  # a whole number from one bound to the other
-    SEED = auto()  # the same, or `fresh`
-    THREADS = auto()  # the same, bounded by the machine
+    SEED = auto()  # a whole number within the bounds, or `fresh`
+    THREADS = auto()  # a whole number up to a bound that depends on the machine
     SECONDS = auto()
     BYTES = auto()
 
@@ -94,30 +93,30 @@ _METAVARS = {
 
 @record(kw_only=True)
 class Option:
-    """One option."""
+    """The description of an option."""
 
-    name: str  # as Python has it; `max_draws` is `--max-draws` on the command line
+    name: str  # in Python; `max_draws` is `--max-draws` on the command line
     commands: tuple[str, ...] = ()  # the commands that have it
-    help: str = ""  # what `--help` says of it
-    kind: OptionKind = OptionKind.FLAG  # what its value is
-    low: float = 0  # the lower bound of a number; excluded, where the number need not be whole
-    high: float = math.inf  # the upper bound, likewise
-    words: tuple[str, ...] = ()  # what it may be, where that is one of a few words or endings
-    accepts: str = ""  # what the command line and the pytest plugin accept, in words
-    metavar: str = ""  # what stands for the value in `--help`, where its kind does not say
+    help: str = ""  # its text in `--help`
+    kind: OptionKind = OptionKind.FLAG
+    low: float = 0  # lower bound of a number; only whole numbers may be equal to it
+    high: float = math.inf  # upper bound; only whole numbers may be equal to it
+    words: tuple[str, ...] = ()  # the accepted words or endings of files, if they are a few
+    accepts: str = ""  # the values that the command line and the pytest plugin accept, in words
+    metavar: str = ""  # the placeholder of the value in `--help`, where the kind has none
     letter: str = ""  # the short form
-    written: tuple[str, ...] = ()  # the long forms, where `flag` is not the only one
+    written: tuple[str, ...] = ()  # the long forms, if they are others than `flag`
     repeated: bool = False  # whether it may be given several times
     # other help texts, for commands in which it means something else
     help_in: Mapping[str, str] = field(default_factory=dict)
     # the field of `Settings` that it sets; a flag sets the opposite of the default
     setting: str = ""
-    # whether the command that repeats a case has it too: it changes the result
+    # whether it changes results, so that the command that repeats a case has it too
     in_repeat: bool = False
-    # what `dropcheck.verify` accepts, in words; empty where it has no such argument
+    # the values that `dropcheck.verify` accepts, in words; empty where it has no such argument
     in_verify: str = ""
-    ini: str = ""  # what the pytest plugin says of its key; empty where it has none
-    ini_default: str = ""  # what the key is unless it is set
+    ini: str = ""  # the help text of its key in the pytest plugin; empty where it has none
+    ini_default: str = ""  # the default of the key
 
     @property
     def flag(self) -> str:
@@ -140,7 +139,7 @@ class Option:
 
     @property
     def placeholder(self) -> str:
-        """What stands for the value in `--help`; empty for a flag."""
+        """The placeholder of the value in `--help`; empty for a flag."""
         if self.kind in (OptionKind.WORD, OptionKind.FORMAT):
             return "|".join(self.words)
         return self.metavar or _METAVARS.get(self.kind, "")
@@ -151,7 +150,7 @@ class Option:
         return most_threads() if self.kind is OptionKind.THREADS else self.high
 
     def accepted(self, in_python: bool = False) -> str:
-        """What the option accepts, in words."""
+        """The accepted values in words, on the command line or in Python."""
         if self.kind is OptionKind.THREADS:
             return f"a whole number from 1 to {most_threads()}, at most {THREADS_A_CORE} a core"
         if in_python:
@@ -162,7 +161,7 @@ class Option:
 
 
 def one_of(words: Sequence[str]) -> str:
-    """Words of which one is to be chosen.
+    """A list of alternatives in words.
 
     >>> one_of(["a", "b", "c"]), one_of(["a", "b"])
     ('a, b or c', 'a or b')

@@ -305,7 +305,7 @@ def stopped(path, report):
 reporting.write_report = stopped
 interrupt.PATIENCE = 0.0
 if sys.argv.pop(1) == "twice":
-    interrupt._heard_at = 0.0  # as in draws, of which what is finished is written
+    interrupt._first_signal = 0.0  # as in draws, of which what is finished is written
 __main__.program()
 """
 
