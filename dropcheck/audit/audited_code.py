@@ -54,7 +54,7 @@ class _Bound:
     def drawn(
         self, generator: np.random.Generator, asked: CodeRequest, inputs: Sequence[Any]
     ) -> Mapping[str, Array]:
-        """What it gives, by mode."""
+        """The draws of the function, by mode."""
         own = [rounded(one, asked.dtype or DOUBLE) for one in inputs]
         return self.function(generator, asked, own)
 

@@ -123,7 +123,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _read(arguments: Sequence[str], *, lenient: bool) -> Given:
-    """What the command line gives; its command is empty where none is named.
+    """The command line, read; the command is empty where none is named.
 
     Raises:
         DropcheckError: there is no such command, or no such option.

@@ -39,7 +39,7 @@ Cases = Mapping[str, Mapping[str, Units]]
 
 
 def read_evidence(paths: Sequence[Path]) -> Kept:
-    """What all files hold together; the first one need not exist yet.
+    """The evidence of all files together; the first file need not exist yet.
 
     Raises:
         DropcheckError: one of them is missing, broken, or contradicts another.
@@ -102,7 +102,7 @@ def refused(paths: Sequence[Path], others: Sequence[Path], *, exact: bool) -> It
 
 
 def merged(one: Cases, other: Cases, name: str) -> Cases:
-    """What both hold, each unit of draws once; the order of the two does not matter.
+    """The union of both, with each unit of draws once; the order of the two does not matter.
 
     Raises:
         DropcheckError: they have different sums of the same draws.

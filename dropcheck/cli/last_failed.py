@@ -136,7 +136,7 @@ def _others(keys: Sequence[CaseKey], selected: Mapping[str, Claim], memory: int)
 
 
 def _entry(entry: Any) -> CaseKey | None:
-    """One remembered case; None for anything else."""
+    """The key of a case, read from one entry of the file; None where the entry is no case."""
     if not isinstance(entry, dict):
         return None
     claim, parameters = entry.get("claim"), entry.get("parameters")

@@ -135,7 +135,7 @@ def _read(text: str) -> tuple[str, str | None, Target | None]:
 
 
 def _hint(text: str) -> str:
-    """What to write instead of a text that names a function, but not all that comes before it."""
+    """The hint for a text that names a function, but lacks parts that must come before it."""
     slot, _, target = text.rpartition("=")
     if ":" not in target:  # layers.dropout
         target = ":".join(target.rsplit(".", 1))

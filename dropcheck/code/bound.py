@@ -74,7 +74,7 @@ class Bound:
     def drawn(
         self, generator: np.random.Generator, asked: CodeRequest, inputs: Sequence[Array]
     ) -> Mapping[str, Array]:
-        """What the code returns for the draws, by mode: float64, [*shape of one draw, draws].
+        """The draws that the code returns, by mode: float64, [*shape of one draw, draws].
 
         In memory draws come first, as code has them.
 
@@ -115,7 +115,7 @@ class Bound:
         self._plans[key] = plan
 
     def _key(self, asked: CodeRequest, inputs: Sequence[Array]) -> object:
-        """What a plan depends on: all but the values that vary, the number of draws, and seeds."""
+        """The key of a plan: all of a request but varying values, number of draws, and seeds."""
         kept = tuple(
             one.shape[:-1] if varies(asked, at, one) else one.tobytes()
             for at, one in enumerate(inputs)
@@ -123,7 +123,7 @@ class Bound:
         return asked.dtype, asked.modes, asked.size, asked.single, asked.seeds, asked.calls, kept
 
     def _seeds(self, generator: np.random.Generator, asked: CodeRequest) -> Callable[[], int]:
-        """What gives the first of `asked.seeds` consecutive seeds, new ones each time."""
+        """A function that returns the first of `asked.seeds` consecutive seeds, each time anew."""
         return lambda: int(generator.integers(self._adapter.seeds - asked.seeds))
 
     def _planned(self, asked: CodeRequest, inputs: Sequence[Array]) -> CallPlan:

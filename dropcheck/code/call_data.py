@@ -55,7 +55,7 @@ class CallData:
         return [make(number, start) for make in self._makers]
 
     def _varying(self, values: Array, plan: CallPlan) -> _Make:
-        """What takes the parts of calls from [calls of all seeds, draws, …]."""
+        """A function that takes the parts of each call from [calls of all seeds, draws, …]."""
         # the functions must not hold this object: arrays would wait for the garbage collector
         adapter, dtype, size = self._adapter, self._dtype, self._size
         draws, several = self._draws, self._several
@@ -88,7 +88,7 @@ class CallData:
 
 
 class Taken:
-    """What the calls of one span return in one mode, in one array of float64."""
+    """The outputs of the calls of one span in one mode, in one array of float64."""
 
     def __init__(self, plan: CallPlan, asked: CodeRequest, key: object, mode: str) -> None:
         self._size = plan.call_draws(asked.draws)

@@ -113,7 +113,7 @@ def prepared(
 def _by_place(
     parameters: Mapping[str, inspect.Parameter], known: Collection[str], count: int
 ) -> list[str | None]:
-    """What goes to each place: None for `count` arguments of the slot, else a name to fill."""
+    """The use of each place: None for `count` arguments of the slot, else the name to fill in."""
     places: list[str | None] = []
     left = count
     for name, parameter in parameters.items():
@@ -134,7 +134,7 @@ The modes are "eval" alone, or one or both of "train" and "grad"."""
 
 
 def caller(adapter: Adapter, code: PreparedFunction, dtype: str, modes: frozenset[str]) -> Caller:
-    """What calls a prepared function, any number of times."""
+    """A function that calls the prepared function, any number of times."""
     evaluate = "eval" in modes
     known: dict[str, Any] = {
         **dict.fromkeys(TRAINING, not evaluate),

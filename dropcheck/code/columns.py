@@ -57,7 +57,7 @@ class ColumnCode(Protocol):
         """Its code by slot; slots for which it has none are left out."""
 
     def rebuilder(self, slots: Mapping[str, Slot]) -> Callable[[], Column] | None:
-        """What makes its column in another process; None where it can be called here alone."""
+        """A function that makes the column in another process; None where that cannot be."""
 
 
 def with_columns(

@@ -111,7 +111,7 @@ class Implementation:
         }
 
     def rebuilder(self, slots: Mapping[str, Slot]) -> Callable[[], Column] | None:
-        """What makes its column in another process; None where it can be called here alone.
+        """A function that makes the column in another process; None where that cannot be.
 
         Function objects have no name to be imported by, and the memory of a device may have room
         for one process alone.

@@ -36,7 +36,7 @@ class UnfitCodeError(Exception):
 
 @record
 class CallPlan:
-    """How one function is called, for one kind of request."""
+    """The plan by which one function is called for one kind of request."""
 
     code: PreparedFunction
     fixed: Mapping[int, Any]  # arguments that are the same in every call, by place

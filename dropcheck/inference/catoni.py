@@ -290,17 +290,15 @@ def variance_above(
         width: of an interval that holds every draw: then μ4 ≤ width² σ².
         centre: near the mean, chosen without these values; far from it the answer is large.
     """
-    cap = min(math.sqrt(fourth), width * width / 4) / block_draws  # σ⁴ ≤ μ4; Popoviciu (1935)
-    rows = len(values)
-    if cap == 0 or rows < 2 or not np.isfinite(values).all() or not alpha < 1:
-        return cap
-    with np.errstate(over="ignore"):  # a square that is infinite leaves the cap
-        if centre is None:
-            seen = float(np.var(values, ddof=1))
-        else:
-            offsets = values - centre
-            seen = float(offsets @ offsets) / rows
-    centred = centre is not None
+    rows, centred = len(values), centre is not None
+    seen = math.inf  # says nothing, so that the answer is the bound that holds for all laws
+    if rows >= 2 and alpha < 1 and np.isfinite(values).all():
+        with np.errstate(over="ignore"):  # a square may be infinite
+            if centre is None:
+                seen = float(np.var(values, ddof=1))
+            else:
+                offsets = values - centre
+                seen = float(offsets @ offsets) / rows
     return variance_expected(seen, rows, block_draws, fourth, alpha, width=width, centred=centred)
 
 

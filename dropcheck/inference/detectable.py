@@ -17,10 +17,11 @@ from dropcheck.vocabulary import special
 def of_average(
     error: float, second_order: float, quantile: float, false_pass: float, growth: float
 ) -> float:
-    """For an interval of a quantile times the standard error, and a second-order part.
+    """The smallest error that an interval for an average would almost surely show.
 
-    The estimate errs towards the claim by z(β) standard errors at most, and by the second-order
-    part once more; the interval must miss the claim even so.
+    The interval is a quantile times the standard error, plus a second-order part. The estimate errs
+    towards the claim by z(β) standard errors at most, and by the second-order part once more; the
+    interval must miss the claim even so.
 
     Args:
         error: the standard error after so many draws as were made.
@@ -39,12 +40,12 @@ def of_average(
 def of_probability(
     low: float, high: float, trials: int, alpha: float, false_pass: float
 ) -> float | None:
-    """For the exact interval of a probability that is claimed to lie in [low, high].
+    """The smallest error that the exact interval of a probability would almost surely show.
 
-    To refute a true probability p' > high takes so many successes k that the interval's lower end
-    exceeds `high`; p' is seen if there are as many with probability 1 − β, that is, where
-    I(p'; k, n − k + 1) = 1 − β. The other side is its mirror image. The larger of the two is
-    given, or the one that there is.
+    The probability is claimed to lie in [low, high]. A true probability p' > high is refuted by at
+    least k successes, where k is the smallest number for which the interval's lower end exceeds
+    `high`. This happens with probability 1 − β where I(p'; k, n − k + 1) = 1 − β. The other side is
+    the mirror image. The result is the larger error of the two sides, or of the one that there is.
 
     >>> round(of_probability(0.5, 0.5, 10_000, 1e-6, 1e-6), 3)
     0.048

@@ -174,7 +174,7 @@ def estimate_interval(
 
 
 def _unsettled(deviations: Floats, weights: Floats, quantile: float) -> float:
-    """How far the averages themselves are from the conditions of the limit theorem: 1 meets them.
+    """The distance of the averages from the conditions of the limit theorem; up to 1 they are met.
 
     The first order looks at the influence alone. Where the part of an average cancels in it, as in
     E(1/u + u) − E(1/u), or vanishes on a plateau, as in maximum(E(1/u), 50), the influence does not

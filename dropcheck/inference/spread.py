@@ -158,7 +158,7 @@ def seen_variance(values: Floats, draws: int) -> float:
 
 @record(kw_only=True)
 class Reach:
-    """How far deviations count on one side, and how much is cut off there on average."""
+    """The largest deviation that counts on one side, and the average of what is cut off there."""
 
     far: float
     cut: float = 0.0

@@ -89,7 +89,7 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Ju
 
 
 def _deciding(compiled: Compiled, plan: DrawPlan, tally: Tally) -> Decide:
-    """How the comparisons are judged at a look: called for each, in their order."""
+    """The function that judges the comparisons of a look; it is called once for each, in order."""
     rows = tally.sums / tally.block_values
     comparisons: list[Comparison] = []
 
@@ -199,7 +199,7 @@ def _more(
 def _hidden(
     run: CaseRun, compiled: Compiled, plan: DrawPlan, judged: Judged, tally: Tally
 ) -> Explanation | None:
-    """What unseen values could do to an undecided quantity; None where seen values explain it.
+    """The effect that unseen values may have on an undecided quantity; None where they have none.
 
     An interval of half-width h from n draws is that of a variance h² n / (2 log(2/α)) a draw. Where
     the draws show far less, values that none of them showed may carry the rest. These have a chance

@@ -66,7 +66,7 @@ PILOT_DRAWS = 2048
 # as one in ten thousand would have been true with chance 1 - e^-64.
 DRAWS_WITHOUT_CONDITION = 640_000
 Judging = Generator[Request, SpanSums, "Finding"]
-"""What judges a case: it asks for draws, is sent their sums, and returns what it finds."""
+"""A judge of a case: it asks for draws, is sent their sums, and returns its finding."""
 
 
 @record(kw_only=True)
@@ -138,12 +138,12 @@ class CaseRun:
 
     @property
     def resolution(self) -> float:
-        """How sharply to look, relative to the scale."""
+        """The resolution of the case, as a share of its scale."""
         asked = self.settings.resolution
         return self.case.claim.resolution if asked is None else asked
 
     def sharpness(self, scale: float) -> float:
-        """How sharply to look, in the unit of the quantity."""
+        """The resolution of the case, in the unit of the quantity."""
         within = self.case.claim.within
         if within is not None and self.settings.resolution is None:
             return within
@@ -182,7 +182,7 @@ class CaseRun:
         return self.settings.threads or default_threads()
 
     def generator(self, purpose: int, span: int) -> np.random.Generator:
-        """One of the case's own streams."""
+        """A generator of random numbers: one of the case's own streams."""
         return stream(self.settings.seed, self.case.stream_key, purpose, span)
 
     def centres(self, program: Program, draws: int) -> Floats:

@@ -282,7 +282,7 @@ def _ends(norms: Norms, compiled: Compiled, term: _Term, centres: Floats) -> tup
 
 
 def integrands_of(compiled: Compiled, centres: Floats) -> list[Integrand]:
-    """What a program averages, about centres: [registers]."""
+    """The integrands that a program averages, about the centres: [registers]."""
     return [_integrand(compiled, term, centres) for term in _terms(compiled)]
 
 

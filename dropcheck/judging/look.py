@@ -265,7 +265,7 @@ def sharpness_of(run: CaseRun, reading: Reading, scale: float, operands: Sequenc
 
 
 def unit_of(comparison: Comparison, operands: Sequence[float]) -> float:
-    """What results multiply a quantity by: a relative difference is shown as a difference."""
+    """The factor of a quantity in results, which show a relative difference as a difference."""
     if comparison.share and comparison.against is not None:
         return max(abs(operands[comparison.against]), 1e-300)
     return 1.0

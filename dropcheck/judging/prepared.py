@@ -91,7 +91,7 @@ class Prepared:
 
     @property
     def exactness(self) -> str | None:
-        """How sharp a verdict without a scale is, in words; None where there is a resolution."""
+        """The sharpness of a verdict without a scale, in words; None if there is a resolution."""
         match self.strategy:
             case Certainty():
                 return f"±{rarest_violations(self):g}: violations rarer than that"
@@ -101,7 +101,7 @@ class Prepared:
 
     @property
     def scale_in_words(self) -> str:
-        """What a relative resolution is a share of, as `look.scales_of` measures it."""
+        """The scale of a relative resolution in words; `look.scales_of` measures it."""
         if self.reading.entries:
             return (
                 "what each entry is compared with, or the size of what is estimated where it is 0"

@@ -35,7 +35,7 @@ class Spot:
 
 @record
 class ClaimFacts:
-    """What the mutators need to know of a claim.
+    """The facts about a claim that the mutators use.
 
     `shares` are the names that stand for probabilities, `whole` the parameters that are whole,
     `numbers` all parameters that are numbers. A constant is changed by the share `step` of itself,

@@ -26,7 +26,7 @@ STEP = 3.0
 
 
 def facts_of(parsed: ParsedClaim, scale: float | None, readings: Readings) -> ClaimFacts:
-    """What the mutators need to know; `scale` is that of the claim at the case that was judged."""
+    """The facts for the mutators; `scale` is that of the claim at the case that was judged."""
     claim = parsed.claim
     shares = set(share_names(claim))
     for line in lines_of(parsed.model):  # `q = 1 - p` is a probability where `p` is one

@@ -222,7 +222,7 @@ def _compared(
 
 
 def _head(value: Value, *, named: bool) -> tuple[object, ...]:
-    """What a quantity is, apart from its inputs."""
+    """The description of a quantity without its inputs, to compare two quantities by."""
     name = value.name if named else None
     return value.kind, value.operation, value.options, value.shape, name, len(value.inputs)
 

@@ -73,7 +73,7 @@ def note(case: CaseResult) -> str | None:
 
 
 def weight(case: CaseResult) -> float:
-    """How much a note matters: the one with the largest number is shown."""
+    """The weight of a note; of several, the one with the largest weight is shown."""
     return (case.within or 0.0) / (case.coarse.about if case.coarse else case.scale or math.inf)
 
 

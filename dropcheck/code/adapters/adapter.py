@@ -42,7 +42,7 @@ class Adapter(ABC):
     sources: ClassVar[tuple[str, ...]] = ()
     """Names of parameters that take its source of random numbers, instead of a global one."""
     seeds: ClassVar[int] = 2**31
-    """How many seeds it can be given: 0 up to this number less 1."""
+    """The number of seeds: they are 0 up to this number less 1."""
 
     def __init__(self, device: str | None, compiled: bool) -> None:
         self.device = device
@@ -87,7 +87,7 @@ class Adapter(ABC):
 
     @abstractmethod
     def returned(self, output: Any) -> Array:
-        """What a function returned, as an array of numpy with real numbers or truths.
+        """The output of a function as an array of numpy with real numbers or truths.
 
         Raises:
             TypeError: it is neither an array of this framework or of numpy nor a number, or has
@@ -95,7 +95,7 @@ class Adapter(ABC):
         """
 
     def layer(self, target: Any, fixed: Mapping[str, Any], dtype: str) -> Any:
-        """What is called: an object of a class, or the target itself where it is no class.
+        """The callable: an object of the class `target`, or `target` itself where it is no class.
 
         Args:
             target: the code that was named.
@@ -105,7 +105,7 @@ class Adapter(ABC):
         return built(target, fixed) if inspect.isclass(target) else target
 
     def entry(self, target: Any) -> Any:
-        """What `inspect.signature` is asked for the signature of a call to the target."""
+        """The object whose `inspect.signature` is the signature of a call to the target."""
         return target
 
     def evaluating(self, target: Any, evaluate: bool) -> bool:
@@ -120,7 +120,7 @@ class Adapter(ABC):
     def called(
         self, function: FrameworkFunction, arguments: Sequence[Any], named: Mapping[str, Any]
     ) -> Any:
-        """What the function returns; it is compiled here where that was asked for."""
+        """The output of the function, which is compiled here if `compiled` is set."""
         return function(*arguments, **named)
 
     def has_gradient(self, target: Any) -> bool:
@@ -135,7 +135,7 @@ class Adapter(ABC):
         named: Mapping[str, Any],
         by: int,
     ) -> tuple[Any, Any]:
-        """What the function returns, and the gradient of its sum by the argument at place `by`.
+        """The output of the function, and the gradient of its sum by the argument at place `by`.
 
         Raises:
             ValueError: the framework has no gradients.

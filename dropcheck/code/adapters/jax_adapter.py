@@ -56,7 +56,7 @@ class JaxAdapter(Adapter):
         return nnx.Rngs(key)
 
     def dtype(self, name: str) -> Any:
-        """Such as jax.numpy.float32.
+        """The number format of JAX, such as jax.numpy.float32.
 
         Raises:
             ValueError: float64, where JAX is not set to have it.

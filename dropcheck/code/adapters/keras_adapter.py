@@ -37,7 +37,7 @@ class KerasAdapter(Adapter):
 
     @property
     def one_shape(self) -> bool:
-        """Where the backend is JAX."""
+        """True where the backend is JAX."""
         return bool(self._backend == "jax")
 
     def on_one_thread(self) -> AbstractContextManager[None]:

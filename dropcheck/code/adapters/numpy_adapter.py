@@ -65,7 +65,7 @@ class NumpyAdapter(Adapter):
         return numbers_of(output)
 
     def has_gradient(self, target: Any) -> bool:
-        """Where the code has a method `with_gradient`: numpy itself has no gradients."""
+        """Whether the code has a method `with_gradient`, as numpy itself has no gradients."""
         return hasattr(target, "with_gradient")
 
     def with_gradient(

@@ -53,7 +53,7 @@ class TorchAdapter(Adapter):
         return torch_on_one_thread()
 
     def dtype(self, name: str) -> torch.dtype:
-        """Such as torch.float32."""
+        """The number format of torch, such as torch.float32."""
         dtype: torch.dtype = getattr(torch, name)
         return dtype
 
@@ -178,7 +178,7 @@ def _is_module(value: object) -> bool:
 
 
 def _of_compilation(value: Any) -> object:
-    """What a compiled function depends on; for a tensor its shape, type and need of a gradient."""
+    """The part of an argument that a compiled function depends on, such as a tensor's shape."""
     if isinstance(value, torch.Tensor):
         return tuple(value.shape), value.dtype, value.requires_grad
     if _is_module(value):

@@ -40,7 +40,7 @@ class KeptEvidence:
 
     @classmethod
     def of(cls, kept: Kept, case: Case) -> KeptEvidence:
-        """What is kept of a case."""
+        """The evidence that is kept of a case."""
         return cls(night=kept.night, case=case.key, earlier=kept.cases.get(case.key, {}))
 
     def begin(self, simulated: str, unit_draws: int) -> None:

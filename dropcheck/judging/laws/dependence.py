@@ -102,7 +102,7 @@ def _precision(
 
 
 def _others(factors: Sequence[Floats]) -> list[Floats]:
-    """For each factor, the product of the others."""
+    """The product of the other factors, for each factor."""
     return [_product([*factors[:i], *factors[i + 1 :]]) for i in range(len(factors))]
 
 

@@ -91,7 +91,7 @@ SHORTEST_CALL = 64
 
 @record(kw_only=True)
 class Shares:
-    """How a case's error is shared."""
+    """The shares of a case's error: of the distance, of the evidence and of the tails."""
 
     distance: float
     evidence: float
@@ -141,7 +141,7 @@ class PilotDraws:
 
     @property
     def draws(self) -> int:
-        """How many there are."""
+        """The number of draws of the pilot."""
         return int(self.values.shape[1])
 
 

@@ -43,7 +43,7 @@ SIDES = "", b""
 
 
 def draws_to_look_at(program: Program) -> int:
-    """How many draws are made to show what rounding does."""
+    """The number of draws that show the effect of rounding."""
     return min(max(int(WORK / program.cost), FEW_DRAWS), MOST_DRAWS, program.span_draws)
 
 
@@ -93,7 +93,7 @@ def lost(room: float, of_sides: float) -> Explanation:
 def room_for(
     compiled: Compiled, comparison: Comparison, means: Floats, centres: Floats, off: Floats
 ) -> float:
-    """How far a quantity may be moved by averages that have these errors, `off`: [terms]."""
+    """The largest change of a quantity when its averages have errors up to `off`: [terms]."""
     with np.errstate(all="ignore"):
         value = float(theta_of(compiled, comparison, centres)(means[:, np.newaxis])[0])
     low, high = enclose(enclosing(compiled, comparison, centres), means, off)

@@ -21,14 +21,14 @@ CHUNK = 2**22
 
 
 def dropout(x: Array, p: float, training: bool, key: Array) -> Array:
-    """As jax's guides write it, by jax.random.bernoulli."""
+    """Dropout by jax.random.bernoulli, as in the guides of JAX."""
     if not training or p == 0:
         return x
     return jnp.where(random.bernoulli(key, 1 - p, x.shape), x / (1 - p), 0)
 
 
 def drop_path(x: Array, p: float, training: bool, key: Array) -> Array:
-    """One number of a mask for each element."""
+    """Stochastic depth: the mask has one number for each element of the batch."""
     if not training or p == 0:
         return x
     kept = random.bernoulli(key, 1 - p, (x.shape[0], *(1,) * (x.ndim - 1)))

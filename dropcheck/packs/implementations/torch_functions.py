@@ -48,7 +48,7 @@ def attention(q: Tensor, k: Tensor, v: Tensor, p: float, training: bool) -> Tens
 
 
 def drop_path(x: Tensor, p: float, training: bool) -> Tensor:
-    """As the libraries of vision models write it: one number of a mask for each element."""
+    """Stochastic depth as in libraries of vision models: the mask has one number an element."""
     if not training or p == 0:
         return x
     mask = x.new_empty(x.shape[0], *(1,) * (x.ndim - 1)).bernoulli_(1 - p)

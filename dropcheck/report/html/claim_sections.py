@@ -124,7 +124,7 @@ def _source(source: Passage, registry: Registry) -> Markup:
 
 
 def _figure(cases: Sequence[CaseResult]) -> Markup:
-    """Each case as an interval, with the axis below them."""
+    """A list of the cases as intervals, with the axis below them."""
     rows = [pictures.placed(case) for case in cases]
     ends = pictures.limits(rows)
     items = [
@@ -212,7 +212,7 @@ Ends = tuple[float, float]
 
 
 def interval_picture(row: Placed, ends: Ends) -> Markup:
-    """One case: its band, what is allowed, its interval and its estimate."""
+    """The picture of one case: its band, the allowed region, its interval and its estimate."""
     parts = [*_ground(row, ends), *([] if row.interval is None else _interval(row.interval, ends))]
     if row.estimate is not None and ends[0] <= row.estimate <= ends[1]:
         parts.append(_mark(row.case.verdict, _share(row.estimate, ends)))

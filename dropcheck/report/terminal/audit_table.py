@@ -112,7 +112,7 @@ def _share(share: float) -> str:
 
 
 def _runs(number: int) -> str:
-    """How many trials.
+    """The number of trials in words.
 
     >>> _runs(1), _runs(20_000)
     ('1 run', '20,000 runs')

@@ -181,7 +181,8 @@ def resolution_text(claim: Claim, cases: Sequence[Prepared]) -> str:
         return ", or ".join(sorted(filter(None, exact)))
     if claim.within is not None:
         return f"{numbers.exact(claim.within)}, absolute"
-    scales = dict.fromkeys(case.scale_in_words for case in sorted(cases, key=_scale_is_unknown))
+    known_first = sorted(cases, key=lambda case: case.reading.known_scale is None)
+    scales = dict.fromkeys(case.scale_in_words for case in known_first)
     where = " where that is 0" if len(scales) > 1 else ""
     return f"{numbers.exact(claim.resolution)} of {', or of '.join(scales)}{where}"
 
@@ -218,10 +219,6 @@ def _roundings(claim: Claim, cases: Sequence[Prepared]) -> str | None:
     rounding = numbers.rounding(figure.digits, figure.unit)
     near = filter(None, map(known_edge, cases))
     return "\n".join([rounding, *dict.fromkeys(edges.advice(one, figure) for one in near)])
-
-
-def _scale_is_unknown(case: Prepared) -> bool:
-    return case.reading.known_scale is None
 
 
 def document_text(key: str, document: Document | None) -> str:

@@ -36,7 +36,7 @@ def layout(columns: str) -> Layout:
 
 @record
 class TableCell:
-    """One field of one row."""
+    """The text of one field of one row, and its style."""
 
     text: str
     style: str = ""
@@ -48,7 +48,7 @@ Row = Mapping[str, TableCell | str]
 
 @record
 class Fields:
-    """How fields stand in their columns; `headings` has those that differ from the names."""
+    """The form of the fields in their columns; `headings` has those that differ from the names."""
 
     right: Collection[str] = ()  # numbers, flush right
     prose: Collection[str] = ()  # may be wrapped

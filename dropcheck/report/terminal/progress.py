@@ -44,7 +44,7 @@ class RunProgress:
         self.started = self.clock()
 
     def __call__(self, claim: str, draws: int = 0) -> None:
-        """One more is done."""
+        """Count one more finished case, and its draws."""
         self.done += 1
         self.finished += draws
         self.claim = claim
@@ -114,7 +114,7 @@ def progress(total: int, shown: bool, limit: float | None = None) -> Iterator[Ru
 
 
 def _live(tally: RunProgress) -> Progress:
-    """What rewrites the line until it is stopped, and then removes it."""
+    """The display that rewrites the line until it is stopped, and then removes it."""
     from rich.console import Console
     from rich.progress import Progress, ProgressColumn, Task
     from rich.text import Text
