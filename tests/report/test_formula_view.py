@@ -34,6 +34,9 @@ SHOWN = {
     r"\sigma^2 \ne \Sigma": "σ^{2} ≠ Σ",
     r"\left( a \mid b \right)": "(a | b)",
     r"q^\top k": "q^{⊤}k",
+    r"\bar{X}_n = \hat\theta": "X\u0304_{n} = θ\u0302",
+    r"\frac{\bar x}{2}": "x\u0304/2",
+    r"\bar{xy}": None,
     r"\unknown{x}": None,
     r"a & b": None,
     r"{a": None,
@@ -62,7 +65,7 @@ def test_a_formula_is_shown_as_it_reads(latex: str) -> None:
 
 
 PIECES = [*r"ab12{}()[]_^=<>+-|,;&\$% ", r"\frac", r"\sqrt", r"\cdot", r"\text{a}", r"\left",
-          "<script>", "\ue000\ue010\ue001"]  # fmt: skip
+          r"\bar", "<script>", "\ue000\ue010\ue001"]  # fmt: skip
 
 
 def test_any_text_is_shown_safely() -> None:

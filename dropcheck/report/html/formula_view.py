@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from dropcheck.report.html import Markup, element, join, text
-from dropcheck.vocabulary.latex_words import GREEK
+from dropcheck.vocabulary.latex_words import ACCENT_SIGNS, ACCENTS, GREEK
 
 DEEPEST = 12
 LONGEST = 2_000
@@ -129,6 +129,12 @@ class _TokenReader:
             case r"\sqrt":
                 under = self.group(depth)
                 return join(["√", _bracketed(under) if self.alone() else join(["(", under, ")"])])
+            case _ if token in ACCENTS:
+                letter = _ONE_LETTER.fullmatch(self.group(depth).strip())
+                if letter is None:
+                    raise _UnknownError
+                opened, name, closed = letter.groups()
+                return Markup(f"{opened}{name}{ACCENT_SIGNS[ACCENTS[token]]}{closed}")
             case "-" if first:
                 return text("−")
             case _ if kind == "sign" and token not in "&}\\":
@@ -159,7 +165,11 @@ class _TokenReader:
             self.at += 1
 
 
-_SIMPLE = re.compile(r"(?:<i>[A-Za-z]</i>|[0-9.,]+|[\u0370-\u03ff])(?:<su[bp]>[^()]*</su[bp]>)?")
+_ONE_LETTER = re.compile(r"(<i>|)([A-Za-z\u0370-\u03ff])(</i>|)")
+_SIMPLE = re.compile(
+    r"(?:<i>[A-Za-z][\u0302-\u0307\u20d7]?</i>|[0-9.,]+|[\u0370-\u03ff][\u0302-\u0307\u20d7]?)"
+    r"(?:<su[bp]>[^()]*</su[bp]>)?"
+)
 
 
 def _bracketed(inside: Markup) -> Markup:
