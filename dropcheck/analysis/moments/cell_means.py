@@ -1,4 +1,4 @@
-"""What each cell of a draw adds to the mean of a function of it, and how wrong that can be."""
+"""The part of each cell of a draw in the mean of a function of the draw, and its error."""
 
 from __future__ import annotations
 
@@ -25,21 +25,23 @@ from dropcheck.vocabulary.smoothness.ranges import (
 from dropcheck.vocabulary.smoothness.slopes import real_power
 
 Norm = Callable[[Value, float], float]
-"""An upper bound of (E|quantity|^p)^(1/p), infinite where none is known."""
+"""Takes a quantity and an order p; returns an upper bound of (E|quantity|^p)^(1/p), which is
+infinite if none is known."""
 
-# Of the ellipse around a cell: large enough that degree 35 leaves a share of 1e-14, small enough
-# that most functions are analytic there after a few cuts.
+# The sum of the half axes of the ellipse around a cell, in halves of its width: large enough that a
+# polynomial of degree 35 is right to 1e-14, small enough that most functions are analytic there
+# after a few cuts.
 ELLIPSE = 2.5
-# Its points are at most so many halves of the cell's width away from it.
+# The largest distance of the ellipse from the cell, in halves of the cell's width.
 ELLIPSE_REACH = (ELLIPSE - 1 / ELLIPSE) / 2
 POLYNOMIAL_ERROR = 2 / ((ELLIPSE - 1) * ELLIPSE**FUNCTION_DEGREE)
-# A cell of a smaller probability on which the function has no bound is not cut further.
+# A cell with a smaller probability is not cut further, even if the function is unbounded on it.
 LEAST_UNBOUNDED = 1e-60
 
 
 @record
 class SingleDrawIntegrand:
-    """The product of |φ - centre|^power over functions φ of one draw, signs kept where `signed`."""
+    """The product of |φ - centre|^power over functions φ of one draw; with signs if `signed`."""
 
     steps: Steps
     powers: tuple[float, ...]
@@ -47,13 +49,13 @@ class SingleDrawIntegrand:
     signed: bool
 
     def evaluated(self, points: Floats) -> Floats:
-        """Its values where the draw has these."""
+        """Its values at these values of the draw."""
         return self._product(self.steps.evaluated(points))
 
     def listed(self, points: Floats) -> tuple[Floats, Floats]:
-        """The same of a draw that has a value with some chance, and that on paper beside it."""
-        found, paper = self.steps.listed(points)
-        return self._product(found), self._product(paper)
+        """Its values at values of a discrete draw: in float64, and in exact arithmetic."""
+        computed, paper = self.steps.listed(points)
+        return self._product(computed), self._product(paper)
 
     def _product(self, factors: Sequence[Floats]) -> Floats:
         product = np.ones(1)
@@ -63,7 +65,7 @@ class SingleDrawIntegrand:
         return product
 
     def ranges(self, of_draw: Ranges) -> Ranges:
-        """Its ranges, from those of the draw."""
+        """Its ranges, from the ranges of the draw."""
         cells = len(of_draw.low)
         product: Ranges | None = None
         for ranges, power, centre in zip(
@@ -81,7 +83,7 @@ class SingleDrawIntegrand:
         return fixed(1.0, cells) if product is None else product
 
     def norm(self, order: float, norm: Norm) -> float:
-        """A bound of its norm of an order."""
+        """A bound of its norm of this order."""
         factors = zip(self.steps.values, self.powers, self.centres, strict=True)
         return norm_of_product(list(factors), order, norm)
 
@@ -89,23 +91,23 @@ class SingleDrawIntegrand:
 def norm_of_product(
     factors: Sequence[tuple[Value, float, float]], order: float, norm: Norm
 ) -> float:
-    """A bound of the norm of Π |x - c|^k, given x, k, c, by Hölder's and Minkowski's inequality."""
+    """A bound of the norm of Π |x - c|^k over triples (x, k, c), by Hölder and Minkowski."""
     total = math.fsum(power for _, power, _ in factors)
-    found = 1.0
+    bound = 1.0
     for value, power, centre in factors:
         try:
-            found *= (norm(value, order * total) + abs(centre)) ** power
+            bound *= (norm(value, order * total) + abs(centre)) ** power
         except OverflowError:
             return math.inf
-    return found
+    return bound
 
 
 @record
 class CellMeans:
-    """What each cell adds to an expectation: a value, and how wrong it can be.
+    """The parts of cells in an expectation of g: values, and bounds of their errors.
 
-    Of the error, `floor` is what smaller cells would not mend; `sizes` is the mean of |g| as far
-    as it was seen; `smooth` says where the rule is trusted.
+    Smaller cells would reduce `errors`, but not the further error `floor`. `sizes` are estimates of
+    the parts in the mean of |g|. `smooth` says where the Gauss rule is used.
     """
 
     low: Floats
@@ -120,16 +122,13 @@ class CellMeans:
 
     @property
     def hopeless(self) -> bool:
-        """Whether it is not worth cutting further, as a cell that can be cut no more is unbounded.
-
-        Or all are: then a function in it has no bounds at all.
-        """
+        """Whether cutting is useless: no cell has a bound, or one that cannot be cut has none."""
         unbounded = np.isinf(self.errors)
         return bool((unbounded & self.stuck).any() or unbounded.all())
 
     @property
     def stuck(self) -> Truths:
-        """Which cells are cut no further where they are unbounded: narrow or unlikely ones."""
+        """Which cells are so narrow or unlikely that they are not cut for want of a bound."""
         return ~self.splittable | (self.chances < LEAST_UNBOUNDED)
 
     def ends(self, chosen: Truths) -> tuple[Floats, Floats]:
@@ -137,41 +136,41 @@ class CellMeans:
         return self.low[chosen], self.high[chosen]
 
     def taken(self, chosen: NDArray[np.bool_ | np.intp]) -> CellMeans:
-        """Those of some cells."""
+        """The parts of some of the cells."""
         return CellMeans(**{name: getattr(self, name)[chosen] for name in _NAMES})
 
     def joined(self, other: CellMeans) -> CellMeans:
-        """Those of both."""
+        """The cells of both."""
         return CellMeans(
             **{name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in _NAMES}
         )
 
 
 def near_cells(low: Floats, high: Floats) -> Ranges:
-    """The draw itself on cells, and in the ellipses around them."""
+    """The ranges of the draw itself on cells, and in the ellipses around them."""
     size = np.maximum(np.abs(low), np.abs(high))
     reach = ELLIPSE_REACH * (high / 2 - low / 2)
     return Ranges(low, high, np.stack([reach, FUNCTION_ROUNDING * size]))
 
 
 def means_of(integrand: SingleDrawIntegrand, cells: Cells) -> CellMeans:
-    """The mean over each cell."""
-    found = integrand.ranges(near_cells(cells.low, cells.high))
+    """The part of each cell in the mean of an integrand."""
+    ranges = integrand.ranges(near_cells(cells.low, cells.high))
     values = integrand.evaluated(cells.points.ravel()).reshape(cells.points.shape)
 
-    # a number that is at least 0 adds least where the probability is least
-    lowest = found.low * np.where(found.low > 0, cells.least, cells.most)
-    highest = found.high * np.where(found.high > 0, cells.most, cells.least)
+    # a positive value contributes least with the least probability, a negative one with the most
+    lowest = ranges.low * np.where(ranges.low > 0, cells.least, cells.most)
+    highest = ranges.high * np.where(ranges.high > 0, cells.most, cells.least)
     by_rule = (cells.weights * values).sum(axis=1)
     sizes = np.abs(cells.weights * values).sum(axis=1)
     clipped = np.clip(by_rule, lowest, highest)
     by_hull = np.maximum(highest - clipped, clipped - lowest)
     by_hull = np.where(np.isnan(by_hull), np.inf, by_hull)
 
-    away = (found.high - found.low) / 2 + found.off[0]
-    smooth_error = 2 * POLYNOMIAL_ERROR * away * cells.most + cells.stray * found.size
+    away = (ranges.high - ranges.low) / 2 + ranges.off[0]
+    smooth_error = 2 * POLYNOMIAL_ERROR * away * cells.most + cells.stray * ranges.size
     smooth_floor = (
-        found.off[1] * cells.most + cells.doubt * found.size + 16 * FUNCTION_ROUNDING * sizes
+        ranges.off[1] * cells.most + cells.doubt * ranges.size + 16 * FUNCTION_ROUNDING * sizes
     )
     smooth_error = np.where(np.isnan(smooth_error), np.inf, smooth_error)
     smooth_floor = np.where(np.isnan(smooth_floor), np.inf, smooth_floor)

@@ -1,8 +1,8 @@
-"""The values of a continuous law cut into cells, each with a Gauss rule for its share of the law.
+"""The values of a continuous law cut into cells, with a Gauss rule for expectations on each cell.
 
-In a cell the density is close to a polynomial, and how close is read off its Legendre series. A
-Gauss rule of n points is exact up to degree 2n - 1: what the density's polynomial leaves of that
-is there for the function that is averaged (Davis and Rabinowitz 1984, "Methods of numerical
+In a cell the density is close to a polynomial; its Legendre series tells how close. A Gauss rule of
+n points is exact up to degree 2n - 1. The degrees that the density's polynomial does not need are
+left for the function that is averaged (Davis and Rabinowitz 1984, "Methods of numerical
 integration", section 2.7).
 """
 
@@ -23,24 +23,24 @@ from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.law_parts import LawPart
 
 POINTS = 24
-# the degree up to which a density is taken as a polynomial; for the function that leaves:
+# the degree of the polynomial that stands for a density, and the degree left for the function
 DENSITY_DEGREE = 12
 FUNCTION_DEGREE = 2 * POINTS - 1 - DENSITY_DEGREE
-# Levels of the quantiles where the first cells end, on either side: closer together where most of
-# the law is. Beyond the last level lies the tail.
+# The first cells end at the quantiles of these levels, on either side. Beyond the last level lies
+# the tail.
 LEVELS = (0.5, 0.1, 1e-2, 1e-4, 1e-7, 1e-12, 1e-20, 1e-35, 1e-60, 1e-100, 1e-170, 1e-300)
-# A distribution function is known to this share of itself.
+# The relative error of a distribution function.
 DISTRIBUTION_ERROR = 1e-13
-# A cell whose ends are so many times as far apart, both on one side of 0, is cut in equal ratios.
+# A cell whose ends have one sign, and a larger ratio than this, is cut in equal ratios.
 FAR_APART = 8.0
-# Cells of a smaller share of their place are not cut.
+# Cells with a smaller relative width are not cut.
 LEAST_WIDTH = 4e-15
-# Cells of a smaller probability do not tell how good the density is.
+# Cells with a smaller probability are not used to measure the error of the density.
 LEAST_TELLING = 1e-5
 
 
 def _legendre() -> tuple[Floats, Floats, Floats]:
-    """Points and weights of the Gauss rule, and what makes Legendre coefficients of its values."""
+    """Points and weights of the Gauss rule, and the matrix from values to Legendre coefficients."""
     points, weights = np.polynomial.legendre.leggauss(POINTS)
     values = np.polynomial.legendre.legvander(points, POINTS - 1)
     degrees = np.arange(POINTS)
@@ -54,10 +54,10 @@ _PLACES, _WEIGHTS, _SERIES = _legendre()
 class Cells:
     """Intervals of the values of one draw.
 
-    `least` and `most` hold the probability of each. `points` and `weights`, [cells, POINTS], are a
-    rule for expectations on each; its weights stray from the density by `stray` in all (the
-    absolute differences integrated, those to a polynomial of DENSITY_DEGREE included; infinite
-    where the rule is not to be used), by `doubt` besides that smaller cells would not mend.
+    The probability of each lies between `least` and `most`. `points` and `weights`, [cells,
+    POINTS], are a rule for expectations on each cell. `stray` bounds the integral of the absolute
+    difference between the density and the polynomial that the weights stand for; it is infinite
+    where the rule must not be used. `doubt` is a further error, which smaller cells do not reduce.
     """
 
     low: Floats
@@ -70,7 +70,7 @@ class Cells:
     doubt: Floats
 
     def in_part(self, share: float) -> Cells:
-        """The same cells of a law within a part of its values, which has this probability."""
+        """The cells given that the draw lies in a part of the law with this probability."""
         return replace(
             self,
             least=self.least / share,
@@ -85,9 +85,9 @@ class Cells:
 class CutLaw:
     """A continuous law with fixed arguments, to be cut into cells.
 
-    `first` are the cells to begin with, and `tails` what lies beyond: from, to, probability.
-    `density_error` is how wrong the density is, as a share of itself, where the distribution
-    function can tell. Of a part of a law, `share` is the probability of the part.
+    `first` are the first cells; `tails` are the intervals beyond them: start, end, probability.
+    `density_error` is the relative error of the density, measured by the distribution function. For
+    a part of a law, `share` is the probability of the part.
     """
 
     law: Law
@@ -105,7 +105,7 @@ class CutLaw:
 
 @lru_cache(maxsize=64)
 def cut_law(law: Law, arguments: tuple[Plain, ...]) -> CutLaw | None:
-    """The first cells of a continuous law that is not a constant; None: no quantiles are known."""
+    """The first cells of a continuous law that is no constant; None if no quantiles are known."""
     with np.errstate(all="ignore"):
         if isinstance(law, LawPart):
             return _cut_part(law, arguments)
@@ -138,7 +138,7 @@ def cut_law(law: Law, arguments: tuple[Plain, ...]) -> CutLaw | None:
 
 
 def _cut_part(part: LawPart, arguments: tuple[Plain, ...]) -> CutLaw | None:
-    """The cells of the whole law that lie in a part of it, and its tails where they are in it."""
+    """The cells and tails of the whole law that lie in a part of it."""
     whole = cut_law(part.whole, arguments)
     if whole is None:
         return None
@@ -146,7 +146,7 @@ def _cut_part(part: LawPart, arguments: tuple[Plain, ...]) -> CutLaw | None:
     ends = np.append(whole.first.low, whole.first.high[-1:])
     edges = np.unique([low, high, *ends[(low < ends) & (ends < high)]])
     edges = edges[np.isfinite(edges)]
-    # of what is between the ends, which are rounded
+    # the probability between the rounded ends
     least, most = _chances(part.whole, arguments, np.array([low]), np.array([high]))
     share = float(least[0] + most[0]) / 2
     if not share > 0:
@@ -167,7 +167,7 @@ def _cut_part(part: LawPart, arguments: tuple[Plain, ...]) -> CutLaw | None:
 
 
 def _chance(probability: Callable[..., Any], end: float, arguments: tuple[Plain, ...]) -> float:
-    """The probability of a tail; of one that underflows, a bound."""
+    """A bound of the probability of a tail, which may underflow."""
     return max(float(probability(float(end), *arguments)) * 1.01, 1e-300)
 
 
@@ -180,11 +180,11 @@ def _cells(
     density = law.density([fixed_array(one) for one in arguments], points.ravel())
     density = density.reshape(points.shape)
     series = np.abs(density @ _SERIES.T)[:, DENSITY_DEGREE + 1 :].sum(axis=1)
-    # times the width; twice, for the law and for the rule; and as much again for higher degrees
+    # times the width; twice, for the law and for the rule; twice again for higher degrees
     stray = 8 * half * series
     weights = density * (half[:, None] * _WEIGHTS)
     total = weights.sum(axis=1)
-    # rounding moves the points, by more than a little where the cell is far from 0 and narrow
+    # rounding moves the points: relative to the width this is much in a narrow cell far from 0
     moved = 2.0**-53 * (1 + np.maximum(np.abs(low), np.abs(high)) / half)
     noise = np.minimum(stray, 32 * POINTS * half * moved * density.max(axis=1))
     stray = stray - noise
@@ -208,7 +208,7 @@ def _cells(
 def _chances(
     law: Law, arguments: tuple[Plain, ...], low: Floats, high: Floats
 ) -> tuple[Floats, Floats]:
-    """Bounds on the probability of each cell, from the nearer tail."""
+    """Bounds of the probability of each cell, from the nearer tail."""
     ends = np.stack([low, high])
     below = np.asarray(law.cdf(ends, *arguments), dtype=np.float64)
     above = np.asarray(law.survival(ends, *arguments), dtype=np.float64)
@@ -219,13 +219,13 @@ def _chances(
 
 
 def can_be_split(low: Floats, high: Floats) -> NDArray[np.bool_]:
-    """Whether cells are wide enough to be cut further: float64 has numbers enough in them."""
+    """Whether cells are wide enough to be cut further: float64 has enough numbers in them."""
     wide: NDArray[np.bool_] = high - low > LEAST_WIDTH * np.maximum(np.abs(low), np.abs(high))
     return wide
 
 
 def split(low: Floats, high: Floats, pieces: int) -> Floats:
-    """The ends of so many pieces of each cell, [cells, pieces + 1]; some pieces may be empty."""
+    """The ends of the pieces of each cell, [cells, pieces + 1]; some pieces may be empty."""
     share = np.arange(pieces + 1) / pieces
     edges = low[:, None] + (high - low)[:, None] * share
     positive, negative = (low > 0) & (high > FAR_APART * low), (high < 0) & (low < FAR_APART * high)
@@ -238,7 +238,7 @@ def split(low: Floats, high: Floats, pieces: int) -> Floats:
 
 
 def between(edges: Floats) -> tuple[Floats, Floats]:
-    """The pieces between the ends that `split` gives, without empty ones."""
+    """The ends of the pieces that `split` makes, without empty pieces."""
     low, high = edges[:, :-1].ravel(), edges[:, 1:].ravel()
     wide = low < high
     return low[wide], high[wide]

@@ -1,9 +1,9 @@
-"""A sum that meets a draw more than once, taken apart into parts that do not add up in line.
+"""A sum whose parts share draws, rewritten with parts whose squares add up.
 
-A step `x = x - lr * (x + g)` is (1 - lr) · x - lr · g, of two that share no draw; in a step
-`x = x + W @ x` the second part changes its sign with W, of which x knows nothing. Bounds of such
-sums grow with the root of the sum of squares, where those of parts of any kind just add up, and
-after a few steps of a loop say nothing.
+A step `x = x - lr * (x + g)` is (1 - lr) · x - lr · g, a sum of two independent parts. In a step
+`x = x + W @ x` the second part changes its sign with W, of which x is independent. For such sums
+the squares of bounds are added. For parts of any other kind the bounds themselves are added, which
+is useless after a few steps of a loop.
 """
 
 from __future__ import annotations
@@ -19,23 +19,22 @@ from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, NE
 from dropcheck.vocabulary.functions.reductions import MEAN, SUM
 from dropcheck.vocabulary.majorants.bounds_arithmetic import summed
 
-# Sums that are opened for all bounds of a case, and pairs of parts that are compared.
+# The most sums that are opened, and pairs of parts that are compared, for all bounds of a case.
 MOST_OPENED = 50_000
 MOST_COMPARED = 500_000
-# Draws of which it is known that a quantity changes its sign with them.
+# The most draws that are kept for a quantity that changes its sign with them.
 MOST_TURNING = 8
 
 WeightedValues = tuple[tuple[float, Value], ...]
-"""Values, each with the factor that it has in a sum."""
+"""Values, each with its factor in a sum."""
 
 
 @record
 class Dissected:
     """Σ factor · part + shift.
 
-    No two of the parts that are `apart` share a draw. Each of the `turning` ones changes its sign
-    with a draw that no other part has, and which lies alike on both sides of 0, so that its mean is
-    0 whatever all others are.
+    No two of the `apart` parts share a draw. Each of the `turning` parts changes its sign with a
+    draw that is symmetric about 0 and in no other part: so its mean is 0 given all other parts.
     """
 
     apart: WeightedValues
@@ -47,8 +46,8 @@ class Dissection:
     """The sums of a case, taken apart.
 
     Args:
-        depth: how far a value is from the draws: more than all that it is made of.
-        turns_with: the draws with whose sign a value changes its own.
+        depth: gives the depth of a value, which is above that of all its inputs.
+        turns_with: gives the draws with whose sign a value changes its own.
     """
 
     def __init__(
@@ -58,12 +57,12 @@ class Dissection:
         self._opened = self._compared = 0
 
     def of(self, value: Value) -> Dissected | None:
-        """A sum of parts that share draws, taken apart; None where that is not possible."""
+        """A sum of parts that share draws, rewritten; None if that is not possible."""
         if len(sum_of(value)[0]) < 2:
             return None
         factors: dict[int, float] = {id(value): 1.0}
         values = {id(value): value}
-        # the deepest first, and of those that are as deep the one that was met first
+        # the deepest first; of equally deep ones, the one that was found first
         heap = [(-self._depth(value), 0, id(value))]
         turning: list[int] = []
         apart: list[int] = []
@@ -89,7 +88,7 @@ class Dissection:
             self._opened += 1
             if self._opened > MOST_OPENED or self._compared > MOST_COMPARED:
                 return None
-            if not parts:  # what it meets may still turn, or be opened
+            if not parts:  # parts that share a draw with it may still be turning, or be opened
                 if self._meets(one, (values[other] for other in apart)):
                     return None
                 apart.append(key)
@@ -100,7 +99,7 @@ class Dissection:
                     heapq.heappush(heap, (-self._depth(part), len(values), id(part)))
                     values[id(part)] = part
                 factors[id(part)] += factor * own
-        # what came later may have the draw that an earlier one turns with
+        # a later part may contain the draw that an earlier one changes its sign with
         for key in turning:
             others = apart + [other for other in turning if other != key]
             if not self._turns(values[key], (values[other] for other in others)):
@@ -114,7 +113,7 @@ class Dissection:
         return found if all(map(math.isfinite, numbers)) else None
 
     def _meets(self, one: Value, others: Iterable[Value]) -> bool:
-        """Whether a value shares a draw with any of some others."""
+        """Whether a value shares a draw with any of the others."""
         for other in others:
             self._compared += 1
             if not one.sources.isdisjoint(other.sources):
@@ -122,7 +121,7 @@ class Dissection:
         return False
 
     def _turns(self, one: Value, others: Iterable[Value]) -> bool:
-        """Whether a value changes its sign with a draw that none of some others has."""
+        """Whether a value changes its sign with a draw that is in none of the others."""
         names = self._turns_with(one)
         for other in others if names else ():
             self._compared += len(names)
@@ -133,7 +132,7 @@ class Dissection:
 
 
 def sum_of(value: Value) -> tuple[WeightedValues, float]:
-    """A value as a sum of random ones with factors, and a number; no parts where it is none."""
+    """A value as a sum of random values with factors, and a number; no parts if it is no sum."""
     if value.kind != Kind.COMPUTED:
         return (), 0.0
     function, inputs = value.function, value.inputs
@@ -165,7 +164,7 @@ def sum_of(value: Value) -> tuple[WeightedValues, float]:
 
 
 def _of_joined(joined: Value, factor: float) -> tuple[WeightedValues, float]:
-    """The sum of the numbers that an array is made of, each with a factor."""
+    """The sum of the numbers that an array is made of, each times a factor."""
     if any(one.shape != () for one in joined.inputs):
         return (), 0.0
     known = [0.0 if one.random else one.known for one in joined.inputs]
@@ -179,12 +178,12 @@ def _of_joined(joined: Value, factor: float) -> tuple[WeightedValues, float]:
 
 
 def turns_with(value: Value, own: bool, below: Sequence[frozenset[str]]) -> frozenset[str]:
-    """The draws with whose sign a random value changes its own, all its elements together.
+    """The draws with whose sign a random value changes its own, in all its elements.
 
     Args:
         value: the value.
-        own: of a draw, whether it lies alike on both sides of 0, whatever its arguments are.
-        below: those of its inputs.
+        own: for a draw, whether it is symmetric about 0 given its arguments.
+        below: the same draws for each of its inputs.
     """
     if value.kind == Kind.DRAW:
         return frozenset({value.name or ""}) if own else frozenset()
@@ -199,7 +198,7 @@ def turns_with(value: Value, own: bool, below: Sequence[frozenset[str]]) -> froz
         found = _without(below[0], inputs[1])
     elif function.additive or function.moves or function.view:
         if any(one.truth or not one.random for one in inputs):
-            return frozenset()  # a number that is added does not change its sign
+            return frozenset()  # a fixed number that is added does not change its sign
         found = frozenset.intersection(*below)
     else:
         return frozenset()

@@ -1,4 +1,4 @@
-"""The way from one draw of a single number to the quantities that are functions of it."""
+"""The steps from one drawn number to the quantities that are functions of it."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY
 from dropcheck.vocabulary.hulls import Hull
 from dropcheck.vocabulary.smoothness.ranges import Ranges, fixed
 
-# Functions of one draw are short: what is longer is not looked at.
+# The most steps of a function of one draw, and the most elements of a value among them.
 MOST_STEPS = 100
 MOST_ELEMENTS = 64
-# The relative error of a function in float64; those of scipy.special are the worst.
+# The relative error of a function in float64; scipy.special has the largest ones.
 FUNCTION_ROUNDING = 8 * 2.0**-53
 
 
 def draw_below(value: Value) -> Value | None:
-    """The draw of a single number that a quantity is a function of, all else in it being fixed.
+    """The drawn number of which a quantity is a function; everything else in it is fixed.
 
-    It is a draw of one number, or one element of an array of draws. Of an array of independent
-    draws that a function is applied to element by element, it is the array: each element is the
-    same function of the draw at its index. None where a quantity is no such function, or where
-    the law's arguments are no fixed numbers.
+    It is a draw of one number, or one element of an array of draws. If a function is applied to an
+    array of independent draws element by element, it is the array: each element is the same
+    function of the draw at its index. None if a quantity is no such function, or if the law's
+    arguments are no fixed numbers.
     """
     if not value.random or len(value.sources) != 1 or value.estimated:
         return None
-    found: Value | None = None
+    draw: Value | None = None
     seen: set[int] = set()
     stack = [value]
     while stack:
@@ -45,20 +45,20 @@ def draw_below(value: Value) -> Value | None:
         if len(seen) > MOST_STEPS:
             return None
         if one.kind == Kind.DRAW or (one.kind == Kind.COMPUTED and _is_view_of_draw(one)):
-            if found is not None and found is not one:
+            if draw is not None and draw is not one:
                 return None
-            found = one
+            draw = one
         elif one.kind != Kind.COMPUTED:
             return None
         else:
             stack += random_inputs(one)
             if any(below.postponed for below in one.inputs):
                 return None
-    return found if found is not None and _fits(value, found) else None
+    return draw if draw is not None and _fits(value, draw) else None
 
 
 def is_function_of_one_draw(value: Value) -> bool:
-    """Whether a quantity is a function of one draw and no line; of lines the laws say all."""
+    """Whether a quantity is a function of one draw, but no line: lines are known from the law."""
     if not value.random or len(value.sources) != 1:
         return False
     one = value
@@ -80,14 +80,14 @@ def _is_view_of_draw(value: Value) -> bool:
 
 
 def law_of(draw: Value) -> Value:
-    """The draw itself, of what `draw_below` gives."""
+    """The draw itself, from a result of `draw_below`, which may be an element of it."""
     while draw.kind == Kind.COMPUTED:
         draw = draw.inputs[0]
     return draw
 
 
 def _fits(value: Value, draw: Value) -> bool:
-    """Whether the draw is of numbers with fixed arguments, and each element of one number."""
+    """Whether the law has fixed arguments, and each element of the value depends on one number."""
     origin = law_of(draw)
     if origin.law is None or origin.law.own_axes is not None:
         return False
@@ -107,13 +107,13 @@ def _fits(value: Value, draw: Value) -> bool:
 
 
 def _same_for_all(value: Value) -> bool:
-    """Whether what is fixed below is one number for all elements."""
+    """Whether each fixed input is one number for all elements."""
     constants = [below.constant for below in value.inputs if not below.random]
     return all(one.size and bool((one == one.flat[0]).all()) for one in constants)
 
 
 def _between(value: Value, draw: Value) -> list[Value]:
-    """What is computed on the way from the draw to the quantity, in order."""
+    """The values computed between the draw and the quantity, in order."""
     return [one for one in _ordered([value], draw) if one is not draw]
 
 
@@ -123,7 +123,7 @@ def _ordered(values: Sequence[Value], draw: Value) -> list[Value]:
 
 @record
 class Steps:
-    """What is computed from a draw to get some quantities, which have that draw below them."""
+    """The values that are computed from a draw to get some quantities."""
 
     draw: Value
     values: tuple[Value, ...]
@@ -131,13 +131,13 @@ class Steps:
 
     @classmethod
     def to(cls, values: Sequence[Value], draw: Value) -> Steps:
-        """The way from a draw to some quantities."""
+        """The steps from a draw to some quantities."""
         computed = tuple(one for one in _ordered(values, draw) if one is not draw)
         return cls(draw, tuple(values), computed)
 
     @property
     def written(self) -> tuple[object, ...]:
-        """What is computed, apart from the draw: equal where another draw leads to the same."""
+        """A key of the computation, without the draw: equal for equal steps from another draw."""
         places = {id(self.draw): 0}
         written: list[object] = [self.draw.shape == ()]
         for place, value in enumerate(self.computed, 1):
@@ -167,23 +167,23 @@ class Steps:
         )
 
     def evaluated(self, points: Floats) -> list[Floats]:
-        """The quantities where the draw has these values, each [points].
+        """The quantities at values of the draw, each [points].
 
-        They are NaN where a function cannot take one of the values: a draw shows that, and where.
+        They are NaN if a function does not take a value: the error is reported when it is drawn.
         """
-        return self._asked(self._worked_out(points), points)
+        return self._quantities(self._computed(points), points)
 
     def listed(self, points: Floats) -> tuple[list[Floats], list[Floats]]:
-        """The same of a draw that has a value with some chance, and that on paper beside it."""
-        results = self._worked_out(points)
-        found = self._asked(results, points)
+        """The quantities at values of a discrete draw: in float64, and in exact arithmetic."""
+        results = self._computed(points)
+        quantities = self._quantities(results, points)
         known = {id(self.draw): Rounded(points, EXACT)}
 
         def array_of(value: Value) -> Array:
             return results[id(value)] if value.random else self._constant(value)
 
         if not results or not any(near_jumps((self.draw, *self.computed), array_of)):
-            return found, found
+            return quantities, quantities
         try:
             for below in (below for value in self.computed for below in value.inputs):
                 if not below.random:
@@ -192,15 +192,15 @@ class Steps:
             paper = {id(value): value_on_paper(value, known).value for value in self.values}
         except KernelError:
             paper = {}
-        return found, self._asked(paper, points)
+        return quantities, self._quantities(paper, points)
 
-    def _asked(self, results: Mapping[int, Array], points: Floats) -> list[Floats]:
+    def _quantities(self, results: Mapping[int, Array], points: Floats) -> list[Floats]:
         unknown = np.full(points.shape, np.nan)
-        asked = [number(results.get(id(value), unknown)) for value in self.values]
-        return [np.broadcast_to(one, points.shape) for one in asked]
+        arrays = [number(results.get(id(value), unknown)) for value in self.values]
+        return [np.broadcast_to(one, points.shape) for one in arrays]
 
-    def _worked_out(self, points: Floats) -> dict[int, Array]:
-        """What is computed on the way, by the id of its value; nothing where that cannot be."""
+    def _computed(self, points: Floats) -> dict[int, Array]:
+        """All values by id, at values of the draw; empty if a function does not take a value."""
         results: dict[int, Array] = {id(self.draw): points}
         for value in self.computed:
             inputs = [
@@ -219,35 +219,35 @@ class Steps:
         return self._one_of(value.constant)
 
     def _one_of(self, array: Array) -> Array:
-        """Of what is one number for all elements, that one."""
+        """An array, or if it has the same number for all elements of the draw, this number."""
         return array.reshape(-1)[:1] if self.draw.shape else array
 
     def ranges(self, of_draw: Ranges) -> list[Ranges]:
-        """The ranges of the quantities, from those of the draw."""
-        found: dict[int, Ranges] = {id(self.draw): of_draw}
+        """The ranges of the quantities, from the ranges of the draw."""
+        ranges: dict[int, Ranges] = {id(self.draw): of_draw}
         for value in self.computed:
-            found[id(value)] = _outward(self._ranges_of(value, found, len(of_draw.low)), value)
-        return [found[id(value)] for value in self.values]
+            ranges[id(value)] = _outward(self._ranges_of(value, ranges, len(of_draw.low)), value)
+        return [ranges[id(value)] for value in self.values]
 
-    def _ranges_of(self, value: Value, found: dict[int, Ranges], cells: int) -> Ranges:
+    def _ranges_of(self, value: Value, ranges: dict[int, Ranges], cells: int) -> Ranges:
         rule = value.function.ranges
         if rule is None or not self._has_rule(value):
-            return _by_hulls(value, found, cells)
+            return _by_hulls(value, ranges, cells)
         below = [
-            found[id(one)] if one.random else fixed(float(one.constant.flat[0]), cells)
+            ranges[id(one)] if one.random else fixed(float(one.constant.flat[0]), cells)
             for one in value.inputs
         ]
         same = len(value.inputs) == 2 and value.inputs[0] is value.inputs[1]
         return rule(below, kernel_of(value), same)
 
 
-def _by_hulls(value: Value, found: dict[int, Ranges], cells: int) -> Ranges:
-    """The ranges by the function's bounds, cell by cell: not known to be smooth anywhere."""
+def _by_hulls(value: Value, known: dict[int, Ranges], cells: int) -> Ranges:
+    """The ranges by the function's bounds, cell by cell; they are nowhere known to be smooth."""
     hulls = []
     for cell in range(cells):
         below = []
         for one in value.inputs:
-            ranges = found.get(id(one))
+            ranges = known.get(id(one))
             below.append(
                 hull_of_fixed(one)
                 if ranges is None
@@ -261,7 +261,7 @@ def _by_hulls(value: Value, found: dict[int, Ranges], cells: int) -> Ranges:
 
 
 def _outward(ranges: Ranges, value: Value) -> Ranges:
-    """The ranges with rounding, and all that is not known as infinite."""
+    """The ranges widened by rounding, with infinity in place of NaN."""
     low, high, off = ranges.low, ranges.high, ranges.off
     if np.isnan(low + high).any() or np.isnan(off).any():
         low, high = np.where(np.isnan(low), -np.inf, low), np.where(np.isnan(high), np.inf, high)

@@ -1,7 +1,7 @@
-"""Exact means and covariances of what a program averages, before any draw.
+"""Exact means and covariances of the integrands of a program, before any draw.
 
-A polynomial in independent draws, its axes and sums kept as indices, has expectations that follow
-from the moments of the laws alone, whatever the size of the arrays.
+The expectations of a polynomial in independent draws follow from the moments of the laws. Axes and
+sums are kept as indices, so that the work does not depend on the size of the arrays.
 """
 
 from __future__ import annotations
@@ -33,13 +33,14 @@ from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.vocabulary.functions.algebra import PolynomialError, TooLargeError
 
-# Outcomes up to which a table of them is quicker than polynomials, and up to which it is made.
+# Up to FEW_OUTCOMES a table of all outcomes is faster than polynomials; up to MOST_OUTCOMES it is
+# used if polynomials fail.
 FEW_OUTCOMES, MOST_OUTCOMES = 256, 20_000
-# Independent factors from which on a product is not multiplied out.
+# From this many independent factors on, a product is not multiplied out.
 MANY_FACTORS = 4
-# Values that are made of one another and may be carried: fewer are no recurrence.
+# The least number of steps that build on one another for a model to count as a recurrence.
 FEWEST_STEPS = 5
-# Of a mean or a covariance by its factors, some of which are known by bounds alone.
+# The largest relative error of moments by factors: for some factors only bounds may be known.
 MOST_OFF = 1e-6
 
 
@@ -48,11 +49,11 @@ def exact_moments(
     groups: Mapping[str, int] | None = None,
     found: Found | None = None,
 ) -> ExactMoments | None:
-    """The exact moments of integrands; None where they are not known, or take too much work.
+    """The exact moments of integrands; None if they are not known, or take too much work.
 
     Args:
-        integrands: what is averaged.
-        groups: the group of each draw, by its name, where draws of groups are crossed; else None.
+        integrands: the integrands.
+        groups: the group of each draw by its name, if draws of groups are combined; else None.
         found: expectations over one draw that are known already.
     """
     if not integrands:
@@ -69,7 +70,7 @@ def _at_once(
     groups: Mapping[str, int] | None = None,
     known: Found | None = None,
 ) -> ExactMoments | None:
-    """The exact moments, with no draw known beforehand."""
+    """The exact moments, without conditioning on discrete draws."""
     moments = _of_outcomes(integrands, FEW_OUTCOMES) if groups is None else None
     if moments is not None:
         return moments
@@ -77,7 +78,7 @@ def _at_once(
     if by_factors is not None:
         return by_factors
     try:
-        with np.errstate(all="ignore"):  # what overflows is refused where it is looked at
+        with np.errstate(all="ignore"):  # an overflow raises an error where the result is used
             return _of_polynomials(integrands, groups, known)
     except PolynomialError as error:
         linked = isinstance(error, TooLargeError)
@@ -94,10 +95,10 @@ def _at_once(
 def exact_means(
     integrands: Sequence[Integrand], known: Found | None = None
 ) -> tuple[Floats, Floats] | None:
-    """The means of integrands alone, and bounds of what they may be off; None where not known.
+    """The means of integrands, and bounds of their errors; None if they are not known.
 
     Args:
-        integrands: what is averaged.
+        integrands: the integrands.
         known: expectations over one draw that are known already.
     """
     if not integrands:
@@ -110,12 +111,12 @@ def exact_means(
             with np.errstate(all="ignore"):
                 polynomials = (_polynomial(letters.reading, one) for one in integrands)
                 terms = [mean_of_elements(one).terms for one in polynomials]
-                found = [value_of(space, expected(space, own, letters.sources)) for own in terms]
+                pairs = [value_of(space, expected(space, own, letters.sources)) for own in terms]
         except PolynomialError:
             moments = _of_outcomes(integrands, MOST_OUTCOMES) or _of_linear_forms(integrands, known)
         else:
-            means, sizes = np.array(found).T
-            return (means, PRECISION * sizes) if np.isfinite(found).all() else None
+            means, sizes = np.array(pairs).T
+            return (means, PRECISION * sizes) if np.isfinite(pairs).all() else None
     if moments is None:
         try:
             with np.errstate(all="ignore"):
@@ -126,7 +127,7 @@ def exact_means(
 
 
 def vanishes(value: Value) -> bool:
-    """Whether a quantity is 0 in every draw, up to rounding, as its normal form shows."""
+    """Whether the normal form of a quantity shows that it is 0 in every draw, up to rounding."""
     try:
         with np.errstate(all="ignore"):
             return not NormalForms(Identities()).polynomial(value).terms
@@ -135,7 +136,7 @@ def vanishes(value: Value) -> bool:
 
 
 def _of_outcomes(integrands: Sequence[Integrand], most: int) -> ExactMoments | None:
-    """By all outcomes, where every draw is discrete and there are at most so many."""
+    """The moments by all outcomes, if every draw is discrete and there are at most `most`."""
     roots = quantities(integrands)
     table = outcomes_of(roots, most)
     if table is None:
@@ -146,7 +147,7 @@ def _of_outcomes(integrands: Sequence[Integrand], most: int) -> ExactMoments | N
         other = found if paper is table or paper is None else _summed(integrands, paper)
         if paper is None or found is None or other is None:
             return None
-        # what rounding decides in some outcome lies between what float64 has and what is on paper
+        # if rounding decides in some outcome, the truth lies between float64 and exact arithmetic
         means, covariance = ((one + paper) / 2 for one, paper in zip(found, other, strict=True))
         deviations = np.sqrt(covariance.diagonal())
         off = np.abs(other[0] - means)
@@ -164,31 +165,31 @@ def _of_outcomes(integrands: Sequence[Integrand], most: int) -> ExactMoments | N
 
 
 def _share_of(off: Floats, sizes: Floats) -> float:
-    """The largest share of a size that something is off; infinite where the size is 0."""
+    """The largest relative error; infinite if there is an error of a size 0."""
     return float(np.where(off > 0, off / sizes, 0.0).max(initial=0.0))
 
 
 def _summed(integrands: Sequence[Integrand], table: Outcomes) -> tuple[Floats, Floats] | None:
-    """Means and covariances over all outcomes; None where they are not known."""
+    """The means and covariances over all outcomes; None if they are not known."""
     rows = np.stack([_in_outcomes(one, table) for one in integrands])
     parts = rows * table.probabilities
     means = parts.sum(axis=1)
-    off = rows - means[:, np.newaxis]
-    squares = off * off * table.probabilities
-    covariance = (off * table.probabilities) @ off.T
+    deviations = rows - means[:, np.newaxis]
+    squares = deviations * deviations * table.probabilities
+    covariance = (deviations * table.probabilities) @ deviations.T
     if not (np.isfinite(rows).all() and np.isfinite(covariance).all()):
         return None
     if (
         _lost(table.probabilities)
         or _lost(parts[rows != 0])
-        or _lost(squares.max(axis=1)[off.any(axis=1)])
+        or _lost(squares.max(axis=1)[deviations.any(axis=1)])
     ):
         return None
     return means, covariance
 
 
 def _lost(products: Floats) -> bool:
-    """Whether a product of numbers that are not 0 is too small for float64."""
+    """Whether a product of numbers that are not 0 underflowed."""
     return bool((np.abs(products) < TINY).any())
 
 
@@ -198,7 +199,7 @@ def _in_outcomes(integrand: Integrand, table: Outcomes) -> Floats:
     for value, power, centre in integrand.centred:
         whole = whole * (table.values(value) - centre) ** power
     if integrand.given is not None:
-        # where the condition fails a quantity need not be defined
+        # a quantity need not be defined where the condition fails
         given = table.values(integrand.given)
         whole = np.where(given == 0, 0.0, whole)
     means: Floats = whole.reshape(-1, whole.shape[-1]).mean(axis=0)
@@ -206,13 +207,13 @@ def _in_outcomes(integrand: Integrand, table: Outcomes) -> Floats:
 
 
 def _of_linear_forms(integrands: Sequence[Integrand], known: Found | None) -> ExactMoments | None:
-    """Where they are products of a few linear forms in draws, as recurrences make them."""
+    """The moments of products of a few linear forms in draws, as in recurrences."""
     norm = Norms(integrate=False).norm
     return _with_offs(lambda: moments_of([linear_factors(one) for one in integrands], norm, known))
 
 
 def _with_offs(moments: Callable[[], ProductMoments]) -> ExactMoments | None:
-    """Moments of which it is known how far they may be off; None where they are not known."""
+    """Moments with bounds of their errors as `ExactMoments`; None if they are not known."""
     try:
         with np.errstate(all="ignore"):
             found = moments()
@@ -230,7 +231,7 @@ def _of_factors(
     least: int,
     linked: bool = False,
 ) -> ExactMoments | None:
-    """Where they are products of at least so many factors that share no draw."""
+    """The moments of products of at least `least` factors that share no draw."""
     try:
         with np.errstate(all="ignore"):
             factorised = Factorised(integrands, partial(_mean_of_products, known), least, linked)
@@ -243,7 +244,7 @@ def _of_factors(
 
 
 def _mean_of_products(known: Found | None, *averaged: ValuePowers) -> tuple[float, float] | None:
-    """The mean of a product, or of two that are averaged over their elements first."""
+    """The mean of a product, or of two that are averaged over elements before multiplying them."""
     own = [Integrand(factors=product) for product in averaged if product]
     if len(own) < 2:
         found = exact_means(own, known) if own else (np.ones(1), np.zeros(1))
@@ -258,7 +259,7 @@ def _mean_of_products(known: Found | None, *averaged: ValuePowers) -> tuple[floa
 
 
 def _by_steps(integrands: Sequence[Integrand], known: Found | None) -> ExactMoments | None:
-    """Where what is looked at again, as in a recurrence, is averaged over step by step."""
+    """The moments of a recurrence, averaged over step by step."""
     carried = _carried(quantities(integrands))
     if not carried:
         return None
@@ -270,18 +271,21 @@ def _by_steps(integrands: Sequence[Integrand], known: Found | None) -> ExactMome
 
 
 def _carried(roots: Sequence[Value]) -> set[int]:
-    """The ids of what is looked at again, or multiplied, below some values, if it goes on long."""
+    """The ids of values in a long recurrence that are used several times, or multiplied.
+
+    It is empty if no sequence of such values, each made of the one before, is long.
+    """
     values = ordered(roots)
     takers = takers_of(values, roots)
     multiplied = {id(one) for value in values if not _is_linear(value) for one in value.inputs}
-    found: set[int] = set()
-    steps: dict[int, int] = {}  # how many are made of one another, up to each value
+    carried: set[int] = set()
+    steps: dict[int, int] = {}  # the longest sequence of such values up to each value
     for value in values:
         steps[id(value)] = max((steps.get(id(one), 0) for one in value.inputs), default=0)
         if value.kind == Kind.COMPUTED and (takers[id(value)] > 1 or id(value) in multiplied):
-            found.add(id(value))
+            carried.add(id(value))
             steps[id(value)] += 1
-    return found if max(steps.values(), default=0) >= FEWEST_STEPS else set()
+    return carried if max(steps.values(), default=0) >= FEWEST_STEPS else set()
 
 
 def _is_linear(value: Value) -> bool:
@@ -292,7 +296,7 @@ def _is_linear(value: Value) -> bool:
 
 
 def _magnitude(found: Floats, off: Floats) -> Floats:
-    """The size of which a share is what may be off."""
+    """The size whose share `PRECISION` bounds the error."""
     return np.asarray(np.abs(found) + off / PRECISION)
 
 
@@ -302,7 +306,7 @@ def _of_polynomials(
     known: Found | None,
     carried: Collection[int] = (),
 ) -> ExactMoments:
-    """By terms, whose indices stand for any number of elements."""
+    """The moments by polynomials, whose indices stand for any number of elements."""
     letters = Centred(groups, Norms(integrate=False).norm, known, carried)
     space = letters.space
     means = [mean_of_elements(_polynomial(letters.reading, one)).terms for one in integrands]
@@ -315,7 +319,7 @@ def _of_polynomials(
     others = [[(_of_other_side(one), draws) for one, draws in terms] for terms in sides]
     for i in range(count):
         for j in range(i, count):
-            pairs = [  # what shares no draw has the covariance 0
+            pairs = [  # terms that share no draw have the covariance 0
                 space.product(one, other, frozenset())
                 for one, mine in sides[i]
                 for other, its in others[j]
@@ -342,10 +346,10 @@ def _of_other_side(term: Monomial) -> Monomial:
 
 
 def _polynomial(reading: NormalForms, integrand: Integrand) -> Polynomial:
-    """An integrand before it is averaged over the elements.
+    """An integrand as a polynomial, before it is averaged over the elements.
 
     Raises:
-        PolynomialError: where it is none.
+        PolynomialError: it is no polynomial.
     """
     space = reading.letters.space
     whole: Polynomial | None = None
@@ -364,10 +368,15 @@ def _polynomial(reading: NormalForms, integrand: Integrand) -> Polynomial:
 def _with_error(
     means: Floats, sizes: Floats, parts: Mapping[int, tuple[Floats, Floats]]
 ) -> ExactMoments:
-    """The moments, with what rounding may have lost added to variances, and the rest bounded.
+    """The moments with a bound of their relative errors; lost digits are added to variances.
+
+    Args:
+        means: the means.
+        sizes: the sizes of their terms: `PRECISION` times these bounds the errors.
+        parts: the parts of the covariances and the sizes of their terms, by linking groups as bits.
 
     Raises:
-        PolynomialError: where a number is not finite.
+        PolynomialError: a number is not finite.
     """
     error = 0.0
     components: dict[frozenset[int], Floats] = {}

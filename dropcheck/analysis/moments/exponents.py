@@ -1,7 +1,7 @@
-"""Quantities as quadratics of others that share no draw, as the exponential function asks for.
+"""Quantities as sums of quadratics in independent quantities, for bounds of their exponentials.
 
-In exp(z²/2 - (z - 4)²/2) the squares cancel: the exponent is a line of z, of which the law says
-all, while no exponential of either square has a bound that is of use.
+In exp(z²/2 - (z - 4)²/2) the squares cancel, and the exponent is a line in z, whose exponential the
+law knows. The exponentials of the single squares have no useful bounds.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from dropcheck.vocabulary.majorants.powers import log_moment_of_quadratic
 from dropcheck.vocabulary.majorants.rule import Argument
 from dropcheck.vocabulary.shapes import Shape
 
-# Of sums with weights, one part for each element: so many at most.
+# The most elements of a sum with weights, which has a part for each element.
 MOST_ELEMENTS = 64
 
 
 @record
 class Quadratic:
-    """linear · x + square · x² of the elements of a quantity, summed over some of its axes."""
+    """The sum of linear · x + square · x² over the axes `summed` of a quantity x."""
 
     of: Value
     linear: float
@@ -41,10 +41,10 @@ class Quadratic:
     summed: tuple[int, ...] = ()
 
     def log_moment(self, x: Argument, t: float) -> float:
-        """A bound of log E exp(t · itself), given what is known of the quantity.
+        """A bound of log E exp(t · q) for this quadratic q, from what is known of its quantity x.
 
-        Of n independent elements it is n times that of one; of others at most that of n times one
-        (Hölder's inequality).
+        For n independent elements it is n times that of one; for others at most that of n times
+        one element (Hölder's inequality).
         """
         n = math.prod(x.shape[axis] for axis in self.summed)
         alone, within = (n, 1) if x.apart.issuperset(self.summed) else (1, n)
@@ -54,21 +54,21 @@ class Quadratic:
 
 @record
 class Straight:
-    """Σ of quadratics + shift, of quantities that share no draw."""
+    """A sum of quadratics in quantities that share no draw, plus a number."""
 
     parts: tuple[Quadratic, ...]
     shift: float
 
 
 def proxy_of(line: Straight | None, proxy: Callable[[Value], float]) -> float:
-    """The variance proxy of a sum: that of parts that share no draw adds up."""
+    """The variance proxy of a sum of linear parts: independent parts add up."""
     if line is None or any(one.square or one.summed for one in line.parts):
         return INF
     return summed(times(one.linear**2, proxy(one.of)) for one in line.parts)
 
 
 class Exponents(Identities):
-    """The quantities of a case as such sums, each worked out where it is asked for."""
+    """The quantities of a case as such sums, computed when they are needed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -84,16 +84,16 @@ class Exponents(Identities):
     other = draw
 
     def opened(self, _function: Function) -> PolynomialRule | None:
-        """None: each letter is a quantity of the graph, and the size of a difference is none."""
+        """None: letters must be quantities of the graph, and sizes are none."""
         return None
 
     def straight(self, value: Value) -> Straight | None:
-        """A quantity as such a sum; None where it is none, or no simpler than it stands."""
+        """A quantity as such a sum; None if it is none, or no simpler than the quantity itself."""
         if id(value) not in self._known:
-            self._known[id(value)] = self._worked_out(value)
+            self._known[id(value)] = self._computed(value)
         return self._known[id(value)]
 
-    def _worked_out(self, value: Value) -> Straight | None:
+    def _computed(self, value: Value) -> Straight | None:
         if value.kind != Kind.COMPUTED or value.function.polynomial is None:
             return None
         try:
@@ -103,10 +103,10 @@ class Exponents(Identities):
         return None if any(one.of is value for one in found.parts) else found
 
     def _line(self, polynomial: Polynomial) -> Straight:
-        """The terms of a polynomial, each a number times one element of a letter or its square.
+        """A polynomial whose terms are multiples of one letter's element or its square.
 
         Raises:
-            PolynomialError: they are not, or two of them share a draw.
+            PolynomialError: it has other terms, or two letters share a draw.
         """
         found: dict[tuple[int, tuple[int, ...]], list[float]] = {}
         shift = 0.0
@@ -142,10 +142,12 @@ class Exponents(Identities):
     def _elements(
         self, tensors: tuple[Tensor, ...], indices: tuple[int, ...], whole: Polynomial
     ) -> list[tuple[tuple[int, ...], float]]:
-        """An element as it stands; of a sum with weights each by itself, with its own.
+        """The elements of a letter in a term, by their indices, each with its weight.
+
+        Without weights this is one element, whose indices may be summed over.
 
         Raises:
-            PolynomialError: the weights are not along one axis, or are too many.
+            PolynomialError: the weights are not along one axis, or there are too many.
         """
         if not tensors:
             return [(indices, 1.0)]
@@ -160,7 +162,7 @@ class Exponents(Identities):
 
 
 def _is_sample(value: Value) -> bool:
-    """Whether the elements of a quantity are draws that know nothing of each other."""
+    """Whether the elements of a quantity are independent draws."""
     fixed = value.kind == Kind.DRAW and not any(one.random for one in value.inputs)
     return fixed and value.law is not None and value.law.own_axes is None
 
@@ -171,24 +173,24 @@ _Part = TypeVar("_Part", bound=Described)
 def joined(
     parts: list[tuple[_Part, float]], shape: Shape, quantity: Callable[[Value], _Part]
 ) -> list[tuple[_Part, float]]:
-    """A product of powers with its exponentials as one, where they meet element by element.
+    """A product of powers with all elementwise exponentials joined into one.
 
-    As a ratio of densities: exp(u)^a exp(v)^b is exp(a u + b v), in which what is in both cancels.
+    exp(u)^a exp(v)^b is exp(a u + b v), in which common terms of u and v cancel, as in a ratio of
+    densities.
     """
-    found = [one for one in parts if _is_exponential(one[0].value, shape)]
-    if len(found) < 2:
+    exponentials = [one for one in parts if _is_exponential(one[0].value, shape)]
+    if len(exponentials) < 2:
         return parts
     exponent: Value | None = None
-    for part, power in found:
+    for part, power in exponentials:
         own = part.value.inputs[0]
         term = computed(MULTIPLY, constant_beside(own, power), own, like=own)
         large = own if exponent is None or len(own.shape) > len(exponent.shape) else exponent
         exponent = term if exponent is None else computed(ADD, exponent, term, like=large)
     assert exponent is not None
     whole = quantity(computed(EXP, exponent, like=exponent))
-    return [(whole, 1.0), *(one for one in parts if one not in found)]
+    return [(whole, 1.0), *(one for one in parts if one not in exponentials)]
 
 
 def _is_exponential(value: Value, shape: Shape) -> bool:
-    own = value.kind == Kind.COMPUTED and value.random and value.function is EXP
-    return own and value.shape in ((), shape)
+    return value.random and value.computed_by(EXP) and value.shape in ((), shape)

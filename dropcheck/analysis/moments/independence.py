@@ -1,8 +1,8 @@
 """Which slices of a quantity are independent of one another, within one draw.
 
-The elements of an array of draws are independent. A quantity that is made of such arrays element
-by element keeps that along an axis, if every draw in it lies along that axis in the same way: its
-slice i is made of their slices i alone.
+The elements of an array of draws are independent. A quantity that is computed from such arrays
+element by element has independent slices along an axis if every draw lies along that axis in the
+same way: its slice i then depends only on the slices i of the draws.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from dropcheck.vocabulary.majorants.rule import Applied, Came, Majorant
 from dropcheck.vocabulary.shapes import Shape
 
 AxisOrigins = frozenset[tuple[str, object]] | None
-"""The axes of draws that lie along one axis of a quantity, each with the way in which it came
-there; None: not all do, or not alone."""
+"""The axes of draws that lie along one axis of a quantity, each with the way in which it was
+changed; None if slices along the axis are not known to be independent."""
 
-# Of a quantity that is made of more draws it is not said how they lie.
+# The most draws of a quantity whose axes are tracked.
 MOST_PLACES = 1024
 
 _Part = TypeVar("_Part")
-# As far as a product is opened into its parts.
+# The most factors into which a product is opened, and the most products that are opened.
 MOST_PARTS = 32
 MOST_OPENED = 256
 
 Alignment = tuple[AxisOrigins, ...]
-"""The places of each axis of a quantity."""
+"""The origins of each axis of a quantity."""
 
 
 def alignment_of(value: Value, below: Sequence[Alignment]) -> Alignment:
-    """The alignment of a random value, from those of its inputs (of fixed ones it is not read)."""
+    """The alignment of a random value, from those of its random inputs."""
     rank = len(value.shape)
     if value.kind == Kind.DRAW:
         return _of_draw(value, below)
@@ -43,16 +43,16 @@ def alignment_of(value: Value, below: Sequence[Alignment]) -> Alignment:
         return (None,) * rank
     if value.function.by_element:
         return tuple(_joined(value, below, axis) for axis in range(rank))
-    found: list[AxisOrigins] = []
+    origins: list[AxisOrigins] = []
     options = {name: thawed(option) for name, option in value.options}
     for kept in value.function.growth.majorant.kept_axes(value.inputs[0].shape, options):
         others = any(one.random for one in value.inputs[1:])
-        found.append(None if kept is None or others else _came(kept, below[0]))
-    return tuple(found) if len(found) == rank else (None,) * rank
+        origins.append(None if kept is None or others else _came(kept, below[0]))
+    return tuple(origins) if len(origins) == rank else (None,) * rank
 
 
 def _came(kept: Came, alignment: Alignment) -> AxisOrigins:
-    """The places of an axis that came from others: all of those must be known."""
+    """The origins of an axis that comes from other axes, if all of these are known."""
     places = [alignment[axis] for axis in kept.axes]
     if kept.way is None and len(places) == 1:
         return places[0]
@@ -80,27 +80,27 @@ def _of_draw(value: Value, below: Sequence[Alignment]) -> Alignment:
 def _joined(
     value: Value, below: Sequence[Alignment], axis: int, own: set[tuple[str, object]] | None = None
 ) -> AxisOrigins:
-    """The places of one axis of what is made element by element."""
-    found = set(own or ())
+    """The origins of one axis of a value that is computed element by element."""
+    origins = set(own or ())
     from_right = len(value.shape) - axis
     for one, alignment in zip(value.inputs, below, strict=True):
         if not one.random:
             continue
         at = len(one.shape) - from_right
         if at < 0 or one.shape[at] != value.shape[axis]:
-            return None  # one slice of it goes into all
+            return None  # one slice of this input is used in all slices
         places = alignment[at]
         if places is None:
             return None
-        found |= places
-    if len(found) > MOST_PLACES:
+        origins |= places
+    if len(origins) > MOST_PLACES:
         return None
-    names = [name for name, _ in found]
-    return frozenset(found) if len(set(names)) == len(names) else None
+    names = [name for name, _ in origins]
+    return frozenset(origins) if len(set(names)) == len(names) else None
 
 
 def carried(axes: frozenset[int], shape: Shape, into: Shape) -> frozenset[int]:
-    """Axes of an argument as those of what is made element by element, where none is stretched."""
+    """Axes of an argument as axes of an elementwise result; stretched axes are left out."""
     shift = len(into) - len(shape)
     return frozenset(axis + shift for axis in axes if shape[axis] == into[axis + shift])
 
@@ -138,45 +138,46 @@ class Described(Protocol):
 
     @property
     def density(self) -> float:
-        """What the density of each element is at most."""
+        """A bound of the density of each element."""
 
     @property
     def drawn(self) -> Callable[[Value], Described]:
-        """What is known of the draws that it is made of."""
+        """A function from the draws that it is made of to their descriptions."""
 
 
 _Product = TypeVar("_Product", bound=Described)
 
 
 def factors(quantity: _Product) -> list[tuple[_Product, float]]:
-    """Its size as a product of powers of others, opened as far as there are few.
+    """The size of a quantity as a product of powers of others, if these are few.
 
-    Equal parts are joined where their powers have one sign. Elements may meet others in it, as in
-    an outer product: of powers of one sign Hölder's inequality does not care.
+    Equal factors are joined if their exponents have one sign. They may be different elements of one
+    array, as in an outer product: Hölder's inequality holds all the same.
     """
-    found: dict[tuple[int, bool], tuple[_Product, float]] = {}
+    parts: dict[tuple[int, bool], tuple[_Product, float]] = {}
     stack = [(quantity, 1.0)]
     opened = 0
     while stack:
         one, power = stack.pop()
         powers = one.majorant.powers(one.use) if one.random else ()
-        few = len(found) + len(stack) + len(powers) <= MOST_PARTS
+        few = len(parts) + len(stack) + len(powers) <= MOST_PARTS
         if powers and few and opened < MOST_OPENED:
-            opened += 1  # a square of a square of … is of few parts, and opened without end
+            opened += 1  # a square of a square of … has few factors, and many products to open
             stack += [(one.below[place], power * own) for place, own in powers]
             continue
         if one.value.binary and power > 0:
-            power = 1.0  # of 1 and 0 all powers are the same
+            power = 1.0  # all powers of 1 and 0 are equal
         key = (id(one), power > 0)
-        joined = power if one.value.binary and power > 0 else found.get(key, (one, 0.0))[1] + power
-        found[key] = (one, joined)
-    return list(found.values())
+        joined = power if one.value.binary and power > 0 else parts.get(key, (one, 0.0))[1] + power
+        parts[key] = (one, joined)
+    return list(parts.values())
 
 
 def centred_axes(quantity: Described) -> frozenset[int]:
-    """The axes along which each element has the mean 0, whatever those before it are.
+    """The axes along which each element has the mean 0 given those before it.
 
-    As the elements of a draw about 0; times what is independent of all of them, they keep it.
+    The elements of a draw with mean 0 have this property, and keep it when they are multiplied by
+    an independent quantity.
     """
     value, every = quantity.value, frozenset(range(len(quantity.shape)))
     if value.kind == Kind.DRAW:
@@ -186,9 +187,10 @@ def centred_axes(quantity: Described) -> frozenset[int]:
 
 
 def signed_axes(quantity: Described) -> frozenset[int]:
-    """The axes along which the sign of each element may be turned by itself.
+    """The axes along which the signs of single elements can be changed without changing the law.
 
-    As of a draw that lies alike on both sides of 0; times what is independent of it, it stays so.
+    The elements of a draw that is symmetric about 0 have this property, and keep it when they are
+    multiplied by an independent quantity.
     """
     value = quantity.value
     if value.kind == Kind.DRAW:
@@ -198,14 +200,12 @@ def signed_axes(quantity: Described) -> frozenset[int]:
 
 
 def _carried(quantity: Described, axes: Callable[[Any], frozenset[int]]) -> frozenset[int]:
-    """The axes of a factor that is independent of the others, as many as there are of one."""
-    found = [frozenset[int]()]
-    for place in quantity.majorant.linear_in(quantity.use):
-        one = quantity.below[place]
-        found.append(carried(axes(one), one.shape, quantity.shape))
-    return max(found, key=len)
+    """The axes that a quantity has from a factor that is independent of the others; the most."""
+    below = [quantity.below[place] for place in quantity.majorant.linear_in(quantity.use)]
+    kept = [carried(axes(one), one.shape, quantity.shape) for one in below]
+    return max(kept, key=len, default=frozenset[int]())
 
 
 def disjoint(sources: Sequence[Sources]) -> bool:
-    """Whether the draws of two quantities, at most, are others; of more it is not asked."""
+    """Whether at most two quantities share no draw; False for more quantities."""
     return len(sources) < 2 or (len(sources) == 2 and sources[0].isdisjoint(sources[1]))

@@ -1,9 +1,9 @@
-"""What a draw gives, from its law: its norm, its spread, its log-moment and its mean.
+"""Bounds for a draw from its law: its norm, its spread, its log-moment and its mean.
 
-A draw with random arguments is, of most laws, loc + scale · z, where z has fixed arguments and is
-independent of loc and scale, which are linear in the arguments.
+For most laws, a draw with random arguments is loc + scale · z, where z has fixed arguments and is
+independent of loc and scale, and these are linear in the arguments.
 
-What is a line a·x + b of a single draw x has the law of x, moved and stretched.
+A line a·x + b of a single draw x has the law of x, moved and scaled.
 """
 
 from __future__ import annotations
@@ -30,19 +30,20 @@ from dropcheck.vocabulary.majorants.bounds_arithmetic import (
 )
 from dropcheck.vocabulary.majorants.rule import Argument
 
-# central moments are known up to this order
+# the highest order of central moments that laws know
 _HIGHEST_CENTRAL = 8
 
 
-# Nearer to an end of the support than this, rounding may have put 0 on either side of it.
+# If 0 is nearer to an end of the support than this, rounding may decide on which side it lies.
 _ROUNDING = 1e-9
 
 
 @record
 class AffineDraw:
-    """factor · draw + shift, of a draw whose arguments are known numbers; the factor is not 0.
+    """The line factor · draw + shift of a draw with fixed arguments; the factor is not 0.
 
-    `largest` is the largest shift on the way, in the draw's own unit: rounding is relative to it.
+    `largest` is the largest shift in the computation, in the unit of the draw: rounding errors are
+    relative to it.
     """
 
     law: Law
@@ -52,11 +53,11 @@ class AffineDraw:
     largest: float = 0.0
 
     def less(self, point: float) -> AffineDraw:
-        """Its distance from a point."""
+        """The line minus a number."""
         return replace(self, shift=self.shift - point)
 
     def near_zero(self) -> float | None:
-        """The power with which P(|line| < ε) falls in ε, infinite where it is 0; None: unknown."""
+        """The power of ε with which P(|line| < ε) falls, infinite if it is 0; None if unknown."""
         zero = -self.shift / self.factor
         if not math.isfinite(zero):
             return None
@@ -73,17 +74,17 @@ class AffineDraw:
         return None if powers is None else 1.0
 
     def greatest_density(self) -> float:
-        """A number that its density is at most; infinite where none is known."""
+        """A bound of its density; infinite if none is known."""
         law, arguments = self.law, tuple(map(np.float64, self.arguments))
         if law.discrete or law.mode is None or law.constant(*self.arguments) is not None:
             return math.inf
         with np.errstate(all="ignore"):
             mode = np.float64(law.mode(*arguments))
-            found = float(np.exp(law.log_density_inside(mode, *arguments))) / abs(self.factor)
-        return found * (1 + _ROUNDING) if math.isfinite(found) else math.inf
+            density = float(np.exp(law.log_density_inside(mode, *arguments))) / abs(self.factor)
+        return density * (1 + _ROUNDING) if math.isfinite(density) else math.inf
 
     def rates(self) -> tuple[float | None, float | None]:
-        """The rates of the tails towards -∞ and towards ∞; None where one is unknown."""
+        """The exponential rates of the tails towards -∞ and ∞; None for a rate that is unknown."""
         rates = self.law.tails
         tails = (None, None) if rates is None else rates(*self.arguments)
         down, up = (
@@ -94,7 +95,7 @@ class AffineDraw:
 
 
 def line_of(value: Value, below: list[AffineDraw | None]) -> AffineDraw | None:
-    """A random quantity as a line of one draw, from its inputs as lines; None where it is none."""
+    """A random quantity as a line of one draw, from its inputs as lines; None if it is none."""
     if value.kind == Kind.DRAW:
         known = tuple(argument.known for argument in value.inputs)
         numbers = tuple(one for one in known if isinstance(one, float))
@@ -123,17 +124,14 @@ def _moved(line: AffineDraw | None, factor: float, shift: float) -> AffineDraw |
 
 def fixed_arguments(value: Value) -> list[Any] | None:
     """The arguments of a draw as numbers and arrays without an axis of draws; None if not fixed."""
-    found: list[Any] = []
-    for one in value.inputs:
-        if one.constant is None:
-            return None
-        array = np.asarray(one.constant, dtype=np.float64)[..., 0]
-        found.append(float(array) if array.ndim == 0 else array)
-    return found
+    if any(one.constant is None for one in value.inputs):
+        return None
+    arrays = (np.asarray(one.constant, dtype=np.float64)[..., 0] for one in value.inputs)
+    return [float(one) if one.ndim == 0 else one for one in arrays]
 
 
 def largest(bounds: Any) -> float:
-    """The largest of some bounds; one that is not known is infinite."""
+    """The largest of some bounds; infinite if one of them is NaN."""
     array = np.asarray(bounds, dtype=np.float64)
     return INF if not array.size or np.isnan(array).any() else float(array.max())
 
@@ -151,7 +149,7 @@ def draw_norm(value: Value, below: Sequence[Argument], p: float) -> float:
 
 
 def draw_spread(value: Value, p: float) -> float:
-    """A bound of the norm of x - E x, of a draw with fixed arguments."""
+    """A bound of the norm of x - E x for a draw x with fixed arguments."""
     known = fixed_arguments(value)
     if value.law is None or known is None:
         return INF
@@ -177,7 +175,10 @@ def draw_log_moment(value: Value, below: Sequence[Argument], t: float) -> float:
 
 
 def variance_proxy(hull: Hull, line: AffineDraw | None) -> float:
-    """A quarter of the squared width of the hull (Hoeffding 1963, 4.16), or a normal variance."""
+    """A v with log E exp(t (x - E x)) <= v t² / 2: from the hull, or the variance of a normal draw.
+
+    From a bounded hull it is a quarter of the squared width (Hoeffding 1963, 4.16).
+    """
     if hull.bounded:
         return (hull.width / 2) ** 2
     if line is None or line.law.parabola is None:
@@ -201,15 +202,15 @@ def draw_mean(value: Value, below: Sequence[Argument]) -> Hull:
     of_z = float(law.mean(*own))
     if math.isnan(of_z):
         return EVERYWHERE
-    found = Hull(loc + scale * of_z, loc + scale * of_z)
+    mean = Hull(loc + scale * of_z, loc + scale * of_z)
     for one, by_loc, by_scale in zip(below, locs, scales, strict=True):
         factor = by_loc + by_scale * of_z
-        found = plus(found, one.mean.scaled(factor) if factor else ZERO)
-    return found
+        mean = plus(mean, one.mean.scaled(factor) if factor else ZERO)
+    return mean
 
 
 def drawn_about_zero(value: Value, below: Sequence[Argument], mean: Hull) -> bool:
-    """Whether each element has the mean 0, whatever the arguments and the other elements are."""
+    """Whether each element of a draw has the mean 0 given the arguments and all other elements."""
     law = value.law
     if law is None or law.own_axes is not None:
         return False
@@ -220,7 +221,7 @@ def drawn_about_zero(value: Value, below: Sequence[Argument], mean: Hull) -> boo
 
 
 _Linear = tuple[float, tuple[float, ...]]
-"""A number, and the factors of all arguments."""
+"""A linear function of a law's arguments: its constant, and the factors of all arguments."""
 
 
 def _line_of(
@@ -233,7 +234,7 @@ def _line_of(
     own: list[float] = []
     for one, unit in zip(below, units, strict=True):
         if unit is None and one.hull.low != one.hull.high:
-            return None  # a shape that is random, or differs from element to element
+            return None  # the shape is random, or differs from element to element
         own.append(one.hull.low if unit is None else unit)
     numbers = [one if unit is None else 0.0 for one, unit in zip(own, units, strict=True)]
     at_zero = law.as_line(*numbers)
@@ -249,9 +250,10 @@ def _line_of(
 
 
 def _log_moment_of_line(law: Law, below: Sequence[Argument], t: float) -> float:
-    """Given its arguments it is t · loc and that of t · scale · z, convex in the scale.
+    """A bound of log E exp(t x) for a draw x = loc + scale · z with random arguments.
 
-    So it is at most that of loc and the larger of both ends of the scale, where that is bounded.
+    Given the arguments it is t · loc plus the log-moment of z at t · scale, which is convex in the
+    scale. So it is at most the log-moment of loc plus the larger value at the ends of the scale.
     """
     line = _line_of(law, below)
     if line is None:
@@ -266,6 +268,5 @@ def _log_moment_of_line(law: Law, below: Sequence[Argument], t: float) -> float:
         range_ = plus(range_, one.hull.scaled(by_scale) if by_scale else ZERO)
     if moving > 1 or not range_.bounded:
         return INF
-    ends = [float(law.log_mgf(t * end, *own)) for end in {range_.low, range_.high}]
-    found = total + max(ends)
-    return INF if math.isnan(found) else found
+    bound = total + max(float(law.log_mgf(t * end, *own)) for end in {range_.low, range_.high})
+    return INF if math.isnan(bound) else bound

@@ -1,12 +1,12 @@
-"""Bounds of E|x|^-r where x is a line of one draw: how much probability lies near 0.
+"""Bounds of E|x|^-r for a line x = a · draw + b of one draw, from the probability near 0.
 
 With F(d) = P(|x| <= d), E|x|^-r is the integral of r d^(-r - 1) F(d) over d > 0. F rises, and is
-known from the law: on a grid of d it is set to its value at the upper end of each cell. Below the
-grid F falls as a power of d that the law states (`near_ends`): there it is set to twice what the
-power makes of its value at the lowest point, where it has been seen to follow that power.
+known from the law. On a grid of d, its value at the upper end of each cell is used. Below the grid,
+F falls as a power of d that the law states (`near_ends`). If F follows this power at the lowest
+points of the grid, twice the power is used below it.
 
-A sum of squares of linear forms in several draws comes no nearer to 0 than as many of them as are
-independent, one after the other, as `sums_of_squares` has it.
+For a sum of squares of linear forms in several draws, see `sums_of_squares`: as many of the forms
+count as are independent, one after the other.
 """
 
 from __future__ import annotations
@@ -23,21 +23,23 @@ from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.functions.elementwise import DIVIDE
 from dropcheck.vocabulary.majorants.sums_of_squares import MOST_WEIGHTS, weights_of_sample
 
-# Points of the grid in a factor of 2, and probabilities between which it begins. At the end of a
-# support it begins lower where F does not follow its power yet: F keeps its digits there.
+# Points of the grid for each factor of 2; the probability at which it begins, and the largest one
+# at which it may begin. At an end of the support it may begin at the lower probabilities, if F does
+# not follow its power before: F keeps its digits there.
 _FINENESS = 8
 _LOWEST, _LOW_ENOUGH = 1e-7, 1e-3
 _LOWER = (1e-15, 1e-30, 1e-60, 1e-120)
-# Nearer to a number than this share of it, the distance has lost half of its digits.
+# A distance from a number that is a smaller share of it has lost half of its digits.
 _DIGITS = 1e-8
-# Linear forms of less than this share of the largest are taken to depend on those before.
+# Linear forms with a smaller share of the largest one count as dependent on those before.
 _LEAST_SHARE = 1e-7
-# How far from its power F may be at the lowest point, and how far from its mean the density.
+# The largest factor between F and its power at the lowest points, and between the density and its
+# mean there.
 _NEARLY = 1.2
 
 
 def inverse_of_line(line: AffineDraw, r: float) -> float:
-    """A bound of (E|x|^-r)^(1/r), of r > 0; infinite where none is known."""
+    """A bound of (E|x|^-r)^(1/r) for r > 0; infinite if none is known."""
     power = line.near_zero()
     if power is None or power <= r or line.law.cdf(0.0, *line.arguments) is None:
         return math.inf
@@ -53,7 +55,7 @@ def inverse_of_line(line: AffineDraw, r: float) -> float:
                 break
         else:
             return math.inf
-        # up to where half of the probability is near, at most
+        # at most up to the distance that contains half of the probability
         steps = np.arange(_FINENESS * 2000)
         grid = lowest * 2.0 ** (steps / _FINENESS)
         near = _near(line, zero, grid)
@@ -64,12 +66,12 @@ def inverse_of_line(line: AffineDraw, r: float) -> float:
         # below, 2 F(lowest) (d / lowest)^k
         below = 2 * chance * sizes[0] * r / (fall - r)
         total = (cells + below + float(sizes[-1])) * (1 + 1e-9)
-        found = total ** (1 / r) / abs(line.factor)
-    return found if math.isfinite(found) and total > 0 else math.inf
+        bound = total ** (1 / r) / abs(line.factor)
+    return bound if math.isfinite(bound) and total > 0 else math.inf
 
 
 def _near(line: AffineDraw, zero: float, distance: Array) -> Array:
-    """The probability that the draw is at most so far from a point; a shade too large."""
+    """An upper bound of the probability that the draw is within a distance of the point `zero`."""
     law, arguments = line.law, line.arguments
     low, high = law.support(*arguments)
     if zero <= low:
@@ -81,25 +83,25 @@ def _near(line: AffineDraw, zero: float, distance: Array) -> Array:
 
 
 def _lowest(line: AffineDraw, zero: float, probability: float) -> float:
-    """A distance with about such a probability, where so small a one can be told."""
+    """A distance from the point `zero` with about this probability, if that can be computed."""
     law, arguments = line.law, line.arguments
     low, high = law.support(*arguments)
     if zero <= low:
-        found = float(law.quantile(probability, *arguments)) - zero
+        distance = float(law.quantile(probability, *arguments)) - zero
     elif zero >= high:
-        found = zero - float(law.upper_quantile(probability, *arguments))
+        distance = zero - float(law.upper_quantile(probability, *arguments))
     else:
-        # from a distance that holds more, by halves
-        found = float(law.quantile(0.75, *arguments)) - float(law.quantile(0.25, *arguments))
-        while found > 0 and _near(line, zero, np.array(found)) > probability * 1e3:
-            found /= 2
-    return max(found, _DIGITS * abs(zero), 1e-280)
+        # halve a distance with a larger probability
+        distance = float(law.quantile(0.75, *arguments)) - float(law.quantile(0.25, *arguments))
+        while distance > 0 and _near(line, zero, np.array(distance)) > probability * 1e3:
+            distance /= 2
+    return max(distance, _DIGITS * abs(zero), 1e-280)
 
 
 def _follows(line: AffineDraw, zero: float, lowest: float, powers: tuple[float, float]) -> bool:
-    """Whether F goes with its power of the distance around the lowest point.
+    """Whether F follows its power of the distance near the lowest point.
 
-    Where it falls faster than any power, and ever faster, whether it does with the second one.
+    If the first power is infinite, whether F falls at least as fast as the second power.
     """
     law, arguments, (power, fall) = line.law, line.arguments, powers
     distances = lowest * np.array([1.0, 2.0, 4.0])
@@ -121,14 +123,14 @@ def _follows(line: AffineDraw, zero: float, lowest: float, powers: tuple[float, 
 
 
 def weights_of_squares(x: Described, axes: Sequence[int], *, centred: bool) -> list[float]:
-    """Weights w with Σ x² >= Σ w u² over some axes; centred: of x less its mean along these.
+    """Weights w with Σ x² >= Σ w u² over some axes; with `centred`, for x minus its mean there.
 
-    Each u has a density of at most 1, whatever those before it are. None where x is no linear image
-    of draws of which the densities are known.
+    Each u has a density of at most 1 given those before it. There are no weights unless x is a
+    linear image of draws with known densities.
 
-    With y = L x + c of independent x, in units in which their densities are at most 1, Q R = L has
-    |y|² >= |R x + Q'c|², where row i of R has x_i and those after it alone (Golub and Van Loan
-    2013, "Matrix Computations", section 5.4.2: with columns in the order of what is left of them).
+    Let y = L x + c with independent x, in units in which their densities are at most 1. Then
+    Q R = L has |y|² >= |R x + Q'c|², where row i of R involves only x_i and those after it (Golub
+    and Van Loan 2013, "Matrix Computations", section 5.4.2, with column pivoting).
     """
     if x.apart.issuperset(axes) and x.density < math.inf:
         return weights_of_sample(math.prod(x.shape[at] for at in axes), x.density, centred=centred)
@@ -137,19 +139,19 @@ def weights_of_squares(x: Described, axes: Sequence[int], *, centred: bool) -> l
     if image is None:
         return []
     left = image - image.mean(axis=0) if centred else image
-    found: list[float] = []
+    weights: list[float] = []
     sizes = np.square(left).sum(axis=0)
     first = float(sizes.max(initial=0.0))
-    while len(found) < min(image.shape) and sizes.max() > _LEAST_SHARE * first:
+    while len(weights) < min(image.shape) and sizes.max() > _LEAST_SHARE * first:
         unit = left[:, int(sizes.argmax())] / math.sqrt(sizes.max())
-        found.append(float(sizes.max()) * (1 - _LEAST_SHARE))
+        weights.append(float(sizes.max()) * (1 - _LEAST_SHARE))
         left = left - np.outer(unit, unit @ left)
         sizes = np.square(left).sum(axis=0)
-    return found
+    return weights
 
 
 def _linear_image(value: Value, density: Callable[[Value], float]) -> Array | None:
-    """The matrix L of y = L x + c, [elements, numbers drawn]; None where that is not known."""
+    """The matrix L of y = L x + c, [elements, drawn numbers]; None if it is not known."""
     steps = ordered([value])
     drawn = [one for one in steps if one.kind == Kind.DRAW]
     densities = [density(one) for one in drawn]
@@ -161,18 +163,18 @@ def _linear_image(value: Value, density: Callable[[Value], float]) -> Array | No
         return None
     units = np.eye(count, count + 1) / np.repeat(densities, lengths)[:, np.newaxis]
     rows = iter(np.split(units, np.cumsum(lengths)[:-1]))
-    held: dict[int, Array] = {}
+    results: dict[int, Array] = {}
     for one in steps:
         if one.kind == Kind.DRAW:
-            held[id(one)] = next(rows).reshape(*one.shape, count + 1)
+            results[id(one)] = next(rows).reshape(*one.shape, count + 1)
             continue
-        held[id(one)] = np.asarray(computed_from(one, held))
-    found = held[id(value)].reshape(-1, count + 1)
-    return found[:, :-1] - found[:, -1:]
+        results[id(one)] = np.asarray(computed_from(one, results))
+    images = results[id(value)].reshape(-1, count + 1)
+    return images[:, :-1] - images[:, -1:]
 
 
 def _is_linear(value: Value) -> bool:
-    """Whether a value is a draw that depends on no other, or linear in what is random below it."""
+    """Whether a value is a draw with fixed arguments, or linear in its random inputs."""
     random = random_inputs(value)
     if value.kind == Kind.DRAW:
         return not random and value.law is not None and value.law.own_axes is None

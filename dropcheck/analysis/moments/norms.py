@@ -1,9 +1,9 @@
-"""Upper bounds of the norms of a quantity, (E|x|^p)^(1/p), from its expression alone.
+"""Upper bounds of the norms of a quantity, (E|x|^p)^(1/p), from its expression.
 
-What a function makes of the sizes of its arguments, its majorant in the vocabulary says; what a law
-gives, its entry. Here they are put together, from the draws up to a quantity. Every bound that is
-asked for is kept, by quantity and order, so that the work grows with these alone. Nothing is below
-the truth on the draws in which all is defined; what no rule bounds is infinite.
+The bounds for a function follow from its majorant in the vocabulary, those for a draw from the
+entry of its law. Here they are combined, from the draws up to a quantity. Every bound is computed
+once for each quantity and order. No bound is below the truth for the draws in which all quantities
+are defined; a bound that no rule gives is infinite.
 """
 
 from __future__ import annotations
@@ -57,62 +57,63 @@ from dropcheck.vocabulary.majorants.exponentials import log_size_by_powers, norm
 from dropcheck.vocabulary.majorants.rule import NONE, Applied, ArgumentPower
 from dropcheck.vocabulary.majorants.sums import of_parts
 
-# Orders beyond it are not asked for, and so many bounds at most are worked out.
+# The highest order of a bound, and the most bounds that are computed.
 HIGHEST_NORM, MOST_BOUNDS = 64.0, 60_000
-# Steps from a draw on; beyond, a function of one draw is the state of a loop, maybe held back.
+# More steps above the draws than this mean that a quantity is the state of a loop: it is not
+# integrated, and `norm_by_exponentials` may bound it.
 MOST_DEPTH = 64
-# Of functions of more arguments than this, the bounds of all are worked out at once, before.
+# For functions of more arguments than this, the bounds of all arguments are computed first.
 _MANY = 4
 
 
 class Norms:
-    """The bounds of a case's quantities, worked out as they are asked for.
+    """The bounds of a case's quantities, computed when they are needed.
 
     Args:
-        integrate: Whether the norms of functions of one draw are worked out as integrals, too.
+        integrate: Whether norms of functions of one draw are also computed as integrals.
         found: Integrals that are known already.
     """
 
     def __init__(self, integrate: bool = True, found: Found | None = None) -> None:
         self._quantities: dict[int, NormedValue] = {}
-        self.bounds = 0  # that have been worked out
+        self.bounds = 0  # the number of bounds computed so far
         self.hulls = Hulls()
         self.exponents = Exponents()
         self._dissection = Dissection(
             lambda value: self._quantities[id(value)].depth,
             lambda value: self._quantities[id(value)].turns_with,
         )
-        # what lies in the tails is bounded by the rules alone
+        # for the tails of integrals, bounds by the rules only
         self._integrals = Integrals(Norms(integrate=False).norm, found) if integrate else None
 
     def norm(self, value: Value, p: float) -> float:
-        """A bound of (E|x|^p)^(1/p), of the element of a draw that has the largest.
+        """A bound of (E|x|^p)^(1/p) for p >= 1, of the element with the largest norm.
 
-        Infinite where no rule gives one; p is any number from 1 on.
+        It is infinite if no rule gives one.
         """
         return self.ask(value, lambda quantity: quantity.norm(p))
 
     def centred_norm(self, value: Value, centre: float, p: float) -> float:
-        """A bound of (E|x - centre|^p)^(1/p), of the element that has the largest."""
+        """A bound of (E|x - centre|^p)^(1/p), of the element with the largest norm."""
 
         def about(quantity: NormedValue) -> float:
-            found = away(quantity.hull, centre)
+            bound = away(quantity.hull, centre)
             if quantity.random:
-                # the distance of two numbers, each of which is rounded
+                # the error of a difference of two rounded numbers
                 rounding = 1e-15 * max(size(quantity.mean), abs(centre))
                 by_mean = away(quantity.mean, centre) + rounding + quantity.spread(p)
-                found = min(found, quantity.norm(p) + abs(centre), by_mean)
-            return found
+                bound = min(bound, quantity.norm(p) + abs(centre), by_mean)
+            return bound
 
         of_one_draw = self.quantity(value).of_one_draw
         if self._integrals and p <= HIGHEST_NORM and of_one_draw:
-            found = self._integrals.norm(value, p, centre)
-            if found < INF:
-                return found
+            integral = self._integrals.norm(value, p, centre)
+            if integral < INF:
+                return integral
         return self.ask(value, about)
 
     def ask(self, value: Value, bound: Callable[[NormedValue], float]) -> float:
-        """The bound, after those that it takes: a walk without recursion, as models are deep."""
+        """The bound, after all bounds that it needs; without recursion, as models may be deep."""
         quantity = self.quantity(value)
         while True:
             try:
@@ -122,28 +123,28 @@ class Norms:
             while stack:
                 wanted = stack[-1]
                 try:
-                    self._work_out(*wanted)
+                    self._compute(*wanted)
                     stack.pop()
                 except _NotYet as more:
                     stack += more.wanted
 
     def quantity(self, value: Value) -> NormedValue:
-        """What is known of a value: without an order at once, the rest by `ask`."""
-        found = self._quantities
-        if id(value) not in found:
-            for one in in_order([value], lambda v: [w for w in v.inputs if id(w) not in found]):
-                if id(one) not in found:
-                    below = [found[id(other)] for other in one.inputs]
-                    found[id(one)] = NormedValue(one, below, self)
-        return found[id(value)]
+        """What is known of a value without an order; bounds of some order are known by `ask`."""
+        known = self._quantities
+        if id(value) not in known:
+            for one in in_order([value], lambda v: [w for w in v.inputs if id(w) not in known]):
+                if id(one) not in known:
+                    below = [known[id(other)] for other in one.inputs]
+                    known[id(one)] = NormedValue(one, below, self)
+        return known[id(value)]
 
     def dissected(self, quantity: NormedValue) -> Dissected | None:
-        """A quantity as a sum of parts that do not add up in line; None where it is none."""
+        """A quantity as a sum of parts whose squares add up; None if it is none."""
         if quantity.use.independent or not quantity.random:
             return None
         return self._dissection.of(quantity.value)
 
-    def _work_out(self, quantity: NormedValue, kind: str, order: float) -> None:
+    def _compute(self, quantity: NormedValue, kind: str, order: float) -> None:
         if (kind, order) in quantity.known:
             return
         highest = math.inf if kind == "log_moment" else HIGHEST_NORM
@@ -164,7 +165,7 @@ class Norms:
         self.bounds += 1
 
     def _integral(self, quantity: NormedValue, kind: str, p: float) -> float:
-        """The norm or the spread of a function of one draw, else infinite."""
+        """The norm or the spread of a function of one draw as an integral; else infinite."""
         if self._integrals is None or kind not in ("sizes", "spread") or not quantity.of_one_draw:
             return INF
         found = self._integrals.norm if kind == "sizes" else self._integrals.spread
@@ -175,7 +176,7 @@ _Wanted = tuple["NormedValue", str, float]
 
 
 class _NotYet(Exception):  # noqa: N818 - it is no error
-    """Says which bounds have to be worked out before the one that was asked for."""
+    """Names the bounds that have to be computed before the wanted one."""
 
     def __init__(self, wanted: Sequence[_Wanted]) -> None:
         self.wanted = wanted
@@ -211,8 +212,7 @@ class NormedValue:
         self.line: AffineDraw | None = None
         self.turns_with: frozenset[str] = frozenset()
         self._dissected: list[Dissected | None] = []
-        added = value.kind == Kind.COMPUTED and value.function in (ADD, SUBTRACT)
-        self.terms = below if added else (self,)
+        self.terms = below if value.computed_by(ADD, SUBTRACT) else (self,)
         self.held_by = lambda other: held_by(value, other.value)
         if value.random:
             self._describe()
@@ -233,13 +233,13 @@ class NormedValue:
 
     @property
     def dissected(self) -> Dissected | None:
-        """Itself as a sum of parts that do not add up in line; None where it is none."""
+        """The value as a sum of parts whose squares add up; None if it is none."""
         if not self._dissected:
             self._dissected.append(self.norms.dissected(self))
         return self._dissected[0]
 
     def norm(self, p: float) -> float:
-        """A bound of (E|x|^p)^(1/p); of an order below 1 that of order 1."""
+        """A bound of (E|x|^p)^(1/p); for orders below 1, the bound of order 1."""
         return self._bound("sizes", max(p, 1.0))[0] if self.random else size(self.hull)
 
     def spread(self, p: float) -> float:
@@ -254,7 +254,7 @@ class NormedValue:
         return self._bound("log_moment", t)[0] if self.random else highest(self.hull, t)
 
     def inverse(self, r: float, point: float = 0.0) -> float:
-        """A bound of (E|x - point|^-r)^(1/r); of a point other than 0 for lines alone."""
+        """A bound of (E|x - point|^-r)^(1/r); for a point other than 0 only known for lines."""
         if point:
             return INF if self.line is None else inverse_of_line(self.line.less(point), r)
         if self.random:
@@ -268,31 +268,31 @@ class NormedValue:
 
     @property
     def density(self) -> float:
-        """What the density of each element is at most."""
+        """A bound of the density of each element."""
         return INF if self.line is None else self.line.greatest_density()
 
     @property
     def variance_proxy(self) -> float:
-        """v, with log E exp(t (x - E x)) at most v t² / 2 for every t."""
-        found = variance_proxy(self.hull, self.line) if self.random else 0.0
-        if found == INF:
+        """A v with log E exp(t (x - E x)) <= v t² / 2 for every t."""
+        proxy = variance_proxy(self.hull, self.line) if self.random else 0.0
+        if proxy == INF:
             line = self.norms.exponents.straight(self.value)
-            found = proxy_of(line, lambda one: self.norms.quantity(one).variance_proxy)
-        return _outward(found)
+            proxy = proxy_of(line, lambda one: self.norms.quantity(one).variance_proxy)
+        return _outward(proxy)
 
     def _bound(self, kind: str, order: float) -> tuple[float, float]:
-        """A bound that is known by now.
+        """A bound that has been computed.
 
         Raises:
-            _NotYet: It is not.
+            _NotYet: It has not been computed yet.
         """
-        found = self.known.get((kind, order))
-        if found is None:
+        bound = self.known.get((kind, order))
+        if bound is None:
             raise _NotYet([(self, kind, order)])
-        return found
+        return bound
 
     def parts(self) -> Sequence[Sequence[ArgumentPower]]:
-        """Itself as a product of powers, in groups that share no draw."""
+        """The value as a product of powers, in groups that share no draw."""
         if self._parts is None:
             parts = joined(factors(self), self.shape, self.norms.quantity)
             groups = grouped(parts, lambda part: part[0].value.sources)
@@ -304,37 +304,37 @@ class NormedValue:
 
 
 def _sizes(quantity: NormedValue, p: float, exhausted: bool) -> tuple[float, float]:
-    """The norm and the spread, each from the other too."""
+    """The norm and the spread; each also bounds the other."""
     value, hull, mean = quantity.value, quantity.hull, quantity.mean
-    found = spread = INF
+    norm = spread = INF
     if not exhausted:
         if value.kind == Kind.DRAW:
-            found = draw_norm(value, quantity.below, p)
+            norm = draw_norm(value, quantity.below, p)
             spread = draw_spread(value, p)
         else:
             spread = _spread_of_parts(quantity, p)
             if INF in (spread, size(mean)):
-                found = quantity.majorant.norm(quantity.use, p)
+                norm = quantity.majorant.norm(quantity.use, p)
             spread = quantity.majorant.spread(quantity.use, p) if spread == INF else spread
             if quantity.depth > MOST_DEPTH and quantity.majorant.holds_back:
-                found = min(found, norm_by_exponentials(quantity, p))
-    found = min(_outward(found), size(hull))
+                norm = min(norm, norm_by_exponentials(quantity, p))
+    norm = min(_outward(norm), size(hull))
     spread = min(
-        _outward(spread), _outward(times(centring(p), found)), _outward(spread_within(hull, p))
+        _outward(spread), _outward(times(centring(p), norm)), _outward(spread_within(hull, p))
     )
     if mean.low == mean.high:
-        spread = min(spread, _outward(found + abs(mean.low)))
-    return min(found, _outward(size(mean) + spread)), spread
+        spread = min(spread, _outward(norm + abs(mean.low)))
+    return min(norm, _outward(size(mean) + spread)), spread
 
 
 def _spread_of_parts(quantity: NormedValue, p: float) -> float:
-    """The spread of a sum by its parts, where these share draws as they stand in it."""
-    found = quantity.dissected
-    if found is None:
+    """The spread of a sum whose terms share draws, by parts whose squares add up."""
+    parts = quantity.dissected
+    if parts is None:
         return INF
     orders = (p,) if p >= 2 else (p, 2.0)
-    asked = [(factor, quantity.norms.quantity(one), "spread") for factor, one in found.apart]
-    asked += [(factor, quantity.norms.quantity(one), "norm") for factor, one in found.turning]
+    asked = [(factor, quantity.norms.quantity(one), "spread") for factor, one in parts.apart]
+    asked += [(factor, quantity.norms.quantity(one), "norm") for factor, one in parts.turning]
     sizes: list[list[float]] = [[] for _ in orders]
     wanted: list[_Wanted] = []
     for factor, one, kind in asked:
@@ -351,37 +351,37 @@ def _spread_of_parts(quantity: NormedValue, p: float) -> float:
 
 
 def _log_moment(quantity: NormedValue, t: float, exhausted: bool) -> tuple[float, float]:
-    found = INF
+    bound = INF
     if not exhausted:
         if quantity.value.kind == Kind.DRAW:
-            found = draw_log_moment(quantity.value, quantity.below, t)
+            bound = draw_log_moment(quantity.value, quantity.below, t)
         else:
             whole = quantity.use.independent and not quantity.value.function.picks
             line = None if whole else quantity.norms.exponents.straight(quantity.value)
             if line is not None:
                 known = quantity.norms.quantity
-                found = t * line.shift + summed(p.log_moment(known(p.of), t) for p in line.parts)
-            if found == INF:
-                found = quantity.majorant.log_moment(quantity.use, t)
-    found += OUTWARD * max(1.0, abs(found)) if abs(found) < INF else 0.0
-    return min(found, highest(quantity.hull, t)), 0.0
+                bound = t * line.shift + summed(p.log_moment(known(p.of), t) for p in line.parts)
+            if bound == INF:
+                bound = quantity.majorant.log_moment(quantity.use, t)
+    bound += OUTWARD * max(1.0, abs(bound)) if abs(bound) < INF else 0.0
+    return min(bound, highest(quantity.hull, t)), 0.0
 
 
 def _inverse(quantity: NormedValue, r: float, exhausted: bool) -> tuple[float, float]:
-    found = INF
+    bound = INF
     if not exhausted and quantity.line is not None:
-        found = inverse_of_line(quantity.line, r)
+        bound = inverse_of_line(quantity.line, r)
     elif not exhausted and quantity.value.kind == Kind.COMPUTED:
-        found = quantity.majorant.inverse(quantity.use, r)
+        bound = quantity.majorant.inverse(quantity.use, r)
     nearest = nearest_zero(quantity.hull)
-    return min(_outward(found), _outward(1 / nearest) if nearest else INF), 0.0
+    return min(_outward(bound), _outward(1 / nearest) if nearest else INF), 0.0
 
 
 def _log_size(quantity: NormedValue, p: float, exhausted: bool) -> tuple[float, float]:
-    found = INF if exhausted else quantity.majorant.log_size(quantity.use, p)
-    if found == INF and not exhausted:
-        found = log_size_by_powers(quantity, p)
-    return _outward(found), 0.0
+    bound = INF if exhausted else quantity.majorant.log_size(quantity.use, p)
+    if bound == INF and not exhausted:
+        bound = log_size_by_powers(quantity, p)
+    return _outward(bound), 0.0
 
 
 _WORK = {

@@ -1,20 +1,20 @@
 """Expectations of functions of one draw, each with a bound of its error.
 
-A discrete draw is enumerated. The values of a continuous one are cut into cells, and on each of
-them a Gauss rule takes the mean. Its error there is known in advance, from how far the function
-could stray if the draw were complex (`vocabulary.smoothness`):
+The values of a discrete draw are enumerated. The values of a continuous draw are cut into cells,
+and the mean on each cell is computed by a Gauss rule. Its error is known in advance, from bounds of
+the function at complex values of the draw (`vocabulary.smoothness`):
 
-* g is analytic in the ellipse with foci at the ends of a cell whose axes add up to ρ times its
-  width, and there at most M away from the middle of its values: then a polynomial of degree m is
-  at most 2 M / ((ρ - 1) ρ^m) away from it on the cell (Trefethen 2013, "Approximation theory and
-  approximation practice", theorem 8.2), and the rule is exact for that polynomial times the
-  polynomial that the density is close to.
-* where that is not known, or worse, the smallest and the largest value on the cell, times its
-  probability, bound what it adds.
+* Let g be analytic in the ellipse with foci at the ends of a cell whose axes add up to ρ times the
+  width of the cell, and there at most M away from the middle of its values. Then some polynomial of
+  degree m is at most 2 M / ((ρ - 1) ρ^m) away from g on the cell (Trefethen 2013, "Approximation
+  theory and approximation practice", theorem 8.2). The rule is exact for this polynomial times the
+  polynomial that is close to the density.
+* If no such M is known, or the bound is worse, the part of the cell is bounded by the smallest and
+  the largest value of g on it, times its probability.
 
-Cells are cut until the bounds add up to little. So neither a kink nor a spike between the points
-of a rule can escape: what is not known to be smooth counts with all that it could be. What lies
-beyond the outermost cells, or at a pole, is bounded by Hölder's inequality,
+Cells are cut until the sum of all bounds is small. So no kink and no spike between the points of a
+rule is missed: where g is not known to be smooth, its whole range counts as error. The parts beyond
+the outermost cells, or at a pole, are bounded by Hölder's inequality,
 E|g| 1_A <= ‖g‖_r P(A)^(1 - 1/r).
 """
 
@@ -43,23 +43,23 @@ from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.majorants.bounds_arithmetic import summed
 from dropcheck.vocabulary.smoothness.ranges import Ranges
 
-# Cutting ends where the error is this share of E|g|, or there are so many cells or rounds of it.
+# Cutting ends when the error is this share of E|g|, or with this many cells or rounds.
 TOLERANCE = 1e-10
 MOST_CELLS = 4000
-# fewer where a step has no rule for ranges, so that its bounds are asked cell by cell
+# fewer cells if a step has no rule for ranges, so that bounds are computed cell by cell
 MOST_CELLS_BY_HULLS = 400
 MOST_ROUNDS = 30
-# Values of a discrete law that are enumerated.
+# The most values of a discrete law that are enumerated.
 MOST_POINTS = 2**15
-# Pieces of a cell on which the function is smooth, and of one on which that is not known.
+# The number of pieces of a cell on which the function is smooth, and of one where it may not be.
 SMOOTH_PIECES, ROUGH_PIECES = 4, 16
-# A kink is located by so many cuts, each in so many pieces, if in no more than this share of them.
+# The most cuts to locate a kink, and the largest share of pieces that may then contain kinks.
 MOST_CUTS, MOST_SHARE = 12, 0.3
-# The probability of a value is known to this share of itself.
+# The relative error of the probability of a value.
 CHANCE_ERROR = 1e-12
-# A function of more steps counts for several.
+# A function of more steps counts as several integrals.
 FEW_STEPS = 8
-# Norms of functions of a draw that differ, in one case, as each takes milliseconds.
+# The most integrals in one case, as each takes milliseconds.
 MOST_INTEGRALS = 64
 # Orders for Hölder's inequality in the tails.
 TAIL_ORDERS = (8.0, 4.0, 2.0, 1.5, 1.25, 1.1, 1.02)
@@ -67,32 +67,28 @@ TAIL_ORDERS = (8.0, 4.0, 2.0, 1.5, 1.25, 1.1, 1.02)
 
 @record
 class Estimate:
-    """A number that is known to be at most `error` away from `value`; infinite: not known."""
+    """A number that is at most `error` away from `value`; an infinite error means: not known."""
 
     value: float
     error: float
-
-    def wider(self, by: float) -> Estimate:
-        """The same, where something is left out that is at most so large."""
-        return replace(self, error=self.error + by)
 
 
 UNKNOWN = Estimate(math.nan, math.inf)
 
 Found = dict[tuple[object, ...], Estimate]
-"""Expectations, by the law and what is computed from its draw."""
+"""Expectations, by the law, its arguments and the steps of the function."""
 
 
 class KnownMeans:
-    """Expectations over one draw, each worked out once.
+    """Expectations over one draw, each computed once.
 
-    The steps of a loop ask for the same again and again: what is computed alike from draws of one
-    law has one expectation. So many different ones are worked out at most, of a few steps and a few
-    milliseconds each, and fewer of many steps; of more nothing is known.
+    The steps of a loop need the same expectations again and again: the same function of draws of
+    one law has one expectation. At most `most` different integrals are computed, which take a few
+    milliseconds each; one of many steps counts as several.
 
     Args:
-        most: how many.
-        found: what is known already, and what becomes known here.
+        most: how many integrals are computed at most.
+        found: expectations that are known already; new ones are added.
     """
 
     def __init__(self, most: int, found: Found | None = None) -> None:
@@ -100,7 +96,7 @@ class KnownMeans:
         self._found: Found = {} if found is None else found
 
     def mean(self, draw: Value, integrand: SingleDrawIntegrand, norm: Norm | None) -> Estimate:
-        """The expectation of a function of a draw, from its law or from before."""
+        """The expectation of a function of a draw; unknown if too many were computed."""
         single = SingleDraw.of(draw)
         how = integrand.powers, integrand.centres, integrand.signed, norm is None
         key = (single.law, single.arguments, *integrand.steps.written, how)
@@ -114,14 +110,14 @@ class KnownMeans:
 
 @record
 class SingleDraw:
-    """One number drawn from a law whose arguments are fixed numbers."""
+    """A single drawn number whose law has fixed numbers as arguments."""
 
     law: Law
     arguments: tuple[Plain, ...]
 
     @classmethod
     def of(cls, draw: Value) -> SingleDraw:
-        """Of what `draw_below` gives."""
+        """From a result of `draw_below`."""
         origin = law_of(draw)
         assert origin.law is not None
         known = [argument.known for argument in origin.inputs]
@@ -129,7 +125,7 @@ class SingleDraw:
 
     @property
     def points(self) -> tuple[Floats, Floats, float] | None:
-        """The values of a discrete law, their chances, and that of all others; None: too many."""
+        """As `Law.points`; None if there are too many."""
         if not self.law.discrete:
             return None
         return self.law.points(*self.arguments, at_most=MOST_POINTS)
@@ -149,9 +145,10 @@ class SingleDraw:
         if points is None:
             return UNKNOWN
         values, chances, rest = points
-        found = _enumerated(integrand, values, chances)
+        listed = _enumerated(integrand, values, chances)
         tail = (*self.law.support(*self.arguments), rest)
-        return found.wider(self._tail_error(integrand, norm, tail) if rest > 0 else 0.0)
+        beyond = self._tail_error(integrand, norm, tail) if rest > 0 else 0.0
+        return replace(listed, error=listed.error + beyond)
 
     def _of_cells(self, integrand: SingleDrawIntegrand, norm: Norm | None) -> Estimate:
         start = cut_law(self.law, self.arguments)
@@ -180,7 +177,10 @@ class SingleDraw:
     def _at_poles(
         self, means: CellMeans, integrand: SingleDrawIntegrand, norm: Norm | None
     ) -> CellMeans:
-        """Those of unlikely cells without bounds, as those that end at a pole, as of tails."""
+        """The parts of cells, with those of unlikely unbounded cells, as at a pole, set to 0.
+
+        Their errors are bounded as those of tails.
+        """
         for at in np.flatnonzero(np.isinf(means.errors) & means.stuck):
             tail = (float(means.low[at]), float(means.high[at]), float(means.chances[at]))
             means.values[at], means.errors[at] = 0.0, self._tail_error(integrand, norm, tail)
@@ -191,7 +191,7 @@ class SingleDraw:
     def _tail_error(
         self, integrand: SingleDrawIntegrand, norm: Norm | None, tail: tuple[float, float, float]
     ) -> float:
-        """The most that the mean of |g| over a tail can be."""
+        """A bound of E|g| 1_A for a tail A."""
         low, high, chance = tail
         unknown = np.array([[math.inf], [math.inf]])
         hull = integrand.ranges(Ranges(np.array([low]), np.array([high]), unknown))
@@ -208,10 +208,10 @@ class SingleDraw:
 def _located(
     integrand: SingleDrawIntegrand, cells: CellMeans, allowed: float, room: int
 ) -> tuple[Floats, Floats]:
-    """Cells in place of some that are not smooth, where a few narrow ones hold all kinks.
+    """The ends of smaller cells in place of some that are not smooth: narrow ones around kinks.
 
-    Pieces that are not smooth are cut on and on, until they matter no more, and those between them
-    are taken together again, as between two kinks the function is smooth.
+    Pieces that are not smooth are cut again until they no longer matter. The pieces between them
+    are joined again, as the function is smooth between two kinks.
     """
     cells = cells.taken(np.argsort(cells.low))
     low, high = cells.low, cells.high
@@ -221,15 +221,15 @@ def _located(
     for _ in range(MOST_CUTS):
         pieces = split(low, high, ROUGH_PIECES)
         first, last = pieces[:, :-1], pieces[:, 1:]
-        found = integrand.ranges(near_cells(first.ravel(), last.ravel()))
-        rough = np.isinf(found.off[0]).reshape(first.shape) & (first < last)
-        # where no piece is rough, or many are, nothing has been located
+        ranges = integrand.ranges(near_cells(first.ravel(), last.ravel()))
+        rough = np.isinf(ranges.off[0]).reshape(first.shape) & (first < last)
+        # if no piece is rough, or many are, no kink has been located
         share = rough.mean(axis=1)
         plain = (share == 0) | (share > MOST_SHARE)
         edges.append(pieces[plain].ravel())
         rough &= ~plain[:, None]
         edges += [first[rough], last[rough]]
-        matter = (found.high - found.low).reshape(first.shape) * (last - first) * density[:, None]
+        matter = (ranges.high - ranges.low).reshape(first.shape) * (last - first) * density[:, None]
         going_on = rough & ~(matter <= allowed) & can_be_split(first, last)
         density = np.broadcast_to(density[:, None], first.shape)[going_on]
         low, high = first[going_on], last[going_on]
@@ -244,12 +244,12 @@ def _located(
 
 
 def _allowed(means: CellMeans) -> float:
-    """The error that is small enough."""
+    """The sum of errors that is small enough."""
     return TOLERANCE * float(means.sizes.sum())
 
 
 def _worst(means: CellMeans, most_cells: int) -> Truths:
-    """The cells to be cut: those without which the error is small; none where it is already."""
+    """The cells to be cut: without their errors the sum would be small; none if it is small now."""
     room = most_cells - len(means.values)
     allowed = _allowed(means)
     chosen = np.zeros(len(means.values), dtype=bool)
@@ -259,7 +259,7 @@ def _worst(means: CellMeans, most_cells: int) -> Truths:
     errors = np.where(can, means.errors, 0.0)
     order = np.argsort(-errors, kind="stable")
     ordered = errors[order]
-    left = np.cumsum(ordered[::-1])[::-1]  # what is left where the cells before are perfect
+    left = np.cumsum(ordered[::-1])[::-1]  # the error if all cells before had none
     needed = (left > allowed / 4) & (ordered > 0)
     cost = np.cumsum(np.where(means.smooth[order], SMOOTH_PIECES, ROUGH_PIECES) - 1)
     chosen[order] = needed & (cost <= room)
@@ -269,16 +269,15 @@ def _worst(means: CellMeans, most_cells: int) -> Truths:
 def _enumerated(integrand: SingleDrawIntegrand, values: Floats, chances: Floats) -> Estimate:
     """The expectation of a function of a draw with few values.
 
-    Where rounding decides at one of them it lies between what float64 has there and what is on
-    paper.
+    If rounding decides at a value, the result is the middle of float64 and exact arithmetic.
     """
-    found, paper = integrand.listed(values)
+    computed, paper = integrand.listed(values)
     zero = np.zeros(len(values))
     rounding = integrand.ranges(Ranges(values, values, np.stack([zero, zero]))).off[1]
-    rounding = np.where(np.isfinite(rounding), rounding, 1e-12 * np.abs(found))
+    rounding = np.where(np.isfinite(rounding), rounding, 1e-12 * np.abs(computed))
     possible = chances > 0
-    error = np.where(possible, chances * (rounding + np.abs(paper - found) / 2), 0.0)
-    terms = np.where(possible, chances * (found + paper) / 2, 0.0)
+    error = np.where(possible, chances * (rounding + np.abs(paper - computed) / 2), 0.0)
+    terms = np.where(possible, chances * (computed + paper) / 2, 0.0)
     size, rounded = float(np.abs(terms).sum()), float(error.sum())
     if not math.isfinite(size + rounded):
         return UNKNOWN
@@ -296,10 +295,10 @@ def joint_moment(
 
     Args:
         functions: quantities with the same draw below them, see `draw_below`.
-        powers: whole powers from 0 on.
-        centres: what is taken off each of them first.
-        norm: bounds of norms, which the tails of unbounded functions need.
-        means: those that are known, where many are asked for.
+        powers: whole exponents from 0 on.
+        centres: the numbers that are subtracted from the functions.
+        norm: gives bounds of norms, which the tails of unbounded functions need.
+        means: the cache, if many expectations are needed.
     """
     draw = draw_below(functions[0])
     if draw is None or any(draw_below(one) is not draw for one in functions):
@@ -328,7 +327,7 @@ def norm_of(
     centre: float = 0.0,
     means: KnownMeans | None = None,
 ) -> float:
-    """An upper bound of (E|φ(x) - centre|^p)^(1/p) of a function of one draw, for p >= 1."""
+    """An upper bound of (E|φ(x) - centre|^p)^(1/p) for a function of one draw and p >= 1."""
     draw = draw_below(value)
     if draw is None or not 1 <= p < math.inf:
         return math.inf
@@ -342,7 +341,7 @@ class Integrals:
     """The integrals of a case.
 
     Args:
-        norm: bounds of norms by other means, for the tails.
+        norm: gives bounds of norms by other means, for the tails.
         found: integrals that are known already.
     """
 
@@ -351,11 +350,11 @@ class Integrals:
         self._means = KnownMeans(MOST_INTEGRALS, found)
 
     def norm(self, value: Value, p: float, centre: float = 0.0) -> float:
-        """A bound of (E|x - centre|^p)^(1/p), of a function of one draw; infinite: none."""
+        """A bound of (E|x - centre|^p)^(1/p) for a function of one draw; infinite if unknown."""
         return norm_of(value, p, self._norm, centre, self._means) * (1 + OUTWARD)
 
     def spread(self, value: Value, p: float) -> float:
-        """A bound of (E|x - E x|^p)^(1/p), of a function of one draw; infinite: none."""
+        """A bound of (E|x - E x|^p)^(1/p) for a function of one draw; infinite if unknown."""
         mean = expectation(value, self._norm, self._means)
         if not math.isfinite(mean.error):
             return math.inf
