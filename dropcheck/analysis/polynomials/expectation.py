@@ -1,15 +1,16 @@
-"""Expectations of terms: draws are taken out one by one, each by its cumulants.
+"""Expectations of terms: the expectation is taken over one draw after the other, by its cumulants.
 
 The expectation of a product of functions of the elements of one draw is a sum over all partitions
-of the factors into blocks: Π of the blocks' joint cumulants, times deltas that identify the
-indices of each block, as elements of different indices are independent (Leonov and Shiryaev 1959;
-Brillinger 1975, theorem 2.3.2; McCullagh 1987, "Tensor Methods in Statistics", chapter 2). Draws
-are centred, so that single factors vanish; for normal draws only pairs are left (Isserlis 1918).
+of the factors into blocks. Each summand is the product of the blocks' joint cumulants, and the
+indices of each block are identified, as elements with different indices are independent (Leonov and
+Shiryaev 1959; Brillinger 1975, theorem 2.3.2; McCullagh 1987, "Tensor Methods in Statistics",
+chapter 2). Draws are centred, so that blocks of one factor vanish; for normal draws only pairs are
+left (Isserlis 1918).
 
-For a covariance the factors of its two sides are kept apart. A block that joins factors of both
-links the sides by the group of its draw; what is not linked is the product of the two means. Of two
-averages over all combinations of B draws of each group, the part that is linked by a set L of
-groups takes part with B^-|L| (Hoeffding 1948, section 5).
+For a covariance, the factors of its two sides are distinguished. A block with factors of both sides
+links them by the group of its draw; terms that are not linked make up the product of the two means.
+For two averages over all combinations of B draws of each group, the part linked by a set L of
+groups counts with the factor B^-|L| (Hoeffding 1948, section 5).
 """
 
 from __future__ import annotations
@@ -37,15 +38,15 @@ ElementNumbers = float | Floats
 
 PartitionBlock = tuple[FunctionPowers, ...]
 
-# the relative error of the moments that laws give, and of the arithmetic with them
+# the relative error of the moments of laws, and of the arithmetic with them
 PRECISION = 4e-12
 
 
 class MomentSource:
-    """A draw, or what is as good as one: independent elements, whose joint moments are known.
+    """A draw, or another letter with independent elements whose joint moments are known.
 
-    `group` is the group of draws that it is drawn with; `below` are the numbers of draws that it is
-    made of, of which nothing else may be made.
+    `group` is its group of draws. `below` are the numbers of the draws that it is made of; these
+    must not be used by anything else.
     """
 
     group: int
@@ -55,27 +56,27 @@ class MomentSource:
         self._known: dict[PartitionBlock, tuple[ElementNumbers, float]] = {}
 
     def moment(self, powers: FunctionPowers) -> tuple[ElementNumbers, float]:
-        """The expectation of a product of powers of functions, and how far its error has grown.
+        """The expectation of a product of powers of functions, and its loss.
 
         Raises:
-            PolynomialError: where it is not known, or not finite.
+            PolynomialError: it is not known, or not finite.
         """
         raise NotImplementedError
 
     def cumulant(self, block: PartitionBlock) -> tuple[ElementNumbers, float]:
-        """The joint cumulant of functions of one element, and how far its rounding has grown.
+        """The joint cumulant of functions of one element, and its loss.
 
         κ(1…n) = E(1…n) − Σ κ(B) E(the rest), over B with 1 in it (Smith 1995, "A recursive
         formulation of the old problem of obtaining moments from cumulants and vice versa", The
         American Statistician 49, equation 4, for several variables).
 
         Raises:
-            PolynomialError: where it is not known, or not finite.
+            PolynomialError: it is not known, or not finite.
         """
-        found = self._known.get(block)
-        if found is None:
-            found = self._known[block] = self._cumulant(block)
-        return found
+        cumulant = self._known.get(block)
+        if cumulant is None:
+            cumulant = self._known[block] = self._cumulant(block)
+        return cumulant
 
     def _cumulant(self, block: PartitionBlock) -> tuple[ElementNumbers, float]:
         whole, growth = self.moment(multiplied(block))
@@ -92,7 +93,7 @@ class MomentSource:
                 inside, loss = self.cumulant(tuple(sorted((first, *(block[at] for at in chosen)))))
                 total = total - inside * outside
                 size = size + (loss + growth) * np.abs(inside * outside)
-        # where nothing is left, as much as may have been lost stands for it
+        # if the result is 0, the possible rounding error stands for it
         total = np.where((total == 0) & (size > 0), EPSILON * size, total)
         if not total.any():
             return 0.0, 1.0
@@ -102,11 +103,11 @@ class MomentSource:
 
 
 class Carried(MomentSource):
-    """A polynomial that is taken for a draw until all that is drawn after it is averaged over.
+    """A polynomial that is a letter until the expectation over all later draws has been taken.
 
-    So a recurrence is averaged step by step (the tower property: Williams 1991, "Probability with
-    Martingales", section 9.7), and its terms are as few as those of one step. `axes` has the index
-    of each of its axes, None where the length is 1.
+    So the expectation of a recurrence is taken step by step (the tower property: Williams 1991,
+    "Probability with Martingales", section 9.7), and there are only as many terms as in one step.
+    `axes` has the index of each of its axes, None for a length of 1.
     """
 
     def __init__(
@@ -120,7 +121,7 @@ class Carried(MomentSource):
     def written_out(
         self, space: Space, term: Monomial, draw: int, free: frozenset[int]
     ) -> list[Monomial]:
-        """A term with one factor of this written out; the term itself where there is none."""
+        """A term with one factor of this letter replaced by its terms; or the term itself."""
         at = next((at for at, atom in enumerate(term.atoms) if atom.draw == draw), None)
         if at is None:
             return [term]
@@ -130,15 +131,15 @@ class Carried(MomentSource):
         rest = term.with_atoms((*term.atoms[:at], *left, *term.atoms[at + 1 :]))
         own = {i for i in atom.indices if i >= 0}
         moved = {one: i for one, i in zip(self._axes, atom.indices, strict=True) if one is not None}
-        found = []
+        terms = []
         for part in self._terms:
             space.spend(1)
             apart = space.apart(part, frozenset(moved))
             sided = tuple([Atom(one.draw, atom.side, *one[2:]) for one in apart.atoms])
             other = substituted(space, apart.with_atoms(sided), moved)
             made = space.product(rest, other, free | own)
-            found.append(space.without(made, own - free))
-        return found
+            terms.append(space.without(made, own - free))
+        return terms
 
 
 def expected(
@@ -150,7 +151,7 @@ def expected(
     """The expectation of a sum of terms, as terms without atoms.
 
     Raises:
-        PolynomialError: where it is not known, or takes too much work.
+        PolynomialError: it is not known, or takes too much work.
     """
     left = list(terms)
     while draws := _draws_of(left):
@@ -175,10 +176,10 @@ def _of_last_step(
     sources: Mapping[int, MomentSource],
     free: frozenset[int],
 ) -> list[Monomial]:
-    """Terms of what is carried, with the last of it averaged over, down to what is carried there.
+    """The expectation of terms in carried letters over the last step, in earlier carried letters.
 
-    Each term goes by itself, so that what cancels within a step takes digits of the step alone, and
-    the errors of steps add up instead of multiplying.
+    Each term is treated separately. So a cancellation within a step costs only digits of this step,
+    and the errors of steps add up instead of multiplying.
     """
     last = max(_draws_of(terms))
     known: dict[tuple[Any, ...], list[Monomial]] = {}
@@ -207,7 +208,7 @@ def _without_last(
     sources: Mapping[int, MomentSource],
     free: frozenset[int],
 ) -> list[Monomial]:
-    """The expectation over the draw that comes last: what is made of others comes after them."""
+    """The expectation over the last letter: a letter made of others comes after these."""
     source = sources[draw]
     taken: list[Monomial] = []
     for term in terms:
@@ -224,15 +225,15 @@ def _without_last(
 
 
 def drawn_in(term: Monomial, sources: Mapping[int, MomentSource]) -> set[int]:
-    """The draws that a term is made of, those that are made of others with these."""
+    """The letters in a term, and the draws that they are made of."""
     return {draw for atom in term.atoms for draw in (atom.draw, *sources[atom.draw].below)}
 
 
 def refuse_shared(sources: Mapping[int, MomentSource]) -> None:
-    """See that what is made of draws does not stand beside these, nor beside what shares them.
+    """Check that no letter stands beside a draw that it is made of, or one made of the same draw.
 
     Raises:
-        PolynomialError: where it does, as they are not independent then.
+        PolynomialError: one does; then they are not independent.
     """
     used = [draw for number, source in sources.items() for draw in (number, *source.below)]
     if len(set(used)) < len(used):
@@ -242,7 +243,7 @@ def refuse_shared(sources: Mapping[int, MomentSource]) -> None:
 def _without(
     space: Space, term: Monomial, draw: int, source: MomentSource, free: frozenset[int]
 ) -> Iterator[Monomial]:
-    """The expectation of a term over one draw, a term for each partition that counts."""
+    """The expectation of a term over one draw: a term for each partition that is not 0."""
     own = [atom for atom in term.atoms if atom.draw == draw]
     rest = tuple([atom for atom in term.atoms if atom.draw != draw])
     labels = term.labels
@@ -275,7 +276,7 @@ Partition = list[tuple[tuple[Atom, ...], ElementNumbers, float]]
 
 
 def _partitions(atoms: Sequence[Atom], source: MomentSource) -> Iterator[Partition]:
-    """Every partition into blocks whose joint cumulant is not 0, with these."""
+    """All partitions into blocks whose joint cumulants are not 0, with these cumulants."""
     if not atoms:
         yield []
         return
@@ -298,7 +299,7 @@ def _partitions(atoms: Sequence[Atom], source: MomentSource) -> Iterator[Partiti
 
 
 def _may_meet(one: Atom, other: Atom) -> bool:
-    """Whether two atoms may be of one element: no axis has two fixed places that differ."""
+    """Whether two atoms may be at one element: on no axis they have different fixed places."""
     pairs = zip(one.indices, other.indices, strict=True)
     return all(a == b or a >= 0 or b >= 0 for a, b in pairs)
 
@@ -310,7 +311,7 @@ def _root(index: int, same: Mapping[int, int]) -> int:
 
 
 def _identified(block: Sequence[Atom], same: dict[int, int], free: frozenset[int]) -> bool:
-    """Make the indices of a block one for each axis; False where fixed places are apart."""
+    """Identify the indices of a block on each axis; False if it has different fixed places."""
     for indices in zip(*(atom.indices for atom in block), strict=True):
         one = _root(indices[0], same)
         for index in indices[1:]:
@@ -319,7 +320,7 @@ def _identified(block: Sequence[Atom], same: dict[int, int], free: frozenset[int
                 continue
             if one < 0 and other < 0:
                 return False
-            # what stays is a fixed place, or else a free index
+            # a fixed place is kept, or else a free index
             if one in free and other in free:
                 raise PolynomialError
             if other < 0 or (other in free and one >= 0):

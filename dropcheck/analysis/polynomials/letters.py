@@ -1,7 +1,8 @@
-"""What stands for draws in a polynomial.
+"""The polynomials that stand for draws.
 
-For expectations a draw is its mean and what it is off by, and what is neither a polynomial nor a
-function of one draw is unknown. For identities a draw, and whatever is no polynomial, is a letter.
+For expectations, a draw is its mean plus its deviation from it; a value that is neither a
+polynomial nor a function of one draw is unknown. For identities, a draw is a letter, and so is
+every value that is no polynomial.
 """
 
 from __future__ import annotations
@@ -35,13 +36,13 @@ from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.shapes import Shape
 
-# Steps of an analysis that goes through a recurrence step by step.
+# The most work of an analysis that goes through a recurrence step by step.
 MOST_WORK_BY_STEPS = 25_000
 _TWO_VALUES = {Values.TRUTHS: (0.0, 1.0), Values.SIGNS: (-1.0, 1.0)}
 
 
 def lettered(space: Space, shape: Shape, draw: int, function: int = ITSELF) -> Polynomial:
-    """A polynomial that is an atom: a function of one element of a draw for each of its own."""
+    """A polynomial with a single atom: each element is a function of the draw's element there."""
     axes = tuple(space.label(length) if length != 1 else None for length in shape)
     indices = tuple(fixed_index(0) if label is None else label for label in axes)
     term = Monomial(1.0, 1.0, (), (Atom(draw, 0, ((function, 1),), indices),))
@@ -55,7 +56,7 @@ def _number_or_array(array: Any) -> Any:
 
 
 class Identities:
-    """Letters for identities: what holds of them holds draw by draw."""
+    """Letters for identities: an identity between polynomials in letters holds in every draw."""
 
     def __init__(self) -> None:
         self.space = Space()
@@ -65,24 +66,24 @@ class Identities:
         self._magnitudes: dict[Any, int] = {}
 
     def draw(self, value: Value) -> Polynomial:
-        """A letter; the square of a truth is itself, and that of a sign is 1."""
-        found = lettered(self.space, value.shape, self._count)
+        """A letter; the square of a truth is itself, that of a sign is 1."""
+        letter = lettered(self.space, value.shape, self._count)
         if value.binary:
-            found.binary = True
+            letter.binary = True
             self.space.squares[self._count] = (1.0, 0.0)
         elif value.law is not None and value.law.values is Values.SIGNS:
             self.space.squares[self._count] = (0.0, 1.0)
         self._count += 1
-        return found
+        return letter
 
     other = draw
 
     def below(self, _value: Value) -> Value | None:
-        """None is of use: a function is a letter as it is."""
+        """None: a function of a draw is a letter."""
         return None
 
     def opened(self, function: Function) -> PolynomialRule | None:
-        """The larger of two, say, in their sum and the size of their difference."""
+        """The rule with sizes: the larger of two by their sum and the size of their difference."""
         return function.with_sizes
 
     def carried(self, _value: Value, found: Polynomial) -> Polynomial:
@@ -90,7 +91,7 @@ class Identities:
         return found
 
     def _magnitude(self, quantity: Polynomial) -> Polynomial:
-        """A letter for the size of a quantity: one for all that are the same up to the sign."""
+        """A letter for the size of a quantity: the same for x and -x."""
         if quantity.vanishes:
             return quantity
         lengths = enumerate(quantity.shape)
@@ -115,11 +116,11 @@ class Identities:
 
 
 class Centred:
-    """Letters for expectations: a draw is its mean and what it is off by.
+    """Letters for expectations: a draw is its mean plus its deviation from it.
 
-    `groups` has the group of each draw by its name; all are in one where there are none. `carried`
-    has the ids of values that are letters of their own, and are averaged over after all that comes
-    later.
+    `groups` has the group of each draw by its name; None means that all are in one group. `carried`
+    has the ids of values that are letters of their own; the expectation over them is taken after
+    that over all later draws.
     """
 
     def __init__(
@@ -139,10 +140,10 @@ class Centred:
         self._draws: dict[int, int] = {}  # the number of a draw, by the id of its value
 
     def group(self, names: Sources) -> int:
-        """The group that draws are in.
+        """The group of some draws.
 
         Raises:
-            PolynomialError: where they are in several.
+            PolynomialError: they are in several groups.
         """
         if self._groups is None:
             return 0
@@ -152,7 +153,7 @@ class Centred:
         return found.pop()
 
     def draw(self, value: Value) -> Polynomial:
-        """The mean of a draw, and what it is off by; of a random line a · z + b, those of z."""
+        """A draw as its mean plus its deviation; with random arguments, as loc + scale · z."""
         law = value.law
         if law is None or law.own_axes is not None:
             raise PolynomialError
@@ -162,7 +163,7 @@ class Centred:
         given = [self.reading.polynomial(argument) for argument in value.inputs]
         try:
             line = law.as_line(*given)
-        except TypeError:  # its formula asks for more than a polynomial can
+        except TypeError:  # its formula needs an operation that polynomials do not have
             line = None
         if line is None:
             raise PolynomialError
@@ -196,7 +197,7 @@ class Centred:
             self.space.squares[draw] = (low + high, -low * high)
         found = lettered(self.space, value.shape, draw)
         mean = source.mean
-        if isinstance(mean, float) and source.loss > 1.0:  # it is known as an integral
+        if isinstance(mean, float) and source.loss > 1.0:  # the mean is known as an integral
             found = found.with_number(mean, source.loss)
         else:
             found = found + mean
@@ -204,16 +205,16 @@ class Centred:
         return found
 
     def opened(self, _function: Function) -> PolynomialRule | None:
-        """None: what is known of a function of one draw is its moments."""
+        """None: sizes are no letters here."""
         return None
 
     def below(self, value: Value) -> Value | None:
-        """The draw that a value is a function of."""
+        """The draw of which a value is a function."""
         found = draw_below(value)
         return found if found is not None and found.kind == Kind.DRAW else None
 
     def carried(self, value: Value, found: Polynomial) -> Polynomial:
-        """A letter for what is to be carried; what is one already, or a truth, as it is."""
+        """A letter for a value that is to be carried; an atom or a truth is left as it is."""
         single = len(found.terms) == 1 and len(found.terms[0].atoms) == 1
         if id(value) not in self._carried or not found.terms or single or found.binary:
             return found
@@ -223,7 +224,7 @@ class Centred:
         return lettered(self.space, found.shape, draw)
 
     def other(self, value: Value) -> Polynomial:
-        """A function of one draw, as its mean and what it is off by."""
+        """A function of one draw as its mean plus its deviation."""
         below = self.below(value)
         draw = None if below is None else self._draws.get(id(below))
         if below is None or draw is None:
@@ -240,13 +241,13 @@ class Centred:
         return found
 
     def _of_two_values(self, value: Value, draw: Value) -> Polynomial:
-        """Any function of a draw of two values, which is a line through its values there."""
+        """A function of a draw with two values: the line through the function's two values."""
         ends = (0.0, 0.0) if draw.law is None else _TWO_VALUES[draw.law.values]
         with np.errstate(all="ignore"):
-            (found,), (paper,) = Steps.to([value], draw).listed(np.array(ends))
-        if not (np.isfinite(found).all() and alike(found, paper)):
-            raise PolynomialError  # rounding decides one of them
-        first, last = found.tolist()
+            (computed,), (paper,) = Steps.to([value], draw).listed(np.array(ends))
+        if not (np.isfinite(computed).all() and alike(computed, paper)):
+            raise PolynomialError  # rounding decides one of the values
+        first, last = computed.tolist()
         slope = (last - first) / (ends[1] - ends[0])
         line: Polynomial = (self.reading.polynomial(draw) + -ends[0]) * slope + first
         line.binary = value.truth
@@ -261,7 +262,7 @@ class Centred:
         if label is None or not draws or any(self.sources[one].below for one in draws):
             raise PolynomialError
         for term in quantity.terms:
-            # each element is made of its own elements of the draws, and of no others
+            # each element may depend only on the elements of draws at its own index
             if any(atom.indices != (label,) for atom in term.atoms) or term.labels - {label}:
                 raise PolynomialError
         raw = self._raw_moments(quantity, label)
@@ -274,11 +275,11 @@ class Centred:
         return lettered(self.space, (), draw).with_number(source.mean, source.loss)
 
     def _raw_moments(self, quantity: Polynomial, label: int) -> list[tuple[Any, Any]]:
-        """E g^k of the elements g, for k = 1, 2, … as far as they are known, and their losses."""
-        found: list[tuple[Any, Any]] = []
+        """E g^k of the elements g for k = 1, 2, … as far as they are known, each with its loss."""
+        moments: list[tuple[Any, Any]] = []
         power = quantity
         free = frozenset({label})
-        while len(found) < 8:
+        while len(moments) < 8:
             try:
                 terms = expected(self.space, power.terms, self.sources, free)
                 total: Any = 0.0
@@ -294,8 +295,8 @@ class Centred:
                 with np.errstate(all="ignore"):
                     loss = np.where(size > 0, size / np.abs(total), 0.0)
                 one = isinstance(total, float)
-                found.append((total, float(loss)) if one else (np.asarray(total), loss))
+                moments.append((total, float(loss)) if one else (np.asarray(total), loss))
                 power = power * quantity
             except PolynomialError:
                 break
-        return found
+        return moments

@@ -1,4 +1,4 @@
-"""A quantity of the graph as a polynomial, function by function as the vocabulary says."""
+"""A quantity of the graph as a polynomial, by the rules of the functions in the vocabulary."""
 
 from __future__ import annotations
 
@@ -13,53 +13,53 @@ from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.functions.elementwise import MULTIPLY, POWER
 from dropcheck.vocabulary.shapes import ShapeError
 
-# values that are walked through, and elements of the arrays that are worked out in it
+# the most values in a graph
 MOST_VALUES = 20_000
 
 
 class Letters(Protocol):
-    """What stands for a draw, and for what is no polynomial in the values below it."""
+    """The polynomials that stand for draws, and for values that are no polynomials in others."""
 
     space: Space
 
     def draw(self, value: Value) -> Polynomial:
-        """A draw.
+        """The polynomial for a draw.
 
         Raises:
-            PolynomialError: where nothing is known of it.
+            PolynomialError: nothing is known of the draw.
         """
 
     def below(self, value: Value) -> Value | None:
-        """The draw that a value is a function of, where that is of use; None where it is not."""
+        """The draw of which a value is a function, if the letters use that; else None."""
 
     def opened(self, function: Function) -> PolynomialRule | None:
-        """The rule of a function that is no polynomial by itself, but one in letters for sizes."""
+        """The rule of a function that is a polynomial in its arguments and in letters for sizes."""
 
     def carried(self, value: Value, found: Polynomial) -> Polynomial:
-        """What stands for a value that is this polynomial: itself, or a letter for it."""
+        """The polynomial for a value that is `found`: this polynomial, or a letter for it."""
 
     def other(self, value: Value) -> Polynomial:
-        """A value that is no polynomial.
+        """The polynomial for a value that is no polynomial in others.
 
         Raises:
-            PolynomialError: where nothing is known of it.
+            PolynomialError: nothing is known of the value.
         """
 
 
 class NormalForms:
-    """The polynomials of a graph's values, each worked out once."""
+    """The polynomials of a graph's values, each computed once."""
 
     def __init__(self, letters: Letters) -> None:
         self.letters = letters
         self._known: dict[int, Polynomial | None] = {}
         self._plain: dict[int, bool] = {}
-        self._kept: list[Value] = []  # so that no id is given anew
+        self._kept: list[Value] = []  # keeps the values alive, so that no id is used again
 
     def polynomial(self, value: Value) -> Polynomial:
         """A value as a polynomial.
 
         Raises:
-            PolynomialError: where it is none, or one that is too large.
+            PolynomialError: it is no polynomial, or too large.
         """
         if id(value) not in self._known:
             self._look_through(value)
@@ -76,7 +76,7 @@ class NormalForms:
         return found
 
     def _look_through(self, value: Value) -> None:
-        """Find out which of the values below are polynomials in draws throughout."""
+        """Find out which of the values below are polynomials in draws."""
         for below in in_order([value], self._unseen):
             self._plain[id(below)] = not below.random or self._is_plain(below)
             self._kept.append(below)
@@ -102,14 +102,14 @@ class NormalForms:
         return all(self._plain.get(id(one), True) for one in value.inputs)
 
     def _of_one_draw(self, value: Value) -> Value | None:
-        """The draw that a value is a function of, where it is no polynomial in it."""
+        """The draw of which a value is a function, if it is no polynomial in draws."""
         return None if self._plain[id(value)] else self.letters.below(value)
 
     def _needed(self, value: Value) -> Sequence[Value]:
         if not value.random or id(value) in self._known:
             return ()
         if value.kind == Kind.DRAW:
-            if value.law is None:  # code gives it, whatever that is given
+            if value.law is None:  # code draws it, and nothing is known of it
                 return ()
         else:
             draw = self._of_one_draw(value)
@@ -159,7 +159,7 @@ class NormalForms:
 
 
 def _compares(function: Function) -> bool:
-    """Whether it is a truth about numbers, which is a polynomial only where it is certain."""
+    """Whether it is a truth about numbers: a polynomial only if it always or never holds."""
     return function.truth and not function.takes_truth
 
 
@@ -168,7 +168,7 @@ def _is_whole(exponent: object) -> bool:
 
 
 def _square_root(value: Value) -> tuple[Value, int] | None:
-    """What an even power is of, and half of it, where the square of that is a polynomial."""
+    """The base of an even power whose square has a polynomial rule, and half the exponent."""
     base, *others = value.inputs
     if base.kind != Kind.COMPUTED or not base.random or base.function.square is None:
         return None

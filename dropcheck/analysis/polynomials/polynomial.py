@@ -1,9 +1,9 @@
-"""Polynomials in the draws of a model, with the structure of its arrays kept.
+"""Polynomials in the draws of a model, whose terms are sums over indices of arrays.
 
-A term is a coefficient times fixed arrays times atoms, each with an index for each of its axes: as
-in Σ_k W[i, k] x[k] y[j]². An index that stands for an axis of the quantity is free, every other one
-is summed over; so a sum over a million elements is a term as any other. A term that says the same
-as another with its summed indices renamed is brought to the same form, and the two become one.
+A term is a coefficient times fixed arrays times atoms, with an index for each of their axes, as in
+Σ_k W[i, k] x[k] y[j]². An index that stands for an axis of the quantity is free; every other index
+is summed over. So a sum over a million elements is a single term. Terms that are equal up to the
+names of summed indices are brought to one form, and added up.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from dropcheck.vocabulary.shapes import Shape, ShapeError, broadcast
 
 MOST_TERMS = 400
 LARGEST_EXPONENT = 8
-# a product of so many elements is written out; of more it is an atom of its own
+# a product of at most this many elements is multiplied out; a longer one is an atom of its own
 WRITTEN_OUT = 3
 
 
 class Polynomial:
-    """A quantity as a polynomial; the free index of each axis, None where its length is 1.
+    """A quantity as a polynomial; `axes` has the free index of each axis, None for a length of 1.
 
     It is an `Algebraic` of the vocabulary, so that the rules there work on it.
     """
@@ -71,7 +71,7 @@ class Polynomial:
         """A fixed array, without an axis of draws.
 
         Raises:
-            PolynomialError: of what is not finite, or too large.
+            PolynomialError: it is not finite, or too large.
         """
         values = np.asarray(array, dtype=np.float64)
         axes = tuple(space.label(length) if length != 1 else None for length in values.shape)
@@ -94,7 +94,7 @@ class Polynomial:
     # ---- arithmetic ----------------------------------------------------------------------------
 
     def _aligned(self, other: Polynomial) -> tuple[Shape, tuple[int | None, ...], list[Monomial]]:
-        """The common shape and axes, and the terms of the other with its free indices as here."""
+        """The common shape and axes, and the terms of the other with free indices as here."""
         try:
             shape = broadcast([self.shape, other.shape])
         except ShapeError as error:
@@ -106,7 +106,7 @@ class Polynomial:
         axes: list[int | None] = []
         for mine, label in zip(own, theirs, strict=True):
             if label is not None:
-                # fresh where this one has it on another axis: both may be one quantity, seen twice
+                # a new index, if this polynomial has it on another axis, as in x[:, None] * x
                 kept = self.space.label(self.space.sizes[label]) if label in self.free else label
                 mapping[label] = mine if mine is not None else kept
                 axes.append(mapping[label])
@@ -129,12 +129,12 @@ class Polynomial:
     __radd__ = __add__
 
     def __rsub__(self, other: Any) -> Polynomial:
-        """The difference, from what is fixed."""
-        found: Polynomial = self * -1.0 + other
-        return found
+        """The difference of a fixed array and this polynomial."""
+        difference: Polynomial = self * -1.0 + other
+        return difference
 
     def __neg__(self) -> Polynomial:
-        """The same with the other sign."""
+        """Minus this polynomial."""
         return self * -1.0
 
     def __mul__(self, other: Any) -> Polynomial:
@@ -157,7 +157,7 @@ class Polynomial:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Polynomial:
-        """The quotient by what is fixed."""
+        """The quotient; the divisor must be fixed."""
         divisor = self._operand(other).fixed
         if divisor is None or not divisor.all():
             raise PolynomialError
@@ -190,11 +190,11 @@ class Polynomial:
             square = square * square
 
     def with_number(self, number: float, loss: float) -> Polynomial:
-        """The sum with a number whose error has grown so many times."""
+        """The sum with a number; `loss` is the growth of its rounding error."""
         return self._with(self.axes, self.shape, [*self.terms, Monomial(number, loss, (), ())])
 
     def truth(self) -> Polynomial:
-        """The same, of a quantity that is 1 or 0; of a fixed one, whether it is other than 0."""
+        """The polynomial itself, which must be 1 or 0; for a fixed one, whether it is not 0."""
         if self.binary:
             return self
         if self.fixed is None:
@@ -202,13 +202,13 @@ class Polynomial:
         return Polynomial.constant(self.space, (self.fixed != 0).astype(np.float64))
 
     def magnitude(self) -> Polynomial:
-        """The size, as a letter, where such letters stand."""
+        """The size as a letter, if there are letters for sizes."""
         if self.fixed is not None:
             return Polynomial.constant(self.space, np.abs(self.fixed))
         if self.space.magnitude is None:
             raise PolynomialError
-        found: Polynomial = self.space.magnitude(self)
-        return found
+        size: Polynomial = self.space.magnitude(self)
+        return size
 
     # ---- axes ----------------------------------------------------------------------------------
 
@@ -218,7 +218,7 @@ class Polynomial:
         return Polynomial(self.space, shape, tuple(axes), terms, binary=self.binary)
 
     def _other_axes(self, gone: Sequence[int], keepdims: bool) -> tuple[list[int | None], Shape]:
-        """The axes and the shape where some axes are gone, or kept with a length of 1."""
+        """The axes and the shape without some axes, or with a length of 1 in their place."""
         kept = [
             (None, 1) if at in gone else pair
             for at, pair in enumerate(zip(self.axes, self.shape, strict=True))
@@ -233,25 +233,26 @@ class Polynomial:
         empty = any(self.shape[at] == 0 for at in axes)
         terms = []
         for term in () if empty else self.terms:
-            # what does not vary along an axis is summed as often as the axis is long
+            # a term that does not vary along an axis is multiplied by the length of the axis
             missing = gone - term.labels
             terms.append(term.times(float(math.prod(self.space.sizes[one] for one in missing))))
         return Polynomial(self.space, shape, tuple(left), terms)
 
     def widened(self, place: int) -> Polynomial:
-        """A new axis of length 1."""
+        """The polynomial with a new axis of length 1."""
         axes = (*self.axes[:place], None, *self.axes[place:])
         return self._with(axes, (*self.shape[:place], 1, *self.shape[place:]), self.terms)
 
     def permuted(self, order: Sequence[int]) -> Polynomial:
-        """The axes in another order."""
+        """The polynomial with its axes in another order."""
         shape = tuple(self.shape[axis] for axis in order)
         return self._with([self.axes[axis] for axis in order], shape, self.terms)
 
     def reshaped(self, shape: Shape) -> Polynomial:
-        """The same elements in their order, in another shape.
+        """The elements in their order, in another shape.
 
-        Axes that are joined or taken apart go through a tensor that is 1 where both say one place.
+        Axes that are joined or split are summed with an array that is 1 where old and new indices
+        mean the same element.
         """
         axes: list[int | None] = []
         terms: list[Monomial] = list(self.terms)
@@ -273,7 +274,7 @@ class Polynomial:
     def _through(
         self, term: Monomial, joined: Floats, labels: Sequence[int], old: Sequence[int | None]
     ) -> Monomial:
-        """A term times a tensor of new and old indices, summed over the old ones it varies with."""
+        """A term times an array of new and old indices, summed over the old ones in the term."""
         here = [label for label in old if label in term.labels]
         if not here:
             return term  # it varies along none of these axes
@@ -283,7 +284,7 @@ class Polynomial:
         return term.with_tensors((*term.tensors, tensor))
 
     def picked(self, axis: int, place: int) -> Polynomial:
-        """What stands at one place of an axis, without that axis."""
+        """The slice at one place of an axis, without that axis."""
         label = self.axes[axis]
         axes, shape = self._other_axes((axis,), keepdims=False)
         terms: Iterable[Monomial] = self.terms
@@ -304,7 +305,7 @@ class Polynomial:
         old = self.axes[axis]
         labels = tuple(label for label in (new, old) if label is not None)
         array = rows.reshape(tuple(self.space.sizes[label] for label in labels))
-        # of what is the same all along the axis
+        # for terms that do not vary along the axis
         alike = (array, labels) if old is None else (array.sum(axis=-1), labels[:-1])
         terms = []
         for term in self.terms:
@@ -319,8 +320,8 @@ class Polynomial:
     def product(self, axes: tuple[int, ...], keepdims: bool = False) -> Polynomial:
         """The product of the elements along some axes."""
         if math.prod(self.shape[at] for at in axes) > WRITTEN_OUT:
-            found: Polynomial = self.space.product_over(self, axes, keepdims)
-            return found
+            whole_product: Polynomial = self.space.product_over(self, axes, keepdims)
+            return whole_product
         result = self
         for at in axes:
             if self.shape[at] == 0:
@@ -342,10 +343,10 @@ def mean_of_elements(quantity: Polynomial) -> Polynomial:
 
 
 def contracted(space: Space, term: Monomial) -> float:
-    """The number that a term without atoms is, summed over all its indices.
+    """A term without atoms, summed over all its indices.
 
     Raises:
-        PolynomialError: where that is too much work.
+        PolynomialError: it is too much work.
     """
     if not term.tensors:
         return term.coefficient
@@ -356,7 +357,7 @@ def contracted(space: Space, term: Monomial) -> float:
 
 
 def value_of(space: Space, terms: Iterable[Monomial]) -> tuple[float, float]:
-    """Terms without atoms, all their indices summed over: the sum, and that of the sizes."""
+    """The sum of terms without atoms, all indices summed over, and the sum of their sizes."""
     total = size = 0.0
     for term in terms:
         value = contracted(space, term)

@@ -1,4 +1,4 @@
-"""What polynomials are made of: draws about their means, and products of many elements."""
+"""The moments of the letters of polynomials: draws minus their means, products of many elements."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ ITSELF = 0  # the number of the draw among its functions
 class DrawnElements(MomentSource):
     """A draw of independent elements from a law with fixed arguments.
 
-    Its functions are the draw itself less its mean, number 0, and others that are added to it, each
-    less its mean.
+    Function 0 is the draw minus its mean; other functions of the draw can be added, each minus its
+    mean.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class DrawnElements(MomentSource):
         super().__init__()
         self._means = means
         self._bounds = bounds
-        self._draw = draw  # of fixed arguments, of which functions are known
+        self._draw = draw  # None if only the moments of the law are known
         self.group = group
         self._law = law
         self._shape = shape
@@ -59,10 +59,10 @@ class DrawnElements(MomentSource):
         self._functions: dict[int, tuple[Value, float]] = {}
 
     def _of_law(self, order: int) -> tuple[ElementNumbers, float]:
-        """The mean, or a central moment of the law.
+        """The mean, for order 1, or a central moment of the law; with its loss.
 
         Raises:
-            PolynomialError: where it is not finite, or not known.
+            PolynomialError: it is not finite, or not known.
         """
         listed = order <= HIGHEST_ORDER and not isinstance(self._law, Ranked)
         if not listed and not (order == 1 and self._law.symmetric):
@@ -70,18 +70,18 @@ class DrawnElements(MomentSource):
                 raise PolynomialError
             return self._integrated([self._draw], [order], [self.mean])
         of_law = _of_law if self._plain else _of_law.__wrapped__
-        found = of_law(self._law, order, *self._arguments)
-        if self._plain and order % 2 == 0 and found < TINY:  # of what is constant nothing is asked
+        moment = of_law(self._law, order, *self._arguments)
+        if self._plain and order % 2 == 0 and moment < TINY:  # a constant
             raise PolynomialError
-        return self._checked(found), 1.0
+        return self._checked(moment), 1.0
 
-    def _checked(self, found: Any) -> ElementNumbers:
-        """A number, or an array of the rank of the draw.
+    def _checked(self, moment: Any) -> ElementNumbers:
+        """A moment as a number, or as an array with the rank of the draw.
 
         Raises:
-            PolynomialError: of what is not finite.
+            PolynomialError: it is not finite.
         """
-        array = np.asarray(found, dtype=np.float64)
+        array = np.asarray(moment, dtype=np.float64)
         if not np.isfinite(array).all():
             raise PolynomialError
         if array.size == 1:
@@ -91,10 +91,10 @@ class DrawnElements(MomentSource):
     # ---- functions of the draw -----------------------------------------------------------------
 
     def added(self, value: Value) -> tuple[int, float, float]:
-        """The number of a function of the draw, and its mean with its loss.
+        """Add a function of the draw: its number, its mean and the loss of the mean.
 
         Raises:
-            PolynomialError: where its mean is not known.
+            PolynomialError: its mean is not known.
         """
         mean, loss = self._integrated([value], [1], [0.0])
         function = len(self._functions) + 1
@@ -124,7 +124,7 @@ class DrawnElements(MomentSource):
     # ---- moments -------------------------------------------------------------------------------
 
     def moment(self, powers: FunctionPowers) -> tuple[ElementNumbers, float]:
-        """The expectation of a product of powers."""
+        """The expectation of a product of powers of functions, and its loss."""
         if not powers:
             return 1.0, 1.0
         ((function, power), *others) = powers
@@ -140,38 +140,38 @@ class DrawnElements(MomentSource):
         of_draw = all(powers == ((ITSELF, 1),) for powers in block)
         if not of_draw or len(block) <= 3 or isinstance(self._law, Ranked):
             return super()._cumulant(block)
-        # those of the draw itself are exactly 0 where the law says so
+        # cumulants of the law itself may be exactly 0
         if len(block) > HIGHEST_ORDER:
             raise PolynomialError
         return self._checked(self._law.cumulants(*self._arguments)[len(block)]), 4.0
 
 
-def with_loss(found: Estimate) -> tuple[float, float]:
-    """A number, and how many times the precision of laws its error is.
+def with_loss(estimate: Estimate) -> tuple[float, float]:
+    """A number and its loss: its relative error in units of `PRECISION`.
 
-    A number within its own error is as large as that. Shares of errors are added up where numbers
-    are multiplied: of as many as 16 the products of these shares are allowed for.
+    A number below its own error is replaced by the error. In products, relative errors are added
+    up; the factor 16 allows for products of these errors, of up to 16 numbers.
     """
-    value = found.value
-    if found.error > abs(value):
-        value = math.copysign(found.error, value)
-    # in this order, as the precision of a number near the smallest is 0
-    share = found.error / abs(value) if value else 0.0
+    value = estimate.value
+    if estimate.error > abs(value):
+        value = math.copysign(estimate.error, value)
+    # in this order, as PRECISION times a number near the smallest underflows
+    share = estimate.error / abs(value) if value else 0.0
     return value, max(1.0, (1.0 + min(1.0, 16.0 * share)) * share / PRECISION)
 
 
 @lru_cache(maxsize=4096)
 def _of_law(law: Law, order: int, *arguments: Any) -> Any:
-    """The mean, for order 1, or a central moment."""
+    """The mean, for order 1, or a central moment of a law."""
     return law.mean(*arguments) if order == 1 else law.central(order, *arguments)
 
 
 class ProductOfElements(MomentSource):
-    """A product of many independent elements, less its mean; the draws in it are nowhere else.
+    """A product of many independent elements minus its mean; its draws are used nowhere else.
 
-    `raw` are the moments E g^k of its factors g, of orders 1, 2, … as far as they are known, each
-    with how many times the precision its error is: numbers where the factors are alike, or arrays
-    with the factors on their last axis. `loss` is that of the product's mean.
+    `raw` are the moments E g^k of its factors g of orders 1, 2, … as far as they are known, each
+    with its loss: numbers if all factors have one law, or arrays with the factors on the last axis.
+    `loss` is the loss of the product's mean.
     """
 
     def __init__(
@@ -210,18 +210,18 @@ class ProductOfElements(MomentSource):
             total = math.fsum(parts)
             size = math.fsum(abs(part) * loss for part, loss in zip(parts, grown, strict=True))
         except (OverflowError, ValueError):
-            raise PolynomialError from None  # too large for float64
-        # what rounding may have made of it stands for it
+            raise PolynomialError from None  # an overflow
+        # if the result is below its rounding error, this error stands for it
         return with_loss(Estimate(total, PRECISION * size))
 
 
 def _over_factors(value: ElementNumbers, count: int) -> float:
     with np.errstate(all="ignore"):
-        found = float(np.power(value, count) if isinstance(value, float) else np.prod(value))
-    lost = abs(found) < TINY and bool(np.all(value))
-    if lost or not math.isfinite(found):
+        product = float(np.power(value, count) if isinstance(value, float) else np.prod(value))
+    lost = abs(product) < TINY and bool(np.all(value))
+    if lost or not math.isfinite(product):
         raise PolynomialError
-    return found
+    return product
 
 
 def _sum_over_factors(loss: ElementNumbers, count: int) -> float:
@@ -229,10 +229,10 @@ def _sum_over_factors(loss: ElementNumbers, count: int) -> float:
 
 
 def _growth(off: float) -> float:
-    """How many times the precision the error of a product is, whose factors' errors add up so.
+    """The loss of a product whose factors have relative errors that add up to `off`.
 
     Raises:
-        PolynomialError: where nothing of its size is known.
+        PolynomialError: the error is as large as the product.
     """
     if not off < 1:
         raise PolynomialError

@@ -1,7 +1,7 @@
-"""What the polynomials of one analysis share: indices, arrays, and the usual form of their terms.
+"""What the polynomials of one analysis share: indices, arrays, and the normal form of their terms.
 
-Indices of one range that are summed over are numbered alike in all terms, in an order that follows
-from where they stand, so that terms that say the same are written alike, and become one.
+Summed indices of one range have the same numbers in all terms, in an order that depends on the
+places where they stand. So equal terms have the same form, and are added up.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from dropcheck.analysis.polynomials.terms import (
 from dropcheck.array_types import Floats
 from dropcheck.vocabulary.functions.algebra import PolynomialError, TooLargeError
 
-LARGEST_ARRAY = 1_000_000  # entries of a fixed array
-LARGEST_SUM = 10_000_000  # products that a sum over indices may take
-MOST_INDICES = 24  # of one range in one term
-MOST_WORK = 2_000  # steps of an analysis: products and sums of terms
-MOST_LOSS = 1e7  # of rounding in a quantity: beyond, more digits are lost than are left
-SHARE_OF_TERM = 0.05  # of a step, to bring a term to its usual form
+LARGEST_ARRAY = 1_000_000  # the most entries of a fixed array
+LARGEST_SUM = 10_000_000  # the most products in a sum over indices
+MOST_INDICES = 24  # the most indices of one range in one term
+MOST_WORK = 2_000  # the most steps of an analysis: products and sums of terms
+MOST_LOSS = 1e7  # the largest growth of rounding errors: beyond it most digits are lost
+SHARE_OF_TERM = 0.05  # the cost of the normal form of a term, in steps
 
 ProductOver = Callable[[Any, tuple[int, ...], bool], Any]
 
 
 class Space:
-    """What the polynomials of one analysis share: indices, arrays, and the work that is left."""
+    """The indices and arrays that the polynomials of one analysis share, and the work so far."""
 
     def __init__(
         self, product_over: ProductOver | None = None, most_work: float = MOST_WORK
     ) -> None:
         self.sizes: list[int] = []
-        # the square of a draw itself as a multiple of it plus a number, where it has two values
+        # for draws with two values: the square as a multiple of the draw plus a number
         self.squares: dict[int, tuple[float, float]] = {}
         self._product_over = product_over
-        self.magnitude: Callable[[Any], Any] | None = None  # the size of a quantity as a letter
+        self.magnitude: Callable[[Any], Any] | None = None  # makes the size of a quantity a letter
         self._numbered: dict[tuple[int, int], int] = {}
         self._ordinals: dict[int, int] = {}
         self._arrays: list[Floats] = []
@@ -59,7 +59,7 @@ class Space:
         """Count steps.
 
         Raises:
-            TooLargeError: where they are too many.
+            TooLargeError: there are too many.
         """
         self.work += steps
         if self.work > self._most_work:
@@ -69,7 +69,7 @@ class Space:
         """The product of many elements along some axes, as an atom of its own.
 
         Raises:
-            PolynomialError: where it cannot be one.
+            PolynomialError: it cannot be one.
         """
         if self._product_over is None:
             raise PolynomialError
@@ -83,32 +83,32 @@ class Space:
         return len(self.sizes) - 1
 
     def numbered(self, size: int, ordinal: int) -> int:
-        """The summed index of this range and number, one for all terms."""
+        """The summed index of this range and number, the same for all terms."""
         if ordinal >= 2 * MOST_INDICES:
             raise PolynomialError
-        found = self._numbered.get((size, ordinal))
-        if found is None:
-            found = self._numbered[size, ordinal] = self.label(size)
-            self._ordinals[found] = ordinal
-        return found
+        index = self._numbered.get((size, ordinal))
+        if index is None:
+            index = self._numbered[size, ordinal] = self.label(size)
+            self._ordinals[index] = ordinal
+        return index
 
     def array(self, array: Floats) -> int:
-        """The number of an array; small ones with the same entries have the same."""
+        """The number of an array; small arrays with equal entries have one number."""
         key: Any = (array.shape, array.tobytes()) if array.size <= 64 else id(array)
-        found = self._array_numbers.get(key)
-        if found is None:
-            found = self._array_numbers[key] = len(self._arrays)
+        number = self._array_numbers.get(key)
+        if number is None:
+            number = self._array_numbers[key] = len(self._arrays)
             self._arrays.append(array)
-        return found
+        return number
 
     def array_of(self, tensor: Tensor) -> Floats:
         """The array of a number."""
         return self._arrays[tensor[0]]
 
     def tensor(self, array: Floats, indices: Sequence[int]) -> tuple[float, tuple[Tensor, ...]]:
-        """An array at indices, some of them fixed or alike, as a factor and arrays.
+        """An array with these indices, which may be fixed or equal, as a factor and arrays.
 
-        An axis of length 1 does not vary, whatever its index is.
+        The index of an axis of length 1 is ignored.
         """
         places: list[Any] = []
         moved: list[int] = []
@@ -129,7 +129,7 @@ class Space:
     # ---- sums and products ---------------------------------------------------------------------
 
     def product(self, one: Monomial, other: Monomial, free: frozenset[int]) -> Monomial:
-        """The product of two terms, their summed indices kept apart."""
+        """The product of two terms, whose summed indices are kept separate."""
         if not (one.labels - free).isdisjoint(other.labels):
             other = self.apart(other, free)
         return Monomial(
@@ -141,7 +141,7 @@ class Space:
         )
 
     def apart(self, term: Monomial, free: frozenset[int]) -> Monomial:
-        """A term with its summed indices numbered as none of a term in its usual form are."""
+        """A term with summed indices that are different from those of any term in normal form."""
         shift = {
             label: self.numbered(self.sizes[label], self._ordinals[label] + MOST_INDICES)
             for label in term.labels - free
@@ -151,10 +151,10 @@ class Space:
     def collected(
         self, terms: Iterable[Monomial], free: frozenset[int], *, exactly: bool = False
     ) -> list[Monomial]:
-        """Terms in their usual form, and those that are alike as one.
+        """The terms in normal form, with equal terms added up.
 
-        What is left of a sum by rounding alone is left out, unless the sums are to be exact: of
-        them it stands for what may have been lost.
+        A sum that is only rounding is left out, unless `exactly` is set: then it stands for the
+        digits that may have been lost.
         """
         sums: dict[Any, Monomial] = {}
         terms = list(terms)
@@ -164,7 +164,7 @@ class Space:
             if not math.isfinite(term.coefficient) or (not exactly and term.loss > MOST_LOSS):
                 raise PolynomialError
             usual = self._usual(term, free)
-            # of a single array the entries are added up, so they are no part of the key
+            # the entries of a single array can be added up, so they are not part of the key
             single = len(usual.tensors) == 1
             tensors: Any = usual.tensors[0][1] if single else usual.tensors
             key = (single, tensors, usual.atoms, usual.linked)
@@ -189,14 +189,14 @@ class Space:
         parts = sizes[0] * one.loss + sizes[1] * other.loss
         if not exactly and size <= SUM_ROUNDING * sum(sizes):
             return Monomial(0.0, 1.0, tensors, one.atoms, one.linked)
-        if not size:  # as much as may have been lost stands for it
+        if not size:  # the possible rounding error stands for a sum of 0
             coefficient = size = EPSILON * parts
             tensors = one.tensors
         if not size:  # arrays of zeros
             return Monomial(0.0, 1.0, tensors, one.atoms, one.linked)
         return Monomial(coefficient, max(1.0, parts / size), tensors, one.atoms, one.linked)
 
-    # ---- the usual form ------------------------------------------------------------------------
+    # ---- the normal form -----------------------------------------------------------------------
 
     def _usual(self, term: Monomial, free: frozenset[int]) -> Monomial:
         if not term.tensors and not term.labels:
@@ -225,7 +225,7 @@ class Space:
         return Monomial(term.coefficient, term.loss, tensors, atoms, term.linked)
 
     def _sorted(self, tensor: Tensor) -> Tensor:
-        """The same array with its indices in ascending order."""
+        """The array transposed so that its indices are in ascending order."""
         number, labels = tensor
         if len(labels) < 2:
             return tensor
@@ -236,7 +236,7 @@ class Space:
         return self.array(array), tuple(labels[at] for at in places)
 
     def _reduced(self, term: Monomial, free: frozenset[int]) -> list[Monomial]:
-        """A term with atoms of one element merged, and without powers of draws of two values."""
+        """A term with atoms of one element joined, and without powers of draws with two values."""
         atoms = merged(term.atoms)
         if not any(atom.draw in self.squares and atom.powers != ((0, 1),) for atom in atoms):
             return [term if len(atoms) == len(term.atoms) else term.with_atoms(atoms)]
@@ -257,13 +257,13 @@ class Space:
         return [self.without(one, labels) for one in found]
 
     def without(self, term: Monomial, labels: Iterable[int]) -> Monomial:
-        """A term summed over all of some indices, those that are in it no more among them."""
+        """A term times the ranges of the summed indices that it no longer contains."""
         kept = term.labels
         lost = [self.sizes[one] for one in labels if one not in kept]
         return term.times(float(math.prod(lost))) if lost else term
 
     def simplified(self, term: Monomial, free: frozenset[int] = frozenset()) -> Monomial:
-        """With sums over indices of arrays alone worked out, and arrays with equal indices one."""
+        """A term in which sums over arrays only are computed, and arrays are joined if possible."""
         kept = set(free)
         for atom in term.atoms:
             kept.update(atom.indices)
@@ -294,7 +294,7 @@ class Space:
         return Monomial(coefficient, term.loss, left_over, term.atoms, term.linked)
 
     def _joined_arrays(self, tensors: Sequence[Tensor]) -> list[Tensor]:
-        """One array in place of two, where the indices of one are among those of the other."""
+        """Arrays with those multiplied together whose indices are among those of another."""
         found: list[Tensor] = []
         for tensor in sorted(tensors, key=lambda one: -len(one[1])):
             labels = set(tensor[1])
@@ -321,7 +321,7 @@ class Space:
     def _order(
         self, tensors: tuple[Tensor, ...], atoms: tuple[Atom, ...], free: frozenset[int]
     ) -> dict[int, int]:
-        """The usual numbers of the summed indices."""
+        """The numbers of the summed indices in the normal form."""
         factors: list[tuple[Any, tuple[int, ...]]] = [(atom[:3], atom.indices) for atom in atoms]
         single = len(tensors) == 1
         factors += [((-1, 0 if single else number, ()), labels) for number, labels in tensors]
@@ -351,7 +351,7 @@ class Space:
         return {label: order[number] for label, number in first.items()}
 
     def _numbers(self, ranks: Sequence[int]) -> dict[int, int]:
-        """Indices in order, numbered within each range."""
+        """The indices, numbered in this order within each range."""
         order: dict[int, int] = {}
         counts: dict[int, int] = {}
         for label in ranks:
@@ -362,7 +362,7 @@ class Space:
 
 
 def substituted(space: Space, term: Monomial, mapping: Mapping[int, int]) -> Monomial:
-    """A term with other indices in place of some: fixed places, or others of the same range."""
+    """A term with some indices replaced by fixed places, or by other indices of the same range."""
     atoms = tuple(
         [
             Atom(draw, side, powers, tuple([mapping.get(i, i) for i in indices]))
