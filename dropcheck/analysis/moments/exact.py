@@ -53,7 +53,7 @@ def exact_moments(
 
     Args:
         integrands: the integrands.
-        groups: the group of each draw by its name, if draws of groups are combined; else None.
+        groups: the group of each draw by its name, if draws of groups are combined.
         found: expectations over one draw that are known already.
     """
     if not integrands:
@@ -271,10 +271,7 @@ def _by_steps(integrands: Sequence[Integrand], known: Found | None) -> ExactMome
 
 
 def _carried(roots: Sequence[Value]) -> set[int]:
-    """The ids of values in a long recurrence that are used several times, or multiplied.
-
-    It is empty if no sequence of such values, each made of the one before, is long.
-    """
+    """The ids of values used several times, or multiplied; none if there is no recurrence."""
     values = ordered(roots)
     takers = takers_of(values, roots)
     multiplied = {id(one) for value in values if not _is_linear(value) for one in value.inputs}
@@ -370,10 +367,8 @@ def _with_error(
 ) -> ExactMoments:
     """The moments with a bound of their relative errors; lost digits are added to variances.
 
-    Args:
-        means: the means.
-        sizes: the sizes of their terms: `PRECISION` times these bounds the errors.
-        parts: the parts of the covariances and the sizes of their terms, by linking groups as bits.
+    `parts` has parts of the covariances by linking groups, as bits. Both they and the means come
+    with sizes: `PRECISION` times a size bounds an error.
 
     Raises:
         PolynomialError: a number is not finite.
