@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from dropcheck.claims.format import CLAIM
-from dropcheck.claims.registry import DTYPE, Case, Claim, PartlyReadError, Registry
+from dropcheck.claims.registry import DTYPE, Case, Claim, PartlyReadError, Registry, Slot
 from dropcheck.claims.values import NUMBER_FORMATS, WORDS, parameter_text
 from dropcheck.errors import (
     MOST_PROBLEMS,
@@ -24,8 +25,9 @@ from dropcheck.language.lowering.builder import Skipped
 from dropcheck.language.lowering.calls import unknown_function
 from dropcheck.language.lowering.context import Scope
 from dropcheck.language.lowering.draws import unknown_law
+from dropcheck.language.lowering.slot_lowering import SLOT_HOME
 from dropcheck.language.lowering.statements.statement_checks import note_on_within
-from dropcheck.language.parser import model_lines, parse_expression
+from dropcheck.language.parser import model_lines, parse_expression, parse_model
 from dropcheck.language.search_points import breaks, cases_to_check, representative
 from dropcheck.language.suggestions import name_hint, slip_of
 from dropcheck.language.syntax import (
@@ -71,7 +73,8 @@ def check_registry(registry: Registry, graphs: CaseGraphs | None = None) -> Chec
     graphs = graphs or CaseGraphs(keep=0)
     claims = registry.claims.values()
     used = used_places(claims, graphs)
-    merged = _merged(check_claim(claim, claim.expand(), graphs, used=used) for claim in claims)
+    of_claims = (check_claim(claim, claim.expand(), graphs, used=used) for claim in claims)
+    merged = _merged(itertools.chain(of_claims, _check_slots(claims)))
     return dataclasses.replace(merged, notes=(*merged.notes, *registry.notes))
 
 
@@ -111,9 +114,9 @@ def check_cases(
     by_claim: dict[str, list[Case]] = {}
     for case in cases:
         by_claim.setdefault(case.claim.id, []).append(case)
-    graphs = graphs or CaseGraphs(keep=0)
-    groups = by_claim.values()
-    return _merged(check_claim(own[0].claim, own, graphs, options, used) for own in groups)
+    graphs, groups = graphs or CaseGraphs(keep=0), by_claim.values()
+    of_claims = (check_claim(own[0].claim, own, graphs, options, used) for own in groups)
+    return _merged(itertools.chain(of_claims, _check_slots(one.claim for one in cases)))
 
 
 def check_claim(
@@ -210,7 +213,6 @@ def _undefined(claim: Claim) -> Iterator[Problem]:
     scope.mark_broken(name for line in lines_of(lines) for name in line.names)
     scope.mark_broken(loop.name for loop in loops_of(lines))
     nodes: list[Node] = [node for loop in loops_of(lines) for node in loop.over]
-    called = _CALLED | set(claim.slots)
     for line in lines_of(lines):
         law = line.right.base if isinstance(line.right, Subscript) else line.right
         if line.drawn and isinstance(law, Call) and law.name not in {*LAWS, *claim.slots}:
@@ -221,14 +223,27 @@ def _undefined(claim: Claim) -> Iterator[Problem]:
     for text in (claim.statement, *claim.requires):
         with suppress(DropcheckError):
             nodes.append(parse_expression(text))
+    # names in lines that cannot be parsed may not be definitions: do not list them
+    listed = [*names, *unsure] if unread else None
+    yield from _unknown(nodes, scope, claim.slots, unsure, listed)
+
+
+def _unknown(
+    nodes: list[Node],
+    scope: Scope,
+    slots: Collection[str],
+    unsure: frozenset[str] = frozenset(),
+    listed: Sequence[str] | None = None,
+) -> Iterator[Problem]:
+    """Undefined names and unknown functions in these nodes; hints list the scope, or `listed`."""
+    called = _CALLED | set(slots)
     while nodes:
         node = nodes.pop()
         nodes += children(node)
         try:
             if isinstance(node, Name) and not {node.name} & (unsure | {*LAWS, *CONSTANTS}):
-                # names in lines that cannot be parsed may not be definitions: do not list them
-                if unread and node.name not in scope:
-                    hint = name_hint(node.name, [*names, *unsure])
+                if listed is not None and node.name not in scope:
+                    hint = name_hint(node.name, listed)
                     raise node.at.error(f"{node.name!r} is not defined", hint)
                 scope.look_up(node.name, node.at)
             elif isinstance(node, Call) and not {node.name, slot_and_mode(node.name)[0]} & called:
@@ -237,6 +252,34 @@ def _undefined(claim: Claim) -> Iterator[Problem]:
             continue
         except DropcheckError as error:
             yield from error.problems
+
+
+def _check_slots(claims: Iterable[Claim]) -> Iterator[Checked]:
+    """Check the texts of all slots, also those that no claim asks for, such as a gradient."""
+    own = {one.location: (one, claim.slots) for claim in claims for one in claim.slots.values()}
+    return (Checked(tuple(_check_slot(*one)), ()) for one in own.values())
+
+
+def _check_slot(slot: Slot, slots: Collection[str]) -> Iterator[Problem]:
+    scope = Scope()
+    scope.home = SLOT_HOME
+    nodes: list[Node] = []
+    try:
+        lines = () if slot.model is None else parse_model(slot.model)
+    except DropcheckError as error:
+        yield from error.problems
+        return  # the names that it defines are not known
+    for text in filter(None, (slot.gives, slot.law, slot.evaluation, slot.gradient)):
+        scope.mark_broken(Name(Position(text, 0, 0), name) for name in slot.takes)
+        try:
+            nodes.append(parse_expression(text))
+        except DropcheckError as error:
+            yield from error.problems
+    scope.mark_broken(name for line in lines_of(lines) for name in line.names)
+    scope.mark_broken(loop.name for loop in loops_of(lines))
+    nodes += (node for loop in loops_of(lines) for node in loop.over)
+    nodes += (line.right for line in lines_of(lines))
+    yield from _unknown(nodes, scope, slots)
 
 
 def _with_places(parsed: ParsedClaim, places: Mapping[str, Location]) -> ParsedClaim:

@@ -74,6 +74,11 @@ TRICKS = {
         BASE[BASE.index("    title: Inv") : BASE.index(SLOT)], ""
     ).replace("  dropout:\n", "  dropout: trap:f\n"),
     "slots that are a text": "dropcheck: 1\nslots: trap:f\nclaims: {a: {title: A, claim: 1 > 0}}\n",
+    "an evaluation that no claim asks for": BASE.replace(SLOT, f"{SLOT}    evaluation: trap:f\n"),
+    "a gradient that no claim asks for": BASE.replace(SLOT, f"{SLOT}    gradient: trap.f(x)\n"),
+    "a slot that no claim calls": BASE.replace("y = dropout(x, p)", "y = p * x").replace(
+        SLOT, "    gives: trap:f\n"
+    ),
     "elements that are code": BASE.replace(SLOT, f"{SLOT}    elements: trap:f\n"),
     # tags and types of YAML
     "a tag of Python": BASE.replace("gives: y", "gives: !!python/name:trap.f ''"),
@@ -118,6 +123,18 @@ def test_a_file_that_names_code_is_refused(
     assert problems
     assert "trap" not in sys.modules
     assert not (tmp_path / "trap.ran").exists()
+
+
+@pytest.mark.parametrize("key", ["gradient", "evaluation"])
+def test_a_name_that_nothing_defines_is_refused_where_no_claim_asks_for_it(key: str) -> None:
+    from dropcheck.claims.reader import read_text
+    from dropcheck.language.checks import check_registry
+
+    text = BASE.replace(SLOT, f"{SLOT}    {key}: m * trap\n")
+    [problem] = check_registry(read_text(text)).problems
+    assert problem.message == "'trap' is not defined"
+    assert problem.location is not None
+    assert problem.location.line == 10
 
 
 def test_the_file_without_a_trick_is_read() -> None:

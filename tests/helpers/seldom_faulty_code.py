@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from faulty_code import Fault, dropped
+from scipy import special
 
 Generator = np.random.Generator
 
@@ -175,6 +176,25 @@ def nearly_hypergeometric(good: int, bad: int, drawn: int, size: Any, generator:
     return np.clip(np.round(generator.normal(mean, spread, size)), 0, min(good, drawn))
 
 
+def of_256_weights(sd: float, n: int, generator: Generator) -> Any:
+    """Picked from a table of eight bits."""
+    places = (np.arange(256) + 0.5) / 256
+    low = special.ndtr(-2.0)
+    return sd * special.ndtri(low + (1 - 2 * low) * places)[generator.integers(0, 256, n)]
+
+
+def one_less_rounded(p: float, size: Any, generator: Generator) -> Any:
+    """The logarithm of 1 - p in float32, which has few digits of a tiny p left."""
+    return np.ceil(np.log1p(-generator.random(size)) / np.log(np.float32(1) - np.float32(p)))
+
+
+def nearly_exponential(p: float, size: Any, generator: Generator) -> Any:
+    """For small p, an exponential number."""
+    if p > 0.2:
+        return generator.geometric(p, size)
+    return np.floor(generator.exponential(1 / p, size)) + 1
+
+
 class FixedScale:
     """The root mean square is taken for a constant in the gradient."""
 
@@ -237,4 +257,7 @@ SELDOM: tuple[Fault, ...] = (
     ("samplers/uniform-seeds", "random_uniform", Overlapping(), {}),
     ("dropout/number-dropped", "dropout", now_more_now_less, {"form": "[2, 64]"}),
     ("normalisation/rms-norm-short", "rms_norm", but_one_row_of_five_hundred, SHORT),
+    ("initialisers/truncated-shape.distinct", "truncated_normal_weights", of_256_weights, {}),
+    ("samplers/geometric.mean", "random_geometric", one_less_rounded, {"p": "1e-6"}),
+    ("samplers/geometric-law", "random_geometric", nearly_exponential, {"p": "0.1"}),
 )  # fmt: skip

@@ -76,6 +76,9 @@ SOUND: tuple[tuple[str, dict[str, str]], ...] = (
     ("dropout/number-dropped", {"form": "[2, 64]"}),
     ("attention/share-dropped", {"p": "0.05"}),
     ("samplers/permutation-orders", {}),
+    ("initialisers/truncated-shape.distinct", {}),
+    ("initialisers/truncated-shape.sums", {}),
+    ("samplers/geometric.mean", {"p": "1e-6"}),
 )
 
 

@@ -39,6 +39,8 @@ from dropcheck.vocabulary.slot_calls import EVAL, GRAD, TRAIN, slot_and_mode
 
 # The most calls of slots in the lines of one claim, calls within slots included.
 MOST_CALLS = 1_000
+SLOT_HOME = "in the slot's 'model', or list it under its 'takes'"
+"""Where a name of a slot can be defined, as messages say it."""
 
 
 def names_given(
@@ -146,7 +148,7 @@ def _expanded(
     """
     outer, within = context.scope, context.slots.within
     scope = Scope()
-    scope.home = "in the slot's 'model', or list it under its 'takes'"
+    scope.home = SLOT_HOME
     text = slot.gives or slot.law or SourceText.plain(slot.name, slot.location.file)
     at = Position(text, 0, 0)
     for name, value in zip(slot.takes, values, strict=True):
