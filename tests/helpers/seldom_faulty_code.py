@@ -195,6 +195,20 @@ def nearly_exponential(p: float, size: Any, generator: Generator) -> Any:
     return np.floor(generator.exponential(1 / p, size)) + 1
 
 
+def from_a_buffer(n: int, generator: Generator) -> Any:
+    """The next of many is picked from the first hundred that are left."""
+    left = list(range(n))
+    return np.array([left.pop(generator.integers(min(100, len(left)))) for _ in range(n)])
+
+
+def few_swaps(n: int, generator: Generator) -> Any:
+    """As many pairs change places as there are numbers, and some numbers are in none."""
+    order = np.arange(n)
+    for one, other in generator.integers(0, n, (n, 2)):
+        order[[one, other]] = order[[other, one]]
+    return order
+
+
 class FixedScale:
     """The root mean square is taken for a constant in the gradient."""
 
@@ -259,5 +273,7 @@ SELDOM: tuple[Fault, ...] = (
     ("normalisation/rms-norm-short", "rms_norm", but_one_row_of_five_hundred, SHORT),
     ("initialisers/truncated-shape.distinct", "truncated_normal_weights", of_256_weights, {}),
     ("samplers/geometric.mean", "random_geometric", one_less_rounded, {"p": "1e-6"}),
+    ("samplers/permutation-many.first", "random_permutation", from_a_buffer, {}),
+    ("samplers/permutation-many.fixed", "random_permutation", few_swaps, {}),
     ("samplers/geometric-law", "random_geometric", nearly_exponential, {"p": "0.1"}),
 )  # fmt: skip

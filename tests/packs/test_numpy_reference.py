@@ -79,6 +79,8 @@ SOUND: tuple[tuple[str, dict[str, str]], ...] = (
     ("initialisers/truncated-shape.distinct", {}),
     ("initialisers/truncated-shape.sums", {}),
     ("samplers/geometric.mean", {"p": "1e-6"}),
+    ("samplers/permutation-many.first", {}),
+    ("samplers/permutation-many.fixed", {}),
 )
 
 
