@@ -19,7 +19,7 @@ MOST_DEPTH = 4  # steps below a quotient in which signs are looked for
 
 
 class Hulls:
-    """The hulls of quantities, each worked out once."""
+    """The hulls of quantities, each computed once."""
 
     def __init__(self) -> None:
         self._known: dict[int, Hull] = {}

@@ -340,7 +340,7 @@ FIRST_PLACE = DefinedWhere(
     finite=NEVER,
     always_whole=True,
     hint="what is waited for may never come: write minimum(first(…), T), with T the number of "
-    "steps; of the draws in which it comes alone, E(minimum(t, T), given=t < T)",
+    "steps; for only the draws in which it comes, E(minimum(t, T), given=t < T)",
 )
 NORM = DefinedWhere(  # a norm of negative order divides by sizes
     lambda x, use: x[0].nonzero if -math.inf < _keyword(use, "ord", 2.0) < 0 else SURE,

@@ -308,7 +308,7 @@ FIXED = (
           unknown, BY_HULL, parameters=(option("n"),), shape=_count_shape, vector=True,
           aliases=("range",)),
     entry("linspace", lambda a, b, *, n: np.linspace(a, b, count(n, "n"), axis=0),
-          "n numbers from a to b, both ends in, evenly spaced", unknown,
+          "n numbers from a to b, both included, evenly spaced", unknown,
           growth.Growth(growing.Picked(0, smooth=False)),
           parameters=(*PAIR, option("n")), shape=_count_shape, vector=True),
     entry("ones", lambda *, sizes: np.ones((*as_sizes(sizes), 1)),

@@ -59,7 +59,7 @@ def smaller(p: Array) -> Array:
 
 
 def not_the_mode(mode: Callable[..., Any], log_mass: Callable[..., Any]) -> Callable[..., Any]:
-    """What makes the probability of all values but the most common one."""
+    """A function of the arguments: the probability of all values but the most common one."""
     return lambda *arguments: -np.expm1(log_mass(mode(*arguments), *arguments))
 
 

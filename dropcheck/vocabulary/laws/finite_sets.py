@@ -120,7 +120,7 @@ def _hypergeometric_sum(which: int, x: Any, *groups: Any) -> Any:
 
 HYPERGEOMETRIC = discrete(
     name="hypergeometric",
-    summary="good ones among `drawn` taken without putting back; good and bad below 1e9",
+    summary="good ones among `drawn` taken without replacement; good and bad below 1e9",
     parameters=(LawParameter("good", GROUP), LawParameter("bad", GROUP), DRAWN),
     conditions=(("drawn <= good + bad is required", lambda good, bad, drawn: drawn <= good + bad),),
     ends=_good_ones,
@@ -181,7 +181,7 @@ STANDARD_EQUAL_CHANCES = counts(
 DISCRETE_UNIFORM = discrete(
     name="discrete_uniform",
     symmetric=True,
-    summary="equally likely whole numbers from low to high, both ends in",
+    summary="equally likely whole numbers from low to high, both included",
     parameters=(LawParameter("low", WHOLE), LawParameter("high", WHOLE)),
     conditions=(("low <= high is required", lambda low, high: low <= high),),
     ends=lambda low, high: (low, high),

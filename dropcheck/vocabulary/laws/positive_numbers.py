@@ -225,7 +225,7 @@ def _f_quantile(u: Array, a: Array, b: Array) -> Any:
 
 F = _positive(
     name="f",
-    summary="Fisher's F, a ratio of mean squares; moments of order below d2 / 2 alone exist",
+    summary="Fisher's F, a ratio of mean squares; only moments of order below d2 / 2 exist",
     parameters=(LawParameter("d1", POSITIVE), LawParameter("d2", POSITIVE)),
     degenerate=None,
     moments=lambda d1, d2: d2 / 2,  # they do not depend on d1
@@ -370,7 +370,7 @@ def _pareto_moments(alpha: Array) -> MomentList:
 
 PARETO = _positive(
     name="pareto",
-    summary="P(x > t) = (scale / t)**alpha from scale on; moments of order below alpha alone exist",
+    summary="P(x > t) = (scale / t)**alpha from scale on; only moments of order below alpha exist",
     parameters=(LawParameter("alpha", POSITIVE), SCALE),
     ends=lambda alpha, scale: (scale, math.inf),
     degenerate=lambda alpha, scale: (scale == 0, 0.0),

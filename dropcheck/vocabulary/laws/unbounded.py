@@ -151,7 +151,7 @@ def _student_t_quantile(u: Array, df: Array) -> Any:
 STUDENT_T = _any_number(
     name="student_t",
     symmetric=True,
-    summary="Student's t; moments of order below df alone exist",
+    summary="Student's t; only moments of order below df exist",
     parameters=(DF,),
     degenerate=None,
     moments=lambda df: df,
