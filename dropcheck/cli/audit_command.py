@@ -96,7 +96,7 @@ def _subjects(
 
 
 def _built_in(kind: str, patterns: Sequence[str]) -> tuple[Subject, ...]:
-    """The subjects of a built-in set; hints name the audit where they would name a claims file."""
+    """The subjects of a built-in set; a hint is a near id of the set, or the command to list it."""
     from dropcheck.audit.audited_claims import built_in
 
     listing = "dropcheck audit" + (f" --set {kind}" if kind != "laws" else "") + " -n 1"
@@ -104,8 +104,10 @@ def _built_in(kind: str, patterns: Sequence[str]) -> tuple[Subject, ...]:
         return built_in(kind, patterns)
     except DropcheckError as error:
         problems = [
-            dataclasses.replace(one, hint=one.hint and one.hint.replace("dropcheck list", listing))
-            for one in error.problems
+            problem
+            if problem.hint and problem.hint.startswith("did you mean")
+            else dataclasses.replace(problem, hint=f"{listing} shows every id")
+            for problem in error.problems
         ]
         raise type(error)(problems) from None
 
