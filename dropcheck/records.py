@@ -19,15 +19,15 @@ Setter = Callable[[Any, Any], None]
 
 
 class _Layout(NamedTuple):
-    """What the methods of a record ask of its class."""
+    """The fields of a record, sorted by what its methods do with them."""
 
-    names: tuple[str, ...]  # of all fields
-    positional: tuple[str, ...]  # of those that may be given without a name
-    setters: Mapping[str, Setter]  # of those that `__init__` sets
-    defaults: Mapping[str, Callable[[], Any]]  # of those that need not be given
-    compared: Callable[[Any], Any]  # the values that `==` and `hash` look at
-    shown: tuple[str, ...]  # of those that `repr` shows
-    completed: bool  # whether there is a `__post_init__`
+    names: tuple[str, ...]  # all fields
+    positional: tuple[str, ...]  # fields that `__init__` takes without a name
+    setters: Mapping[str, Setter]  # fields that `__init__` sets, and how
+    defaults: Mapping[str, Callable[[], Any]]  # makes the value of a field that is not given
+    compared: Callable[[Any], Any]  # returns the values that `==` and `hash` compare
+    shown: tuple[str, ...]  # fields that `repr` shows
+    completed: bool  # whether the class has a `__post_init__`
 
 
 @overload
