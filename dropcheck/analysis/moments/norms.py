@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -211,7 +211,6 @@ class NormedValue:
         self.signed: frozenset[int] = frozenset()
         self.line: AffineDraw | None = None
         self.turns_with: frozenset[str] = frozenset()
-        self._dissected: list[Dissected | None] = []
         self.terms = below if value.computed_by(ADD, SUBTRACT) else (self,)
         self.held_by = lambda other: held_by(value, other.value)
         if value.random:
@@ -231,12 +230,10 @@ class NormedValue:
         symmetric = law is not None and law.symmetric and drawn_about_zero(value, below, self.mean)
         self.turns_with = turns_with(value, symmetric, [one.turns_with for one in below])
 
-    @property
+    @cached_property
     def dissected(self) -> Dissected | None:
         """The value as a sum of parts whose squares add up; None if it is none."""
-        if not self._dissected:
-            self._dissected.append(self.norms.dissected(self))
-        return self._dissected[0]
+        return self.norms.dissected(self)
 
     def norm(self, p: float) -> float:
         """A bound of (E|x|^p)^(1/p); for orders below 1, the bound of order 1."""
