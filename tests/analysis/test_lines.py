@@ -163,8 +163,8 @@ def test_every_continuous_law_that_states_its_ends_and_tails_is_tested_here() ->
     near_zero, tails = ({law.partition("(")[0] for law in laws} for laws in (NEAR_ZERO, TAILS))
     for name, law in LAWS.items():
         if law.near_ends is not None and name != "lognormal":
-            assert name in near_zero
+            assert name in near_zero, f"give {name} a row in NEAR_ZERO"
         # the truncated normal has a tail only where an end is infinite: it is the normal's
         unbounded = name == "pareto" or (not callable(law.ends) and math.inf in law.ends)
         if law.tails is not None and not law.discrete and unbounded:
-            assert name in tails
+            assert name in tails, f"give {name} a row in TAILS"

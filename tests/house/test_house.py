@@ -131,7 +131,8 @@ def test_no_folder_is_crowded() -> None:
 
 def test_modules_are_small() -> None:
     lines = {str(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
-    assert {path: count for path, count in lines.items() if count > MOST_LINES} == {}
+    told = f"a module has at most {MOST_LINES} lines: start another beside it"
+    assert {path: count for path, count in lines.items() if count > MOST_LINES} == {}, told
 
 
 def test_records_of_many_fields_are_built_by_keyword() -> None:

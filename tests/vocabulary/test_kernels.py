@@ -400,7 +400,7 @@ def test_every_kernel_has_a_test_against_its_twin() -> None:
     tested = {*UNARY, *BINARY, *TERNARY, *REDUCTIONS, *SINGLE, *ALONG, *(row[0] for row in SHAPED)}
     fixed = {"arange", "eye", "ones", "zeros", "cholesky", "shape"}
     rounding = set(EPSILONS)  # against the neighbours of each number, in tests/language/test_slots
-    assert tested | fixed | rounding == set(FUNCTIONS)
+    assert tested | fixed | rounding == set(FUNCTIONS), "its twin belongs in UNARY, BINARY, …"
     assert call("shape")(np.ones((2, 3, DRAWS))).tolist() == [[2], [3]]
 
 

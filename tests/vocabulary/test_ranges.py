@@ -152,7 +152,7 @@ def test_real_values_lie_in_the_hull_where_nothing_is_known_to_be_smooth_too(nam
 
 def test_every_rule_of_one_number_is_tested_here() -> None:
     ruled = {name for name, one in FUNCTIONS_OF_NUMBERS.items() if one.ranges is not None}
-    assert ruled == set(SMOOTH) | OTHERS
+    assert ruled == set(SMOOTH) | OTHERS, "name its twin in SMOOTH, or the function in OTHERS"
 
 
 def test_a_slope_too_small_by_a_fifth_is_seen() -> None:
