@@ -64,7 +64,7 @@ def twin(text: str, name: str) -> str:
 
 def test_the_page_has_two_dozen_of_which_three_are_false() -> None:
     assert "two dozen claims" in TEXT
-    assert "Three are famous and false" in TEXT
+    assert "Three of them are famous and false" in TEXT
     assert len(RECIPES.claims) == 24
     refuted = [claim.id for claim in RECIPES.claims.values() if claim.expect == Verdict.REFUTED]
     assert refuted == ["monty-hall", "waiting-time", "root-of-bessel"]

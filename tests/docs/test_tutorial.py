@@ -241,7 +241,7 @@ def test_gate_is_for_pushes_and_pull_requests() -> None:
     # `on` is a truth value by the rules of YAML 1.1, which this reader follows
     assert set(workflow()["on" if "on" in workflow() else True]) == {"push", "pull_request"}
     assert list(workflow()["jobs"]) == ["claims"]
-    assert "Require the check `claims`" in TEXT
+    assert "require the check `claims`" in TEXT
 
 
 if __name__ == "__main__":
