@@ -75,7 +75,7 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Ju
         hopeless = judged is None and run.seems_never(tally.draws)
         if decided or hopeless or run.out_of_time():
             break
-    if judged is None:
+    if judged is None or plan.endless is Reason.UNDEFINED_AT_AVERAGES:
         return undefined_at_averages(compiled, tally, plan.guarantee)
     needed = _more(run, compiled, plan, judged, tally)
     finding = shown(run, compiled, judged, tally, plan.guarantee, needed)

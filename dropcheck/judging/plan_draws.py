@@ -24,6 +24,7 @@ from dropcheck.judging.draw_plan import (
 from dropcheck.judging.knowledge import ExactAverages, Knowledge
 from dropcheck.judging.rare_events import in_strata
 from dropcheck.judging.rounding.allowance import enclosing
+from dropcheck.reasons import Reason
 from dropcheck.results import Guarantee
 from dropcheck.simulation import (
     PILOT,
@@ -277,7 +278,7 @@ def _exactly(
     whole = known(_in_blocks(plain, 0))
     targets = targets_of(run, compiled, whole)
     if targets is None:
-        return whole
+        return replace(whole, endless=Reason.UNDEFINED_AT_AVERAGES)
     draws, _ = targets.ends(partial(first_order, run, whole), known=True)
     choices = [(draws * plain.cost, known(_in_blocks(plain, draws)))]
     if compiled.crossed is not None and compiled.crossed.program.sums_about(exact.centres):

@@ -323,6 +323,15 @@ def test_a_case_whose_verdict_would_not_count_ends_early(monkeypatch: pytest.Mon
     assert accepted.draws > 2**18
 
 
+@pytest.mark.parametrize(
+    "claim", ["Std(x) / E(x) == 1", "1 / E(x) > 5", "log(E(x)) < 5", "Corr(x, y) / Cov(x, y) == 1"]
+)
+def test_what_the_model_knows_to_have_no_value_is_not_drawn_to_the_end(claim: str) -> None:
+    found = judged("x, y ~ normal(0, 1)", claim, most=2**22)
+    assert found.reason is Reason.UNDEFINED_AT_AVERAGES
+    assert found.draws <= 2**13
+
+
 def test_a_time_limit_ends_a_run() -> None:
     registry = registry_of(entry("slow", "u ~ bernoulli(0.5)", "P(u) < 0.5"))
     started = time.perf_counter()
