@@ -48,6 +48,15 @@ def exact(value: float | None) -> str:
     return written(value, ".0f" if whole else ".8g")
 
 
+def beyond_error(value: float, error: float) -> float:
+    """A number, or 0 if it is no larger than its error.
+
+    >>> beyond_error(7e-18, 2e-16), beyond_error(0.5, 2e-16)
+    (0.0, 0.5)
+    """
+    return value if abs(value) > error else 0.0
+
+
 def known(value: float | None, width: float | None, more: int = 0) -> str:
     """A known number beside measured ones, in the digits that it was written with.
 

@@ -121,7 +121,7 @@ def exact(case: CaseResult) -> str:
     if case.exact is None or case.method is Method.EXACT_VALUE:
         return ""
     width = numbers.spread(case.interval, case.estimate)
-    value = case.exact.value if abs(case.exact.value) > case.exact.error else 0.0
+    value = numbers.beyond_error(case.exact.value, case.exact.error)
     return numbers.known(value, width, _more_digits(case))
 
 

@@ -187,6 +187,11 @@ def test_a_card_shows_one_value_where_all_cases_have_it() -> None:
     assert exact_text([({}, None)]) == exact_text([]) == ""
 
 
+def test_a_card_shows_what_is_no_larger_than_its_error_as_0() -> None:
+    for error, shown in ((2e-16, "0"), (1e-19, "7e-18")):
+        assert exact_text([({}, replace(FOUND, exact=Exact(7e-18, error)))]) == shown
+
+
 def test_a_card_shows_the_values_of_the_cases_that_have_one() -> None:
     cases = [({"dk": 1.0}, known(1.0)), ({"dk": 2.0}, None), ({"dk": 4.0}, known(4.0))]
     assert exact_text(cases) == "1 at dk = 1\n4 at dk = 4"

@@ -192,7 +192,11 @@ def exact_text(cases: Sequence[tuple[Mapping[str, ParameterValue], Finding | Non
     from dropcheck.judging.witness import with_digits
 
     known = [
-        (numbers.exact(exact.value), finding.quantity, parameters)
+        (
+            numbers.exact(numbers.beyond_error(exact.value, exact.error)),
+            finding.quantity,
+            parameters,
+        )
         for parameters, finding in cases
         if finding is not None
         and (exact := with_digits(finding.exact, finding.sharpness)) is not None
