@@ -111,7 +111,7 @@ def planned(
             code = prepared(adapter, function, takes, [*given, *size])
         except TypeError:
             raise UnfitCodeError(str(error)[:300], hint) from error
-    if "eval" in asked.modes and not code.has_modes:
+    if "eval" in asked.modes and not code.has_modes and not _same_in_use(slot):
         raise UnfitCodeError(
             "has no mode of evaluation",
             "give it a parameter 'training', or bind a layer that has one",
@@ -163,6 +163,16 @@ def _layer(adapter: Adapter, target: Any, named: Mapping[str, Any], dtype: str) 
 def _power_of_two(number: int) -> int:
     """The least power of two that is at least a number."""
     return 1 << (number - 1).bit_length()
+
+
+def _same_in_use(slot: Slot) -> bool:
+    """Whether the mathematics of a slot draws nothing and has the same value in evaluation.
+
+    Then a function without modes, such as a layer norm, serves for both.
+    """
+    draws = slot.law is not None or (slot.model is not None and "~" in slot.model.text)
+    texts = {text.text.strip() for text in (slot.gives, slot.evaluation) if text is not None}
+    return not draws and len(texts) == 1
 
 
 def varies(asked: CodeRequest, place: int, values: Array) -> bool:

@@ -57,6 +57,30 @@ def test_code_that_is_right_is_verified() -> None:
     assert run(lambda x, c: c * x).verdict is Verdict.VERIFIED
 
 
+def evaluated(slot: str) -> CaseResult:
+    """The result of a claim about the evaluation of code without modes."""
+    claim = "{title: T, model: 'x ~ uniform(1, 2)[4]', claim: 'twice.eval(x) in {2 * x}'}"
+    text = f"dropcheck: 1\nslots: {{twice: {{{slot}}}}}\nclaims: {{c: {claim}}}\n"
+    return run_of(text, {"twice": lambda x: 2 * x})
+
+
+def test_code_without_modes_serves_in_evaluation_where_that_is_the_same() -> None:
+    result = evaluated("takes: [x], gives: 2 * x, evaluation: 2 * x")
+    assert result.verdict is Verdict.VERIFIED
+
+
+@pytest.mark.parametrize(
+    "slot",
+    [
+        "takes: [x], gives: 2 * x, evaluation: x",
+        "takes: [x], model: m ~ rademacher(), gives: 2 * x, evaluation: 2 * x",
+    ],
+)
+def test_code_without_modes_is_refused_where_evaluation_may_differ(slot: str) -> None:
+    with pytest.raises(DropcheckError, match="has no mode of evaluation"):
+        evaluated(slot)
+
+
 def test_code_that_is_wrong_is_refuted() -> None:
     assert run(lambda x, c: c * x + 0.2).verdict is Verdict.REFUTED
 
