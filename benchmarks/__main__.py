@@ -23,7 +23,7 @@ for _name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"):
 
 from benchmarks.measure import CLOCKS, Figure, report_json  # noqa: E402 - the path and the threads are set first
 
-PARTS = "abcdefghijklm"
+PARTS = "abcdefghijkl"
 RESULTS = Path(__file__).resolve().parent.parent / ".benchmark_cache" / "results.json"
 
 
@@ -58,7 +58,6 @@ def figures(given: argparse.Namespace) -> Iterator[Figure]:
     """Every figure of the parts asked for, as it is measured."""
     from benchmarks import (
         code_calls,
-        compiled_numbers,
         draw_counts,
         families,
         floor,
@@ -90,9 +89,8 @@ def figures(given: argparse.Namespace) -> Iterator[Figure]:
         "h": lambda: looks.measured(registry),
         "i": lambda: families.measured(min(repeats, 3), clock, quick=quick),
         "j": lambda: recurrences.measured(repeats, clock, quick=quick),
-        "k": lambda: compiled_numbers.measured(min(repeats, 3), given.clock, quick=quick),
-        "l": lambda: nets.measured(clock, quick=quick),
-        "m": lambda: code_calls.measured(min(repeats, 3), clock, quick=quick),
+        "k": lambda: nets.measured(clock, quick=quick),
+        "l": lambda: code_calls.measured(min(repeats, 3), clock, quick=quick),
     }
     for part in given.only:
         for figure in parts[part]():

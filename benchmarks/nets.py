@@ -44,14 +44,14 @@ def measured(clock: Clock, *, quick: bool = False) -> Iterator[Figure]:
             saved.append(both[1].seconds / netted.seconds)
         wrong += sum(found.result is Outcome.FAIL for found in both)
         yield Figure(
-            "l",
+            "k",
             f"{case.claim.id}, {case.claim.title}: draws without nets over those with them",
             Spread.of([both[-1].draws / netted.draws]),
             note="; without ".join(map(_said, both)),
         )
     if saved:
-        yield Figure("l", "the time of those that nets serve, without over with", Spread.of(saved))
-    yield Figure("l", "wrong verdicts", Spread.of([wrong]), unit="", bar=Bar(0))
+        yield Figure("k", "the time of those that nets serve, without over with", Spread.of(saved))
+    yield Figure("k", "wrong verdicts", Spread.of([wrong]), unit="", bar=Bar(0))
 
 
 def _said(found: CaseResult) -> str:

@@ -13,7 +13,6 @@ from dropcheck.claims.several.searches import searched_in
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.execution.apart import EndedTwiceError, SpawnedProcesses
 from dropcheck.execution.clusters import Engine
-from dropcheck.execution.compiled import saved
 from dropcheck.execution.executors import Lost, can_fork, shared
 from dropcheck.execution.schedule import (
     Begun,
@@ -41,7 +40,6 @@ from dropcheck.results.drawn import Kept
 from dropcheck.searching import search_case
 from dropcheck.settings import Settings
 from dropcheck.simulation import Request, SpanSums
-from dropcheck.vocabulary.laws.sampling import NORMALS
 
 _Judged = CaseResult | DropcheckError
 
@@ -267,8 +265,7 @@ def _judged_whole(
             threads,
             lost=work.lost,
         )
-        for place, (outcome, nanoseconds) in light:
-            NORMALS.saved += nanoseconds  # so that the code is compiled before later forks
+        for place, outcome in light:
             yield f"{threads} processes", place, outcome
 
 
@@ -304,16 +301,10 @@ def _ended(case: Case) -> DropcheckError:
     return DropcheckError(Problem(message, hint=hint))
 
 
-def _light(
-    start: Start[list[_Judged]], waiting: float = 0.0
-) -> tuple[list[_Judged] | Begun, float]:
-    """The results of a light job, or the draws so far of a heavy one.
-
-    The second value is the nanoseconds that compiled generators would have saved.
-    """
-    before = saved()
+def _light(start: Start[list[_Judged]], waiting: float = 0.0) -> list[_Judged] | Begun:
+    """The results of a light job, or the draws so far of a heavy one."""
     done = carried_out_while_light(start(), waiting)
-    return (done if isinstance(done, Begun) else done.result), saved() - before
+    return done if isinstance(done, Begun) else done.result
 
 
 def judged_in_worker(job: Job) -> list[_Judged] | Begun:
@@ -335,7 +326,7 @@ def judged_in_worker(job: Job) -> list[_Judged] | Begun:
         graphs,
         job.kept,
     )
-    return carried_out(start()) if job.of_code else _light(start)[0]
+    return carried_out(start()) if job.of_code else _light(start)
 
 
 def sharing_draws(cases: Sequence[Case], graphs: CaseGraphs) -> list[list[int]]:

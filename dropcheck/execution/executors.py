@@ -31,7 +31,6 @@ from typing import Any, TypeVar
 
 from dropcheck import interrupt
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.execution.compiled import load_where_it_pays
 from dropcheck.execution.tuning import tune_for_good, tuned_numpy
 from dropcheck.records import record
 from dropcheck.simulation.blocks import Request
@@ -395,5 +394,4 @@ def _loaded(program: bytes) -> Program | Together:
 def _drawn_from(program: bytes, rest: dict[str, Any]) -> SpanSums:
     """In a process: the sums of some spans."""
     tune_for_good()
-    load_where_it_pays(rest["wanted"])
     return Request(program=_loaded(program), **rest).carry_out()

@@ -22,7 +22,6 @@ from queue import SimpleQueue
 from typing import Generic, TypeVar
 
 from dropcheck.errors import DropcheckError
-from dropcheck.execution.compiled import load_where_it_pays
 from dropcheck.execution.executors import Lost, Part, SpanExecutors
 from dropcheck.execution.tuning import tuned_numpy
 from dropcheck.records import record
@@ -309,7 +308,6 @@ class _Run(Generic[Result]):
         if self._threads == 1 or _is_for_the_caller(request):
             self._proceed(case, _drawn_here(request, self._watch))
             return
-        load_where_it_pays(request.wanted)  # before processes are forked, which inherit it
         case.parts = self._executors.submit(request)
         case.missing = len(case.parts)
         self._out += 1
@@ -350,8 +348,6 @@ def _numbers(drawn: SpanSums) -> int:
 def _drawn_here(
     request: Request, watch: Callable[[int], None] = lambda _: None
 ) -> SpanSums | DropcheckError:
-    load_where_it_pays(request.wanted)
-
     def drawn(part: Request) -> SpanSums:
         sums = part.carry_out()
         watch(part.draws)

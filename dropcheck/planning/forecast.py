@@ -85,12 +85,6 @@ class Forecast:
     edge: Edge | None = None  # of a printed figure's rounding, where its exact value is near it
     evidence: Evidence | None = None  # what earlier runs drew, where evidence is kept
 
-    @property
-    def ahead(self) -> float:
-        """Seconds of one thread until the verdict, or until a run gives up."""
-        likely = self.ends if self.draws is None else self.draws
-        return min(self.most if likely is None else likely, self.most) * self.seconds_a_draw
-
     def for_each_of(self, values: int, case: Case, share: float) -> Forecast:
         """The forecast of a search over so many values, each like this one.
 

@@ -13,7 +13,6 @@ from itertools import accumulate, repeat
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.several.searches import searched_in
 from dropcheck.errors import DropcheckError
-from dropcheck.execution.compiled import load_where_it_pays
 from dropcheck.execution.executors import can_fork
 from dropcheck.execution.schedule import Judge, drive, guarded
 from dropcheck.inference.budget import case_alpha
@@ -129,8 +128,6 @@ def plan_cases(
         prepared = prepare(case, built, crossing=settings.crossing)
         if not searched_in(case.parameters):
             expected = yield from forecast(prepared, settings, alpha)
-            if load_where_it_pays(expected.ahead):  # as a run does, whose draws then cost less
-                expected = yield from forecast(prepared, settings, alpha)
             if kept is not None and case.key in kept.cases:
                 expected = yield from with_evidence(expected, prepared, settings, alpha, kept)
             return replace(expected, edge=known_edge(prepared))

@@ -22,7 +22,6 @@ sys.path.insert(0, str(ROOT))
 from benchmarks import __main__ as program  # noqa: E402 - found only now
 from benchmarks import (  # noqa: E402 - as above
     code_calls,
-    compiled_numbers,
     draw_counts,
     families,
     floor,
@@ -293,18 +292,7 @@ def test_a_loop_over_numpy_at_a_tiny_size() -> None:
     assert all(math.isfinite(figure.value.median) for figure in figures)
 
 
-def test_part_k_compares_the_digits_of_both(monkeypatch: pytest.MonkeyPatch) -> None:
-    pytest.importorskip("numba", reason="numba is not installed")
-    monkeypatch.setattr(compiled_numbers, "DRAWS", {"normals": 1e6})
-    (figure,) = compiled_numbers.measured(1, "cpu", quick=True)
-    assert figure.name == "normals, compiled over numpy"
-    assert math.isfinite(figure.value.median)
-    monkeypatch.setattr(compiled_numbers, "_digits", id)
-    (figure,) = compiled_numbers.measured(1, "cpu", quick=True)
-    assert math.isnan(figure.value.median)
-
-
-def test_part_m_counts_the_inputs_drawing_apart() -> None:
+def test_part_l_counts_the_inputs_drawing_apart() -> None:
     of_layer = list(code_calls.overhead("numpy", "layer", 64, 2, measure.CLOCKS["cpu"], 1, 0.05))
     assert [figure.bar for figure in of_layer] == [None, measure.Bar(1.3)]
     assert of_layer[0].value.median > of_layer[1].value.median > 1

@@ -139,7 +139,6 @@ LIBRARIES = {
     "threadpoolctl": ("execution.tuning",),
     "dask": ("execution.clusters",),
     "distributed": ("execution.clusters",),
-    "numba": ("execution.ziggurat",),
     "yaml": ("claims.nodes",),
     "yamlcore": ("claims.nodes",),
     "typer": ("cli",),

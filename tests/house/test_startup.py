@@ -27,7 +27,7 @@ claims:
 """
 
 # Slow to import, each for a purpose of its own, which what only looks has not.
-HEAVY = ("numpy", "scipy", "pydantic", "rich", "numba")
+HEAVY = ("numpy", "scipy", "pydantic", "rich")
 # Run the command line in an interpreter of its own, and print what that loaded after all else.
 PROBE = f"""\
 import sys
@@ -117,7 +117,7 @@ def test_run_loads_numpy_and_never_scipy_stats(tmp_path: Path) -> None:
     code, loaded = loaded_by(tmp_path, "run", "all")
     assert code == 0
     assert {"numpy", "scipy.special"} <= loaded  # so the probe can see what it looks for
-    assert not {name for name in loaded if name.startswith(("scipy.stats", "pydantic", "numba"))}
+    assert not {name for name in loaded if name.startswith(("scipy.stats", "pydantic"))}
 
 
 def test_an_error_in_a_file_loads_nothing_heavy(tmp_path: Path) -> None:

@@ -17,8 +17,6 @@ from plan_cases import planned, registry_of, tried
 from dropcheck.claims.reader import load_registry
 from dropcheck.cli import main
 from dropcheck.errors import DropcheckError
-from dropcheck.judging.prepared import Prepared
-from dropcheck.planning.forecast import forecast
 from dropcheck.planning.plan import CasePlan, plan_cases, shared_out
 from dropcheck.report.numbers import count
 from dropcheck.report.terminal.plan_table import counts, plan_report
@@ -29,28 +27,6 @@ from dropcheck.settings import Settings
 from dropcheck.simulation import blocks
 
 SHIPPED = Path(__file__).parents[2] / "claims.yaml"
-
-
-def test_a_case_is_timed_again_where_its_draws_cost_less_from_then_on(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    ahead: list[float] = []
-    timed: list[str] = []
-
-    def load(seconds: float) -> bool:
-        ahead.append(seconds)
-        return True
-
-    def counted(prepared: Prepared, settings: Settings, alpha: float) -> Any:
-        timed.append(prepared.case.key)
-        return forecast(prepared, settings, alpha)
-
-    monkeypatch.setattr("dropcheck.planning.plan.load_where_it_pays", load)
-    monkeypatch.setattr("dropcheck.planning.plan.forecast", counted)
-    (case,) = planned(registry_of(mean="x ~ normal(0, 1); E(x) == 0")).cases
-    assert len(timed) == 2
-    assert ahead[0] > 0
-    assert (case.draws or 0) > 0
 
 
 # draws to a verdict

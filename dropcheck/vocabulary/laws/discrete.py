@@ -31,7 +31,6 @@ from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.law import Generator, Law, Size
 from dropcheck.vocabulary.laws.formulas import beta_cdf, beta_survival, least_whole, log_rising
 from dropcheck.vocabulary.laws.sampling import (
-    EXPONENTIALS,
     fixed,
     random_words,
     scalar_or_array,
@@ -224,7 +223,7 @@ BINOMIAL = discrete(
 
 def _geometric_draws(generator: Generator, size: Size, p: Array) -> Array:
     """Exponential variables of rate -log(1 - p), rounded up (Devroye 1986, section X.2)."""
-    out = EXPONENTIALS(generator, size)
+    out = generator.standard_exponential(size)
     out /= -np.log1p(-p)
     np.ceil(out, out=out)
     return np.maximum(out, 1.0, out=out)

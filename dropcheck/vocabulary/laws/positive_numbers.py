@@ -38,7 +38,6 @@ from dropcheck.vocabulary.laws.formulas import (
 )
 from dropcheck.vocabulary.laws.quadrature import in_chunks, weighted_moments
 from dropcheck.vocabulary.laws.sampling import (
-    NORMALS,
     constant_where_zero,
     exponentials,
     fixed,
@@ -54,7 +53,7 @@ _positive = partial(Law, values=Values.NUMBERS, ends=(0.0, math.inf), rare=None,
 
 
 def _lognormal_draws(generator: Generator, size: Size, mean: Array, sd: Array) -> Array:
-    out = scaled(NORMALS(generator, size), mean, sd)
+    out = scaled(generator.standard_normal(size), mean, sd)
     np.exp(out, out=out)
     return constant_where_zero(inside(out, 0.0, None), sd, np.exp(mean))
 

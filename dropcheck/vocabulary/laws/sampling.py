@@ -3,56 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.law import Generator, Size
-
-Fill = Callable[[npt.NDArray[np.uint64], Array], None]
-"""Fills an array [n] and advances the four state words of an SFC64 generator, both as numpy does.
-"""
-
-# From this many numbers per call on, compiled code is faster (measured: from 1,500 on); for fewer,
-# reading and writing the generator's state costs more.
-FEWEST = 4096
-
-
-class StandardNumbers:
-    """Numbers of one standard law; numpy draws them until `execution/compiled` sets `fill`.
-
-    `saved` counts the nanoseconds that compiled code would have saved so far.
-
-    Args:
-        method: the name of the method of numpy's Generator.
-        saving: nanoseconds per number that compiled code saves (measured).
-    """
-
-    def __init__(self, method: str, saving: float) -> None:
-        self.method = method
-        self.fill: Fill | None = None
-        self.saved = 0.0
-        self._saving = saving
-
-    def __call__(self, generator: Generator, size: Size) -> Array:
-        """An array of such numbers; numbers and generator state are the same bits either way."""
-        count, bits = math.prod(size), generator.bit_generator
-        if count >= FEWEST and isinstance(bits, np.random.SFC64):
-            if self.fill is not None:
-                out, state = np.empty(size), bits.state
-                self.fill(state["state"]["state"], out.reshape(-1))
-                bits.state = state
-                return out
-            self.saved += count * self._saving
-        drawn: Array = getattr(generator, self.method)(size)
-        return drawn
-
-
-NORMALS = StandardNumbers("standard_normal", saving=6.0)
-EXPONENTIALS = StandardNumbers("standard_exponential", saving=2.4)
 
 # numpy's uniform numbers are multiples of 2**-53, 0 included; 0 is replaced by half a step
 HALF_CELL = 2.0**-54
@@ -91,7 +47,7 @@ def uniforms(generator: Generator, size: Size) -> Array:
 
 def exponentials(generator: Generator, size: Size) -> Array:
     """Exponential numbers of mean 1, above 0."""
-    return inside(EXPONENTIALS(generator, size), 0.0, None)
+    return inside(generator.standard_exponential(size), 0.0, None)
 
 
 def log_gammas(generator: Generator, size: Size, shape: Array) -> Array:

@@ -30,7 +30,6 @@ from dropcheck.vocabulary.laws.formulas import (
     sharper_beyond,
 )
 from dropcheck.vocabulary.laws.sampling import (
-    NORMALS,
     exponentials,
     scalar_or_array,
     scaled,
@@ -95,7 +94,7 @@ NORMAL = _any_number(
     moments=math.inf,
     mode=lambda mean, sd: mean,
     tails=lambda mean, sd: (math.inf, math.inf),
-    sampler=lambda generator, size, mean, sd: scaled(NORMALS(generator, size), mean, sd),
+    sampler=lambda generator, size, mean, sd: scaled(generator.standard_normal(size), mean, sd),
     log_density_inside=normal_log_density,
     parabola=lambda mean, sd: (mean, sd, -LOG_ROOT_TWO_PI - np.log(sd)),
     nanoseconds=9.0,

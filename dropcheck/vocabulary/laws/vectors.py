@@ -28,7 +28,7 @@ from dropcheck.vocabulary.laws.discrete import (
 )
 from dropcheck.vocabulary.laws.finite_sets import DISCRETE_UNIFORM, STANDARD_EQUAL_CHANCES
 from dropcheck.vocabulary.laws.lists import OUTCOMES, of_lists, sum_problem
-from dropcheck.vocabulary.laws.sampling import NORMALS, inside, log_gammas, whole
+from dropcheck.vocabulary.laws.sampling import inside, log_gammas, whole
 from dropcheck.vocabulary.laws.unbounded import (
     LOG_ROOT_TWO_PI,
     NORMAL,
@@ -212,7 +212,7 @@ def _covariance_problem(mean: Array, cov: Array) -> str | None:
 
 
 def _normal_draws(generator: Generator, size: Size, mean: Array, cov: Array) -> Array:
-    out = NORMALS(generator, size)
+    out = generator.standard_normal(size)
     root = square_root(np.moveaxis(cov, -1, -3))
     if root.shape[-3] == 1:  # one matrix for all draws: one product
         out = root[..., 0, :, :] @ out
