@@ -104,7 +104,7 @@ def simulated(case: Case, *, crossing: bool = False) -> Simulated | None:
     generator = stream(0, case.key, MAIN, 0)
     centres = np.zeros(program.size)
     if isinstance(means, Compiled):
-        (centres,) = program.centres(generator, min(program.span_draws, 2048))
+        centres = program.centres(generator, min(program.span_draws, 2048))
     plain, own = [], []
     for name, shape, arguments in _drawn(program, generator):
         plain.append(plain_draw(name, arguments, (*shape, program.span_draws)))

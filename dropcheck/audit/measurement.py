@@ -1,8 +1,7 @@
 """An audit from its plan to its rows: the whole procedure is repeated with fresh streams.
 
 A repetition does what `run` does: the same pilot, looks, intervals and decisions. But a case is
-read and compiled only once, spans are cut to the size of the task, and many repetitions draw theirs
-together.
+read and compiled only once, and spans are cut to the size of the task.
 """
 
 from __future__ import annotations
@@ -14,17 +13,14 @@ from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
 
 from dropcheck.audit.audited_claims import OWN, Subject, own, twins, why_no_twin
 from dropcheck.audit.error_rates import FALSE_ALARM, Audit, AuditRow, Truth, VerdictCounts
 from dropcheck.claims.registry import Case
 from dropcheck.claims.values import parameter_text
 from dropcheck.execution.executors import shared
-from dropcheck.execution.repetitions import Supply, in_lockstep
 from dropcheck.execution.schedule import carried_out
-from dropcheck.judging.case_run import CaseRun, Finding, Judging
-from dropcheck.judging.judge import judge, run_case
+from dropcheck.judging.judge import run_case
 from dropcheck.judging.prepared import Prepared, prepare
 from dropcheck.records import record
 from dropcheck.results import CaseResult, Verdict
@@ -90,23 +86,6 @@ def run_once(prepared: Prepared, settings: Settings, alpha: float) -> CaseResult
     return carried_out(run_case(prepared, settings, alpha))
 
 
-def side_by_side(
-    prepared: Prepared, settings: Sequence[Settings], alpha: float
-) -> Iterator[Finding]:
-    """A run of a case for each of the settings, in any order; they draw together.
-
-    Raises:
-        DropcheckError: for what only a draw can show.
-    """
-    supply = Supply(settings[0].seed, prepared.case.stream_key)
-
-    def start(one: Settings) -> Judging:
-        own = supply if len(settings) > 1 else None
-        return judge(CaseRun(prepared=prepared, settings=one, alpha=alpha, supply=own))
-
-    return in_lockstep([partial(start, one) for one in settings], supply)
-
-
 @dataclass(slots=True)
 class Repeater:
     """Carries out tasks of one plan; the last prepared case is kept, as tasks come row by row."""
@@ -132,9 +111,10 @@ class Repeater:
         ]
         verdicts: Counter[Verdict] = Counter()
         draws = 0
-        for finding in side_by_side(self.held[1], settings, task.alpha):
-            verdicts[finding.verdict] += 1
-            draws += finding.draws
+        for one in settings:
+            result = run_once(self.held[1], one, task.alpha)
+            verdicts[result.verdict] += 1
+            draws += result.draws
         return VerdictCounts(
             verified=verdicts[Verdict.VERIFIED],
             refuted=verdicts[Verdict.REFUTED],

@@ -11,7 +11,6 @@ import numpy as np
 from dropcheck.array_types import Floats
 from dropcheck.claims.registry import Case
 from dropcheck.claims.values import parameter_text
-from dropcheck.execution.repetitions import Supply
 from dropcheck.execution.schedule import TURN_SECONDS, Deadline
 from dropcheck.inference.comparison import Reading, expression
 from dropcheck.inference.printed_digits import edge_of
@@ -120,7 +119,6 @@ class CaseRun:
     alpha: float  # the case's own share of the error rate
     repeat: str = ""  # the command that repeats the run
     deadline: Deadline = field(default_factory=Deadline)  # never by default
-    supply: Supply | None = None  # of draws, where several runs of the case share them
     held: KeptEvidence | None = None  # what earlier runs drew, where evidence is kept
     spans: dict[int, int] = field(default_factory=dict)  # how many were drawn, by purpose
     # how far rounding may move each average, by the kind of sampling and the centres
@@ -187,9 +185,7 @@ class CaseRun:
 
     def centres(self, program: Program, draws: int) -> Floats:
         """The centres about which integrands are summed, from the first draws: [registers]."""
-        if self.supply is not None:
-            return self.supply.centres(program, draws)
-        return program.centres(self.generator(PILOT, 0), draws)[0]
+        return program.centres(self.generator(PILOT, 0), draws)
 
     def draw_until(
         self, tally: Tally, purpose: int, draws: int, start: int = 0

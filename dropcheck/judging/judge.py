@@ -182,7 +182,7 @@ def by_arithmetic(run: CaseRun, compiled: Compiled) -> Finding:
     """Judge a case without randomness: its quantities are computed once."""
     # one draw shows everything, and with it as the centre no digits cancel
     program, generator = compiled.program.fitted(1, FEWEST_BLOCKS), np.random.default_rng(0)
-    (centres,) = program.centres(generator, 1)
+    centres = program.centres(generator, 1)
     means = means_of(program.span(generator, centres, 0).sums, 1)
     values = compiled.functional.evaluate(means[:, np.newaxis], centres)
     scales = scales_of(run, compiled, means, centres)

@@ -27,25 +27,6 @@ def filled(array: Array | None) -> Array:
     return array
 
 
-def in_part(registers: Sequence[Array | None], part: int, parts: int) -> Sequence[Array | None]:
-    """Registers with one of `parts` equal parts of their draws; fixed arrays are in all parts.
-
-    >>> draws, fixed = np.arange(6.0), np.array([7.0])
-    >>> in_part([draws, fixed, None], 1, 3)
-    [array([2., 3.]), array([7.]), None]
-    """
-    if parts == 1:
-        return registers
-
-    def own(array: Array | None) -> Array | None:
-        if array is None or array.shape[-1] == 1:
-            return array
-        draws = array.shape[-1] // parts
-        return array[..., part * draws : (part + 1) * draws]
-
-    return [own(array) for array in registers]
-
-
 def counts(truths: Truths, blocks: int) -> Floats:
     """How many truths hold in each block, counting all elements: [blocks].
 

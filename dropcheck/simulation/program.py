@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import field, replace
 
@@ -14,7 +14,7 @@ from dropcheck.language.graph import number
 from dropcheck.records import record
 from dropcheck.simulation.cell_counts import Counter, counted
 from dropcheck.simulation.code_calls import FEWEST_CALLS, CallsAsked, SpanCalls, held
-from dropcheck.simulation.integrands import Moments, SpanRegisters, Term, filled, in_part, middle
+from dropcheck.simulation.integrands import Moments, SpanRegisters, Term, filled, middle
 from dropcheck.simulation.roundings import OnPaper
 from dropcheck.simulation.shortcuts.combinations import GroupMeans, Separations
 from dropcheck.simulation.sobol_nets import Clip, Points, laws_points, with_clips
@@ -272,25 +272,17 @@ class Program:
                 arrays[register] = None
         return arrays
 
-    def centres(self, generator: np.random.Generator, draws: int, parts: int = 1) -> list[Floats]:
+    def centres(self, generator: np.random.Generator, draws: int) -> Floats:
         """The centres about which integrands are to be summed, from a few draws.
 
-        Args:
-            generator: the stream to draw from.
-            draws: the number of draws for one set of centres.
-            parts: how many sets; in a crossed program, they are parts of its span.
-
         Returns:
-            For each part, a number near the middle of each target, [size]; 0 where none is needed.
+            A number near the middle of each target, [size]; 0 where none is needed.
         """
-        with np.errstate(all="ignore"):
-            arrays = self.registers(generator, parts * draws)
-            return [self._centred(in_part(arrays, part, parts)) for part in range(parts)]
-
-    def _centred(self, arrays: Sequence[Array | None]) -> Floats:
         centres = np.zeros(self.size)
-        for register in self.targets:
-            centres[register] = middle(number(filled(arrays[register])))
+        with np.errstate(all="ignore"):
+            arrays = self.registers(generator, draws)
+            for register in self.targets:
+                centres[register] = middle(number(filled(arrays[register])))
         return centres
 
     def finite(self, generator: np.random.Generator, draws: int) -> bool:
@@ -303,35 +295,18 @@ class Program:
         self, generator: np.random.Generator, centres: Floats, number_of_span: int
     ) -> SpanSums:
         """The sums of every integrand in each block of one span: [span_blocks, terms]."""
-        sums, bad = self.drawn(generator, centres)
-        before = number_of_span * self.span_values
-        return SpanSums(sums=sums) if bad is None else broken_span(sums, bad, before)
-
-    def drawn(
-        self, generator: np.random.Generator, centres: Floats, parts: int = 1
-    ) -> tuple[Floats, Truths | None]:
-        """The sums in each block of a span, and which draws are undefined, or None if none is.
-
-        `parts` are the spans of which this one is made, each of which is summed as it would be by
-        itself.
-        """
         with np.errstate(all="ignore"):
-            by_parts = None
             if self.quickest is not self.steps:
                 state = generator.bit_generator.state
                 arrays = self.registers(generator, self.span_draws, steps=self.quickest)
-                by_parts = self._by_parts(arrays, centres)
-                if np.isfinite(by_parts).all():
-                    return by_parts, None
+                by_groups = self._by_groups(arrays, centres)
+                if np.isfinite(by_groups).all():
+                    return SpanSums(sums=by_groups)
                 generator.bit_generator.state = state  # make the same draws, and sum one by one
             arrays = self.registers(generator, self.span_draws)
             sums, bad = self._one_by_one(arrays, centres)
-        if by_parts is not None:  # each part as it would be by itself
-            defined = np.isfinite(by_parts).reshape(parts, -1).all(axis=1)
-            sums = np.where(defined.repeat(len(sums) // parts)[:, np.newaxis], by_parts, sums)
-            if bad is not None:
-                bad &= ~defined.repeat(len(bad) // parts)
-        return sums, bad
+        before = number_of_span * self.span_values
+        return SpanSums(sums=sums) if bad is None else broken_span(sums, bad, before)
 
     @property
     def quickest(self) -> tuple[Step, ...]:
@@ -347,7 +322,7 @@ class Program:
         """
         if self.quickest is self.steps:
             return self._one_by_one(arrays, centres)
-        sums = self._by_parts(arrays, centres)
+        sums = self._by_groups(arrays, centres)
         return (sums if np.isfinite(sums).all() else None), None
 
     def _one_by_one(
@@ -366,7 +341,7 @@ class Program:
             sums = with_clips(sums, self.clips, self.unit_draws, self.span_blocks)
         return sums, bad
 
-    def _by_parts(self, arrays: list[Array | None], centres: Floats) -> Floats:
+    def _by_groups(self, arrays: list[Array | None], centres: Floats) -> Floats:
         """The sums of products over groups of draws, averaged over all combinations."""
         assert self.separations is not None
         means = GroupMeans(SpanRegisters(arrays, centres, self.span_draws, self.span_blocks))

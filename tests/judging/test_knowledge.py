@@ -66,7 +66,7 @@ def test_no_size_is_below_what_draws_show(model: str, claim: str, centred: bool)
     compiled, knowledge = known(model, claim)
     centres = compiled.program.origin
     if centred:
-        (centres,) = compiled.program.centres(np.random.default_rng(0), 500)
+        centres = compiled.program.centres(np.random.default_rng(0), 500)
     bounds = knowledge.bounds(centres)
     rows = np.abs(draw_by_draw(compiled, centres))
     for order in (1.1, 1.5, 2.0, 4.0):
@@ -84,7 +84,7 @@ def combinations(count: int) -> list[Floats]:
 @pytest.mark.parametrize(("model", "claim"), MODELS)
 def test_no_spread_is_below_what_draws_show(model: str, claim: str) -> None:
     compiled, knowledge = known(model, claim)
-    (centres,) = compiled.program.centres(np.random.default_rng(0), 500)
+    centres = compiled.program.centres(np.random.default_rng(0), 500)
     rows = draw_by_draw(compiled, centres)
     for weights in combinations(rows.shape[1]):
         spread = knowledge.bounds(centres).spread(weights, 0.0, 1.0)
@@ -108,7 +108,7 @@ BOUNDED = [
 def widths(model: str, claim: str) -> list[tuple[float, float]]:
     """Of combinations of averages, how far draws lie apart and how far they can."""
     compiled, knowledge = known(model, claim)
-    (centres,) = compiled.program.centres(np.random.default_rng(0), 500)
+    centres = compiled.program.centres(np.random.default_rng(0), 500)
     rows, bounds = draw_by_draw(compiled, centres), knowledge.bounds(centres)
     found = []
     for weights in [*combinations(rows.shape[1]), *-np.eye(rows.shape[1])]:

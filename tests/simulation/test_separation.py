@@ -122,8 +122,9 @@ def test_averages_over_all_combinations_are_those_of_brute_force(
     program = replace(program_of(model, "Skew(y) == 0"), span_draws=draws, span_blocks=blocks)
     assert program.separations is not None
     centres = np.zeros(program.size)
-    found, undefined = program.drawn(np.random.default_rng(5), centres)
-    assert undefined is None
+    span = program.span(np.random.default_rng(5), centres, 0)
+    found = span.sums
+    assert span.undefined == 0
     steps = tuple(replace(step, frees=()) for step in program.apart)
     held = program.registers(np.random.default_rng(5), draws, steps=steps)
     drawn = {step.value.name: held[step.target] for step in steps if step.kernel is None}
@@ -150,7 +151,7 @@ def test_quantities_within_one_group_keep_their_centre() -> None:
     about_y = program.origin
     about_y[y] = 1
     assert not program.sums_about(about_y)  # a product is combined about 0 alone
-    found, _ = program.drawn(np.random.default_rng(2), centres)
+    found = program.span(np.random.default_rng(2), centres, 0).sums
     held = program.registers(np.random.default_rng(2), 64)
     plain = Moments(SpanRegisters(held, centres, 64, 4))
     of_x = [c for c, term in enumerate(program.terms) if all(r == x for r, _ in term.factors)]
@@ -172,7 +173,7 @@ def test_their_variance_is_smaller_and_their_mean_the_same() -> None:
         program = replace(plain, span_draws=64_000, span_blocks=2000)
         column = [term.factors[0][1] for term in program.terms].index(2)
         parts = [
-            program.drawn(np.random.default_rng(seed), np.zeros(program.size))[0][:, column]
+            program.span(np.random.default_rng(seed), np.zeros(program.size), 0).sums[:, column]
             for seed in range(8)
         ]
         averages = np.concatenate(parts) / 32
