@@ -126,11 +126,6 @@ OPTIONS: tuple[Option, ...] = (
     Option(name="scheduler", commands=("run",), kind=OptionKind.TEXT, metavar="ADDRESS",
         help="Judge on the workers of a Dask cluster: tcp://host:8786, or 'local' for processes "
         "of this machine. No result depends on it."),
-    Option(name="evidence", commands=("run", "plan"), kind=OptionKind.FILE, repeated=True,
-        help="Keep what is drawn in this file, and judge it with all that earlier runs kept there. "
-        "May be given several times: all are read, the first is written.",
-        help_in={"plan": "Plan for a run that judges what is kept in this file too. May be given "
-                 "several times."}),
     Option(name="no_crossing", commands=(*_CASES, "audit"), setting="crossing", in_repeat=True,
         help="Make a new draw for every value, even where independent draws could be paired."),
     Option(name="no_nets", commands=_CASES, setting="nets", in_repeat=True,

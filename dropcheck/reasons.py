@@ -51,11 +51,6 @@ class Reason(Enum):
         "no draw was made: leave --exact out to have it simulated",
     )
     OUT_OF_TIME = ("the time of the run was up before its first draw", "the time was up")
-    LESS_THAN_A_UNIT = (
-        "no draw was made: evidence is kept in units of {draws:,} draws, and the limit is below "
-        "that",
-        "no draw was made: give --max-draws {draws} or more, or leave --evidence out",
-    )
     NOTHING_RANDOM = ("nothing in it is random: arithmetic decides it",)
     # the quantity
     UNDEFINED_ARITHMETIC = (

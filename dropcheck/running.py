@@ -36,7 +36,6 @@ from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.processors import default_threads
 from dropcheck.records import record
 from dropcheck.results import CaseResult, Outcome
-from dropcheck.results.drawn import Kept
 from dropcheck.searching import search_case
 from dropcheck.settings import Settings
 from dropcheck.simulation import Request, SpanSums
@@ -55,7 +54,6 @@ class Job:
     settings: Settings
     alpha: float
     repeats: tuple[str, ...]
-    kept: Kept | None = None  # earlier draws of these cases
 
     @property
     def of_code(self) -> bool:
@@ -87,7 +85,6 @@ def verify_cases(
     lost: Lost = lambda: None,
     drawn_by: Callable[[str, int], None] = lambda _who, _cases: None,
     graphs: CaseGraphs | None = None,
-    kept: Kept | None = None,
     errors_of_code: bool = False,
 ) -> Generator[CaseResult, None, None]:
     """Judge cases; yield each result as soon as all results before it are yielded.
@@ -111,7 +108,6 @@ def verify_cases(
         lost: called where a worker ended before its work; the work is done again.
         drawn_by: called for finished cases, with the workers that drew them and their number.
         graphs: the graphs that a check of the cases has built; each is used once.
-        kept: the draws of earlier runs, if they count.
         errors_of_code: whether an error of code under test is the result of its case.
 
     Raises:
@@ -140,7 +136,7 @@ def verify_cases(
     own = settings if engine is None else replace(settings, threads=engine.at_once)
     starts = [
         partial(run_together, [cases[place] for place in group], own, alpha, repeat, deadline,
-                graphs, kept)
+                graphs)
         for group in groups
     ]  # fmt: skip
     jobs = [
@@ -149,7 +145,6 @@ def verify_cases(
             settings=settings,
             alpha=alpha,
             repeats=tuple(repeat(cases[place]) for place in group) if may_travel else (),
-            kept=None if kept is None else kept.only(cases[place].key for place in group),
         )
         for group in groups
     ]
@@ -324,7 +319,6 @@ def judged_in_worker(job: Job) -> list[_Judged] | Begun:
         lambda case: texts.get(case.key, job.repeats[0]),
         Deadline(),
         graphs,
-        job.kept,
     )
     return carried_out(start()) if job.of_code else _light(start)
 
@@ -348,18 +342,17 @@ def run_together(
     repeat: Repeat,
     deadline: Deadline,
     graphs: CaseGraphs,
-    kept: Kept | None = None,
 ) -> Generator[Request, SpanSums, list[_Judged]]:
     """Judge cases that share draws; the result or the error of each."""
     if len(cases) == 1:
-        alone = partial(run_claim_case, cases[0], settings, alpha, repeat, deadline, graphs, kept)
+        alone = partial(run_claim_case, cases[0], settings, alpha, repeat, deadline, graphs)
         return [(yield from guarded(alone))]
     prepared = prepare_together(cases, graphs, crossing=settings.crossing)
 
     def start(one: Prepared | DropcheckError) -> Generator[Request, SpanSums, CaseResult]:
         if isinstance(one, DropcheckError):
             raise one
-        return (yield from run_case(one, settings, alpha, repeat(one.case), deadline, kept))
+        return (yield from run_case(one, settings, alpha, repeat(one.case), deadline))
 
     return (yield from together([partial(guarded, partial(start, one)) for one in prepared]))
 
@@ -371,7 +364,6 @@ def run_claim_case(
     repeat: Repeat,
     deadline: Deadline | None = None,
     graphs: CaseGraphs | None = None,
-    kept: Kept | None = None,
 ) -> Generator[Request, SpanSums, CaseResult]:
     """Judge one case: yields requests for spans of draws and returns the result.
 
@@ -386,4 +378,4 @@ def run_claim_case(
         worst = Case(case.claim, {**case.parameters, **point})
         return replace(result, repeat=repeat(case if result.result is Outcome.PASS else worst))
     prepared = prepare(case, graphs, crossing=settings.crossing)
-    return (yield from run_case(prepared, settings, alpha, repeat(case), deadline, kept))
+    return (yield from run_case(prepared, settings, alpha, repeat(case), deadline))

@@ -33,12 +33,10 @@ from dropcheck.settings import Settings
 
 if TYPE_CHECKING:
     from dropcheck.execution.clusters import Engine
-    from dropcheck.results.drawn import Kept
 
 
 def run(given: Given) -> ExitCode:
     """Simulate the selected cases, report them, and return the exit code."""
-    from dropcheck.cli.evidence_file import read_evidence, refused, write_evidence
     from dropcheck.cli.fix_figures import fix_figures, refuse_fix, refuse_values
     from dropcheck.cli.last_failed import remember, rerun
     from dropcheck.report.formats import require_libraries
@@ -47,11 +45,8 @@ def run(given: Given) -> ExitCode:
     outputs = _outputs(given)
     given.problems += _without_use(given, format_name, outputs)
     given.problems += refuse_fix(given)
-    evidence = [Path(name) for name in given.several("evidence")]
-    given.problems += refused(evidence, outputs, exact=settings.exact)
-    interrupt.unwritten[:] = map(str, [*evidence[:1], *outputs])
+    interrupt.unwritten[:] = map(str, outputs)
     given.finish()
-    kept = read_evidence(evidence) if evidence else None
     require_libraries(outputs)
     refuse_in_automation(given.files)
     chosen = chosen_cases(given, settings.max_memory)
@@ -69,10 +64,7 @@ def run(given: Given) -> ExitCode:
         from dropcheck.report.pictures.curve import require_sweep
 
         require_sweep(chosen.cases)
-    result, problems = verify_chosen(chosen, settings, given, kept)
-    if kept is not None:  # first, so that no later error loses the draws
-        problems += write_evidence(evidence[0], kept, result.cases)
-        interrupt.unwritten.remove(str(evidence[0]))
+    result, problems = verify_chosen(chosen, settings, given)
     if not settings.exact:  # editors ask for exact values at each change of a file
         remember(chosen.registry, result.cases)
     problems += report_run(result, problems, chosen, given)
@@ -83,7 +75,6 @@ def run(given: Given) -> ExitCode:
 
 def plan(given: Given) -> ExitCode:
     """Print what a run with the same options would take."""
-    from dropcheck.cli.evidence_file import read_evidence
     from dropcheck.planning.plan import plan_cases
     from dropcheck.report.command_json import plan_json
     from dropcheck.report.terminal.plan_table import plan_report
@@ -92,8 +83,6 @@ def plan(given: Given) -> ExitCode:
 
     settings, format_name = given.settings(), given.value("format")
     given.finish()
-    evidence = [Path(name) for name in given.several("evidence")]
-    kept = read_evidence(evidence) if evidence else None
     chosen = chosen_cases(given, settings.max_memory)
     shown = not given.flag("no_progress") and interactive()
     with (
@@ -107,7 +96,6 @@ def plan(given: Given) -> ExitCode:
             advance,
             processes=True,
             graphs=chosen.graphs,
-            kept=kept,
         )
     planned = replace(planned, warnings=chosen.notes)
     as_json = format_name == "json"
@@ -161,7 +149,7 @@ def _spare_the_claims(outputs: Sequence[Path], given: Given, registry: Registry)
 
 
 def verify_chosen(
-    chosen: Chosen, settings: Settings, given: Given, kept: Kept | None = None
+    chosen: Chosen, settings: Settings, given: Given
 ) -> tuple[RunResult, list[Problem]]:
     """Simulate the cases; finished cases are kept after an interruption or an error."""
     from dropcheck.cli.last_failed import case_key
@@ -199,7 +187,6 @@ def verify_chosen(
                     lost=lambda: lost.append(None),
                     drawn_by=lambda who, cases: drawn_by.update({who: cases}),
                     graphs=graphs,
-                    kept=kept,
                     errors_of_code=True,
                 )
             ) as results,
@@ -253,7 +240,6 @@ def _repeat(case: Case, result: CaseResult | None, seed: int, given: Given) -> s
         options["--max-draws"] = str(result.draws)
     command = repeat_command(case, seed, given.files, RUN_OPTIONS)
     words = [f"--with={one}" for one in needed(given.several("with"), case.claim)]
-    words += [f"--evidence={one}" for one in given.several("evidence")]
     words += [name if text is None else f"{name}={text}" for name, text in options.items()]
     return f"{command} {shlex.join(words)}" if words else command
 

@@ -25,7 +25,6 @@ from dropcheck.inference.region import decide
 from dropcheck.inference.spread import NetSpread, seen_variance
 from dropcheck.judging.case_run import CaseRun, Judging
 from dropcheck.judging.draw_plan import BOX_SHARE, Direction, DrawPlan, draws_for, target_of
-from dropcheck.judging.evidence.units import looking, planner
 from dropcheck.judging.exactly import exact_quantity
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.limit_theorem import by_limit_theorem
@@ -42,7 +41,7 @@ from dropcheck.judging.plan_draws import plan_draws
 from dropcheck.judging.rounding.allowance import enclosing, theta_of
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Exact, Method, Verdict
-from dropcheck.simulation import PILOT, Compiled, Tally
+from dropcheck.simulation import MAIN, PILOT, Compiled, Tally
 from dropcheck.vocabulary.majorants.bounds_arithmetic import raised
 
 # An interval that stands for more than so many times the variance of the draws is wide because of
@@ -52,7 +51,7 @@ UNSEEN = 4.0
 
 def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Judging:
     """Judge a function of averages; asks for spans of draws as it goes."""
-    plan = yield from plan_draws(planner(run), compiled, knowledge)
+    plan = yield from plan_draws(run, compiled, knowledge)
     if not plan.calls_enough and run.settings.require is None:
         bounds = knowledge.bounds(plan.centres)
         unseen = [partial(bounds.moved_by, one.weights) for one in plan.directions]
@@ -62,9 +61,9 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Ju
         if broken is not None:
             return broken
     tally, judged = Tally(plan.program, plan.centres), None
-    looks = looking(run, tally, expected=plan.expected, fewest=plan.fewest, most=plan.ends)
-    while (look := (yield from looks.look())) is not None:
-        tally = looks.tally
+    looks = run.looks(plan.program, expected=plan.expected, fewest=plan.fewest, most=plan.ends)
+    for look in looks:
+        yield from run.draw_until(tally, MAIN, look.draws)
         run.refuse_if_nowhere_defined(tally)
         broken = run.undefined(tally, Method.BLOCK_MEANS, plan.guarantee)
         if broken is not None:

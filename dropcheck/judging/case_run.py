@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from dataclasses import field, replace
 
 import numpy as np
@@ -12,11 +12,12 @@ from dropcheck.array_types import Floats
 from dropcheck.claims.registry import Case
 from dropcheck.claims.values import parameter_text
 from dropcheck.execution.schedule import TURN_SECONDS, Deadline
+from dropcheck.inference import budget
+from dropcheck.inference.budget import Look
 from dropcheck.inference.comparison import Reading, expression
 from dropcheck.inference.printed_digits import edge_of
 from dropcheck.inference.region import coarse, promised
 from dropcheck.judging.case_of_code import calls_made, of_case
-from dropcheck.judging.evidence.held import KeptEvidence
 from dropcheck.judging.prepared import Prepared
 from dropcheck.judging.witness import SELDOM, disagreement, fits, inside, short_of, with_digits
 from dropcheck.judging.wrong_draws import not_numbers, undefined_draws
@@ -119,7 +120,6 @@ class CaseRun:
     alpha: float  # the case's own share of the error rate
     repeat: str = ""  # the command that repeats the run
     deadline: Deadline = field(default_factory=Deadline)  # never by default
-    held: KeptEvidence | None = None  # what earlier runs drew, where evidence is kept
     spans: dict[int, int] = field(default_factory=dict)  # how many were drawn, by purpose
     # how far rounding may move each average, by the kind of sampling and the centres
     roundings: dict[tuple[str, bytes], Floats] = field(default_factory=dict)
@@ -187,13 +187,24 @@ class CaseRun:
         """The centres about which integrands are summed, from the first draws: [registers]."""
         return program.centres(self.generator(PILOT, 0), draws)
 
+    def looks(self, program: Program, *, expected: int, fewest: int, most: int) -> Iterator[Look]:
+        """The looks at the draws of a program, from the first on.
+
+        Args:
+            program: the program that draws.
+            expected: draws after which a verdict is expected.
+            fewest: draws before which no look is worth its error.
+            most: the budget that the looks are planned for.
+        """
+        fewest = min(max(fewest, program.fewest_planned), most)
+        return budget.looks(expected, fewest, most, self.alpha)
+
     def draw_until(
-        self, tally: Tally, purpose: int, draws: int, start: int = 0
+        self, tally: Tally, purpose: int, draws: int
     ) -> Generator[Request, SpanSums, None]:
         """Draw whole spans until there are so many draws, or the budget or the time is spent.
 
-        The spans are numbered from `start` on. The pilot's first one is left to what looks at
-        single draws.
+        The pilot's first span is left to what looks at single draws.
         """
         program = tally.program
         allowed = max(1, self.most_draws(program) // program.span_draws)
@@ -214,7 +225,7 @@ class CaseRun:
                 case_key=self.case.stream_key,
                 purpose=purpose,
                 centres=tally.centres,
-                first=start + offset + tally.spans,
+                first=offset + tally.spans,
                 count=count,
                 wanted=a_span * (needed - tally.spans),
             )
@@ -345,7 +356,6 @@ class CaseRun:
             else more * finding.seconds / finding.draws / self.threads,
             warnings=warnings,
             calls=calls_made(self.prepared, self.spans.get(MAIN, 0), finding.draws),
-            evidence=None if self.held is None else self.held.evidence(),
         )
 
     def _confirmed(self, finding: Finding, region: Region | None) -> bool | None:

@@ -9,7 +9,6 @@ import numpy as np
 
 from dropcheck.analysis.strategy import (
     Arithmetic,
-    BlockMeans,
     Certainty,
     Laws,
     Proportion,
@@ -23,8 +22,6 @@ from dropcheck.judging.averages import judge_averages
 from dropcheck.judging.case_run import CaseRun, Finding, Judging, not_drawn
 from dropcheck.judging.events.certainty import by_counterexample
 from dropcheck.judging.events.counting import by_proportion
-from dropcheck.judging.evidence.held import KeptEvidence
-from dropcheck.judging.evidence.units import NothingDrawnError
 from dropcheck.judging.exactly import by_exact_value, unknown_exactly
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.laws.by_relation import by_laws
@@ -45,7 +42,6 @@ from dropcheck.judging.rounding.unclear_events import unless_unclear
 from dropcheck.judging.witness import short_of
 from dropcheck.reasons import Reason
 from dropcheck.results import CaseResult, Guarantee, Method, Verdict
-from dropcheck.results.drawn import Kept
 from dropcheck.settings import Settings
 from dropcheck.simulation import (
     AtThresholds,
@@ -67,7 +63,6 @@ def run_case(
     alpha: float,
     repeat: str = "",
     deadline: Deadline | None = None,
-    kept: Kept | None = None,
 ) -> Generator[Request, SpanSums, CaseResult]:
     """Run a case once, from its first draw to its result; asks for spans of draws as it goes.
 
@@ -78,7 +73,6 @@ def run_case(
         repeat: the command that repeats the run.
         deadline: when to stop; by default the settings' time limit from now. Of code under test
             it is `CODE_SECONDS` from now at the latest, unless the draws are limited.
-        kept: what earlier runs drew, if that is to count.
 
     Raises:
         DropcheckError: for what only a draw can show: nothing defined, an argument out of its
@@ -93,26 +87,10 @@ def run_case(
         alpha=alpha,
         repeat=repeat,
         deadline=end,
-        held=KeptEvidence.of(kept, prepared.case)
-        if kept is not None and _keeps(prepared)
-        else None,
     )
-    try:
-        finding = yield from judge(run)
-    except NothingDrawnError as nothing:
-        finding = not_drawn(nothing.why)
+    finding = yield from judge(run)
     finding = yield from unless_tied(run, finding, judge)
     return run.result(unless_unclear(run, finding))
-
-
-def _keeps(prepared: Prepared) -> bool:
-    """Whether draws of a case are evidence for later runs; those of code are not: it may change."""
-    compiled = prepared.compiled
-    if not isinstance(prepared.strategy, Certainty | Proportion | BlockMeans):
-        return False
-    return isinstance(compiled, Compiled | Counted) and not (
-        compiled.program.calls_own_code or compiled.program.tests_code
-    )
 
 
 def judged_exactly(prepared: Prepared) -> Finding | None:

@@ -29,7 +29,6 @@ from dropcheck.inference.interval import (
 from dropcheck.inference.region import decide
 from dropcheck.judging.as_seen import SHARE, as_seen
 from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Judging, not_drawn
-from dropcheck.judging.evidence.units import looking, planner
 from dropcheck.judging.look import (
     ENDLESS,
     Decide,
@@ -47,7 +46,7 @@ from dropcheck.language.graph import Kind, Value, operators, ordered
 from dropcheck.reasons import Reason
 from dropcheck.records import record
 from dropcheck.results import Guarantee, Method, Verdict
-from dropcheck.simulation import PILOT, Compiled, Program, Request, SpanSums, Tally
+from dropcheck.simulation import MAIN, PILOT, Compiled, Program, Request, SpanSums, Tally
 
 # Blocks at the planned look: the earliest look, at a sixteenth of its draws, then has the fewest.
 PLANNED_BLOCKS = 16 * FEWEST_BLOCKS
@@ -105,13 +104,13 @@ def by_limit_theorem(
     if conditions > MOST_CONDITIONS:
         why = Reason.TOO_MANY_CONDITIONS.explain(conditions=conditions, most=MOST_CONDITIONS)
         return not_drawn(why)
-    pilot = yield from piloted(planner(run), compiled)
+    pilot = yield from piloted(run, compiled)
     program = pilot.program
     tally = Tally(program, pilot.tally.centres)
     judged = None
-    looks = looking(run, tally, expected=pilot.expected, fewest=pilot.fewest, most=pilot.most)
-    while (look := (yield from looks.look())) is not None:
-        tally = looks.tally
+    looks = run.looks(program, expected=pilot.expected, fewest=pilot.fewest, most=pilot.most)
+    for look in looks:
+        yield from run.draw_until(tally, MAIN, look.draws)
         broken = run.undefined(tally, Method.BLOCK_MEANS, Guarantee.ASYMPTOTIC)
         if broken is not None:
             return broken

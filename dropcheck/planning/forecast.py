@@ -25,7 +25,6 @@ from dropcheck.judging.draw_plan import smallest_seen
 from dropcheck.judging.events import certainty, counting
 from dropcheck.judging.events.counting import by_averages
 from dropcheck.judging.exactly import known_exception
-from dropcheck.judging.judge import run_case
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.laws.by_relation import counting_of
 from dropcheck.judging.look import ENDLESS, judge_look, why_endless
@@ -38,8 +37,7 @@ from dropcheck.judging.wrong_draws import undefined_draws, why_undefined
 from dropcheck.language.law_claims import LawClaim
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.records import record
-from dropcheck.results import Edge, Guarantee, Verdict
-from dropcheck.results.drawn import Evidence, Kept
+from dropcheck.results import Edge, Guarantee
 from dropcheck.settings import Settings
 from dropcheck.simulation import (
     MOST_ROWS,
@@ -83,7 +81,6 @@ class Forecast:
     ends: int | None = None
     shared: bool = False  # whether other statements of its entry have the same draws
     edge: Edge | None = None  # of a printed figure's rounding, where its exact value is near it
-    evidence: Evidence | None = None  # what earlier runs drew, where evidence is kept
 
     def for_each_of(self, values: int, case: Case, share: float) -> Forecast:
         """The forecast of a search over so many values, each like this one.
@@ -133,19 +130,6 @@ def forecast(
             return (yield from _of_averages(run, compiled, knowledge))
         case _:
             raise AssertionError("a strategy was compiled to what it is not judged by")
-
-
-def with_evidence(
-    found: Forecast, prepared: Prepared, settings: Settings, alpha: float, kept: Kept
-) -> Generator[Request, SpanSums, Forecast]:
-    """The forecast where draws of earlier runs count: they decide, or fewer draws are needed."""
-    none_new = replace(settings, max_draws=1)  # less than a unit
-    judged = yield from run_case(prepared, none_new, alpha, kept=kept)
-    if judged.evidence is None or found.draws is None:
-        return replace(found, evidence=judged.evidence)
-    left = max(found.draws - judged.evidence.draws, found.span_draws)
-    left = left if judged.verdict is Verdict.INCONCLUSIVE else 0
-    return replace(found, draws=left, evidence=judged.evidence)
 
 
 def _of_averages(

@@ -18,13 +18,12 @@ from dropcheck.execution.schedule import Judge, drive, guarded
 from dropcheck.inference.budget import case_alpha
 from dropcheck.judging.prepared import prepare
 from dropcheck.language.case_graphs import CaseGraphs
-from dropcheck.planning.forecast import Forecast, forecast, with_evidence
+from dropcheck.planning.forecast import Forecast, forecast
 from dropcheck.planning.near_edges import known_edge
 from dropcheck.processors import default_threads
 from dropcheck.reasons import Explanation
 from dropcheck.records import record
 from dropcheck.results import Edge, Guarantee
-from dropcheck.results.drawn import Evidence, Kept
 from dropcheck.searching import MOST_AGAIN, MOST_TRIED, SHARE_OF_BUDGET
 from dropcheck.settings import Settings
 
@@ -53,7 +52,6 @@ class CasePlan:
     drawn: int  # draws that a run would make: until the verdict, or until it gives up
     shared: bool = False  # whether other statements of its entry have the same draws
     edge: Edge | None = None  # of a printed figure's rounding, where its exact value is near it
-    evidence: Evidence | None = None  # what earlier runs drew, where evidence is kept
 
     @property
     def within(self) -> bool:
@@ -109,7 +107,6 @@ def plan_cases(
     *,
     processes: bool = False,
     graphs: CaseGraphs | None = None,
-    kept: Kept | None = None,
 ) -> Plan:
     """Draw the pilot of each case, as a run with these settings would, and plan from it.
 
@@ -128,8 +125,6 @@ def plan_cases(
         prepared = prepare(case, built, crossing=settings.crossing)
         if not searched_in(case.parameters):
             expected = yield from forecast(prepared, settings, alpha)
-            if kept is not None and case.key in kept.cases:
-                expected = yield from with_evidence(expected, prepared, settings, alpha, kept)
             return replace(expected, edge=known_edge(prepared))
         expected = yield from forecast(prepared, settings, alpha / (MOST_TRIED + MOST_AGAIN))
         share = SHARE_OF_BUDGET if settings.max_draws is None else 1.0
@@ -229,5 +224,4 @@ def _planned(expected: Forecast, budget: int, threads: int) -> CasePlan:
         drawn=drawn,
         shared=expected.shared,
         edge=expected.edge,
-        evidence=expected.evidence,
     )

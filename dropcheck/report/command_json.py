@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from dropcheck.report.json_report import (
     as_json,
     edge_data,
-    evidence_data,
     fields_of,
     location,
     parameter_data,
@@ -139,7 +138,6 @@ def _planned_case(plan: CasePlan) -> dict[str, Any]:
         "reason": reason_data(plan.explanation),
         "written": written_data(claim.written),
         "edge": edge_data(plan.edge),
-        "evidence": evidence_data(plan.evidence),
         "location": location(claim.location),
     }
 

@@ -104,7 +104,5 @@ COLUMNS: Mapping[str, Callable[[CaseResult], str] | None] = {
     "dtype": lambda case: case.dtype or "",
     "of": lambda case: text_field(case.of),
     "xfail": lambda case: text_field(case.xfail),
-    "nights": lambda case: "" if case.evidence is None else str(case.evidence.nights),
-    "earlier_draws": lambda case: "" if case.evidence is None else str(case.evidence.earlier),
 }
 """The field of a case in each column."""

@@ -72,7 +72,6 @@ def _of_case(case: CaseResult, workspace: Path | None) -> str:
         f"estimated: {phrases.estimated_in_full(case)}",
         *([f"within: {promises.within(case)}"] if case.within is not None else []),
         *([f"exact: {exact}"] if (exact := phrases.exactly(case)) else []),
-        *([f"evidence: {kept}"] if (kept := phrases.evidence(case.evidence)) else []),
         f"reading: {phrases.reading(case)}",
         *([f"reason: {case.explanation}"] if case.explanation else []),
         f"repeat: {one_line(case.repeat)}",

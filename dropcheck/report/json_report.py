@@ -25,7 +25,6 @@ from dropcheck.results import (
     Written,
 )
 from dropcheck.results.coverage import CoverageCounts
-from dropcheck.results.drawn import Evidence
 
 SCHEMA = 1
 
@@ -90,7 +89,6 @@ def _case(case: CaseResult) -> dict[str, Any]:
         "reason_code": None if case.reason is None else case.reason.name.lower(),
         "search": None if case.search is None else _search(case, case.search),
         **fields_of(case, "column dtype of xfail"),
-        "evidence": evidence_data(case.evidence),
         "details": {} if case.explanation is None else case.explanation.details,
     }
 
@@ -98,14 +96,6 @@ def _case(case: CaseResult) -> dict[str, Any]:
 def reason_data(why: Explanation | None) -> str | None:
     """Why a case is undecided, or what refutes it."""
     return None if why is None else str(why)
-
-
-def evidence_data(kept: Evidence | None) -> dict[str, Any] | None:
-    """The evidence of a verdict over several runs, and how many looks share the error."""
-    if kept is None:
-        return None
-    counted = fields_of(kept, "nights draws earlier looks")
-    return {**counted, "new": len(kept.units), "simulated": kept.simulated}
 
 
 def _conformance(cases: Sequence[CaseResult]) -> dict[str, Any] | None:

@@ -95,8 +95,6 @@ def _case_properties(case: CaseResult, run: RunResult) -> Iterator[tuple[str, st
         yield "exact", number_field(case.exact.value)
         yield "confirmed", str(case.confirmed).lower()
     yield "draws", str(case.draws)
-    if (kept := phrases.evidence(case.evidence)) is not None:
-        yield "evidence", kept
     yield "seed", str(run.settings.seed)
     yield "alpha", number_field(run.settings.alpha)
     yield "confidence", number_field(case.confidence)

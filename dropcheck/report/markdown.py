@@ -171,7 +171,6 @@ def _failure(case: CaseResult) -> str:
         f"  - claimed {phrases.claimed(case)}, "
         f"estimated {phrases.estimated_in_full(case)}"
         + (f", exact {exact}" if (exact := phrases.exact(case)) else ""),
-        *([f"  - evidence of {kept}"] if (kept := phrases.evidence(case.evidence)) else []),
         f"  - {text(phrases.reading(case))}",
         *([f"  - {text(str(case.explanation))}"] if case.explanation else []),
         f"  - {code(case.repeat)}",

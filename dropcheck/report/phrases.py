@@ -10,7 +10,6 @@ from dropcheck.reasons import Reason
 from dropcheck.report import edges, numbers, promises
 from dropcheck.results import SEVERITY, CaseResult, Method, Outcome, Region, RunResult, Verdict
 from dropcheck.results.coverage import Coverage, CoverageCounts
-from dropcheck.results.drawn import Evidence
 
 STYLES = dict(zip(Outcome, ("green", "bold red", "yellow", "bold red"), strict=True))
 MOST_DIGITS_MORE = 8
@@ -132,23 +131,6 @@ def exactly(case: CaseResult) -> str | None:
     return f"{exact(case)} by the model" + (
         ", which confirms the verdict" if case.confirmed else ""
     )
-
-
-def evidence(kept: Evidence | None) -> str | None:
-    """The evidence of several runs: `7 nights, 3G draws, 2G of them of earlier runs`."""
-    if kept is None:
-        return None
-    share = "all" if kept.earlier == kept.draws else f"{numbers.count(kept.earlier)} of them"
-    earlier = f", {share} of earlier runs" if kept.earlier else ""
-    return f"{numbers.plural(kept.nights, 'night')}, {numbers.draws(kept.draws)}{earlier}"
-
-
-def nights(run: RunResult) -> str | None:
-    """The evidence of a whole run, without its draws; None where nothing is kept."""
-    kept = [one for case in run.cases if (one := case.evidence) is not None]
-    earlier = sum(one.earlier for one in kept)
-    more = f", {numbers.draws(earlier)} of earlier runs" if earlier else ""
-    return f"{numbers.plural(max(one.nights for one in kept), 'night')}{more}" if kept else None
 
 
 def interval(case: CaseResult) -> str:

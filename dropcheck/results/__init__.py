@@ -12,7 +12,6 @@ from dropcheck.errors import Location
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.records import record
 from dropcheck.results.coverage import Coverage
-from dropcheck.results.drawn import Evidence
 from dropcheck.settings import Settings
 
 Vector = tuple["float | Vector", ...]
@@ -316,7 +315,6 @@ class CaseResult:
     of: str | None = None
     xfail: str | None = None
     calls: CallCount | None = None
-    evidence: Evidence | None = None  # of several runs, where that is kept
 
     @property
     def point(self) -> dict[str, ParameterValue]:

@@ -24,7 +24,7 @@ The parts of a program, and its shortcuts, are internal.
 """
 
 from dropcheck.simulation.assemble import Registers
-from dropcheck.simulation.blocks import MOST_ROWS, Collected, CountTally, Request, Tally
+from dropcheck.simulation.blocks import MOST_ROWS, CountTally, Request, Tally
 from dropcheck.simulation.cell_counts import AtCuts, Counter, FarOut, Tables, TwoAtCuts
 from dropcheck.simulation.code_calls import FEWEST_CALLS
 from dropcheck.simulation.compile import (
@@ -63,7 +63,6 @@ __all__ = [
     "AtCuts",
     "AtThresholds",
     "Clip",
-    "Collected",
     "Compiled",
     "CountTally",
     "Counted",

@@ -127,18 +127,6 @@ class Tally:
         if self.first_undefined is None:
             self.first_undefined = spans.first_undefined
 
-    @classmethod
-    def of(cls, program: Program, centres: Floats | None, kept: SpanSums, joined: int) -> Tally:
-        """A tally of spans whose blocks are added up already, `joined` in each row."""
-        tally = cls(program, centres)
-        tally._joined = joined
-        tally._rows = kept.sums
-        tally.spans = len(kept.sums) * joined // program.span_blocks
-        tally.seconds = kept.seconds
-        tally.undefined, tally.first_undefined = kept.undefined, kept.first_undefined
-        tally._bound_rows()
-        return tally
-
     def _bound_rows(self) -> None:
         while len(self._rows) > self.most_rows:
             if len(self._rows) % 2:
@@ -228,27 +216,6 @@ class Tally:
     def totals(self) -> Floats:
         """Sums over all draws made, including blocks that wait for their neighbours: [terms]."""
         return np.asarray(self._rows.sum(axis=0) + self._waiting.sum(axis=0), dtype=np.float64)
-
-
-class Collected(Tally):
-    """The sums of all blocks so far, unchanged, to be stored."""
-
-    def __init__(self, program: Program, centres: Floats | None = None) -> None:
-        super().__init__(program, centres)
-        self._parts: list[SpanSums] = []
-
-    def add(self, spans: SpanSums) -> None:
-        """Add the next spans, in order."""
-        self.spans += len(spans.sums) // self.program.span_blocks
-        self._parts.append(spans)
-
-    def joined(self, count: int) -> SpanSums:
-        """All blocks, added up in rows of `count`: a power of two, or all blocks."""
-        whole = joined(self._parts)
-        rows = whole.sums
-        if count == len(rows):
-            return replace(whole, sums=rows.sum(axis=0, keepdims=True))
-        return replace(whole, sums=_join(rows, count))
 
 
 class CountTally(Tally):

@@ -312,7 +312,7 @@ __main__.program()
 
 @pytest.mark.parametrize("times", ["once", "twice"])
 def test_files_that_are_not_written_are_named(times: str, folder: Path) -> None:
-    files = ["-o", "a.json", "-o", "./b.md", "-o", "c.html", "--evidence", "d.json"]
+    files = ["-o", "a.json", "-o", "./b.md", "-o", "c.html"]
     done = subprocess.run(
         [sys.executable, "-c", LATE, times, "run", "quick-mean", "-f", "quick.yaml", *files],
         cwd=folder,
@@ -326,7 +326,7 @@ def test_files_that_are_not_written_are_named(times: str, folder: Path) -> None:
     assert (done.returncode, done.stderr) == (130, said)
     assert "1 case: 1 passed" in done.stdout
     left = {path.name for path in folder.iterdir()}
-    assert {"a.json", "d.json"} <= left
+    assert "a.json" in left
     assert not {"b.md", "c.html"} & left
 
 

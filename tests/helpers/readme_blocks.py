@@ -29,7 +29,7 @@ PAGES = tuple(
     for name in (
         *("run", "list", "show", "check", "audit", "init", "schema", "recipes", "cookbook"),
         *("limits", "editors", "github", "undecided", "claims-file", "documents"),
-        *("laws", "your-paper", "code-under-test", "evidence"),
+        *("laws", "your-paper", "code-under-test"),
     )
 )
 ELISION = "…"  # a line of its own that stands for any lines

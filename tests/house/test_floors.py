@@ -163,7 +163,6 @@ BY_NAME |= {"code.targets", "code.implementations"}
 OPENERS = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "NamedTemporaryFile"}
 FILES = {"claims.source", "cli.output", "processors"}  # and those that read what ships beside them
 FILES |= {"code.tables"}  # pyproject.toml
-FILES |= {"cli.evidence_file"}  # draws that are kept, and the lock while they are written
 FILES |= {"audit.audited_claims", "cli.inspect_commands", "report.html.page"}
 # What may start processes, for what the interpreter's lock would hold up.
 PROCESSES = {"execution.executors", "execution.apart"}

@@ -32,7 +32,7 @@ OTHER_THINGS = {
     "language": {"and", "or", "not", "size", "shape"},
     "judging": {"repeat"},  # the command that does
     # words of sentences, the command that repeats, the weight of a font, and commands of LaTeX
-    "report": {"all", "any", "sort", "where", "log", "sqrt", "repeat", "sign"}
+    "report": {"any", "sort", "where", "log", "sqrt", "repeat", "sign"}
     | {
         "cos",
         "cosh",

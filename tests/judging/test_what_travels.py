@@ -121,7 +121,6 @@ def test_a_law_without_the_moment_is_told_so_not_that_a_sample_does_not_settle(
 DETAILS: dict[Reason, dict[str, float | str]] = {
     Reason.NO_MOMENT: {"operator": "E", "order": 1, "moment": "mean"},
     Reason.NO_VARIANCE_OF_ESTIMATE: {"operator": "E", "order": 1.5, "needed": 2},
-    Reason.LESS_THAN_A_UNIT: {"draws": 8192},
     Reason.TOO_MANY_CONDITIONS: {"conditions": 513, "most": 512},
     Reason.SELDOM_UNDEFINED: {"step": "sqrt", "chance": 1e-12},
     Reason.MAY_BE_UNDEFINED: {"step": "sqrt"},

@@ -180,7 +180,6 @@ def test_the_json_of_a_run_is_exactly_this() -> None:
                 "dtype": None,
                 "of": None,
                 "xfail": None,
-                "evidence": None,
                 "details": {},
             }
         ],

@@ -10,7 +10,6 @@ from dropcheck.analysis.strategy import Certainty
 from dropcheck.inference.finite_sample import clopper_pearson, upper_bound
 from dropcheck.inference.interval import FEWEST_BLOCKS
 from dropcheck.judging.case_run import CaseRun, Finding, Judging
-from dropcheck.judging.evidence.units import looking, planner
 from dropcheck.judging.exactly import exact_probability, known_exception
 from dropcheck.judging.prepared import rarest_violations
 from dropcheck.judging.wrong_draws import first_wrong
@@ -36,8 +35,6 @@ def by_counterexample(run: CaseRun, claim: Certainty, counted: Counted) -> Judgi
 
 def by_draws(run: CaseRun, claim: Certainty, counted: Counted) -> Judging:
     """Judge an event that is claimed to be certain by draws alone."""
-    if run.held is not None:
-        return (yield from _by_all_nights(run, claim, counted))
     most = run.most_draws(counted.program)
     program = counted.program.fitted(most, FEWEST_BLOCKS)
     bound = rarest_violations(run.prepared)
@@ -62,29 +59,6 @@ def by_draws(run: CaseRun, claim: Certainty, counted: Counted) -> Judging:
         enough = min(most, max(2 * tally.drawn, enough))
     # where the first look that shows a counterexample ends the case, each has its share of α
     alpha = run.alpha / MOST_LOOKS if of_code and violations else run.alpha
-    return _found(run, claim, counted, tally, alpha)
-
-
-def _by_all_nights(run: CaseRun, claim: Certainty, counted: Counted) -> Judging:
-    """Judge an event that is claimed to be certain by draws that are kept.
-
-    A claim is verified by many draws without a counterexample, and stays so while later draws have
-    none. So the chance that any look is wrong is that of the first look which verifies.
-    """
-    plan = planner(run)
-    most = plan.most_draws(counted.program)
-    tally = Tally(counted.program.fitted(most, FEWEST_BLOCKS))
-    enough = draws_that_bound(plan)
-    looks = looking(run, tally, expected=enough, fewest=1, most=most, counted=True)
-    alpha, bound = run.alpha, rarest_violations(run.prepared)
-    while (look := (yield from looks.look())) is not None:
-        tally = looks.tally
-        if tally.undefined or tally.totals[0] > 0:
-            alpha = look.alpha
-            break
-        hopeless = not seen_in(counted, tally) and run.seems_never(tally.drawn)
-        if hopeless or upper_bound(0, seen_in(counted, tally), alpha) < bound:
-            break
     return _found(run, claim, counted, tally, alpha)
 
 

@@ -20,7 +20,6 @@ from dropcheck.judging.case_of_code import of_calls
 from dropcheck.judging.case_run import FEWEST_DRAWS, CaseRun, Finding, Judging
 from dropcheck.judging.draw_plan import fewest_that
 from dropcheck.judging.events import certainty
-from dropcheck.judging.evidence.units import looking, planner
 from dropcheck.judging.exactly import exact_probability, of_proportion
 from dropcheck.judging.knowledge import Knowledge, knowledge_of
 from dropcheck.judging.look import ENDLESS, more, planned
@@ -30,6 +29,7 @@ from dropcheck.reasons import Reason
 from dropcheck.records import record
 from dropcheck.results import Exact, Guarantee, Method, Region, Verdict
 from dropcheck.simulation import (
+    MAIN,
     PILOT,
     Compiled,
     Counted,
@@ -214,9 +214,8 @@ def _to_plan_by(claim: Proportion, counted: Counted, interval: Interval, tally: 
 
 def by_proportion(run: CaseRun, claim: Proportion, counted: Counted) -> Judging:
     """Judge one bare probability, of an event that is one truth a draw, by binomial intervals."""
-    plan = planner(run)
-    pilot = yield from piloted(plan, claim, counted)
-    averages = by_averages(plan, counted.program, pilot.plan.expected)
+    pilot = yield from piloted(run, claim, counted)
+    averages = by_averages(run, counted.program, pilot.plan.expected)
     if averages is not None:
         return (yield from judge_averages(run, *averages))
     program, region, widen = pilot.program, pilot.region, pilot.widen
@@ -224,16 +223,11 @@ def by_proportion(run: CaseRun, claim: Proportion, counted: Counted) -> Judging:
     verdict = Verdict.INCONCLUSIVE
     final = Interval(math.nan, 0.0, 1.0, math.nan)
     least, most = sorted((claim.constant, claim.constant + claim.factor))
-    looks = looking(
-        run,
-        tally,
-        expected=pilot.plan.expected,
-        fewest=FEWEST_DRAWS,
-        most=pilot.plan.ends,
-        counted=True,
+    looks = run.looks(
+        program, expected=pilot.plan.expected, fewest=FEWEST_DRAWS, most=pilot.plan.ends
     )
-    while (look := (yield from looks.look())) is not None:
-        tally = looks.tally
+    for look in looks:
+        yield from run.draw_until(tally, MAIN, look.draws)
         broken = run.undefined(tally, Method.PROPORTION, Guarantee.EXACT)
         if broken is not None:
             return broken

@@ -102,7 +102,7 @@ def _on_paper(
     if certain and most < draws_that_bound(run):
         return None  # they could not verify it
     settings = replace(run.settings, max_draws=most)
-    other = replace(run, held=None, prepared=again, settings=settings)
+    other = replace(run, prepared=again, settings=settings)
     if isinstance(changed, Compiled):
         return (yield from by_limit_theorem(other, replace(changed, crossed=None)))
     if isinstance(prepared.strategy, Certainty) and isinstance(changed, Counted):

@@ -148,7 +148,7 @@ def _figure(cases: Sequence[CaseResult]) -> Markup:
 
 def _result(case: CaseResult) -> Markup:
     """The verdict of a case and its figures; where it did not pass, also why."""
-    drawn = f", {phrases.evidence(case.evidence) or promises.drawn(case)}" if case.draws else ""
+    drawn = f", {promises.drawn(case)}" if case.draws else ""
     known = phrases.exact(case)
     figures = [
         element("span", phrases.estimated(case), class_="figures"),

@@ -127,8 +127,6 @@ def _summary(run: RunResult) -> Markup:
         "seed": str(run.settings.seed),
         "error rate α": exact(run.settings.alpha),
     }
-    if (nights := phrases.nights(run)) is not None:
-        figures["evidence"] = nights
     if run.asymptotic:
         figures["on the limit theorem"] = str(run.asymptotic)
     if run.coverage:

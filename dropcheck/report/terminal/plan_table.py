@@ -6,7 +6,7 @@ from rich.console import RenderableType
 
 from dropcheck.claims.values import format_parameters
 from dropcheck.planning.plan import CasePlan, Plan
-from dropcheck.report import edges, numbers, phrases
+from dropcheck.report import edges, numbers
 from dropcheck.report.terminal.layout import Fields, Row, TableCell, arrange, layout, packed
 from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
 
@@ -50,10 +50,9 @@ def _row(case: CasePlan) -> Row:
 def note(case: CasePlan) -> str:
     """What prevents a verdict, or why no draws are needed."""
     why = "" if case.explanation is None else one_line(str(case.explanation))
-    kept = phrases.evidence(case.evidence)
-    parts = [f"{'' if case.draws != 0 else 'decided by '}evidence of {kept}"] if kept else []
     if not case.draws:
-        return "; ".join([*parts, *([why] if why else [])])
+        return why
+    parts: list[str] = []
     if case.beyond:
         parts.append(f"beyond the budget of {numbers.draws(case.budget)}")
     if case.doubtful:
