@@ -9,7 +9,6 @@ from functools import partial
 
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import repeat_command
-from dropcheck.claims.several.searches import searched_in
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.execution.apart import EndedTwiceError, SpawnedProcesses
 from dropcheck.execution.clusters import Engine
@@ -35,8 +34,7 @@ from dropcheck.judging.prepared import Prepared, prepare, prepare_together
 from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.processors import default_threads
 from dropcheck.records import record
-from dropcheck.results import CaseResult, Outcome
-from dropcheck.searching import search_case
+from dropcheck.results import CaseResult
 from dropcheck.settings import Settings
 from dropcheck.simulation import Request, SpanSums
 
@@ -324,14 +322,10 @@ def judged_in_worker(job: Job) -> list[_Judged] | Begun:
 
 
 def sharing_draws(cases: Sequence[Case], graphs: CaseGraphs) -> list[list[int]]:
-    """The indices of the cases in groups that share draws, such as the statements of one claim.
-
-    A searched case is a group of its own, as its verdicts decide what is drawn.
-    """
+    """The indices of the cases in groups that share draws, such as the statements of one claim."""
     groups: dict[object, list[int]] = {}
     for place, case in enumerate(cases):
-        alone = searched_in(case.parameters)
-        groups.setdefault(case.key if alone else graphs.sharing(case), []).append(place)
+        groups.setdefault(graphs.sharing(case), []).append(place)
     return list(groups.values())
 
 
@@ -371,11 +365,5 @@ def run_claim_case(
         DropcheckError: the case cannot be judged at all.
     """
     graphs = graphs or CaseGraphs(settings.max_memory, keep=0)
-    if searched_in(case.parameters):
-        deadline = deadline or Deadline.after(settings.time_limit)
-        result = yield from search_case(case, settings, alpha, deadline, graphs)
-        point = result.search.at if result.search else {}
-        worst = Case(case.claim, {**case.parameters, **point})
-        return replace(result, repeat=repeat(case if result.result is Outcome.PASS else worst))
     prepared = prepare(case, graphs, crossing=settings.crossing)
     return (yield from run_case(prepared, settings, alpha, repeat(case), deadline))

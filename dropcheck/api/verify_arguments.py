@@ -11,7 +11,6 @@ from numbers import Integral, Real
 from typing import TYPE_CHECKING, Any
 
 from dropcheck.claims.registry import Claim, Tolerance
-from dropcheck.claims.several.searches import read_value
 from dropcheck.claims.values import (
     ACCEPTED,
     KINDS_OF_VALUE,
@@ -19,6 +18,7 @@ from dropcheck.claims.values import (
     format_value,
     name_problem,
     percentage_hint,
+    read_value,
     shortened,
 )
 from dropcheck.errors import DropcheckError, Problem, nearest

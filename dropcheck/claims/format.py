@@ -240,8 +240,7 @@ CLAIM = KeyTable(
                   item_is="A value, or a list of values: one case for each."),
             description=f"A value for each name: {grids.VALUE_IN_FULL}. A list, or a range such as "
             "`0.1..0.9 by 0.1` or `16..1024 by x2`, makes one case for each value, and several are "
-            "crossed. A list in a list is a vector: `[[0.5, -1, 3]]`. `any in 0..1` searches the "
-            "numbers between for one at which the claim fails.", default={},
+            "crossed. A list in a list is a vector: `[[0.5, -1, 3]]`.", default={},
             examples=({"dk": [16, 64, 256]}, {"p": 0.5, "law": ["normal(0, 1)", "rademacher()"]})),
         Key("cases", grids.CASES,
             description="The cases one by one, in place of crossed lists: each gives a value to "

@@ -24,10 +24,14 @@ from dropcheck.claims.kinds import (
 )
 from dropcheck.claims.nodes import Entry, Listing, Scalar, Tree, YamlNode
 from dropcheck.claims.registry import MOST_CASES, MOST_STATEMENTS
-from dropcheck.claims.several.searches import count_values, read_values
-from dropcheck.claims.several.value_ranges import RangeError
 from dropcheck.claims.source import Problems
-from dropcheck.claims.values import LONGEST_NAME, name_problem
+from dropcheck.claims.values import (
+    LONGEST_NAME,
+    RangeError,
+    count_values,
+    name_problem,
+    read_values,
+)
 from dropcheck.errors import nearest
 from dropcheck.results import ParameterValue, Vector
 
@@ -116,12 +120,11 @@ VALUE_IN_FULL = (
     "a number such as 512, 1e6 or 1/3, a list of numbers as a vector, or a law as text, such as "
     "normal(0, 1)"
 )
-# Arithmetic on literals; the same in brackets, as a vector; a range; a search; a call, as a law.
+# Arithmetic on literals; the same in brackets, as a vector; a range; a call, as a law.
 _DIGITS = r"[0-9a-fA-FxXoO_.+\-*/%()\s]+"
 _NUMBER = rf"(?=[^0-9]*[0-9])(?!.*\.\.){_DIGITS}"
 _VECTOR = r"\s*\[[0-9a-fA-FxXoO_.+\-*/%()\s,\[\]]+\]\s*"
 _RANGE = rf"{_DIGITS}\.\.{_DIGITS}\sby\s{_DIGITS}"
-_SEARCH = rf"\s*any\s+in\s+{_DIGITS}\.\.{_DIGITS}(?:\sby\s{_DIGITS})?"
 _LAW = r"\s*[^\W\d]\w*\s*\([\s\S]*\)\s*"
 _FORMATS = "|".join(values.NUMBER_FORMATS)
 _NUMBERS: Schema = {
@@ -132,7 +135,7 @@ _NUMBERS: Schema = {
 VALUE_DEFINITION: Schema = {
     "description": f"A parameter's value: {VALUE_IN_FULL}.",
     **_NUMBERS,
-    "pattern": f"^(?:{_NUMBER}|{_VECTOR}|{_RANGE}|{_SEARCH}|{_LAW}|{_FORMATS})$",
+    "pattern": f"^(?:{_NUMBER}|{_VECTOR}|{_RANGE}|{_LAW}|{_FORMATS})$",
     "patternErrorMessage": f"write {VALUE_IN_FULL}",
     "examples": [512, "1/3", "normal(0, 1)"],
 }

@@ -16,9 +16,15 @@ from pathlib import Path
 
 from dropcheck.claims.reader import SHIPPED_NAME, USUAL_NAME
 from dropcheck.claims.registry import COLUMN, MOST_CASES, Case, Claim, Registry
-from dropcheck.claims.several.searches import read_values
-from dropcheck.claims.several.value_ranges import RangeError
-from dropcheck.claims.values import ACCEPTED, format_value, percentage_hint, shortened, split_values
+from dropcheck.claims.values import (
+    ACCEPTED,
+    RangeError,
+    format_value,
+    percentage_hint,
+    read_values,
+    shortened,
+    split_values,
+)
 from dropcheck.errors import DropcheckError, NothingSelected, Problem, nearest, suggestion
 from dropcheck.results import ParameterValue
 

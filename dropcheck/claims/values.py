@@ -1,8 +1,9 @@
-"""Names, and numbers and laws as people write them: `512`, `1e6`, `2**20`, `normal(0, 1)`.
+"""Names, and values as people write them: `512`, `2**20`, `normal(0, 1)`, `0.1..0.9 by 0.1`.
 
 The claims file and the command line read values in the same way. A value that is printed here reads
 back as the same float64. Only literals are computed with, in float64, so `9**9**9` overflows at
-once.
+once. The values of a range are computed in decimal arithmetic, so that they are the numbers that
+one would write.
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ import math
 import operator
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Context, Decimal
 
+from dropcheck.claims.registry import MOST_CASES
+from dropcheck.records import record
 from dropcheck.results import ParameterValue, Vector
 
 LONGEST_SHOWN = 40  # characters of a text that a message quotes
@@ -303,6 +307,170 @@ def split_values(text: str) -> tuple[str, ...]:
             ends.append(place)
     starts = [end + 1 for end in ends]
     return tuple(text[a:b].strip() for a, b in zip(starts, [*ends[1:], None], strict=True))
+
+
+# ---- ranges -------------------------------------------------------------------------------------
+
+RANGE_WRITTEN = "write a range as 0.1..0.9 by 0.1, or 16..1024 by x2"
+
+_RANGE = re.compile(
+    r"(?P<low>.+?)\.\.(?P<high>.+?)(?:\s+by\s+(?P<times>x\s*)?(?P<step>.+))?", re.DOTALL
+)
+_DECIMAL = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*")
+# The last value is set to the upper end if it differs by less than this share of a step: the steps
+# of 0..1 by 1/3 do not add up in decimal arithmetic.
+_MISSED = Decimal("1e-9")
+_DECIMALS = Context(prec=60)
+_PLAIN_NUMBER = r"[+-]?(?:\d{1,20}(?:\.\d{0,20})?|\.\d{1,20})(?:[eE][+-]?\d{1,3})?(?:/\d{1,20})?"
+# A step in other words than `by`: `step 0.1`, `in steps of 0.1`, `..0.1`; or a factor, `times 2`.
+_OTHER_STEP = (  # compiled only when it is used, which is seldom
+    rf"(?P<high>{_PLAIN_NUMBER})(?:\.\.|\s*[,;:]|(?:\s+(?:in|with|a|step|steps|of|size|stride|every))+"
+    rf"|(?P<times>\s*[x*]|\s+times))(?:\s*=)?\s*(?P<step>{_PLAIN_NUMBER})"
+)
+_COLONS = re.compile(rf"\s*{_PLAIN_NUMBER}\s*:\s*{_PLAIN_NUMBER}(?:\s*:\s*{_PLAIN_NUMBER})?\s*")
+
+
+class RangeError(ValueError):
+    """A range that cannot be read: a predicate, and a hint."""
+
+    def __init__(self, says: str, hint: str = RANGE_WRITTEN) -> None:
+        super().__init__(says)
+        self.hint = hint
+
+
+@record
+class Range:
+    """Numbers from `low` to `high`, each `step` more than the last, or `step` times it."""
+
+    low: Decimal
+    high: Decimal
+    step: Decimal
+    times: bool
+
+    @property
+    def count(self) -> int:
+        """How many values it has, at most one more than the limit of cases of a claim."""
+        if self.times:
+            steps = (self.high / self.low).ln(_DECIMALS) / self.step.ln(_DECIMALS)
+        else:
+            steps = _DECIMALS.divide(self.high - self.low, self.step)
+        return int(min(steps + _MISSED, Decimal(MOST_CASES))) + 1
+
+    def values(self) -> tuple[float, ...]:
+        """All values, including the upper end if the steps reach it.
+
+        >>> read_range("0.1..0.4 by 0.1").values(), read_range("1..30 by x10").values()
+        ((0.1, 0.2, 0.3, 0.4), (1.0, 10.0))
+        """
+        return tuple(float(value) + 0.0 for value in self._decimals())
+
+    def _decimals(self) -> Iterator[Decimal]:
+        value, near = self.low, _MISSED * (self.high if self.times else self.step)
+        multiply, add = _DECIMALS.multiply, _DECIMALS.add
+        for index in range(self.count):
+            yield self.high if abs(self.high - value) <= near else value
+            next_ = multiply(self.step, index + 1)
+            value = multiply(value, self.step) if self.times else add(self.low, next_)
+
+
+def is_range(text: str) -> bool:
+    """Whether a text is written as a range, with `..` or with colons.
+
+    No number and no law contains these.
+
+    >>> is_range("1..3 by 1"), is_range("0.5"), is_range("normal(0, 1)")
+    (True, False, False)
+    """
+    return ".." in text or _COLONS.fullmatch(text) is not None
+
+
+def read_range(text: str) -> Range:
+    """Read a range.
+
+    Raises:
+        RangeError: a predicate that the caller completes, with a hint.
+    """
+    match = _matched(text)
+    low = _decimal(match["low"])
+    if match["step"] is None:
+        end = match["high"].strip().removesuffix("by").strip()
+        by_one = f"{match['low'].strip()}..{end} by 1"
+        raise RangeError("does not say its step", f"write {by_one}, or with another step")
+    high, step, times = _decimal(match["high"]), _decimal(match["step"]), match["times"] is not None
+    if low == high:
+        number = match["low"].strip()
+        raise RangeError("holds one number alone", f"write the number itself, {number}")
+    if low > high:
+        by = f"{match['times'] or ''}{match['step']}"
+        meant = f"{match['high'].strip()}..{match['low'].strip()} by {by}"
+        raise RangeError("holds no number: its end is below its start", f"write {meant}")
+    if times and (low <= 0 or step <= 1):
+        raise RangeError("needs a start above 0, and a factor above 1")
+    if step <= 0:
+        raise RangeError("needs a step above 0")
+    made = Range(low, high, step, times)
+    if made.count > MOST_CASES:
+        raise RangeError(f"has more than {MOST_CASES:,} values", "write a larger step")
+    return made
+
+
+def _matched(text: str) -> re.Match[str]:
+    found = _RANGE.fullmatch(text.strip())
+    if found is None:
+        raise RangeError("is not a range")
+    other = None if found["step"] else re.fullmatch(_OTHER_STEP, found["high"].strip())
+    if other is not None:
+        step = f"{'x' if other['times'] else ''}{other['step']}"
+        meant = f"{found['low'].strip()}..{other['high']} by {step}"
+        raise RangeError("is not a range", f"write {meant}")
+    return found
+
+
+def _decimal(text: str) -> Decimal:
+    """The decimal number of a text; of an arithmetic expression, the shortest for its value."""
+    try:
+        number = parse_number(text)
+    except NotANumberError:
+        part = shortened(text.strip())
+        raise RangeError(f"is not a range: {part!r} is not a number") from None
+    except ValueError as error:
+        raise RangeError(f"is not a range: {shortened(text.strip())!r} {error}") from None
+    return Decimal(text.strip() if _DECIMAL.fullmatch(text) else format_value(number))
+
+
+def read_values(text: str) -> tuple[ParameterValue, ...]:
+    """The values that a text stands for: those of a range, or a single one.
+
+    Raises:
+        ValueError: a predicate that the caller completes; a `RangeError` has a hint.
+
+    >>> read_values("0.5"), read_values("1..3 by 1")
+    ((0.5,), (1.0, 2.0, 3.0))
+    """
+    return read_range(text).values() if is_range(text) else (parse_value(text),)
+
+
+def read_value(text: str) -> ParameterValue:
+    """The single value that a text stands for.
+
+    Raises:
+        ValueError: as in `read_values`, and for a range.
+    """
+    values = read_values(text)
+    if len(values) > 1:
+        raise RangeError("is a range, which has several values", "give one of them")
+    return values[0]
+
+
+def count_values(text: str) -> int:
+    """How many values a text stands for; 1 if it cannot be read."""
+    try:
+        return read_range(text).count if is_range(text) else 1
+    except RangeError:
+        return 1
+
+
+# ---- as text -------------------------------------------------------------------------------------
 
 
 def format_value(value: ParameterValue) -> str:

@@ -85,14 +85,11 @@ def _subjects(
 ) -> tuple[tuple[Subject, ...], tuple[str, ...], str]:
     """The subjects of the audit, the claims without shifted copies, and the name of the set."""
     from dropcheck.audit.measurement import own_subjects
-    from dropcheck.language.search_points import cases_to_check
 
     if not given.files:
         return _built_in(kind, given.patterns), (), f"the built-in set '{kind}'"
     chosen = chosen_cases(given)
-    # a searched case would be judged at one value of many
-    cases = [one for case in chosen.cases for one in cases_to_check(case, chosen.graphs)]
-    return *own_subjects(cases, shift, resolution, settings), chosen.registry.name
+    return *own_subjects(chosen.cases, shift, resolution, settings), chosen.registry.name
 
 
 def _built_in(kind: str, patterns: Sequence[str]) -> tuple[Subject, ...]:

@@ -214,7 +214,7 @@ def _why_left(claim: Claim, case: CaseResult) -> str | None:
         return "a formula is never changed"
     if not figure.rounded:
         return "only a figure claimed by ~= is changed"
-    if claim.case_count > 1 or case.search is not None:
+    if claim.case_count > 1:
         return "it is claimed of several cases"
     if case.verdict is not Verdict.REFUTED:
         return "it is undecided"

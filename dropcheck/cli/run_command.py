@@ -226,13 +226,10 @@ def _engine(address: str | None) -> AbstractContextManager[Engine | None]:
 def _repeat(case: Case, result: CaseResult | None, seed: int, given: Given) -> str:
     """The command that repeats a case with the same draws and the same limits.
 
-    Where the time limit ended the case, its number of draws is the limit instead. A search that did
-    not pass is repeated at the value that it found.
+    Where the time limit ended the case, its number of draws is the limit instead.
     """
     from dropcheck.code.binding import needed
 
-    if result is not None and result.search is not None and result.result is not Outcome.PASS:
-        case = Case(case.claim, {**case.parameters, **result.search.at})
     options = given.repeated_options()
     by_clock = "--time-limit" in options and "--max-draws" not in options
     if result is not None and by_clock and result.result is Outcome.UNDECIDED and result.draws:

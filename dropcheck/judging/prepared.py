@@ -27,7 +27,6 @@ from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.language.cases import LoweredCase
 from dropcheck.language.graph import Value, operators
 from dropcheck.language.printing import unparse
-from dropcheck.language.search_points import representative, without_searches
 from dropcheck.language.syntax import Negative, Number, Statement
 from dropcheck.records import record
 from dropcheck.results import Guarantee, Quantity
@@ -176,7 +175,7 @@ def prepare(case: Case, graphs: CaseGraphs | None = None, *, crossing: bool = Tr
     """Compile a case from its graph.
 
     Args:
-        case: the case; for a searched one, one of its values is taken.
+        case: the case.
         graphs: holds its graph, if a check has built it already.
         crossing: whether draws may be crossed with one another, where the model allows it.
 
@@ -184,20 +183,18 @@ def prepare(case: Case, graphs: CaseGraphs | None = None, *, crossing: bool = Tr
         DropcheckError: where the case cannot be judged at all.
     """
     graphs = graphs or CaseGraphs(keep=0)
-    case = representative(case, graphs)
     lowered = _as_drawn(graphs.taken(case), crossing)
     registers = _registers(lowered)
     return _prepared(case, lowered, registers, graphs, crossing=crossing)
 
 
 def prepare_some(claim: Claim, graphs: CaseGraphs, most: int) -> list[Prepared]:
-    """The first cases of a claim, a searched one at the values at which it is checked.
+    """The first cases of a claim.
 
     Raises:
         DropcheckError: where one of them cannot be judged at all.
     """
-    cases = without_searches(claim, graphs).expand()
-    return [prepare(case, graphs) for case in cases[:most]]
+    return [prepare(case, graphs) for case in claim.expand()[:most]]
 
 
 def prepare_together(

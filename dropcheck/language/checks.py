@@ -20,7 +20,7 @@ from dropcheck.errors import (
     in_file_order,
 )
 from dropcheck.language.case_graphs import CaseGraphs
-from dropcheck.language.cases import ParsedClaim
+from dropcheck.language.cases import ParsedClaim, check_requires, context_of, define_parameters
 from dropcheck.language.lowering.builder import Skipped
 from dropcheck.language.lowering.calls import unknown_function
 from dropcheck.language.lowering.context import Scope
@@ -28,7 +28,6 @@ from dropcheck.language.lowering.draws import unknown_law
 from dropcheck.language.lowering.slot_lowering import SLOT_HOME
 from dropcheck.language.lowering.statements.statement_checks import note_on_within
 from dropcheck.language.parser import model_lines, parse_expression, parse_model
-from dropcheck.language.search_points import breaks, cases_to_check, representative
 from dropcheck.language.suggestions import name_hint, slip_of
 from dropcheck.language.syntax import (
     Call,
@@ -42,6 +41,8 @@ from dropcheck.language.syntax import (
     names_in,
 )
 from dropcheck.records import record
+from dropcheck.results import ParameterValue
+from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
 from dropcheck.vocabulary.laws import LAWS
@@ -91,7 +92,7 @@ def notes_on_resolutions(registry: Registry) -> Iterator[Problem]:
     for claim in registry.claims.values():
         if claim.within is not None:
             with suppress(DropcheckError):
-                first = graphs.checked(representative(claim.expand()[0], graphs))
+                first = graphs.checked(claim.expand()[0])
                 note = note_on_within(claim, graphs.parsed(claim).statement, first.operands)
                 yield from () if note is None else (note,)
 
@@ -139,9 +140,6 @@ def check_claim(
     cases_by_problem: dict[Problem, list[Case]] = {}
     notes: dict[Problem, None] = {}
     unfit: set[str] = set()
-    cases, unsearched = _cases_to_check(cases, graphs)
-    for problem in unsearched:
-        cases_by_problem[problem] = list(cases)
     for case in cases:
         try:
             elsewhere = any(isinstance(case.parameters.get(name), str) for name in given)
@@ -173,29 +171,27 @@ def _only_rounded(parsed: ParsedClaim, case: Case) -> bool:
     """Whether a case breaks a condition of its claim only because its parameters are rounded."""
     return (
         case.claim.column is not None
-        and breaks(parsed, case.parameters)
-        and not breaks(parsed, case.parameters, rounded=False)
+        and _breaks(parsed, case.parameters)
+        and not _breaks(parsed, case.parameters, rounded=False)
     )
+
+
+def _breaks(
+    parsed: ParsedClaim, parameters: Mapping[str, ParameterValue], *, rounded: bool = True
+) -> bool:
+    """Whether parameters break a condition of their claim, rounded for code or not."""
+    if not rounded:
+        parsed = dataclasses.replace(parsed, claim=dataclasses.replace(parsed.claim, column=None))
+    context = context_of(parsed, parameters, DEFAULT_MEMORY, postpone=True)
+    # other problems of a condition are reported with the case
+    define_parameters(parsed, context, parameters, [])
+    return check_requires(parsed, context, parameters, [])
 
 
 def _rounded(problem: Problem, case: Case) -> Problem:
     """The note that such a case is left out of the run."""
     message = f"{problem.message}, which {case.dtype} does not tell from a value that breaks it"
     return dataclasses.replace(problem, message=f"{message}: it is left out")
-
-
-def _cases_to_check(
-    cases: Sequence[Case], graphs: CaseGraphs
-) -> tuple[Sequence[Case], Sequence[Problem]]:
-    """The cases to check, with a few values for searched parameters; and problems of searches."""
-    checked: list[Case] = []
-    problems: list[Problem] = []
-    for case in cases:
-        try:
-            checked += cases_to_check(case, graphs)
-        except DropcheckError as error:
-            problems += error.problems
-    return checked, problems
 
 
 def _undefined(claim: Claim) -> Iterator[Problem]:

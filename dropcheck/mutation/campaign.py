@@ -23,7 +23,6 @@ from dropcheck.execution.schedule import carried_out, in_order
 from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.language.cases import ParsedClaim
 from dropcheck.language.printing import unparse_statement
-from dropcheck.language.search_points import without_searches
 from dropcheck.mutation.distinguishing import most_revealing_first, probes, spread
 from dropcheck.mutation.outcome import ClaimResult, Fate, Mutant, MutantResult
 from dropcheck.mutation.planting import MOST_MUTANTS, facts_of, mutants_of
@@ -97,7 +96,7 @@ def _mutate(
 ) -> ClaimResult:
     """Plant errors in the claim at a place, and judge them."""
     started = time.perf_counter()
-    claim = without_searches(claims[place], graphs)
+    claim = claims[place]
     cases = most_revealing_first(claim.expand())[:MOST_COMPARED]
     first = cases[0]
     skipped = partial(ClaimResult, claim=claim, parameters=dict(first.parameters), mutants=())

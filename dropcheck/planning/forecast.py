@@ -82,24 +82,6 @@ class Forecast:
     shared: bool = False  # whether other statements of its entry have the same draws
     edge: Edge | None = None  # of a printed figure's rounding, where its exact value is near it
 
-    def for_each_of(self, values: int, case: Case, share: float) -> Forecast:
-        """The forecast of a search over so many values, each like this one.
-
-        Each value has a `share` of the budget of a case.
-        """
-
-        def all_of(draws: int | None) -> int | None:
-            return None if draws is None else draws * values
-
-        return replace(
-            self,
-            case=case,
-            draws=all_of(self.draws),
-            most=values * int(self.most * share),
-            smallest=lambda draws: self.smallest(draws // values),
-            ends=all_of(self.ends),
-        )
-
 
 def forecast(
     prepared: Prepared, settings: Settings, alpha: float

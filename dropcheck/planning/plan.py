@@ -11,7 +11,6 @@ from functools import partial
 from itertools import accumulate, repeat
 
 from dropcheck.claims.registry import Case, Registry
-from dropcheck.claims.several.searches import searched_in
 from dropcheck.errors import DropcheckError
 from dropcheck.execution.executors import can_fork
 from dropcheck.execution.schedule import Judge, drive, guarded
@@ -24,7 +23,6 @@ from dropcheck.processors import default_threads
 from dropcheck.reasons import Explanation
 from dropcheck.records import record
 from dropcheck.results import Edge, Guarantee
-from dropcheck.searching import MOST_AGAIN, MOST_TRIED, SHARE_OF_BUDGET
 from dropcheck.settings import Settings
 
 
@@ -123,12 +121,8 @@ def plan_cases(
 
     def start(case: Case) -> Judge[Forecast]:
         prepared = prepare(case, built, crossing=settings.crossing)
-        if not searched_in(case.parameters):
-            expected = yield from forecast(prepared, settings, alpha)
-            return replace(expected, edge=known_edge(prepared))
-        expected = yield from forecast(prepared, settings, alpha / (MOST_TRIED + MOST_AGAIN))
-        share = SHARE_OF_BUDGET if settings.max_draws is None else 1.0
-        return expected.for_each_of(MOST_TRIED, case, share)
+        expected = yield from forecast(prepared, settings, alpha)
+        return replace(expected, edge=known_edge(prepared))
 
     starts = (partial(guarded, partial(start, case)) for case in cases)
     results: dict[int, Forecast | DropcheckError] = {}

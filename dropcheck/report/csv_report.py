@@ -95,8 +95,6 @@ COLUMNS: Mapping[str, Callable[[CaseResult], str] | None] = {
     "middle": lambda case: number_field(_three(case.sides)[1]),
     "right": lambda case: number_field(_three(case.sides)[2]),
     "entry": lambda case: "" if case.entry is None else str(list(case.entry)),
-    "tried": lambda case: "" if case.search is None else str(len(case.search.tried)),
-    "at": lambda case: "" if case.search is None else text_field(format_parameters(case.search.at)),
     "note": lambda case: text_field(promises.note(case)),
     "written": lambda case: text_field(None if case.written is None else case.written.text),
     "rounding": lambda case: phrases.rounding(case) or "",

@@ -20,8 +20,6 @@ from dropcheck.results import (
     ParameterValue,
     Passage,
     RunResult,
-    Searched,
-    Tried,
     Written,
 )
 from dropcheck.results.coverage import CoverageCounts
@@ -87,7 +85,6 @@ def _case(case: CaseResult) -> dict[str, Any]:
         **fields_of(case, "sampling more_draws more_seconds warnings quantity expression entry"),
         **fields_of(case, "region sharpness method"),
         "reason_code": None if case.reason is None else case.reason.name.lower(),
-        "search": None if case.search is None else _search(case, case.search),
         **fields_of(case, "column dtype of xfail"),
         "details": {} if case.explanation is None else case.explanation.details,
     }
@@ -114,22 +111,6 @@ def _conformance(cases: Sequence[CaseResult]) -> dict[str, Any] | None:
             for row in table.rows
         ],
     }
-
-
-def _search(case: CaseResult, search: Searched) -> dict[str, Any]:
-    """What a search tried, and the point at which the figures of the case are."""
-    return {
-        "says": phrases.searched(case),
-        "at": parameter_data(search.at),
-        **fields_of(search, "every most"),
-        "tried": [_tried(one) for one in search.tried],
-        "again": [_tried(one) for one in search.again],
-    }
-
-
-def _tried(one: Tried) -> dict[str, Any]:
-    at = parameter_data(one.parameters)
-    return {"parameters": at, **fields_of(one, "verdict result draws")}
 
 
 def value_data(value: ParameterValue) -> Any:

@@ -17,36 +17,8 @@ DECIDED_EXACTLY = ": --exact decides by that"
 
 
 def parameters(case: CaseResult) -> str:
-    """The case's parameters: `dk=512, p=0.1`; for a search also the value of its figures."""
-    text = values.short_parameters(case.parameters)
-    if case.search is None:
-        return text
-    at = values.format_parameters(case.search.at)
-    match case.result:
-        case Outcome.FAIL:
-            return f"{text} (fails at {at})"
-        case Outcome.UNDECIDED:
-            return f"{text} (undecided at {at})"
-    return f"{text} ({len(case.search.tried)} tried, worst at {at})"
-
-
-def searched(case: CaseResult) -> str | None:
-    """The outcome of a search: `tried 50 values of p (any in 0..1): none refuted`."""
-    search = case.search
-    if search is None:
-        return None
-    names = " and ".join(f"{name} ({case.parameters[name]})" for name in search.at)
-    count = len(search.tried)
-    of = f"all {count}" if search.every else f"{count}"
-    what = f"tried {of} value{'s' if count > 1 else ''} of {names}"
-    at = values.parameter_text(search.at)
-    if case.result is Outcome.FAIL:
-        return f"{what}: {case.verdict} at {at}, the simplest of {count + len(search.again)} judged"
-    other = "refuted" if case.expect is Verdict.VERIFIED else "verified"
-    undecided = sum(one.result is Outcome.UNDECIDED for one in search.tried)
-    more = f", {undecided} undecided" if undecided else ""
-    early = "" if search.every or count >= search.most else f" of {search.most}"
-    return f"{what.replace(f'tried {of}', f'tried {of}{early}', 1)}: none {other}{more}"
+    """The case's parameters: `dk=512, p=0.1`."""
+    return values.short_parameters(case.parameters)
 
 
 def case_name(case: CaseResult) -> str:
@@ -285,8 +257,7 @@ def headline(case: CaseResult) -> str:
     expected = "" if undecided or case.verdict is Verdict.REFUTED else ", expected refuted"
     known = {"claimed": claimed(case), "estimated": estimated(case)}
     figures = [f"{name} {text}" for name, text in known.items() if text != numbers.UNKNOWN]
-    at = "" if case.search is None else f" at {values.parameter_text(case.search.at)}"
-    outcome_text = f"{case.result if undecided else case.verdict}{at}{expected}"
+    outcome_text = f"{case.result if undecided else case.verdict}{expected}"
     return f"{outcome_text}: {', '.join(figures)}" if figures else outcome_text
 
 

@@ -217,37 +217,6 @@ class Exact:
 
 
 @record
-class Tried:
-    """One value that a search tried, and its result."""
-
-    parameters: dict[str, float]
-    verdict: Verdict
-    result: Outcome
-    draws: int
-
-    @classmethod
-    def of(cls, point: Mapping[str, float], found: CaseResult) -> Tried:
-        """A point of the search and the result there."""
-        return cls(dict(point), found.verdict, found.result, found.draws)
-
-
-@record(kw_only=True)
-class Searched:
-    """The values that a search tried.
-
-    The figures of the result are those at one point, `at`: the simplest counterexample found, or
-    the value nearest to being one. `again` are the cases that were judged beyond those `tried`: to
-    shrink a counterexample, or with a larger budget.
-    """
-
-    at: dict[str, float]
-    tried: tuple[Tried, ...]
-    again: tuple[Tried, ...]
-    most: int  # how many values a search tries if none is a counterexample
-    every: bool  # whether these are all values that the claim is about
-
-
-@record
 class CallCount:
     """How many calls of code the draws of a case come from.
 
@@ -305,7 +274,6 @@ class CaseResult:
     warnings: tuple[str, ...] = ()
     location: Location
     repeat: str
-    search: Searched | None = None  # where parameters are searched: the figures are at one value
     written: Written | None = None  # what a document prints, where the claim stands in one
     edge: Edge | None = None  # of the rounding of what is printed, where it leaves the case open
     # of code under test: the implementation, the number format that it computed in, the id of the

@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import MOST_CASES
-from dropcheck.claims.several.searches import count_values, read_values
-from dropcheck.claims.several.value_ranges import RangeError, read_range
-from dropcheck.claims.values import format_value
+from dropcheck.claims.values import RangeError, count_values, format_value, read_range, read_values
 
 RANGES = {
     "0.1..0.9 by 0.1": "0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9",
@@ -89,14 +87,6 @@ MEANT = {
     "5..1 by 1": "write 1..5 by 1",
     "64..16 by x2": "write 16..64 by x2",
     "3..3 by 1": "write the number itself, 3",
-    "any in 1..0": "write any in 0..1",
-    "any in 9..0 by 3": "write any in 0..9 by 3",
-    "any in 1..1": "write the number itself, 1",
-    "any in 0..1 step 0.1": "write any in 0..1 by 0.1",
-    "any in [0, 1]": "write any in 0..1",
-    "any from 0 to 1": "write any in 0..1",
-    "any 0..1": "write any in 0..1",
-    "any of them": "write any in 0..1, or any in 16..1024 by x2",
 }
 
 
@@ -110,7 +100,7 @@ def test_what_is_no_range_says_what_to_write(text: str) -> None:
         read_values(written)
 
 
-@pytest.mark.parametrize("text", ["1..{9}", "1..{1 }", "any in [{ }", "0..1{ in}", "1..1{x}"])
+@pytest.mark.parametrize("text", ["1..{9}", "1..{1 }", "0..1{ in}", "1..1{x}"])
 def test_a_long_text_that_is_no_range_is_soon_refused(text: str) -> None:
     start, _, rest = text.partition("{")
     repeated, _, end = rest.partition("}")

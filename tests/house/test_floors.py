@@ -40,7 +40,6 @@ FLOORS = {
     # block sums to a verdict
     "inference": 5,
     "judging": 6,
-    "searching": 7,
     "running": 7,
     "planning": 7,
     # code under test, which frameworks and functions of the user are called by
@@ -67,9 +66,6 @@ SIDEWAYS: dict[tuple[str, str], set[str] | None] = {
     ("results", "reasons"): None,
     # rules of words are about arrays of numbers
     ("vocabulary", "array_types"): None,
-    # a search is many cases that are run as one, and planned so
-    ("running", "searching"): None,
-    ("planning", "searching"): {"dropcheck.searching"},
     # a run keeps the settings that it was made with
     ("results", "settings"): None,
     ("settings", "processors"): None,
@@ -94,7 +90,6 @@ DOORS: dict[tuple[str, str], set[str]] = {
         "dropcheck.claims.format",
         "dropcheck.claims.registry",
         "dropcheck.claims.values",
-        "dropcheck.claims.several.searches",
     },
     # what judges, plans or repeats a case knows of a program what its room names for it
     **{

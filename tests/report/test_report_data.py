@@ -175,7 +175,6 @@ def test_the_json_of_a_run_is_exactly_this() -> None:
                 },
                 "method": "block means",
                 "reason_code": None,
-                "search": None,
                 "column": None,
                 "dtype": None,
                 "of": None,

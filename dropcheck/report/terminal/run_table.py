@@ -154,7 +154,6 @@ def _block(case: CaseResult, terminal: Terminal) -> list[RenderableType]:
         "title": one_line(case.title),
         "written": one_line(case.written.text) if case.written else None,
         "statement": one_line(case.statement),
-        "searched": phrases.searched(case),
         "claimed": phrases.claimed(case),
         "estimated": _estimated(case),
         "exact": phrases.exactly(case),

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.claims.several.searches import is_search
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.results import ParameterValue
 
@@ -29,7 +28,7 @@ def with_parameters(
         The function of a generator and a count, and the names that it takes.
 
     Raises:
-        DropcheckError: it takes a parameter that the claim does not have, or that is searched.
+        DropcheckError: it takes a parameter that the claim does not have.
 
     >>> drawn, given = with_parameters(lambda generator, count, p: [p] * count, {"p": 0.5})
     >>> drawn(None, 2), given
@@ -44,7 +43,7 @@ def with_parameters(
     given: dict[str, Any] = {}
     for one in named:
         if one.name in parameters:
-            given[one.name] = _as_given(one.name, parameters[one.name])
+            given[one.name] = _as_given(parameters[one.name])
         elif one.default is one.empty:
             message = f"sample takes {one.name!r}, which is no parameter of the claim"
             hint = f"give it: verify(…, {one.name}=…)"
@@ -54,11 +53,7 @@ def with_parameters(
     return functools.partial(function, **given), frozenset(given)
 
 
-def _as_given(name: str, value: ParameterValue) -> Any:
-    if is_search(value):
-        message = f"sample takes {name!r}, which is searched for"
-        hint = "give one value: code draws for one value of each parameter"
-        raise DropcheckError(Problem(message, hint=hint))
+def _as_given(value: ParameterValue) -> Any:
     if isinstance(value, str):
         return value
     if isinstance(value, tuple):

@@ -1,1 +1,0 @@
-"""Texts that stand for several values of a parameter: ranges and searches."""
