@@ -122,7 +122,7 @@ def _shared_ids(registries: Sequence[Registry]) -> Iterator[Problem]:
             if owner is not registry:
                 message = f"the id {name!r} is already used in {place.file}, {place.line_in_words}"
                 hint = f"{_UNIQUE}: rename one of the two claims"
-                if registry.pages or owner.pages:  # most ids in documents are generated
+                if registry.coverage or owner.coverage:  # most ids in documents are generated
                     hint = f"{_UNIQUE}: give one of the two a name, as in dropcheck #another: …"
                 yield Problem(message, claim.location, hint)
 
@@ -150,7 +150,6 @@ def _joined(registries: Sequence[Registry]) -> Registry:
         documents=documents,
         claims=claims,
         notes=notes,
-        pages=tuple(page for registry in registries for page in registry.pages),
         coverage=tuple(one for registry in registries for one in registry.coverage),
     )
 

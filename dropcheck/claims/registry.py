@@ -9,7 +9,6 @@ from contextlib import AbstractContextManager
 from dataclasses import field, replace
 from typing import Any, Protocol
 
-from dropcheck.claims.source import LineColumn, Source
 from dropcheck.errors import DropcheckError, Location, Problem
 from dropcheck.records import record
 from dropcheck.results import NUMBER_FORMAT, ParameterValue, Passage, Written
@@ -357,15 +356,6 @@ def _spelled(value: ParameterValue) -> str:
     return value if isinstance(value, str) else float(value).hex()
 
 
-@record(eq=False)
-class Page:
-    """A document with claims: its source, and where its marks begin."""
-
-    title: str
-    source: Source
-    marks: frozenset[LineColumn]
-
-
 @record
 class Registry:
     """The claims of a file, or of several."""
@@ -374,7 +364,6 @@ class Registry:
     documents: Mapping[str, Document]
     claims: Mapping[str, Claim]  # in file order
     notes: tuple[Problem, ...] = ()  # on the file as a whole, such as an unused model
-    pages: tuple[Page, ...] = ()  # the documents with claims
     coverage: tuple[Coverage, ...] = ()  # by document, which of its figures are claimed
 
     @property

@@ -159,7 +159,7 @@ def _without_an_option(registry: Registry) -> Iterable[Problem]:
 
 def _near_edges(registry: Registry) -> Iterable[Problem]:
     """Notes on printed figures near an edge of their rounding."""
-    if not registry.pages:
+    if not registry.coverage:
         return
     from dropcheck.planning.near_edges import edges_of  # loads what judges
     from dropcheck.report import edges

@@ -13,7 +13,7 @@ from dropcheck.claims.format import CLAIM, FILE, FORMAT
 from dropcheck.claims.nodes import Broken, Entry, Listing, Scalar, Tree, YamlNode, compose_piece
 from dropcheck.claims.readable import is_beside
 from dropcheck.claims.reader import registry_of
-from dropcheck.claims.registry import Claim, Jump, Page, PartlyReadError, Registry, SourceText
+from dropcheck.claims.registry import Claim, Jump, PartlyReadError, Registry, SourceText
 from dropcheck.claims.source import LineColumn, Problems, decode
 from dropcheck.claims.values import WORDS
 from dropcheck.documents.carrier import HTML, LATEX, NOTEBOOK, KeyBlock, Mark, Piece
@@ -82,7 +82,6 @@ class _Builder:
         self.notation: dict[str, str] = {}
         self.formulas: dict[str, tuple[Piece, dict[str, str]]] = {}
         self.made: Counter[str] = Counter()  # how often each id was generated
-        self.marks: set[LineColumn] = set()
         self.ends: list[LineColumn] = []  # of marks and blocks; text after these is not a claim's
         self.written: dict[str, Written] = {}  # the text that each mark is about, by claim
         self.printed: dict[Span, Printed] = {}  # its kind, by place
@@ -133,7 +132,6 @@ class _Builder:
     # ---- marks ---------------------------------------------------------------------------------
 
     def add_mark(self, mark: Mark) -> None:
-        self.marks.add(mark.start)
         self.ends.append(mark.body.behind)
         segments = list(mark.segments())
         keyed = bool(segments) and _KEY.match(segments[0].text) is not None
@@ -329,8 +327,7 @@ class _Builder:
                     claims[one.id] = one
             except DropcheckError as error:
                 problems.extend(error.problems)
-        page = Page(title, self.report.source, frozenset(self.marks))
-        registry = replace(registry, claims=claims, pages=(page,))
+        registry = replace(registry, claims=claims)
         if problems:
             raise PartlyReadError(problems, registry)
         return registry

@@ -42,14 +42,6 @@ ACCENTS = {
     r"\widetilde": "tilde",
 }
 """Signs above a letter, and the words for them in names of models: Xbar or X_bar."""
-ACCENT_SIGNS = {
-    "bar": "\u0304",
-    "hat": "\u0302",
-    "tilde": "\u0303",
-    "vec": "\u20d7",
-    "dot": "\u0307",
-}
-"""The character for each of these words that combines with the letter before it."""
 INDICATORS = (r"\mathbb{1}", r"\mathbf{1}", r"\mathds{1}", r"\mathbb{I}")
 """Commands before an event in brackets: the result is 1 where it holds, else 0."""
 AFTER = {pieces[1]: name for name, pieces in _PIECES.items() if not pieces[0]}

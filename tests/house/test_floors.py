@@ -138,7 +138,7 @@ LIBRARIES = {
     "yamlcore": ("claims.nodes",),
     "typer": ("cli",),
     "rich": ("report",),
-    "markdown_it": ("documents.markdown_source", "report.html.markdown_view"),
+    "markdown_it": ("documents.markdown_source",),
     "_pytest": ("pytest_claims",),
     "pytest": ("pytest_claims", "pytest_functions", "pytest_plugin"),
     "matplotlib": ("report.pictures",),

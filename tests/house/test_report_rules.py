@@ -27,14 +27,6 @@ ELSEWHERE = {
     # a page quotes a claim in full: its model, its note, its document
     "html.page": {"claims.registry"},
     "html.claim_sections": {"claims.registry"},
-    # and a document, with the places that its claims speak of
-    "html.document_view": {
-        *("claims.registry", "claims.source", "documents.carrier", "documents.markdown_source"),
-        "documents.html_source",
-    },
-    "html.formula_view": {"vocabulary.latex_words"},  # the letters that formulas name
-    # what is no emphasis, and what is HTML, by the reader of its claims
-    "html.markdown_view": {"documents.formulas_in_text", "documents.html_source"},
     # `list`, `show` and `check` are about claims, before any result
     "terminal.claim_cards": {
         *("claims.registry", "judging", "language.case_graphs", "planning.near_edges"),
@@ -51,9 +43,6 @@ ELSEWHERE = {
 # What takes texts apart: a statement must not be read by it. A name in HTML may.
 TEXT_TOOLS = {
     "html.claim_sections": "an id from a claim's name",
-    "html.document_view": "what opens and closes a formula, and stands in a text for a while",
-    "html.formula_view": "a formula of a document, to set it",
-    "html.markdown_view": "code in a document",
     "junit": "characters that XML may not hold",
     "markdown": "characters that Markdown gives a meaning",
     "terminal.screen": "characters that command a terminal",

@@ -19,7 +19,6 @@ from dropcheck.report.html import MANY, SHEAF, Markup, element, fold, join, list
 from dropcheck.report.html.case_table import case_table, filter_form
 from dropcheck.report.html.claim_sections import anchor, claim_section, key_picture
 from dropcheck.report.html.conformance_section import conformance_parts
-from dropcheck.report.html.document_view import document_sections
 from dropcheck.report.numbers import UNKNOWN, count, duration, exact, plural
 from dropcheck.report.phrases import by_claim, not_passed, standing
 from dropcheck.results import CaseResult, Outcome, RunResult, Verdict
@@ -33,19 +32,13 @@ CASE_HEIGHT = 2.5
 def html_report(report: Report) -> str:
     """The report of a run as one HTML document."""
     run, registry = report.run, report.registry
-    documents = document_sections(run, registry)
-    kinds = ("report", "document") if documents else ("report",)
-    style, script = (
-        Markup("".join(_asset(f"{kind}.{ending}") for kind in kinds)) for ending in ("css", "js")
-    )
+    style, script = _asset("report.css"), _asset("report.js")
     body = element(
         "body",
         element("a", "Skip to the cases", href="#cases-heading", class_="skip"),
-        _header(run, None if documents else _summary(run)),
+        _header(run),
         element(
             "main",
-            *documents,
-            _summary(run) if documents else None,
             _conformance(run.cases),
             _attention(run.cases),
             _warnings(run),
@@ -104,14 +97,14 @@ def _outcome(run: RunResult) -> str:
     return ", ".join([*parts, *(["interrupted"] if run.interrupted else [])])
 
 
-def _header(run: RunResult, summary: Markup | None) -> Markup:
+def _header(run: RunResult) -> Markup:
     bad = run.count(Outcome.FAIL) or run.count(Outcome.ERROR) or run.interrupted
     outcome = _outcome(run)
     return element(
         "header",
         element("h1", run.registry, dir="auto"),
         element("p", outcome[:1].upper() + outcome[1:], class_="lead fail" if bad else "lead"),
-        summary,
+        _summary(run),
     )
 
 
