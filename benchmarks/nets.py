@@ -40,7 +40,7 @@ def measured(clock: Clock, *, quick: bool = False) -> Iterator[Figure]:
         netted = judged(case, registry, settings, clock)
         both = [netted]
         if netted.sampling.startswith(NETS):
-            both.append(judged(case, registry, replace(settings, nets=False), clock))
+            both.append(judged(case, registry, replace(settings, plain=True), clock))
             saved.append(both[1].seconds / netted.seconds)
         wrong += sum(found.result is Outcome.FAIL for found in both)
         yield Figure(

@@ -126,10 +126,9 @@ OPTIONS: tuple[Option, ...] = (
     Option(name="scheduler", commands=("run",), kind=OptionKind.TEXT, metavar="ADDRESS",
         help="Judge on the workers of a Dask cluster: tcp://host:8786, or 'local' for processes "
         "of this machine. No result depends on it."),
-    Option(name="no_crossing", commands=(*_CASES, "audit"), setting="crossing", in_repeat=True,
-        help="Make a new draw for every value, even where independent draws could be paired."),
-    Option(name="no_nets", commands=_CASES, setting="nets", in_repeat=True,
-        help="Make independent draws, even where a net of points would take fewer."),
+    Option(name="plain", commands=_CASES, setting="plain", in_repeat=True,
+        help="Make a new independent draw for every value, even where independent draws could be "
+        "paired, or a net of points would take fewer."),
     Option(name="processes", commands=("audit",), kind=OptionKind.THREADS, low=1,
         help="Processes to work with; no count depends on it."),
     Option(name="require", commands=_CASES, kind=OptionKind.WORD, words=REQUIRED, setting="require",

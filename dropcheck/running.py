@@ -341,7 +341,7 @@ def run_together(
     if len(cases) == 1:
         alone = partial(run_claim_case, cases[0], settings, alpha, repeat, deadline, graphs)
         return [(yield from guarded(alone))]
-    prepared = prepare_together(cases, graphs, crossing=settings.crossing)
+    prepared = prepare_together(cases, graphs, crossing=not settings.plain)
 
     def start(one: Prepared | DropcheckError) -> Generator[Request, SpanSums, CaseResult]:
         if isinstance(one, DropcheckError):
@@ -365,5 +365,5 @@ def run_claim_case(
         DropcheckError: the case cannot be judged at all.
     """
     graphs = graphs or CaseGraphs(settings.max_memory, keep=0)
-    prepared = prepare(case, graphs, crossing=settings.crossing)
+    prepared = prepare(case, graphs, crossing=not settings.plain)
     return (yield from run_case(prepared, settings, alpha, repeat(case), deadline))

@@ -36,8 +36,8 @@ class Settings:
     `alpha` is the family-wise error rate of the whole registry. `resolution` overrides that of
     every claim. `max_draws` bounds each case; None means the default budget, which depends on the
     case alone. `time_limit` (seconds) holds for the whole run: the open cases share it, and it
-    takes the place of the default budget. `crossing` allows every pair of independent draws that
-    meet in a matrix product to be evaluated, and `nets` allows draws from nets of points.
+    takes the place of the default budget. With `plain` every value is a new independent draw: no
+    pairs of draws that meet in a matrix product are evaluated, and no nets of points are drawn.
     `max_memory` (bytes) bounds the memory of one draw of a claim, together with its fixed values.
     `require` is the weakest guarantee that counts; a case with less is undecided. By default it is
     `moments`, and `asymptotic` where code under test draws, for which there is no model. With
@@ -51,8 +51,7 @@ class Settings:
     time_limit: float | None = None
     threads: int | None = None
     fail_fast: bool = False
-    crossing: bool = True
-    nets: bool = True
+    plain: bool = False
     max_memory: int = DEFAULT_MEMORY
     require: str | None = None
     exact: bool = False
@@ -109,7 +108,7 @@ class Option:
     repeated: bool = False  # whether it may be given several times
     # other help texts, for commands in which it means something else
     help_in: Mapping[str, str] = field(default_factory=dict)
-    # the field of `Settings` that it sets; a flag sets the opposite of the default
+    # the field of `Settings` that it sets
     setting: str = ""
     # whether it changes results, so that the command that repeats a case has it too
     in_repeat: bool = False

@@ -51,7 +51,6 @@ class AuditPlan:
     repetitions: int
     seed: int = 0
     max_draws: int = OWN.most_draws
-    crossing: bool = True
 
     def tasks(self) -> Iterator[Task]:
         """Every repetition once, row after row."""
@@ -65,13 +64,13 @@ class AuditPlan:
         return list(itertools.product(range(len(self.subjects)), self.alphas))
 
 
-def ready(subject: Subject, *, crossing: bool = True) -> Prepared:
+def ready(subject: Subject) -> Prepared:
     """A subject prepared once for all its repetitions.
 
     Raises:
         DropcheckError: where the case cannot be judged at all.
     """
-    prepared, block = prepare(subject.case, crossing=crossing), subject.block
+    prepared, block = prepare(subject.case), subject.block
     if block is None:
         return prepared
     return prepared.with_programs(lambda program: program.in_blocks_of(block, SPAN_BLOCKS * block))
@@ -99,7 +98,7 @@ class Repeater:
         plan = self.plan
         if self.held is None or self.held[0] != task.subject:
             subject = plan.subjects[task.subject]
-            self.held = (task.subject, ready(subject, crossing=plan.crossing))
+            self.held = (task.subject, ready(subject))
         settings = [
             # seeds are hashed with the case into streams: consecutive ones are unrelated
             Settings(

@@ -43,18 +43,15 @@ def audit(given: Given) -> ExitCode:
     most = most or usual.most_draws
     settings = Settings(seed=seed, max_draws=most)
     subjects, left_out, name = _subjects(given, kind, shift, resolution, settings)
-    crossing = not given.flag("no_crossing")
     plan = AuditPlan(
         subjects=subjects,
         alphas=alphas or (usual.alpha,),
         repetitions=FULL_REPETITIONS if given.flag("full") else count or usual.repetitions,
         seed=seed,
         max_draws=most,
-        crossing=crossing,
     )
     shown = not given.flag("no_progress") and interactive()
     with progress(len(tuple(plan.tasks())), shown) as advance:
-        name += "" if crossing else ", without crossing"
         measured = carry_out(plan, processes, name, advance)
     file = " ".join(given.files) or None
     measured = dataclasses.replace(measured, left_out=left_out, file=file)

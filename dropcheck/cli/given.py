@@ -122,8 +122,7 @@ class Given:
         values: dict[str, Any] = {}
         for option in options_of(self.command):
             if option.setting and option.kind is OptionKind.FLAG:
-                default = getattr(usual, option.setting)
-                values[option.setting] = default is not self.flag(option.name)
+                values[option.setting] = self.flag(option.name)
             elif option.setting:
                 values[option.setting] = self.value(option.name)
         return replace(usual, **{name: one for name, one in values.items() if one is not None})

@@ -126,7 +126,7 @@ def _plan_in_nets(
     Pilots choose the size, and their draws are not used again.
     """
     few = len(run.reading.comparisons) <= MOST_COMPARISONS
-    if not (run.settings.nets and few and knowledge.has_variance):
+    if run.settings.plain or not (few and knowledge.has_variance):
         return None
     if plain.program.sampling != "plain" or not can_be_in_nets(compiled.program):
         return None

@@ -120,7 +120,7 @@ def plan_cases(
     built = graphs or CaseGraphs(settings.max_memory, keep=0)
 
     def start(case: Case) -> Judge[Forecast]:
-        prepared = prepare(case, built, crossing=settings.crossing)
+        prepared = prepare(case, built, crossing=not settings.plain)
         expected = yield from forecast(prepared, settings, alpha)
         return replace(expected, edge=known_edge(prepared))
 

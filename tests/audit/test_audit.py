@@ -386,12 +386,3 @@ def test_an_interruption_keeps_what_was_finished(monkeypatch: pytest.MonkeyPatch
     found = carry_out(plan, 1, "test", interrupt)
     assert found.interrupted
     assert found.runs == 10
-
-
-def test_crossing_is_left_out_where_it_is_not_wanted() -> None:
-    text = "title: T\n    model: q, k ~ laplace(0, 1)[16]\n    claim: Var(q @ k) == 64"
-    true = Subject(cases(text)[0], Truth.TRUE, "")
-    crossed, plain = (
-        audited((true,), 3, crossing=crossing).rows[0].draws for crossing in (True, False)
-    )
-    assert plain > 2 * crossed

@@ -56,12 +56,12 @@ def judged(
     seed: int = 0,
     alpha: float = 1e-6,
     most: int | None = None,
-    crossing: bool = True,
+    plain: bool = False,
     require: str | None = None,
 ) -> CaseResult:
     """One claim by itself, judged."""
     settings = Settings(
-        alpha=alpha, seed=seed, max_draws=most, threads=1, crossing=crossing, require=require
+        alpha=alpha, seed=seed, max_draws=most, threads=1, plain=plain, require=require
     )
     (result,) = tried(registry_of(entry("claim", model, claim, keys)), settings)
     return result
@@ -72,7 +72,7 @@ def repeated(
 ) -> list[CaseResult]:
     """One claim's results, a seed each; the case is made ready once."""
     (case,) = registry_of(entry("claim", model, claim, keys)).expand()
-    prepared = prepare(case, crossing=settings.crossing)
+    prepared = prepare(case, crossing=not settings.plain)
     return [
         carried_out(run_case(prepared, replace(settings, seed=seed), settings.alpha))
         for seed in seeds

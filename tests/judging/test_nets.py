@@ -29,7 +29,7 @@ def run(
 
 def test_a_smooth_function_of_two_numbers_is_decided_where_plain_draws_leave_it_open() -> None:
     claim = f"E(exp(x * y)) == {TRUTH}"
-    netted, plain = (run(SQUARE, claim, 8e-5, nets=nets) for nets in (True, False))
+    netted, plain = (run(SQUARE, claim, 8e-5, plain=plain) for plain in (False, True))
     assert netted.verdict is Verdict.VERIFIED
     assert netted.sampling.startswith("nets of ")
     assert netted.guarantee is Guarantee.FINITE_SAMPLE

@@ -79,4 +79,4 @@ def test_draws_are_crossed_where_that_is_known_to_save_some(
     model: str, claim: str, sampling: str
 ) -> None:
     assert judged(model, claim, most=200_000).sampling.split()[0] == sampling
-    assert judged(model, claim, most=200_000, crossing=False).sampling == "plain"
+    assert judged(model, claim, most=200_000, plain=True).sampling == "plain"

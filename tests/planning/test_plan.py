@@ -303,7 +303,7 @@ def test_a_plan_is_of_the_run_with_the_same_crossing(
         return int(json.loads(capsys.readouterr().out)["cases"][0]["draws"])
 
     # a draw is a left side with a right one: pairs save draws
-    assert draws("--no-crossing") > 2 * draws()
+    assert draws("--plain") > 2 * draws()
 
 
 def test_the_table_has_a_row_a_case_and_a_line_of_totals(
