@@ -12,23 +12,26 @@ inconclusive. Where the claim is true, refuted is wrong; where it is off by 1.00
 * DKW-based mean test, as in TensorFlow Probability's `statistical_testing`: the band of Dvoretzky,
   Kiefer and Wolfowitz with Massart's constant (1990) about the empirical distribution function,
   turned into the least and greatest mean of a law on the interval within it; the same n.
-* dropcheck: the trial that `dropcheck run` makes, in short blocks as in `dropcheck audit`.
+* dropcheck: the trial that `dropcheck run` makes, in short blocks as in `calibration.py`.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from dropcheck.audit.audited_claims import SHORT_BLOCK, Subject
-from dropcheck.audit.error_rates import Truth
-from dropcheck.audit.measurement import ready, run_once
+if __package__ in (None, ""):  # `python benchmarks/peers.py`: not the folder it lies in
+    sys.path[0] = str(Path(__file__).resolve().parent.parent)
+
+from benchmarks.calibration import SHORT_BLOCK, UNSURE, ready, run_once
 from dropcheck.claims.reader import read_text
 from dropcheck.inference.finite_sample import upper_bound
 from dropcheck.results import Verdict
@@ -37,7 +40,6 @@ from dropcheck.settings import Settings
 Floats = npt.NDArray[np.float64]
 MOST_DRAWS = 1_000_000
 STEP = 64  # draws between looks of the method that stops when narrow
-UNSURE = 0.01  # the chance that a rate lies above the bound beside it
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +195,7 @@ def ours(law: Law, claimed: float, delta: float) -> Callable[[int, float], Found
         f"    within: {delta!r}\n    model: |\n      {law.model}\n    claim: E(x) == {claimed!r}\n"
     )
     (case,) = read_text(text).expand()
-    prepared = ready(Subject(case, Truth.TRUE, "", SHORT_BLOCK))
+    prepared = ready(case, SHORT_BLOCK)
 
     def found(seed: int, alpha: float) -> Found:
         result = run_once(prepared, Settings(seed=seed, max_draws=MOST_DRAWS), alpha)

@@ -37,16 +37,11 @@ REQUIRED = ("exact", "finite-sample", "moments", "asymptotic")
 """Guarantees that can be required, strongest first."""
 
 OPTIONS: tuple[Option, ...] = (
-    Option(name="set", commands=("audit",), kind=OptionKind.WORD,
-        words=("laws", "moments", "hostile", "distributions", "nets", "code"),
-        help="The built-in claims to repeat [default: laws]."),
-    Option(name="file", letter="f", commands=(*_CHOOSE, "show", "check", "audit"),
+    Option(name="file", letter="f", commands=(*_CHOOSE, "show", "check"),
         kind=OptionKind.FILE, repeated=True,
         help="A claims file, or 'shipped': the claims that ship with dropcheck. May be given "
         "several times. Default: claims.yaml in this folder, otherwise (but not under CI) the "
-        "claims that ship.",
-        help_in={"audit": "Repeat the claims of a file, which are assumed to be what they are "
-                 "expected to be. May be given several times."}),
+        "claims that ship."),
     Option(name="set", commands=_CASES, kind=OptionKind.TEXT, metavar="NAME=VALUE", repeated=True,
         help="Set a parameter by its name."),
     Option(name="tag", commands=_CHOOSE, kind=OptionKind.TAG, repeated=True,
@@ -60,10 +55,6 @@ OPTIONS: tuple[Option, ...] = (
         metavar="FORMATS",
         help="The number formats in which code is checked, in place of each claim's own: "
         "float32,bfloat16."),
-    Option(name="shift", commands=("audit",), kind=OptionKind.SHARE, high=1,
-        accepts="a share such as 2% or 0.02",
-        help="With a file: also repeat a copy of each claim that is shifted by this share of its "
-        "scale: 2%."),
     Option(name="unclaimed", commands=("list",),
         help="In place of the claims, list the figures and formulas of documents that no mark "
         "speaks of."),
@@ -78,34 +69,21 @@ OPTIONS: tuple[Option, ...] = (
         help="The probability that any verdict of a full run is wrong [default: 1e-6].",
         help_in={"mutate": "The probability that any verdict on a mutant of the file is wrong "
                  "[default: 1e-6]."}),
-    Option(name="alpha", commands=("audit",), kind=OptionKind.NUMBERS, low=1e-30, high=1,
-        accepts="numbers between 1e-30 and 1, such as 0.05,0.01",
-        help="The error rate that each repetition promises: 0.05,0.01 [default: 0.05; for moments "
-        "and hostile 1e-6]."),
-    Option(name="repetitions", letter="n", commands=("audit",), kind=OptionKind.WHOLE, low=1,
-        high=10**9, accepts="a whole number from 1 to 1e9",
-        help="Repetitions for each row [default: 1000; for moments 100, for hostile 20, for "
-        "distributions 200, for nets and code 50]."),
-    Option(name="full", commands=("audit",), help="20,000 repetitions for each row."),
-    Option(name="resolution", commands=(*_CASES, "audit"), kind=OptionKind.SHARE, high=1,
+    Option(name="resolution", commands=_CASES, kind=OptionKind.SHARE, high=1,
         accepts="a number between 0 and 1, or a share such as 1%", setting="resolution",
         in_repeat=True, in_verify=_RATE,
         ini="the smallest difference to look for, in place of each claim's own",
         help="The smallest difference to look for, as a share of each claim's scale, in place of "
-        "the claim's own.",
-        help_in={"audit": "With a file: the smallest difference to look for, in place of each "
-                 "claim's own."}),
-    Option(name="seed", commands=(*_CASES, "audit", "mutate"), kind=OptionKind.SEED, high=MOST_SEED,
+        "the claim's own."),
+    Option(name="seed", commands=(*_CASES, "mutate"), kind=OptionKind.SEED, high=MOST_SEED,
         accepts="a whole number, or fresh", setting="seed", in_verify="a whole number from 0 on",
         ini="the seed of all draws, or fresh", ini_default="0",
         help="The seed of all draws [default: 0]."),
-    Option(name="max_draws", commands=(*_CASES, "audit", "mutate"), kind=OptionKind.WHOLE, low=1,
+    Option(name="max_draws", commands=(*_CASES, "mutate"), kind=OptionKind.WHOLE, low=1,
         high=MOST_DRAWS, accepts=_COUNT, setting="max_draws", in_repeat=True, in_verify=_COUNT,
         ini="the limit of draws for each case: 1e6",
         help="Stop a case after this many draws: 1e6, 2**20.",
         help_in={"plan": "Plan for at most this many draws for each case: 1e6, 2**20.",
-                 "audit": "Stop a run after this many draws [default: 4e6; for moments 1e6, for "
-                 "hostile 2e6, for nets 1e8].",
                  "mutate": "Stop a run after this many draws [default: 8 times what the claim "
                  "took, then 8 times that]."}),
     Option(name="time_limit", commands=_CASES, kind=OptionKind.SECONDS,
@@ -129,8 +107,6 @@ OPTIONS: tuple[Option, ...] = (
     Option(name="plain", commands=_CASES, setting="plain", in_repeat=True,
         help="Make a new independent draw for every value, even where independent draws could be "
         "paired, or a net of points would take fewer."),
-    Option(name="processes", commands=("audit",), kind=OptionKind.THREADS, low=1,
-        help="Processes to work with; no count depends on it."),
     Option(name="require", commands=_CASES, kind=OptionKind.WORD, words=REQUIRED, setting="require",
         in_repeat=True, in_verify=one_of(tuple(f"'{word}'" for word in REQUIRED)),
         ini="what a verdict must rest on at least: exact, finite-sample, moments or asymptotic",
@@ -142,13 +118,11 @@ OPTIONS: tuple[Option, ...] = (
         help="Stop at the first case that fails."),
     Option(name="format", commands=("run",), kind=OptionKind.FORMAT,
         help="What to print [default: table]."),
-    Option(name="format", commands=("plan", "list", "show", "check", "audit", "mutate"),
+    Option(name="format", commands=("plan", "list", "show", "check", "mutate"),
         kind=OptionKind.FORMAT, words=("table", "json"), help="What to print [default: table]."),
     Option(name="output", letter="o", commands=("run",), kind=OptionKind.REPORT, repeated=True,
         help="Also write a report to a file. The ending of its name says which kind: {words}. "
         "badge.json and badge.svg are badges. May be given several times."),
-    Option(name="output", letter="o", commands=("audit",), kind=OptionKind.REPORT, words=(".json",),
-        repeated=True, help="Also write the report to a file."),
     Option(name="math", commands=("run",), help="In Markdown, write statements as LaTeX."),
     Option(name="fix", commands=("run",),
         help="Write new figures into documents, where a mark claims the rounding of one by ~=, it "
@@ -167,7 +141,7 @@ OPTIONS: tuple[Option, ...] = (
         help="Exit with 0 even where cases fail or stay undecided."),
     Option(name="last_failed", commands=("run",),
         help="Run only the cases that did not pass the last time; if there are none, run all."),
-    Option(name="no_progress", commands=(*_CASES, "audit", "mutate"),
+    Option(name="no_progress", commands=(*_CASES, "mutate"),
         help="Show no progress on a terminal."),
     Option(name="force", commands=("init",),
         help="Write the file even where there is one already."),
@@ -225,9 +199,6 @@ def read_value(option: Option, text: str) -> Any:
         case OptionKind.REPORT:
             value = Path(text)
             fits = value.suffix.lower() in option.words
-        case OptionKind.NUMBERS:
-            value = tuple(dict.fromkeys(map(parse_number, text.split(","))))
-            fits = all(option.low < number < option.high for number in value)
         case OptionKind.SHARE if (share := percentage(text)) is not None:
             value, fits = share, share > 0
         case OptionKind.NUMBER | OptionKind.SHARE:
@@ -277,7 +248,7 @@ def problem_with(option: Option, text: str) -> Problem:
 
     message = f"option '{option.flag}' cannot be {text[:100]!r}: it must be {option.accepted()}"
     hint = suggestion(text[:100], option.words) if option.words else None
-    if option.kind in (OptionKind.NUMBER, OptionKind.NUMBERS):
+    if option.kind is OptionKind.NUMBER:
         hint = percentage_hint(text)
     elif option.kind is OptionKind.SHARE:
         with suppress(ValueError, OverflowError):

@@ -73,7 +73,6 @@ class OptionKind(Enum):
     FORMAT = auto()  # one of `words`; without them, a format that `run` prints
     REPORT = auto()  # a file to write that ends in one of `words`; without them, as `run` writes
     NUMBER = auto()  # strictly between two bounds
-    NUMBERS = auto()  # several such numbers, separated by commas
     SHARE = auto()  # a number strictly between two bounds, or a percentage
     WHOLE = auto()  # a whole number from one bound to the other
     SEED = auto()  # a whole number within the bounds, or `fresh`
@@ -84,7 +83,7 @@ class OptionKind(Enum):
 
 _METAVARS = {
     OptionKind.TEXT: "TEXT", OptionKind.TAG: "TAG", OptionKind.FILE: "FILE",
-    OptionKind.REPORT: "FILE", OptionKind.NUMBER: "NUMBER", OptionKind.NUMBERS: "NUMBERS",
+    OptionKind.REPORT: "FILE", OptionKind.NUMBER: "NUMBER",
     OptionKind.SHARE: "SHARE", OptionKind.WHOLE: "N", OptionKind.THREADS: "N",
     OptionKind.SEED: "N|fresh", OptionKind.SECONDS: "TIME", OptionKind.BYTES: "SIZE",
 }  # fmt: skip

@@ -47,13 +47,6 @@ COMMANDS: dict[str, Command] = {
         words_help="Claims files. Default: claims.yaml in this folder, otherwise the claims that "
         "ship with dropcheck.",
     ),
-    "audit": Command(
-        """Measure how often verdicts are wrong.
-
-        The whole procedure is repeated with fresh draws, on claims that are known to be true or
-        false. The exit code is 1 where a rate of wrong verdicts is above the promise by more than
-        chance: a fault of dropcheck, or, with a file, a claim that is not what its file says."""
-    ),
     "mutate": Command(
         """Plant errors in claims and see that each is refuted.
 
@@ -78,10 +71,6 @@ def carry_out(given: Given) -> int:
         from dropcheck.cli.run_command import plan, run
 
         return run(given) if given.command == "run" else plan(given)
-    if given.command == "audit":
-        from dropcheck.cli.audit_command import audit
-
-        return audit(given)
     if given.command == "mutate":
         from dropcheck.cli.mutate_command import mutate
 

@@ -207,7 +207,7 @@ def shared(
             lost()
             waiting = itertools.chain(undone, waiting)
     message = "processes of this run ended before their work did, perhaps because memory ran out"
-    hint = "--threads 1 (of audit: --processes 1) works in one process alone"
+    hint = "--threads 1 works in one process alone"
     raise DropcheckError(Problem(message, hint=hint))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import field, replace
 
 from dropcheck.analysis.bounds import support
@@ -35,7 +35,6 @@ from dropcheck.simulation import (
     Compiled,
     Counted,
     InCells,
-    Program,
     Registers,
     compile_strategy,
 )
@@ -144,16 +143,6 @@ class Prepared:
         for end in map(support, sides[1:]):
             hull = Hull(hull.low - end.high, hull.high - end.low)
         return hull
-
-    def with_programs(self, change: Callable[[Program], Program]) -> Prepared:
-        """The same case with its programs changed, in other spans for example."""
-        compiled = self.compiled
-        if compiled is not None:
-            compiled = replace(compiled, program=change(compiled.program))
-        if isinstance(compiled, Compiled) and compiled.crossed is not None:
-            crossed = replace(compiled.crossed, program=change(compiled.crossed.program))
-            compiled = replace(compiled, crossed=crossed)
-        return replace(self, compiled=compiled, in_strata=[])
 
 
 def rarest_violations(prepared: Prepared) -> float:

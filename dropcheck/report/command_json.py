@@ -1,4 +1,4 @@
-"""The JSON of the commands other than `run`: `list`, `show`, `check`, `plan`, `mutate`, `audit`."""
+"""The JSON of the commands other than `run`: `list`, `show`, `check`, `plan` and `mutate`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from dropcheck.report.json_report import (
 from dropcheck.results.coverage import Coverage, CoverageCounts
 
 if TYPE_CHECKING:  # each command loads its own
-    from dropcheck.audit.error_rates import Audit, AuditRow, Group
     from dropcheck.claims.registry import Claim, Registry, Tolerance
     from dropcheck.errors import Problem
     from dropcheck.mutation.outcome import ClaimResult, MutantResult, MutationRun
@@ -193,50 +192,4 @@ def _mutant(mutant: MutantResult) -> dict[str, Any]:
         "draws": mutant.draws,
         "reason": mutant.reason,
         "shows_at": None if mutant.shows_at is None else parameter_data(mutant.shows_at),
-    }
-
-
-def audit_json(audit: Audit) -> str:
-    """An audit as data."""
-    from dropcheck.audit.error_rates import Truth
-
-    return as_json(
-        audit=audit.name,
-        seed=audit.seed,
-        seconds=round(audit.seconds, 3),
-        **fields_of(audit, "processes interrupted"),
-        summary={
-            "rows": len(audit.rows),
-            **fields_of(audit, "runs alarms"),
-            "true_refuted": audit.wrong(Truth.TRUE),
-            "false_verified": audit.wrong(Truth.FALSE),
-            "undefined_decided": audit.wrong(Truth.UNDEFINED),
-        },
-        classes=[_audit_class(group) for group in audit.groups],
-        rows=[_audit_row(row) for row in audit.rows],
-        left_out=audit.left_out,
-    )
-
-
-def _audit_row(row: AuditRow) -> dict[str, Any]:
-    return {
-        "claim": row.claim,
-        "class": row.group or None,
-        "parameters": parameter_data(row.parameters),
-        "statement": row.statement,
-        "truth": row.truth.name.lower(),
-        "off": row.off or None,
-        "promise": row.promise,
-        **fields_of(row.counts, "runs verified refuted inconclusive"),
-        **fields_of(row, "wrong rate at_least at_most alarm draws"),
-        "seconds": row.counts.seconds,
-    }
-
-
-def _audit_class(group: Group) -> dict[str, Any]:
-    return {
-        "class": group.name,
-        "claims": group.claims,
-        **fields_of(group.counts, "runs verified refuted inconclusive"),
-        **fields_of(group, "wrong promise at_least alarm"),
     }

@@ -219,8 +219,6 @@ def test_an_interruption_prints_what_is_finished_and_exits_with_130(
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["audit", "-n", "100000", "--max-draws", "1e6"],
-        ["audit", "-n", "100000", "--max-draws", "1e6", "--processes", "1"],
         ["mutate", "heavy-draws"],
         ["plan"],
         ["run", "heavy-draws"],
@@ -245,7 +243,8 @@ def test_every_command_that_draws_stops(after: float, arguments: list[str], fold
 
 
 def test_a_group_that_is_sent_sigterm_stops(folder: Path) -> None:
-    process = started(folder, "audit", "-n", "100000", "--max-draws", "1e6", "--format", "json")
+    (folder / "claims.yaml").write_text(QUICK + HEAVY)
+    process = started(folder, "run", "--threads", "2", "--format", "json")
     workers = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     until = time.monotonic() + 30
     while workers.exists() and not workers.read_text() and time.monotonic() < until:

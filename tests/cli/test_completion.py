@@ -196,8 +196,6 @@ def asked(cli: Cli, monkeypatch: pytest.MonkeyPatch, words: str) -> list[str]:
         ("run --seed 1 --tag a --see", []),
         ("run --seed 1 --tag a --ta", ["--tag"]),
         ("run --seed 1 --tag a kept", ["kept-share"]),
-        ("audit --set m", ["moments"]),
-        ("audit --set h", ["hostile"]),
         ("run nothing-", []),
     ],
 )

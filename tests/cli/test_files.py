@@ -18,7 +18,7 @@ claims:
     model: x ~ normal(0, width)
     claim: E(x) == 0
 """
-COMMANDS = ("run", "plan", "list", "show", "mutate", "audit")
+COMMANDS = ("run", "plan", "list", "show", "mutate")
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from dropcheck.claims.reader import read_text
 from dropcheck.language.checks import check_registry
 
 ALL = sorted((TOP / "docs").glob("*.md"))
-COMMANDS = ("run", "plan", "list", "show", "check", "audit", "mutate", "init", "schema")
+COMMANDS = ("run", "plan", "list", "show", "check", "mutate", "init", "schema")
 LIMITS = (TOP / "docs" / "limits.md").read_text(encoding="utf-8")
 # A parameter of a claim, which is an option of `run`.
 OTHERS = {"--dk"}

@@ -30,14 +30,13 @@ SHARED = {"four-documents.md": frozenset(REGISTRY.claims)}
 
 SETTING = "what an option is by default, a limit of the program, or a constant of its method"
 GIVEN = "what an example is given, or how a number is written"
-MEASURED = "what an audit or a benchmark found, which takes minutes; the command stands beside it"
+MEASURED = "what a benchmark found, which takes minutes; the command stands beside it"
 LEFT = {
     "adapters.md": {SETTING: "65,536"},
     "code-under-test.md": {SETTING: "0.001"},
     "README.md": {SETTING: "1% 10,000 1e-6 1e-4"},
     "CONTRIBUTING.md": {SETTING: "1e-6"},
     "api.md": {SETTING: "0.01 1e-6 8,192"},
-    "audit.md": {SETTING: "99% 20,000 2% 1e-6"},
     "claims-file.md": {SETTING: "0.25 100,000", GIVEN: "1e6 0.05 1.2 0.004 0.01 2% 1%"},
     "isclose.md": {SETTING: "1%", GIVEN: "10,000 0.03 0.51"},
     "language.md": {
@@ -56,9 +55,9 @@ LEFT = {
         MEASURED: "61,000 15,000 1,200,000",
     },
 }
-# From this heading on, the figures of a page are settings of audits and what these found.
-AUDITS = {
-    "audit.md": "## The built-in claims",
+# From this heading on, the figures of a page are what was measured, and with what settings.
+MEASURED_FROM = {
+    "trust.md": "# How often verdicts are wrong",
     "conformance.md": "# Conformance of frameworks",
 }
 
@@ -71,7 +70,7 @@ def read(page: Path) -> Registry:
 def unexplained(page: Path, registry: Registry) -> set[str]:
     """The figures and formulas of a page that neither a mark nor the list above speaks of."""
     lines = page.read_text(encoding="utf-8").splitlines()
-    end = lines.index(AUDITS[page.name]) if page.name in AUDITS else len(lines)
+    end = lines.index(MEASURED_FROM[page.name]) if page.name in MEASURED_FROM else len(lines)
     (coverage,) = registry.coverage
     left = {text for texts in LEFT.get(page.name, {}).values() for text in texts.split()}
     return {one.text for one in coverage.unclaimed if (one.location.line or 0) <= end} - left

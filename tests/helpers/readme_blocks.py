@@ -27,7 +27,7 @@ COOKBOOK = TOP / "docs" / "cookbook.md"
 PAGES = tuple(
     TOP / "docs" / f"{name}.md"
     for name in (
-        *("run", "list", "show", "check", "audit", "init", "schema", "recipes", "cookbook"),
+        *("run", "list", "show", "check", "init", "schema", "recipes", "cookbook"),
         *("limits", "editors", "github", "undecided", "claims-file", "documents"),
         *("laws", "your-paper", "code-under-test"),
     )

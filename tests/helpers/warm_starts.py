@@ -78,7 +78,6 @@ def _address() -> str:
 
 def serve(address: str, alive: int) -> None:
     """Fork a child for each that asks, and say how it ended."""
-    import dropcheck.audit.measurement
     import dropcheck.cli.app
     import dropcheck.mutation.campaign
     import dropcheck.planning.plan

@@ -44,7 +44,6 @@ FLOORS = {
     "planning": 7,
     # code under test, which frameworks and functions of the user are called by
     "code": 8,
-    "audit": 8,
     "mutation": 8,
     # results to text, and the ways in
     "report": 9,
@@ -74,8 +73,6 @@ SIDEWAYS: dict[tuple[str, str], set[str] | None] = {
     ("__init__", "results"): None,
     ("__init__", "api"): None,
     ("__init__", "code"): {"dropcheck.code.decorator"},
-    # a set that is audited is of code whose law is known
-    ("audit", "code"): {"dropcheck.code.columns"},
     # what pytest imports at every start calls for the rest where it is used
     ("pytest_plugin", "pytest_claims"): None,
     ("pytest_plugin", "pytest_functions"): None,
@@ -94,7 +91,7 @@ DOORS: dict[tuple[str, str], set[str]] = {
     # what judges, plans or repeats a case knows of a program what its room names for it
     **{
         (part, "simulation"): {"dropcheck.simulation"}
-        for part in ("judging", "running", "planning", "audit", "mutation")
+        for part in ("judging", "running", "planning", "mutation")
     },
 }
 # All that judging and planning read of a program: the door's own page lists it.
@@ -121,7 +118,7 @@ PROGRAM = {
 LIBRARIES = {
     "numpy": (
         *("vocabulary", "language", "analysis", "simulation", "execution"),
-        *("inference", "judging", "planning", "code", "audit.audited_code"),
+        *("inference", "judging", "planning", "code"),
         *("array_types", "packs.implementations"),
     ),
     "torch": ("code.adapters.torch_adapter", "packs.implementations"),
@@ -158,7 +155,7 @@ BY_NAME |= {"code.targets", "code.implementations"}
 OPENERS = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "NamedTemporaryFile"}
 FILES = {"claims.source", "cli.output", "processors"}  # and those that read what ships beside them
 FILES |= {"code.tables"}  # pyproject.toml
-FILES |= {"audit.audited_claims", "cli.inspect_commands", "report.html.page"}
+FILES |= {"cli.inspect_commands", "report.html.page"}
 # What may start processes, for what the interpreter's lock would hold up.
 PROCESSES = {"execution.executors", "execution.apart"}
 # Who works at the same time as whom is for `execution/` to know; Ctrl-C is the main thread's, and

@@ -20,13 +20,11 @@ OTHER_THINGS = {
     "claims": {"all", "not", "minimum", "maximum", "array", "mean", "elements"}
     # formats of numbers, which a parameter may stand for
     | {"float64", "float32", "bfloat16", "float16"},
-    "cli": {"all", "full", "diff"},  # an option of `run`
-    # formats of numbers, as frameworks name them
-    "audit": {"bfloat16", "float32"},
-    # ... and numpy's keywords
+    "cli": {"all", "diff"},  # an option of `run`
+    # formats of numbers, as frameworks name them, and numpy's keywords
     "code": {"float64", "float32", "bfloat16", "float16", "shape", "size"},
     "documents": {"sign"},
-    "options.py": {"min", "full", "diff", "f"},  # minutes, and the letter of --file
+    "options.py": {"min", "diff", "f"},  # minutes, and the letter of --file
     "processors.py": {"max"},  # no quota
     # grammar, and numpy's keywords for the shape of a draw
     "language": {"and", "or", "not", "size", "shape"},

@@ -34,8 +34,7 @@ ELSEWHERE = {
     },
     "pictures.curve": {"claims.registry"},  # whether a selection of cases makes a curve
     # reports of other commands, of their own results
-    "command_json": {"audit", "claims.registry", "mutation", "planning"},
-    "terminal.audit_table": {"audit"},
+    "command_json": {"claims.registry", "mutation", "planning"},
     "terminal.mutation_table": {"mutation"},
     "terminal.document_tables": {"documents.new_figures"},
     "terminal.plan_table": {"planning"},

@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from audits import claimed_value, lowered
+from known_cases import claimed_value, lowered
 from scipy import integrate, special, stats
 from weighted_draws import (
     Atoms,
@@ -31,11 +31,10 @@ from weighted_draws import (
     worked_out,
 )
 
-from dropcheck.audit.audited_claims import Subject, built_in
-from dropcheck.audit.error_rates import Truth
+from benchmarks.calibration import Known, Truth, known
 from dropcheck.inference.comparison import read_statement
 
-SUBJECTS = [one for one in built_in("hostile") if one.truth is Truth.TRUE]
+CASES = [one for one in known("hostile") if one.truth is Truth.TRUE]
 SLACK = 0.1  # of what a resolution is: a false claim is off by 1.5 at least
 
 
@@ -157,7 +156,7 @@ NODES: dict[str, Nodes] = {
     "spike-determinant": Nodes(draws={"a": dyadic(1.0), "b": dyadic(1.0)}),
     "spike-cumsum": Nodes(draws={"r": lumped(30, 1.0, -1.0, 2.0**-30)}),
     "spike-bincount": Nodes(draws={"i": lumped(28, 1.0, 0.0, 2.0**-28)}),
-    **{one.case.claim.id: JUMP for one in SUBJECTS if one.group == "a spike in another statement"},
+    **{one.case.claim.id: JUMP for one in CASES if one.group == "a spike in another statement"},
     "mean-in-array-with-spike": Nodes(draws={"u": COMMON, "h": ALIKE}),
     "variance-in-array-with-spike": Nodes(draws={"u": COMMON, "h": ALIKE}),
     "crossed-with-spike": SPARSE,
@@ -374,12 +373,12 @@ IDENTITIES = {
 }
 
 
-@pytest.mark.parametrize("subject", SUBJECTS, ids=lambda one: one.case.claim.id)
-def test_a_truth_is_worked_out_a_second_time(subject: Subject) -> None:
-    claim = subject.case.claim
+@pytest.mark.parametrize("one", CASES, ids=lambda one: one.case.claim.id)
+def test_a_truth_is_worked_out_a_second_time(one: Known) -> None:
+    claim = one.case.claim
     if claim.id in IDENTITIES:
         return
-    case = lowered(subject)
+    case = lowered(one)
     nodes = NODES.get(claim.id, Nodes())
     formula = FORMULAS.get(claim.id)
     (comparison, *more) = read_statement(case, None).comparisons
@@ -389,9 +388,9 @@ def test_a_truth_is_worked_out_a_second_time(subject: Subject) -> None:
         return
     if more or comparison.region.low != comparison.region.high:
         inside = worked_out(case, nodes, 1 if len(case.operands) == 3 else 0)
-        assert all(one.region.low < inside < one.region.high for one in (comparison, *more))
+        assert all(each.region.low < inside < each.region.high for each in (comparison, *more))
         return
-    value = claimed_value(subject)
+    value = claimed_value(one)
     unit = claim.within if claim.within is not None else claim.resolution * (abs(value) or 1.0)
     found = formula() if formula else worked_out(case, nodes)
     assert abs(found - value) < SLACK * unit, (found, value)

@@ -1,4 +1,4 @@
-"""Code whose law is known, right or wrong by stated amounts: verdicts on it are audited."""
+"""Code whose law is known, right or wrong by stated amounts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Drawn = Callable[[np.random.Generator, CodeRequest, Sequence[Array]], Mapping[st
 
 
 @record
-class Audited:
+class KnownCode:
     """An implementation by functions; `xfail` says how false the claims are that fit a pattern."""
 
     name: str
@@ -36,7 +36,7 @@ class Audited:
         }
 
     def rebuilder(self, slots: Mapping[str, Slot]) -> Callable[[], Column] | None:  # noqa: ARG002 - asked of all code
-        """Never: an audit has processes for its own cases."""
+        """Never: cases are judged in the process that bound it."""
         return None
 
 
@@ -123,8 +123,8 @@ def die(*, loaded: float = 0.0) -> Drawn:
 
 
 IMPLEMENTATIONS = (
-    Audited("sound", {"dropout": dropout(), "shared": dropout(), "die": die()}),
-    Audited(
+    KnownCode("sound", {"dropout": dropout(), "shared": dropout(), "die": die()}),
+    KnownCode(
         "scaled",
         {"dropout": dropout(factor=1.06), "shared": dropout(factor=1.06)},
         {
@@ -133,7 +133,7 @@ IMPLEMENTATIONS = (
             "shared.always": "numbers up to 4.24",
         },
     ),
-    Audited(
+    KnownCode(
         "kept",
         {"dropout": dropout(kept=0.06), "die": die(loaded=0.05)},
         {
@@ -144,8 +144,8 @@ IMPLEMENTATIONS = (
             "die.mean": "0.05 in the chance of a six",
         },
     ),
-    Audited("together", {"shared": dropout(together=True)}),
-    Audited(
+    KnownCode("together", {"shared": dropout(together=True)}),
+    KnownCode(
         "wild",
         {"shared": dropout(wild=0.15)},
         {
@@ -154,8 +154,8 @@ IMPLEMENTATIONS = (
             "shared.always": "15% of the calls are tenfold",
         },
     ),
-    Audited("batch", {"dropout": dropout(batch=True)}, {"masks": "one mask for a batch"}),
-    Audited(
+    KnownCode("batch", {"dropout": dropout(batch=True)}, {"masks": "one mask for a batch"}),
+    KnownCode(
         "broken",
         {"dropout": dropout(broken=0.001)},
         dict.fromkeys(

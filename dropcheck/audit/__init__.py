@@ -1,1 +1,0 @@
-"""The audit: how often verdicts are wrong, measured on claims whose truth is known."""
