@@ -15,8 +15,7 @@ from dropcheck.records import record
 MARKDOWN = (".md", ".markdown", ".qmd", ".rmd")
 NOTEBOOK = (".ipynb",)
 LATEX = (".tex",)
-HTML = (".html", ".htm")
-ENDINGS = (*MARKDOWN, *NOTEBOOK, *LATEX, *HTML)
+ENDINGS = (*MARKDOWN, *NOTEBOOK, *LATEX)
 """The suffixes of documents, in lower case."""
 WORD = "dropcheck"
 LONGEST_BEFORE = 1_000  # characters before a mark that are read

@@ -16,8 +16,7 @@ from dropcheck.claims.reader import registry_of
 from dropcheck.claims.registry import Claim, Jump, PartlyReadError, Registry, SourceText
 from dropcheck.claims.source import LineColumn, Problems, decode
 from dropcheck.claims.values import WORDS
-from dropcheck.documents.carrier import HTML, LATEX, NOTEBOOK, KeyBlock, Mark, Piece
-from dropcheck.documents.html_source import read_html
+from dropcheck.documents.carrier import LATEX, NOTEBOOK, KeyBlock, Mark, Piece
 from dropcheck.documents.latex.formula import refuse_doubtful_number, statements
 from dropcheck.documents.latex.tokens import LatexError
 from dropcheck.documents.markdown_source import read_markdown
@@ -53,7 +52,7 @@ def document_of(data: bytes, path: Path, name: str) -> Registry:
     """
     source, ending = decode(data, name), path.suffix.lower()
     report = Problems(cells_of(source) if ending in NOTEBOOK else source)
-    carrier = read_tex if ending in LATEX else read_html if ending in HTML else read_markdown
+    carrier = read_tex if ending in LATEX else read_markdown
     marked = carrier(report.source, report)
     builder = _Builder(report, _slug(path.stem) or "document")
     for part in marked.parts:

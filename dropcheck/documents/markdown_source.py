@@ -22,7 +22,6 @@ from dropcheck.documents.carrier import (
     Prose,
     parts_of,
 )
-from dropcheck.documents.html_source import comments_in
 from dropcheck.documents.sentences import sentence_at, shortened
 
 _COMMENT = re.compile(r"<!--(?P<text>.*?)-->", re.DOTALL)
@@ -252,6 +251,54 @@ def _plain(children: Sequence[Any]) -> str:
     parts = [" " if one.type in ("softbreak", "hardbreak") else one.content for one in children
              if one.type not in ("html_inline", "image")]  # fmt: skip
     return " ".join("".join(parts).split())
+
+
+# ---- comments in HTML ----------------------------------------------------------------------------
+
+
+_OPENS = re.compile(r"<(?=[A-Za-z/!?])")
+_WHOLE_COMMENT = re.compile(r"<!--(?:-?>|.*?--!?>)", re.DOTALL)
+_WHOLE_TAG = re.compile(
+    r"<(?P<close>/)?(?P<name>[A-Za-z][^\s/>]*+)"
+    # not a possessive group: with one, a tag was once, in thousands of runs, wrongly closed
+    r"(?:[^>\"'=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"']))|[\"'])*>"
+)
+_RAW = ("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes")
+_SHOWN_AS_CODE = ("pre", "code", "template", "svg", "math")
+
+
+def comments_in(text: str, refuse: Callable[[int], None]) -> Iterator[int]:
+    """The places where comments begin in a piece of HTML, outside of code and tags.
+
+    In the standard library's parser, the time grows with the square of the length of what is never
+    closed: in Python 3.11, a minute for 60 kB. Documents may come from strangers, so this passes
+    over the text once, by the rules of the HTML standard
+    (https://html.spec.whatwg.org/multipage/parsing.html#tokenization). The tests compare the two.
+
+    Args:
+        text: the piece.
+        refuse: called with the places of marks in tags, which are not read.
+    """
+    at = within = 0
+    while (found := _OPENS.search(text, at)) is not None:
+        at = found.end()
+        if text.startswith("<!--", found.start()):
+            closed = _WHOLE_COMMENT.match(text, found.start())
+            at = closed.end() if closed is not None else len(text)
+            if not within:
+                yield found.start()
+        elif text[at : at + 2].lstrip("/")[:1].isalpha():
+            tag = _WHOLE_TAG.match(text, found.start())
+            at = tag.end() if tag is not None else len(text)
+            hidden = MARK.search(text, found.start(), at)
+            if hidden is not None and not within:
+                refuse(hidden.start())
+            name = tag["name"].lower() if tag is not None else ""
+            if name in _SHOWN_AS_CODE:
+                within = max(0, within + (-1 if tag and tag["close"] else 1))
+            elif name in _RAW and tag and not tag["close"]:
+                closing = re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE).search(text, at)
+                at = len(text) if closing is None else closing.start()
 
 
 # ---- passages that may hold a figure -------------------------------------------------------------

@@ -472,7 +472,6 @@ def test_the_title_of_a_cell_has_the_heads_of_its_row_and_column(tmp_path: Path)
         ("p.md", "A 41<!-- dropcheck: == 41 -->/3 of all."),
         ("p.md", "A 41<!-- dropcheck: == 41 -->e3 of all."),
         ("p.md", "A 41<!-- dropcheck: == 41 --> × 10^3 of all."),
-        ("p.html", "<p>A <b>41<!-- dropcheck: == 41 --></b>&nbsp;% of all.</p>"),
         ("p.tex", "A 41% dropcheck: == 41\n\\% of all."),
         ("p.tex", "A 41 % dropcheck: == 41\n  \\% of all."),
     ],

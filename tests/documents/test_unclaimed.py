@@ -258,11 +258,6 @@ OTHERS = {
         "\\vspace{1.5em}\\ref{a:1.5} \\cite{b2.5} \\verb|0.9| %1.5\n$a = b$\n",
         ["0.5", "$a = b$"],
     ),
-    "a.html": (
-        f"<h1>1.1 T</h1><style>p {{width: 1.5em}}</style><p title='1.5'>8.0{MARK} and 0.5"
-        "<code>0.9</code> $a = b$</p>",
-        ["0.5", "$a = b$"],
-    ),
     "a.ipynb": (
         json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [
             {"cell_type": "code", "source": "1.5", "metadata": {}, "outputs": []}, CELL,

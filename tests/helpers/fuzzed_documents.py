@@ -44,15 +44,6 @@ and so on.
 \end{{align}}
 \end{{document}}
 """
-HTML = f"""\
-<!doctype html><title>A paper</title>
-<!-- dropcheck
-{MODELS}-->
-<h2>Scaling of <em>dropout</em></h2>
-<p>It raises it by <b>41&nbsp;%</b><!-- {GAIN} -->
-and so on. \\(\\operatorname{{Var}}(q \\cdot k) = d_k\\)<!-- {VARIANCE} -->
-$\\operatorname{{Var}}(q^\\top k / \\sqrt{{d_k}}) = 1$<!-- {SCALED} -->.
-"""
 CELLS = (
     f"# A paper\n\n<!-- dropcheck\n{MODELS}-->\n",
     f"## Scaling of *dropout*\nIt raises it by **41%**<!-- {GAIN} -->\nand so on.\n\n"
@@ -64,10 +55,9 @@ _BOTH = ["dropcheck", ": ", " ~= ", " == ", ";", ":", "#a", "_", "$", "\\(", "\\
          "\\frac",          "/dropcheck", "\\", "\U0001d53c"]  # fmt: skip
 _COMMENTS = ["<!--", "-->", "<!-- dropcheck: ", "<!-- dropcheck\n", "--", "--!>"]
 _BITS = {
-    ".md": [*_BOTH, *_COMMENTS, "> ", "- ", "```", "`", "~~~", "    ", "| ", "|---|", "![", "](x)"],
-    ".html": [*_BOTH, *_COMMENTS, "<", ">", "</", "<p>", "<code>", "</code>", "<pre>", "<script>",
-              "</script>", '"', "'", "<a b='", "&nbsp;", "&#", "<![CDATA[", "<math>", "</math>",
-              "<td>"],
+    ".md": [*_BOTH, *_COMMENTS, "> ", "- ", "```", "`", "~~~", "    ", "| ", "|---|", "![", "](x)",
+            "<", ">", "</", "<p>", "<code>", "</code>", "<pre>", "<script>", "</script>", '"', "'",
+            "<a b='", "&nbsp;", "&#", "<![CDATA[", "<td>"],
     ".tex": [*_BOTH, "%", "% dropcheck: ", "%%dropcheck\n", "\\%", "\\begin{align}", "\\end{align}",
              "\\begin{verbatim}", "\\end{verbatim}", "\\verb|", "\\[", "\\]", "\\\\", "\\iffalse",
              "\\fi", "\\url{", "\\section{", "\\end{document}", "$$"],
@@ -87,14 +77,9 @@ def notebook(*cells: str | list[str], **more: object) -> str:
 
 def base_documents(ending: str) -> list[str]:
     """Documents that nobody has spoilt."""
-    from markdown_it import MarkdownIt
-
     pages = [path.read_text(encoding="utf-8") for path in sorted((TOP / "docs").glob("*.md"))]
     if ending == ".md":
         return [*pages, *["\n".join(CELLS)] * len(pages)]
-    if ending == ".html":
-        parser = MarkdownIt("commonmark").enable("table")
-        return [*map(parser.render, pages), *[HTML] * len(pages)]
     if ending == ".tex":
         return [TEX]
     return [notebook(*CELLS), notebook(*(text.splitlines(keepends=True) for text in CELLS))]
@@ -127,8 +112,6 @@ def hidden(ending: str, text: str) -> str:
     """A text where no carrier reads it: in code, verbatim, in a cell of code."""
     if ending == ".md":
         return f"{'`' * 200}\n{text}\n{'`' * 200}\n"
-    if ending == ".html":
-        return f"<textarea>{text.replace('</textarea', '')}</textarea>"
     if ending == ".tex":
         return f"\\begin{{comment}}\n{text.replace('{comment}', '')}\n\\end{{comment}}\n"
     cell = {"cell_type": "raw", "source": text}

@@ -41,7 +41,7 @@ def hook() -> dict[str, Any]:
         ("docs/paper.tex", True),
         ("paper.ipynb", True),
         ("paper.Rmd", True),
-        ("index.html", True),
+        ("index.html", False),
         ("paper.md.txt", False),
         ("myclaims/x.yaml", False),
     ],
