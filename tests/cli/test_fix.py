@@ -144,11 +144,12 @@ def test_figures_of_other_carriers(cli: Cli, name: str, text: str) -> None:
     assert Path(name).read_text() == text.replace("45", "100")
 
 
-def test_what_is_written_with_entities_is_left(cli: Cli) -> None:
-    text = "&minus;0.5<!-- dropcheck: ~= -Var(x); model: x ~ normal(0, 1) -->\n"
-    Path("a.md").write_text(text)
-    assert "the file writes it with entities or escapes" in cli("run", "a.md", "--fix").out
-    assert Path("a.md").read_text() == text
+def test_what_is_written_with_escapes_is_left(cli: Cli) -> None:
+    source = "\\u002d0.5<!-- dropcheck: ~= -Var(x); model: x ~ normal(0, 1) -->"
+    text = f'{{"nbformat": 4, "cells": [{{"cell_type": "markdown", "source": "{source}"}}]}}'
+    Path("a.ipynb").write_text(text)
+    assert "the file writes it with entities or escapes" in cli("run", "a.ipynb", "--fix").out
+    assert Path("a.ipynb").read_text() == text
 
 
 def test_a_figure_of_several_cases_is_left(cli: Cli) -> None:
