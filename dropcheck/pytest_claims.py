@@ -23,7 +23,7 @@ from dropcheck.claims.values import case_name, format_value
 from dropcheck.documents.any_file import is_document, read_any
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.case_graphs import CaseGraphs
-from dropcheck.language.checks import check_registry, problems_of
+from dropcheck.language.checks import check_registry
 from dropcheck.options import RUN_OPTIONS, read_value
 from dropcheck.report.phrases import headline
 from dropcheck.report.terminal.run_table import case_block
@@ -163,7 +163,7 @@ class ClaimsCollector(pytest.Collector):
         """The tests, one for each case, in the order of the file.
 
         Raises:
-            CollectError: with every error of the file, each at its line and column.
+            CollectError: every error of the file's keys, or else of its language, with places.
         """
         try:
             self.registry = self.read()
@@ -171,7 +171,7 @@ class ClaimsCollector(pytest.Collector):
             if check.problems:
                 raise DropcheckError(check.problems)
         except DropcheckError as error:
-            raise self.CollectError(text_of(problems_of(error))) from None
+            raise self.CollectError(text_of(error.problems)) from None
         for note in check.notes:
             self.warn(UserWarning(f"dropcheck: {note.message}"))
         for case in self.registry.expand():

@@ -60,14 +60,12 @@ class Entry:
 class Tree:
     """A YAML mapping. Keys are kept as written, so that `no` and `1` are ordinary names.
 
-    For a repeated key, the first entry is kept, and `repeated` has the places of the others. Where
-    other text may stand between entries, `ends` has the places at which entries end.
+    For a repeated key, the first entry is kept, and `repeated` names it.
     """
 
     entries: dict[str, Entry]
     start: LineColumn
-    repeated: tuple[tuple[str, LineColumn], ...] = ()
-    ends: tuple[LineColumn, ...] = ()
+    repeated: tuple[str, ...] = ()
 
 
 @record
@@ -205,13 +203,13 @@ class _Composer:
 
     def _tree(self, start: LineColumn, depth: int) -> Tree:
         entries: dict[str, Entry] = {}
-        repeated: list[tuple[str, LineColumn]] = []
+        repeated: list[str] = []
         following, end = self.loader.get_event, self.events.MappingEndEvent
         while type(event := following()) is not end:
             key = self._node(event, depth + 1)
             value = self._node(following(), depth + 1)
             if isinstance(key, Scalar) and key.text in entries:
-                repeated.append((key.text, key.start))
+                repeated.append(key.text)
             self._enter(entries, key, value)
         return Tree(entries, start, tuple(repeated))
 

@@ -1,4 +1,4 @@
-"""Reads claims files into a registry, or reports all their errors at once.
+"""Reads claims files into a registry, or reports all errors of their keys at once.
 
 Texts in the language (`claim`, `model`, `requires`) are stored with their places in the file; the
 language parses them later.
@@ -19,11 +19,10 @@ from dropcheck.claims.grids import mapping_at
 from dropcheck.claims.kinds import Field
 from dropcheck.claims.models import Models
 from dropcheck.claims.nodes import Broken, Listing, Scalar, Tree, YamlNode, compose, shown
-from dropcheck.claims.readable import readable
-from dropcheck.claims.registry import Claim, Document, Family, PartlyReadError, Registry, Stated
+from dropcheck.claims.registry import Claim, Document, Family, Registry, Stated
 from dropcheck.claims.slots import slots_of
 from dropcheck.claims.source import Problems, Source, decode, read_bytes
-from dropcheck.errors import DropcheckError, Location, Problem
+from dropcheck.errors import DropcheckError, Location, Problem, at_most, in_file_order
 from dropcheck.packs.pack_files import PACK, pack_file
 
 USUAL_NAME = "claims.yaml"
@@ -69,7 +68,6 @@ def read_registries(
     """
     registries: list[Registry] = []
     problems: list[Problem] = []
-    partly: list[Registry] = []
     distinct: dict[Path, str | Path] = {}
     for path in paths:
         distinct.setdefault(Path(path).absolute(), path)
@@ -77,16 +75,12 @@ def read_registries(
         try:
             file, name = _named(path)
             registries.append((read or read_registry)(file, name))
-        except PartlyReadError as error:
-            problems.extend(error.problems)
-            partly.append(error.rest)
         except DropcheckError as error:
             problems.extend(error.problems)
     registries = _with_names_of_packs(registries)
     problems.extend(_shared_ids(registries))
     if problems:
-        rest = [*registries, *partly]
-        raise PartlyReadError(problems, _joined(rest)) if rest else DropcheckError(problems)
+        raise DropcheckError(at_most(in_file_order(problems)))
     return registries[0] if len(registries) == 1 else _joined(registries)
 
 
@@ -208,19 +202,15 @@ def registry_of(top: Tree, report: Problems) -> Registry:
     """The registry of a mapping with the keys of a claims file.
 
     Raises:
-        PartlyReadError: all errors, including those that were reported before.
-        DropcheckError: the same, if none of the claims can be read.
+        DropcheckError: all errors, including those that were reported before.
     """
-    source = report.source
     if _is_other_format(top, report):
         raise report.error()
     values = FILE.read(Field(top, "the file", report, (0, 0)))
     notes = _complete_models(values, top, report)
-    if not report:
-        return _registry(values, top, source, notes)
-    error = report.error()
-    rest = _registry(*readable(values, top, error.problems), source)
-    raise PartlyReadError(error.problems, rest) if rest.claims else error
+    if report:
+        raise report.error()
+    return _registry(values, top, report.source, notes)
 
 
 def _complete_models(values: Mapping[str, Any], top: Tree, report: Problems) -> tuple[Problem, ...]:
@@ -229,7 +219,7 @@ def _complete_models(values: Mapping[str, Any], top: Tree, report: Problems) -> 
     entries = mapping_at(top, "models")
     places = {name: report.source.location(entries[name].key_start) for name in texts}
     # an unknown key of the file may be a misspelling of 'models'
-    unread = {name for name, _ in top.repeated} | {*top.entries} - {*values}
+    unread = {*top.repeated} | {*top.entries} - {*values}
     models = Models(texts, places, all_read=not unread and values.get("models", {}) is not None)
     for claim in (values.get("claims") or {}).values():
         if claim is not None and claim.get("model") is not None:
@@ -268,7 +258,7 @@ def _is_other_format(top: Tree, report: Problems) -> bool:
 
 
 def _registry(
-    values: Mapping[str, Any], top: Tree, source: Source, notes: tuple[Problem, ...] = ()
+    values: Mapping[str, Any], top: Tree, source: Source, notes: tuple[Problem, ...]
 ) -> Registry:
     documents = {key: Document(key, **one) for key, one in values.get("documents", {}).items()}
     defaults = values.get("defaults", {})

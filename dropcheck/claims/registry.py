@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import field, replace
 from typing import Any, Protocol
 
-from dropcheck.errors import DropcheckError, Location, Problem
+from dropcheck.errors import Location, Problem
 from dropcheck.records import record
 from dropcheck.results import NUMBER_FORMAT, ParameterValue, Passage, Written
 from dropcheck.results.coverage import Coverage
@@ -379,11 +379,3 @@ class Registry:
     def expand(self) -> tuple[Case, ...]:
         """Every case of every claim, in file order."""
         return tuple(case for claim in self.claims.values() for case in claim.expand())
-
-
-class PartlyReadError(DropcheckError):
-    """A file with errors; `rest` has the claims that can still be read, to be checked too."""
-
-    def __init__(self, problems: Iterable[Problem], rest: Registry) -> None:
-        super().__init__(problems)
-        self.rest = rest

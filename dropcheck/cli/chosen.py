@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dropcheck.claims.reader import MISTAKEN_NAME, SHIPPED, USUAL_NAME, load_registry
-from dropcheck.claims.registry import Case, PartlyReadError, Registry
+from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import option_of, select
 from dropcheck.claims.values import NUMBER_FORMATS
 from dropcheck.cli.given import Given, assignments
@@ -108,14 +108,9 @@ def claims_of(files: Sequence[str]) -> Registry:
     """Read the claims of the files that a command works on.
 
     Raises:
-        DropcheckError: with every error of the files, also of those claims that can be read.
+        DropcheckError: with every error of the keys of the files.
     """
-    try:
-        return load_registry(files, read_any)
-    except PartlyReadError as error:
-        from dropcheck.language.checks import problems_of
-
-        raise DropcheckError(problems_of(error)) from None
+    return load_registry(files, read_any)
 
 
 def expect_claims(expected: int | None, documents: Sequence[Coverage]) -> None:

@@ -48,12 +48,6 @@ class Piece:
         """The place where it begins."""
         return self.places[0]
 
-    @property
-    def behind(self) -> LineColumn:
-        """The place after its end, where something may be missing."""
-        line, column = self.places[-1]
-        return line, column + 1
-
 
 @record(kw_only=True)
 class Comment:

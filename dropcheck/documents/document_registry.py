@@ -11,9 +11,8 @@ from pathlib import Path
 
 from dropcheck.claims.format import CLAIM, FILE, FORMAT
 from dropcheck.claims.nodes import Broken, Entry, Listing, Scalar, Tree, YamlNode, compose_piece
-from dropcheck.claims.readable import is_beside
 from dropcheck.claims.reader import registry_of
-from dropcheck.claims.registry import Claim, Jump, PartlyReadError, Registry, SourceText
+from dropcheck.claims.registry import Claim, Jump, Registry, SourceText
 from dropcheck.claims.source import LineColumn, Problems, decode
 from dropcheck.claims.values import WORDS
 from dropcheck.documents.carrier import LATEX, NOTEBOOK, KeyBlock, Mark, Piece
@@ -24,9 +23,17 @@ from dropcheck.documents.notebook_source import cells_of
 from dropcheck.documents.spoken_of import Spoken, of_another_model, spoken_of
 from dropcheck.documents.tex_source import read_tex
 from dropcheck.documents.unclaimed import Span, coverage_of
-from dropcheck.errors import DropcheckError, Problem, nearest, suggestion
+from dropcheck.errors import (
+    DropcheckError,
+    Problem,
+    at_most,
+    in_file_order,
+    nearest,
+    suggestion,
+)
 from dropcheck.language.case_graphs import axes_in
 from dropcheck.language.cases import parse_claim
+from dropcheck.language.checks import check_registry
 from dropcheck.results import Written
 from dropcheck.results.coverage import Printed
 
@@ -81,7 +88,6 @@ class _Builder:
         self.notation: dict[str, str] = {}
         self.formulas: dict[str, tuple[Piece, dict[str, str]]] = {}
         self.made: Counter[str] = Counter()  # how often each id was generated
-        self.ends: list[LineColumn] = []  # of marks and blocks; text after these is not a claim's
         self.written: dict[str, Written] = {}  # the text that each mark is about, by claim
         self.printed: dict[Span, Printed] = {}  # its kind, by place
         self.dotted: dict[str, str] = {}  # the ids with a dot, by their replacements
@@ -89,7 +95,6 @@ class _Builder:
     # ---- blocks --------------------------------------------------------------------------------
 
     def add_block(self, block: KeyBlock) -> None:
-        self.ends.append(block.text.behind)
         node = self._composed(block.text, block.start)
         if node is None or isinstance(node, Broken):
             return
@@ -131,7 +136,6 @@ class _Builder:
     # ---- marks ---------------------------------------------------------------------------------
 
     def add_mark(self, mark: Mark) -> None:
-        self.ends.append(mark.body.behind)
         segments = list(mark.segments())
         keyed = bool(segments) and _KEY.match(segments[0].text) is not None
         stated = None if keyed or not segments else segments.pop(0)
@@ -170,10 +174,9 @@ class _Builder:
         inside, defined = self._words_of(entries.get("model"))
         named = {*parameters, *self.parameters, *inside}
         words = spoken.words(self.notation, named) | inside
-        if self._misspelt(entries, parameters, words):
-            return
+        misspelt = self._misspelt(entries, parameters, words)
         own = {*parameters, *_names_of_cases(entries), *defined}
-        if not chosen and self.models:
+        if not chosen and self.models and not misspelt:
             known = own | inside | set(self.parameters)
             if problem := of_another_model(spoken.text, known, self.models, self._words_of):
                 self.report.add(mark.start, *problem)
@@ -213,19 +216,19 @@ class _Builder:
     def _misspelt(
         self, entries: dict[str, Entry], parameters: dict[str, Entry], words: set[str]
     ) -> bool:
-        """Report misspelled keys and correct them; return whether the language reads one."""
+        """Report misspelled keys and correct them; return whether there are any."""
         said = [_shown(one.node) for one in entries.values()] + list(self.notation.values())
         used = words.union(*map(WORDS.findall, said))
         unused = {name: one for name, one in parameters.items() if name not in used}
-        keys = []
+        misspelt = False
         for name, entry in unused.items():
             key = nearest(name, _CLAIM_KEYS)
             if key is not None and isinstance(entry.node, Scalar):
                 message = f"{name!r} is neither a key nor used in the model or the claim"
                 self.report.add(entry.key_start, message, f"did you mean {key!r}?")
                 entries.setdefault(key, parameters.pop(name))
-                keys.append(key)
-        return not all(map(is_beside, keys))
+                misspelt = True
+        return misspelt
 
     def _written(self, spoken: Spoken, text: str, mark: Mark) -> SourceText:
         """The statement's text, with the places of its pieces."""
@@ -303,12 +306,9 @@ class _Builder:
         top = {"dropcheck": Entry(start, number), "documents": Entry(start, Tree(documents, start))}
         for key in ("models", "defaults", "claims"):
             if entries := getattr(self, key):
-                top[key] = Entry(start, Tree(entries, start, ends=tuple(self.ends)))
+                top[key] = Entry(start, Tree(entries, start))
         problems: list[Problem] = []
-        try:
-            registry = registry_of(Tree(top, start), self.report)
-        except PartlyReadError as error:
-            registry, problems = error.rest, [*error.problems]
+        registry = registry_of(Tree(top, start), self.report)
         claims: dict[str, Claim] = {}
         for name, read in registry.claims.items():
             claim = replace(
@@ -327,8 +327,9 @@ class _Builder:
             except DropcheckError as error:
                 problems.extend(error.problems)
         registry = replace(registry, claims=claims)
-        if problems:
-            raise PartlyReadError(problems, registry)
+        if problems:  # those of formulas are of the language: all of these are reported at once
+            problems.extend(check_registry(registry).problems)
+            raise DropcheckError(at_most(in_file_order(problems)))
         return registry
 
     def _with_formula(self, name: str, claim: Claim) -> Iterator[Claim]:

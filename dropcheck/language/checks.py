@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from dropcheck.claims.format import CLAIM
-from dropcheck.claims.registry import DTYPE, Case, Claim, PartlyReadError, Registry, Slot
+from dropcheck.claims.registry import DTYPE, Case, Claim, Registry, Slot
 from dropcheck.claims.values import NUMBER_FORMATS, WORDS, parameter_text
 from dropcheck.errors import (
     MOST_PROBLEMS,
@@ -17,7 +17,6 @@ from dropcheck.errors import (
     Location,
     Problem,
     at_most,
-    in_file_order,
 )
 from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.language.cases import ParsedClaim, check_requires, context_of, define_parameters
@@ -77,13 +76,6 @@ def check_registry(registry: Registry, graphs: CaseGraphs | None = None) -> Chec
     of_claims = (check_claim(claim, claim.expand(), graphs, used=used) for claim in claims)
     merged = _merged(itertools.chain(of_claims, _check_slots(claims)))
     return dataclasses.replace(merged, notes=(*merged.notes, *registry.notes))
-
-
-def problems_of(error: DropcheckError) -> tuple[Problem, ...]:
-    """All problems of files, including those in the claims that could still be read."""
-    if not isinstance(error, PartlyReadError):
-        return error.problems
-    return at_most(in_file_order((*error.problems, *check_registry(error.rest).problems)))
 
 
 def notes_on_resolutions(registry: Registry) -> Iterator[Problem]:

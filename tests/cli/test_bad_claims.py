@@ -39,6 +39,23 @@ def test_what_is_wrong_in_several_places_is_told_at_once(folder: Path, capsys: C
     ]
 
 
+def test_errors_of_keys_are_told_at_once_and_before_those_of_the_language(
+    folder: Path, capsys: Capsys
+) -> None:
+    text = "dropcheck: 1\nclaims: {{c: {{{}: T, claim: E(q) == r, expect: {}}}}}\n"
+    (folder / "a.yaml").write_text(text.format("titel", "maybe"), encoding="utf-8")
+    (folder / "b.yaml").write_text(text.format("titel", "refuted"), encoding="utf-8")
+    (folder / "c.yaml").write_text(text.format("title", "refuted"), encoding="utf-8")
+    for command in ("run", "plan", "mutate"):
+        assert main([command, "a.yaml", "b.yaml", "c.yaml"]) == 2
+        told = capsys.readouterr().err
+        assert told.count("no key 'titel'") == 2
+        assert told.count("'expect' must be") == 1
+        assert "not defined" not in told
+        assert main([command, "c.yaml"]) == 2
+        assert capsys.readouterr().err.count("not defined") == 2
+
+
 # -- what only a run can find ----------------------------------------------------------------------
 
 

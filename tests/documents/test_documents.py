@@ -56,6 +56,18 @@ def problems(tmp_path: Path, text: str) -> list[Problem]:
     return list(check_registry(registry).problems)
 
 
+def test_errors_of_keys_come_at_once_and_then_those_of_formulas_and_models(
+    tmp_path: Path,
+) -> None:
+    formula = "$\\foo{y} = 1$<!-- dropcheck: ; model: x = 1 -->"
+    other = "0<!-- dropcheck: E(q) == 0; {} -->"
+    keys = problems(tmp_path, f"It is {formula}, {other.format('modle: 3; expect: maybe')}.")
+    assert [one.hint == "did you mean 'model'?" for one in keys] == [True, False, False]
+    language = problems(tmp_path, f"It is {formula}, {other.format('model: x = zz')}.")
+    words = ["foo", "'q' is not defined", "'zz' is not defined"]
+    assert all(any(word in one.message for one in language) for word in words), language
+
+
 GIVE_IT = "give it as a parameter, as in d_k: 8 or d_k: [8, 16]"
 
 
