@@ -18,8 +18,8 @@ import numpy as np
 from benchmarks.measure import Bar, Clock, Figure, Spread, paired
 from dropcheck.array_types import Floats
 from dropcheck.claims.registry import Case, Registry
+from dropcheck.execution.pool import tuned_numpy
 from dropcheck.execution.schedule import Deadline, Judge, advanced, drive
-from dropcheck.execution.tuning import tuned_numpy
 from dropcheck.inference.budget import case_alpha
 from dropcheck.judging.prepared import prepare
 from dropcheck.language.case_graphs import CaseGraphs
@@ -78,7 +78,7 @@ class Simulated:
             tally.add(found)
             return tally
 
-        ((_, result),) = drive([judge], threads, processes=True)
+        ((_, result),) = drive([judge], threads)
         return result
 
     def draw_alone(self, draws: tuple[Draw, ...], spans: int, threads: int) -> None:

@@ -102,8 +102,8 @@ OPTIONS: tuple[Option, ...] = (
         help="Threads to draw with; no result depends on it.",
         help_in={"mutate": "Claims to work on at a time; no result depends on it."}),
     Option(name="scheduler", commands=("run",), kind=OptionKind.TEXT, metavar="ADDRESS",
-        help="Judge on the workers of a Dask cluster: tcp://host:8786, or 'local' for processes "
-        "of this machine. No result depends on it."),
+        help="Judge on the workers of the Dask cluster at this address, tcp://host:8786. No result "
+        "depends on it."),
     Option(name="plain", commands=_CASES, setting="plain", in_repeat=True,
         help="Make a new independent draw for every value, even where independent draws could be "
         "paired, or a net of points would take fewer."),

@@ -10,23 +10,25 @@ from functools import partial
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import repeat_command
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.execution.apart import EndedTwiceError, SpawnedProcesses
-from dropcheck.execution.clusters import Engine
-from dropcheck.execution.executors import Lost, can_fork, shared
+from dropcheck.execution.pool import (
+    EndedTwiceError,
+    Lost,
+    Pool,
+    SpawnedProcesses,
+    can_fork,
+    shared,
+    tune_for_good,
+)
 from dropcheck.execution.schedule import (
-    Begun,
     Clock,
     Deadline,
     Start,
     carried_out,
-    carried_out_while_light,
     drive,
     guarded,
     in_order,
-    resumed,
 )
 from dropcheck.execution.together import together
-from dropcheck.execution.tuning import tune_for_good
 from dropcheck.inference.budget import case_alpha
 from dropcheck.judging.case_of_code import result_of_error
 from dropcheck.judging.judge import run_case
@@ -40,8 +42,8 @@ from dropcheck.simulation import Request, SpanSums
 
 _Judged = CaseResult | DropcheckError
 
-# With fewer cases for each process, some processes are idle at the end.
-CASES_A_PROCESS = 4
+# With fewer cases for each worker, some workers are idle at the end.
+CASES_A_WORKER = 4
 
 
 @record(kw_only=True)
@@ -79,7 +81,7 @@ def verify_cases(
     watch: Callable[[int], None] = lambda _: None,
     *,
     processes: bool = False,
-    engine: Engine | None = None,
+    pool: Pool | None = None,
     lost: Lost = lambda: None,
     drawn_by: Callable[[str, int], None] = lambda _who, _cases: None,
     graphs: CaseGraphs | None = None,
@@ -100,9 +102,9 @@ def verify_cases(
         clock: the clock that measures a time limit.
         watch: called with numbers of draws, after each span, or after each case where processes
             share the cases.
-        processes: whether forked processes may work, where the system has them; otherwise threads
-            do. Only for a program that has no threads of its own.
-        engine: workers that take the place of processes of this machine.
+        processes: whether processes may judge whole cases; otherwise threads draw. Only for a
+            program that has no threads of its own.
+        pool: workers that take the place of this machine's.
         lost: called where a worker ended before its work; the work is done again.
         drawn_by: called for finished cases, with the workers that drew them and their number.
         graphs: the graphs that a check of the cases has built; each is used once.
@@ -129,9 +131,9 @@ def verify_cases(
 
     repeat = repeat or (lambda case: repeat_command(case, settings.seed))
     graphs = graphs or CaseGraphs(settings.max_memory, keep=0)
+    own = settings if pool is None else replace(settings, threads=pool.at_once)
     groups = sharing_draws(cases, graphs)
-    may_travel = engine is not None or any(case.claim.column is not None for case in cases)
-    own = settings if engine is None else replace(settings, threads=engine.at_once)
+    may_travel = pool is not None or any(case.claim.column is not None for case in cases)
     starts = [
         partial(run_together, [cases[place] for place in group], own, alpha, repeat, deadline,
                 graphs)
@@ -150,7 +152,7 @@ def verify_cases(
         settings=settings,
         deadline=deadline,
         processes=processes,
-        engine=engine,
+        pool=pool,
         watch=watch,
         lost=lost,
         drawn_by=drawn_by,
@@ -179,14 +181,14 @@ class _Work:
     settings: Settings
     deadline: Deadline
     processes: bool
-    engine: Engine | None
+    pool: Pool | None
     watch: Callable[[int], None]
     lost: Lost
     drawn_by: Callable[[str, int], None]
 
     @property
     def threads(self) -> int:
-        """The number of threads or processes on this machine."""
+        """How many threads or processes there are on this machine."""
         return self.settings.threads or default_threads()
 
 
@@ -195,94 +197,87 @@ def _driven(
 ) -> Iterator[tuple[int, list[_Judged]]]:
     """Judge jobs; yield the index of each and its results, in the order in which they are done.
 
-    Of many jobs, each process judges whole ones, because judging is Python, of which only one
-    thread runs at a time. Heavy jobs, and few jobs, are judged here, and their draws are shared
-    out. A heavy job that a process gave up continues from the draws that it has.
+    Of many jobs, each worker judges whole ones, because judging is Python, of which only one thread
+    runs at a time. Few jobs, and those that share a time, are judged here, and their draws are
+    shared out.
     """
-    begun: dict[int, Begun] = {place: Begun() for place in range(len(jobs))}
-    for who, place, outcome in _judged_whole(starts, jobs, work):
-        if isinstance(outcome, Begun):  # the job is heavy
-            begun[place] = outcome
-            work.watch(outcome.draws)
-        else:
-            del begun[place]
-            work.watch(sum(one.draws for one in outcome if isinstance(one, CaseResult)))
-            work.drawn_by(who, len(outcome))
-            yield place, outcome
-    left, engine = list(begun), work.engine
+    left = dict.fromkeys(range(len(jobs)))
+    for who, place, results in _judged_whole(starts, jobs, work):
+        del left[place]
+        work.watch(sum(one.draws for one in results if isinstance(one, CaseResult)))
+        work.drawn_by(who, len(results))
+        yield place, results
+    places, pool = list(left), work.pool
     judged_here = drive(
-        [partial(resumed, starts[place], begun[place].given) for place in left],
-        work.threads if engine is None else engine.at_once,
+        [starts[place] for place in places],
+        work.threads if pool is None else pool.at_once,
         work.deadline,
-        processes=work.processes and can_fork(),
-        executor=None if engine is None else engine.executor,
+        executor=None if pool is None else pool.executor,
         watch=work.watch,
         lost=work.lost,
     )
-    who = "1 thread" if work.threads == 1 else f"{work.threads} threads or processes together"
-    if engine is not None:
-        who = f"{engine.workers} workers together"
+    who = "1 thread" if work.threads == 1 else f"{work.threads} threads"
+    if pool is not None:
+        who = f"{pool.workers} workers together"
     for index, results in judged_here:
         work.drawn_by(who, len(results))
-        yield left[index], results
+        yield places[index], results
 
 
 def _judged_whole(
     starts: Sequence[Start[list[_Judged]]], jobs: Sequence[Job], work: _Work
-) -> Iterator[tuple[str, int, list[_Judged] | Begun]]:
-    """The jobs that processes judge whole: workers, index, and the results or a heavy job's begin.
+) -> Iterator[tuple[str, int, list[_Judged]]]:
+    """The jobs that workers judge whole, if they are many: workers, index and results.
 
     If there are enough cases of code for several processes, these judge all cases. They are
     spawned, as frameworks do not work in a forked process.
     """
-    engine, threads = work.engine, work.threads
+    pool, threads = work.pool, work.threads
     mathematics = [place for place, job in enumerate(jobs) if job.travels and not job.of_code]
     code = [place for place, job in enumerate(jobs) if job.travels and job.of_code]
-    apart = min(threads, len(code) // CASES_A_PROCESS)
-    many = threads > 1 and len(mathematics) >= CASES_A_PROCESS * threads
+    apart = min(threads, len(code) // CASES_A_WORKER)
+    workers = threads if pool is None else pool.workers
+    many = len(mathematics) >= CASES_A_WORKER * workers
     if work.deadline.limited:
         return
-    if engine is not None:  # its machines may lack the code under test
-        whole = _by_engine(jobs, mathematics, engine, work.lost)
-        yield from ((f"{engine.workers} workers", *one) for one in whole)
+    if pool is not None:  # its machines may lack the code under test
+        if many:
+            whole = _by_pool(jobs, mathematics, pool, work.lost)
+            yield from ((f"{workers} workers", *one) for one in whole)
     elif work.processes and apart > 1:
         with SpawnedProcesses(apart, work.lost) as executor:
-            own = Engine(executor=executor, workers=apart)
-            whole = _by_engine(jobs, sorted([*mathematics, *code]), own)
+            own = Pool(executor=executor, workers=apart)
+            whole = _by_pool(jobs, sorted([*mathematics, *code]), own)
             yield from ((f"{apart} processes", *one) for one in whole)
-    elif work.processes and can_fork() and many:
-        waiting = {place: len(mathematics) - rank for rank, place in enumerate(mathematics)}
-        light = shared(
-            lambda place: _light(starts[place], waiting[place] / threads),
-            mathematics,
-            threads,
-            lost=work.lost,
+    elif work.processes and can_fork() and many and threads > 1:
+        whole = shared(
+            lambda place: carried_out(starts[place]()), mathematics, threads, lost=work.lost
         )
-        for place, outcome in light:
-            yield f"{threads} processes", place, outcome
+        yield from ((f"{threads} processes", *one) for one in whole)
 
 
-def _by_engine(
-    jobs: Sequence[Job], places: Sequence[int], engine: Engine, lost: Lost = lambda: None
-) -> Iterator[tuple[int, list[_Judged] | Begun]]:
-    """The index and outcome of each job that an engine judges; a lost job counts as not begun."""
+def _by_pool(
+    jobs: Sequence[Job], places: Sequence[int], pool: Pool, lost: Lost = lambda: None
+) -> Iterator[tuple[int, list[_Judged]]]:
+    """The index and results of each job that a pool judges, without those that it loses."""
 
-    def instead(job: Job, error: Exception) -> list[_Judged] | Begun:
+    def instead(job: Job, error: Exception) -> list[_Judged] | None:
         if job.of_code and isinstance(error, EndedTwiceError):
             return [_ended(case) for case in job.cases]
         lost()
-        return Begun()
+        return None
 
     place_of = {id(jobs[place]): place for place in places}
+    judge: Callable[[Job], list[_Judged] | None] = judged_in_worker
     judged = shared(
-        judged_in_worker,
+        judge,
         (jobs[place] for place in places),
-        engine.workers,
-        executor=engine.executor,
+        pool.workers,
+        executor=pool.executor,
         instead=instead,
         lost=lost,
     )
-    return ((place_of[id(job)], outcome) for job, outcome in judged)
+    return ((place_of[id(job)], results) for job, results in judged if results is not None)
 
 
 def _ended(case: Case) -> DropcheckError:
@@ -294,23 +289,12 @@ def _ended(case: Case) -> DropcheckError:
     return DropcheckError(Problem(message, hint=hint))
 
 
-def _light(start: Start[list[_Judged]], waiting: float = 0.0) -> list[_Judged] | Begun:
-    """The results of a light job, or the draws so far of a heavy one."""
-    done = carried_out_while_light(start(), waiting)
-    return done if isinstance(done, Begun) else done.result
-
-
-def judged_in_worker(job: Job) -> list[_Judged] | Begun:
-    """Judge a job in a worker process, which has nothing else of the run.
-
-    A heavy job of mathematics is only begun. Code under test is never heavy, as one process makes
-    all its draws.
-    """
+def judged_in_worker(job: Job) -> list[_Judged]:
+    """Judge a job in a worker, which has nothing else of the run."""
     tune_for_good()
     graphs = CaseGraphs(job.settings.max_memory, keep=0)
     texts = dict(zip((case.key for case in job.cases), job.repeats, strict=True))
-    start = partial(
-        run_together,
+    judged = run_together(
         job.cases,
         job.settings,
         job.alpha,
@@ -318,7 +302,7 @@ def judged_in_worker(job: Job) -> list[_Judged] | Begun:
         Deadline(),
         graphs,
     )
-    return carried_out(start()) if job.of_code else _light(start)
+    return carried_out(judged)
 
 
 def sharing_draws(cases: Sequence[Case], graphs: CaseGraphs) -> list[list[int]]:

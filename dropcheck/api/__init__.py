@@ -250,7 +250,7 @@ def run(
         *files: claims files and documents; without one `claims.yaml` of this folder.
         claims: ids of claims, or globs of them; all claims where none is given.
         executor: any `concurrent.futures.Executor`, such as that of a Dask client, of mpi4py or of
-            loky: it judges in place of this machine's processes. No result depends on it.
+            loky: it judges in place of this machine's threads. No result depends on it.
         workers: how many workers it has; by default as many as this machine has processors.
         alpha: the probability that any verdict of a full run is wrong.
         seed: the seed of all draws.
@@ -269,7 +269,7 @@ def run(
     from dropcheck.claims.reader import load_registry
     from dropcheck.claims.selection import repeat_command, select
     from dropcheck.documents.any_file import read_any
-    from dropcheck.execution.clusters import Engine, of_lost
+    from dropcheck.execution.pool import Pool, of_lost
     from dropcheck.language.case_graphs import CaseGraphs
     from dropcheck.language.checks import check_registry
     from dropcheck.running import verify_cases
@@ -288,9 +288,9 @@ def run(
     cases = select(registry, patterns)
     if not cases:
         raise NothingSelected(Problem("no claim is selected"))
-    engine = None
+    pool = None
     if executor is not None:
-        engine = Engine(executor=executor, workers=workers or default_threads())
+        pool = Pool(executor=executor, workers=workers or default_threads())
     lost: list[None] = []
     started = time.perf_counter()
     results = verify_cases(
@@ -298,7 +298,7 @@ def run(
         settings,
         registry,
         repeat=lambda case: repeat_command(case, settings.seed, [*map(str, files)], RUN_OPTIONS),
-        engine=engine,
+        pool=pool,
         lost=lambda: lost.append(None),
         graphs=graphs,
     )

@@ -32,7 +32,7 @@ from dropcheck.results import CaseResult, Outcome, RunResult
 from dropcheck.settings import Settings
 
 if TYPE_CHECKING:
-    from dropcheck.execution.clusters import Engine
+    from dropcheck.execution.pool import Pool
 
 
 def run(given: Given) -> ExitCode:
@@ -94,7 +94,6 @@ def plan(given: Given) -> ExitCode:
             settings,
             chosen.registry,
             advance,
-            processes=True,
             graphs=chosen.graphs,
         )
     planned = replace(planned, warnings=chosen.notes)
@@ -153,7 +152,7 @@ def verify_chosen(
 ) -> tuple[RunResult, list[Problem]]:
     """Simulate the cases; finished cases are kept after an interruption or an error."""
     from dropcheck.cli.last_failed import case_key
-    from dropcheck.execution.clusters import of_lost
+    from dropcheck.execution.pool import of_lost
     from dropcheck.report.terminal.progress import progress
     from dropcheck.running import verify_cases
 
@@ -173,7 +172,7 @@ def verify_chosen(
     try:
         with (
             printing_aside(needed=bool(given.several("with"))),
-            _engine(given.value("scheduler")) as engine,
+            _pool(given.value("scheduler")) as pool,
             progress(len(cases), shown, settings.time_limit) as tally,
             closing(
                 verify_cases(
@@ -183,7 +182,7 @@ def verify_chosen(
                     repeat=repeat,
                     watch=tally.drew,
                     processes=True,
-                    engine=engine,
+                    pool=pool,
                     lost=lambda: lost.append(None),
                     drawn_by=lambda who, cases: drawn_by.update({who: cases}),
                     graphs=graphs,
@@ -214,11 +213,11 @@ def verify_chosen(
     return finished, problems
 
 
-def _engine(address: str | None) -> AbstractContextManager[Engine | None]:
+def _pool(address: str | None) -> AbstractContextManager[Pool | None]:
     """The workers of a cluster, if one is named."""
     if address is None:
         return nullcontext()
-    from dropcheck.execution.clusters import cluster
+    from dropcheck.execution.pool import cluster
 
     return cluster(address)
 

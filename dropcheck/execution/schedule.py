@@ -14,7 +14,7 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Executor
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field, replace
 from functools import partial
 from heapq import heappop, heappush
@@ -22,8 +22,7 @@ from queue import SimpleQueue
 from typing import Generic, TypeVar
 
 from dropcheck.errors import DropcheckError
-from dropcheck.execution.executors import Lost, Part, SpanExecutors
-from dropcheck.execution.tuning import tuned_numpy
+from dropcheck.execution.pool import Lost, Threads, submitted, tune_for_good, tuned_numpy
 from dropcheck.records import record
 from dropcheck.simulation.blocks import Request, joined
 from dropcheck.simulation.program import SpanSums
@@ -40,15 +39,13 @@ TURN_SECONDS = 0.05
 # The cost of a request, in nanoseconds, up to which it is drawn in the caller's thread: sending it
 # would take about as long.
 AT_ONCE_NANOSECONDS = 1e6
-# A case that asks for more drawing at once is drawn by all workers, not by one: the others may be
-# idle as long as it took to see this. If many cases wait, none is idle: then the limit grows, once
-# more for each `KEEP_BUSY` cases that every worker will have.
-LIGHT_SECONDS = 0.25
-KEEP_BUSY = 25
+# Nanoseconds: sending a shorter part of a request to a worker takes a visible share of its time.
+PART_NANOSECONDS = 4e6
+MOST_SPANS_OF_A_PART = 64
+# Sending to another machine takes milliseconds, so parts for it are this many times longer.
+FARTHER = 50
 # Spans that are drawn here before progress is reported again.
 WATCHED_SPANS = 128
-# Numbers that are sent with a case from the worker that began it; a case with more begins again.
-MOST_GIVEN = 2**20
 
 
 Clock = Callable[[], float]
@@ -120,52 +117,6 @@ def carried_out(judge: Judge[Result]) -> Result:
     return step.result
 
 
-@record
-class Begun:
-    """A case that is not finished: what it was sent so far, and the number of draws in it."""
-
-    given: tuple[SpanSums | DropcheckError, ...] = ()
-    draws: int = 0
-
-
-def carried_out_while_light(judge: Judge[Result], waiting: float = 0.0) -> Done[Result] | Begun:
-    """Like `carried_out`, until the case asks for more than other cases should wait for.
-
-    `waiting` is the number of cases that each worker will have after it.
-    """
-    most = LIGHT_SECONDS * max(1.0, waiting / KEEP_BUSY)
-    given: list[SpanSums | DropcheckError] = []
-    draws = numbers = 0
-    step = advanced(judge, None)
-    while isinstance(step, Request):
-        if step.wanted > most:
-            judge.close()
-            return Begun(tuple(given), draws) if numbers <= MOST_GIVEN else Begun()
-        drawn = _drawn_here(step)
-        if isinstance(drawn, SpanSums):
-            numbers += _numbers(drawn)
-            draws += step.draws
-        if numbers <= MOST_GIVEN:
-            given.append(drawn)
-        step = advanced(judge, drawn)
-    return step
-
-
-def resumed(start: Start[Result], given: Iterable[SpanSums | DropcheckError]) -> Judge[Result]:
-    """A case that continues from what it was sent elsewhere: it makes the same requests again."""
-    judge = start()
-    step = advanced(judge, None)
-    for each in given:
-        step = advanced(judge, each)
-    while isinstance(step, Request):
-        try:
-            drawn: SpanSums | DropcheckError = yield step
-        except DropcheckError as error:
-            drawn = error
-        step = advanced(judge, drawn)
-    return step.result
-
-
 def guarded(start: Start[Result]) -> Judge[Result | DropcheckError]:
     """The same case, returning its errors, so that they do not end other cases."""
     try:
@@ -203,7 +154,6 @@ def drive(
     threads: int,
     deadline: Deadline | None = None,
     *,
-    processes: bool = False,
     executor: Executor | None = None,
     watch: Callable[[int], None] = lambda _: None,
     lost: Lost = lambda: None,
@@ -219,14 +169,23 @@ def drive(
         starts: functions that start the cases.
         threads: how many draw at once; with one, it is the caller's thread.
         deadline: when to stop.
-        processes: whether processes may draw in place of threads.
-        executor: draws in place of our own processes.
+        executor: draws in place of our own threads.
         watch: called with the draws of each part of a request, when they are made.
         lost: called when a worker ended before its work did.
     """
-    drawing = SpanExecutors(threads, processes=processes, executor=executor, lost=lost)
-    with tuned_numpy(), drawing as executors:
-        yield from _Run(starts, executors, threads, deadline or Deadline(), watch).results()
+    with tuned_numpy(), Threads(threads) as own:
+        pool = own if executor is None else executor
+        longer = 1 if executor is None else FARTHER
+        run = _Run(starts, pool, longer, threads, deadline or Deadline(), watch, lost)
+        yield from run.results()
+
+
+@record
+class _Part:
+    """A part of a request, and its future sums."""
+
+    request: Request
+    future: Future[SpanSums]
 
 
 @dataclass(slots=True)
@@ -236,7 +195,7 @@ class _Active(Generic[Result]):
     index: int
     judge: Judge[Result]
     request: Request = field(init=False)  # its latest
-    parts: list[Part] = field(default_factory=list)
+    parts: list[_Part] = field(default_factory=list)
     missing: int = 0
     spent: float = 0.0  # seconds of drawing, over all threads
 
@@ -252,10 +211,12 @@ class _Run(Generic[Result]):
     def __init__(
         self,
         starts: Iterable[Start[Result]],
-        executors: SpanExecutors,
+        pool: Executor,
+        longer: int,
         threads: int,
         deadline: Deadline,
         watch: Callable[[int], None],
+        lost: Lost,
     ) -> None:
         self._deadline = deadline
         self._waiting = deque(enumerate(starts))
@@ -263,9 +224,11 @@ class _Run(Generic[Result]):
         self._out = 0  # cases that are being drawn by workers
         self._drawn: SimpleQueue[tuple[_Active[Result], int]] = SimpleQueue()
         self._finished: deque[tuple[int, Result]] = deque()
-        self._executors = executors
+        self._pool = pool
+        self._longer = longer  # parts are so many times longer
         self._threads = threads
         self._watch = watch
+        self._lost = lost
 
     def results(self) -> Iterator[tuple[int, Result]]:
         """(position, result) of each case, as they finish."""
@@ -308,7 +271,10 @@ class _Run(Generic[Result]):
         if self._threads == 1 or _is_for_the_caller(request):
             self._proceed(case, _drawn_here(request, self._watch))
             return
-        case.parts = self._executors.submit(request)
+        case.parts = [
+            _Part(part, submitted(self._pool, _drawn_in_worker, part))
+            for part in _parts(request, self._threads, self._longer)
+        ]
         case.missing = len(case.parts)
         self._out += 1
         for part in case.parts:
@@ -326,8 +292,22 @@ class _Run(Generic[Result]):
             return
         self._out -= 1
         # if several parts have errors, the first in order counts, not the first in time
-        drawn = self._executors.drawn
-        self._proceed(case, _sums_or_error(lambda: joined([drawn(part) for part in case.parts])))
+        sums = _sums_or_error(lambda: joined([self._sums_of(part) for part in case.parts]))
+        self._proceed(case, sums)
+
+    def _sums_of(self, part: _Part) -> SpanSums:
+        """The sums of a part, which is drawn here if its worker ended.
+
+        Raises:
+            DropcheckError: there is an error in a draw.
+        """
+        try:
+            return part.future.result()
+        except DropcheckError:
+            raise
+        except Exception:  # an error of our own comes again
+            self._lost()
+            return part.request.carry_out()
 
     def _proceed(self, case: _Active[Result], drawn: SpanSums | DropcheckError | None) -> None:
         """Send a case its sums or an error; store its next request, or its result."""
@@ -341,8 +321,16 @@ class _Run(Generic[Result]):
             self._park(case)
 
 
-def _numbers(drawn: SpanSums) -> int:
-    return drawn.sums.size + sum(map(_numbers, drawn.members))
+def _parts(request: Request, workers: int, longer: int) -> list[Request]:
+    """The request in parts long enough to be sent; a short one is still divided among all."""
+    cost = request.program.cost * request.program.span_draws
+    least = max(1, min(int(longer * PART_NANOSECONDS / cost), -(-request.count // workers)))
+    return request.shared(workers, least, longer * MOST_SPANS_OF_A_PART)
+
+
+def _drawn_in_worker(request: Request) -> SpanSums:
+    tune_for_good()
+    return request.carry_out()
 
 
 def _drawn_here(

@@ -18,7 +18,7 @@ from dropcheck.analysis.strategy import Laws, averages_of
 from dropcheck.claims.registry import Case, Claim, Registry, SourceText
 from dropcheck.claims.values import format_value
 from dropcheck.errors import DropcheckError
-from dropcheck.execution.executors import shared
+from dropcheck.execution.pool import shared
 from dropcheck.execution.schedule import carried_out, in_order
 from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.language.cases import ParsedClaim

@@ -12,7 +12,6 @@ from itertools import accumulate, repeat
 
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.errors import DropcheckError
-from dropcheck.execution.executors import can_fork
 from dropcheck.execution.schedule import Judge, drive, guarded
 from dropcheck.inference.budget import case_alpha
 from dropcheck.judging.prepared import prepare
@@ -103,7 +102,6 @@ def plan_cases(
     registry: Registry,
     advance: Callable[[str], None] = lambda _: None,
     *,
-    processes: bool = False,
     graphs: CaseGraphs | None = None,
 ) -> Plan:
     """Draw the pilot of each case, as a run with these settings would, and plan from it.
@@ -111,8 +109,8 @@ def plan_cases(
     A time limit is shared as in a run: the cases that need least take what they need while it
     lasts, and the others divide the rest. What a case could see in it assumes that the case stays
     open to the end. A time limit does not bound the pilots. `advance` gets the claim's id after
-    each pilot. The other arguments and the errors are those of `running.verify_cases`. Without
-    `processes`, threads slow each other down, so that pilots seem slower than a run's draws.
+    each pilot. The other arguments and the errors are those of `running.verify_cases`. Threads
+    slow each other down, so that pilots seem slower than a run's draws.
     """
     started = time.perf_counter()
     threads = settings.threads or default_threads()
@@ -128,7 +126,7 @@ def plan_cases(
     results: dict[int, Forecast | DropcheckError] = {}
     interrupted = False
     try:
-        for index, result in drive(starts, threads, processes=processes and can_fork()):
+        for index, result in drive(starts, threads):
             results[index] = result
             advance(cases[index].claim.id)
     except KeyboardInterrupt:

@@ -40,11 +40,6 @@ def power(base: Any, exponent: Any) -> Any:
     return product
 
 
-def load() -> None:
-    """Import the library now."""
-    __getattr__("erf")
-
-
 def __getattr__(name: str) -> Any:
     if name.startswith("__"):  # the import system looks for such attributes
         raise AttributeError(name)

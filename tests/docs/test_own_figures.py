@@ -45,7 +45,6 @@ LEFT = {
     },
     "laws.md": {SETTING: "0.01 1e-6", MEASURED: "0.002"},
     "limits.md": {SETTING: "1% 10,000 1e-4 100,000 6,000 1e-12"},
-    "machines.md": {MEASURED: "0.5 0.9 1.2 3.1 3.5 5.2 9.8"},
     "mutate.md": {SETTING: "3% 0.3 1e-6", GIVEN: "0.5"},
     "pictures.md": {SETTING: "1,900"},
     "run.md": {SETTING: "1e-6"},

@@ -1,4 +1,4 @@
-"""Cases on threads: in which order spans come back has no part in any result."""
+"""Cases on threads: the order in which spans come back does not matter, and time is shared."""
 
 from __future__ import annotations
 
@@ -6,27 +6,24 @@ import gc
 import sys
 import weakref
 from collections.abc import Callable, Generator
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 from leftovers import no_workers_left, workers
+from plan_cases import registry_of
 from trials import compiled
 
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError
-from dropcheck.execution import executors
-from dropcheck.execution.schedule import (
-    KEEP_BUSY,
-    LIGHT_SECONDS,
-    Begun,
-    Judge,
-    carried_out_while_light,
-    drive,
-)
+from dropcheck.execution import pool, schedule
+from dropcheck.execution.schedule import Deadline, Judge, drive
+from dropcheck.judging import case_run
 from dropcheck.processors import default_threads
-from dropcheck.results import CaseResult
+from dropcheck.results import CaseResult, Outcome, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 from dropcheck.simulation.blocks import Request
@@ -112,16 +109,6 @@ def test_few_cases_are_under_way_at_once() -> None:
     assert 2 <= most <= 8
 
 
-@pytest.mark.parametrize(("waiting", "heavy"), [(0.0, True), (KEEP_BUSY, True), (100.0, False)])
-def test_a_case_may_take_longer_while_many_wait(waiting: float, heavy: bool) -> None:
-    def wanting() -> Generator[Request, SpanSums, bytes]:
-        judge = asking(program(), "x", [1])()
-        sums = yield replace(next(judge), wanted=2 * LIGHT_SECONDS)
-        return sums.sums.tobytes()
-
-    assert isinstance(carried_out_while_light(wanting(), waiting), Begun) == heavy
-
-
 def test_closing_early_leaves_no_thread_behind() -> None:
     found = program()
     results: Any = drive([asking(found, str(case), [1, 200]) for case in range(20)], 3)
@@ -150,16 +137,20 @@ def test_an_error_in_a_case_ends_the_run_and_its_threads(error: type[BaseExcepti
 
 def test_sums_are_let_go_as_soon_as_the_next_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """They would wait for a collection of cycles: memory grew with the draws."""
-    submitted, held = executors.SpanExecutors.submit, []
+    divided, held = schedule._parts, []
     futures: list[weakref.ref[Any]] = []
 
-    def submit(self: executors.SpanExecutors, request: Request) -> list[executors.Part]:
+    def parts(*request: Any) -> list[Request]:
         held.append(sum(each() is not None for each in futures))
-        parts = submitted(self, request)
-        futures.extend(weakref.ref(part.future) for part in parts)
-        return parts
+        return divided(*request)
 
-    monkeypatch.setattr(executors.SpanExecutors, "submit", submit)
+    def submitted(executor: Executor, draw: Any, part: Request) -> Any:
+        future = pool.submitted(executor, draw, part)
+        futures.append(weakref.ref(future))
+        return future
+
+    monkeypatch.setattr(schedule, "_parts", parts)
+    monkeypatch.setattr(schedule, "submitted", submitted)
     gc.disable()
     try:
         dict(drive([asking(program(), "one", [40] * 8)], 2))
@@ -210,6 +201,27 @@ claims:
             next(results)
 
 
+def test_parts_of_a_request_follow_one_another_and_become_smaller() -> None:
+    found = program()
+    asked = Request(
+        program=found,
+        seed=0,
+        case_key="a",
+        purpose=MAIN,
+        centres=np.zeros(found.size),
+        first=7,
+        count=500,
+    )
+    requests = schedule._parts(asked, 2, 1)
+    ends = [request.first + request.count for request in requests]
+    assert [request.first for request in requests] == [7, *ends[:-1]]
+    assert ends[-1] == 507
+    counts = [request.count for request in requests]
+    assert counts[:-1] == sorted(counts[:-1], reverse=True)
+    assert len(counts) < 60  # few are handed over
+    assert max(counts) <= 500 // 4  # the last to end keeps the others waiting for a part at most
+
+
 # ---- on processes --------------------------------------------------------------------------------
 
 MANY = """
@@ -246,7 +258,7 @@ def shared_by(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     def spy(function: Any, items: Any, workers: int, **more: Any) -> Any:
         used.append(workers)
-        return executors.shared(function, items, workers, **more)
+        return pool.shared(function, items, workers, **more)
 
     monkeypatch.setattr("dropcheck.running.shared", spy)
     return used
@@ -267,3 +279,138 @@ def test_few_cases_and_a_time_limit_are_shared_draw_by_draw(shared_by: list[int]
     judged(MANY, 3)  # nine cases: fewer than four for each of three
     judged(ONE, 2, max_draws=1000)
     assert shared_by == []
+
+
+# ---- a time limit --------------------------------------------------------------------------------
+
+InTime = Callable[[float, float], tuple[dict[str, CaseResult], "Clock"]]
+
+
+class Clock:
+    """Time that passes by being looked at."""
+
+    def __init__(self, tick: float) -> None:
+        self.now = 0.0
+        self.tick = tick
+
+    def __call__(self) -> float:
+        self.now += self.tick
+        return self.now
+
+
+LIMITED = registry_of(
+    hard="x ~ normal(1, 1); E(x) == 1; resolution: 1.0e-5",
+    harder="x ~ normal(1, 1); E(x) == 1; resolution: 2.0e-6",
+    hardest="x ~ normal(1, 1); E(x) == 1; resolution: 1.0e-6",
+    easy="x ~ normal(1, 1); E(x) == 1; resolution: 0.05",
+    sum="; 1 + 1 == 2",
+)
+
+
+@pytest.fixture
+def in_time(monkeypatch: pytest.MonkeyPatch) -> InTime:
+    """A run under a limit in which a span takes a tenth of a millisecond, whatever the machine."""
+    carry_out = Request.carry_out
+
+    def timed(request: Request) -> SpanSums:
+        return replace(carry_out(request), seconds=1e-4 * request.count)
+
+    monkeypatch.setattr(Request, "carry_out", timed)
+    monkeypatch.setattr(case_run, "TURN_SECONDS", 0.002)
+    monkeypatch.setattr(schedule, "TURN_SECONDS", 0.002)
+
+    def run(limit: float, tick: float) -> tuple[dict[str, CaseResult], Clock]:
+        clock = Clock(tick)
+        settings = Settings(time_limit=limit, threads=1)
+        results = verify_cases(LIMITED.expand(), settings, LIMITED, clock=clock)
+        return {result.claim: result for result in results}, clock
+
+    return run
+
+
+def test_a_time_limit_ends_the_run_and_what_is_left_is_shared(in_time: InTime) -> None:
+    found, clock = in_time(2.0, 0.01)
+    assert 2.0 <= clock.now < 2.3
+    assert found["easy"].verdict is Verdict.VERIFIED  # though it comes last in the file
+    assert found["easy"].more_seconds is None
+    open_ones = [found[name] for name in ("hard", "harder", "hardest")]
+    for result in open_ones:
+        assert result.verdict is Verdict.INCONCLUSIVE
+        assert result.draws > found["easy"].draws
+        assert result.more_draws is not None
+        assert result.more_draws > result.draws
+        a_draw = result.seconds / result.draws
+        assert result.more_seconds == pytest.approx(result.more_draws * a_draw)
+    draws = [result.draws for result in open_ones]
+    assert max(draws) < 4 * min(draws)
+    longer, _ = in_time(4.0, 0.01)
+    assert longer["hard"].draws > 1.5 * found["hard"].draws
+    assert longer["easy"] == found["easy"]
+
+
+def test_what_is_not_begun_in_time_says_so_and_arithmetic_needs_no_time(in_time: InTime) -> None:
+    found, _ = in_time(0.5, 1.0)
+    assert found["sum"].verdict is Verdict.VERIFIED
+    assert all(found[name].draws == 0 for name in found)
+    assert "time of the run was up" in str(found["easy"].explanation)
+    assert found["easy"].result is Outcome.UNDECIDED
+
+
+def test_without_a_time_limit_no_clock_is_looked_at() -> None:
+    clock = Clock(1e9)
+    registry = registry_of(one="x ~ normal(1, 1); E(x) == 1")
+    (result,) = verify_cases(registry.expand(), Settings(), registry, clock=clock)
+    assert result.verdict is Verdict.VERIFIED
+    assert clock.now == 0
+
+
+class Free:
+    """A program whose spans cost nothing; it stands for one that draws."""
+
+    calls_own_code = False
+    block_draws = 1
+    cost = 1.0
+    span_draws = 1
+
+    def held(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def span(self, *_: object) -> SpanSums:
+        return SpanSums(sums=np.ones((1, 1)))
+
+
+def wanting(wanted: float, times: int) -> Callable[[], Generator[Request, SpanSums, int]]:
+    """A judge that asks so many times, and returns how many spans it was given."""
+
+    def judge() -> Generator[Request, SpanSums, int]:
+        given = 0
+        for _ in range(times):
+            program: Any = Free()
+            sums = yield Request(
+                program=program,
+                seed=0,
+                case_key="case",
+                purpose=0,
+                centres=np.zeros(1),
+                first=0,
+                count=4,
+                wanted=wanted,
+            )
+            given += len(sums.sums)
+        return given
+
+    return judge
+
+
+def test_those_nearest_to_a_verdict_go_first_under_a_limit_and_all_in_order_without() -> None:
+    judges = [wanting(100.0, 50), wanting(100.0, 50), wanting(0.0, 2), wanting(0.0, 2)]
+    in_turn = [index for index, _ in drive(judges, 1)]
+    nearest = [index for index, _ in drive(judges, 1, Deadline.after(1000.0))]
+    assert set(in_turn[:2]) == {0, 1}
+    assert set(nearest[:2]) == {2, 3}
+
+
+def test_after_the_deadline_a_request_is_cut_to_one_span() -> None:
+    judges = [wanting(1.0, 3)]
+    assert list(drive(judges, 1)) == [(0, 12)]
+    assert list(drive(judges, 1, Deadline.after(0.0))) == [(0, 3)]

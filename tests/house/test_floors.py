@@ -128,9 +128,8 @@ LIBRARIES = {
     "tensorflow": ("code.adapters.keras_adapter",),
     "ml_dtypes": ("code.adapters.numpy_adapter",),
     "scipy": ("vocabulary",),
-    "threadpoolctl": ("execution.tuning",),
-    "dask": ("execution.clusters",),
-    "distributed": ("execution.clusters",),
+    "threadpoolctl": ("execution.pool",),
+    "distributed": ("execution.pool",),
     "yaml": ("claims.nodes",),
     "yamlcore": ("claims.nodes",),
     "typer": ("cli",),
@@ -157,7 +156,7 @@ FILES = {"claims.source", "cli.output", "processors"}  # and those that read wha
 FILES |= {"code.tables"}  # pyproject.toml
 FILES |= {"cli.inspect_commands", "report.html.page"}
 # What may start processes, for what the interpreter's lock would hold up.
-PROCESSES = {"execution.executors", "execution.apart"}
+PROCESSES = {"execution.pool"}
 # Who works at the same time as whom is for `execution/` to know; Ctrl-C is the main thread's, and
 # the program starts with it.
 CONCURRENT = {"threading", "concurrent", "queue"}

@@ -1,14 +1,17 @@
-"""Threads and processes that do work for this process, each a `concurrent.futures.Executor`.
+"""Who works: threads and processes of this machine, or any `concurrent.futures.Executor`.
 
 No result depends on which of them does a piece of work, or in what order pieces finish.
+
+Processes that judge mathematics are forked where that is safe: they share this process's memory.
+Those that call code under test are spawned. They share nothing with this process and get only what
+is sent to them, so they can use libraries that do not survive a fork, and code that may end its
+process.
 """
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import functools
-import io
 import itertools
 import multiprocessing
 import os
@@ -27,16 +30,14 @@ from concurrent.futures import (
 )
 from multiprocessing.reduction import ForkingPickler
 from queue import SimpleQueue
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from dropcheck import interrupt
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.execution.tuning import tune_for_good, tuned_numpy
 from dropcheck.records import record
-from dropcheck.simulation.blocks import Request
-from dropcheck.simulation.joint_program import Together
-from dropcheck.simulation.program import Program, SpanSums
-from dropcheck.vocabulary import special
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -45,18 +46,12 @@ Result = TypeVar("Result")
 LOOK_AFTER = 0.5
 # Items that each worker has at a time: the one it works on, and some that wait for it.
 HANDED_OUT = 3
-# For less drawing than this, in seconds, no processes are started: starting takes about as long.
-WORTH_PROCESSES = 0.03
-# Bytes of a pickled program that is sent with every part of a request. A larger program has long
-# arrays, for which threads are as good; with short arrays, they slow each other down.
-SMALL_PROGRAM = 2**16
-# Nanoseconds: sending a shorter part of a request to a worker takes a visible share of its time.
-PART_NANOSECONDS = 4e6
-MOST_SPANS_OF_A_PART = 64
-# Sending to another machine takes milliseconds, so parts for it are this many times longer.
-FARTHER = 50
 # How many times workers that ended are replaced; they may lack memory.
 MOST_RESTARTS = 3
+# Seconds in which a scheduler answers.
+CONNECT_SECONDS = 20
+# How often work may lose its worker on a cluster: after that, it is probably the cause itself.
+RETRIES = 3
 
 Lost = Callable[[], None]
 """Called when a worker ended before its work did."""
@@ -235,7 +230,7 @@ def _handed_out(
 
         def hand_out(count: int) -> None:
             for one in itertools.islice(waiting, count):
-                future = _submitted(working, work, one)
+                future = submitted(working, work, one)
                 out[future] = one
                 future.add_done_callback(done.put)
 
@@ -257,7 +252,7 @@ def _handed_out(
     return []
 
 
-def _submitted(
+def submitted(
     executor: Executor, function: Callable[..., Result], *arguments: Any
 ) -> Future[Result]:
     """The future of a call; it holds the error if the executor fails at once."""
@@ -269,129 +264,174 @@ def _submitted(
         return failed
 
 
-@record
-class Part:
-    """A part of a request, and its future sums."""
-
-    request: Request
-    future: Future[SpanSums]
+class EndedTwiceError(Exception):
+    """An item ended the process that worked on it, twice."""
 
 
-class SpanExecutors(contextlib.ExitStack):
-    """Draws the spans of requests, on threads, or on processes if there is enough to draw.
+class SpawnedProcesses(Threads):
+    """Spawned processes; for each, a thread of this process waits.
 
-    Processes are better for short arrays, where threads wait for the interpreter's lock. A program
-    that cannot be pickled is run by threads.
+    If a process ends during its work, a new one repeats the work once. If that ends too, the error
+    is `EndedTwiceError`.
 
     Args:
-        workers: how many of them.
-        processes: whether processes may be started.
-        executor: draws in place of our own processes, from the first request on.
-        lost: called when a worker ended before its work did.
+        count: how many processes.
+        lost: called when work is repeated because a process ended.
+
+    >>> with SpawnedProcesses(1) as workers:
+    ...     workers.submit(abs, -3).result()
+    3
     """
 
-    def __init__(
-        self,
-        workers: int,
-        *,
-        processes: bool = False,
-        executor: Executor | None = None,
-        lost: Lost = lambda: None,
-    ) -> None:
-        super().__init__()  # its threads and processes end with the `with` block
-        self._workers = workers
-        self._may_start = processes
-        self._others = executor
-        self._own = executor is None
-        self._restarts = 0
+    def __init__(self, count: int, lost: Lost = lambda: None) -> None:
+        super().__init__(count)
         self._lost = lost
-        self._threads = self.enter_context(Threads(workers))
+        self._own = threading.local()
+        self._started: list[Processes] = []
+        self._lock = threading.Lock()
+        self._closed = False
 
-    def submit(self, request: Request) -> list[Part]:
-        """Start drawing a request; return its parts, in order."""
-        if self._may_start:
-            # Load it here and not in a thread: a process forked meanwhile would wait forever for
-            # the lock on the module.
-            special.load()
-        parts = _parts(request, self._workers, 1 if self._own else FARTHER)
-        others = self._worth_starting(request)
-        program = None if others is None else _pickled(request.program)
-        if others is None or program is None:
-            return [Part(part, self._threads.submit(part.carry_out)) for part in parts]
-        names = [field.name for field in dataclasses.fields(Request) if field.name != "program"]
-        rests = ({name: getattr(part, name) for name in names} for part in parts)
-        return [
-            Part(part, _submitted(others, _drawn_from, program, rest))
-            for part, rest in zip(parts, rests, strict=True)
-        ]
-
-    def drawn(self, part: Part) -> SpanSums:
-        """The sums of a part, which is drawn here if its worker ended.
+    def submit(
+        self, function: Callable[..., Result], /, *arguments: Any, **options: Any
+    ) -> Future[Result]:
+        """Call a function in one of the processes.
 
         Raises:
-            DropcheckError: there is an error in a draw.
+            Exception: the function or its arguments cannot be sent.
         """
+        parcel = bytes(ForkingPickler.dumps((function, arguments, options)))
+        return super().submit(self._carried_out, parcel)
+
+    def _carried_out(self, parcel: bytes) -> Any:
+        worker: Processes = getattr(self._own, "worker", None) or self._another()
         try:
-            return part.future.result()
-        except DropcheckError:
-            raise
-        except Exception:  # an error of our own would come again
-            if isinstance(part.future.exception(), BrokenExecutor) and self._own:
-                self._start_again()
+            return worker.submit(_opened, parcel).result()
+        except BrokenExecutor:
+            worker.shutdown(wait=False)
+            worker = self._another()
             self._lost()
-            return part.request.carry_out()
+        try:
+            return worker.submit(_opened, parcel).result()
+        except BrokenExecutor as error:
+            worker.shutdown(wait=False)
+            self._own.worker = None
+            raise EndedTwiceError from error
 
-    def _start_again(self) -> None:
-        """Drop processes that ended; the next request starts others, a few times."""
-        if self._others is not None:
-            self._others = None
-            self._restarts += 1
-            self._may_start = self._restarts < MOST_RESTARTS
+    def _another(self) -> Processes:
+        """A new process for this thread.
 
-    def _worth_starting(self, request: Request) -> Executor | None:
-        """The processes; they are started for the first request that is long enough."""
-        if self._others is None and self._may_start and request.wanted >= WORTH_PROCESSES:
-            try:
-                self._others = self.enter_context(Processes(self._workers))
-            except OSError:
-                self._may_start = False
-        return self._others
+        Raises:
+            OSError: the system starts no more processes.
+            RuntimeError: the process ends at once, or the pool is closed.
+        """
+        self._own.worker = None
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("there are no workers any more")
+            worker = Processes(1, spawn=True)
+            self._started.append(worker)
+        try:
+            worker.submit(os.getpid).result()
+        except BrokenExecutor as error:
+            self._closed = True  # a further one would end too
+            raise RuntimeError("a process that was started ended at once") from error
+        self._own.worker = worker
+        return worker
 
-
-def _parts(request: Request, workers: int, longer: int) -> list[Request]:
-    """The request in parts long enough to be sent; a short one is still divided among all."""
-    cost = request.program.cost * request.program.span_draws
-    least = max(1, min(int(longer * PART_NANOSECONDS / cost), -(-request.count // workers)))
-    return request.shared(workers, least, longer * MOST_SPANS_OF_A_PART)
-
-
-class _Small(io.BytesIO):
-    """Stores a small program, and stops the pickling of a larger one."""
-
-    def write(self, data: Any) -> int:
-        if self.tell() + len(data) > SMALL_PROGRAM:
-            raise OverflowError
-        return super().write(data)
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._closed = True
+        for worker in self._started:
+            worker.__exit__()
+        super().__exit__()
 
 
-def _pickled(program: Program | Together) -> bytes | None:
-    """A program, pickled; None if it cannot be pickled or is large."""
-    small = _Small()
+def _opened(parcel: bytes) -> Any:
+    """In a process: the result of a call; its output is flushed."""
+    function, arguments, options = ForkingPickler.loads(parcel)
     try:
-        ForkingPickler(small).dump(program)
-    except Exception:
-        return None
-    return small.getvalue()
+        return function(*arguments, **options)
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
 
 
-@functools.lru_cache(maxsize=16)
-def _loaded(program: bytes) -> Program | Together:
-    """In a process: a program; it is loaded once for all its spans."""
-    loaded: Program | Together = ForkingPickler.loads(program)
-    return loaded
+@record(kw_only=True)
+class Pool:
+    """Workers other than this process's: an executor, and their number."""
+
+    executor: Executor
+    workers: int
+
+    @property
+    def at_once(self) -> int:
+        """How many parts are handed out: a worker that is done has another one waiting."""
+        return 2 * self.workers
 
 
-def _drawn_from(program: bytes, rest: dict[str, Any]) -> SpanSums:
-    """In a process: the sums of some spans."""
-    tune_for_good()
-    return Request(program=_loaded(program), **rest).carry_out()
+@contextlib.contextmanager
+def cluster(address: str) -> Iterator[Pool]:
+    """The workers of the Dask cluster whose scheduler is at an address, `tcp://host:8786`.
+
+    Raises:
+        DropcheckError: Dask is not installed, or no scheduler answers at the address.
+    """
+    try:
+        from distributed import Client
+    except ImportError:
+        message = "option '--scheduler' needs Dask, which is not installed"
+        raise DropcheckError(Problem(message, hint="pip install distributed")) from None
+    try:
+        client = Client(address, timeout=CONNECT_SECONDS)
+    except (OSError, ValueError) as error:
+        message = f"option '--scheduler': no Dask scheduler answers at {address[:200]!r}"
+        raise DropcheckError(Problem(message, hint="its address reads tcp://host:8786")) from error
+    # pure=False: two equal parts of a run are both computed
+    with client, client.get_executor(pure=False, retries=RETRIES) as executor:
+        client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+        yield Pool(executor=executor, workers=max(1, sum(client.nthreads().values())))
+
+
+def of_lost(count: int) -> tuple[str, ...]:
+    """The note of a run on workers that ended before their work did."""
+    if not count:
+        return ()
+    times = "once" if count == 1 else f"{count} times"
+    return (f"a worker ended before its work did, {times}; the work was done again",)
+
+
+@contextlib.contextmanager
+def tuned_numpy() -> Iterator[None]:
+    """Settings with which numpy draws spans at full speed on as many threads as we use.
+
+    Its libraries use one thread each: more threads inside every small matrix product slow ours down
+    (measured: up to forty times slower on two cores).
+
+    The arrays of a span reuse the memory of the previous span. glibc returns memory that is freed
+    at the end of a heap to the system, and new zeroed pages for every span cost up to half of its
+    time (measured). It stops doing so below twice the size of the largest block that was ever
+    mapped and freed (mallopt(3), M_MMAP_THRESHOLD). So one block of 16 MiB is mapped and freed; it
+    is never written, and takes no memory. Without glibc, this has no effect.
+    """
+    import numpy as np
+
+    np.empty(2**24, dtype=np.uint8)
+    with _libraries(len(sys.modules)).limit(limits=1, user_api="blas"):
+        yield
+
+
+@functools.lru_cache(maxsize=1)
+def _libraries(_modules: int) -> ThreadpoolController:
+    """The libraries of this process; they are searched for again when a new module is imported.
+
+    Searching takes a millisecond, as long as many claims take.
+    """
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
+
+
+@functools.lru_cache(maxsize=1)
+def tune_for_good() -> None:
+    """In a worker process: tune numpy until the process ends."""
+    tuned_numpy().__enter__()

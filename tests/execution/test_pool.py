@@ -1,0 +1,433 @@
+"""Whoever works, and whoever ends on the way, the results are the same."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import threadpoolctl
+from trials import compiled
+
+from dropcheck import interrupt
+from dropcheck.claims.reader import read_text
+from dropcheck.errors import DropcheckError, Problem
+from dropcheck.execution import pool
+from dropcheck.execution.pool import (
+    EndedTwiceError,
+    Pool,
+    Processes,
+    SpawnedProcesses,
+    called,
+    can_fork,
+    cluster,
+    shared,
+)
+from dropcheck.execution.schedule import Judge, carried_out
+from dropcheck.results import CaseResult
+from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
+from dropcheck.simulation.blocks import Request
+from dropcheck.simulation.streams import MAIN
+
+forks = pytest.mark.skipif(sys.platform != "linux", reason="elsewhere nothing is forked")
+
+# ---- processes that are forked -------------------------------------------------------------------
+
+PROGRAM = compiled("x ~ normal(0, 1)", "Var(x) == 1").program
+
+
+def judged(spans: int) -> bytes:
+    def judge() -> Judge[bytes]:
+        request = Request(
+            program=PROGRAM,
+            seed=0,
+            case_key="a",
+            purpose=MAIN,
+            centres=np.zeros(PROGRAM.size),
+            first=0,
+            count=spans,
+        )
+        return (yield request).sums.tobytes()
+
+    return carried_out(judge())
+
+
+@forks
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_results_do_not_depend_on_the_processes(count: int) -> None:
+    assert dict(shared(judged, range(1, 9), count)) == {n: judged(n) for n in range(1, 9)}
+    assert not multiprocessing.active_children()
+
+
+@forks
+def test_items_are_shared_by_processes_other_than_this_one() -> None:
+    def who(_: int) -> int:
+        time.sleep(0.01)
+        return os.getpid()
+
+    found = {result for _, result in shared(who, range(24), 2)}
+    assert len(found) == 2
+    assert os.getpid() not in found
+
+
+def test_one_worker_is_the_callers_thread() -> None:
+    found = dict(shared(lambda _: (os.getpid(), threading.get_ident()), range(3), 1))
+    assert set(found.values()) == {(os.getpid(), threading.get_ident())}
+
+
+def test_no_items_are_no_results() -> None:
+    assert list(shared(judged, [], 2)) == []
+
+
+@forks
+@pytest.mark.parametrize(
+    "error", [DropcheckError(Problem("no", hint="do")), ZeroDivisionError("by zero")]
+)
+def test_an_error_reaches_the_caller(error: Exception) -> None:
+    def fail(item: int) -> bytes:
+        if item == 1:
+            raise error
+        return judged(1)
+
+    with pytest.raises(type(error), match=str(error)) as caught:
+        list(shared(fail, range(3), 2))
+    assert not multiprocessing.active_children()
+    if isinstance(error, DropcheckError):  # what it carries comes with it
+        assert isinstance(caught.value, DropcheckError)
+        assert caught.value.problems == error.problems
+
+
+def kill_oneself(_: int) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@forks
+def test_processes_that_end_time_and_again_are_an_error_and_not_waited_for() -> None:
+    lost: list[None] = []
+    with pytest.raises(DropcheckError, match="ended before their work did"):
+        list(shared(kill_oneself, range(3), 2, lost=lambda: lost.append(None)))
+    assert len(lost) == pool.MOST_RESTARTS
+    assert not multiprocessing.active_children()
+
+
+@forks
+def test_what_a_killed_process_leaves_undone_is_done_by_another(tmp_path: Path) -> None:
+    marker = tmp_path / "killed"
+
+    def once(item: int) -> bytes:
+        if item == 5 and not marker.exists():
+            marker.touch()
+            kill_oneself(0)
+        return judged(item)
+
+    lost: list[None] = []
+    found = dict(shared(once, range(1, 12), 2, lost=lambda: lost.append(None)))
+    assert found == {item: judged(item) for item in range(1, 12)}
+    assert lost == [None]
+
+
+@forks
+def test_closing_early_leaves_no_process_behind() -> None:
+    running: Any = shared(judged, [5] * 50, 2)
+    next(running)
+    assert len(multiprocessing.active_children()) == 2
+    running.close()
+    assert not multiprocessing.active_children()
+
+
+@forks
+def test_a_process_that_somebody_else_started_is_left_alone() -> None:
+    with multiprocessing.get_context("fork").Pool(1) as other:
+        assert dict(shared(abs, [-1], 2)) == {-1: 1}
+        assert other.apply(abs, [-2]) == 2
+
+
+@forks
+def test_numpys_own_threads_are_one_in_every_process() -> None:
+    def most_threads(_: int) -> int:
+        found = threadpoolctl.threadpool_info()
+        return int(max(pool["num_threads"] for pool in found if pool["user_api"] == "blas"))
+
+    with threadpoolctl.threadpool_limits(2, user_api="blas"):
+        if max(pool["num_threads"] for pool in threadpoolctl.threadpool_info()) < 2:
+            pytest.skip("a library that has one thread has nothing to be told")
+        assert [count for _, count in shared(most_threads, range(4), 2)] == [1] * 4
+
+
+@forks
+def test_processes_do_not_hear_an_interruption() -> None:
+    def pressed(_: int) -> int:
+        for one in interrupt.SIGNALS:
+            os.kill(os.getpid(), one)
+        return os.getpid()
+
+    assert os.getpid() not in dict(shared(pressed, range(4), 2)).values()
+
+
+@forks
+@pytest.mark.parametrize("work", ["os.getpid", "called, 60"], ids=["idle", "at work"])
+def test_processes_do_not_outlive_the_one_that_started_them(work: str, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import multiprocessing, os, time\n"
+        "from dropcheck.execution.pool import Processes, called\n"
+        "with Processes(3, time.sleep) as processes:\n"
+        f"    work = [processes.submit({work}) for _ in range(3)]\n"
+        "    print(*[one.pid for one in multiprocessing.active_children()], flush=True)\n"
+        "    time.sleep(60)\n"
+    )
+    with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        workers = [int(pid) for pid in process.stdout.readline().split()]
+        assert len(workers) == 3
+        assert all(alive(pid) for pid in workers)
+        process.send_signal(signal.SIGKILL)
+        end = time.monotonic() + 20
+        while any(alive(pid) for pid in workers) and time.monotonic() < end:
+            time.sleep(0.02)
+        assert not any(alive(pid) for pid in workers)
+
+
+def alive(pid: int) -> bool:
+    """Whether a process runs; one that has ended and was not asked how does not."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    os.kill(pid, 0)
+    return state != "Z"
+
+
+@forks
+def test_spawned_processes_do_what_forked_ones_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "can_fork", lambda: False)
+    assert dict(shared(abs, range(-4, 0), 2)) == {-4: 4, -3: 3, -2: 2, -1: 1}
+    with Processes(1, abs) as processes:
+        assert processes.submit(called, -3).result() == 3
+    assert not multiprocessing.active_children()
+
+
+@forks
+def test_where_no_processes_can_be_started_threads_draw(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise OSError(24, "too many open files")
+
+    monkeypatch.setattr("multiprocessing.context.ForkProcess.start", refused)
+    assert dict(shared(abs, range(-9, 0), 2)) == {item: -item for item in range(-9, 0)}
+    assert not multiprocessing.active_children()
+
+
+# ---- processes that are spawned, each for one thread ---------------------------------------------
+
+
+def kill_oneself_once(marker: Path) -> str:
+    if not marker.exists():
+        marker.touch()
+        os._exit(0)  # as if all were well
+    return "done"
+
+
+def fail() -> None:
+    raise DropcheckError(Problem("no", hint="never"))
+
+
+def test_what_ends_its_process_once_is_done_again(tmp_path: Path) -> None:
+    lost: list[None] = []
+    with SpawnedProcesses(2, lambda: lost.append(None)) as workers:
+        others = [workers.submit(abs, -number) for number in range(9)]
+        again = workers.submit(kill_oneself_once, tmp_path / "marker")
+        assert again.result() == "done"
+        assert [one.result() for one in others] == list(range(9))
+    assert lost == [None]
+    assert not multiprocessing.active_children()
+
+
+def test_what_ends_its_process_twice_is_an_error_and_takes_nothing_with_it() -> None:
+    with SpawnedProcesses(1) as workers:
+        ended = workers.submit(kill_oneself, 0)
+        after = workers.submit(abs, -1)
+        with pytest.raises(EndedTwiceError):
+            ended.result()
+        assert after.result() == 1
+    assert not multiprocessing.active_children()
+
+
+def test_an_error_comes_back_as_it_is() -> None:
+    with SpawnedProcesses(1) as workers, pytest.raises(DropcheckError) as caught:
+        workers.submit(fail).result()
+    assert caught.value.problems == (Problem("no", hint="never"),)
+
+
+def test_they_end_with_the_block_whatever_they_work_on() -> None:
+    started = time.monotonic()
+    before = threading.active_count()
+    with SpawnedProcesses(1) as workers:
+        workers.submit(abs, 1).result()
+        slow = workers.submit(time.sleep, 60)
+        time.sleep(0.1)
+    assert not multiprocessing.active_children()
+    with pytest.raises(RuntimeError, match="no workers"):
+        slow.result(timeout=10)
+    assert time.monotonic() - started < 30
+    while threading.active_count() > before:
+        time.sleep(0.01)
+
+
+def test_what_cannot_be_sent_is_refused_at_once() -> None:
+    with SpawnedProcesses(1) as workers, pytest.raises(Exception, match="pickle"):
+        workers.submit(lambda: None)
+
+
+# ---- any executor --------------------------------------------------------------------------------
+
+LIGHT = """
+  light:
+    title: Light
+    parameters: {n: [1, 2, 3, 4, 5, 6, 7]}
+    model: x ~ normal(0, 1)[n]
+    claim: Var(sum(x)) == n
+"""
+HEAVY = """
+  heavy:
+    title: Heavy
+    model: |
+      x ~ normal(0, 1)
+      y = sin(3 * x) + x**2
+    claim: E(y) == 1
+    within: 0.004
+"""
+TEXT = f"dropcheck: 1\nclaims:{LIGHT}{HEAVY}"
+
+
+def found_by(text: str = TEXT, *, threads: int = 1, **how: Any) -> list[CaseResult]:
+    registry = read_text(text)
+    found = verify_cases(registry.expand(), Settings(threads=threads), registry, **how)
+    return [replace(result, seconds=0, more_seconds=None) for result in found]
+
+
+@pytest.fixture(scope="module")
+def alone() -> list[CaseResult]:
+    return found_by()
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_threads_of_somebody_else(workers: int, alone: list[CaseResult]) -> None:
+    with ThreadPoolExecutor(workers) as executor:
+        assert found_by(pool=Pool(executor=executor, workers=workers)) == alone
+
+
+def drawn_by(threads: int, **how: Any) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    found_by(threads=threads, drawn_by=lambda who, cases: found.update({who: cases}), **how)
+    return found
+
+
+def test_who_drew_is_said() -> None:
+    assert drawn_by(1) == {"1 thread": 8}
+    assert drawn_by(3) == {"3 threads": 8}
+    with ThreadPoolExecutor(2) as executor:
+        assert drawn_by(1, pool=Pool(executor=executor, workers=2)) == {"2 workers": 8}
+        few = drawn_by(1, pool=Pool(executor=executor, workers=3))
+    assert few == {"3 workers together": 8}
+    if can_fork():
+        assert drawn_by(2, processes=True) == {"2 processes": 8}
+
+
+def test_processes_that_are_spawned(alone: list[CaseResult]) -> None:
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(2, mp_context=context) as executor:
+        assert found_by(pool=Pool(executor=executor, workers=2)) == alone
+
+
+def test_work_that_an_executor_loses_is_done_here(alone: list[CaseResult]) -> None:
+    lost: list[None] = []
+    with ThreadPoolExecutor(2) as threads:
+
+        class Losing(Executor):
+            count = 0
+
+            def submit(self, function: Any, /, *arguments: Any, **_: Any) -> Future[Any]:
+                self.count += 1
+                if self.count % 3 == 0:
+                    gone: Future[Any] = Future()
+                    gone.set_exception(OSError("its machine is gone"))
+                    return gone
+                return threads.submit(function, *arguments)
+
+        few = Pool(executor=Losing(), workers=3)  # fewer cases: their draws are shared out
+        assert found_by(pool=few, lost=lambda: lost.append(None)) == alone
+    assert lost
+
+
+def test_whole_cases_that_an_executor_loses_are_judged_here(alone: list[CaseResult]) -> None:
+    class Gone(Executor):
+        def submit(self, *_: Any, **__: Any) -> Future[Any]:
+            raise OSError("its machine is gone")
+
+    lost: list[None] = []
+    gone = Pool(executor=Gone(), workers=2)
+    assert found_by(pool=gone, lost=lambda: lost.append(None)) == alone
+    assert lost
+
+
+@pytest.fixture(scope="module")
+def local() -> Iterator[Any]:
+    distributed = pytest.importorskip("distributed", reason="Dask is not installed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50
+    ) as found:
+        yield found
+
+
+def test_a_dask_cluster_of_which_a_worker_is_killed_and_another_joins(
+    local: Any, alone: list[CaseResult]
+) -> None:
+    with cluster(local.scheduler_address) as dask:
+        assert dask.workers == 2
+        registry = read_text(TEXT)
+        found = verify_cases(registry.expand(), Settings(threads=1), registry, pool=dask)
+        results = [next(found)]
+        workers = list(local.workers.values())
+        os.kill(workers[0].pid, signal.SIGKILL)
+        local.scale(3)
+        results += found
+    assert [replace(one, seconds=0, more_seconds=None) for one in results] == alone
+
+
+def test_draws_of_few_cases_are_shared_by_a_dask_cluster(local: Any) -> None:
+    text = f"dropcheck: 1\nclaims:{HEAVY}"
+    with cluster(local.scheduler_address) as dask:
+        assert found_by(text, pool=dask) == found_by(text)
+
+
+def test_a_scheduler_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed", reason="Dask is not installed")
+    monkeypatch.setattr("dropcheck.execution.pool.CONNECT_SECONDS", 0.5)
+    started = time.perf_counter()
+    with (
+        pytest.raises(DropcheckError, match="no Dask scheduler answers"),
+        cluster("tcp://127.0.0.1:1"),
+    ):
+        pass
+    assert time.perf_counter() - started < 60
+
+
+def test_without_dask(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "distributed.py").write_text("raise ImportError('no')", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(__import__("sys").modules, "distributed", raising=False)
+    with pytest.raises(DropcheckError, match="needs Dask"), cluster("tcp://host:8786"):
+        pass
