@@ -16,8 +16,7 @@ from dropcheck.claims.registry import Claim, Jump, Registry, SourceText
 from dropcheck.claims.source import LineColumn, Problems, decode
 from dropcheck.claims.values import WORDS
 from dropcheck.documents.carrier import LATEX, NOTEBOOK, KeyBlock, Mark, Piece
-from dropcheck.documents.latex.formula import refuse_doubtful_number, statements
-from dropcheck.documents.latex.tokens import LatexError
+from dropcheck.documents.latex import LatexError, statements
 from dropcheck.documents.markdown_source import read_markdown
 from dropcheck.documents.notebook_source import cells_of
 from dropcheck.documents.spoken_of import Spoken, of_another_model, spoken_of
@@ -49,6 +48,8 @@ _DEFINED = re.compile(
 _DOTTED = re.compile(r"[a-z0-9][a-z0-9-]*\.[a-z0-9][a-z0-9-]*")
 _DOT = "--"
 _PLACEHOLDER = "0 == 0"
+_PI = re.compile(r"\\pi(?![A-Za-z])(?!\s*_)")
+_OWN_PI = re.compile(r"\\pi\s*_\s*(\{[^{}]{1,20}\}|\\?\w+)|(?<=[$(\[])\\pi\s*(=(?!\s*3\.1)|\\in\b)")
 
 
 def document_of(data: bytes, path: Path, name: str) -> Registry:
@@ -354,6 +355,32 @@ class _Builder:
             written = SourceText.placed(text, source.location(formula.start))
             own = claim.id if count == 1 else f"{claim.id}-{count}"
             yield replace(claim, id=own, statement=written, formula=True)
+
+
+def refuse_doubtful_number(
+    formula: str, document: str, axes: Mapping[str, int], notation: Mapping[str, str]
+) -> None:
+    r"""Refuse a π that may be the number, or a quantity that the document calls so, such as π_i.
+
+    After a digit, as in 2π, it is the number.
+
+    Raises:
+        LatexError: the model has no pi, but the document gives π an index or begins a formula by
+            π =.
+
+    >>> refuse_doubtful_number(r"\sqrt{2\pi} = 2.5", r"weights $\pi_k$", {}, {})
+    >>> refuse_doubtful_number(r"\operatorname{Var}(m) = \pi(1 - \pi)", "", {}, {})
+    """
+    own = _OWN_PI.search(document)
+    if own is None or "pi" in axes or r"\pi" in notation:
+        return
+    for found in _PI.finditer(formula):
+        if not formula[: found.start()].rstrip()[-1:].isdigit():
+            raise LatexError(
+                found.start(),
+                rf"\pi may be the number 3.14159… or the document's own, as in {own[0].strip()!r}",
+                r"""call it pi in the model, or say which: notation: {"\\pi": pi}""",
+            )
 
 
 def _names_of_cases(entries: Mapping[str, Entry]) -> set[str]:

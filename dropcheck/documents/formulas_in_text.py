@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from dropcheck.documents.latex.tokens import LONGEST
+from dropcheck.documents.latex import LONGEST
 from dropcheck.records import record
 
 _ENVIRONMENTS = "equation|align|gather|multline|eqnarray|math|displaymath|alignat|flalign"

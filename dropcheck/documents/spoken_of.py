@@ -11,7 +11,7 @@ from dropcheck.claims.source import LineColumn, Source
 from dropcheck.claims.values import WORDS
 from dropcheck.documents.carrier import Mark, Piece
 from dropcheck.documents.figures import Figure, FigureError, goes_on, read_before
-from dropcheck.documents.latex.tokens import LONGEST, LatexError
+from dropcheck.documents.latex import LONGEST, LatexError
 from dropcheck.records import record
 from dropcheck.results import Written
 from dropcheck.vocabulary.constants import CONSTANTS

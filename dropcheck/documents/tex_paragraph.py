@@ -18,7 +18,7 @@ from dropcheck.documents.carrier import (
     Piece,
     Prose,
 )
-from dropcheck.documents.latex.tokens import LONGEST
+from dropcheck.documents.latex import LONGEST
 from dropcheck.documents.sentences import sentence_at, shortened
 
 _NAMES = (

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from dropcheck.claims.reader import read_registry
-from dropcheck.documents.latex.formula import refuse_doubtful_number, statements
-from dropcheck.documents.latex.tokens import LatexError
+from dropcheck.documents.document_registry import refuse_doubtful_number
+from dropcheck.documents.latex import LatexError, statements
 from dropcheck.language.case_graphs import axes_in
 from dropcheck.language.cases import parse_claim
 from dropcheck.language.printing import statement_latex, unparse_statement

@@ -1,1 +1,0 @@
-"""Reads the mathematics of documents: a strict subset of LaTeX, as statements."""
