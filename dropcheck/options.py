@@ -22,7 +22,6 @@ from dropcheck.settings import (
     MOST_SEED,
     Option,
     OptionKind,
-    one_of,
 )
 
 if TYPE_CHECKING:  # pytest imports this module at every start, and it must be fast
@@ -33,8 +32,6 @@ _CHOOSE = (*_CASES, "list", "mutate")
 _RATE = "a number between 0 and 1"
 _ALPHA = "a number between 1e-30 and 1"  # no generator of random numbers is good for less
 _COUNT = "a whole number from 1 on"
-REQUIRED = ("exact", "finite-sample", "moments", "asymptotic")
-"""Guarantees that can be required, strongest first."""
 
 OPTIONS: tuple[Option, ...] = (
     Option(name="file", letter="f", commands=(*_CHOOSE, "show", "check"),
@@ -107,11 +104,12 @@ OPTIONS: tuple[Option, ...] = (
     Option(name="plain", commands=_CASES, setting="plain", in_repeat=True,
         help="Make a new independent draw for every value, even where independent draws could be "
         "paired, or a net of points would take fewer."),
-    Option(name="require", commands=_CASES, kind=OptionKind.WORD, words=REQUIRED, setting="require",
-        in_repeat=True, in_verify=one_of(tuple(f"'{word}'" for word in REQUIRED)),
-        ini="what a verdict must rest on at least: exact, finite-sample, moments or asymptotic",
-        help="What a verdict must rest on at least; a case that rests on less is undecided "
-        "[default: moments; asymptotic where code of one's own draws]."),
+    Option(name="asymptotic", commands=_CASES, setting="asymptotic", in_repeat=True,
+        in_verify="True or False", accepts="true or false",
+        ini="whether the limit theorem judges what the model does not bound: true or false",
+        ini_default="false",
+        help="Judge by the limit theorem what the model does not bound, and mark it so in every "
+        "report; by default it is undecided, except where code draws."),
     Option(name="exact", commands=("run",), setting="exact", in_repeat=True,
         help="Draw nothing: decide the cases whose values are known exactly from the model."),
     Option(name="fail_fast", letter="x", commands=("run",), setting="fail_fast",
@@ -194,6 +192,8 @@ def read_value(option: Option, text: str) -> Any:
 
     value: Any
     match option.kind:
+        case OptionKind.FLAG:
+            value, fits = text == "true", text in ("true", "false")
         case OptionKind.WORD | OptionKind.FORMAT:
             value, fits = text, text in option.words
         case OptionKind.REPORT:
@@ -268,8 +268,8 @@ def accepts(option: Option, value: object) -> bool:
     """
     if option.words:
         return isinstance(value, str) and value in option.words
-    if isinstance(value, bool):
-        return False
+    if isinstance(value, bool) or option.kind is OptionKind.FLAG:
+        return isinstance(value, bool) and option.kind is OptionKind.FLAG
     if option.kind in (OptionKind.NUMBER, OptionKind.SHARE, OptionKind.SECONDS):
         return isinstance(value, Real) and option.low < as_float(value) < option.high
     return isinstance(value, Integral) and option.low <= int(value) <= option.highest

@@ -30,7 +30,7 @@ from dropcheck.report.terminal.run_table import case_block
 from dropcheck.report.terminal.screen import Terminal, problems_text
 from dropcheck.results import CaseResult, Outcome
 from dropcheck.results.coverage import Coverage, unexpected
-from dropcheck.settings import Option, Settings
+from dropcheck.settings import Option, OptionKind, Settings
 
 SEED = "dropcheck_seed"
 MARK = "dropcheck_undecided"
@@ -70,7 +70,7 @@ class ClaimsPlugin:
             values |= {"seed": worker.get(SEED, values["seed"]), "threads": 1}
         self.settings = Settings(**values)
         self.limits = [
-            f"{option.flag}={config.getini(key)}"
+            option.flag if option.kind is OptionKind.FLAG else f"{option.flag}={config.getini(key)}"
             for key, option in keys.items()
             if option.in_repeat and config.getini(key) not in ("", option.ini_default)
         ]

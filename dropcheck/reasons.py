@@ -17,7 +17,7 @@ _HEAVY = "heavy-tailed: the sample does not settle, and more draws may not help"
 _TOO_RARE = "more draws may still miss an event this rare: make it more likely in the model"
 _DOMAIN = (
     "give the law ends (truncated_normal), guard the step (where, given=), or accept what the "
-    "limit theorem says (--require asymptotic)"
+    "limit theorem says (--asymptotic)"
 )
 
 
@@ -152,16 +152,16 @@ class Reason(Enum):
         "must be {needed}",
     )
     # what the verdict rests on
-    REQUIRED = (
-        "{verdict}, but by {basis} ({guarantee}), and {required} is required",
-        "the verdict rests on less than is required: give what is averaged bounds in the model, as "
-        "clip does, claim a probability, or accept less (--require {guarantee})",
+    LIMIT_THEOREM = (
+        "{verdict}, but by the limit theorem (asymptotic), which counts only with --asymptotic",
+        "the model bounds no moment of what is averaged: give it bounds in the model, as clip "
+        "does, claim a probability, or accept what the limit theorem says (--asymptotic)",
     )
     NO_BOUND = (
         "the model bounds no moment of what is averaged, which may have no mean: no number of "
         "draws tells",
         "give what is averaged bounds in the model, as clip does, claim a probability or a median, "
-        "or accept what the limit theorem says of many draws (--require asymptotic)",
+        "or accept what the limit theorem says of many draws (--asymptotic)",
     )
     # why a statement about laws is verified
     LAW_HOLDS = (

@@ -39,9 +39,9 @@ class Settings:
     takes the place of the default budget. With `plain` every value is a new independent draw: no
     pairs of draws that meet in a matrix product are evaluated, and no nets of points are drawn.
     `max_memory` (bytes) bounds the memory of one draw of a claim, together with its fixed values.
-    `require` is the weakest guarantee that counts; a case with less is undecided. By default it is
-    `moments`, and `asymptotic` where code under test draws, for which there is no model. With
-    `exact` nothing is drawn: a case is decided by the exact value from its model, or not at all.
+    With `asymptotic` the limit theorem judges what the model does not bound; otherwise such a case
+    is undecided, except where code under test draws, for which there is no model. With `exact`
+    nothing is drawn: a case is decided by the exact value from its model, or not at all.
     """
 
     alpha: float = 1e-6
@@ -53,7 +53,7 @@ class Settings:
     fail_fast: bool = False
     plain: bool = False
     max_memory: int = DEFAULT_MEMORY
-    require: str | None = None
+    asymptotic: bool = False
     exact: bool = False
 
 

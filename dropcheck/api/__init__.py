@@ -72,7 +72,7 @@ def verify(
     time_limit: float | None = None,
     threads: int | None = None,
     max_memory: int = DEFAULT_MEMORY,
-    require: Literal["exact", "finite-sample", "moments", "asymptotic"] | None = None,
+    asymptotic: bool = False,
     **more_parameters: Any,
 ) -> CaseResult:
     """Check a claim by simulation, and assert that it holds.
@@ -101,7 +101,7 @@ def verify(
         time_limit: the most seconds to take.
         threads: threads to draw with; no result depends on it.
         max_memory: the most bytes that one draw may take.
-        require: what the verdict must rest on at least; resting on less, it is undecided.
+        asymptotic: whether the limit theorem judges what the model does not bound.
         **more_parameters: the same as `parameters`.
 
     Returns:
@@ -242,7 +242,7 @@ def run(
     time_limit: float | None = None,
     threads: int | None = None,
     max_memory: int = DEFAULT_MEMORY,
-    require: Literal["exact", "finite-sample", "moments", "asymptotic"] | None = None,
+    asymptotic: bool = False,
 ) -> RunResult:
     """Judge the claims of files, as `dropcheck run` does.
 
@@ -258,7 +258,7 @@ def run(
         time_limit: the most seconds that all cases take together.
         threads: threads to draw with; no result depends on it.
         max_memory: the most bytes that one draw may take.
-        require: what a verdict must rest on at least; resting on less, it is undecided.
+        asymptotic: whether the limit theorem judges what the model does not bound.
 
     Returns:
         A result for each case, in the order of the files.
@@ -276,7 +276,7 @@ def run(
 
     limits = {"max_draws": max_draws, "time_limit": time_limit, "threads": threads}
     options: dict[str, Any] = {"alpha": alpha, "seed": seed, "max_memory": max_memory, **limits}
-    options["require"] = require
+    options["asymptotic"] = asymptotic
     check_options({**options, "resolution": None, "within": None}, _ABSENT)
     settings = settings_of(options)
     registry = load_registry([str(one) for one in files], read_any)
@@ -312,5 +312,5 @@ def run(
     )
 
 
-_ABSENT: dict[str, object] = dict.fromkeys(("resolution", "within", "require"))
+_ABSENT: dict[str, object] = dict.fromkeys(("resolution", "within"))
 _ABSENT |= dict.fromkeys(("max_draws", "time_limit", "threads"))

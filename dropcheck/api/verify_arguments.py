@@ -85,8 +85,8 @@ def settings_of(options: Mapping[str, Any]) -> Settings:
 
 
 def _plain(value: Any) -> str | float:
-    """A word as it is; a number of any library as one of Python's."""
-    if isinstance(value, str):
+    """A word or a truth as it is; a number of any library as one of Python's."""
+    if isinstance(value, str | bool):
         return value
     return int(value) if isinstance(value, Integral) else float(value)
 

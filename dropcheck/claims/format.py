@@ -24,6 +24,7 @@ from dropcheck.claims.kinds import (
     number,
     read,
     text,
+    truth,
     word,
 )
 from dropcheck.claims.nodes import Tree
@@ -158,6 +159,9 @@ _STATED = (
                if_larger="1e-6 claims the law out to tails as rare as that"),
         description="Part of a claim `y ~ law`, which then includes the tails: every tail with at "
         "least this chance is verified to within a factor of 2.", examples=(1e-6,)),
+    Key("asymptotic", truth(), default=False, examples=(True,),
+        description="Whether the limit theorem judges the claim where the model does not bound "
+        "what is averaged; otherwise it is then undecided."),
     Key("says", text(tidy=str.strip), description="What the document says, in its own words.",
         examples=("The variance grows with the number of terms.",)),
     Key("note", text(tidy=str.strip), description="Why the claim holds, or why it fails.",

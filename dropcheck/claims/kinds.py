@@ -194,6 +194,17 @@ def word(*words: str) -> KeyKind:
     return KeyKind(holds, {"enum": list(words)}, read_word)
 
 
+def truth() -> KeyKind:
+    """`true` or `false`."""
+
+    def read_truth(field: Field) -> bool:
+        if isinstance(field.node, Scalar) and isinstance(field.node.value, bool):
+            return field.node.value
+        raise field.wrong_kind("true or false")
+
+    return KeyKind("true or false", {"type": "boolean"}, read_truth)
+
+
 def format_number(only: int) -> KeyKind:
     """The version of the format; only one is known."""
 

@@ -52,7 +52,7 @@ UNSEEN = 4.0
 def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Judging:
     """Judge a function of averages; asks for spans of draws as it goes."""
     plan = yield from plan_draws(run, compiled, knowledge)
-    if not plan.calls_enough and run.settings.require is None:
+    if not plan.calls_enough:
         bounds = knowledge.bounds(plan.centres)
         unseen = [partial(bounds.moved_by, one.weights) for one in plan.directions]
         return (yield from by_limit_theorem(run, compiled, unseen))

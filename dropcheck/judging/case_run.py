@@ -19,7 +19,7 @@ from dropcheck.inference.printed_digits import edge_of
 from dropcheck.inference.region import coarse, promised
 from dropcheck.judging.case_of_code import calls_made, of_case
 from dropcheck.judging.prepared import Prepared
-from dropcheck.judging.witness import SELDOM, disagreement, fits, inside, short_of, with_digits
+from dropcheck.judging.witness import SELDOM, disagreement, fits, inside, with_digits
 from dropcheck.judging.wrong_draws import not_numbers, undefined_draws
 from dropcheck.processors import default_threads
 from dropcheck.reasons import Explanation, Reason
@@ -139,6 +139,11 @@ class CaseRun:
         """The resolution of the case, as a share of its scale."""
         asked = self.settings.resolution
         return self.case.claim.resolution if asked is None else asked
+
+    @property
+    def asymptotic(self) -> bool:
+        """Whether the limit theorem judges what the model does not bound."""
+        return self.settings.asymptotic or self.case.claim.asymptotic
 
     def sharpness(self, scale: float) -> float:
         """The resolution of the case, in the unit of the quantity."""
@@ -306,10 +311,6 @@ class CaseRun:
         if confirmed is False:
             why = "the interval misses the exact value, which chance may do at this error rate"
             warnings = (*warnings, f"{claim.id}: {why}")
-        guarantee = Guarantee.EXACT if confirmed else finding.guarantee
-        short = short_of(self.settings.require, guarantee, finding.verdict)
-        if short is not None:
-            finding = finding.left_open(short)
         within = promised(
             finding.verdict, region, finding.interval, finding.sharpness, finding.within
         )
@@ -368,9 +369,7 @@ class CaseRun:
         """
         exact, interval, verdict = finding.exact, finding.interval, finding.verdict
         basis = finding.guarantee
-        trusted = verdict is not Verdict.INCONCLUSIVE or (
-            basis is not None and basis.as_strong_as(Guarantee.MOMENTS)
-        )
+        trusted = verdict is not Verdict.INCONCLUSIVE or (basis not in (None, Guarantee.ASYMPTOTIC))
         if exact is None or interval is None or region is None or not (trusted and finding.draws):
             return None
         if not inside(exact, interval, finding.scale):

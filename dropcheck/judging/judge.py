@@ -39,7 +39,6 @@ from dropcheck.judging.rounding.allowance import LOOK_ROUNDING, rounding_of
 from dropcheck.judging.rounding.lost_digits import lost, rounding_of_sides
 from dropcheck.judging.rounding.ties import unless_tied
 from dropcheck.judging.rounding.unclear_events import unless_unclear
-from dropcheck.judging.witness import short_of
 from dropcheck.reasons import Reason
 from dropcheck.results import CaseResult, Guarantee, Method, Verdict
 from dropcheck.settings import Settings
@@ -147,7 +146,9 @@ def _accepted(
     """A finding of the limit theorem, undecided where that is not enough for a verdict."""
     if accepted(run, compiled):
         return finding
-    why = short_of(Guarantee.MOMENTS, finding.guarantee, finding.verdict)
+    why = None
+    if finding.verdict is not Verdict.INCONCLUSIVE:
+        why = Reason.LIMIT_THEOREM.explain(verdict=str(finding.verdict))
     seen = finding.reason is Reason.UNDEFINED_DRAWS
     if finding.reason in _IF_MOMENTS:
         why = Reason.NO_BOUND.explain()

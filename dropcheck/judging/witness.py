@@ -9,22 +9,13 @@ from __future__ import annotations
 from dropcheck.claims.registry import Case
 from dropcheck.claims.values import case_name
 from dropcheck.errors import InternalError, Problem
-from dropcheck.reasons import Explanation, Reason
-from dropcheck.results import Exact, Guarantee, Region, Resolution, Verdict
+from dropcheck.results import Exact, Region, Resolution, Verdict
 
 SELDOM = 1e-6
 """The largest error rate of a case at which chance does not explain an interval that misses."""
 
 WITNESS_ROUNDING = 1e-9
 """The relative difference of two ways to one number that rounding alone may make."""
-
-
-BASES = {
-    Guarantee.FINITE_SAMPLE: "a bound on its values",
-    Guarantee.MOMENTS: "a bound on its moments",
-    Guarantee.ASYMPTOTIC: "the limit theorem",
-}
-"""What the guarantees rest on that may be less than what is required."""
 
 
 def inside(exact: Exact, interval: tuple[float, float], scale: float | None) -> bool:
@@ -90,26 +81,4 @@ def disagreement(
             hint="one of the two is wrong: this is a fault of dropcheck and not of your claims: "
             f"please report it, with the claims file and this command: {repeat}",
         )
-    )
-
-
-def short_of(
-    required: str | None, guarantee: Guarantee | None, verdict: Verdict
-) -> Explanation | None:
-    """Why a verdict is not enough for what is required; None where it is.
-
-    >>> str(short_of("moments", Guarantee.ASYMPTOTIC, Verdict.VERIFIED))
-    'verified, but by the limit theorem (asymptotic), and moments is required'
-    >>> short_of("moments", Guarantee.FINITE_SAMPLE, Verdict.VERIFIED) is None
-    True
-    """
-    if required is None or guarantee is None or verdict is Verdict.INCONCLUSIVE:
-        return None
-    if guarantee.as_strong_as(Guarantee(required)):
-        return None
-    return Reason.REQUIRED.explain(
-        verdict=str(verdict),
-        basis=BASES[guarantee],
-        guarantee=str(guarantee),
-        required=required,
     )

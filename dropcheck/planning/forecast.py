@@ -32,7 +32,6 @@ from dropcheck.judging.plan_draws import plan_draws
 from dropcheck.judging.prepared import Prepared
 from dropcheck.judging.quantiles.pilot_sample import piloted as sampled
 from dropcheck.judging.quantiles.pilot_sample import reach_of
-from dropcheck.judging.witness import BASES
 from dropcheck.judging.wrong_draws import undefined_draws, why_undefined
 from dropcheck.language.law_claims import LawClaim
 from dropcheck.reasons import Explanation, Reason
@@ -119,7 +118,7 @@ def _of_averages(
 ) -> Generator[Request, SpanSums, Forecast]:
     """The forecast where the model bounds moments: by exact covariances, or by a pilot."""
     plan = yield from plan_draws(run, compiled, knowledge)
-    if not plan.calls_enough and run.settings.require is None:
+    if not plan.calls_enough:
         return (yield from _of_limit_theorem(run, compiled))
     tally = plan.pilot
     if tally is None:  # a span shows the time of a draw
@@ -181,12 +180,7 @@ def _of_limit_theorem(run: CaseRun, compiled: Compiled) -> Generator[Request, Sp
     result = _decided_after(result, pilot.expected, endless)
     if result.draws is None or limit_theorem.accepted(run, compiled):
         return result
-    why = Reason.REQUIRED.explain(
-        verdict="decided",
-        basis=BASES[Guarantee.ASYMPTOTIC],
-        guarantee=str(Guarantee.ASYMPTOTIC),
-        required=str(Guarantee.MOMENTS),
-    )
+    why = Reason.LIMIT_THEOREM.explain(verdict="decided")
     return replace(result, draws=None, ends=result.draws, explanation=why)
 
 

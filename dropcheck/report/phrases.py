@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Sequence
 
 from dropcheck.claims import values
-from dropcheck.reasons import Reason
 from dropcheck.report import edges, numbers, promises
 from dropcheck.results import SEVERITY, CaseResult, Method, Outcome, Region, RunResult, Verdict
 from dropcheck.results.coverage import Coverage, CoverageCounts
@@ -223,7 +222,7 @@ def reading(case: CaseResult) -> str:
     cheaper = promises.price(case)
     cheaper = f"; {cheaper}" if cheaper else ""
     edge = f"; {edges.advice(case.edge, case.written)}" if case.edge and case.written else ""
-    if promises.decided_exactly(case) and case.reason is not Reason.REQUIRED:
+    if promises.decided_exactly(case):
         more = needs(case)
         by_draws = "" if more is None else f"; by draws it {more}{cheaper}"
         return f"the model gives the exact value, {exact(case)}{DECIDED_EXACTLY}{by_draws}{edge}"

@@ -58,17 +58,6 @@ class Guarantee(StrEnum):
     MOMENTS = "moments"  # moments that the model keeps below a bound
     ASYMPTOTIC = "asymptotic"
 
-    def as_strong_as(self, other: Guarantee) -> bool:
-        """Whether it promises as much as another, or more; arithmetic is as strong as exact.
-
-        >>> Guarantee.MOMENTS.as_strong_as(Guarantee.ASYMPTOTIC)
-        True
-        >>> Guarantee.MOMENTS.as_strong_as(Guarantee.EXACT)
-        False
-        """
-        strongest_first = tuple(Guarantee)
-        return strongest_first.index(self) <= strongest_first.index(other)
-
 
 class Method(StrEnum):
     """How a case was judged."""

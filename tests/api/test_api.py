@@ -15,7 +15,7 @@ import pytest
 
 import dropcheck
 from dropcheck import ClaimFailedError, InvalidClaimError, verify
-from dropcheck.results import CaseResult, Outcome, Verdict
+from dropcheck.results import CaseResult, Guarantee, Outcome, Verdict
 
 pytest_plugins = ["pytester"]
 
@@ -122,19 +122,24 @@ def test_undecided_claim_may_pass() -> None:
     assert verify("E(x) == 0", undecided="pass", **FEW).verdict is Verdict.INCONCLUSIVE
 
 
-def test_claim_is_undecided_where_its_verdict_rests_on_less_than_required() -> None:
+def test_what_the_model_does_not_bound_is_decided_where_that_is_accepted() -> None:
+    unbounded: dict[str, Any] = {"model": "x, w ~ normal(0, 1)"}
+    claim = "E(log(abs(20 + x * w))) > 2"
+    with pytest.raises(ClaimFailedError, match="which counts only with --asymptotic") as caught:
+        verify(claim, **unbounded)
+    assert caught.value.result.result is Outcome.UNDECIDED
+    found = verify(claim, asymptotic=True, **unbounded)
+    assert (found.verdict, found.guarantee) == (Verdict.VERIFIED, Guarantee.ASYMPTOTIC)
+    assert found.repeat.endswith(", seed=0, asymptotic=True)")
+    with pytest.raises(InvalidClaimError, match="it must be True or False"):
+        verify(claim, asymptotic="yes", **unbounded)  # type: ignore[arg-type]  # as asked
+
+
+def test_code_needs_no_option_for_the_limit_theorem() -> None:
     def sample(generator: np.random.Generator, count: int) -> dict[str, Any]:
         return {"x": generator.standard_normal(count)}  # of which dropcheck knows nothing
 
     assert verify("E(x**2) == 1", sample=sample).verdict is Verdict.VERIFIED
-    with pytest.raises(
-        ClaimFailedError, match=r"\(asymptotic\), and moments is required"
-    ) as caught:
-        verify("E(x**2) == 1", sample=sample, require="moments")
-    assert caught.value.result.result is Outcome.UNDECIDED
-    assert caught.value.result.repeat.endswith(", seed=0, require='moments')")
-    with pytest.raises(InvalidClaimError, match="'finite-sample', 'moments' or 'asymptotic'"):
-        verify("E(x**2) == 1", sample=sample, require="anything")  # type: ignore[arg-type]  # as asked
 
 
 def test_refuted_claim_raises_whatever_undecided_ones_do() -> None:

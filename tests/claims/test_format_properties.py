@@ -93,7 +93,7 @@ WRONG: list[Any] = [None, True, "", [[]], {"a": {}}]
 def test_the_whole_file_is_read() -> None:
     assert problems_of(WHOLE) == ()
     given = {key for one in WHOLE["claims"].values() for key in one}
-    given |= {"within", "truth", "tails"}  # which go with other statements
+    given |= {"within", "truth", "tails", "asymptotic"}  # which go with other statements
     assert given == {key.name for key in CLAIM.keys}
 
 
@@ -167,7 +167,8 @@ def test_what_is_left_out_has_the_default_of_the_table() -> None:
     claim = read_text("dropcheck: 1\nclaims: {a: {title: T, claim: 1 == 1}}").claims["a"]
     defaults = {key.name: key.default for key in CLAIM.keys if key.default is not None}
     assert defaults == {
-        "expect": "verified", "resolution": 0.01, "tags": (), "parameters": {}, "requires": (),
+        "expect": "verified", "resolution": 0.01, "asymptotic": False, "tags": (),
+        "parameters": {}, "requires": (),
         "sources": (),
     }  # fmt: skip
     assert {name: getattr(claim, name) for name in defaults} == defaults

@@ -62,39 +62,40 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return called
 
 
-# ---- what is required ----------------------------------------------------------------------------
+# ---- the limit theorem ---------------------------------------------------------------------------
 
 
-def test_a_verdict_on_less_than_required_is_undecided(run: Run) -> None:
-    code, out, _ = run("--require", "moments", "--format", "json", finding=FOUND)
-    assert code == cli.output.ExitCode.UNDECIDED
-    square, plain = json.loads(out)["cases"]
-    assert (square["verdict"], square["result"]) == ("inconclusive", "undecided")
-    assert square["reason_code"] == "required"
-    assert square["reason"] == (
-        "verified, but by the limit theorem (asymptotic), and moments is required"
-    )
-    assert square["repeat"] == "dropcheck run square --s 2 --seed 0 --require=moments"
-    assert (square["guarantee"], square["estimate"]) == ("asymptotic", 4.001)
-    assert plain["result"] == "pass"  # arithmetic is as good as exact
-
-
-@pytest.mark.parametrize(("required", "code"), [("moments", 0), ("finite-sample", 0), ("exact", 4)])
-def test_what_rests_on_as_much_as_required_passes(run: Run, required: str, code: int) -> None:
-    bounded = replace(FOUND, guarantee=Guarantee.FINITE_SAMPLE)
-    assert run("--require", required, finding=bounded)[0] == code
-
-
-def test_nothing_is_required_by_default(run: Run) -> None:
+def test_what_the_limit_theorem_decides_is_counted(run: Run) -> None:
     code, out, _ = run(finding=FOUND)
     assert code == 0
     assert "2 passed, 0 failed, 0 undecided · 1 of 2 rests on the limit theorem" in out
 
 
-def test_what_cannot_be_required_is_an_error(run: Run) -> None:
-    code, _, err = run("--require", "certainty")
-    assert code == 2
-    assert "it must be exact, finite-sample, moments or asymptotic" in err
+UNBOUNDED = """\
+dropcheck: 1
+claims:
+  unbounded:
+    title: A mean of which the model knows no bound
+    model: x, w ~ normal(0, 1)
+    claim: E(log(abs(20 + x * w))) > 2
+"""
+
+
+def test_what_the_model_does_not_bound_is_decided_where_that_is_accepted(run: Run) -> None:
+    Path("claims.yaml").write_text(UNBOUNDED, encoding="utf-8")
+    code, out, _ = run("--format", "json")
+    (case,) = json.loads(out)["cases"]
+    assert code == cli.output.ExitCode.UNDECIDED
+    assert case["reason_code"] == "limit_theorem"
+    assert case["reason"].endswith("which counts only with --asymptotic")
+    code, out, _ = run("--asymptotic", "--format", "json")
+    (accepted,) = json.loads(out)["cases"]
+    assert (code, accepted["guarantee"]) == (0, "asymptotic")
+    assert accepted["repeat"] == "dropcheck run unbounded --seed 0 --asymptotic"
+    Path("claims.yaml").write_text(UNBOUNDED + "    asymptotic: true\n", encoding="utf-8")
+    code, out, _ = run("--format", "json")
+    (own,) = json.loads(out)["cases"]
+    assert (code, own["guarantee"], own["estimate"]) == (0, "asymptotic", accepted["estimate"])
 
 
 # ---- without draws -------------------------------------------------------------------------------

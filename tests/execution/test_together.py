@@ -49,7 +49,7 @@ claims:
       number: p <= 1
       no-mean: E(c) == 0
 """
-SETTINGS = Settings(threads=1, require="asymptotic")
+SETTINGS = Settings(threads=1, asymptotic=True)
 Seen = dict[str, tuple[object, ...]]
 
 

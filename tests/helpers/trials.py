@@ -57,11 +57,11 @@ def judged(
     alpha: float = 1e-6,
     most: int | None = None,
     plain: bool = False,
-    require: str | None = None,
+    asymptotic: bool = False,
 ) -> CaseResult:
     """One claim by itself, judged."""
     settings = Settings(
-        alpha=alpha, seed=seed, max_draws=most, threads=1, plain=plain, require=require
+        alpha=alpha, seed=seed, max_draws=most, threads=1, plain=plain, asymptotic=asymptotic
     )
     (result,) = tried(registry_of(entry("claim", model, claim, keys)), settings)
     return result
@@ -85,10 +85,10 @@ def verdicts(
     seeds: Iterable[int],
     alpha: float = 0.01,
     most: int | None = None,
-    require: str | None = None,
+    asymptotic: bool = False,
 ) -> list[Verdict]:
     """One claim's verdicts, a seed each."""
-    settings = Settings(alpha=alpha, max_draws=most, threads=1, require=require)
+    settings = Settings(alpha=alpha, max_draws=most, threads=1, asymptotic=asymptotic)
     return [one.verdict for one in repeated(model, claim, seeds, settings)]
 
 

@@ -24,7 +24,7 @@ SEEDS = range(2)
 
 def by_limit(model: str, claim: str, seeds: range = SEEDS, most: int = MOST) -> list[Verdict]:
     """Verdicts where the limit theorem is accepted."""
-    return verdicts(model, claim, seeds, 1e-6, most, require="asymptotic")
+    return verdicts(model, claim, seeds, 1e-6, most, asymptotic=True)
 
 
 # what the laws say of 1 / u does not pass through a maximum, though it changes nothing
@@ -86,11 +86,11 @@ IDENTITIES = [
 @pytest.mark.parametrize(("model", "claim"), IDENTITIES)
 def test_the_shape_of_rounding_keeps_nothing_from_being_verified(model: str, claim: str) -> None:
     """As of what is constant, it takes the draws that bound a share of others by 1e-4."""
-    found = judged(model, claim, most=MOST, require="asymptotic")
+    found = judged(model, claim, most=MOST, asymptotic=True)
     assert found.verdict is VERIFIED
     if found.guarantee is Guarantee.ASYMPTOTIC:
         assert 138_000 < found.draws < 300_000
-        few = judged(model, claim, most=100_000, require="asymptotic")
+        few = judged(model, claim, most=100_000, asymptotic=True)
         assert few.verdict is OPEN
 
 

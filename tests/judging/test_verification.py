@@ -305,7 +305,7 @@ def test_what_more_draws_would_do_is_told_where_their_shape_is_known(
     model = "u ~ uniform(0, 1); y = " + quantity + " + 0 * u"
     for seed in range(5):
         found = judged(
-            model, "E(y) == 4 / 3", "within: 0.001", most=100_000, seed=seed, require="asymptotic"
+            model, "E(y) == 4 / 3", "within: 0.001", most=100_000, seed=seed, asymptotic=True
         )
         assert found.result is Outcome.UNDECIDED
         assert (found.more_draws is not None) is known
@@ -318,7 +318,7 @@ def test_a_case_whose_verdict_would_not_count_ends_early(monkeypatch: pytest.Mon
     assert found.result is Outcome.UNDECIDED
     assert found.reason is Reason.NO_BOUND
     assert found.draws <= 2**17
-    accepted = judged(model, claim, most=2**19, require="asymptotic")
+    accepted = judged(model, claim, most=2**19, asymptotic=True)
     assert accepted.reason is not Reason.NO_BOUND
     assert accepted.draws > 2**18
 

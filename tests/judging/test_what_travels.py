@@ -143,12 +143,7 @@ DETAILS: dict[Reason, dict[str, float | str]] = {
     },
     Reason.ALL_ALIKE: {"value": 1.0},
     Reason.RARE_OUTCOME_EXPECTED: {"expected": 0.5, "draws": 100, "needed": 64},
-    Reason.REQUIRED: {
-        "verdict": "verified",
-        "basis": "the limit theorem",
-        "guarantee": "asymptotic",
-        "required": "moments",
-    },
+    Reason.LIMIT_THEOREM: {"verdict": "verified"},
     Reason.LAW_HOLDS: {"within": 0.01},
     Reason.LAW_HOLDS_FAR_OUT: {"within": 0.01, "tails": 1e-6, "factor": 2.0},
     Reason.ONE_LAW: {"within": 0.01},

@@ -15,15 +15,12 @@ from dropcheck.claims.reader import read_text
 from dropcheck.errors import InternalError, Problem
 from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.judging.prepared import prepare
-from dropcheck.judging.witness import BASES, fits, inside
-from dropcheck.options import REQUIRED
-from dropcheck.reasons import Reason
+from dropcheck.judging.witness import fits, inside
 from dropcheck.results import (
     CaseResult,
     Exact,
     Guarantee,
     Method,
-    Outcome,
     Region,
     Resolution,
     Verdict,
@@ -156,49 +153,6 @@ def test_an_internal_error_comes_whole_from_another_process() -> None:
     error = InternalError(Problem("wrong", hint="send it"))
     assert pickle.loads(pickle.dumps(error)).problem == error.problem
     assert str(error) == "wrong; send it"
-
-
-# ---- what is required ----------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("required", REQUIRED)
-@pytest.mark.parametrize("guarantee", Guarantee)
-@pytest.mark.parametrize("verdict", [VERIFIED, REFUTED])
-def test_a_verdict_that_rests_on_less_than_required_is_none(
-    required: str, guarantee: Guarantee, verdict: Verdict
-) -> None:
-    order = list(Guarantee)
-    enough = order.index(guarantee) <= order.index(Guarantee(required))
-    found = result(
-        replace(FOUND, verdict=verdict, guarantee=guarantee, more_draws=10.0),
-        settings={"require": required},
-    )
-    assert found.guarantee is guarantee  # what the interval rests on stays what it is
-    if enough:
-        assert (found.verdict, found.reason) == (verdict, None)
-        return
-    assert (found.verdict, found.result) == (OPEN, Outcome.UNDECIDED)
-    assert found.reason is Reason.REQUIRED
-    assert found.more_draws is None  # more draws are no help
-    assert str(found.explanation) == (
-        f"{verdict}, but by {BASES[guarantee]} ({guarantee}), and {required} is required"
-    )
-
-
-def test_what_can_be_required_are_all_guarantees_but_arithmetic() -> None:
-    assert [Guarantee(word) for word in REQUIRED] == list(Guarantee)[1:]
-    assert set(BASES) == set(Guarantee) - {Guarantee.ARITHMETIC, Guarantee.EXACT}
-
-
-def test_a_confirmed_verdict_is_as_good_as_exact() -> None:
-    asymptotic = replace(FOUND, guarantee=Guarantee.ASYMPTOTIC, exact=Exact(4.0))
-    assert result(asymptotic, settings={"require": "exact"}).result is Outcome.PASS
-
-
-def test_an_undecided_case_keeps_its_own_reason() -> None:
-    why = Reason.TOO_WIDE.explain()
-    wide = replace(FOUND, verdict=OPEN, guarantee=Guarantee.ASYMPTOTIC, explanation=why)
-    assert result(wide, settings={"require": "exact"}).explanation == why
 
 
 def test_an_exception_with_a_known_chance_refutes_a_certainty_without_being_drawn() -> None:

@@ -32,7 +32,7 @@ def ready(model: str, claim: str, keys: str = "") -> Prepared:
 
 def piloted(model: str, claim: str, keys: str = "") -> tuple[int, CaseResult]:
     """Draws of the pilot, and what came of the claim."""
-    judge = run_case(ready(model, claim, keys), Settings(require="asymptotic"), ALPHA, "")
+    judge = run_case(ready(model, claim, keys), Settings(asymptotic=True), ALPHA, "")
     drawn = 0
     try:
         request = next(judge)

@@ -99,7 +99,7 @@ def test_what_needs_no_draws_and_what_no_draws_can_tell_say_so() -> None:
 
 def test_a_pilot_without_an_interval_says_why() -> None:
     registry = registry_of(pole="x, w ~ normal(0.001, 1); 1 / E(x * exp(w * x**2 / 90)) == 1000")
-    plan = planned(registry, require="asymptotic")
+    plan = planned(registry, asymptotic=True)
     (case,) = plan.cases
     assert case.discrepancy is None
     assert str(case.explanation) == "it is undefined for some averages within the error"
@@ -111,7 +111,7 @@ def test_what_the_limit_theorem_alone_would_decide_says_so() -> None:
     (case,) = planned(registry).cases
     assert case.draws is None
     assert str(case.explanation).startswith("decided, but by the limit theorem (asymptotic)")
-    (accepted,) = planned(registry, require="asymptotic").cases
+    (accepted,) = planned(registry, asymptotic=True).cases
     assert accepted.within
     assert accepted.draws == case.drawn
 
@@ -122,7 +122,7 @@ def test_a_pilot_whose_average_a_few_draws_carry_is_a_doubt() -> None:
         skew="x ~ exponential(1); E(x**2) == 2",
         sum="; 1 + 1 == 2",
     )
-    plan = planned(registry, require="asymptotic")
+    plan = planned(registry, asymptotic=True)
     heavy, skew, sure = plan.cases
     assert (heavy.doubtful, heavy.within, heavy.beyond) == (True, False, False)
     assert (heavy.draws or 0) < heavy.budget
@@ -135,7 +135,7 @@ def test_a_pilot_whose_average_a_few_draws_carry_is_a_doubt() -> None:
     assert f"≥{count(heavy.draws or 0)}" in told
     assert "a run takes at least " in told
     assert heavy.discrepancy is None  # its spread is not known either
-    scant = planned(registry, max_draws=200_000, require="asymptotic")
+    scant = planned(registry, max_draws=200_000, asymptotic=True)
     assert counts(scant) == {"within": 1, "doubtful": 0, "beyond": 2, "unknown": 0}
     told = plan_report(scant, Terminal(width=200))
     assert "beyond the budget of 200k draws; may take more: " in told
@@ -235,14 +235,14 @@ def test_a_time_limit_bounds_what_the_plan_spends(
             for name, resolution in [("easy", "0.01"), ("hard", "1.0e-6"), ("harder", "1.0e-7")]
         }
     )
-    limited = planned(registry, time_limit=2.0, require="asymptotic")
+    limited = planned(registry, time_limit=2.0, asymptotic=True)
     assert 2.0 - 0.05 < limited.run_seconds <= 2.0 - 3 * pilots * 1e-8 / 2
     easy, hard, harder = limited.cases
     assert easy.within
     assert not hard.within
     assert hard.spent == pytest.approx(harder.spent, rel=0.05)
     assert hard.spent > 5 * easy.spent  # not in equal parts
-    longer = planned(registry, time_limit=20.0, require="asymptotic").cases[1]
+    longer = planned(registry, time_limit=20.0, asymptotic=True).cases[1]
     assert (longer.discrepancy or 1) < (hard.discrepancy or 0)
 
 

@@ -18,13 +18,13 @@ pytestmark = pytest.mark.usefixtures("sessions_of_their_own")
 def test_keys_set_how_cases_are_tried_and_stand_in_the_command(pytester: Pytester) -> None:
     keys = "dropcheck_seed = 7\ndropcheck_alpha = 1e-3\ndropcheck_max_draws = 1e5\n"
     keys += "dropcheck_resolution = 0.2\ndropcheck_time_limit = 60s\n"
-    write(pytester, INI + keys + "dropcheck_require = finite-sample\n")
+    write(pytester, INI + keys + "dropcheck_asymptotic = true\n")
     found = pytester.runpytest(IDS[2], "--junitxml=report.xml")
     found.stdout.fnmatch_lines(
         [
             "dropcheck: claims.yaml, seed 7, alpha 0.001",
             "  repeat      dropcheck run sd-kept --file claims.yaml --p 0.5 --seed 7 --alpha=1e-3 "
-            "--resolution=0.2 --max-draws=1e5 --time-limit=60s --require=finite-sample",
+            "--resolution=0.2 --max-draws=1e5 --time-limit=60s --asymptotic",
         ]
     )
     held = properties(pytester.path / "report.xml")["sd-kept[p=0.5]"]
@@ -38,7 +38,7 @@ def test_keys_set_how_cases_are_tried_and_stand_in_the_command(pytester: Pyteste
         ("alpha", "2", "a number between 1e-30 and 1"),
         ("seed", "now", "a whole number, or fresh"),
         ("resolution", "0", "a number between 0 and 1, or a share such as 1%"),
-        ("require", "anything", "exact, finite-sample, moments or asymptotic"),
+        ("asymptotic", "anything", "true or false"),
         ("max_draws", "many", "a whole number from 1 on"),
         ("time_limit", "soon", "a time above 0, such as 10s, 500ms or 2m"),
     ],

@@ -19,7 +19,6 @@ from dropcheck.claims.registry import Registry
 from dropcheck.judging import judge
 from dropcheck.judging.case_run import CaseRun, Finding
 from dropcheck.pytest_claims import properties
-from dropcheck.reasons import Reason
 from dropcheck.report import Report, phrases
 from dropcheck.report.formats import FORMATS
 from dropcheck.report.terminal.claim_cards import claim_cards, exact_text
@@ -39,9 +38,6 @@ from dropcheck.settings import Settings
 
 OPEN = replace(UNDECIDED, exact=Exact(0.41), confirmed=False)
 REFUTED = replace(FAILED, exact=Exact(0.7), confirmed=True)
-REQUIRED = Reason.REQUIRED.explain(
-    verdict="verified", basis="the limit theorem", guarantee="asymptotic", required="moments"
-)
 ON_THE_LIMIT = replace(PASSED, guarantee=Guarantee.ASYMPTOTIC)
 
 
@@ -160,8 +156,6 @@ def test_an_undecided_case_with_an_exact_value_can_be_decided_by_that() -> None:
     reading = "the model gives the exact value, 0.41: --exact decides by that"
     assert phrases.reading(replace(OPEN, more_draws=None)) == reading
     assert phrases.reading(OPEN) == f"{reading}; by draws it {phrases.needs(OPEN)}"
-    required = replace(OPEN, explanation=REQUIRED, more_draws=None)
-    assert phrases.reading(required).startswith("the verdict rests on less than is required")
 
 
 def test_a_case_that_is_decided_by_its_exact_value_shows_it_once() -> None:

@@ -296,9 +296,6 @@ def by_averages(run: CaseRun, program: Program, expected: int) -> tuple[Compiled
     if expected * program.cost < WORTHWHILE or run.prepared.in_strata == [None]:
         return None
     compiled, knowledge = _averages(run)
-    required = run.settings.require
-    if required is not None and not knowledge.guarantee.as_strong_as(Guarantee(required)):
-        return None
     plan = plan_in_strata(run, compiled, knowledge)
     if plan is None:
         return None
