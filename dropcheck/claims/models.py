@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from dropcheck.claims.kinds import Names
 from dropcheck.claims.registry import Jump, SourceText
 from dropcheck.errors import DropcheckError, Location, Problem, suggestion
 
@@ -19,25 +18,8 @@ from dropcheck.errors import DropcheckError, Location, Problem, suggestion
 MOST_CHARACTERS = 400_000
 MOST_IN_ALL = 2**24
 
-_NAME = r"[^\W\d][\w-]*"
-_BARE = re.compile(rf"({_NAME})\s*(?:#.*)?\r?")
-
-
-def _name_problem(name: str) -> tuple[str, str | None] | None:
-    if re.fullmatch(_NAME, name):
-        return None
-    fixed = re.sub(r"[^\w-]+", "-", name).strip("-")
-    hint = f"call it {fixed!r}" if re.fullmatch(_NAME, fixed) else None
-    return f"{name!r} is not a model's name: it is letters, digits, '_' and hyphens", hint
-
-
-NAMES = Names(
-    {
-        "pattern": r"^[^\x00-@\[-^`{-\x7f][^\x00-,./:-@\[-^`{-\x7f]*$",
-        "patternErrorMessage": "a model's name is letters, digits, '_' and hyphens",
-    },
-    _name_problem,
-)
+MODEL_NAME = r"[^\W\d][\w-]*"
+_BARE = re.compile(rf"({MODEL_NAME})\s*(?:#.*)?\r?")
 
 
 class Models:

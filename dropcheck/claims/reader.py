@@ -13,17 +13,34 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dropcheck.claims.families import passages, renamed, truth_id
-from dropcheck.claims.format import CLAIM, FILE, FORMAT
-from dropcheck.claims.grids import mapping_at
-from dropcheck.claims.kinds import Field
+from dropcheck.claims.claimsfile import CLAIM, FILE, FORMAT, OF_ELEMENTS, SLOT, Field, mapping_at
 from dropcheck.claims.models import Models
-from dropcheck.claims.nodes import Broken, Listing, Scalar, Tree, YamlNode, compose, shown
-from dropcheck.claims.registry import Claim, Document, Family, Registry, Stated
-from dropcheck.claims.slots import slots_of
-from dropcheck.claims.source import Problems, Source, decode, read_bytes
+from dropcheck.claims.registry import (
+    Claim,
+    Document,
+    Family,
+    Registry,
+    Slot,
+    Stated,
+    renamed,
+    truth_id,
+)
+from dropcheck.claims.yaml_places import (
+    Broken,
+    Listing,
+    Problems,
+    Scalar,
+    Source,
+    Tree,
+    YamlNode,
+    compose,
+    decode,
+    read_bytes,
+    shown,
+)
 from dropcheck.errors import DropcheckError, Location, Problem, at_most, in_file_order
 from dropcheck.packs.pack_files import PACK, pack_file
+from dropcheck.results import Passage
 
 USUAL_NAME = "claims.yaml"
 MISTAKEN_NAME = "claims.yml"
@@ -279,7 +296,7 @@ def _registry(
             if len(several) > 1:  # each gets a title of its own
                 part = {"title": f"{family.title} ({inner[0]})", **part}
             claims[one.id] = _claim(one.id, (defaults, own, part), at, places, family)
-    slots = slots_of(values, top, source)
+    slots = _slots_of(values, top, source)
     if slots:
         fractions = frozenset(_with_fractions(claims.values()))
         slots = {
@@ -313,7 +330,7 @@ def _claim(
     tags = [tag for level in levels[1:] for tag in level.get("tags", ())]
     given = any("tags" in level for level in levels[1:])
     values["tags"] = tuple(dict.fromkeys(tags if given else values["tags"]))
-    values["sources"] = passages(*levels)
+    values["sources"] = _passages(*levels)
     values["sharpness_given"] = any({"resolution", "within"} & level.keys() for level in levels)
     for key in ("document", "section", "claims"):
         del values[key]
@@ -350,3 +367,35 @@ def _parameter_locations(claim: YamlNode, source: Source) -> dict[str, Location]
         if isinstance(tree, Tree):
             places |= {name: source.location(one.key_start) for name, one in tree.entries.items()}
     return places
+
+
+def _slots_of(values: Mapping[str, Any], top: Tree, source: Source) -> dict[str, Slot]:
+    """The slots of a file, from the values of its keys."""
+    entries = mapping_at(top, "slots")
+    slots: dict[str, Slot] = {}
+    for name, one in (values.get("slots") or {}).items():
+        own = dict.fromkeys(key.name for key in SLOT.keys) | one
+        slots[name] = Slot(
+            name=name,
+            independent=own.pop("elements") == OF_ELEMENTS,
+            location=source.location(entries[name].key_start),
+            **own,
+        )
+    return slots
+
+
+def _passages(*levels: Mapping[str, Any]) -> tuple[Passage, ...]:
+    """The passages a claim comes from; each level of values overrides those before it.
+
+    >>> _passages({"document": "a", "section": "1"}, {"section": "2"})
+    (Passage(document='a', section='2'),)
+    """
+    passage_list: tuple[Passage, ...] = ()
+    for values in levels:
+        if "sources" in values:
+            passage_list = tuple(Passage(**one) for one in values["sources"])
+        elif "document" in values or "section" in values:
+            before = passage_list[0] if len(passage_list) == 1 else Passage()
+            document = values.get("document", before.document)
+            passage_list = (Passage(document, values.get("section", before.section)),)
+    return passage_list

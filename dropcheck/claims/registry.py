@@ -380,3 +380,18 @@ class Registry:
     def expand(self) -> tuple[Case, ...]:
         """Every case of every claim, in file order."""
         return tuple(case for claim in self.claims.values() for case in claim.expand())
+
+
+def truth_id(written: str, family: str | None, known: Mapping[str, object]) -> str:
+    """The id of the claim that a truth names; a statement of the same claim needs only its name."""
+    beside = f"{family}.{written}"
+    return beside if family is not None and beside in known else written
+
+
+def renamed(claim: Claim, rename: Callable[[str], str]) -> Claim:
+    """A claim under another id, together with the other statements of its family."""
+    family = claim.family
+    if family is not None:
+        beside = tuple(Stated(rename(one.id), one.statement) for one in family.statements)
+        family = Family(rename(family.id), family.title, beside)
+    return replace(claim, id=rename(claim.id), family=family)

@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from dropcheck.claims.registry import Claim, Registry
-from dropcheck.claims.source import LINE_END, read_bytes
+from dropcheck.claims.yaml_places import LINE_END, read_bytes
 from dropcheck.cli.chosen import Chosen, in_automation
 from dropcheck.cli.given import Given
 from dropcheck.cli.output import complain, emit, write_file

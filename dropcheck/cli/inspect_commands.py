@@ -188,14 +188,14 @@ def schema_text() -> str:
     """The schema as it is printed and published: in ASCII, with a line for each key."""
     import json
 
-    from dropcheck.claims.format import claims_schema
+    from dropcheck.claims.claimsfile import claims_schema
 
     return json.dumps(claims_schema(), indent=2) + "\n"
 
 
 def init(given: Given) -> ExitCode:
     """Write a claims file, and beside it the schema that its first line names."""
-    from dropcheck.claims.format import SCHEMA_FILE
+    from dropcheck.claims.claimsfile import SCHEMA_FILE
 
     file = Path(*given.words[:1] or ("claims.yaml",))
     if not file.suffix and file.name and not file.is_dir():
@@ -243,8 +243,8 @@ def _refuse(file: Path, beside: Path, *, force: bool) -> None:
 
 def _is_schema(path: Path) -> bool:
     """Whether a file is dropcheck's schema, of any version."""
-    from dropcheck.claims.format import SCHEMA_TITLE
-    from dropcheck.claims.source import read_bytes
+    from dropcheck.claims.claimsfile import SCHEMA_TITLE
+    from dropcheck.claims.yaml_places import read_bytes
 
     try:
         return SCHEMA_TITLE.encode() in read_bytes(path, str(path))

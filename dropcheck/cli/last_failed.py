@@ -18,8 +18,8 @@ from typing import Any
 
 from dropcheck.claims.reader import SHIPPED_NAME
 from dropcheck.claims.registry import MOST_CASES, Case, Claim, Registry
-from dropcheck.claims.source import read_bytes
 from dropcheck.claims.values import as_vector
+from dropcheck.claims.yaml_places import read_bytes
 from dropcheck.cli.output import write_file
 from dropcheck.errors import DropcheckError
 from dropcheck.report.numbers import plural

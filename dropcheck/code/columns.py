@@ -8,7 +8,6 @@ from fnmatch import fnmatchcase
 from pathlib import PurePath
 from typing import Protocol
 
-from dropcheck.claims.families import renamed
 from dropcheck.claims.registry import (
     COLUMN,
     DTYPE,
@@ -17,6 +16,7 @@ from dropcheck.claims.registry import (
     Column,
     Registry,
     Slot,
+    renamed,
 )
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.case_graphs import CaseGraphs

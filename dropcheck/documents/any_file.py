@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dropcheck.claims.reader import read_registry
 from dropcheck.claims.registry import Registry
-from dropcheck.claims.source import read_bytes
+from dropcheck.claims.yaml_places import read_bytes
 from dropcheck.documents.carrier import ENDINGS
 
 

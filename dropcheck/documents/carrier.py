@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from typing import overload
 
-from dropcheck.claims.source import LineColumn, Problems
+from dropcheck.claims.yaml_places import LineColumn, Problems
 from dropcheck.records import record
 
 MARKDOWN = (".md", ".markdown", ".qmd", ".rmd")

@@ -9,12 +9,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from dropcheck.claims.format import CLAIM, FILE, FORMAT
-from dropcheck.claims.nodes import Broken, Entry, Listing, Scalar, Tree, YamlNode, compose_piece
+from dropcheck.claims.claimsfile import CLAIM, FILE, FORMAT
 from dropcheck.claims.reader import registry_of
 from dropcheck.claims.registry import Claim, Jump, Registry, SourceText
-from dropcheck.claims.source import LineColumn, Problems, decode
 from dropcheck.claims.values import WORDS
+from dropcheck.claims.yaml_places import (
+    Broken,
+    Entry,
+    LineColumn,
+    Listing,
+    Problems,
+    Scalar,
+    Tree,
+    YamlNode,
+    compose_piece,
+    decode,
+)
 from dropcheck.documents.carrier import LATEX, NOTEBOOK, KeyBlock, Mark, Piece
 from dropcheck.documents.latex import LatexError, statements
 from dropcheck.documents.markdown_source import read_markdown

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from dropcheck.claims.source import LineColumn, Problems, Source
+from dropcheck.claims.yaml_places import LineColumn, Problems, Source
 from dropcheck.documents.carrier import (
     HIDDEN,
     LONGEST_BEFORE,

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from dropcheck.claims.source import LINE_END, LineColumn, Source, forbidden
+from dropcheck.claims.yaml_places import LINE_END, LineColumn, Source, forbidden
 from dropcheck.errors import DropcheckError, NotebookCell
 from dropcheck.records import record
 

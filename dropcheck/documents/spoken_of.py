@@ -6,9 +6,8 @@ import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 
-from dropcheck.claims.nodes import Entry
-from dropcheck.claims.source import LineColumn, Source
 from dropcheck.claims.values import WORDS
+from dropcheck.claims.yaml_places import Entry, LineColumn, Source
 from dropcheck.documents.carrier import Mark, Piece
 from dropcheck.documents.figures import Figure, FigureError, goes_on, read_before
 from dropcheck.documents.latex import LONGEST, LatexError

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dropcheck.claims.source import LineColumn
+from dropcheck.claims.yaml_places import LineColumn
 from dropcheck.documents.carrier import (
     HIDDEN,
     LONGEST_BEFORE,

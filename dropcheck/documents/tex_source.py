@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from dropcheck.claims.source import LineColumn, Problems, Source
+from dropcheck.claims.yaml_places import LineColumn, Problems, Source
 from dropcheck.documents.carrier import WORD, Comment, KeyBlock, Marked, Piece, parts_of
 from dropcheck.documents.tex_paragraph import Paragraph
 

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from dropcheck.claims.registry import Claim
-from dropcheck.claims.source import LineColumn, Source
+from dropcheck.claims.yaml_places import LineColumn, Source
 from dropcheck.documents.carrier import HIDDEN, Prose
 from dropcheck.documents.figures import FIGURE
 from dropcheck.documents.formulas_in_text import FormulaSpan, formulas_in

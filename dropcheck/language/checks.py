@@ -7,7 +7,7 @@ import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from dropcheck.claims.format import CLAIM
+from dropcheck.claims.claimsfile import CLAIM
 from dropcheck.claims.registry import DTYPE, Case, Claim, Registry, Slot
 from dropcheck.claims.values import NUMBER_FORMATS, WORDS, parameter_text
 from dropcheck.errors import (

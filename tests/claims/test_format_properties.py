@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dropcheck.claims.format import CLAIM, DEFAULTS, LEVELS
-from dropcheck.claims.keys import Key
+from dropcheck.claims.claimsfile import CLAIM, DEFAULTS, LEVELS, Key
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError, Problem
 

@@ -12,7 +12,7 @@ from claims_texts import GOOD, WHOLE, claim_of, file_with
 from dropcheck.claims import reader
 from dropcheck.claims.reader import load_registry, read_registries, read_registry, read_text
 from dropcheck.claims.registry import Tolerance
-from dropcheck.claims.source import LARGEST_FILE
+from dropcheck.claims.yaml_places import LARGEST_FILE
 from dropcheck.errors import DropcheckError, Location, Problem, in_file_order
 
 # ---- what is read --------------------------------------------------------------------------------

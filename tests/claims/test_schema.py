@@ -20,10 +20,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from dropcheck.claims.format import SCHEMA_FILE, claims_schema
-from dropcheck.claims.nodes import Listing, Scalar, Tree, YamlNode, compose
+from dropcheck.claims.claimsfile import SCHEMA_FILE, claims_schema
 from dropcheck.claims.reader import read_text
-from dropcheck.claims.source import Problems, decode
+from dropcheck.claims.yaml_places import Listing, Problems, Scalar, Tree, YamlNode, compose, decode
 from dropcheck.errors import DropcheckError
 
 TOP = Path(__file__).parents[2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from claims_file_page import PAGE, page, rows
 
-from dropcheck.claims.format import CLAIM, LEVELS
+from dropcheck.claims.claimsfile import CLAIM, LEVELS
 
 
 def test_the_keys_on_the_page_are_those_of_the_table() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from dropcheck.claims.registry import Registry
 from dropcheck.claims.selection import select_claims
-from dropcheck.claims.source import Problems, decode
+from dropcheck.claims.yaml_places import Problems, decode
 from dropcheck.documents.any_file import read_any
 from dropcheck.documents.carrier import HIDDEN, LONGEST_BEFORE, LinePlaces
 from dropcheck.documents.markdown_source import read_markdown

@@ -10,7 +10,7 @@ import pytest
 from cmarkgfm.cmark import Options
 from fuzzed_documents import CELLS
 
-from dropcheck.claims.source import Problems, decode
+from dropcheck.claims.yaml_places import Problems, decode
 from dropcheck.documents.carrier import Mark
 from dropcheck.documents.markdown_source import read_markdown
 

@@ -7,10 +7,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dropcheck.claims.families import PASSAGE
-from dropcheck.claims.format import CLAIM, DEFAULTS, DOCUMENT, FILE, STATEMENT
-from dropcheck.claims.keys import Key, KeyTable
-from dropcheck.claims.slots import LEVEL as SLOT
+from dropcheck.claims.claimsfile import (
+    CLAIM,
+    DEFAULTS,
+    DOCUMENT,
+    FILE,
+    PASSAGE,
+    SLOT,
+    STATEMENT,
+    Key,
+    KeyTable,
+)
 
 PAGE = Path(__file__).parents[2] / "docs" / "claims-file.md"
 BEGIN, END = "## The keys\n", "## Good to know\n"

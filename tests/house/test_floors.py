@@ -84,7 +84,7 @@ DOORS: dict[tuple[str, str], set[str]] = {
     # texts in the language know where in the file they stood; names and values are as in the file,
     # and a parameter may be a slip of one of its keys
     ("language", "claims"): {
-        "dropcheck.claims.format",
+        "dropcheck.claims.claimsfile",
         "dropcheck.claims.registry",
         "dropcheck.claims.values",
     },
@@ -130,8 +130,8 @@ LIBRARIES = {
     "scipy": ("vocabulary",),
     "threadpoolctl": ("execution.pool",),
     "distributed": ("execution.pool",),
-    "yaml": ("claims.nodes",),
-    "yamlcore": ("claims.nodes",),
+    "yaml": ("claims.yaml_places",),
+    "yamlcore": ("claims.yaml_places",),
     "typer": ("cli",),
     "rich": ("report",),
     "markdown_it": ("documents.markdown_source",),
@@ -152,7 +152,8 @@ BY_NAME = {"report.formats"}
 # code under test is imported by the names that its user gives, and its framework with it
 BY_NAME |= {"code.targets", "code.implementations"}
 OPENERS = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "NamedTemporaryFile"}
-FILES = {"claims.source", "cli.output", "processors"}  # and those that read what ships beside them
+# and those that read what ships beside them
+FILES = {"claims.yaml_places", "cli.output", "processors"}
 FILES |= {"code.tables"}  # pyproject.toml
 FILES |= {"cli.inspect_commands", "report.html.page"}
 # What may start processes, for what the interpreter's lock would hold up.
@@ -423,7 +424,7 @@ def test_the_ground_floor_and_the_claims_need_no_numpy() -> None:
         ("cli.typer_app", "from typer.core import TyperGroup"),
         ("cli.typer_app", "app._add_completion"),
         ("cli.typer_app", "typer.main.get_command(app)"),
-        ("claims.nodes", "import pickle"),
+        ("claims.yaml_places", "import pickle"),
         ("cli.run_command", "from subprocess import run"),
         ("judging.judge", "import threading"),
         ("running", "from concurrent.futures import ThreadPoolExecutor"),

@@ -10,11 +10,9 @@ from typing import Any
 from claims_file_page import rows
 from jsonschema import Draft7Validator
 
-from dropcheck.claims import format as table
-from dropcheck.claims.keys import Key, KeyTable
-from dropcheck.claims.kinds import Field
-from dropcheck.claims.nodes import compose
-from dropcheck.claims.source import Problems, decode
+from dropcheck.claims import claimsfile as table
+from dropcheck.claims.claimsfile import Field, Key, KeyTable
+from dropcheck.claims.yaml_places import Problems, compose, decode
 
 CONTRIBUTING = Path(__file__).parents[2] / "CONTRIBUTING.md"
 

@@ -1,23 +1,193 @@
-"""YAML to nodes that know their places, with limits against hostile files.
+"""A claims file as text and as YAML nodes that know their places, with limits on hostile files.
 
 Nodes are built directly from the parser's events, so that depth, size, aliases, tags and duplicate
 keys are checked before anything is built from them. A file of ten million brackets is refused at
 the twenty-first, and aliases are never followed. Scalars are resolved by the core schema of YAML
 1.2 (`1e-3` is a number, `no` is text), by yamlcore.
+
+Within the package, positions are (line, column) from 0, in characters, like YAML's marks. A
+`Location`, which the user sees, counts from 1.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from pathlib import Path, PurePath
 from typing import Any
 
 from dropcheck.claims.registry import Jump, SourceText
-from dropcheck.claims.source import LineColumn, Problems, Source, forbidden
 from dropcheck.claims.values import DEEPEST, TOO_DEEP, TOO_SMALL, shortened, vanishes
-from dropcheck.errors import DropcheckError
+from dropcheck.errors import (
+    MOST_PROBLEMS,
+    DropcheckError,
+    Location,
+    NotebookCell,
+    Problem,
+    in_file_order,
+    suggestion,
+)
 from dropcheck.records import record
+
+LineColumn = tuple[int, int]
+
+LARGEST_FILE = 16 * 2**20  # bytes; a thousand claims take a twentieth of this
+LINE_END = re.compile(r"\r\n|\r|\n")
+# Not printable by YAML 1.2 (§5.1), or line breaks of YAML 1.1 only, which editors do not show.
+_FORBIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]"
+)
+BYTE_ORDER_MARK = "\ufeff"
+
+
+@record
+class Source:
+    """The text of a claims file, and its name in messages.
+
+    The text of a notebook is that of its cells, one below the other.
+    """
+
+    name: str
+    text: str
+    lines: tuple[str, ...]
+    cells: tuple[NotebookCell, ...] = ()
+
+    def location(self, position: LineColumn) -> Location:
+        """The location of a position, with the text of its line."""
+        line, column = position
+        text = self.lines[line] if line < len(self.lines) else ""
+        if not self.cells:
+            return Location(self.name, line + 1, column + 1, text)
+        at = bisect_right(self.cells, line, key=lambda one: one.first) - 1
+        cell = self.cells[max(at, 0)]
+        return Location(self.name, line - cell.first + 1, column + 1, text, cell=cell)
+
+    def line_of(self, position: LineColumn) -> str:
+        """The line of a position, in words."""
+        return self.location(position).line_in_words
+
+    def problem(self, position: LineColumn, message: str, hint: str | None = None) -> Problem:
+        """A problem at a position."""
+        return Problem(message, self.location(position), hint)
+
+
+class Problems:
+    """Collects the problems of a file while it is read."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._problems: list[Problem] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._problems)
+
+    def add(self, position: LineColumn, message: str, hint: str | None = None) -> None:
+        """Report a problem at a position.
+
+        Raises:
+            DropcheckError: there are too many problems to go on.
+        """
+        self._problems.append(self.source.problem(position, message, hint))
+        if len(self._problems) >= MOST_PROBLEMS:
+            raise self.error()
+
+    def extend(self, problems: Iterable[Problem]) -> None:
+        """Report problems that have their locations already."""
+        self._problems.extend(problems)
+
+    def error(self, *last: Problem) -> DropcheckError:
+        """An error with all reported problems and `last`, in the order of the file."""
+        ordered = list(in_file_order([*self._problems, *last]))
+        if len(ordered) >= MOST_PROBLEMS:
+            ordered[MOST_PROBLEMS:] = [Problem("there are more problems", hint="fix these first")]
+        return DropcheckError(ordered)
+
+
+def read_bytes(path: Path, name: str) -> bytes:
+    """The bytes of a file, up to one more than the limit of 16 MB, so that an excess shows.
+
+    Raises:
+        DropcheckError: it is missing, is a folder, or cannot be read.
+    """
+    at = Location(name)
+    try:
+        if path.is_dir():
+            inside = ", ".join(sorted(child.name for child in path.glob("*.yaml"))[:3])
+            hint = "name the file in it" + (f": {inside}" if inside else "")
+            raise DropcheckError(Problem(f"{name!r} is a folder, not a claims file", at, hint))
+        with path.open("rb") as stream:
+            return stream.read(LARGEST_FILE + 1)
+    except FileNotFoundError:
+        raise DropcheckError(Problem(f"there is no file {name!r}", at, _nearby(path))) from None
+    except (OSError, ValueError) as error:  # ValueError: an impossible file name
+        reason = getattr(error, "strerror", None) or str(error)
+        message = f"{name!r} cannot be read: {reason[:1].lower()}{reason[1:]}"
+        raise DropcheckError(Problem(message, at)) from None
+
+
+def _nearby(path: Path) -> str | None:
+    if str(path) == "-":
+        return "standard input is named /dev/stdin"
+    try:
+        return suggestion(path.name, [one.name for one in path.parent.iterdir() if one.is_file()])
+    except OSError:
+        return f"there is no folder {str(path.parent)!r} that can be read"
+
+
+def decode(data: bytes, name: str) -> Source:
+    """Decode a file.
+
+    Raises:
+        DropcheckError: it is larger than 16 MB, is not UTF-8, or contains a forbidden character.
+    """
+    if len(data) > LARGEST_FILE:
+        message = f"the file is larger than {LARGEST_FILE // 2**20} MB, the most that is read"
+        raise DropcheckError(Problem(message, Location(name)))
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DropcheckError(_not_utf8(data, error.start, name)) from None
+    text = text.removeprefix(BYTE_ORDER_MARK)
+    source = Source(name, text, tuple(LINE_END.split(text)))
+    hidden = forbidden(text)
+    if hidden is not None:
+        where, what = hidden
+        before = LINE_END.split(text[:where])
+        at = (len(before) - 1, len(before[-1]))
+        hint = "delete it, or retype the line"
+        raise DropcheckError(source.problem(at, f"the file contains {what}", hint))
+    return source
+
+
+def _not_utf8(data: bytes, start: int, name: str) -> Problem:
+    lines = LINE_END.split(data[:start].decode("utf-8"))
+    rest = data[start : start + 200].decode("utf-8", "replace")
+    shown = lines[-1] + LINE_END.split(rest)[0]
+    byte = f"byte 0x{data[start]:02x} at offset {start}"
+    at = Location(name, len(lines), len(lines[-1]) + 1, shown)
+    message = f"the file is not UTF-8: {byte} does not begin a character"
+    return Problem(message, at, "save it as UTF-8")
+
+
+def forbidden(text: str) -> tuple[int, str] | None:
+    """The place and the description of the first forbidden character; None if there is none.
+
+    Terminals obey control characters, and editors do not show them.
+    """
+    match = _FORBIDDEN.search(text)
+    if match is None:
+        return None
+    code = ord(match.group())
+    what = f"the control character U+{code:04X}"
+    if code in (0x85, 0x2028, 0x2029):
+        what = f"a line break that YAML 1.2 does not know (U+{code:04X})"
+    named = {0: "a NUL character", 0xFEFF: "a byte order mark (U+FEFF) within the text"}
+    return match.start(), named.get(code, what)
+
+
+# ---- nodes ---------------------------------------------------------------------------------------
 
 MOST_NODES = 500_000  # five times the largest grid; about a second
 
@@ -98,9 +268,7 @@ def compose(report: Problems) -> YamlNode | None:
     try:
         return _Composer(report, report.source.text, lambda place: place).document()
     except yaml.MarkedYAMLError as error:
-        from dropcheck.claims.syntax_errors import explain
-
-        raise report.error(explain(error, report.source)) from None
+        raise report.error(_explained(error, report.source)) from None
 
 
 def compose_piece(
@@ -354,3 +522,109 @@ def _find(word: str, at: LineColumn, end: LineColumn, source: Source) -> LineCol
             return (number, place) if place >= 0 else None
         number, column = number + 1, 0
     return None
+
+
+# ---- what the parser's errors mean ---------------------------------------------------------------
+
+# For a title with a colon, libyaml says "mapping values are not allowed in this context". Each
+# branch recognizes an error by words of its message, and finds the likely cause in the line.
+
+_HAS_CLAIMS = re.compile(r"^\W*(dropcheck|claims)\W*:", re.MULTILINE)
+_KEY_AND_TEXT = re.compile(r"\s*(?:- )*([\w-]+): +(.+)")
+
+
+def _explained(error: Any, source: Source) -> Problem:
+    """The YAML parser's error as a problem, at the place to change.
+
+    `error` is a `yaml.MarkedYAMLError`.
+    """
+    ending = PurePath(source.name).suffix.lower()
+    if ending not in ("", ".yaml", ".yml", ".json") and not _HAS_CLAIMS.search(source.text):
+        hint = "a claims file begins with 'dropcheck: 1', and 'claims:' below"
+        return source.problem((0, 0), "this is not a claims file", hint)
+    problem = str(error.problem or error.context or "it breaks off")
+    at = _position(error.problem_mark or error.context_mark)
+    opened = _position(error.context_mark or error.problem_mark)
+    mark = source.lines[opened[0]][opened[1] :][:1] if opened[0] < len(source.lines) else ""
+    line = source.lines[at[0]] if at[0] < len(source.lines) else ""
+    rest = line[at[1] :]
+    indented = not line[: at[1]].strip()
+
+    tab = line.find("\t", 0, len(line) - len(line.lstrip()))
+    no_value = "mapping values are not allowed" in problem
+    if "tab" in problem or (tab >= 0 and (indented or no_value)):
+        place = (at[0], tab) if tab >= 0 else at
+        return source.problem(place, "there is a tab where YAML needs spaces", "indent with spaces")
+    if no_value:
+        return _colon(source, at, line)
+    if "cannot start any token" in problem:
+        return _needs_quotes(source, at)
+    if any(kind in str(error.context) for kind in ("an anchor", "an alias", "a tag")):
+        return _needs_quotes(source, opened)
+    if "sequence entries are not allowed" in problem:
+        hint = "begin the list on the next line, or write [a, b]"
+        return source.problem(at, "a list of '- …' cannot begin on this line", hint)
+    if "unexpected end of stream" in problem or "unexpected document indicator" in problem:
+        message = f"the quote {mark} that opens here is never closed"
+        return source.problem(opened, message, f"close it with {mark} where the text ends")
+    if "',' or ']'" in problem or "',' or '}'" in problem:
+        kind, closing = ("list", "]") if "]" in problem else ("mapping", "}")
+        ended = not "".join(source.lines[at[0] :])[at[1] :].strip()
+        where = "by the end of the file" if ended else f"by line {at[0] + 1}, column {at[1] + 1}"
+        message = f"the {kind} that '{mark}' opens here is not closed: "
+        message += f"',' or '{closing}' is expected {where}"
+        quotes = ", or put a text that has brackets in quotes" if rest[:1] in ("[", "{") else ""
+        return source.problem(opened, message, f"close it with '{closing}'{quotes}")
+    if "could not find expected ':'" in problem:
+        hint = "write 'key: value'; text that goes on is indented deeper than its key"
+        return source.problem(opened, "a key with ': ' after it is expected here", hint)
+    if "did not find expected key" in problem and rest[:1] in ("]", "}"):
+        return source.problem(at, f"'{rest[0]}' closes no bracket", "take it out")
+    if "did not find expected key" in problem and indented:
+        hint = f"indent it like the keys that it belongs with, such as column {opened[1] + 1}"
+        message = "a key is expected here, and the indentation matches no other key"
+        return source.problem(at, message, hint)
+    if "did not find expected key" in problem:
+        hint = "a quote within quoted text is doubled: 'it''s'"
+        message = "a line break is expected here: the value has ended before"
+        return source.problem(at, message, hint)
+    if "expected '-' indicator" in problem:
+        hint = f"indent it like the list's other items, in column {opened[1] + 1}"
+        return source.problem(at, "an item of the list, '- …', is expected here", hint)
+    if "unknown escape character" in problem or "escape" in str(error.context or ""):
+        hint = "use single quotes, in which a backslash is an ordinary character"
+        return source.problem(at, "YAML has no such escape after '\\'", hint)
+    if "comment or line break" in problem:
+        hint = f"after '{mark}' the text begins on the next line; or put the whole in quotes"
+        return source.problem(at, f"there cannot be text on the line of '{mark}'", hint)
+    if "expected node content" in problem:
+        hint = f"{shortened(rest)!r} is not one" if rest else "the file ends too soon"
+        return source.problem(at, "a value is expected here", hint)
+    if "<document start>" in problem:
+        hint = "every key of the file's top level begins in the first column"
+        return source.problem(at, "the file's mapping has ended before this", hint)
+    if "maximum nesting depth" in problem:  # the place is beyond the excess, since libyaml reads on
+        return source.problem(at, *TOO_DEEP)
+    return source.problem(at, f"this is not YAML: {problem}")
+
+
+def _position(mark: Any) -> LineColumn:
+    return (mark.line, mark.column)
+
+
+def _needs_quotes(source: Source, at: LineColumn) -> Problem:
+    text = source.lines[at[0]][at[1] :]
+    message = f"a text cannot begin with {text[:1]!r} unless it is quoted"
+    return source.problem(at, message, f"write it in quotes: '{shortened(text)}'")
+
+
+def _colon(source: Source, at: LineColumn, line: str) -> Problem:
+    found = _KEY_AND_TEXT.match(line)
+    if found is not None and at[1] > found.end(1) and (": " in found[2] or found[2][-1] == ":"):
+        key, text = found.groups()
+        whose = "a title" if key == "title" else "a text"
+        quoted = '"' + shortened(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return source.problem(at, f"{whose} that holds ': ' needs quotes", f"write {key}: {quoted}")
+    message = "a key cannot be here: what is above already has a value"
+    hint = "indent it like the keys it belongs with; a text that holds ': ' needs quotes"
+    return source.problem(at, message, hint)
