@@ -20,7 +20,7 @@ from _pytest._code.code import (  # pytest offers no other way to its summary li
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import repeat_command
 from dropcheck.claims.values import case_name, format_value
-from dropcheck.documents.any_file import is_document, read_any
+from dropcheck.documents import is_document, read_any
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.case_graphs import CaseGraphs
 from dropcheck.language.checks import check_registry

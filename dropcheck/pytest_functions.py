@@ -14,7 +14,7 @@ from dropcheck.claims.reader import SHIPPED, read_registries
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.values import case_name
 from dropcheck.code.decorator import Implements, adapter_of, slot_of
-from dropcheck.documents.any_file import read_any
+from dropcheck.documents import read_any
 from dropcheck.pytest_claims import ClaimsCollector, ClaimsPlugin
 
 

@@ -268,7 +268,7 @@ def run(
     """
     from dropcheck.claims.reader import load_registry
     from dropcheck.claims.selection import repeat_command, select
-    from dropcheck.documents.any_file import read_any
+    from dropcheck.documents import read_any
     from dropcheck.execution.pool import Pool, of_lost
     from dropcheck.language.case_graphs import CaseGraphs
     from dropcheck.language.checks import check_registry

@@ -14,7 +14,7 @@ from dropcheck.claims.selection import option_of, select
 from dropcheck.claims.values import NUMBER_FORMATS
 from dropcheck.cli.given import Given, assignments
 from dropcheck.cli.output import printing_aside
-from dropcheck.documents.any_file import read_any
+from dropcheck.documents import read_any
 from dropcheck.errors import DropcheckError, NothingSelected, Problem, in_file_order, suggestion
 from dropcheck.options import RUN_OPTIONS
 from dropcheck.records import record

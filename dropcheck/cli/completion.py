@@ -82,7 +82,7 @@ def described(text: str) -> str:
 
 def _claims(given: Given) -> Iterable[Claim]:
     from dropcheck.claims.reader import load_registry
-    from dropcheck.documents.any_file import read_any
+    from dropcheck.documents import read_any
 
     with suppress(DropcheckError):  # completion cannot report errors
         # where parameters of claims are options, the registry was read to find them

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dropcheck.documents.carrier import ENDINGS
+from dropcheck.documents import ENDINGS
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.options import options_of, problem_with, read_value
 from dropcheck.packs.pack_files import PACK, pack_names

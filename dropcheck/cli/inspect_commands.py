@@ -15,7 +15,7 @@ from dropcheck.claims.selection import repeat_command, select_claims
 from dropcheck.cli.chosen import claims_of, columns_of, refuse_in_automation
 from dropcheck.cli.given import Given
 from dropcheck.cli.output import ExitCode, complain, emit, print_out, write_file
-from dropcheck.documents.carrier import ENDINGS
+from dropcheck.documents import ENDINGS
 from dropcheck.errors import DropcheckError, Location, Problem, in_file_order
 from dropcheck.options import RUN_OPTIONS
 from dropcheck.results.coverage import unexpected

@@ -25,11 +25,10 @@ from dropcheck.claims.yaml_places import (
     compose_piece,
     decode,
 )
-from dropcheck.documents.carrier import LATEX, NOTEBOOK, KeyBlock, Mark, Piece
 from dropcheck.documents.latex import LatexError, statements
 from dropcheck.documents.markdown_source import read_markdown
+from dropcheck.documents.marks import KeyBlock, Mark, Piece, Spoken, of_another_model, spoken_of
 from dropcheck.documents.notebook_source import cells_of
-from dropcheck.documents.spoken_of import Spoken, of_another_model, spoken_of
 from dropcheck.documents.tex_source import read_tex
 from dropcheck.documents.unclaimed import Span, coverage_of
 from dropcheck.errors import (
@@ -46,6 +45,7 @@ from dropcheck.language.checks import check_registry
 from dropcheck.results import Written
 from dropcheck.results.coverage import Printed
 
+_NOTEBOOK, _LATEX = ".ipynb", ".tex"  # documents with other suffixes are Markdown
 _FILE_KEYS = frozenset(key.name for key in FILE.keys) - {"dropcheck", "documents"}
 _BLOCK_KEYS = _FILE_KEYS | {"parameters", "notation"}
 _CLAIM_KEYS = frozenset(key.name for key in CLAIM.keys) - {"claim", "claims", "parameters"}
@@ -69,8 +69,8 @@ def document_of(data: bytes, path: Path, name: str) -> Registry:
         DropcheckError: it cannot be read, or its marks have errors: all of them.
     """
     source, ending = decode(data, name), path.suffix.lower()
-    report = Problems(cells_of(source) if ending in NOTEBOOK else source)
-    carrier = read_tex if ending in LATEX else read_markdown
+    report = Problems(cells_of(source) if ending == _NOTEBOOK else source)
+    carrier = read_tex if ending == _LATEX else read_markdown
     marked = carrier(report.source, report)
     builder = _Builder(report, _slug(path.stem) or "document")
     for part in marked.parts:

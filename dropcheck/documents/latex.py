@@ -116,19 +116,10 @@ REFUSED = {
 _SPACES = frozenset({"\\,", "\\;", "\\!", "\\:", "\\ ", "~"})
 _SIZES = re.compile(r"\\(?:left|right|middle|[bB]igg?[lrm]?)(?![A-Za-z])")
 _UPRIGHT = frozenset(
-    [
-        r"\operatorname",
-        r"\mathrm",
-        r"\mathit",
-        r"\mathbb",
-        r"\mathbf",
-        r"\mathds",
-        r"\text",
-        r"\mathsf",
-        r"\boldsymbol",
-        r"\bm",
-    ]
-)
+    rf"\{name}"
+    for name in [*("operatorname", "mathrm", "mathit", "mathbb", "mathbf", "mathds", "text"),
+                 *("mathsf", "boldsymbol", "bm")]
+)  # fmt: skip
 _TOKEN = re.compile(
     r"(?P<command>\\(?:[A-Za-z]+\*?|.))"
     r"|(?P<number>(?:[0-9]{1,3}(?:\{,\}[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+)"

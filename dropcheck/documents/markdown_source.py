@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from dropcheck.claims.yaml_places import LineColumn, Problems, Source
-from dropcheck.documents.carrier import (
+from dropcheck.documents.marks import (
     HIDDEN,
     LONGEST_BEFORE,
     MARK,
@@ -21,8 +21,9 @@ from dropcheck.documents.carrier import (
     Piece,
     Prose,
     parts_of,
+    sentence_at,
+    shortened,
 )
-from dropcheck.documents.sentences import sentence_at, shortened
 
 _COMMENT = re.compile(r"<!--(?P<text>.*?)-->", re.DOTALL)
 _CODE = re.compile(r"<(?P<close>/)?(?:code|kbd|samp|pre)\b", re.IGNORECASE)

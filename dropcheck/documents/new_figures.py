@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 
 from dropcheck.claims.yaml_places import BYTE_ORDER_MARK, LINE_END
-from dropcheck.documents.figures import FIGURE, GROUP, MINUS, is_power
+from dropcheck.documents.marks import FIGURE, GROUP, MINUS, is_power
 from dropcheck.documents.notebook_source import place_in_file
 from dropcheck.errors import Location
 from dropcheck.records import record

@@ -12,7 +12,7 @@ import pytest
 from cli_stub import Cli
 
 from dropcheck.cli.fix_figures import ROUNDS
-from dropcheck.documents.figures import read_before
+from dropcheck.documents.marks import read_before
 from dropcheck.documents.new_figures import (
     NewFigure,
     UnfitError,

@@ -16,7 +16,7 @@ from readme_blocks import README, TOP
 
 from dropcheck.claims.reader import read_registry
 from dropcheck.claims.registry import Claim, Registry
-from dropcheck.documents.any_file import read_any
+from dropcheck.documents import read_any
 from dropcheck.language.checks import check_registry
 from dropcheck.results import Outcome
 from dropcheck.running import verify_cases

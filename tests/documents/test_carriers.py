@@ -10,7 +10,7 @@ from fuzzed_documents import CELLS, TEX, notebook
 
 from dropcheck.claims.registry import Registry
 from dropcheck.cli.app import main
-from dropcheck.documents.any_file import read_any
+from dropcheck.documents import read_any
 from dropcheck.documents.notebook_source import place_in_file
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.checks import check_registry

@@ -11,9 +11,9 @@ import pytest
 from dropcheck.claims.registry import Registry
 from dropcheck.claims.selection import select_claims
 from dropcheck.claims.yaml_places import Problems, decode
-from dropcheck.documents.any_file import read_any
-from dropcheck.documents.carrier import HIDDEN, LONGEST_BEFORE, LinePlaces
+from dropcheck.documents import read_any
 from dropcheck.documents.markdown_source import read_markdown
+from dropcheck.documents.marks import HIDDEN, LONGEST_BEFORE, LinePlaces
 from dropcheck.errors import DropcheckError, NothingSelected, Problem
 from dropcheck.language.cases import lower_case, parse_claim
 from dropcheck.language.checks import check_registry

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from dropcheck.documents.figures import FigureError, read_before
+from dropcheck.documents.marks import FigureError, read_before
 
 READ = {
     "by 41%": ("0.41", "0.01", "41%"),

@@ -11,8 +11,8 @@ from cmarkgfm.cmark import Options
 from fuzzed_documents import CELLS
 
 from dropcheck.claims.yaml_places import Problems, decode
-from dropcheck.documents.carrier import Mark
 from dropcheck.documents.markdown_source import read_markdown
+from dropcheck.documents.marks import Mark
 
 TOP = Path(__file__).parents[2]
 PAPER = "\n".join(CELLS)

@@ -13,7 +13,7 @@ import pytest
 from fuzzed_documents import base_documents, hidden, read_text, spoilt
 from markdown_it import MarkdownIt
 
-from dropcheck.documents.carrier import ENDINGS
+from dropcheck.documents import ENDINGS
 from dropcheck.documents.markdown_source import comments_in
 
 READ = (".md", ".tex", ".ipynb")

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from cli_stub import Cli
 
-from dropcheck.documents.any_file import read_any
-from dropcheck.documents.formulas_in_text import formulas_in, has_relation
+from dropcheck.documents import read_any
+from dropcheck.documents.unclaimed import formulas_in, has_relation
 from dropcheck.results.coverage import Coverage, CoverageCounts, unexpected
 
 MODEL = "model: b ~ bernoulli(0.8)"

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from dropcheck.documents.any_file import read_any
+from dropcheck.documents import read_any
 from dropcheck.errors import DropcheckError
 from dropcheck.language.checks import check_registry
 
