@@ -88,7 +88,7 @@ FORMATS: Mapping[str, Format] = {
     ),
     "html": Format(
         purpose="readers: one page with a table to sort and filter, which needs no network",
-        function="html.page.html_report",
+        function="html.html_report",
         ending=".html",
         printed=False,
         shows_interruption=True,

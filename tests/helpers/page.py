@@ -12,7 +12,7 @@ from report_cases import run_of
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Registry
 from dropcheck.report import Report
-from dropcheck.report.html.page import html_report
+from dropcheck.report.html import html_report
 from dropcheck.results import Passage, RunResult
 
 VOID = {"br", "hr", "input", "link", "meta"}

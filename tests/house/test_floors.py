@@ -155,7 +155,7 @@ OPENERS = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "Name
 # and those that read what ships beside them
 FILES = {"claims.yaml_places", "cli.output", "processors"}
 FILES |= {"code.tables"}  # pyproject.toml
-FILES |= {"cli.inspect_commands", "report.html.page"}
+FILES |= {"cli.inspect_commands", "report.html"}
 # What may start processes, for what the interpreter's lock would hold up.
 PROCESSES = {"execution.pool"}
 # Who works at the same time as whom is for `execution/` to know; Ctrl-C is the main thread's, and

@@ -25,8 +25,7 @@ ELSEWHERE = {
     "__init__": {"claims.registry"},  # passed on to the reports below
     "github": {"claims.reader"},  # the name of the claims that ship, which are no file
     # a page quotes a claim in full: its model, its note, its document
-    "html.page": {"claims.registry"},
-    "html.claim_sections": {"claims.registry"},
+    "html": {"claims.registry"},
     # `list`, `show` and `check` are about claims, before any result
     "terminal.claim_cards": {
         *("claims.registry", "judging", "language.case_graphs", "planning.near_edges"),
@@ -41,7 +40,7 @@ ELSEWHERE = {
 }
 # What takes texts apart: a statement must not be read by it. A name in HTML may.
 TEXT_TOOLS = {
-    "html.claim_sections": "an id from a claim's name",
+    "html": "an id from a claim's name",
     "junit": "characters that XML may not hold",
     "markdown": "characters that Markdown gives a meaning",
     "terminal.screen": "characters that command a terminal",

@@ -15,10 +15,9 @@ from report_cases import FAILED, PASSED, UNDECIDED, run_of
 
 from dropcheck.claims.registry import Registry
 from dropcheck.reasons import Reason
-from dropcheck.report import Report
+from dropcheck.report import Report, html
 from dropcheck.report.conformance import ConformanceCell, ConformanceMark, Head, conformance, where
 from dropcheck.report.formats import FORMATS
-from dropcheck.report.html import conformance_section
 from dropcheck.report.terminal.run_table import run_report
 from dropcheck.report.terminal.screen import Terminal
 from dropcheck.results import CaseResult, Outcome, Region, Verdict
@@ -273,11 +272,11 @@ def test_a_name_that_would_be_markup_is_none() -> None:
 
 
 def test_very_many_cells_are_folded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(conformance_section, "MANY", 10)
-    monkeypatch.setattr(conformance_section, "SHEAF", 4)
-    most = 10 * conformance_section.CELLS_A_CASE // 2
+    monkeypatch.setattr(html, "MANY", 10)
+    monkeypatch.setattr(html, "SHEAF", 4)
+    most = 10 * html.CELLS_A_CASE // 2
     for rows, tables, folds in ((most, 1, 0), (most + 1, 3, 3)):
         cases = (of_code(replace(LOW, claim=f"c-{n}"), one) for n in range(rows) for one in "ab")
-        page = "".join(conformance_section.conformance_parts(list(cases)))
+        page = "".join(html.conformance_parts(list(cases)))
         assert (page.count("<table"), page.count('scope="row"')) == (tables, rows)
         assert page.count('"><div class="wide-table"') == folds

@@ -196,5 +196,5 @@ def test_a_format_is_loaded_alone(name: str, absent: set[str]) -> None:
     )
     modules, libraries = done.stdout.splitlines()[-2:]
     assert not set(libraries.split()) & absent
-    others = {"dropcheck.report.junit", "dropcheck.report.github", "dropcheck.report.html.page"}
+    others = {"dropcheck.report.junit", "dropcheck.report.github", "dropcheck.report.html"}
     assert not others & set(modules.split())

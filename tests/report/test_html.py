@@ -14,8 +14,7 @@ from picture_cases import EMPTY, OF_HOSTILE_TEXTS
 from report_cases import FAILED, PASSED, UNDECIDED, run_of
 
 from dropcheck.report import Report
-from dropcheck.report.html import element, join, text
-from dropcheck.report.html.page import html_report
+from dropcheck.report.html import element, html_report, join, text
 from dropcheck.report.terminal.screen import plain
 from dropcheck.results import CaseResult, Region
 

@@ -14,7 +14,7 @@ from picture_cases import HOSTILE
 from report_cases import PASSED, run_of
 
 from dropcheck.report import Report
-from dropcheck.report.html.page import html_report
+from dropcheck.report.html import html_report
 
 pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason=MISSING)
 

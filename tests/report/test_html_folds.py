@@ -13,8 +13,7 @@ from page import Node, parse, registry
 from report_cases import FAILED, PASSED, UNDECIDED, run_of
 
 from dropcheck.report import Report
-from dropcheck.report.html import MANY, SHEAF, element, fold, lists
-from dropcheck.report.html.page import html_report
+from dropcheck.report.html import MANY, SHEAF, element, fold, html_report, lists
 
 CLAIMS = 6 * SHEAF
 ALONE = MANY + 1  # the cases of one claim

@@ -12,7 +12,7 @@ from dropcheck.claims.registry import Registry
 from dropcheck.report import Report, phrases, promises
 from dropcheck.report.csv_report import csv_report
 from dropcheck.report.formats import PRINTED
-from dropcheck.report.html.page import html_report
+from dropcheck.report.html import html_report
 from dropcheck.report.terminal.run_table import run_report
 from dropcheck.report.terminal.screen import Terminal
 from dropcheck.results import (
