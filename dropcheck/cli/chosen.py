@@ -32,14 +32,13 @@ _OFF = ("", "0", "false")
 class Chosen:
     """The cases that a command works on, and the notes of their check.
 
-    `swept` says whether the command line set parameters. `graphs` are what the check built of the
+    `graphs` are what the check built of the
     cases: nothing is parsed or lowered again to judge them.
     """
 
     registry: Registry
     cases: tuple[Case, ...]
     notes: tuple[str, ...]
-    swept: bool
     graphs: CaseGraphs
 
 
@@ -71,9 +70,7 @@ def chosen_cases(given: Given, memory: int = DEFAULT_MEMORY) -> Chosen:
     cases = fitting(cases, checked)
     graphs.keep_only(cases)
     warnings = tuple(_as_warning(note) for note in in_file_order(checked.notes))
-    return Chosen(
-        registry=registry, cases=cases, notes=warnings, swept=bool(overrides), graphs=graphs
-    )
+    return Chosen(registry=registry, cases=cases, notes=warnings, graphs=graphs)
 
 
 def fitting(cases: tuple[Case, ...], checked: Checked) -> tuple[Case, ...]:

@@ -7,7 +7,7 @@ import shlex
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +28,7 @@ from dropcheck.cli.output import ExitCode, complain, interactive, print_out, pri
 from dropcheck.cli.reporting import report_run
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.options import RUN_OPTIONS
-from dropcheck.results import CaseResult, Outcome, RunResult
+from dropcheck.results import CaseResult, Outcome, ParameterValue, RunResult
 from dropcheck.settings import Settings
 
 if TYPE_CHECKING:
@@ -37,39 +37,25 @@ if TYPE_CHECKING:
 
 def run(given: Given) -> ExitCode:
     """Simulate the selected cases, report them, and return the exit code."""
-    from dropcheck.cli.fix_figures import fix_figures, refuse_fix, refuse_values
-    from dropcheck.cli.last_failed import remember, rerun
     from dropcheck.report.formats import require_libraries
 
     settings, format_name = given.settings(), given.value("format") or "table"
     outputs = _outputs(given)
     given.problems += _without_use(given, format_name, outputs)
-    given.problems += refuse_fix(given)
     interrupt.unwritten[:] = map(str, outputs)
     given.finish()
     require_libraries(outputs)
     refuse_in_automation(given.files)
     chosen = chosen_cases(given, settings.max_memory)
     expect_claims(given.value("expect_claims"), chosen.registry.coverage)
-    if given.flag("fix"):
-        refuse_values(chosen)
     _spare_the_claims(outputs, given, chosen.registry)
     complain(fallback_notes(given.files), "note")
-    if given.flag("last_failed"):
-        memory, swept = settings.max_memory, chosen.swept
-        cases, note = rerun(chosen.cases, chosen.registry, memory, swept=swept)
-        chosen = replace(chosen, cases=cases)
-        complain([Problem(note)], "note")
     if given.flag("plot"):
         from dropcheck.report.pictures.curve import require_sweep
 
         require_sweep(chosen.cases)
     result, problems = verify_chosen(chosen, settings, given)
-    if not settings.exact:  # editors ask for exact values at each change of a file
-        remember(chosen.registry, result.cases)
     problems += report_run(result, problems, chosen, given)
-    if given.flag("fix") and not problems and not result.interrupted:
-        problems += fix_figures(result, chosen, given)
     return exit_code(result, problems, exit_zero=given.flag("exit_zero"))
 
 
@@ -130,8 +116,8 @@ def _without_use(given: Given, format_name: str, outputs: Sequence[Path]) -> Ite
         hint = "add '--format markdown', or '-o FILE.md'"
         yield Problem("option '--math' only affects Markdown", hint=hint)
     if given.flag("plot") and not any(form.shows_curves for form in asked):
-        hint = "add '-o FILE.svg', or leave '--format' out"
-        yield Problem("option '--plot' draws above the table, or in a file", hint=hint)
+        hint = "add '-o FILE.svg' or '-o FILE.png'"
+        yield Problem("option '--plot' draws curves in a picture", hint=hint)
 
 
 def _spare_the_claims(outputs: Sequence[Path], given: Given, registry: Registry) -> None:
@@ -151,13 +137,12 @@ def verify_chosen(
     chosen: Chosen, settings: Settings, given: Given
 ) -> tuple[RunResult, list[Problem]]:
     """Simulate the cases; finished cases are kept after an interruption or an error."""
-    from dropcheck.cli.last_failed import case_key
     from dropcheck.execution.pool import of_lost
     from dropcheck.report.terminal.progress import progress
     from dropcheck.running import verify_cases
 
     cases, registry, graphs = chosen.cases, chosen.registry, chosen.graphs
-    by_key = {case_key(case): case for case in cases}
+    by_key = {_key(case.claim.id, case.parameters): case for case in cases}
 
     def repeat(case: Case, result: CaseResult | None = None) -> str:
         return _repeat(case, result, settings.seed, given)
@@ -191,7 +176,8 @@ def verify_chosen(
             ) as results,
         ):
             for result in results:
-                done.append(replace(result, repeat=repeat(by_key[case_key(result)], result)))
+                case = by_key[_key(result.claim, result.parameters)]
+                done.append(replace(result, repeat=repeat(case, result)))
                 tally(result.claim, result.draws)
                 if settings.fail_fast and result.result in (Outcome.FAIL, Outcome.ERROR):
                     break
@@ -211,6 +197,10 @@ def verify_chosen(
         drawn_by=drawn_by,
     )
     return finished, problems
+
+
+def _key(claim: str, parameters: Mapping[str, ParameterValue]) -> tuple[object, ...]:
+    return claim, *sorted(parameters.items())
 
 
 def _pool(address: str | None) -> AbstractContextManager[Pool | None]:

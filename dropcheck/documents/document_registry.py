@@ -82,7 +82,7 @@ def document_of(data: bytes, path: Path, name: str) -> Registry:
         raise report.error()
     registry = builder.registry(marked.title) if builder.claims else Registry(name, {}, {})
     claims = registry.claims.values()
-    covered = coverage_of(report.source, data, marked.passages, builder.printed, claims)
+    covered = coverage_of(report.source, marked.passages, builder.printed, claims)
     return replace(registry, coverage=(covered,))
 
 

@@ -18,8 +18,6 @@ from dropcheck.records import record
 DEEPEST = 100  # the format needs six levels, and real metadata and outputs about ten
 FORMAT = 4
 _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*"|[{}\[\],:]', re.DOTALL)
-_ESCAPE = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u.{4}|\\.|.",
-                     re.DOTALL)  # fmt: skip
 Path = tuple[str | int, ...]
 
 
@@ -161,30 +159,6 @@ def _joined(source: Source, parts: Iterator[tuple[int, list[JsonString]]]) -> So
             place = (len(lines) - len(within) + len(before) - 1, len(before[-1]))
             raise DropcheckError(so_far.problem(place, f"the cell contains {hidden[1]}"))
     return Source(source.name, "\n".join(lines), tuple(lines), tuple(cells))
-
-
-def place_in_file(data: str, cell: int, line: int, column: int) -> int | None:
-    """The index in the text of the file of a character of a cell; None if it is not there.
-
-    Args:
-        data: the text of the file.
-        cell: the number of the cell, from 1.
-        line: the line in the cell, from 1.
-        column: the column in the line, from 1.
-    """
-    at, here, before = None, (1, 1), ""
-    for one in strings_of(Source("", data, ())):
-        if one.path[:1] + one.path[2:3] != ("cells", "source") or one.path[1] != cell - 1:
-            continue
-        at = one.start
-        for written in _ESCAPE.findall(one.text):
-            decoded = _decoded(written)
-            if before == "\n" or (before == "\r" and decoded != "\n"):
-                here = (here[0] + 1, 1)
-            if here == (line, column):
-                return at
-            at, here, before = at + len(written), (here[0], here[1] + 1), decoded
-    return at if here == (line, column) else None
 
 
 def _decoded(text: str) -> str:

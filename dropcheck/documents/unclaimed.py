@@ -8,7 +8,6 @@ mark may still be about any of these.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from bisect import bisect_left
 from collections import Counter
@@ -66,7 +65,6 @@ _Item = tuple[Printed, int, int]
 
 def coverage_of(
     source: Source,
-    data: bytes,
     passages: Iterable[Prose],
     printed: Mapping[Span, Printed],
     claims: Iterable[Claim],
@@ -75,7 +73,6 @@ def coverage_of(
 
     Args:
         source: the document.
-        data: the bytes that were read.
         passages: its prose.
         printed: the kinds of what its marks are about, by place.
         claims: its claims.
@@ -87,13 +84,7 @@ def coverage_of(
         claimed_figures=kinds[Printed.FIGURE],
         claimed_formulas=kinds[Printed.FORMULA],
         unclaimed=tuple(_unclaimed_in(passages, printed, source)),
-        digest=digest_of(data),
     )
-
-
-def digest_of(data: bytes) -> str:
-    """A digest that identifies the bytes of a document."""
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def _unclaimed_in(

@@ -26,8 +26,7 @@ class Format:
 
     purpose: str  # who reads it, for the documentation
     function: str  # `Report` → text or bytes, as `module.function` of this folder
-    ending: str | None = None  # of its files; None where it is only printed, or has a `file`
-    file: str | None = None  # the one name of its files, where the ending is not enough
+    ending: str | None = None  # of its files; None where it is only printed
     printed: bool = True  # whether `--format` offers it
     shows_problems: bool = False  # whether it shows errors
     shows_interruption: bool = False  # whether it says that a run was interrupted
@@ -53,7 +52,6 @@ FORMATS: Mapping[str, Format] = {
         purpose="people, at a terminal",
         function="terminal.run_table.table_report",
         shows_interruption=True,
-        shows_curves=True,
     ),
     "json": Format(
         purpose="programs: every number, schema 1; always valid JSON, unknown values are null",
@@ -111,35 +109,18 @@ FORMATS: Mapping[str, Format] = {
         shows_curves=True,
         needs="matplotlib",
     ),
-    "badge.json": Format(
-        purpose="a badge by shields.io: how many claims are verified, how many figures unclaimed",
-        function="badge.badge_json",
-        file="badge.json",
-        printed=False,
-        shows_problems=True,
-        shows_interruption=True,
-    ),
-    "badge.svg": Format(
-        purpose="the same as a picture, without any service",
-        function="badge.badge_svg",
-        file="badge.svg",
-        printed=False,
-        shows_problems=True,
-        shows_interruption=True,
-    ),
 }
 PRINTED = {name: form for name, form in FORMATS.items() if form.printed}
 WRITTEN = {form.ending: form for form in FORMATS.values() if form.ending is not None}
-NAMED = {form.file: form for form in FORMATS.values() if form.file is not None}
 
 
 def written_as(path: Path) -> Format | None:
-    """The format of a file, by its name or its ending; None where there is none.
+    """The format of a file, by its ending; None where there is none.
 
-    >>> written_as(Path("out/badge.svg")) is FORMATS["badge.svg"], written_as(Path("a.txt"))
+    >>> written_as(Path("out/run.SVG")) is FORMATS["svg"], written_as(Path("a.txt"))
     (True, None)
     """
-    return NAMED.get(path.name.lower()) or WRITTEN.get(path.suffix.lower())
+    return WRITTEN.get(path.suffix.lower())
 
 
 def format_hint(name: str) -> str | None:
@@ -152,7 +133,7 @@ def format_hint(name: str) -> str | None:
         if name.lower().lstrip(".") in (known, (form.ending or "")[1:], *form.aliases):
             if form.printed:
                 return f"did you mean {known!r}?"
-            return f"write it to a file: '-o {form.file or f'FILE{form.ending}'}'"
+            return f"write it to a file: '-o FILE{form.ending}'"
     return suggestion(name, PRINTED)
 
 
@@ -166,6 +147,6 @@ def require_libraries(paths: Iterable[Path]) -> None:
         form = written_as(path)
         needed = None if form is None else form.needs
         if needed is not None and find_spec(needed) is None:
-            hint = f"pip install {needed}; HTML reports and --plot in a terminal do without"
+            hint = f"pip install {needed}; HTML reports do without"
             message = f"pictures need {needed}, which is not installed"
             raise DropcheckError(Problem(message, hint=hint))

@@ -30,17 +30,13 @@ class Unclaimed:
 
 @record(kw_only=True)
 class Coverage:
-    """How much of a document is claimed.
-
-    `digest` is that of the bytes that were read; it shows whether the file has changed since.
-    """
+    """How much of a document is claimed."""
 
     file: str
     claims: tuple[Location, ...]  # where each claim of the document stands
     claimed_figures: int
     claimed_formulas: int
     unclaimed: tuple[Unclaimed, ...]  # in the order of the document
-    digest: str
 
     @property
     def figures(self) -> int:

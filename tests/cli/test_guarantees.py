@@ -109,14 +109,6 @@ def test_exact_makes_no_draws(run: Run) -> None:
     assert code == (0 if square["result"] == "pass" else 4)
 
 
-def test_what_is_undecided_without_draws_is_not_remembered_as_failed(run: Run) -> None:
-    unknown = Finding(verdict=Verdict.INCONCLUSIVE, method=None)
-    assert run("square", "--exact", finding=unknown)[0] == 4
-    assert "no case is remembered" in run("--last-failed", finding=FOUND)[2]
-    assert run("square", finding=unknown)[0] == 4
-    assert "1 case did not pass when last run" in run("--last-failed", finding=FOUND)[2]
-
-
 # ---- two ways to one number ----------------------------------------------------------------------
 
 

@@ -127,16 +127,6 @@ def test_reports_name_each_statement(here: Path, capsys: pytest.CaptureFixture[s
     assert 'name="inverted-dropout.sd[p=0.2]"' in (here / "r.xml").read_text()
 
 
-def test_what_did_not_pass_is_run_again_by_itself(
-    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(here / "cache"))
-    (here / "claims.yaml").write_text(TEXT.replace("E(y) == 2", "E(y) == 3"))
-    assert called(capsys, "run", "-q")[0] == 1
-    _, out, _ = called(capsys, "run", "--last-failed", "--format", "json")
-    assert claims_of(out) == EVERY[:1]
-
-
 def test_errors_are_planted_in_each_and_a_plan_is_made_of_each(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

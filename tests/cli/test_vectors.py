@@ -89,15 +89,6 @@ def test_a_vector_is_set_on_the_command_line(cli: Cli) -> None:
     assert (wrong.code, "(dot with w = [1, 2])" in wrong.err) == (2, True)
 
 
-def test_what_failed_is_remembered_with_its_vector(cli: Cli) -> None:
-    Path("claims.yaml").write_text(TEXT.replace("== 2 * sum(w)", "== 3 * w[2]"))
-    assert cli("run", "--exact").code == 1
-    assert cli("run", "--last-failed", "--exact").code == 1
-    cli("run")
-    again = json.loads(cli("run", "--last-failed", "--format", "json").out)["cases"]
-    assert [case["parameters"] for case in again] == [{"w": [0.5, -1, 3]}, {"w": [1, 0.5, 2]}]
-
-
 def test_commands_that_look_at_claims_show_vectors(cli: Cli) -> None:
     assert "w = [0.5, -1, 3], [1, 0.5, 2]" in cli("show", "dot").out
     assert "w=[0.5, -1, 3]" in cli("plan", "dot").out

@@ -29,8 +29,21 @@ OTHER_THINGS = {
     # grammar, and numpy's keywords for the shape of a draw
     "language": {"and", "or", "not", "size", "shape"},
     "judging": {"repeat"},  # the command that does
-    # words of sentences, the command that repeats, and the weight of a font
-    "report": {"any", "sort", "where", "log", "sqrt", "repeat", "normal"},
+    # words of sentences, the command that repeats, the weight of a font, and commands of LaTeX
+    "report": {"any", "sort", "where", "log", "sqrt", "repeat", "sign"}
+    | {
+        "cos",
+        "cosh",
+        "det",
+        "exp",
+        "max",
+        "min",
+        "normal",
+        "sin",
+        "sinh",
+        "tan",
+        "tanh",
+    },
 }
 
 

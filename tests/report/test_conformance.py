@@ -131,7 +131,6 @@ def test_an_error_of_code_is_a_cell_and_is_said_in_every_format() -> None:
     }  # fmt: skip
     [error] = suite.iter("error")
     assert error.get("message") == "f raised E: no"
-    assert json.loads(made("badge.json", MEAN, BROKEN))["isError"] is True
 
 
 def test_a_run_without_code_is_shown_as_before() -> None:

@@ -284,12 +284,3 @@ def require_sweep(cases: Iterable[Case]) -> None:
         hint = f"give several values with commas, as in --{next(iter(names))} 0.1,0.2,0.5"
     message = "option '--plot' needs a sweep, and no parameter has several values"
     raise DropcheckError(Problem(message, hint=hint))
-
-
-def unswept(run: RunResult) -> list[str]:
-    """The claims of a run without a varying parameter, and so without a curve."""
-    return [
-        claim
-        for claim, cases in by_claim(run.cases).items()
-        if swept([case.parameters for case in cases]) is None
-    ]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import RenderableType
 
-from dropcheck.report import Report, numbers, phrases, promises
+from dropcheck.report import Report, edges, numbers, phrases, promises
 from dropcheck.report.phrases import by_claim, not_passed
 from dropcheck.report.terminal.conformance_table import conformance_table, said_below
 from dropcheck.report.terminal.layout import (
@@ -57,20 +57,14 @@ VERBOSE_LAYOUTS: tuple[Layout, ...] = (
 
 
 def table_report(report: Report) -> str:
-    """The report of a run, below the curves of its sweeps where they are asked for.
+    """The report of a run.
 
     It is empty where errors left nothing to report: totals of no case could be read as a result.
     """
     if report.problems and not (report.run.cases or report.run.warnings):
         return ""
     terminal = report.terminal or Terminal()
-    table = run_report(report.run, terminal, verbose=report.verbose, quiet=report.quiet)
-    if not report.plot:
-        return table
-    from dropcheck.report.terminal.curve_plot import terminal_plot
-
-    # the curves come first, so that the summary stays the last line
-    return terminal_plot(report.run, terminal) + table
+    return run_report(report.run, terminal, verbose=report.verbose, quiet=report.quiet)
 
 
 def run_report(
@@ -158,6 +152,7 @@ def _block(case: CaseResult, terminal: Terminal) -> list[RenderableType]:
         "estimated": _estimated(case),
         "exact": phrases.exactly(case),
         "distance": phrases.distance(case),
+        "write": edges.instead(case),
         "resolution": phrases.resolution(case),
         "verdict": f"{case.verdict}, expected {case.expect}",
         "reading": phrases.reading(case),
