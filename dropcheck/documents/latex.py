@@ -156,9 +156,6 @@ class Token:
 def tokens_of(formula: str, notation: Mapping[str, str]) -> list[Token]:
     r"""The tokens of a formula, without spaces and sizes of brackets.
 
-    Raises:
-        LatexError: a character is outside the subset.
-
     >>> [token.text for token in tokens_of(r"\operatorname{Var}\left(x\right) = 1{,}000", {})]
     ['Var', '(', 'x', ')', '=', '1000']
     """
@@ -187,9 +184,8 @@ def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
                 raise LatexError(at, "an invisible bracket has no meaning here")
             continue
         if found is None:
-            raise LatexError(
-                at, f"'{formula[at]}' is not part of what is read", "write it as LaTeX does"
-            )
+            message = f"'{formula[at]}' is not part of what is read"
+            raise LatexError(at, message, "write it as LaTeX does")
         kind, text, start = str(found.lastgroup), found.group(), at
         at = found.end()
         if text in _SPACES:
@@ -197,9 +193,8 @@ def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
         if text in _UPRIGHT or text == r"\operatorname*":
             word = _WORD.match(formula, at)
             if word is None:
-                raise LatexError(
-                    at, f"{text} is followed by a word in braces", rf"write {text}{{E}}"
-                )
+                message = f"{text} is followed by a word in braces"
+                raise LatexError(at, message, rf"write {text}{{E}}")
             read = (word["word"] or word["letter"] or "").replace(r"\_", "_")
             kind, at = "word", word.end()
             for command in (f"{text}{{{read}}}", rf"\operatorname{{{read}}}"):
@@ -232,7 +227,6 @@ DEEPEST = 60
 MOST_FACTORS = 100  # factors of a product: the time grows with their square
 _CLOSES = {"(": ")", "[": "]", "{": "}", r"\{": r"\}", r"\lbrace": r"\rbrace"}
 _BAR = "|"
-_WORDS = (AND, OR)
 _FACTORS = {*ACCENTS, *CALLED, *ENCLOSING, *GROUPED, *INDICATORS, *TOTALS, *LETTERS}
 _TIMES = (r"\cdot", r"\times", r"\odot", "*", r"\thinspace", r"\bmod")
 # Tokens that end an argument without brackets. Before others, such as a power, it may go on.
@@ -241,16 +235,13 @@ _ENDS = frozenset((*"+-,)]}|", r"\}", r"\rbrace", r"\mid", *RELATIONS, *CALLED, 
 
 
 class _FormulaReader:
-    """Reads one formula by recursive descent; `at` is the index of the next token.
-
-    `axes` has the names of the model with their numbers of axes.
-    """
+    """Reads one formula by recursive descent; `at` is the index of the next token."""
 
     def __init__(self, formula: str, axes: Mapping[str, int], notation: Mapping[str, str]) -> None:
         self.tokens = tokens_of(formula, notation)
         self.end = len(formula)
         self.at = 0
-        self.axes = {**dict.fromkeys(LETTERS.values(), 0), **axes}
+        self.axes = {**dict.fromkeys(LETTERS.values(), 0), **axes}  # of the model's names
         self.here = Position(SourceText.plain(formula or " "), 0, 0)
         self.bound: dict[str, Node | None] = {}  # index letters of sums, and their ranges
         self.free: str | None = None  # the index letter that stands for any element
@@ -440,9 +431,8 @@ class _FormulaReader:
                     message = f"a product after '{divided}' may belong to what divides or not"
                     raise self.error(message, "write \\frac{…}{…}, or brackets")
                 if self.token.kind == "number":
-                    raise self.error(
-                        "a number stands to the right of its factor", "write \\cdot between"
-                    )
+                    message = "a number stands to the right of its factor"
+                    raise self.error(message, "write \\cdot between")
                 bare = self.peek(-1) not in (")", "]")
                 before, last = last, self.powered()
                 if sign in FRACTIONS:
@@ -454,16 +444,15 @@ class _FormulaReader:
             else:
                 self.modulo = modulo
                 return node
-        raise self.error(
-            f"a product has {MOST_FACTORS} factors at most", "name a part of it in the model"
-        )
+        message = f"a product has {MOST_FACTORS} factors at most"
+        raise self.error(message, "name a part of it in the model")
 
     def _starts_factor(self) -> bool:
         token = self.token
         if token.kind in ("letters", "number", "given"):
             return True
         if token.kind == "word":
-            return token.text not in _WORDS
+            return token.text not in (AND, OR)
         opens = token.text in ("(", "[", "{", r"\{", r"\frac", r"\lbrack")
         if token.text in (_BAR, r"\|"):
             return not self.bars and not (token.text == _BAR and self.calls)
@@ -595,9 +584,8 @@ class _FormulaReader:
             inner = self.argument()
             if other in GROUPED:
                 return Call(self.here, GROUPED[other][0], (inner,))
-            return Binary(
-                self.here, "**", inner, Binary(self.here, "/", Number(self.here, 1), order)
-            )
+            inverse = Binary(self.here, "/", Number(self.here, 1), order)
+            return Binary(self.here, "**", inner, inverse)
         name, count = GROUPED[text]
         return Call(self.here, name, tuple(self.argument() for _ in range(count)))
 
@@ -630,11 +618,8 @@ class _FormulaReader:
         while self.taken(","):
             word = self.token
             keyword = word.kind in ("word", "letters") and self.peek(1) == "="
-            if (
-                keyword
-                and name in FUNCTIONS
-                and any(option.name == word.text for option in FUNCTIONS[name].parameters)
-            ):
+            options = FUNCTIONS[name].parameters if keyword and name in FUNCTIONS else ()
+            if any(option.name == word.text for option in options):
                 self.at += 2
                 keywords.append((word.text, self.event()))
             else:
@@ -812,9 +797,8 @@ class _FormulaReader:
         if token.text == "F" and token.text not in self.axes and axes == 2:
             self.at += 1
             both = tuple(Number(self.here, axis) for axis in (0, 1))
-            keywords: tuple[tuple[str, Node], ...] = (
-                ("axis", syntax.ArrayLiteral(self.here, both)),
-            )
+            axis = syntax.ArrayLiteral(self.here, both)
+            keywords: tuple[tuple[str, Node], ...] = (("axis", axis),)
         else:
             if axes != 1 or (not braced and token.kind == "number" and len(token.text) > 1):
                 raise self.error("which norm is meant is not known", IN_MARK)
@@ -893,25 +877,22 @@ class _FormulaReader:
             self._refuse_last_factor(body, self.tokens[first].column)
         if met - {letter.text}:
             raise self.error("a sum within a sum is not read", IN_MARK, letter.column)
-        part = (
-            None if ends is None else syntax.Slice(self.here, place_from_0(ends[0]), ends[1], None)
-        )
         if not met:
             if ends is None:
                 raise self.error(f"nothing is summed over {letter.text}", column=letter.column)
-            count = Binary(
-                self.here, "+", Binary(self.here, "-", ends[1], ends[0]), Number(self.here, 1)
-            )
-            return Binary(self.here, "*" if name == SUM_NAME else "**", *(
-                (count, body) if name == SUM_NAME else (body, count)
-            ))  # fmt: skip
-        match body:
-            case Call(name=outside, arguments=(inner,), keywords=()) if (
-                outside == MEAN_NAME
-                and name == SUM_NAME  # the mean of a sum is the sum of the means
+            further = Binary(self.here, "-", ends[1], ends[0])
+            count = Binary(self.here, "+", further, Number(self.here, 1))
+            if name == SUM_NAME:
+                return Binary(self.here, "*", count, body)
+            return Binary(self.here, "**", body, count)
+        part = ends and syntax.Slice(self.here, place_from_0(ends[0]), ends[1], None)
+        match body:  # the mean of a sum is the sum of the means
+            case Call(arguments=(inner,), keywords=()) if (body.name, name) == (
+                MEAN_NAME,
+                SUM_NAME,
             ):
                 summed = elementwise(inner, part, letter.column, self.axes)
-                return Call(self.here, outside, (Call(self.here, name, (summed,)),))
+                return Call(self.here, MEAN_NAME, (Call(self.here, name, (summed,)),))
         return Call(self.here, name, (elementwise(body, part, letter.column, self.axes),))
 
     def _counting(self, letter: str, column: int) -> Node:
@@ -950,12 +931,8 @@ class _FormulaReader:
         """Read one index; a letter that is not a name stands for any element."""
         token = self.token
         lone = not braced or self.peek(1) in ("}", ",")
-        if (
-            lone
-            and token.kind == "letters"
-            and len(token.text) == 1
-            and token.text not in self.axes
-        ):
+        letters = token.kind == "letters" and token.text not in self.axes
+        if letters and lone and len(token.text) == 1:
             self.at += 1
             if token.text in self.counted - self.bound.keys():
                 raise self.error(f"{token.text!r} counts a sum and stands for any element",
@@ -965,7 +942,7 @@ class _FormulaReader:
                     raise self.error("two letters for any element", IN_MARK, token.column)
                 self.free = token.text
             return Name(self.here, ANY_ELEMENT + token.text)
-        if token.kind == "letters" and len(token.text) > 1 and token.text not in self.axes:
+        if letters and len(token.text) > 1:
             raise self.error("letters side by side are not an index", "write commas: A_{i, j}")
         start = self.at
         place = self.sum() if braced else self.atom()
@@ -1034,10 +1011,8 @@ def cut(token: Token, names: Collection[str], *, subscripted: bool) -> list[str]
         return list(found[0])
     if not found:
         raise unknown(token.column, text, names)
-    shown = " or ".join(" ".join(way) for way in found)
-    raise LatexError(
-        token.column, f"{text!r} may be {shown}", rf"write \mathit{{{text}}}, or spaces"
-    )
+    message = f"{text!r} may be {' or '.join(' '.join(way) for way in found)}"
+    raise LatexError(token.column, message, rf"write \mathit{{{text}}}, or spaces")
 
 
 def notated(token: Token) -> Node:
@@ -1046,16 +1021,14 @@ def notated(token: Token) -> Node:
         return parse_expression(SourceText.plain(token.text))
     except DropcheckError as error:
         problem = error.problems[0]
-        raise LatexError(
-            token.column, f"notation {token.text!r}: {problem.message}", problem.hint
-        ) from None
+        message = f"notation {token.text!r}: {problem.message}"
+        raise LatexError(token.column, message, problem.hint) from None
 
 
 # ---- which product is meant ----------------------------------------------------------------------
 
 
-AxisCounts = Mapping[str, int]
-"""The names of a model, with their numbers of axes."""
+AxisCounts = Mapping[str, int]  # the names of a model, with their numbers of axes
 _UNKNOWN = "which product is meant is not known here"
 _INNER = r"write q^\top k or q \cdot k for the inner product, \odot element by element"
 

@@ -6,14 +6,17 @@ import re
 from decimal import Decimal
 from pathlib import Path
 
+import cmarkgfm
 import pytest
+from cmarkgfm.cmark import Options
+from fuzzed_documents import CELLS
 
 from dropcheck.claims.registry import Registry
 from dropcheck.claims.selection import select_claims
 from dropcheck.claims.yaml_places import Problems, decode
 from dropcheck.documents import read_any
 from dropcheck.documents.markdown_source import read_markdown
-from dropcheck.documents.marks import HIDDEN, LONGEST_BEFORE, LinePlaces
+from dropcheck.documents.marks import HIDDEN, LONGEST_BEFORE, LinePlaces, Mark
 from dropcheck.errors import DropcheckError, NothingSelected, Problem
 from dropcheck.language.cases import lower_case, parse_claim
 from dropcheck.language.checks import check_registry
@@ -539,3 +542,53 @@ def test_a_sentence_is_looked_for_near_its_mark(
 def test_a_mark_behind_other_signs_is_no_mark(tmp_path: Path, comment: str) -> None:
     (problem,) = problems(tmp_path, "A 2" + comment.format("dropcheck #a: == 2"))
     assert "signs stand before" in problem.message
+
+
+# ---- as GitHub renders it ------------------------------------------------------------------------
+
+
+TOP = Path(__file__).parents[2]
+MARKED = {
+    "paper.md": "\n".join(CELLS),
+    **{path.name: path.read_text(encoding="utf-8") for path in sorted((TOP / "docs").glob("*.md"))},
+    "README.md": (TOP / "README.md").read_text(encoding="utf-8"),
+}
+_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
+_CLOSING = "<!-- /dropcheck -->"
+
+
+def rendered(text: str) -> str:
+    return str(cmarkgfm.github_flavored_markdown_to_html(text, Options.CMARK_OPT_UNSAFE))
+
+
+def without_marks(text: str, name: str) -> str:
+    """The document as it would be without dropcheck."""
+    source = decode(text.encode(), name)
+    marks = [one for one in read_markdown(source, Problems(source)).parts if isinstance(one, Mark)]
+    kept = "\n".join(source.lines)
+    starts = [0]
+    for line in source.lines:
+        starts.append(starts[-1] + len(line) + 1)
+    for mark in reversed(marks):
+        at = starts[mark.start[0]] + mark.start[1]
+        rest = kept[kept.index("-->", at) + 3 :]
+        kept = kept[:at] + (rest if mark.pair is None else rest.replace(_CLOSING, "", 1))
+    return kept
+
+
+@pytest.mark.parametrize("name", MARKED)
+def test_rendered_it_is_the_unmarked_document_but_for_the_comments(name: str) -> None:
+    text = MARKED[name]
+    assert _COMMENT.sub("", rendered(text)) == _COMMENT.sub("", rendered(without_marks(text, name)))
+
+
+def test_the_marks_are_the_comments_that_github_hides() -> None:
+    """And the documents of this repository show no reader a mark."""
+    seen = 0
+    for name, text in MARKED.items():
+        source = decode(text.encode(), name)
+        parts = read_markdown(source, Problems(source)).parts
+        hidden = re.findall(r"<!--\s*dropcheck\b[^>]*?:.*?-->", rendered(text), re.DOTALL)
+        seen += sum(isinstance(one, Mark) for one in parts)
+        assert len(hidden) >= sum(isinstance(one, Mark) for one in parts), name
+    assert seen > 3
