@@ -143,7 +143,6 @@ OPTIONS: tuple[Option, ...] = (
         ini_default="fail"),
     Option(name="tolerance", kind=OptionKind.NUMBER, high=1,
         in_verify=f"{_RATE}, or {{'absolute': a number above 0}}"),
-    Option(name="tails", kind=OptionKind.NUMBER, high=1, in_verify=_RATE),
     Option(name="within", kind=OptionKind.NUMBER, in_verify="a number above 0"),
 )  # fmt: skip
 

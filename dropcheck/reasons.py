@@ -168,10 +168,6 @@ class Reason(Enum):
         "within {within:.3g} of the law's distribution function everywhere; tails rarer than that "
         "are not promised",
     )
-    LAW_HOLDS_FAR_OUT = (
-        "within {within:.3g} of the law's distribution function everywhere, and each tail down to "
-        "a chance of {tails:.3g} within a factor of {factor:g}",
-    )
     ONE_LAW = ("within {within:.3g} of each other's distribution functions everywhere",)
     INDEPENDENT_ON_CELLS = ("on these cells within {within:.3g}: {what}",)
     # what refutes a statement about laws before the distance does
@@ -213,7 +209,6 @@ class Reason(Enum):
         "the law puts more than the resolution on values that floating point does not tell apart: "
         "claim the law of a logarithm",
     )
-    TAILS_TOO_RARE = ("a tail with the chance {tails:.3g} is not known to a factor of {factor:g}",)
     # what refutes a claim of certainty
     COUNTEREXAMPLES = ("{violations:,} counterexamples in {draws:,} draws",)
     CODE_COUNTEREXAMPLES = ("counterexamples in {violations:,} of {draws:,} draws{first}",)

@@ -63,7 +63,6 @@ def verify(
     expect: Literal["verified", "refuted"] = "verified",
     undecided: Literal["fail", "skip", "pass"] = "fail",
     tolerance: float | Mapping[str, float] | None = None,
-    tails: float | None = None,
     resolution: float | None = None,
     within: float | None = None,
     alpha: float = 1e-6,
@@ -91,7 +90,6 @@ def verify(
             skips the test, "pass" returns the result.
         tolerance: part of the claim: it allows this share of the right side, up or down; as
             `{"absolute": 0.05}`, this number.
-        tails: part of a claim `y ~ law`: the least chance of a tail that it speaks of.
         resolution: the smallest difference to look for, as a share of the claim's scale; 0.01 by
             default.
         within: the same as an absolute number.
@@ -139,7 +137,6 @@ def verify(
             requires=(),
             expect=expect,
             tolerance=read_tolerance(tolerance),
-            tails=tails,
             resolution=0.01 if resolution is None else float(resolution),
             within=within,
             sources=(),

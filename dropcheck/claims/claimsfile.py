@@ -1023,11 +1023,6 @@ _STATED = (
     Key("tolerance", TOLERANCE,
         description="Part of the claim: in `L == R`, `L` may be off by this share of `R`, or, with "
         "`{absolute: 0.05}`, by this number.", examples=(0.005, {"absolute": 0.05})),
-    Key("tails",
-        number("a chance greater than 0 and less than 0.25", below=0.25,
-               if_larger="1e-6 claims the law out to tails as rare as that"),
-        description="Part of a claim `y ~ law`, which then includes the tails: every tail with at "
-        "least this chance is verified to within a factor of 2.", examples=(1e-6,)),
     Key("asymptotic", truth(), default=False, examples=(True,),
         description="Whether the limit theorem judges the claim where the model does not bound "
         "what is averaged; otherwise it is then undecided."),

@@ -250,7 +250,6 @@ class Claim:
     family: Family | None = None
     written: Written | None = None  # the text in the document, if it comes from one
     asymptotic: bool = False  # whether the limit theorem judges what the model does not bound
-    tails: float | None = None  # how far out a law is claimed: the least chance of a tail
     # whether it is a formula, in which elements count from 1 and all must exist
     formula: bool = False
     # names drawn by code: only `verify` in Python sets it, no claims file

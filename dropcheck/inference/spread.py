@@ -341,11 +341,6 @@ class CountsByCall:
         """The design effect on each share, [columns], and at least this one."""
         return np.maximum(self.effects, effect)
 
-    def joined(self, more: CountsByCall) -> CountsByCall:
-        """The counts of these calls, and then of more."""
-        counts, sizes = (self.counts, more.counts), (self.sizes, more.sizes)
-        return CountsByCall(np.concatenate(counts), np.concatenate(sizes))
-
     def _variances(self) -> tuple[Floats, Floats]:
         """The variances of a call's counts, and of as many independent draws: [columns]."""
         calls, draws = len(self.counts), self.sizes.sum()

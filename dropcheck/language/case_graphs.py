@@ -175,7 +175,7 @@ def _of_statement(found: LoweredCase, parsed: ParsedClaim) -> LoweredCase | None
 
 
 def _texts(claim: Claim) -> tuple[object, ...]:
-    return claim.statement, claim.tolerance, claim.tails, claim.sample, *_shared_texts(claim)
+    return claim.statement, claim.tolerance, claim.sample, *_shared_texts(claim)
 
 
 def _shared_texts(claim: Claim) -> tuple[object, ...]:

@@ -29,7 +29,6 @@ from dropcheck.results import ParameterValue
 from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.laws import LAWS
-from dropcheck.vocabulary.relations import FOLLOWS
 
 
 @record
@@ -135,10 +134,6 @@ def parse_claim(claim: Claim, other: ParsedClaim | None = None) -> ParsedClaim:
     if statement is not None and claim.tolerance is not None and statement.operators != ("==",):
         message = "'tolerance' needs a claim of the form 'L == R'"
         hint = "put the tolerance into the numbers of the claim"
-        problems.append(Problem(message, statement.at.location, hint))
-    if statement is not None and claim.tails is not None and statement.operators != (FOLLOWS,):
-        message = f"'tails' needs a claim of the form 'y {FOLLOWS} law'"
-        hint = "leave it out, or claim the probability of the tail: P(y > t) == …"
         problems.append(Problem(message, statement.at.location, hint))
     for text in claim.requires if other is None else ():
         try:

@@ -13,7 +13,7 @@ use only
 - the effect of rounding: `tied_in`, `rounding_in` averages, `rounding_of_values`, `magnitude_of`,
   `rounding_of_fixed`, `unclear_in`;
 - cells: `values` of some draws, and `counting`, which counts draws in cells by a counter (`AtCuts`,
-  `FarOut`, `TwoAtCuts` or `Tables`) in place of sums, with `columns` counts in each block;
+  `TwoAtCuts` or `Tables`) in place of sums, with `columns` counts in each block;
 - nets of points: `in_nets` makes a program that draws them, if it `can_be_in_nets`; each net has
   `unit_draws`, as each call has in a `whole` program; `clips` say what is stored of each net, and
   `units` of a tally counts the nets;
@@ -25,7 +25,7 @@ The parts of a program, and its shortcuts, are internal.
 
 from dropcheck.simulation.assemble import Registers
 from dropcheck.simulation.blocks import MOST_ROWS, CountTally, Request, Tally
-from dropcheck.simulation.cell_counts import AtCuts, Counter, FarOut, Tables, TwoAtCuts
+from dropcheck.simulation.cell_counts import AtCuts, Counter, Tables, TwoAtCuts
 from dropcheck.simulation.code_calls import FEWEST_CALLS
 from dropcheck.simulation.compile import (
     AtThresholds,
@@ -67,7 +67,6 @@ __all__ = [
     "CountTally",
     "Counted",
     "Counter",
-    "FarOut",
     "InCells",
     "Program",
     "Registers",

@@ -130,42 +130,6 @@ class AtCuts:
 
 
 @record(kw_only=True)
-class FarOut:
-    """For each entry, how many draws are at or below each low cut, and above each high cut."""
-
-    entries: int
-    low: Floats  # increasing
-    high: Floats  # increasing
-    infinite: bool = False
-
-    @property
-    def columns(self) -> int:
-        """How many counts a block has."""
-        return self.entries * (len(self.low) + len(self.high))
-
-    @property
-    def cost(self) -> float:
-        """Rough nanoseconds for one draw."""
-        return self.entries * FINDING
-
-    def counts(self, values: Sequence[Array], draws: int, blocks: int) -> Floats:
-        """The counts of each block: [blocks, columns]."""
-        low, high = self.low, self.high
-        result = np.zeros((blocks, self.entries, len(low) + len(high)))
-        for entry, rows in enumerate(entries_of(values[0], draws, blocks)):
-            for block, row in enumerate(rows):
-                if len(low):
-                    few = np.sort(row[row <= low[-1]])
-                    result[block, entry, : len(low)] = np.searchsorted(few, low, side="right")
-                if len(high):
-                    few = np.sort(row[row > high[0]])
-                    result[block, entry, len(low) :] = len(few) - np.searchsorted(
-                        few, high, side="right"
-                    )
-        return result.reshape(blocks, self.columns)
-
-
-@record(kw_only=True)
 class TwoAtCuts:
     """For each entry of two quantities, how many draws are at or below each of its cuts.
 

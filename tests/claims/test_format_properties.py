@@ -92,7 +92,7 @@ WRONG: list[Any] = [None, True, "", [[]], {"a": {}}]
 def test_the_whole_file_is_read() -> None:
     assert problems_of(WHOLE) == ()
     given = {key for one in WHOLE["claims"].values() for key in one}
-    given |= {"within", "truth", "tails", "asymptotic"}  # which go with other statements
+    given |= {"within", "truth", "asymptotic"}  # which go with other statements
     assert given == {key.name for key in CLAIM.keys}
 
 

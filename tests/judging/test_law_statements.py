@@ -105,22 +105,6 @@ def test_a_gross_error_is_seen_by_the_distance_too() -> None:
     assert result.interval[0] > 0.5
 
 
-def test_tails_are_promised_where_they_are_claimed() -> None:
-    result = judged(X, "x ~ normal(0, 1)", tails=1e-4)
-    assert result.reason is Reason.LAW_HOLDS_FAR_OUT
-    assert result.draws > 1e6
-    assert judged(X, "x ~ normal(0, 1)").draws < 5e5
-
-
-def test_a_tail_that_is_claimed_is_refuted_however_little_it_weighs() -> None:
-    clipped = f"{X}\ny = clip(x, -3.5, 3.5)"
-    result = judged(clipped, "y ~ normal(0, 1)", tails=1e-5, false=1)
-    assert result.verdict is Verdict.REFUTED
-    heavy = f"{X}\ny = where(abs(x) > 4, 2 * x, x)"
-    assert judged(heavy, "y ~ normal(0, 1)", tails=1e-6, false=1).reason is Reason.LAW_TAILS
-    assert judged(heavy, "y ~ normal(0, 1)").verdict is Verdict.VERIFIED
-
-
 def test_the_entry_that_is_off_decides() -> None:
     result = judged("x ~ normal(0, 1)[3]", "x + [0, 0, 0.5] ~ normal(0, 1)", false=1)
     assert result.quantity is Quantity.DISTANCE

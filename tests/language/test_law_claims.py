@@ -115,15 +115,6 @@ def test_a_misuse_is_refused_at_its_place(claim: str, message: str, hint: str, c
     assert at == column
 
 
-def test_tails_go_with_a_law_alone() -> None:
-    said, advice, _ = refused("E(x) == 0", "    tails: 1.0e-6\n")
-    assert "'tails' needs a claim of the form 'y ~ law'" in said
-    assert "P(y > t)" in (advice or "")
-    assert not check_registry(
-        read_text(file_of("x ~ normal(0, 1)", "    tails: 1.0e-6\n"))
-    ).problems
-
-
 def test_too_many_entries_are_refused_before_any_draw() -> None:
     text = file_of("u ~ normal(0, 1)").replace("x ~ normal(0, 1)\n", "u ~ normal(0, 1)[300]\n", 1)
     messages = [problem.message for problem in check_registry(read_text(text)).problems]

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from dropcheck.judging.case_run import CaseRun, Judging
 from dropcheck.judging.laws.dependence import by_tables, tables_plan
-from dropcheck.judging.laws.far_tails import SEEN_OFTEN
 from dropcheck.judging.laws.looks import Counting
 from dropcheck.judging.laws.one_law import by_law, plan_of
 from dropcheck.judging.laws.two_laws import by_two_laws, pair_plan
@@ -33,11 +30,7 @@ def counting_of(run: CaseRun, claim: LawClaim, program: Program) -> Counting:
     """
     match claim.relation:
         case Relation.FOLLOWS:
-            counting = plan_of(run, claim, program).counting
-            tails = run.case.claim.tails
-            if tails is None:
-                return counting
-            return replace(counting, planned=max(counting.planned, int(SEEN_OFTEN / tails)))
+            return plan_of(run, claim, program).counting
         case Relation.ALIKE:
             return pair_plan(run, claim, program).counting
         case Relation.INDEPENDENT:

@@ -71,9 +71,6 @@ def counting_of(
     )
 
 
-# Shares of a case's error: for the distance, for evidence in cells, and for tails where claimed.
-WITHOUT_TAILS = (0.5, 0.5, 0.0)
-WITH_TAILS = (0.4, 0.4, 0.2)
 # Share of the error for the distance that early looks have.
 ALONG = 0.1
 # Draws of a pilot: they show a value that comes again, even if it does so once in 10,000 draws.
@@ -91,17 +88,15 @@ SHORTEST_CALL = 64
 
 @record(kw_only=True)
 class Shares:
-    """The shares of a case's error: of the distance, of the evidence and of the tails."""
+    """The shares of a case's error: of the distance, and of the evidence in cells."""
 
     distance: float
     evidence: float
-    tails: float
 
 
-def shares_of(alpha: float, *, tails: bool = False) -> Shares:
-    """The shares of a case's error, with one for tails where they are claimed."""
-    distance, evidence, of_tails = WITH_TAILS if tails else WITHOUT_TAILS
-    return Shares(distance=alpha * distance, evidence=alpha * evidence, tails=alpha * of_tails)
+def shares_of(alpha: float) -> Shares:
+    """The shares of a case's error: half of it each."""
+    return Shares(distance=alpha / 2, evidence=alpha / 2)
 
 
 def looks(planned: int, fewest: int, most: int, alpha: float) -> Iterator[budget.Look]:

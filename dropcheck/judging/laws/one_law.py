@@ -11,7 +11,6 @@ from dropcheck.inference import budget
 from dropcheck.inference.distribution_distance import DistancePrecision, distance, massart
 from dropcheck.inference.spread import CountsByCall
 from dropcheck.judging.case_run import CaseRun, Judging
-from dropcheck.judging.laws.far_tails import far_out
 from dropcheck.judging.laws.law_evidence import apart, evidence
 from dropcheck.judging.laws.looks import (
     Counting,
@@ -24,11 +23,10 @@ from dropcheck.judging.laws.looks import (
 from dropcheck.language.law_claims import LawClaim
 from dropcheck.reasons import Reason
 from dropcheck.records import record
-from dropcheck.results import Verdict
 from dropcheck.simulation import AtCuts, CountTally, Program
 from dropcheck.vocabulary.functions.number_formats import DOUBLE, SINGLE, rounded
 
-# The chance down to which tails are looked at where the claim does not say.
+# The chance down to which tails are looked at.
 TAILS = 1e-6
 
 
@@ -49,13 +47,13 @@ def plan_of(run: CaseRun, claim: LawClaim, program: Program) -> OneLawPlan:
         DropcheckError: for what only a draw can show.
     """
     assert claim.law is not None
-    resolution, tails = run.sharpness(1.0), run.case.claim.tails
+    resolution = run.sharpness(1.0)
     drawn = piloted(run, program)
     cells = law_cells(
         claim.law,
         claim.arguments,
         resolution=resolution,
-        tails=tails or TAILS,
+        tails=TAILS,
         magnitude=drawn.size,
         drawn=drawn.values.ravel(),
         number_format=run.case.dtype or _format_of(run.case.claim.sample, program, drawn.values),
@@ -70,7 +68,7 @@ def plan_of(run: CaseRun, claim: LawClaim, program: Program) -> OneLawPlan:
         infinite=cells.infinite,
     )
     left_open = distance(cells.below, cells.below, cells.points).most
-    alpha = shares_of(run.alpha, tails=tails is not None).distance * budget.PLANNED / claim.entries
+    alpha = shares_of(run.alpha).distance * budget.PLANNED / claim.entries
     precision = DistancePrecision(alpha=alpha)
     counting = counting_of(run, program, counter, resolution - left_open, precision)
     return OneLawPlan(cells=cells, counter=counter, counting=counting, left_open=left_open)
@@ -88,8 +86,7 @@ def _format_of(sample: Sample | None, program: Program, values: Floats) -> str:
 def by_law(run: CaseRun, claim: LawClaim, program: Program) -> Judging:
     """Judge `y ~ law`, for each entry of y."""
     plan = plan_of(run, claim, program)
-    tails = run.case.claim.tails
-    shares = shares_of(run.alpha, tails=tails is not None)
+    shares = shares_of(run.alpha)
     tally = CountTally(plan.counting.program)
 
     def at_look(alpha: float, calls: CountsByCall) -> Seen:
@@ -101,11 +98,4 @@ def by_law(run: CaseRun, claim: LawClaim, program: Program) -> Judging:
 
     holds = Reason.LAW_HOLDS.explain(within=run.sharpness(1.0))
     too_wide = Reason.CELLS_TOO_WIDE.explain(chance=plan.left_open)
-    finding = yield from until_decided(run, plan.counting, tally, shares, at_look, holds, too_wide)
-    if finding.verdict is Verdict.VERIFIED and tails is not None:
-        return (
-            yield from far_out(
-                run, finding, plan.cells, program, tally, shares, tails, claim.entries
-            )
-        )
-    return finding
+    return (yield from until_decided(run, plan.counting, tally, shares, at_look, holds, too_wide))
