@@ -35,9 +35,9 @@ from dropcheck.claims.selection import select_claims
 from dropcheck.claims.values import format_parameters
 from dropcheck.code.columns import with_columns
 from dropcheck.execution.schedule import carried_out
-from dropcheck.inference.finite_sample import clopper_pearson, upper_bound
+from dropcheck.inference.intervals import clopper_pearson, upper_bound
+from dropcheck.judging.case import Prepared, prepare
 from dropcheck.judging.judge import run_case
-from dropcheck.judging.prepared import Prepared, prepare
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.settings import Settings
 from dropcheck.simulation import Compiled

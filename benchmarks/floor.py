@@ -21,16 +21,15 @@ from dropcheck.claims.registry import Case, Registry
 from dropcheck.execution.pool import tuned_numpy
 from dropcheck.execution.schedule import Deadline, Judge, advanced, drive
 from dropcheck.inference.budget import case_alpha
-from dropcheck.judging.prepared import prepare
-from dropcheck.language.case_graphs import CaseGraphs
+from dropcheck.judging.case import prepare
+from dropcheck.language.compile import CaseGraphs
 from dropcheck.language.graph import number
 from dropcheck.report.numbers import plural
 from dropcheck.running import run_together, sharing_draws
 from dropcheck.settings import Settings
-from dropcheck.simulation.blocks import Request, Tally
+from dropcheck.simulation.blocks import Request, Tally, Together
 from dropcheck.simulation.compile import Compiled
 from dropcheck.simulation.integrands import filled
-from dropcheck.simulation.joint_program import Together
 from dropcheck.simulation.program import Program
 from dropcheck.simulation.streams import MAIN, stream
 from dropcheck.vocabulary.function import Array

@@ -13,7 +13,7 @@ from benchmarks.floor import Simulated, simulated
 from benchmarks.measure import Bar, Clock, Figure, Ran, Spread, paired, run_process
 from benchmarks.scripts import QK
 from dropcheck.claims.reader import read_text
-from dropcheck.language.checks import check_registry
+from dropcheck.language.check import check_registry
 from dropcheck.report import Report
 from dropcheck.report.formats import FORMATS
 from dropcheck.results import RunResult

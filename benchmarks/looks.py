@@ -20,9 +20,8 @@ from dropcheck.analysis.strategy import Certainty
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.inference.budget import case_alpha
 from dropcheck.inference.region import reach, widening
-from dropcheck.judging.case_run import CaseRun
+from dropcheck.judging.case import CaseRun, prepare
 from dropcheck.judging.judge import run_case
-from dropcheck.judging.prepared import prepare
 from dropcheck.results import CaseResult, Guarantee, Verdict
 from dropcheck.settings import Settings
 

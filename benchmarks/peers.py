@@ -33,7 +33,7 @@ if __package__ in (None, ""):  # `python benchmarks/peers.py`: not the folder it
 
 from benchmarks.calibration import SHORT_BLOCK, UNSURE, ready, run_once
 from dropcheck.claims.reader import read_text
-from dropcheck.inference.finite_sample import upper_bound
+from dropcheck.inference.intervals import upper_bound
 from dropcheck.results import Verdict
 from dropcheck.settings import Settings
 

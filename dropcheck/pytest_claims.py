@@ -22,12 +22,12 @@ from dropcheck.claims.selection import repeat_command
 from dropcheck.claims.values import case_name, format_value
 from dropcheck.documents import is_document, read_any
 from dropcheck.errors import DropcheckError, Problem, suggestion
-from dropcheck.language.case_graphs import CaseGraphs
-from dropcheck.language.checks import check_registry
+from dropcheck.language.check import check_registry
+from dropcheck.language.compile import CaseGraphs
 from dropcheck.options import RUN_OPTIONS, read_value
-from dropcheck.report.phrases import headline
 from dropcheck.report.terminal.run_table import case_block
 from dropcheck.report.terminal.screen import Terminal, problems_text
+from dropcheck.report.words import headline
 from dropcheck.results import CaseResult, Outcome
 from dropcheck.results.coverage import Coverage, unexpected
 from dropcheck.settings import Option, OptionKind, Settings

@@ -30,10 +30,9 @@ from dropcheck.execution.schedule import (
 )
 from dropcheck.execution.together import together
 from dropcheck.inference.budget import case_alpha
-from dropcheck.judging.case_of_code import result_of_error
+from dropcheck.judging.case import Prepared, prepare, prepare_together, result_of_error
 from dropcheck.judging.judge import run_case
-from dropcheck.judging.prepared import Prepared, prepare, prepare_together
-from dropcheck.language.case_graphs import CaseGraphs
+from dropcheck.language.compile import CaseGraphs
 from dropcheck.processors import default_threads
 from dropcheck.records import record
 from dropcheck.results import CaseResult

@@ -2,16 +2,641 @@
 
 from __future__ import annotations
 
+import heapq
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
-from dropcheck.analysis import shares
-from dropcheck.analysis.shares import product_hull, quotient_hull
 from dropcheck.language.graph import Kind, Value, in_order, kernel_of
-from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, SUBTRACT
+from dropcheck.records import record
+from dropcheck.vocabulary.functions.elementwise import (
+    ABS,
+    ADD,
+    DIVIDE,
+    MINIMUM,
+    MULTIPLY,
+    NEGATIVE,
+    POWER,
+    SQRT,
+    SUBTRACT,
+)
+from dropcheck.vocabulary.functions.linear_algebra import DOT, MATMUL
+from dropcheck.vocabulary.functions.reductions import MAX, MEAN, NORM, STD, SUM, VAR
 from dropcheck.vocabulary.hulls import EVERYWHERE, UNIT, Hull, Use
+from dropcheck.vocabulary.majorants.rule import summed
+from dropcheck.vocabulary.shapes import normalise_axes
+
+# ---- linear --------------------------------------------------------------------------------------
+#
+# Sides of statements that are linear in operators, as `E(y) - 2 * E(x) + 1` is.
+
+
+_ARITHMETIC = (NEGATIVE, ADD, SUBTRACT, MULTIPLY, DIVIDE)
+
+
+@record
+class LinearCombination:
+    """Σ factor · operator + constant; `terms` are the pairs of a factor and an operator."""
+
+    terms: tuple[tuple[float, Value], ...]
+    constant: float
+
+    def scaled(self, factor: float) -> LinearCombination:
+        """The combination times a number."""
+        return LinearCombination(
+            tuple((factor * own, value) for own, value in self.terms), factor * self.constant
+        )
+
+    def plus(self, other: LinearCombination) -> LinearCombination:
+        """The sum of two combinations; an operator in both becomes one term."""
+        factors: dict[int, tuple[float, Value]] = {}
+        for factor, value in self.terms + other.terms:
+            before, _ = factors.get(id(value), (0.0, value))
+            factors[id(value)] = (before + factor, value)
+        return LinearCombination(tuple(factors.values()), self.constant + other.constant)
+
+    def divided(self, by: float) -> LinearCombination:
+        """The combination divided by a number."""
+        return LinearCombination(
+            tuple((own / by, value) for own, value in self.terms), self.constant / by
+        )
+
+
+def of_one_operator(value: Value) -> LinearCombination | None:
+    """A side as a linear combination with one operator; None if it is none."""
+    form = of_operators(value)
+    return form if form is not None and len(form.terms) == 1 else None
+
+
+def of_operators(value: Value) -> LinearCombination | None:
+    """A side as a linear combination of operators; None if it is none."""
+    known = None if value.estimated else value.known
+    if isinstance(known, float):
+        return LinearCombination((), known)
+    if value.kind == Kind.OPERATOR:
+        return LinearCombination(((1.0, value),), 0.0)
+    if not value.computed_by(*_ARITHMETIC):
+        return None
+    forms = [form for form in map(of_operators, value.inputs) if form is not None]
+    if len(forms) < len(value.inputs):
+        return None
+    left, right = forms[0], forms[-1]
+    match value.operation:
+        case NEGATIVE.name:
+            return left.scaled(-1.0)
+        case ADD.name:
+            return left.plus(right)
+        case SUBTRACT.name:
+            return left.plus(right.scaled(-1.0))
+        case MULTIPLY.name if not left.terms:
+            return right.scaled(left.constant)
+        case MULTIPLY.name if not right.terms:
+            return left.scaled(right.constant)
+        case DIVIDE.name if not right.terms and right.constant != 0:
+            return left.divided(right.constant)
+        case _:
+            return None
+
+
+# ---- dissection ----------------------------------------------------------------------------------
+#
+# A sum whose parts share draws, rewritten with parts whose squares add up.
+#
+# A step `x = x - lr * (x + g)` is (1 - lr) · x - lr · g, a sum of two independent parts. In a step
+# `x = x + W @ x` the second part changes its sign with W, of which x is independent. For such sums
+# the squares of bounds are added. For parts of any other kind the bounds themselves are added,
+# which
+# is useless after a few steps of a loop.
+
+
+# The most sums that are opened, and pairs of parts that are compared, for all bounds of a case.
+MOST_OPENED = 50_000
+MOST_COMPARED = 500_000
+# The most draws that are kept for a quantity that changes its sign with them.
+MOST_TURNING = 8
+
+WeightedValues = tuple[tuple[float, Value], ...]
+"""Values, each with its factor in a sum."""
+
+
+@record
+class Dissected:
+    """Σ factor · part + shift.
+
+    No two of the `apart` parts share a draw. Each of the `turning` parts changes its sign with a
+    draw that is symmetric about 0 and in no other part: so its mean is 0 given all other parts.
+    """
+
+    apart: WeightedValues
+    turning: WeightedValues
+    shift: float
+
+
+class Dissection:
+    """The sums of a case, taken apart.
+
+    Args:
+        depth: gives the depth of a value, which is above that of all its inputs.
+        turns_with: gives the draws with whose sign a value changes its own.
+    """
+
+    def __init__(
+        self, depth: Callable[[Value], int], turns_with: Callable[[Value], frozenset[str]]
+    ) -> None:
+        self._depth, self._turns_with = depth, turns_with
+        self._opened = self._compared = 0
+
+    def of(self, value: Value) -> Dissected | None:
+        """A sum of parts that share draws, rewritten; None if that is not possible."""
+        if len(sum_of(value)[0]) < 2:
+            return None
+        factors: dict[int, float] = {id(value): 1.0}
+        values = {id(value): value}
+        # the deepest first; of equally deep ones, the one that was found first
+        heap = [(-self._depth(value), 0, id(value))]
+        turning: list[int] = []
+        apart: list[int] = []
+        shift = 0.0
+
+        def beside() -> Iterator[Value]:
+            keys = chain((key for *_, key in heap), apart)
+            return (values[key] for key in keys if factors[key])
+
+        while heap:
+            *_, key = heapq.heappop(heap)
+            one, factor = values[key], factors[key]
+            if not factor:  # it cancels
+                continue
+            if one is not value:
+                if not self._meets(one, beside()):
+                    apart.append(key)
+                    continue
+                if self._turns(one, chain(beside(), (values[other] for other in turning))):
+                    turning.append(key)
+                    continue
+            parts, number = sum_of(one)
+            self._opened += 1
+            if self._opened > MOST_OPENED or self._compared > MOST_COMPARED:
+                return None
+            if not parts:  # parts that share a draw with it may still be turning, or be opened
+                if self._meets(one, (values[other] for other in apart)):
+                    return None
+                apart.append(key)
+            shift += factor * number
+            for own, part in parts:
+                if id(part) not in factors:
+                    factors[id(part)] = 0.0
+                    heapq.heappush(heap, (-self._depth(part), len(values), id(part)))
+                    values[id(part)] = part
+                factors[id(part)] += factor * own
+        # a later part may contain the draw that an earlier one changes its sign with
+        for key in turning:
+            others = apart + [other for other in turning if other != key]
+            if not self._turns(values[key], (values[other] for other in others)):
+                return None
+        found = Dissected(
+            tuple((factors[key], values[key]) for key in apart),
+            tuple((factors[key], values[key]) for key in turning),
+            shift,
+        )
+        numbers = (shift, *(factor for factor, _ in (*found.apart, *found.turning)))
+        return found if all(map(math.isfinite, numbers)) else None
+
+    def _meets(self, one: Value, others: Iterable[Value]) -> bool:
+        """Whether a value shares a draw with any of the others."""
+        for other in others:
+            self._compared += 1
+            if not one.sources.isdisjoint(other.sources):
+                return True
+        return False
+
+    def _turns(self, one: Value, others: Iterable[Value]) -> bool:
+        """Whether a value changes its sign with a draw that is in none of the others."""
+        names = self._turns_with(one)
+        for other in others if names else ():
+            self._compared += len(names)
+            names = frozenset(name for name in names if name not in other.sources)
+            if not names:
+                break
+        return bool(names)
+
+
+def sum_of(value: Value) -> tuple[WeightedValues, float]:
+    """A value as a sum of random values with factors, and a number; no parts if it is no sum."""
+    if value.kind != Kind.COMPUTED:
+        return (), 0.0
+    function, inputs = value.function, value.inputs
+    if function in (ADD, SUBTRACT):
+        parts: list[tuple[float, Value]] = []
+        shift = 0.0
+        for one, sign in zip(inputs, (1.0, 1.0 if function is ADD else -1.0), strict=True):
+            if one.random:
+                parts.append((sign, one))
+            elif isinstance(one.known, float):
+                shift += sign * one.known
+            else:
+                return (), 0.0
+        return tuple(parts), shift
+    if function is NEGATIVE:
+        return ((-1.0, inputs[0]),), 0.0
+    if function in (MULTIPLY, DIVIDE):
+        left, right = inputs
+        known, one = (right.known, left) if left.random else (left.known, right)
+        if not isinstance(known, float) or (function is DIVIDE and (not known or right.random)):
+            return (), 0.0
+        return ((1 / known if function is DIVIDE else known, one),), 0.0
+    joined = inputs[0]
+    adds_up = function in (SUM, MEAN) and value.shape == () and len(joined.shape) == 1
+    of_parts = joined.kind == Kind.COMPUTED and joined.function.joins and len(joined.inputs) > 1
+    if adds_up and of_parts:
+        return _of_joined(joined, 1.0 if function is SUM else 1 / len(joined.inputs))
+    return (), 0.0
+
+
+def _of_joined(joined: Value, factor: float) -> tuple[WeightedValues, float]:
+    """The sum of the numbers that an array is made of, each times a factor."""
+    if any(one.shape != () for one in joined.inputs):
+        return (), 0.0
+    known = [0.0 if one.random else one.known for one in joined.inputs]
+    if not all(isinstance(one, float) for one in known):
+        return (), 0.0
+    counted: dict[int, tuple[float, Value]] = {}
+    for one in joined.inputs:
+        if one.random:
+            counted[id(one)] = (counted.get(id(one), (0.0, one))[0] + factor, one)
+    return tuple(counted.values()), factor * summed(float(one) for one in known)  # type: ignore[arg-type]  # all are numbers: see above
+
+
+def turns_with(value: Value, own: bool, below: Sequence[frozenset[str]]) -> frozenset[str]:
+    """The draws with whose sign a random value changes its own, in all its elements.
+
+    Args:
+        value: the value.
+        own: for a draw, whether it is symmetric about 0 given its arguments.
+        below: the same draws for each of its inputs.
+    """
+    if value.kind == Kind.DRAW:
+        return frozenset({value.name or ""}) if own else frozenset()
+    if value.kind != Kind.COMPUTED:
+        return frozenset()
+    function, inputs = value.function, value.inputs
+    found: frozenset[str]
+    if function.bilinear:
+        left, right = inputs
+        found = _without(below[0], right) | _without(below[1], left)
+    elif function is DIVIDE:
+        found = _without(below[0], inputs[1])
+    elif function.additive or function.moves or function.view:
+        if any(one.truth or not one.random for one in inputs):
+            return frozenset()  # a fixed number that is added does not change its sign
+        found = frozenset.intersection(*below)
+    else:
+        return frozenset()
+    return found if len(found) <= MOST_TURNING else frozenset(sorted(found)[:MOST_TURNING])
+
+
+def _without(names: frozenset[str], other: Value) -> frozenset[str]:
+    return frozenset(name for name in names if name not in other.sources)
+
+
+# ---- shares --------------------------------------------------------------------------------------
+#
+# Bounds of quotients whose two sides are unbounded: x / (x + y), x / norm(x), a standard score.
+#
+# In every draw, the denominator is at least a share of the numerator's size:
+#
+# * a / (a + b) lies in [0, 1] where a and b are not negative; so does an element's share of a sum;
+# * |x_i| <= ||x||_p, and |x · y| <= ||x||_p ||y||_q where 1/p + 1/q >= 1 (Hölder, and that norms
+# fall
+#   with their order), also of distances from means;
+# * |x_i - mean| <= sqrt((n - 1) / n) ||x - mean|| (Samuelson 1968, "How deviant can you be?").
+
+
+MOST_STEPS = 16  # the most steps and terms of an expression that are looked through on either side
+QUOTIENT_ROUNDING = 1e-12  # the share by which rounding may put a quotient beyond its bound
+
+Lowest = Callable[[Value], float]
+"""Takes a quantity, and returns a lower bound of its values."""
+
+
+@record
+class Length:
+    """The fact that a quantity is at least `factor` times the length of an array.
+
+    The length is the norm of some `order` along `axes`, such as 2, or infinity for the largest
+    size; with `centred`, it is the norm of the array minus its mean.
+    """
+
+    array: Value
+    axes: tuple[int, ...]
+    factor: float
+    centred: bool = False
+    keepdims: bool = False
+    order: float = 2.0
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is the norm of all elements of a draw."""
+        return len(self.axes) == len(self.array.shape)
+
+    @property
+    def count(self) -> int:
+        """The number of elements along the axes."""
+        return math.prod(self.array.shape[axis] for axis in self.axes)
+
+
+def quotient_hull(value: Value, lowest: Lowest) -> Hull:
+    """The hull of a quotient, from what its two sides have in common."""
+    top, bottom = value.inputs
+    if not (top.random and bottom.random):
+        return EVERYWHERE
+    share = _share(top, bottom, lowest)
+    if share is not None:
+        return Hull(0.0, share * (1 + QUOTIENT_ROUNDING))
+    bound = _ratio(top, bottom, lowest)
+    if bound is None or not math.isfinite(bound):
+        return EVERYWHERE
+    return Hull(-bound * (1 + QUOTIENT_ROUNDING), bound * (1 + QUOTIENT_ROUNDING))
+
+
+def held_by_shares(top: Value, bottom: Value, lowest: Lowest) -> tuple[float, float] | None:
+    """Numbers c and e with |top| <= c · bottom^e in every draw; None if none are known.
+
+    Examples are an element of x and sum(x**2), or one of several terms that are not negative, and
+    their sum. `bottom` must be a single number: otherwise it would be unknown which of its elements
+    an element of `top` belongs to.
+    """
+    if bottom.shape:
+        return None
+    for length, e in ((_square(bottom, lowest), 0.5), (_length(bottom, lowest), 1.0)):
+        share = None if length is None else _size_by(top, length)
+        if length is not None and share is not None:
+            return share / length.factor**e, e
+    terms = [_without_factor(one) for one in _terms(bottom)[: MOST_STEPS + 1]]
+    known = all(factor > 0 and lowest(one) >= 0 for one, factor in terms)
+    if not known or len(terms) > MOST_STEPS:
+        return None
+    for term, factor in terms:
+        if term is top:
+            return 1 / factor, 1.0
+        if term.computed_by(POWER) and term.inputs[0] is top and term.inputs[1].known == 2:
+            return factor**-0.5, 0.5
+    return None
+
+
+def product_hull(value: Value, lowest: Lowest) -> Hull:
+    """The hull of a quantity times at most a number over its length.
+
+    An example is the clipping of a gradient: g * minimum(1, c / norm(g)).
+    """
+    for top, by in (value.inputs, value.inputs[::-1]):
+        least = by.inputs if by.computed_by(MINIMUM) else (by,)
+        for one in least[:MOST_STEPS]:
+            if not (top.random and one.computed_by(DIVIDE) and one.inputs[1].random):
+                continue
+            number, bound = one.inputs[0].known, _ratio(top, one.inputs[1], lowest)
+            others = all(lowest(other) >= 0 for other in least if other is not one)
+            if isinstance(number, float) and number >= 0 and bound is not None and others:
+                most = number * bound * (1 + QUOTIENT_ROUNDING)
+                return Hull(-most, most)
+    return EVERYWHERE
+
+
+# ---- shares of sums ------------------------------------------------------------------------------
+
+
+def _share(top: Value, bottom: Value, lowest: Lowest) -> float | None:
+    """A bound of top / bottom, if top is one of the terms of bottom and no term is negative."""
+    if bottom.computed_by(SUM, MEAN):
+        terms = bottom.inputs[0]
+        axes = normalise_axes(dict(bottom.options).get("axis"), terms.shape)
+        whole = len(axes) == len(terms.shape)
+        here = _element_of(top, terms) if whole else top is terms and _keeps(bottom)
+        if not here or lowest(terms) < 0:
+            return None
+        return 1.0 if bottom.function is SUM else float(math.prod(terms.shape[i] for i in axes))
+    others = _terms(bottom)
+    if top not in others or top.shape != bottom.shape or len(others) > MOST_STEPS:
+        return None
+    return 1.0 if all(lowest(one) >= 0 for one in others) else None
+
+
+def _terms(value: Value) -> list[Value]:
+    """The terms of a sum, or the first of them if there are more than `MOST_STEPS`."""
+    terms: list[Value] = []
+    stack = [value]
+    while stack and len(terms) <= MOST_STEPS:
+        one = stack.pop()
+        if one.computed_by(ADD):
+            stack += one.inputs
+        else:
+            terms.append(one)
+    return terms
+
+
+def _element_of(value: Value, array: Value) -> bool:
+    """Whether every element of a value is an element of an array."""
+    for _ in range(MOST_STEPS):
+        if value is array:
+            return True
+        if value.kind != Kind.COMPUTED or not value.function.rearranges:
+            return False
+        value = value.inputs[0]
+    return False
+
+
+# ---- lengths -------------------------------------------------------------------------------------
+
+
+def _ratio(top: Value, bottom: Value, lowest: Lowest) -> float | None:
+    """A bound of |top / bottom|, where bottom is a length or a product of two lengths."""
+    length = _length(bottom, lowest)
+    if length is not None and _size_by(top, length) == 1:
+        return 1 / length.factor
+    top, factor = _without_factor(top)
+    if length is not None:
+        size = _size_by(top, length)
+        if size is not None:
+            return abs(factor) * size / length.factor
+        if not top.computed_by(DIVIDE):
+            return None
+        top, other = top.inputs
+        return _by_lengths(top, factor, (length, _length(other, lowest)))
+    bottom, scale = _without_factor(bottom)
+    factor = factor / scale if scale else math.nan
+    if bottom.computed_by(MULTIPLY):
+        return _by_lengths(top, factor, [_length(one, lowest) for one in bottom.inputs])
+    if bottom.computed_by(SQRT) and bottom.inputs[0].computed_by(MULTIPLY):
+        squares = [_square(one, lowest) for one in bottom.inputs[0].inputs]
+        return _by_lengths(top, factor, [one and _rooted(one) for one in squares])
+    return None
+
+
+def _by_lengths(top: Value, factor: float, lengths: Sequence[Length | None]) -> float | None:
+    """A bound of |factor · top| over a product of two lengths, where top is an inner product."""
+    first, second = lengths
+    product = _product_of(top)
+    if first is None or second is None or product is None or not (first.whole and second.whole):
+        return None
+    if 1 / first.order + 1 / second.order < 1:
+        return None
+    one, other, share = product
+    for left, right in ((one, other), (other, one)):
+        if _has_length(left, first) and _has_length(right, second):
+            return abs(factor * share) / (first.factor * second.factor)
+    return None
+
+
+def _has_length(value: Value, length: Length) -> bool:
+    """Whether a length is that of this value, element by element."""
+    if not length.centred:
+        return value is length.array
+    return value.computed_by(SUBTRACT) and _is_deviation(value, length)
+
+
+def _size_by(top: Value, length: Length) -> float | None:
+    """A bound of |top| for an array of length 1; None if top is no element of it."""
+    if length.centred:
+        count = length.count
+        return math.sqrt((count - 1) / count) if _is_deviation(top, length) else None
+    if top is length.array and (length.whole or length.keepdims):
+        return 1.0
+    return 1.0 if length.whole and _element_of(top, length.array) else None
+
+
+def _is_deviation(top: Value, length: Length) -> bool:
+    """Whether a quantity is the length's array minus its mean, along the axes of the length."""
+    if not (length.whole or length.keepdims):
+        return False
+    while length.whole and top.kind == Kind.COMPUTED and top.function.rearranges:
+        top = top.inputs[0]
+    if not top.computed_by(SUBTRACT) or top.inputs[0] is not length.array:
+        return False
+    mean = top.inputs[1]
+    if not mean.computed_by(MEAN) or mean.inputs[0] is not length.array:
+        return False
+    axes = normalise_axes(dict(mean.options).get("axis"), length.array.shape)
+    return axes == length.axes and (length.whole or _keeps(mean))
+
+
+def _product_of(value: Value) -> tuple[Value, Value, float] | None:
+    """Two vectors and a factor, if a quantity is the factor times their inner product."""
+    if not value.random or value.kind != Kind.COMPUTED:
+        return None
+    inputs, share = value.inputs, 1.0
+    if value.function in (SUM, MEAN) and inputs[0].computed_by(MULTIPLY):
+        inputs = inputs[0].inputs
+        share = 1 / inputs[0].shape[0] if value.function is MEAN and inputs[0].shape else 1.0
+    elif value.function not in (MATMUL, DOT):
+        return None
+    first, second = inputs
+    alike = first.shape == second.shape and len(first.shape) == 1
+    return (first, second, share) if alike else None
+
+
+def _length(value: Value, lowest: Lowest) -> Length | None:
+    """A length that a quantity is at least as large as; None if none is known."""
+    value, factor = _largest_term(value, lowest)
+    if not factor > 0 or value.kind != Kind.COMPUTED:
+        return None
+    if value.function is SQRT or (value.function is POWER and value.inputs[1].known == 0.5):
+        square = _square(value.inputs[0], lowest)
+    elif value.function is NORM and (order := float(dict(value.options).get("ord", 2.0))) >= 1:
+        return _over(value, value.inputs[0], factor, order=order)
+    elif value.function is MAX and value.inputs[0].computed_by(ABS):
+        return _over(value, value.inputs[0].inputs[0], factor, order=math.inf)
+    elif value.function is STD:
+        square = _spread(value)
+    else:
+        return None
+    return None if square is None else _rooted(square, factor)
+
+
+def _square(value: Value, lowest: Lowest) -> Length | None:
+    """A length whose square, times `factor`, a quantity is at least as large as; None: unknown."""
+    value, scale = _largest_term(value, lowest)
+    if not scale > 0 or value.kind != Kind.COMPUTED:
+        return None
+    if value.function is VAR:
+        spread = _spread(value)
+        return None if spread is None else replace(spread, factor=scale * spread.factor)
+    if value.function in (MATMUL, DOT) and value.inputs[0] is value.inputs[1]:
+        array = value.inputs[0]
+        return Length(array, (0,), scale) if len(array.shape) == 1 else None
+    if value.function not in (SUM, MEAN):
+        return None
+    squares = value.inputs[0]
+    if not squares.computed_by(MULTIPLY, POWER):
+        return None
+    array, again = squares.inputs
+    if again is not array and not (squares.function is POWER and again.known == 2):
+        return None
+    length = _over(value, array, scale)
+    return replace(length, factor=scale / length.count) if value.function is MEAN else length
+
+
+def _largest_term(value: Value, lowest: Lowest) -> tuple[Value, float]:
+    """A quantity and a factor above 0 whose product is at most a sum; the factor is 0 if unknown.
+
+    Terms that are not negative are left out.
+    """
+    scale = 1.0
+    for _ in range(MOST_STEPS):
+        value, factor = _without_factor(value)
+        scale *= factor
+        if not value.computed_by(ADD):
+            break
+        for one, other in (value.inputs, value.inputs[::-1]):
+            if scale > 0 and one.random and one.shape == value.shape and lowest(other) >= 0:
+                value = one
+                break
+        else:
+            return value, 0.0
+    return value, scale
+
+
+def _spread(value: Value) -> Length | None:
+    """The length of a variance or a deviation, whose squared distances are over n - ddof."""
+    length = _over(value, value.inputs[0], 1.0, centred=True)
+    degrees = length.count - float(dict(value.options).get("ddof", 0.0))
+    return replace(length, factor=1 / degrees) if degrees > 0 else None
+
+
+def _over(
+    value: Value, array: Value, factor: float, *, centred: bool = False, order: float = 2.0
+) -> Length:
+    axes = normalise_axes(dict(value.options).get("axis"), array.shape)
+    return Length(array, axes, factor, centred=centred, keepdims=_keeps(value), order=order)
+
+
+def _rooted(square: Length, factor: float = 1.0) -> Length:
+    return replace(square, factor=factor * math.sqrt(square.factor))
+
+
+# ---- parts of expressions ------------------------------------------------------------------------
+
+
+def _keeps(value: Value) -> bool:
+    return bool(dict(value.options).get("keepdims", 0.0))
+
+
+def _without_factor(value: Value) -> tuple[Value, float]:
+    """A quantity without its fixed factors and divisors, and the product of these."""
+    factor = 1.0
+    for _ in range(MOST_STEPS):
+        parts, shift = sum_of(value)
+        if len(parts) != 1 or shift:
+            break
+        ((own, value),) = parts
+        factor *= own
+    return value, factor
+
+
+# ---- bounds --------------------------------------------------------------------------------------
+
 
 # Bounds are moved outward by this share, more than rounding in their arithmetic can change them.
 OUTWARD = 1e-12
@@ -81,7 +706,7 @@ _OF_BOTH = {DIVIDE: quotient_hull, MULTIPLY: product_hull}
 
 def held_by(top: Value, bottom: Value) -> tuple[float, float] | None:
     """Numbers c and e with |top| <= c · bottom^e in every draw; None if none are known."""
-    return shares.held_by(top, bottom, _lowest)
+    return held_by_shares(top, bottom, _lowest)
 
 
 def _lowest(value: Value) -> float:

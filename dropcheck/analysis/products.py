@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 
 from dropcheck.analysis.averaged_products import ValuePowers
-from dropcheck.analysis.moments.independence import grouped
+from dropcheck.analysis.law_bounds import grouped
 from dropcheck.language.graph import (
     Kind,
     Value,

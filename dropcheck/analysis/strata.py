@@ -22,13 +22,13 @@ from itertools import pairwise
 import numpy as np
 
 from dropcheck.analysis.averaged_products import Integrand, quantities
-from dropcheck.analysis.fewer_draws.exchanges import exchanged
-from dropcheck.analysis.moments.exact import exact_means, exact_moments
-from dropcheck.analysis.moments.single_draw import joint_moment
+from dropcheck.analysis.exact import exact_means, exact_moments
+from dropcheck.analysis.fewer_draws.sums import exchanged
+from dropcheck.analysis.single_draw import joint_moment
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.records import record
-from dropcheck.vocabulary.law_parts import QuantileLevel, Stratum, can_be_cut, part_of
+from dropcheck.vocabulary.law import QuantileLevel, Stratum, can_be_cut, part_of
 
 # Probabilities below and above the ends of the first strata. They are no round numbers, as models
 # have their kinks there: it would be unknown on which side of a kink a rounded end lies.

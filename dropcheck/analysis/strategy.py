@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dropcheck.analysis.existence import missing_moment, missing_variance
-from dropcheck.analysis.linear import of_one_operator
+from dropcheck.analysis.bounds import of_one_operator
 from dropcheck.analysis.products import crossing
+from dropcheck.analysis.undefined import missing_moment, missing_variance
 from dropcheck.claims.registry import Tolerance
-from dropcheck.language.cases import LoweredCase
-from dropcheck.language.graph import Kind, Value, calls_below, operators
-from dropcheck.language.law_claims import LawClaim
+from dropcheck.language.compile import LoweredCase
+from dropcheck.language.graph import Kind, LawClaim, Value, calls_below, operators
 from dropcheck.reasons import Explanation
 from dropcheck.records import record
 
@@ -110,7 +109,7 @@ def strategy_of(lowered: LoweredCase, tolerance: Tolerance | None = None) -> Str
         tolerance: the claim's own tolerance; with one, nothing is claimed to be certain.
 
     >>> from dropcheck.claims.reader import read_text
-    >>> from dropcheck.language.cases import lower_case, parse_claim
+    >>> from dropcheck.language.compile import lower_case, parse_claim
     >>> def strategy(claim):
     ...     text = "dropcheck: 1\nclaims: {c: {title: t, model: 'm ~ bernoulli(0.5)', claim: %s}}"
     ...     parsed = parse_claim(read_text(text % claim).claims["c"])

@@ -12,9 +12,16 @@ from dataclasses import replace
 import typer
 
 from dropcheck import interrupt
-from dropcheck.cli.arguments import HELP, Command, read_arguments, read_line, unknown_option
+from dropcheck.cli.arguments import (
+    HELP,
+    Command,
+    Given,
+    command_options,
+    read_arguments,
+    read_line,
+    unknown_option,
+)
 from dropcheck.cli.completion import typed_line
-from dropcheck.cli.given import Given, command_options
 from dropcheck.cli.output import ExitCode, emit, reason, silence
 from dropcheck.cli.typer_app import program
 from dropcheck.errors import DropcheckError, InternalError, NothingSelected, Problem, suggestion

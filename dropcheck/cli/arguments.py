@@ -7,21 +7,209 @@ through pydantic, whose import takes longer than `list` does.
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dropcheck.cli.given import Given, command_options
-from dropcheck.errors import DropcheckError, Problem, nearest
-from dropcheck.options import RUN_OPTIONS, options_of
+from dropcheck.claims.reader import MISTAKEN_NAME, SHIPPED, USUAL_NAME, load_registry
+from dropcheck.claims.registry import Case, Registry
+from dropcheck.claims.selection import option_of, select
+from dropcheck.claims.values import NUMBER_FORMATS
+from dropcheck.cli.output import printing_aside
+from dropcheck.documents import ENDINGS, read_any
+from dropcheck.errors import (
+    DropcheckError,
+    NothingSelected,
+    Problem,
+    in_file_order,
+    nearest,
+    suggestion,
+)
+from dropcheck.options import RUN_OPTIONS, options_of, problem_with, read_value
+from dropcheck.packs.pack_files import PACK, pack_names
 from dropcheck.records import record
-from dropcheck.settings import Option, OptionKind
+from dropcheck.results.coverage import Coverage, unexpected
+from dropcheck.settings import DEFAULT_MEMORY, Option, OptionKind, Settings
 
-if TYPE_CHECKING:  # `--help` does not need them
-    from dropcheck.claims.registry import Claim
+if TYPE_CHECKING:
+    from dropcheck.claims.registry import Claim, Registry
+    from dropcheck.language.check import Checked
+    from dropcheck.language.compile import CaseGraphs
     from dropcheck.results import ParameterValue
+
+
+# ---- given ---------------------------------------------------------------------------------------
+#
+# What the command line gave to a command: words, and a text for each option.
+
+
+def command_options(command: str) -> tuple[Option, ...]:
+    """The options of a command; those for reports have the formats filled in."""
+    return tuple(_with_formats(option) for option in options_of(command))
+
+
+def _with_formats(option: Option) -> Option:
+    if option.words or option.kind not in (OptionKind.FORMAT, OptionKind.REPORT):
+        return option
+    from dropcheck.report.formats import PRINTED, WRITTEN
+
+    words = tuple(PRINTED if option.kind is OptionKind.FORMAT else WRITTEN)
+    return replace(option, words=words, help=option.help.format(words=" ".join(words)))
+
+
+def _refused(option: Option, text: str) -> Problem:
+    """The problem of a text that the option does not accept."""
+    problem = problem_with(option, text)
+    if option.kind is not OptionKind.FORMAT:
+        return problem
+    from dropcheck.report.formats import PRINTED, format_hint
+
+    all_formats = set(PRINTED) <= set(option.words)
+    return replace(problem, hint=format_hint(text[:100])) if all_formats else problem
+
+
+def is_file(word: str) -> bool:
+    """Whether a word names a file and not claims: by its ending, by a slash, or because it exists.
+
+    A pack, such as `pack:dropout`, counts as a file; `dropout/values` is one of its ids, unless
+    there is such a file. The id of one of several statements has a dot, but no slash and no such
+    ending.
+
+    >>> is_file("claims.yaml"), is_file("paper.md"), is_file("dropout-*"), is_file("dropout.mean")
+    (True, True, False, False)
+    """
+    if word.startswith(PACK) or word.lower().endswith((".yaml", ".yml", *ENDINGS)):
+        return True
+    if "/" in word or os.sep in word:
+        return word.partition("/")[0] not in pack_names() or Path(word).exists()
+    return "." in word and Path(word).is_file()
+
+
+@dataclass(slots=True)
+class Given:
+    """The words and options of one call of a command."""
+
+    command: str  # its name
+    # by the name of the option, the text that was given, several, or True for a flag
+    texts: Mapping[str, Any]
+    words: tuple[str, ...] = ()  # claims and files, in order
+    options: tuple[Option, ...] = ()  # the command's options
+    parameter_options: tuple[Option, ...] = ()  # those for parameters of the selected claims
+    registry: Registry | None = None  # the claims, if they were read to find the options
+    claims: tuple[Claim, ...] = ()  # the selected claims, likewise
+    # the texts of options for parameters of claims
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    # of the options that were read so far
+    problems: list[Problem] = field(default_factory=list)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The named claims files, from options and words, each once."""
+        files: dict[Path, str] = {}
+        for name in (*self.several("file"), *filter(is_file, self.words)):
+            files.setdefault(Path(name).absolute(), name)
+        return tuple(files.values())
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """The ids and globs of claims."""
+        return tuple(word for word in self.words if not is_file(word))
+
+    def flag(self, name: str) -> bool:
+        """Whether a flag was given."""
+        return bool(self.texts.get(name))
+
+    def several(self, name: str) -> tuple[str, ...]:
+        """The texts of an option that may be given several times."""
+        return tuple(self.texts.get(name) or ())
+
+    def value(self, name: str) -> Any:
+        """The value of an option; None where it was not given, or is wrong (`problems`)."""
+        text = self.texts.get(name)
+        return self._read(name, text) if isinstance(text, str) else None
+
+    def values(self, name: str) -> list[Any]:
+        """The values of an option that may be given several times."""
+        read = [self._read(name, text) for text in self.several(name)]
+        return [value for value in read if value is not None]
+
+    def _read(self, name: str, text: str) -> Any:
+        [option] = (one for one in command_options(self.command) if one.name == name)
+        try:
+            return read_value(option, text)
+        except (ValueError, OverflowError):
+            self.problems.append(_refused(option, text))
+            return None
+
+    def settings(self) -> Settings:
+        """The settings of a run, with the default of each option that was not given."""
+        usual = Settings()
+        values: dict[str, Any] = {}
+        for option in options_of(self.command):
+            if option.setting and option.kind is OptionKind.FLAG:
+                values[option.setting] = self.flag(option.name)
+            elif option.setting:
+                values[option.setting] = self.value(option.name)
+        return replace(usual, **{name: one for name, one in values.items() if one is not None})
+
+    def repeated_options(self) -> dict[str, str | None]:
+        """The options that the command to repeat a case takes over, with texts; None for a flag."""
+        return {
+            option.flag: None if option.kind is OptionKind.FLAG else self.texts[option.name]
+            for option in options_of(self.command)
+            if option.in_repeat and self.texts.get(option.name)
+        }
+
+    def finish(self) -> None:
+        """End the reading of options.
+
+        Raises:
+            DropcheckError: with the problems of all options.
+        """
+        if self.problems:
+            raise DropcheckError(self.problems)
+
+
+def assignments(
+    texts: Sequence[str], options: Mapping[str, str], known: Sequence[str]
+) -> dict[str, str]:
+    """Parameters from texts `NAME=VALUE`, and from their own options.
+
+    Raises:
+        DropcheckError: a text is no assignment, no selected claim has the name, or a parameter is
+            set in both ways.
+
+    >>> assignments(["dk=1", "dk=2"], {"p": "0.1"}, ["dk", "p"])
+    {'p': '0.1', 'dk': '1,2'}
+    """
+    names = f"the parameters are {', '.join(known[:20])}" + (", …" if len(known) > 20 else "")
+    names = names if known else "the selected claims have no parameters"
+    problems: list[Problem] = []
+    repeated: dict[str, list[str]] = {}
+    for text in texts:
+        name, separator, value = (part.strip() for part in text.partition("="))
+        if not separator or not name or not value:
+            message = f"option '--set' cannot be {text[:100]!r}: it must be NAME=VALUE"
+            problems.append(Problem(message, hint="for example --set dk=512"))
+        elif name not in known:
+            message = f"option '--set' names {name!r}, and no selected claim has such a parameter"
+            problems.append(Problem(message, hint=suggestion(name, known) or names))
+        elif name in options:
+            message = f"the parameter {name!r} is given twice, by '--{name}' and by '--set'"
+            problems.append(Problem(message))
+        else:
+            repeated.setdefault(name, []).append(value)
+    if problems:
+        raise DropcheckError(problems)
+    return {**options, **{name: ",".join(parts) for name, parts in repeated.items()}}
+
+
+# ---- arguments -----------------------------------------------------------------------------------
+
 
 HELP = Option(name="help", help="Show this message and exit.")
 SHOWN_GRIDS = 3  # how many grids of a parameter the help shows
@@ -178,7 +366,6 @@ def _take(given: Given, arguments: Sequence[str]) -> CommandLine:
 def _find_claims(given: Given, lenient: bool) -> None:
     """Read the claims that the arguments name, and select from them."""
     from dropcheck.claims.selection import is_selected, select_claims
-    from dropcheck.cli.chosen import columns_of
 
     given.registry = columns_of(given)
     if not lenient or given.several("tag"):
@@ -313,3 +500,182 @@ def _parameter_hint(name: str, given: Given) -> str:
     if own and is_named(given):
         return f"the parameters are {', '.join(own[:SHOWN_VALUES])}"
     return f"dropcheck {given.command} --help lists the options"
+
+
+# ---- chosen --------------------------------------------------------------------------------------
+#
+# The claims that a command works on: of the named files, the usual file, or those that ship.
+
+
+_OFF = ("", "0", "false")
+
+
+@record
+class Chosen:
+    """The cases that a command works on, and the notes of their check.
+
+    `graphs` are what the check built of the
+    cases: nothing is parsed or lowered again to judge them.
+    """
+
+    registry: Registry
+    cases: tuple[Case, ...]
+    notes: tuple[str, ...]
+    graphs: CaseGraphs
+
+
+def chosen_cases(given: Given, memory: int = DEFAULT_MEMORY) -> Chosen:
+    """The selected cases, after a check of the whole registry.
+
+    Raises:
+        DropcheckError: for every error of the registry, or of the values given for parameters.
+        NothingSelected: no claim has such an id and such a tag.
+    """
+    from dropcheck.language.check import check_cases, used_places
+    from dropcheck.language.compile import CaseGraphs
+
+    known = tuple(dict.fromkeys(name for one in given.claims for name in one.parameter_names))
+    overrides = assignments(given.several("set"), given.parameters, known)
+    graphs = CaseGraphs(memory)
+    registry, checked = checked_registry(given, graphs)
+    cases = select(registry, given.patterns, given.several("tag"), overrides, reserved=RUN_OPTIONS)
+    if not cases:
+        raise NothingSelected(Problem("no claim is selected", hint="dropcheck list shows them all"))
+    if overrides or len({case.claim.id for case in cases}) < len(registry.claims):
+        options = {name: option_of(name, RUN_OPTIONS) for name in overrides}
+        used = used_places(registry.claims.values(), graphs)
+        checked = check_cases(cases, graphs, options, used)  # values or notes may be others
+        if checked.problems:
+            raise DropcheckError(in_file_order(checked.problems))
+        of_code = [note for note in registry.notes if note.location is None]
+        checked = replace(checked, notes=(*of_code, *checked.notes))
+    cases = fitting(cases, checked)
+    graphs.keep_only(cases)
+    warnings = tuple(_as_warning(note) for note in in_file_order(checked.notes))
+    return Chosen(registry=registry, cases=cases, notes=warnings, graphs=graphs)
+
+
+def fitting(cases: tuple[Case, ...], checked: Checked) -> tuple[Case, ...]:
+    """The cases without those that do not fit their number format.
+
+    Raises:
+        DropcheckError: no case is left.
+    """
+    left = tuple(case for case in cases if case.key not in checked.unfit)
+    if not left:
+        raise DropcheckError(checked.notes)
+    return left
+
+
+def checked_registry(given: Given, graphs: CaseGraphs | None = None) -> tuple[Registry, Checked]:
+    """The claims that a command works on, which have no errors, and the outcome of the check.
+
+    Raises:
+        DropcheckError: with every error of the files.
+    """
+    from dropcheck.language.check import check_registry
+
+    # where parameters of claims are options, the registry was read to find them
+    registry = given.registry or columns_of(given)
+    checked = check_registry(registry, graphs)
+    if checked.problems:
+        raise DropcheckError(in_file_order(checked.problems))
+    return registry, checked
+
+
+def claims_of(files: Sequence[str]) -> Registry:
+    """Read the claims of the files that a command works on.
+
+    Raises:
+        DropcheckError: with every error of the keys of the files.
+    """
+    return load_registry(files, read_any)
+
+
+def expect_claims(expected: int | None, documents: Sequence[Coverage]) -> None:
+    """Check that documents hold as many claims as are expected, where a number is.
+
+    Raises:
+        DropcheckError: they hold another number.
+    """
+    problem = None if expected is None else unexpected(documents, expected)
+    if problem is not None:
+        raise DropcheckError(problem)
+
+
+def columns_of(given: Given) -> Registry:
+    """The claims of the files that are named, with a column for each implementation.
+
+    Raises:
+        DropcheckError: a file cannot be read or holds errors, or code cannot be found.
+    """
+    registry = claims_of(given.files)
+    formats = _formats(given)
+    if not given.several("with"):
+        if formats:
+            message = "option '--dtype' is of code, and none is under test"
+            raise DropcheckError(Problem(message, hint="name it: --with NAME"))
+        return registry
+    from dropcheck.code.binding import implementations_of
+    from dropcheck.code.columns import with_columns
+
+    implementations = implementations_of(given.several("with"), Path.cwd())
+    with printing_aside():
+        return with_columns(registry, implementations, formats)
+
+
+def _formats(given: Given) -> tuple[str, ...]:
+    """The number formats asked for.
+
+    Raises:
+        DropcheckError: one of them does not exist.
+    """
+    text = given.value("dtype") or ""
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    for name in names:
+        if name not in NUMBER_FORMATS:
+            hint = suggestion(name, NUMBER_FORMATS) or "they are " + ", ".join(NUMBER_FORMATS)
+            message = f"option '--dtype' cannot be {name[:100]!r}: it is no format of numbers"
+            raise DropcheckError(Problem(message, hint=hint))
+    return names
+
+
+def _as_warning(note: Problem) -> str:
+    from dropcheck.report.terminal.screen import place
+
+    where = place(note.location)
+    hint = f" ({note.hint})" if note.hint else ""
+    return f"{where}: {note.message}{hint}" if where else f"{note.message}{hint}"
+
+
+# ---- where no file is named ----------------------------------------------------------------------
+
+
+def falls_back(files: Sequence[str]) -> bool:
+    """Whether a command with these files works on the claims that ship with dropcheck."""
+    # a file with the mistaken name is reported when it is read
+    return not files and not any(Path(name).is_file() for name in (USUAL_NAME, MISTAKEN_NAME))
+
+
+def in_automation() -> bool:
+    """Whether this is a job of continuous integration."""
+    variables = [os.environ.get(name, "") for name in ("CI", "GITHUB_ACTIONS")]
+    return any(text.strip().lower() not in _OFF for text in variables)
+
+
+def refuse_in_automation(files: Sequence[str]) -> None:
+    """Refuse the claims that ship in a CI job: one in the wrong folder must not pass by them.
+
+    Raises:
+        DropcheckError: this is a CI job, and nothing says which claims are meant.
+    """
+    if in_automation() and falls_back(files):
+        message = f"there is no {USUAL_NAME} here, and under CI no other claims replace it"
+        hint = f"name the file: --file FILE; the claims that ship with dropcheck: --file {SHIPPED}"
+        raise DropcheckError(Problem(message, hint=hint))
+
+
+def fallback_notes(files: Sequence[str]) -> list[Problem]:
+    """A note where the claims that ship are used."""
+    note = f"no {USUAL_NAME} here: these are the claims that ship with dropcheck"
+    return [Problem(note)] if falls_back(files) else []

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from dropcheck.cli.given import Given, is_file
+from dropcheck.cli.arguments import Given, is_file
 from dropcheck.errors import DropcheckError
 from dropcheck.settings import Option, OptionKind
 

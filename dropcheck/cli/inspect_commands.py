@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from dropcheck.claims.registry import DTYPE, SEED, Registry
 from dropcheck.claims.selection import repeat_command, select_claims
-from dropcheck.cli.chosen import claims_of, columns_of, refuse_in_automation
-from dropcheck.cli.given import Given
+from dropcheck.cli.arguments import Given, claims_of, columns_of, refuse_in_automation
 from dropcheck.cli.output import ExitCode, complain, emit, print_out, write_file
 from dropcheck.documents import ENDINGS
 from dropcheck.errors import DropcheckError, Location, Problem, in_file_order
@@ -35,7 +34,7 @@ def list_or_show(given: Given) -> ExitCode:
         return _list_unclaimed(given, registry, as_json=as_json)
     claims = select_claims(registry, given.patterns, given.several("tag"))
     if as_json:
-        from dropcheck.report.command_json import claims_json
+        from dropcheck.report.json_report import claims_json
 
         print_out(claims_json(claims, registry))
     elif given.command == "list":
@@ -58,7 +57,7 @@ def _list_unclaimed(given: Given, registry: Registry, *, as_json: bool) -> ExitC
     Raises:
         DropcheckError: no document is named, or claims are.
     """
-    from dropcheck.report.command_json import coverage_json
+    from dropcheck.report.json_report import coverage_json
     from dropcheck.report.terminal.document_tables import coverage_table
     from dropcheck.report.terminal.screen import terminal_of
 
@@ -91,7 +90,7 @@ def check(given: Given) -> ExitCode:
         miscounted = [] if problem is None else [problem]
     errors += miscounted
     if as_json:
-        from dropcheck.report.command_json import check_json
+        from dropcheck.report.json_report import check_json
 
         print_out(check_json(checked, miscounted))
     else:
@@ -120,10 +119,7 @@ def check_file(name: str | None) -> CheckedFile:
     except DropcheckError as error:
         file = name or "claims.yaml"
         return CheckedFile(name=file, claims=None, cases=None, errors=error.problems, notes=())
-    from dropcheck.language.checks import (  # loads numpy, which no unreadable file needs
-        check_registry,
-        notes_on_resolutions,
-    )
+    from dropcheck.language.check import check_registry, notes_on_resolutions
 
     checked = check_registry(registry)
     return CheckedFile(
@@ -161,12 +157,12 @@ def _near_edges(registry: Registry) -> Iterable[Problem]:
     """Notes on printed figures near an edge of their rounding."""
     if not registry.coverage:
         return
-    from dropcheck.planning.near_edges import edges_of  # loads what judges
-    from dropcheck.report import edges
+    from dropcheck.planning import edges_of  # loads what judges
+    from dropcheck.report import words
 
     for figure, edge in edges_of(registry):
-        message = f"{figure.text} is {edges.where(edge)}, which takes many draws to decide"
-        yield Problem(message, figure.start, edges.remedy(edge, figure))
+        message = f"{figure.text} is {words.where(edge)}, which takes many draws to decide"
+        yield Problem(message, figure.start, words.remedy(edge, figure))
 
 
 def _is_json(given: Given) -> bool:

@@ -8,13 +8,12 @@ import time
 from typing import TYPE_CHECKING
 
 from dropcheck.claims.selection import select_claims
-from dropcheck.cli.chosen import checked_registry, refuse_in_automation
-from dropcheck.cli.given import Given
+from dropcheck.cli.arguments import Given, checked_registry, refuse_in_automation
 from dropcheck.cli.output import ExitCode, interactive, print_out
 from dropcheck.settings import Settings
 
 if TYPE_CHECKING:  # imported where it is needed: `--help` needs no numpy
-    from dropcheck.mutation.outcome import ClaimResult, MutationRun
+    from dropcheck.mutation.campaign import ClaimResult, MutationRun
 
 
 def mutate(given: Given) -> ExitCode:
@@ -24,7 +23,7 @@ def mutate(given: Given) -> ExitCode:
     refuse_in_automation(given.files)
     run = _mutated(given, settings)
 
-    from dropcheck.report.command_json import mutation_json
+    from dropcheck.report.json_report import mutation_json
     from dropcheck.report.terminal.mutation_table import mutation_report
     from dropcheck.report.terminal.screen import terminal_of
 
@@ -49,9 +48,8 @@ def exit_code(run: MutationRun) -> ExitCode:
 
 def _mutated(given: Given, settings: Settings) -> MutationRun:
     """Choose the claims and plant errors in them; an interruption ends it early."""
-    from dropcheck.language.case_graphs import CaseGraphs
-    from dropcheck.mutation.campaign import mutate_claims
-    from dropcheck.mutation.outcome import MutationRun
+    from dropcheck.language.compile import CaseGraphs
+    from dropcheck.mutation.campaign import MutationRun, mutate_claims
     from dropcheck.report.terminal.progress import progress
 
     graphs = CaseGraphs(settings.max_memory, forget=False)  # a claim is judged with each mutant

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 
 from dropcheck import interrupt
 from dropcheck.claims.registry import Registry
-from dropcheck.cli.given import Given
+from dropcheck.cli.arguments import Given
 from dropcheck.cli.output import append_file, complain, emit, write_file
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.results import RunResult
 
 if TYPE_CHECKING:
-    from dropcheck.cli.chosen import Chosen
+    from dropcheck.cli.arguments import Chosen
     from dropcheck.report import Report
 
 LARGEST_SUMMARY = 2**20  # bytes; GitHub shows nothing of a step that adds more

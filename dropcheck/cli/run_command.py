@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 from dropcheck import interrupt
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import repeat_command
-from dropcheck.cli.chosen import (
+from dropcheck.cli.arguments import (
     Chosen,
+    Given,
     chosen_cases,
     expect_claims,
     fallback_notes,
     refuse_in_automation,
 )
-from dropcheck.cli.given import Given
 from dropcheck.cli.output import ExitCode, complain, interactive, print_out, printing_aside
 from dropcheck.cli.reporting import report_run
 from dropcheck.errors import DropcheckError, Problem
@@ -51,7 +51,7 @@ def run(given: Given) -> ExitCode:
     _spare_the_claims(outputs, given, chosen.registry)
     complain(fallback_notes(given.files), "note")
     if given.flag("plot"):
-        from dropcheck.report.pictures.curve import require_sweep
+        from dropcheck.report.pictures import require_sweep
 
         require_sweep(chosen.cases)
     result, problems = verify_chosen(chosen, settings, given)
@@ -61,8 +61,8 @@ def run(given: Given) -> ExitCode:
 
 def plan(given: Given) -> ExitCode:
     """Print what a run with the same options would take."""
-    from dropcheck.planning.plan import plan_cases
-    from dropcheck.report.command_json import plan_json
+    from dropcheck.planning import plan_cases
+    from dropcheck.report.json_report import plan_json
     from dropcheck.report.terminal.plan_table import plan_report
     from dropcheck.report.terminal.progress import progress
     from dropcheck.report.terminal.screen import terminal_of

@@ -17,8 +17,7 @@ import typer
 
 from dropcheck import __version__
 from dropcheck.cli import completion
-from dropcheck.cli.arguments import HELP, Command, is_named
-from dropcheck.cli.given import Given
+from dropcheck.cli.arguments import HELP, Command, Given, is_named
 from dropcheck.cli.output import ExitCode, emit, print_out
 from dropcheck.settings import Option, OptionKind
 

@@ -19,10 +19,10 @@ from dropcheck.claims.registry import (
     renamed,
 )
 from dropcheck.errors import DropcheckError, Problem, suggestion
-from dropcheck.language.case_graphs import CaseGraphs
+from dropcheck.language.compile import CaseGraphs
 from dropcheck.language.syntax import Call, Node, Subscript, children, lines_of
 from dropcheck.packs.pack_files import PACK
-from dropcheck.vocabulary.slot_calls import EVAL, GRAD, TRAIN, slot_and_mode
+from dropcheck.vocabulary.function import EVAL, GRAD, TRAIN, slot_and_mode
 
 RESOLUTION = 0.001
 """The resolution of a column of code, where a claim does not give one."""

@@ -39,9 +39,8 @@ from dropcheck.errors import (
     nearest,
     suggestion,
 )
-from dropcheck.language.case_graphs import axes_in
-from dropcheck.language.cases import parse_claim
-from dropcheck.language.checks import check_registry
+from dropcheck.language.check import check_registry
+from dropcheck.language.compile import axes_in, parse_claim
 from dropcheck.results import Written
 from dropcheck.results.coverage import Printed
 

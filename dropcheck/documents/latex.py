@@ -17,10 +17,10 @@ from operator import itemgetter
 from dropcheck.claims.registry import SourceText
 from dropcheck.errors import DropcheckError
 from dropcheck.language import syntax
+from dropcheck.language.hints import name_hint, slip_of
 from dropcheck.language.lowering.axes import axes_of
 from dropcheck.language.parser import parse_expression
 from dropcheck.language.printing import unparse, unparse_statement
-from dropcheck.language.suggestions import name_hint, slip_of
 from dropcheck.language.syntax import Binary, Call, Name, Negative, Node, Number, Position
 from dropcheck.records import record
 from dropcheck.vocabulary.constants import PROBABILITY

@@ -10,8 +10,7 @@ import numpy as np
 
 from dropcheck.errors import DropcheckError
 from dropcheck.execution.schedule import Done, Judge, Result, Start, advanced
-from dropcheck.simulation.blocks import Request
-from dropcheck.simulation.joint_program import Together, may_join
+from dropcheck.simulation.blocks import Request, Together, may_join
 from dropcheck.simulation.program import Program, SpanSums
 
 

@@ -3,9 +3,27 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
+from functools import partial
+from typing import Any, cast
 
-from dropcheck.results import Coarse, Region, Resolution, Verdict
+import numpy as np
+
+from dropcheck.analysis.bounds import of_one_operator
+from dropcheck.array_types import Floats
+from dropcheck.claims.registry import Tolerance
+from dropcheck.language.compile import LoweredCase
+from dropcheck.language.graph import Kind, LawClaim, Relation, Value, in_order
+from dropcheck.language.printing import unparse, unparse_statement
+from dropcheck.language.syntax import Binary, Node, Number, Statement, Subscript
+from dropcheck.records import record
+from dropcheck.results import Coarse, Edge, Exact, Quantity, Region, Resolution, Verdict, Written
+from dropcheck.simulation import Compiled, Tally
+from dropcheck.vocabulary import special
+from dropcheck.vocabulary.enclosures import Affine
+from dropcheck.vocabulary.functions.elementwise import ADD, NEGATIVE, SUBTRACT
 
 
 def widening(region: Region, asked: float) -> float:
@@ -150,3 +168,640 @@ def coarse(
         finer *= resolution / sharpness.asked
     power = 10.0 ** math.floor(math.log10(finer))
     return Coarse(about, float(f"{math.floor(finer / power * 1.000001) * power:.1g}"))
+
+
+# ---- printed digits ------------------------------------------------------------------------------
+#
+# Printed figures near an edge of their rounding: how near, and which digits to print instead.
+#
+# A figure is claimed to within half a unit of its last digit, and a range is verified beyond its
+# ends
+# by a tenth of its half-width at most (`region.widening`). So a value in the middle takes an
+# interval
+# of about half a unit to be verified. A value at the edge takes one of a twentieth of that, with
+# hundreds of times the draws, and a value just beyond the edge takes still more.
+
+
+# How far a range is widened, a tenth of half a unit: there the draws grow without bound.
+NEAR = Decimal("0.05")
+# An interval that is nearer to one edge than this reaches neither the middle of the range nor the
+# other edge: if it is still undecided, that is because of this edge.
+SEEN = Decimal("0.5")
+# Digits fewer, and digits more, that may be printed.
+FEWER = (1, 2)
+MORE = (1, 2, 3)
+
+
+def near_edge(written: Written, low: Decimal, high: Decimal, most: Decimal = NEAR) -> Edge | None:
+    """What to print instead of a figure whose value lies near an edge of its rounding.
+
+    Args:
+        written: a figure that is claimed by its rounding.
+        low: the least that its value may be.
+        high: the most.
+        most: units of the last printed digit; the edge is near where all between `low` and `high`
+            is so near to one of the two.
+
+    Returns:
+        None where it is not near.
+
+    >>> from dropcheck.errors import Location
+    >>> figure = Written(text="0.946", start=Location(""), end=Location(""), rounded=True,
+    ...                  digits=Decimal("0.946"), unit=Decimal("0.001"))
+    >>> near_edge(figure, Decimal("0.94551"), Decimal("0.94551")).instead
+    (Decimal('0.95'), Decimal('0.9455'))
+    """
+    digits, unit = written.digits, written.unit
+    if not written.rounded or digits is None or unit is None:
+        return None
+    away = min(
+        max(abs(low - edge), abs(high - edge)) / unit
+        for edge in (digits - unit / 2, digits + unit / 2)
+    )
+    if away > most:
+        return None
+    # "100" is not read as a number of one digit, nor "90%"
+    coarsest = max(unit, Decimal("0.01") if written.percent else Decimal(1))
+    units = (unit.scaleb(more) for more in FEWER)
+    fewer = (_printed(low, high, one) for one in units if one <= min(coarsest, abs(digits)))
+    finer = (_printed(low, high, unit.scaleb(-more)) for more in MORE)
+    firsts = (next((one for one in each if one is not None), None) for each in (fewer, finer))
+    return Edge(away=float(away), instead=tuple(one for one in firsts if one is not None))
+
+
+def _printed(low: Decimal, high: Decimal, unit: Decimal) -> Decimal | None:
+    """A value between two ends in such units; None where it is 0, or near an edge again."""
+    middle = ((low + high) / 2 / unit).to_integral_value() * unit
+    inside = all(abs(end - middle) <= (Decimal("0.5") - NEAR) * unit for end in (low, high))
+    return middle if middle and inside else None
+
+
+def edge_of(
+    written: Written | None,
+    region: Region | None,
+    verdict: Verdict,
+    exact: Exact | None,
+    interval: tuple[float, float] | None,
+) -> Edge | None:
+    """What keeps an undecided case open, where that is the edge of a figure's rounding."""
+    if written is None or region is None or verdict is not Verdict.INCONCLUSIVE:
+        return None
+    if not claims_rounding(written, region):
+        return None
+    if exact is not None:
+        return edge_of_exact(written, exact)
+    if interval is None or not all(map(_plain, interval)):
+        return None
+    low, high = map(Decimal, interval)
+    return near_edge(written, low, high, SEEN)
+
+
+def edge_of_exact(written: Written, exact: Exact) -> Edge | None:
+    """What to print instead, where the model gives the value."""
+    if not (_plain(exact.value) and _plain(exact.error)):
+        return None
+    value, error = Decimal(exact.value), Decimal(exact.error)
+    return near_edge(written, value - error, value + error)
+
+
+def claims_rounding(written: Written, region: Region) -> bool:
+    """Whether a region is that of a figure's rounding: a changed statement has another."""
+    if not written.rounded or written.digits is None or written.unit is None:
+        return False
+    half = written.unit / 2
+    ends = float(written.digits - half), float(written.digits + half)
+    return ends == (region.low, region.high)
+
+
+def _plain(value: float) -> bool:
+    return abs(value) < 1e300  # neither infinite nor NaN
+
+
+# ---- detectable ----------------------------------------------------------------------------------
+#
+# The smallest discrepancy that a number of draws can see: the third part of every check.
+#
+# The convention is that of TensorFlow Probability's `statistical_testing.py` (there for means of
+# bounded variables, `min_discrepancy_of_true_means_detectable_by_dkwm`): with a chance of false
+# alarm α and a chance of a false pass β, both given, the smallest discrepancy is the one from
+# which
+# on a false claim is refuted with probability at least 1 − β. It is not the half-width of the
+# interval, at which a claim so far off would be refuted about every second time.
+
+
+def of_average(
+    error: float, second_order: float, quantile: float, false_pass: float, growth: float
+) -> float:
+    """The smallest error that an interval for an average would almost surely show.
+
+    The interval is a quantile times the standard error, plus a second-order part. The estimate errs
+    towards the claim by z(β) standard errors at most, and by the second-order part once more; the
+    interval must miss the claim even so.
+
+    Args:
+        error: the standard error after so many draws as were made.
+        second_order: the second-order part of the half-width after as many.
+        quantile: standard errors on each side of the interval.
+        false_pass: β.
+        growth: how many times as many draws there will be.
+
+    >>> round(of_average(0.01, 0.0, 3.0, 0.16, 4.0), 4)
+    0.02
+    """
+    normal = -float(special.ndtri(false_pass))
+    return (quantile + normal) * error / math.sqrt(growth) + 2 * second_order / growth
+
+
+def of_probability(
+    low: float, high: float, trials: int, alpha: float, false_pass: float
+) -> float | None:
+    """The smallest error that the exact interval of a probability would almost surely show.
+
+    The probability is claimed to lie in [low, high]. A true probability p' > high is refuted by at
+    least k successes, where k is the smallest number for which the interval's lower end exceeds
+    `high`. This happens with probability 1 − β where I(p'; k, n − k + 1) = 1 − β. The other side is
+    the mirror image. The result is the larger error of the two sides, or of the one that there is.
+
+    >>> round(of_probability(0.5, 0.5, 10_000, 1e-6, 1e-6), 3)
+    0.048
+    >>> of_probability(0.5, 0.5, 10, 1e-6, 1e-6) is None
+    True
+    """
+    both = [_above(edge, trials, alpha, false_pass) for edge in (high, 1 - low)]
+    return max((seen for seen in both if seen is not None), default=None)
+
+
+def _above(edge: float, trials: int, alpha: float, false_pass: float) -> float | None:
+    if not 0 <= edge < 1 or trials < 1:
+        return None
+    # the fewest successes whose interval lies above the edge
+    few, enough = 0, trials + 1
+    while enough - few > 1:
+        middle = (few + enough) // 2
+        if special.betaincinv(middle, trials - middle + 1, alpha / 2) > edge:
+            enough = middle
+        else:
+            few = middle
+    if enough > trials:
+        return None
+    seen = float(special.betainccinv(enough, trials - enough + 1, false_pass))
+    return seen - edge if seen < 1 else None
+
+
+def of_certainty(trials: int, false_pass: float) -> float | None:
+    """The chance of a violation that is seen at least once in n trials: (1 − ε)^n = β.
+
+    >>> round(of_certainty(100_000, 1e-6), 6)
+    0.000138
+    """
+    return -math.expm1(math.log(false_pass) / trials) if trials > 0 else None
+
+
+# ---- scale ---------------------------------------------------------------------------------------
+#
+# The scale of a claim: what its resolution is a share of.
+
+
+@record
+class SideMagnitude:
+    """The magnitude of a side of a statement, as a function of its value: the absolute value.
+
+    A probability p says the same as 1 − p, that of the opposite event: its magnitude is the smaller
+    of the two. This holds for a side that is `factor` times one probability, plus `constant`; for
+    other sides the factor is 0.
+
+    >>> SideMagnitude()(-2.0), SideMagnitude(1.0)(0.75), SideMagnitude(-2.0, 1.0)(-0.5)
+    (2.0, 0.25, 0.5)
+    >>> SideMagnitude(1.0)(1.5)  # no probability
+    1.5
+    """
+
+    factor: float = 0.0
+    constant: float = 0.0
+
+    @classmethod
+    def of(cls, side: Value) -> SideMagnitude:
+        """The magnitude of this side."""
+        form = of_one_operator(side) if side.estimated else None
+        if form is None:
+            return cls()
+        ((factor, operator),) = form.terms
+        return cls(factor, form.constant) if operator.operator.probability else cls()
+
+    @property
+    def of_probability(self) -> bool:
+        """Whether the side is made of one probability."""
+        return self.factor != 0
+
+    def __call__(self, value: float) -> float:
+        """The magnitude at a value of the side."""
+        if self.factor:
+            probability = (value - self.constant) / self.factor
+            if 0 < probability < 1:
+                return abs(self.factor) * min(probability, 1 - probability)
+        return abs(value)
+
+
+def known_scale(side: SideMagnitude, ends: Sequence[float]) -> float | None:
+    """The scale of a side that is compared with numbers; None where the side's size is needed.
+
+    An end of 0 gives no scale, and neither does a probability of 0 or 1 if another end does.
+
+    >>> known_scale(SideMagnitude(), [3.0]), known_scale(SideMagnitude(), [0.0])
+    (3.0, None)
+    >>> known_scale(SideMagnitude(1.0), [0.75, 1.0]), known_scale(SideMagnitude(1.0), [1.0])
+    (0.25, 1.0)
+    """
+    if side.of_probability:
+        within = [end for end in ends if 0 < (end - side.constant) / side.factor < 1]
+        ends = within or ends
+    return max(map(side, ends)) or None
+
+
+def scale_of_sides(size: float, hidden: float, sides: Sequence[float]) -> float:
+    """The scale of a statement that compares estimates, from the magnitudes of its sides.
+
+    It is the magnitude of the largest side, and at most `size`, the size of what is estimated.
+    Where no side is larger than `hidden`, all may well be 0, which is no scale: then it is `size`.
+
+    >>> scale_of_sides(1.0, 0.01, [0.125, 0.25]), scale_of_sides(1.0, 0.01, [0.002, 0.001])
+    (0.25, 1.0)
+    """
+    largest = max(sides)
+    return min(largest, size) if largest > hidden else size
+
+
+# ---- comparison ----------------------------------------------------------------------------------
+#
+# A statement as comparisons: quantities that are functions of its operands, and their regions.
+
+
+Operands = Mapping[int, Any]
+"""Operands by their places: arrays [points], or enclosures; the quantity is of the same kind."""
+
+
+@record
+class Comparison:
+    """One quantity of a statement, as a function of its operands, and its region.
+
+    The quantity compares the operand `side` with the operand `against`; without the latter it is
+    the side itself, and the ends of the region are fixed. `share` says that it is the relative
+    difference L/R − 1, for a relative tolerance about an estimated side.
+    """
+
+    quantity: Callable[[Operands], Floats]
+    measures: Quantity
+    region: Region
+    side: int
+    against: int | None = None
+    share: bool = False
+    entry: tuple[int, ...] | None = None  # of the arrays that the statement is about
+
+    @property
+    def looked_at(self) -> tuple[int, ...]:
+        """The places of the operands that the quantity is a function of."""
+        return (self.side,) if self.against is None else (self.side, self.against)
+
+    def enclosed(self, operands: Mapping[int, Affine]) -> Affine:
+        """The quantity where the operands are known as enclosures."""
+        enclosure: Any = self.quantity(operands)
+        return cast("Affine", enclosure)
+
+
+@record
+class Reading:
+    """A statement as comparisons, and the operands that its scale is measured by."""
+
+    comparisons: tuple[Comparison, ...]
+    side: int
+    ends: tuple[int, ...]
+    # the claim's scale where that is known beforehand, else None: operands have to be estimated
+    known_scale: float | None
+    magnitudes: tuple[SideMagnitude, ...] = ()  # of its sides, in their order
+    # the readings of the entries, of a statement about arrays, each with comparisons of its own
+    entries: tuple[Reading, ...] = ()
+
+    @property
+    def of_each(self) -> list[Reading]:
+        """The reading that each comparison is part of: its own entry's, or the whole."""
+        parts = self.entries or (self,)
+        return [part for part in parts for _ in part.comparisons]
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """The operands that are its sides, in their order."""
+        return tuple(sorted((self.side, *self.ends)))
+
+    def sides(self, operands: Sequence[float]) -> tuple[float, ...]:
+        """The values of its sides, in their order, from those of all operands."""
+        return tuple(operands[place] for place in self.places)
+
+    @property
+    def against_estimates(self) -> bool:
+        """Whether some comparison has estimates on both sides."""
+        return any(comparison.against is not None for comparison in self.comparisons)
+
+    @property
+    def of_probabilities(self) -> bool:
+        """Whether every side is made of one probability: counts tell a small one from 0."""
+        return all(one.of_probability for one in self.magnitudes)
+
+    def sides_at(self, operands: Sequence[float]) -> list[float]:
+        """The magnitudes of the sides; those of probabilities alone, where there are some."""
+        sides = list(zip(self.magnitudes, self.sides(operands), strict=True))
+        probabilities = [(one, value) for one, value in sides if one.of_probability]
+        return [one(value) for one, value in probabilities or sides]
+
+
+def read_statement(lowered: LoweredCase, tolerance: Tolerance | None) -> Reading:
+    """The comparisons of a statement; a range with an estimated end gives two."""
+    if lowered.law is not None:
+        return _distance(lowered.law)
+    if lowered.entries:
+        count = len(lowered.operators) + 1
+        parts = tuple(
+            _moved(read_statement(lowered.of_entry(place), tolerance), place * count, entry)
+            for place, entry in enumerate(lowered.entries)
+        )
+        whole = tuple(comparison for part in parts for comparison in part.comparisons)
+        return Reading(
+            comparisons=whole,
+            side=parts[0].side,
+            ends=parts[0].ends,
+            known_scale=None,
+            entries=parts,
+        )
+    operands = lowered.operands
+    magnitudes = tuple(map(SideMagnitude.of, operands))
+    if len(operands) == 3:
+        return _range(lowered, magnitudes)
+    side, end, operator = 0, 1, lowered.operators[0]
+    if operands[1].estimated and not operands[0].estimated:  # `1 == E(x)`
+        side, end, operator = 1, 0, _MIRRORED[operator]
+    fixed = _fixed(operands[end])
+    if fixed is None:
+        region = _region(operator, 0.0)
+        if tolerance is not None:
+            region = Region(-tolerance.size, tolerance.size)
+        comparison = _difference(side, end, Quantity.LEFT_MINUS_RIGHT, region)
+        if tolerance is not None and not tolerance.absolute:
+            share = partial(_share_of, side, end)
+            comparison = replace(comparison, quantity=share, share=True)
+        return Reading(
+            comparisons=(comparison,),
+            side=side,
+            ends=(end,),
+            known_scale=None,
+            magnitudes=magnitudes,
+        )
+    region = _region(operator, fixed)
+    if tolerance is not None:
+        give = tolerance.around(fixed)
+        region = Region(fixed - give, fixed + give)
+    measures = Quantity.RIGHT if side else Quantity.LEFT
+    comparison = Comparison(lambda operands: operands[side], measures, region, side)
+    scale = known_scale(magnitudes[side], [fixed])
+    return Reading(
+        comparisons=(comparison,), side=side, ends=(end,), known_scale=scale, magnitudes=magnitudes
+    )
+
+
+def _moved(reading: Reading, by: int, entry: tuple[int, ...]) -> Reading:
+    """The reading of one entry, whose operands stand `by` places further on."""
+
+    def moved(own: Comparison) -> Comparison:
+        def quantity(operands: Operands) -> Floats:
+            return own.quantity({place - by: value for place, value in operands.items()})
+
+        against = None if own.against is None else own.against + by
+        return replace(own, quantity=quantity, side=own.side + by, against=against, entry=entry)
+
+    ends = tuple(end + by for end in reading.ends)
+    comparisons = tuple(map(moved, reading.comparisons))
+    return Reading(
+        comparisons=comparisons,
+        side=reading.side + by,
+        ends=ends,
+        known_scale=reading.known_scale,
+        magnitudes=reading.magnitudes,
+    )
+
+
+def _distance(law: LawClaim) -> Reading:
+    """A statement about laws: it claims that a distance is 0, on the scale 1 of probabilities."""
+    independent = law.relation is Relation.INDEPENDENT
+    measures = Quantity.DEPENDENCE if independent else Quantity.DISTANCE
+    comparison = Comparison(lambda operands: operands[0], measures, Region(0.0, 0.0), 0)
+    return Reading((comparison,), 0, (), 1.0)
+
+
+def _difference(side: int, end: int, measures: Quantity, region: Region) -> Comparison:
+    return Comparison(
+        quantity=lambda operands: operands[side] - operands[end],
+        measures=measures,
+        region=region,
+        side=side,
+        against=end,
+    )
+
+
+def _share_of(left: int, right: int, operands: Operands) -> Floats:
+    """The relative difference of two sides; NaN where the right one may be 0."""
+    side, end = operands[left], operands[right]
+    if len(end) > 1 and end.min() <= 0 <= end.max():
+        return np.full_like(end, np.nan)
+    share: Floats = (side - end) / np.abs(end)
+    return share
+
+
+_MIRRORED = {"==": "==", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
+def _region(operator: str, end: float) -> Region:
+    match operator:
+        case "==":
+            return Region(end, end)
+        case "<" | "<=":
+            return Region(-math.inf, end, high_open=operator == "<")
+        case _:
+            return Region(end, math.inf, low_open=operator == ">")
+
+
+def _range(lowered: LoweredCase, magnitudes: tuple[SideMagnitude, ...]) -> Reading:
+    rises = lowered.operators[0].startswith("<")
+    low, high = (0, 2) if rises else (2, 0)
+    strict = ["=" not in operator for operator in lowered.operators]
+    low_open, high_open = strict if rises else reversed(strict)
+    ends = (_fixed(lowered.operands[low]), _fixed(lowered.operands[high]))
+    if ends[0] is not None and ends[1] is not None:
+        region = Region(ends[0], ends[1], low_open, high_open)
+        scale = known_scale(magnitudes[1], [ends[0], ends[1]])
+        comparison = Comparison(lambda operands: operands[1], Quantity.MIDDLE, region, 1)
+        return Reading(
+            comparisons=(comparison,),
+            side=1,
+            ends=(low, high),
+            known_scale=scale,
+            magnitudes=magnitudes,
+        )
+
+    measures = {0: Quantity.MIDDLE_MINUS_LEFT, 2: Quantity.MIDDLE_MINUS_RIGHT}
+    above = _difference(1, low, measures[low], Region(0.0, math.inf, low_open=low_open))
+    below = _difference(1, high, measures[high], Region(-math.inf, 0.0, high_open=high_open))
+    return Reading(
+        comparisons=(above, below),
+        side=1,
+        ends=(low, high),
+        known_scale=None,
+        magnitudes=magnitudes,
+    )
+
+
+def _fixed(value: Value) -> float | None:
+    return None if value.estimated else float(value.constant[..., 0])
+
+
+# ---- a quantity, as it would be written ----------------------------------------------------------
+
+
+def expression(
+    statement: Statement, quantity: Quantity | None, entry: tuple[int, ...] | None = None
+) -> str:
+    """A quantity of a statement as it would be written in the language.
+
+    Args:
+        statement: the statement.
+        quantity: which of its quantities; None for the side that is claimed about.
+        entry: which of its entries, where it is an array.
+
+    >>> from dropcheck.claims.registry import SourceText
+    >>> from dropcheck.language.parser import parse_statement
+    >>> read = parse_statement(SourceText.plain("E(y) == E(x) + 1"))
+    >>> expression(read, Quantity.LEFT_MINUS_RIGHT)
+    'E(y) - (E(x) + 1)'
+    """
+    at = statement.at
+    operands = [one if entry is None else _entry(one, entry) for one in statement.operands]
+    middle = operands[len(operands) // 2]
+    match quantity:
+        case Quantity.DISTANCE | Quantity.DEPENDENCE:
+            return unparse_statement(statement)
+        case Quantity.LEFT:
+            return unparse(operands[0])
+        case Quantity.LEFT_MINUS_RIGHT:
+            return unparse(Binary(at, "-", operands[0], operands[1]))
+        case Quantity.MIDDLE_MINUS_LEFT:
+            return unparse(Binary(at, "-", middle, operands[0]))
+        case Quantity.MIDDLE_MINUS_RIGHT:
+            return unparse(Binary(at, "-", middle, operands[2]))
+        case _:  # of two sides the second is the right one
+            return unparse(middle)
+
+
+def _entry(node: Node, entry: tuple[int, ...]) -> Node:
+    """One entry of a side; a number is the same for all entries."""
+    if isinstance(node, Number):
+        return node
+    return Subscript(node.at, node, tuple(Number(node.at, float(place)) for place in entry))
+
+
+# ---- sides ---------------------------------------------------------------------------------------
+#
+# How large the sides of a statement and their summands are, compared with their errors.
+
+
+# Groups of blocks, whose averages show the error of a side; fewer blocks show nothing.
+GROUPS = 16
+# A value more standard errors than this away from 0 is not 0. With sixteen groups Student's t is
+# wrong about that once in six thousand times; no verdict depends on it.
+SIGNIFICANT = 5.0
+# Below this share of the scale a number that is known exactly is rounding.
+SIDE_ROUNDING = 1e-9
+
+
+def grouped(tally: Tally) -> Floats | None:
+    """The averages of groups of blocks, [terms, groups]; None where there are too few blocks."""
+    if len(tally.sums) < GROUPS:
+        return None
+    groups = np.array_split(tally.sums / tally.block_values, GROUPS)
+    return np.array([group.mean(axis=0) for group in groups]).T
+
+
+def may_be_off(reading: Reading, compiled: Compiled, tally: Tally) -> float:
+    """A bound of the errors of the compared sides; infinite where it is not known."""
+    if not reading.against_estimates:
+        return 0.0
+    points = grouped(tally)
+    if points is None:
+        return np.inf
+    values = compiled.functional.evaluate(points, tally.centres)
+    return SIGNIFICANT * max(map(_error, values.values()))
+
+
+def _error(values: Floats) -> float:
+    error = float(np.std(values, ddof=1)) / np.sqrt(len(values))
+    return error if np.isfinite(error) else np.inf
+
+
+@record
+class Looked:
+    """The averages of a case: by draws, and exactly, [terms], where the model gives them."""
+
+    tally: Tally
+    exact_means: Floats | None
+
+
+def claimed_about(
+    reading: Reading, compiled: Compiled, looked: Looked, scale: float
+) -> float | None:
+    """The largest number that a statement compares; None where all of them may be 0.
+
+    These are the summands of its sides: `E(2 * x - 1) == 0` is about 1 as much as `E(2 * x) == 1`.
+    """
+    functional = compiled.functional
+    if reading.known_scale is not None:
+        return reading.known_scale
+    sides = reading.places if reading.against_estimates else (reading.side,)
+    sizes: list[float] = []
+    for side in sides:
+        operand, formula = functional.operands[side], functional.formulas[side]
+        points = looked.exact_means
+        points = grouped(looked.tally) if points is None else points[:, np.newaxis]
+        if points is None:
+            return None
+        with np.errstate(all="ignore"):
+            values = formula.values(points, looked.tally.centres)
+        for summand in summands(operand):
+            if not summand.estimated:
+                sizes.append(float(np.max(np.abs(summand.constant))))
+                continue
+            own = np.asarray(values[formula.places[id(summand)]], dtype=np.float64)
+            sizes += [abs(float(own.mean()))] if _differs_from_zero(own, scale) else []
+            sizes += constants_within(summand)
+    known = [size for size in sizes if np.isfinite(size)]
+    return max(known, default=0.0) or None
+
+
+def _differs_from_zero(values: Floats, scale: float) -> bool:
+    mean = abs(float(values.mean()))
+    if values.shape[-1] == 1:
+        return mean > SIDE_ROUNDING * scale
+    return mean > SIGNIFICANT * _error(values)
+
+
+def summands(value: Value) -> list[Value]:
+    """The summands of a value, added or subtracted, each once."""
+    return [one for one in in_order([value], _added) if not _added(one)]
+
+
+def _added(value: Value) -> Sequence[Value]:
+    added = value.kind == Kind.COMPUTED and value.function in (ADD, SUBTRACT, NEGATIVE)
+    return value.inputs if added else ()
+
+
+def constants_within(mean: Value) -> Sequence[float]:
+    """The magnitudes of the fixed summands inside a mean: 2 for `E(x - 2)`."""
+    if mean.kind != Kind.OPERATOR or not mean.operator.is_mean or mean.operator.probability:
+        return []
+    fixed = (one for one in summands(mean.inputs[0]) if not one.random and one.constant is not None)
+    return [float(np.max(np.abs(one.constant))) for one in fixed if one.constant.size]

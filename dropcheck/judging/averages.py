@@ -18,14 +18,11 @@ import numpy as np
 
 from dropcheck.array_types import Floats
 from dropcheck.inference import budget
-from dropcheck.inference.comparison import Comparison, expression
 from dropcheck.inference.enclosure import Enclosed, enclose
-from dropcheck.inference.interval import Interval, Theta
-from dropcheck.inference.region import decide
-from dropcheck.inference.spread import NetSpread, seen_variance
-from dropcheck.judging.case_run import CaseRun, Judging
-from dropcheck.judging.draw_plan import BOX_SHARE, Direction, DrawPlan, draws_for, target_of
-from dropcheck.judging.exactly import exact_quantity
+from dropcheck.inference.intervals import Interval, NetSpread, Theta, seen_variance
+from dropcheck.inference.region import Comparison, decide, expression
+from dropcheck.judging.case import CaseRun, Judging
+from dropcheck.judging.exact import exact_quantity
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.limit_theorem import by_limit_theorem
 from dropcheck.judging.look import (
@@ -37,12 +34,19 @@ from dropcheck.judging.look import (
     shown,
     undefined_at_averages,
 )
-from dropcheck.judging.plan_draws import plan_draws
-from dropcheck.judging.rounding.allowance import enclosing, theta_of
+from dropcheck.judging.plan_draws import (
+    BOX_SHARE,
+    Direction,
+    DrawPlan,
+    draws_for,
+    plan_draws,
+    target_of,
+)
+from dropcheck.judging.rounding import enclosing, theta_of
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Exact, Method, Verdict
 from dropcheck.simulation import MAIN, PILOT, Compiled, Tally
-from dropcheck.vocabulary.majorants.bounds_arithmetic import raised
+from dropcheck.vocabulary.majorants.rule import raised
 
 # An interval that stands for more than so many times the variance of the draws is wide because of
 # values that they do not show.

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
+from dropcheck.analysis.on_paper import first_off
 from dropcheck.analysis.strategy import (
     Arithmetic,
     Certainty,
@@ -16,15 +19,14 @@ from dropcheck.analysis.strategy import (
     Unanswerable,
 )
 from dropcheck.execution.schedule import Deadline, carried_out
-from dropcheck.inference.interval import FEWEST_BLOCKS
+from dropcheck.inference.intervals import FEWEST_BLOCKS
 from dropcheck.inference.region import decide
 from dropcheck.judging.averages import judge_averages
-from dropcheck.judging.case_run import CaseRun, Finding, Judging, not_drawn
-from dropcheck.judging.events.certainty import by_counterexample
-from dropcheck.judging.events.counting import by_proportion
-from dropcheck.judging.exactly import by_exact_value, unknown_exactly
+from dropcheck.judging.case import PILOT_DRAWS, CaseRun, Finding, Judging, Prepared, fits, not_drawn
+from dropcheck.judging.events import by_counterexample, by_draws, by_proportion, draws_that_bound
+from dropcheck.judging.exact import by_exact_value, unknown_exactly
 from dropcheck.judging.knowledge import Knowledge
-from dropcheck.judging.laws.by_relation import by_laws
+from dropcheck.judging.laws import by_laws
 from dropcheck.judging.limit_theorem import accepted, by_limit_theorem
 from dropcheck.judging.look import (
     far_off,
@@ -32,25 +34,131 @@ from dropcheck.judging.look import (
     settling,
     unit_of,
 )
-from dropcheck.judging.prepared import Prepared
-from dropcheck.judging.quantiles.exact_quantiles import without_draws
-from dropcheck.judging.quantiles.order_statistics import by_order_statistics
-from dropcheck.judging.rounding.allowance import LOOK_ROUNDING, rounding_of
-from dropcheck.judging.rounding.lost_digits import lost, rounding_of_sides
-from dropcheck.judging.rounding.ties import unless_tied
-from dropcheck.judging.rounding.unclear_events import unless_unclear
+from dropcheck.judging.quantiles import by_order_statistics, without_draws
+from dropcheck.judging.rounding import (
+    LOOK_ROUNDING,
+    lost,
+    rounding_of,
+    rounding_of_sides,
+    unless_unclear,
+)
+from dropcheck.language.graph import Value
 from dropcheck.reasons import Reason
-from dropcheck.results import CaseResult, Guarantee, Method, Verdict
+from dropcheck.results import CaseResult, Exact, Guarantee, Method, Verdict
 from dropcheck.settings import Settings
 from dropcheck.simulation import (
+    MAIN,
     AtThresholds,
     Compiled,
     Counted,
     InCells,
+    Program,
     Request,
     SpanSums,
     means_of,
+    tied_in,
 )
+
+# ---- ties ----------------------------------------------------------------------------------------
+#
+# Ties that rounding decides: `mean(m) - 0.5 >= 0.2` at the mean 0.7, `floor(0.1 * k / 0.3)`.
+#
+# On paper both sides are equal, or a number is whole, and in float64 one side is smaller. No
+# interval
+# shows that. So where it makes a difference, a claim is judged once more as it is on paper, and
+# has a
+# verdict if both are the same. A claim that something is certain is verified if it holds on paper.
+
+
+# Work, in rough nanoseconds, that the search for rare ties and the judgement on paper may take.
+SEARCH_WORK, WORK_ON_PAPER = 2e7, 2e9
+# Draws that the judgement on paper may take: so many times those of the first verdict, and as many
+# more as a certainty takes.
+MORE_DRAWS, DRAWS_OF_CERTAINTY = 4, 2**18
+
+
+def unless_tied(run: CaseRun, finding: Finding, judge: Callable[[CaseRun], Judging]) -> Judging:
+    """The finding of this judge; left open where rounding decides it.
+
+    The numbers of code under test count as it gave them, except in a counterexample.
+    """
+    compiled = run.prepared.compiled
+    if finding.verdict is Verdict.INCONCLUSIVE or compiled is None:
+        return finding
+    program = compiled.program
+    certain = isinstance(run.prepared.strategy, Certainty)
+    # a counterexample may be a tie itself, however rare
+    closely = certain and finding.verdict is Verdict.REFUTED
+    if program.calls_own_code and not closely:
+        return finding
+    off = first_off(run.prepared.lowered.operands)
+    if off is not None:
+        return _undecided(finding, off)
+    if _said_by_model(finding):
+        return finding
+    work = finding.draws if closely else min(finding.draws, SEARCH_WORK / program.cost)
+    spans = max(1, int(work) // program.span_draws)
+    draws = program.span_draws if closely else min(program.span_draws, PILOT_DRAWS)
+    tied = tied_in(program, partial(run.generator, MAIN), draws, spans, closely=closely)
+    if tied is None:
+        return finding
+    other = yield from _on_paper(run, finding.draws, tied.program, judge)
+    if other is not None and other.verdict is finding.verdict:
+        return replace(finding, exact=None)
+    if certain and other is not None and other.verdict is Verdict.VERIFIED:
+        note = "values that differ by rounding alone were taken for equal; isclose(a, b) says so"
+        warnings = (*other.warnings, f"{run.case.claim.id}: {note}")
+        return replace(other, exact=None, warnings=warnings)
+    return _undecided(finding, tied.by)
+
+
+def _said_by_model(finding: Finding) -> bool:
+    """Whether the exact value gives the same verdict: its error includes what rounding decides."""
+    exact, region = finding.exact, finding.region
+    if exact is None or region is None:
+        return False
+    widening = 0.0 if finding.sharpness is None else finding.sharpness.widening
+    if finding.verdict is Verdict.REFUTED:  # it has to be by more than the widening
+        exact = Exact(exact.value, exact.error + widening)
+    return fits(exact, finding.verdict, region, widening)
+
+
+def _undecided(finding: Finding, by: Value) -> Finding:
+    line = by.at.location.line
+    why = Reason.TIED.explain(sign=by.operation, place="" if line is None else f" in line {line}")
+    return replace(finding.left_open(why), exact=None)
+
+
+def _on_paper(
+    run: CaseRun, draws: int, program: Program, judge: Callable[[CaseRun], Judging]
+) -> Generator[Request, SpanSums, Finding | None]:
+    """The finding on a case as it is on paper; None where it cannot be judged so.
+
+    `draws` are those of the first finding, and `program` compares as on paper.
+    """
+    prepared, compiled = run.prepared, run.prepared.compiled
+    if compiled is None or isinstance(prepared.strategy, Quantiles) or run.settings.exact:
+        return None
+    changed = replace(compiled, program=program)
+    # strata and knowledge belong to the program as it is written
+    again = replace(prepared, compiled=changed, knowledge=None, in_strata=[None])
+    certain = isinstance(prepared.strategy, Certainty)
+    work = math.inf if certain else WORK_ON_PAPER  # nothing else verifies a certainty that ties
+    most = min(MORE_DRAWS * draws + DRAWS_OF_CERTAINTY, work / program.cost)
+    most = max(PILOT_DRAWS, min(int(most), run.most_draws(program)))
+    if certain and most < draws_that_bound(run):
+        return None  # they could not verify it
+    settings = replace(run.settings, max_draws=most)
+    other = replace(run, prepared=again, settings=settings)
+    if isinstance(changed, Compiled):
+        return (yield from by_limit_theorem(other, replace(changed, crossed=None)))
+    if isinstance(prepared.strategy, Certainty) and isinstance(changed, Counted):
+        return (yield from by_draws(other, prepared.strategy, changed))
+    return (yield from judge(other))
+
+
+# ---- judge ---------------------------------------------------------------------------------------
+
 
 CODE_SECONDS = 20.0
 """The most that a case of code under test takes, where no other limit is set."""

@@ -9,18 +9,18 @@ from functools import partial
 import numpy as np
 
 from dropcheck.analysis.averaged_products import ExactMoments, Integrand
-from dropcheck.analysis.moments.exact import exact_means, exact_moments, vanishes
-from dropcheck.analysis.moments.norms import Norms
-from dropcheck.analysis.moments.single_draw import Found
+from dropcheck.analysis.exact import exact_means, exact_moments, vanishes
+from dropcheck.analysis.norms import Norms
+from dropcheck.analysis.single_draw import Found
 from dropcheck.analysis.undefined import may_be_undefined
 from dropcheck.array_types import Floats
-from dropcheck.inference.spread import Spread
+from dropcheck.inference.intervals import Spread
 from dropcheck.language.graph import Value
 from dropcheck.reasons import Explanation
 from dropcheck.records import record
 from dropcheck.results import Guarantee
 from dropcheck.simulation import Compiled, Program
-from dropcheck.vocabulary.majorants.bounds_arithmetic import raised
+from dropcheck.vocabulary.majorants.rule import raised
 from dropcheck.vocabulary.operators import UNDERFLOW
 
 # Relative error of exact values, which are sums of products of float64.

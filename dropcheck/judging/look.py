@@ -8,16 +8,21 @@ from statistics import NormalDist
 
 from dropcheck.array_types import Floats
 from dropcheck.inference import budget
-from dropcheck.inference.comparison import Comparison, Reading
-from dropcheck.inference.interval import Interval
-from dropcheck.inference.region import decide, reach, region_floor, widening
-from dropcheck.inference.scale import scale_of_sides
-from dropcheck.inference.sides import Looked, claimed_about, may_be_off
-from dropcheck.judging.case_of_code import of_calls
-from dropcheck.judging.case_run import CaseRun, Finding
-from dropcheck.judging.rounding.allowance import rounding_of, theta_of
-from dropcheck.judging.rounding.lost_digits import rounding_of_sides, with_digits_left
-from dropcheck.judging.wrong_draws import why_undefined
+from dropcheck.inference.intervals import Interval
+from dropcheck.inference.region import (
+    Comparison,
+    Looked,
+    Reading,
+    claimed_about,
+    decide,
+    may_be_off,
+    reach,
+    region_floor,
+    scale_of_sides,
+    widening,
+)
+from dropcheck.judging.case import CaseRun, Finding, of_calls, why_undefined
+from dropcheck.judging.rounding import rounding_of, rounding_of_sides, theta_of, with_digits_left
 from dropcheck.reasons import Reason
 from dropcheck.records import record
 from dropcheck.results import Guarantee, Method, Region, Verdict

@@ -7,8 +7,9 @@ array is that of draws; its length is 1 where nothing is random.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from enum import StrEnum
 from functools import partial
 from typing import Any
@@ -16,15 +17,116 @@ from typing import Any
 import numpy as np
 
 from dropcheck.claims.registry import Code, CodeRequest, Sample, Slot
-from dropcheck.language.drawn_from import NO_DRAWS, Sources
 from dropcheck.language.syntax import Position
 from dropcheck.records import record
-from dropcheck.vocabulary.distributions.distribution import Values
+from dropcheck.vocabulary.distribution import Values
 from dropcheck.vocabulary.function import Array, Function, Kernel
 from dropcheck.vocabulary.functions import operation
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.operators import OPERATORS, Operator
 from dropcheck.vocabulary.shapes import Shape
+
+# ---- drawn from ----------------------------------------------------------------------------------
+#
+# Sets of the draws that a quantity depends on, stored as one bit for each draw.
+#
+# In a recurrence of a thousand steps, the quantities depend on one draw, on two, …, on a thousand.
+# Sets of names would take gigabytes.
+
+
+_PLACES: dict[str, int] = {}
+_NAMES: dict[int, str] = {}
+_NEXT = itertools.count()
+
+
+class Sources(Set[str]):
+    """An immutable set of names of draws.
+
+    >>> both = Sources(["x"]) | Sources(["y"])
+    >>> sorted(both), "x" in both, len(both & Sources(["y", "z"])), bool(Sources())
+    (['x', 'y'], True, 1, False)
+    >>> both == {"x", "y"}, both.isdisjoint(Sources(["z"])), Sources(["x"]) <= both
+    (True, True, True)
+    """
+
+    __slots__ = ("_bits",)
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self._bits = 0
+        for name in names:
+            self._bits |= 1 << _place(name)
+
+    @classmethod
+    def _of(cls, bits: int) -> Sources:
+        made = cls()
+        made._bits = bits
+        return made
+
+    def __contains__(self, name: object) -> bool:
+        place = _PLACES.get(name) if isinstance(name, str) else None
+        return place is not None and bool(self._bits >> place & 1)
+
+    def __iter__(self) -> Iterator[str]:
+        left = self._bits
+        while left:
+            lowest = left & -left
+            yield _NAMES[lowest.bit_length() - 1]
+            left ^= lowest
+
+    def __len__(self) -> int:
+        return self._bits.bit_count()
+
+    def __bool__(self) -> bool:
+        return self._bits != 0
+
+    def __or__(self, other: Iterable[str]) -> Sources:  # type: ignore[override]  # names alone
+        return self._of(self._bits | _bits_of(other))
+
+    __ror__ = __or__
+
+    def __and__(self, other: Iterable[str]) -> Sources:
+        return self._of(self._bits & _bits_of(other))
+
+    __rand__ = __and__
+
+    def __le__(self, other: Set[str]) -> bool:
+        bits = _bits_of(other)
+        return self._bits | bits == bits
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Set) and self._bits == _bits_of(other)
+
+    def __hash__(self) -> int:
+        return hash(self._bits)
+
+    def isdisjoint(self, other: Iterable[str]) -> bool:
+        """Whether no draw is in both."""
+        return not self._bits & _bits_of(other)
+
+    def __repr__(self) -> str:
+        return f"Sources({sorted(self)})"
+
+    def __reduce__(self) -> tuple[type[Sources], tuple[list[str]]]:
+        return Sources, (list(self),)  # the bits have other meanings in another process
+
+
+def _place(name: str) -> int:
+    """The bit of a name, the same in all sets of this process."""
+    if name not in _PLACES:
+        # if threads race, the first one's bit counts, and the others' bits stay unused
+        _NAMES[_PLACES.setdefault(name, next(_NEXT))] = name
+    return _PLACES[name]
+
+
+def _bits_of(other: Iterable[str]) -> int:
+    return other._bits if isinstance(other, Sources) else Sources(other)._bits
+
+
+NO_DRAWS = Sources()
+
+
+# ---- graph ---------------------------------------------------------------------------------------
+
 
 Plain = float | tuple[Any, ...]
 """A fixed value in plain Python: a number, or tuples nested as the shape is."""
@@ -306,3 +408,128 @@ def folded(function: Function, constants: Sequence[Array], options: Mapping[str,
     values = constants if function.takes_truth else [number(value) for value in constants]
     with np.errstate(all="ignore"):
         return function.kernel(*values, **options)
+
+
+# ---- cost ----------------------------------------------------------------------------------------
+#
+# What one draw of a quantity costs, by its shape: memory, and nanoseconds on one core.
+#
+# The figures are good to a factor of a few. They limit what a claim may ask for, and they plan
+# spans
+# and default budgets; no result depends on them.
+
+
+# One draw may take two seconds. Then ten draws, of the thousands that a verdict needs, use up a
+# case's default budget. Fixed values are computed once, and may take ten seconds.
+MOST_WORK = 2e9
+MOST_FIXED_WORK = 1e10
+# The largest total of fixed arrays that a check computes, since it may read a stranger's file:
+# enough for one array of 200,000 numbers. Larger ones are computed by a run.
+MOST_CHECKED_WORK = 5e6
+
+# Nanoseconds for a draw by the user's code: a guess, so that budgets depend on no machine.
+_SAMPLE_COST = 1000.0
+SAMPLE_ELEMENT_COST = 40.0
+
+
+def most_elements(memory: int) -> int:
+    """How many numbers of 8 bytes all random quantities together may have in one draw.
+
+    Fixed values may have as many again.
+
+    >>> most_elements(2**30)
+    67108864
+    """
+    return memory // 16
+
+
+def draw_cost(law: Law | None, shape: Shape) -> float:
+    """Nanoseconds to draw an array of this shape; without a law, the user's code draws it."""
+    if law is not None:
+        return law.draw_cost(shape)
+    return _SAMPLE_COST + SAMPLE_ELEMENT_COST * math.prod(shape)
+
+
+def memory_text(size: float) -> str:
+    """A size in bytes, for people.
+
+    >>> memory_text(8e12), memory_text(2**30)
+    ('7.28 TiB', '1 GiB')
+    """
+    if size == float("inf"):
+        return "more than any machine has"
+    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB"):
+        if size < 1024:
+            return f"{size:.3g} {unit}" if size != round(size, 1) else f"{size:.4g} {unit}"
+        size /= 1024
+    return f"{size:.2g} EiB"
+
+
+def time_text(nanoseconds: float) -> str:
+    """A duration, for people.
+
+    >>> time_text(2e9), time_text(9e13), time_text(4e20)
+    ('2 seconds', '25 hours', 'more than a year')
+    """
+    seconds = nanoseconds / 1e9
+    if seconds > 366 * 86400:
+        return "more than a year"
+    for unit, size in (("days", 86400.0), ("hours", 3600.0), ("minutes", 60.0)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.3g} seconds"
+
+
+# ---- law claims ----------------------------------------------------------------------------------
+#
+# A statement about laws, once its names are resolved to values.
+
+
+class Relation(StrEnum):
+    """What a statement claims about the laws of quantities."""
+
+    FOLLOWS = "follows a law"  # each entry of the quantity has the named law
+    ALIKE = "have one law"  # corresponding entries of the two quantities have the same law
+    INDEPENDENT = "are independent"
+
+
+@record
+class LawClaim:
+    """A statement about laws.
+
+    `quantities` are one that follows a law, two that have the same law, or those that are
+    independent. `arguments` are the fixed arguments of `law`, in plain Python as `Law.cdf` takes
+    them. `over` are the axes of a single quantity along which its entries are independent.
+    """
+
+    relation: Relation
+    quantities: tuple[Value, ...]
+    law: Law | None = None
+    arguments: tuple[Plain | None, ...] = ()
+    over: tuple[int, ...] = ()
+
+    @property
+    def entries(self) -> int:
+        """How many numbers one draw of the largest quantity has."""
+        return max((math.prod(value.shape) for value in self.quantities), default=1)
+
+
+def pairs(claim: LawClaim) -> tuple[tuple[int, int], ...]:
+    """The pairs of entries that are claimed to be independent, as pairs of numbers.
+
+    Entries are numbered through all quantities, each in row-major order.
+    """
+    groups: list[int] = []
+    for place, value in enumerate(claim.quantities):
+        groups += [place] * math.prod(value.shape)
+    if claim.over:
+        (value,) = claim.quantities
+        indices = [tuple(index[axis] for axis in claim.over) for index in np.ndindex(*value.shape)]
+        names = {index: place for place, index in enumerate(dict.fromkeys(indices))}
+        groups = [names[index] for index in indices]
+    return tuple(
+        (first, second)
+        for first in range(len(groups))
+        for second in range(first + 1, len(groups))
+        if groups[first] != groups[second]
+    )

@@ -7,16 +7,25 @@ from __future__ import annotations
 
 import ast
 import keyword
+import math
 import re
+import string
 import unicodedata
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 from dropcheck.claims.registry import SourceText
+from dropcheck.claims.values import LITERAL, LONGEST_NAME, TOO_SMALL, vanishes
 from dropcheck.errors import MOST_PROBLEMS, DropcheckError, Problem, at_most
-from dropcheck.language import indentation, text_checks
-from dropcheck.language.conversion import Converter
-from dropcheck.language.indentation import IndentedBlock
+from dropcheck.language import syntax
+from dropcheck.language.hints import (
+    LONGEST_SHOWN,
+    NO_FUNCTIONS,
+    argument_hint,
+    attribute_hint,
+    function_hint,
+)
 from dropcheck.language.syntax import (
     Call,
     Compare,
@@ -32,8 +41,849 @@ from dropcheck.language.syntax import (
     of_every_draw,
 )
 from dropcheck.records import record
+from dropcheck.vocabulary import function as slot_calls
 from dropcheck.vocabulary.functions import FUNCTIONS, hint_for
-from dropcheck.vocabulary.relations import EXAMPLES, FOLLOWS, INDEPENDENT
+from dropcheck.vocabulary.functions.other_words import COMPLEX, DERIVATIVE, INTEGRAL
+from dropcheck.vocabulary.latex_words import CALLED, GROUPED, LETTERS, LOGIC, RELATIONS
+from dropcheck.vocabulary.laws import LAWS
+from dropcheck.vocabulary.operators import (
+    EXAMPLES,
+    FOLLOWS,
+    INDEPENDENT,
+    INDEPENDENT_ELSEWHERE,
+    OPERATORS,
+    SIGNATURE,
+)
+
+# ---- indentation ---------------------------------------------------------------------------------
+#
+# The indentation of a model's lines: which lines belong to a loop, and how a loop begins.
+#
+# Outside of loops, indentation means nothing. A loop's first line ends in a colon; the lines of
+# its
+# body are indented further, all by the same blanks.
+
+
+DEEPEST_LOOPS = 8  # loops within one another
+
+HOW = "write for t in range(T): and the lines of its body below it, indented"
+
+# Statements of Python by their first word, and what to write instead.
+_FREEZE = (
+    "let the loop run to its end: to stop a state, keep its value by s = where(done, s, next); "
+    "after the loop, first(event) tells at which step something happened"
+)
+_STATEMENTS = {
+    "while": f"write for t in range(T): with a T that is large enough, and {_FREEZE}",
+    "break": _FREEZE,
+    "continue": "choose by where(c, a, b), or a if c else b, in each line",
+    **dict.fromkeys(
+        ("if", "elif", "else"), "choose within a line: x = a if c else b, or x = where(c, a, b)"
+    ),
+    **dict.fromkeys(("def", "class"), f"{NO_FUNCTIONS}, each with its name"),
+    **dict.fromkeys(
+        ("import", "from"), "the vocabulary is there without it: sqrt(x), not np.sqrt(x)"
+    ),
+    "assert": "claim it: a statement in 'claim', or a condition on parameters in 'requires'",
+    "return": "name what is wanted on a line of the model, and claim about that name",
+    "pass": "leave the line out",
+}
+_LOOP = re.compile(r"\s*for(?!\w)")
+_IN = re.compile(r"(?<!\w)in(?!\w)")
+_RANGE = re.compile(r"\s*range\(.*\)\s*")
+# How other languages count: `for t in 1..10`, `for t = 1:10`, `for t from 1 to n`.
+_COUNTED = (  # compiled only when it is used, which is seldom
+    r"\s*for\s*\(?\s*(?P<name>[^\W\d]\w*)\s*(?:<-|:=|=|∈|\b(?:in|from)\b)\s*"
+    r"(?P<low>-?\d+(?=\s*[.…:,]|\s+to\b)|[^\W\d]\w*(?=\s*(?:\.\.|…)|\s+to\b))"
+    r"\s*(?:\.\.\.?|…|:|,|to\b)\s*(?P<high>\([\w+\-*/ ]+\)|[\w+\-*/ ]+?)"
+    r"(?:\s+(?:by|step)\s+(?P<step>\w+))?\s*(?:\)?\s*[:{]?|do)\s*"
+)
+_REPEATED = re.compile(r"(?:repeat|loop)\s+([^:=~]+?)\s*:")
+_COUNTED_UP = re.compile(r"([+\-*/%@]|\*\*|//)=(?!=)")
+
+
+@record
+class IndentedBlock:
+    """A line of the model: the number of its first row, its rows, and the body of a loop."""
+
+    first: int
+    rows: list[str]
+    loop: bool
+    body: list[IndentedBlock] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Open:
+    """A loop whose body is not complete: the blanks before the loop, and before its body."""
+
+    block: IndentedBlock
+    outer: str
+    inner: str | None = None
+
+
+def is_loop(row: str) -> bool:
+    """Whether a line begins a loop.
+
+    >>> is_loop("for t in range(3):"), is_loop("forest = 1")
+    (True, False)
+    """
+    return _LOOP.match(row) is not None
+
+
+def blocks_of_lines(
+    source: SourceText, groups: Iterable[tuple[int, list[str]]]
+) -> tuple[list[IndentedBlock], list[DropcheckError]]:
+    """The lines of a model as a tree of loops, and the errors in their indentation.
+
+    Args:
+        source: where the lines stand.
+        groups: for each line the number of its first row, and its rows.
+    """
+    roots: list[IndentedBlock] = []
+    errors: list[DropcheckError] = []
+    opened: list[_Open] = []
+    for first, rows in groups:
+        blanks = rows[0][: len(rows[0]) - len(rows[0].lstrip())]
+        at = Position(source, first, len(blanks))
+        while opened and not _belongs(opened[-1], blanks, at, errors):
+            _close(source, opened.pop(), errors)
+        block = IndentedBlock(first, rows, is_loop(rows[0]))
+        (opened[-1].block.body if opened else roots).append(block)
+        if block.loop:
+            if len(opened) >= DEEPEST_LOOPS:
+                message = f"loops stand within one another deeper than {DEEPEST_LOOPS} levels"
+                return roots, [*errors, at.error(message, "draw arrays in place of inner loops")]
+            opened.append(_Open(block, blanks))
+    for one in reversed(opened):
+        _close(source, one, errors)
+    return roots, errors
+
+
+def _belongs(loop: _Open, blanks: str, at: Position, errors: list[DropcheckError]) -> bool:
+    """Whether a line with these blanks is in the loop's body; a wrong indentation is an error."""
+    if loop.inner is None:
+        if len(blanks) > len(loop.outer) and blanks.startswith(loop.outer):
+            loop.inner = blanks
+            return True
+        if len(blanks) <= len(loop.outer):
+            return False
+    elif blanks == loop.inner:
+        return True
+    elif len(blanks) <= len(loop.outer):
+        return False
+    if set(blanks + loop.outer + (loop.inner or "")) == {" ", "\t"}:
+        message, hint = "tabs and blanks are mixed before this line", "indent by blanks alone"
+    elif loop.block.body and _ends_in_colon(loop.block.body[-1].rows):
+        return True  # after a line such as `if x > 1:`, which has an error of its own
+    else:
+        deeper = len(blanks) > len(loop.inner or loop.outer)
+        message = f"this line is indented {'more' if deeper else 'less'} than the loop's first"
+        hint = "indent all lines of a body alike"
+    errors.append(at.error(message, hint))
+    return True
+
+
+def _close(source: SourceText, loop: _Open, errors: list[DropcheckError]) -> None:
+    """Report a loop without a body."""
+    if loop.inner is None and _ends_in_colon(loop.block.rows):
+        at = Position(source, loop.block.first, len(loop.outer))
+        hint = "indent at least one line below it, under 'model: |'"
+        errors.append(at.error("this loop has no body", hint))
+
+
+def _ends_in_colon(rows: list[str]) -> bool:
+    return rows[-1].rstrip().endswith(":")
+
+
+@record
+class Header:
+    """The parts of a loop's first line, as rows in which columns are kept."""
+
+    name: str  # the text left of `in`, blanks in place of `for`
+    over: list[str]
+
+
+def header_of(source: SourceText, first: int, rows: list[str]) -> Header:
+    """The parts of a loop's first line. Blanks replace the rest, so that columns are kept.
+
+    Raises:
+        DropcheckError: the line is not of the form `for name in …:`.
+    """
+    found = _LOOP.match(rows[0])
+    within = _IN.search(rows[0])
+    if found is None or within is None:
+        at = Position(source, first, len(rows[0]) - len(rows[0].lstrip()))
+        raise at.error("a loop's first line reads 'for t in range(T):'", HOW)
+    colon = _colon(rows, within.end())
+    if colon is None:
+        at = Position(source, first + len(rows) - 1, len(rows[-1].rstrip()))
+        complete = within is not None and _RANGE.fullmatch(rows[-1], within.end())
+        short = len(rows) == 1 and len(rows[0]) <= LONGEST_SHOWN
+        hint = f"write {rows[0].strip()}:" if complete and short else HOW
+        raise at.error("a loop's first line ends in ':'", hint)
+    row, column = colon
+    if rows[row][column + 1 :].strip() or row + 1 < len(rows):
+        at = Position(source, first + row, column + 1)
+        raise at.error(
+            "the body of a loop stands below its first line",
+            "write each of its lines on a line of its own, indented, under 'model: |'; 'model: >' "
+            "folds lines into one",
+        )
+    name = " " * found.end() + rows[0][found.end() : within.start()]
+    over = [" " * within.end() + rows[0][within.end() :], *rows[1:]]
+    over[row] = over[row][:column]
+    return Header(name, over)
+
+
+def refuse_other_counting(source: SourceText, first: int, row: str) -> None:
+    """Refuse a loop's first line in the notation of another language.
+
+    Raises:
+        DropcheckError: it names the range to write instead.
+    """
+    counted = re.fullmatch(_COUNTED, row) if len(row) <= LONGEST_SHOWN else None
+    if counted is None:
+        return
+    low, high, step = (counted[part] for part in ("low", "high", "step"))
+    high = high.strip()
+    less = re.fullmatch(r"(.*?)\s*-\s*1", high)
+    stop = str(int(high) + 1) if high.isdecimal() else less[1] if less else f"{high} + 1"
+    numbers = [stop] if low == "0" and step is None else [low, stop, *([step] if step else [])]
+    raise Position(source, first, counted.start("low")).error(
+        "a loop goes through range(…)",
+        f"write for {counted['name']} in range({', '.join(numbers)}):",
+    )
+
+
+def _colon(rows: list[str], start: int) -> tuple[int, int] | None:
+    """Row and column of the first colon that is outside of brackets."""
+    depth = 0
+    for row, text in enumerate(rows):
+        for column in range(start if row == 0 else 0, len(text)):
+            character = text[column]
+            depth += (character in "([{") - (character in ")]}")
+            if character == ":" and depth == 0:
+                return row, column
+    return None
+
+
+def refuse_statement(source: SourceText, first: int, row: str) -> None:
+    """Refuse a line that begins a Python statement that the language does not have.
+
+    Raises:
+        DropcheckError: it says what to write instead.
+    """
+    column = len(row) - len(row.lstrip())
+    found = re.match(r"[^\W\d]\w*", row[column:])
+    word = found.group() if found is not None else ""
+    if word in _STATEMENTS:
+        at = Position(source, first, column)
+        raise at.error(f"{word!r} does not begin a line of the language", _STATEMENTS[word])
+    end = column + len(word)
+    rest = row[end:]
+    repeated = _REPEATED.fullmatch(row.strip())
+    if repeated is not None:
+        at = Position(source, first, column)
+        hint = f"write for t in range({repeated.group(1)}):"
+        raise at.error(f"{word!r} does not begin a line of the language", hint)
+    counted = _COUNTED_UP.match(rest.lstrip())
+    if word and counted is not None:
+        at = Position(source, first, end + len(rest) - len(rest.lstrip()))
+        sign = counted.group(1)
+        raise at.error(f"'{sign}=' is not part of the language", f"write {word} = {word} {sign} …")
+    if word and re.match(r"\([^()]*\)\s*=(?!=)", rest):
+        message = f"{word!r} cannot be defined: the language has no functions of one's own"
+        raise Position(source, first, column).error(message, NO_FUNCTIONS)
+    if word and re.match(r"\[[^\]]*\]\s*=(?!=)", rest):
+        raise Position(source, first, end).error(
+            "an element of an array cannot be given a value",
+            f"in a loop, write {word} = … at each step: after the loop a new name is the array of "
+            "its values; where(arange(n) == i, a, x) is x with a at place i",
+        )
+
+
+# ---- text checks ---------------------------------------------------------------------------------
+#
+# Checks of a text before Python's grammar reads it, and clear messages for what that refuses.
+#
+# Before: comments, brackets, characters, lines that continue. This also refuses what could exhaust
+# the parser, and what it would report at the wrong place. After: a syntax error becomes a message
+# about the likely mistake.
+
+
+# Limits of a text: far above what anybody writes, far below what could exhaust the parser.
+LONGEST_EXPRESSION = 20_000  # characters
+LONGEST_MODEL = 400_000
+DEEPEST_BRACKETS = 60
+
+_LONG_NAME = re.compile(rf"(?<!\w)[^\W\d]\w{{{LONGEST_NAME},}}")
+_RESERVED = "|".join(sorted({*keyword.kwlist} - {"and", "else", "if", "not", "or"}))
+# An argument whose name is a keyword of Python, and the call it is in.
+_RESERVED_ARGUMENT = re.compile(rf"([^\W\d]\w*)\s*\((?:[^()]*,)?\s*({_RESERVED})\s*=(?!=)")
+# A condition in words, as in E(x given x > 0), and the call it is in.
+_GIVEN_IN_WORDS = re.compile(r"([^\W\d]\w*)\(([^()]*[^\s(),])\s+(given)\s+(?!=)([^()]*[^()\s])\)")
+_CLOSES = {")": "(", "]": "[", "}": "{"}
+_BRACKET = re.compile(r"[()\[\]{}]")
+# Characters that people type from a paper, from another language or a mathematical keyboard.
+_SIGNS = {
+    "≤": "write <=", "≥": "write >=", "≠": "write !=", "×": "write *", "·": "write *",
+    "÷": "write /", "−": "write -", "–": "write -", "²": "write **2", "³": "write **3",
+    "√": "write sqrt(…)", "∞": "write inf", "∼": "write ~", "∧": "write and", "∨": "write or",
+    "¬": "write not", "∑": "write sum(…)", "∏": "write prod(…)", "ᵀ": "write .T",
+    "⊤": "write .T", "‖": "write norm(x)",
+    "∂": DERIVATIVE,
+    "∇": DERIVATIVE,
+    "∫": INTEGRAL,
+    "≈": "write '==' and give a 'tolerance' or 'within', or isclose(a, b) of each draw",
+    "±": "write the number, and the share that it may be off as 'tolerance'",
+    "…": "write the numbers themselves",
+    "∈": "write a comparison, or any(…)",
+    "^": "write '**' for a power",
+    "&": "write 'and'",
+    "|": "write 'or', abs(x) for a magnitude, and given=event for a condition",
+    "!": "write factorial(n), and 'not' for negation",
+    "?": "write 'a if c else b'",
+    "$": "write names without it",
+    ";": "write each definition on a line of its own",
+}  # fmt: skip
+# Pairs of characters that would be read as two operators.
+_PAIRS = {
+    "+-": "write '-' for a difference; give and take is 'within' or 'tolerance'",
+    "~=": "write '=='; of a figure that is printed as 0.25 the range, 0.245 <= L <= 0.255, which "
+    "'~=' stands for in the marks of a document",
+}
+_SIGN_OF_INDEPENDENCE = (
+    rf"(?:{'|'.join(map(re.escape, sorted(INDEPENDENT_ELSEWHERE, reverse=True)))})(?![^\W\d_])"
+)
+_COMMANDS: dict[str, str] = {
+    **{command: name for command, (name, _) in GROUPED.items()},
+    **RELATIONS, **LOGIC, **CALLED, **LETTERS,
+}  # fmt: skip
+_INDEPENDENCE = re.compile(rf"{_SIGN_OF_INDEPENDENCE}(?:[\s\\!]*{_SIGN_OF_INDEPENDENCE})*")
+_QUOTES = "'\"`“”‘’«»"
+# Other characters are checked one by one.
+_PLAIN = frozenset(string.ascii_letters + string.digits + " \t_+-*/%@<>=~.,:()[]{}")
+NO_COMPREHENSION = (
+    "functions go over the elements of an array by themselves: sum(x**2), where(x > 0, x, 0); a "
+    "recurrence is a loop in the model, for t in range(T):"
+)
+# Likely mistakes in a line that Python's grammar refuses: pattern, message, hint. The patterns are
+# not compiled in advance: that took a millisecond of every start.
+_LIKELY = (
+    (
+        r"[\w)\]]\s+(within|tolerance|resolution)\b",
+        "{0} is a key of its own, and not a part of the statement",
+        "write it on a line below 'claim', as in {0}: 0.1",
+    ),
+    (
+        r"\b(for|while)\b",
+        "{} does not stand in an expression",
+        "a recurrence is a loop in the model: for t in range(T):, and its lines indented below",
+    ),
+    (r"\b(lambda)\s+\w[^:]*:", "{} is not part of the language", NO_FUNCTIONS),
+    (
+        rf"\b(?:{_RESERVED})\b",
+        "{} is a word of Python's grammar, and cannot be a name",
+        "choose another name, such as {}_",
+    ),
+    (
+        r"(?<![\w.])\d+(?:\.\d*)?([ij])(?!\w)",
+        "complex numbers are not part of the language, nor is a number beside a name",
+        f"of a product write 2 * i; {COMPLEX}",
+    ),
+    (
+        r"(?<![\w.])\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?\s*(?!(?:and|or|not|if|else)\b)[^\W\d]\w*",
+        "a number and a name stand side by side",
+        "write '*' between them: 2 * x, not 2x",
+    ),
+    (
+        r"\d\s*(%)\s*(?=$|[)\],<>=!])",
+        "{} is the remainder of a division, and its right side is missing",
+        "write a percentage as a number: 0.05, not 5%",
+    ),
+    (r"[\w)\]]\[\s*\]", "an index is missing between the brackets", "write x[0]"),
+    (r"=<", "{} does not compare", "write '<='"),
+    (r"=>", "{} does not compare", "write '>='"),
+    (r"<>", "{} does not compare", "write '!='"),
+    (
+        r"(?<![\w.])0\d",
+        "a number starts with 0",
+        "write it without: Python's grammar takes 010 for a mistake",
+    ),
+    (r"(?<![=!<>:])=(?!=)", "{} does not compare", "write '==' for equality"),
+    (
+        r"~",
+        "{} draws, and stands only after the names of a model's line",
+        "draw on a line of the model; a law alone has no name before it",
+    ),
+)
+
+
+def without_comments(text: str) -> list[str]:
+    r"""The lines of a text without their comments.
+
+    >>> without_comments("a + 1  # one more\r\nb")
+    ['a + 1  ', 'b']
+    """
+    return [line.split("#", 1)[0].removesuffix("\r") for line in text.split("\n")]
+
+
+def check_brackets(source: SourceText, lines: list[str], longest: int) -> None:
+    """Refuse brackets that do not match or are nested too deeply, and texts that are too long.
+
+    `lines` are all lines of the source, without comments.
+
+    Raises:
+        DropcheckError: at the first such bracket.
+    """
+    if sum(map(len, lines)) > longest:
+        raise Position(source, 0, 0).error(
+            f"this text is longer than {longest:,} characters",
+            "put what repeats in an array: a shape in brackets draws many values on one line",
+        )
+    open_brackets: list[tuple[str, Position]] = []
+    for number, line in enumerate(lines):
+        for found in _BRACKET.finditer(line):
+            character, at = found.group(), Position(source, number, found.start())
+            if character in _CLOSES:
+                _closing(character, at, open_brackets)
+                continue
+            open_brackets.append((character, at))
+            if len(open_brackets) > DEEPEST_BRACKETS:
+                raise at.error(
+                    f"brackets are nested deeper than {DEEPEST_BRACKETS} levels",
+                    "name a part of it on a line of the model",
+                )
+    if open_brackets:
+        opened, at = open_brackets[-1]
+        raise at.error(f"{opened!r} is never closed", "close it")
+
+
+def _closing(character: str, at: Position, open_brackets: list[tuple[str, Position]]) -> None:
+    if not open_brackets:
+        raise at.error(f"{character!r} closes a bracket that was never opened", "take it out")
+    opened, place = open_brackets.pop()
+    if opened != _CLOSES[character]:
+        where = f"column {place.location.column}"
+        if place.line != at.line:
+            where = f"line {place.location.line}"
+        raise at.error(
+            f"{character!r} closes {opened!r} of {where}",
+            "brackets close in the order in which they were opened",
+        )
+
+
+def check_signs(source: SourceText, first: int, lines: list[str]) -> None:
+    """Refuse characters that the language lacks; `first` is the number of the first line.
+
+    Raises:
+        DropcheckError: at the first such character.
+    """
+    for number, line in enumerate(lines, first):
+        long = _LONG_NAME.search(line)
+        if long is not None:
+            raise Position(source, number, long.start()).error(
+                f"a name has at most {LONGEST_NAME} characters", "choose a shorter name"
+            )
+        for sign, hint in _PAIRS.items():
+            if sign in line:
+                at = Position(source, number, line.find(sign))
+                raise at.error(f"{sign!r} is not part of the language", hint)
+        if _PLAIN.issuperset(line):
+            continue
+        _refuse_independence(source, number, line)
+        for column, character in enumerate(line):
+            if character in _PLAIN or (character == "!" and line[column + 1 : column + 2] == "="):
+                continue
+            at = Position(source, number, column)
+            if character in _QUOTES:
+                raise _quoted(at, line)
+            if character == "\\":
+                raise _command(at, line)
+            if character in _SIGNS:
+                raise at.error(f"{character!r} is not part of the language", _SIGNS[character])
+            if not character.isprintable():
+                raise at.error(
+                    f"an invisible character stands here (U+{ord(character):04X})",
+                    "delete it, and type a space if one is meant",
+                )
+            if not f"a{character}".isidentifier():
+                raise at.error(
+                    f"{character!r} is not part of the language",
+                    "names are letters, digits and '_'; signs are those of Python's arithmetic",
+                )
+
+
+def _refuse_independence(source: SourceText, number: int, line: str) -> None:
+    """Refuse the symbol for independence.
+
+    Raises:
+        DropcheckError: the hint has both sides as arguments of `independent`.
+    """
+    found = _INDEPENDENCE.search(line)
+    if found is None:
+        return
+    sides = [line[: found.start()].strip(), line[found.end() :].strip()]
+    named = all(re.fullmatch(r"[\w.\[\]+\-*/ ]+", side) for side in sides)
+    meant = f"{INDEPENDENT}({', '.join(sides)})" if named else SIGNATURE
+    message = f"'{found.group()}' is not part of the language"
+    raise Position(source, number, found.start()).error(message, f"write {meant}")
+
+
+def _command(at: Position, line: str) -> DropcheckError:
+    """The error for a backslash: a command of LaTeX, or a line that continues."""
+    found = re.compile(r"\\[^\W\d_]+").match(line, at.column)
+    if found is None:
+        message = "'\\' is not part of the language"
+        return at.error(message, "an open bracket goes on over lines by itself")
+    word = found.group()
+    known = _COMMANDS.get(word)
+    return at.error(
+        f"'{word}' is a command of LaTeX, which is read in documents alone",
+        "names are written without it, and formulas as in Python: (a + b) / c"
+        if known is None
+        else f"write {known}",
+    )
+
+
+def _quoted(at: Position, line: str) -> DropcheckError:
+    """The error for a quote: a prime, an argument that is a string, or any other string."""
+    before, after = line[: at.column], line[at.column + 1 :]
+    if re.search(r"[\w)\]]$", before) and line[at.column] not in after:
+        prime = f"write A.T for a transpose; {DERIVATIVE}"
+        return at.error("a prime is not part of the language", prime)
+    call = re.search(r"([^\W\d]\w*)\([^()]*$", before)
+    if call is None:
+        hint = "names and numbers need no quotes; a law is written without them in a model"
+        return at.error("the language has no strings", hint)
+    name = call.group(1)
+    known = argument_hint(name)
+    if known is not None:
+        return at.error("the language has no strings", f"arguments are numbers: {known}")
+    if name in OPERATORS:
+        written = OPERATORS[name].written
+        return at.error("the language has no strings", f"names need no quotes: write {written}")
+    message = f"{name!r} is not a function of the language, which has no strings"
+    return Position(at.source, at.line, call.start(1)).error(message, function_hint(name))
+
+
+def logical_lines(lines: list[str]) -> list[tuple[int, list[str]]]:
+    """Lines joined while a bracket is open: (number of the first line, the lines).
+
+    >>> logical_lines(["a = [1,", "2]", "", "b = 3"])
+    [(0, ['a = [1,', '2]']), (3, ['b = 3'])]
+    """
+    groups: list[tuple[int, list[str]]] = []
+    depth = 0
+    for number, line in enumerate(lines):
+        if depth:
+            groups[-1][1].append(line)
+        elif line.strip():
+            groups.append((number, [line]))
+        depth += sum(line.count(b) for b in "([{") - sum(line.count(b) for b in ")]}")
+    return groups
+
+
+def syntax_error(
+    source: SourceText, first: int, lines: list[str], error: SyntaxError
+) -> DropcheckError:
+    """Python's syntax error as an error of ours, at its place in the file.
+
+    Line number `first` of the source was the second line of the parsed text.
+    """
+    line = (error.lineno or 2) - 2
+    column = (error.offset or 1) - 1
+    if line >= len(lines):  # the text ends too early
+        line, column = len(lines) - 1, len(lines[-1].rstrip())
+    line = max(line, 0)
+    at = Position(source, first + line, min(max(column, 0), len(lines[line])))
+    detail = error.msg or ""
+    if "positional argument follows" in detail:
+        return at.error(
+            "an argument by position stands after one by name", "write those by name last"
+        )
+    if "digits" in detail:  # of a whole number with thousands of them
+        digits = re.search(r"\d[\d_]{308,}", lines[line])
+        place = at if digits is None else Position(source, first + line, digits.start())
+        return place.error("this number is too large for a float64", "the largest is about 1.8e308")
+    if "'else'" in detail:
+        return at.error("'if' lacks its 'else'", "write 'a if condition else b'")
+    if (found := _RESERVED_ARGUMENT.search(lines[line])) is not None:
+        call, word = found.groups()
+        return Position(source, first + line, found.start(2)).error(
+            f"{word!r} is a word of Python's grammar, and no argument of {call} is called so",
+            argument_hint(call) or "leave the name out, and give the arguments in their order",
+        )
+    if (found := _GIVEN_IN_WORDS.search(lines[line])) is not None:
+        call, subject, _, event = found.groups()
+        return Position(source, first + line, found.start(3)).error(
+            "a condition is an argument by name, 'given=…', after a comma",
+            f"write {call}({subject}, given={event})",
+        )
+    for pattern, message, hint in _LIKELY:
+        found = re.search(pattern, lines[line])
+        if found is not None:
+            group = found.lastindex or 0
+            place = Position(source, first + line, found.start(group))
+            sign = found.group(group)
+            return place.error(message.format(repr(sign)), hint.format(sign))
+    message = "this cannot be read as an expression"
+    if "comma" in detail:
+        message += ": an operator or a comma is missing"
+    return at.error(message, "the language has Python's arithmetic, comparisons and calls")
+
+
+# ---- conversion ----------------------------------------------------------------------------------
+#
+# Convert Python's syntax tree to ours, by an allow-list of node kinds.
+#
+# Nothing in the text is ever run: `ast.parse` only reads. A kind of Python node that the language
+# lacks is an error that says what to write instead.
+
+
+DEEPEST_NODES = 150  # keeps every recursion over the nodes far below Python's limit
+
+_BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
+    ast.Pow: "**", ast.MatMult: "@",
+}  # fmt: skip
+_COMPARE: dict[type[ast.cmpop], str] = {
+    ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
+}  # fmt: skip
+_SHIFTS = {
+    ast.LShift: ("'<<' is not part of the language", "write '* 2**n'"),
+    ast.RShift: ("'>>' is not part of the language", "write '// 2**n'"),
+}
+
+
+class Converter:
+    """Converts the expressions of one text."""
+
+    def __init__(self, source: SourceText, first: int, lines: list[str]) -> None:
+        self.source = source
+        self.first = first
+        self.lines = lines
+        self.depth = 0
+
+    def position(self, node: ast.expr) -> Position:
+        """Where a node begins."""
+        return self._place(node.lineno, node.col_offset)
+
+    def _end(self, node: ast.expr) -> Position:
+        """Where the operator stands that follows a node."""
+        at = self._place(node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
+        following = self.lines[at.line - self.first][at.column :]
+        blank = len(following) - len(following.lstrip(" )"))
+        return Position(self.source, at.line, at.column + blank)
+
+    def _place(self, lineno: int, offset: int) -> Position:
+        line = min(max(lineno - 2, 0), len(self.lines) - 1)
+        text = self.lines[line]
+        # Python counts columns in bytes of UTF-8, and we count characters.
+        if text.isascii() and offset <= len(text):
+            return Position(self.source, self.first + line, offset)
+        prefix = text.encode()[:offset]
+        return Position(self.source, self.first + line, len(prefix.decode(errors="ignore")))
+
+    def convert(self, node: ast.expr) -> Node:
+        """Convert one node.
+
+        Raises:
+            DropcheckError: the language has no such node.
+        """
+        self.depth += 1
+        if self.depth > DEEPEST_NODES:
+            raise self.position(node).error(
+                f"this expression is nested deeper than {DEEPEST_NODES} levels",
+                "name a part of it on a line of the model",
+            )
+        try:
+            return self._convert(node)
+        finally:
+            self.depth -= 1
+
+    def _all(self, nodes: Sequence[ast.expr]) -> tuple[Node, ...]:
+        return tuple(self.convert(node) for node in nodes)
+
+    def _convert(self, node: ast.expr) -> Node:
+        at = self.position(node)
+        match node:
+            case ast.Constant(value=value):
+                return self._constant(at, value)
+            case ast.Name(id=name):
+                return syntax.Name(at, name)
+            case ast.Call():
+                return self._call(at, node)
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                return syntax.Negative(at, self.convert(operand))
+            case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+                return self.convert(operand)
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return syntax.Not(at, self.convert(operand))
+            case ast.UnaryOp():
+                raise at.error(
+                    "'~' draws, and stands only after the names of a model's line",
+                    "write 'not' for negation",
+                )
+            case ast.BinOp(left=left, op=op, right=right):
+                if type(op) in _BINARY:
+                    sides = self.convert(left), self.convert(right)
+                    return syntax.Binary(at, _BINARY[type(op)], *sides)
+                message, hint = _SHIFTS[type(op)]
+                raise self._end(left).error(message, hint)
+            case ast.Compare(left=left, ops=ops, comparators=comparators):
+                if any(isinstance(sign, ast.In | ast.NotIn) for sign in ops):
+                    return self._member(at, node)
+                if any(type(sign) not in _COMPARE for sign in ops):
+                    raise at.error("'is' is not part of the language", "compare with '=='")
+                operators = tuple(_COMPARE[type(sign)] for sign in ops)
+                return syntax.Compare(at, operators, self._all([left, *comparators]))
+            case ast.BoolOp(op=op, values=values):
+                operator = "and" if isinstance(op, ast.And) else "or"
+                return syntax.Logic(at, operator, self._all(values))
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                return syntax.Conditional(at, *self._all([test, body, orelse]))
+            case ast.List(elts=items):
+                if not items:
+                    raise at.error("a list needs at least one entry", "write for example [1, 2]")
+                return syntax.ArrayLiteral(at, self._all(items))
+            case ast.Subscript(value=base, slice=index):
+                entries = index.elts if isinstance(index, ast.Tuple) else [index]
+                if not entries:
+                    raise at.error("an index is missing between the brackets", "write x[0]")
+                array = self.convert(base)
+                return syntax.Subscript(at, array, tuple(self._index(entry) for entry in entries))
+            case ast.Attribute(value=base, attr="T"):
+                return syntax.Transpose(at, self.convert(base))
+            case ast.Attribute(value=base, attr=attribute):
+                raise self._end(base).error(
+                    f"'.{attribute}' is not part of the language",
+                    f"'.T' is the only one; {attribute_hint(attribute)}",
+                )
+            case ast.Lambda():
+                raise at.error("'lambda' is not part of the language", NO_FUNCTIONS)
+            case ast.Tuple():
+                raise at.error(
+                    "a comma stands where one expression is expected",
+                    "write a list as [a, b], and a number such as 1,000 without commas",
+                )
+            case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
+                raise at.error("a comprehension is not part of the language", NO_COMPREHENSION)
+            case _:
+                raise at.error(
+                    f"{_kind(node)} is not part of the language",
+                    "it has arithmetic, comparisons, lists, indexing and calls of its vocabulary",
+                )
+
+    def _member(self, at: Position, node: ast.Compare) -> Node:
+        """`item in {a, b}`, and `item not in {a, b}`."""
+        if len(node.ops) > 1:
+            raise at.error(
+                "'in' cannot be part of a chain of comparisons", "join them by 'and', in brackets"
+            )
+        (options,) = node.comparators
+        if not isinstance(options, ast.Set):
+            hint = "write for example x in {0, 1}"
+            if isinstance(options, ast.Dict):
+                raise self.position(options).error("a set needs at least one entry", hint)
+            raise self.position(options).error(
+                "right of 'in' stands a set of numbers in braces",
+                f"{hint}; for a range write 0 <= x <= 1, and for an array all(…)",
+            )
+        member = syntax.Member(at, self.convert(node.left), self._all(options.elts))
+        return member if isinstance(node.ops[0], ast.In) else syntax.Not(at, member)
+
+    def _constant(self, at: Position, value: object) -> Node:
+        if isinstance(value, bool):
+            raise at.error(f"{value} is not part of the language", f"write {value:d}")
+        if value is None or value is Ellipsis:
+            shown = "None" if value is None else "'...'"
+            raise at.error(f"{shown} is not part of the language", "write a number or a name")
+        if not isinstance(value, int | float):
+            raise at.error("complex numbers are not part of the language", COMPLEX)
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if math.isinf(number):
+            raise at.error(
+                "this number is too large for a float64",
+                "the largest is about 1.8e308; infinity is inf",
+            )
+        if number == 0 and isinstance(value, float):
+            written = LITERAL.match(at.source.text.split("\n")[at.line][at.column :])
+            if written is not None and vanishes(written.group()):
+                raise at.error(f"this number {TOO_SMALL}", "write 0, or what is meant")
+        return syntax.Number(at, number)
+
+    def _called(self, at: Position, function: ast.expr) -> str:
+        """The name of the function that is called.
+
+        Raises:
+            DropcheckError: a call of something other than a name.
+        """
+        match function:
+            case ast.Name(id=name):
+                return name
+            case ast.Attribute(value=ast.Name(id=slot), attr=slot_calls.EVAL):
+                return slot_calls.evaluation_of(slot)
+            case ast.Call(func=ast.Name(id=slot_calls.GRAD), args=[ast.Name(id=slot)], keywords=[]):
+                return slot_calls.gradient_of(slot)
+            case ast.Attribute(value=base, attr=name):
+                raise self._end(base).error(
+                    f"'.{name}(…)' is not part of the language",
+                    attribute_hint(name, getattr(base, "attr", getattr(base, "id", ""))),
+                )
+            case ast.Call(func=ast.Name(id=name)) if name in LAWS:
+                hint = f"the shape of a draw stands in square brackets: write {name}(…)[n]"
+                raise at.error("only a name can be called", hint)
+            case ast.Lambda():
+                self.convert(function)
+        raise at.error("only a name can be called", "write '*' between a number and a bracket")
+
+    def _call(self, at: Position, node: ast.Call) -> Node:
+        called = self._called(at, node.func)
+        for argument in node.args:
+            if isinstance(argument, ast.Starred):
+                raise self.position(argument).error(
+                    "'*' before an argument is not part of the language", "write out the arguments"
+                )
+        keywords: dict[str, Node] = {}
+        for named in node.keywords:
+            if named.arg is None:
+                raise self.position(named.value).error(
+                    "'**' before an argument is not part of the language", "write out the arguments"
+                )
+            if named.arg in keywords:
+                raise self.position(named.value).error(
+                    f"{named.arg!r} of {called} is given twice", "take one of them out"
+                )
+            keywords[named.arg] = self.convert(named.value)
+        return syntax.Call(at, called, self._all(node.args), tuple(keywords.items()))
+
+    def _index(self, node: ast.expr) -> Node:
+        if isinstance(node, ast.Slice):
+            bounds = (node.lower, node.upper, node.step)
+            ends = [None if end is None else self.convert(end) for end in bounds]
+            start = Position(self.source, self.first, 0)
+            return syntax.Slice(next((end.at for end in ends if end is not None), start), *ends)
+        if isinstance(node, ast.Constant) and node.value is None:
+            return syntax.NewAxis(self.position(node))
+        if isinstance(node, ast.Constant) and node.value is Ellipsis:
+            return syntax.Rest(self.position(node))
+        return self.convert(node)
+
+
+def _kind(node: ast.expr) -> str:
+    names = {
+        ast.Dict: "a dictionary", ast.Set: "a set in braces by itself",
+        ast.NamedExpr: "':='", ast.Await: "'await'", ast.Yield: "'yield'",
+        ast.JoinedStr: "a string", ast.Starred: "'*' before a name",
+    }  # fmt: skip
+    return names.get(type(node), type(node).__name__)
+
+
+# ---- parser --------------------------------------------------------------------------------------
 
 
 def parse_expression(source: SourceText) -> Node:
@@ -45,9 +895,9 @@ def parse_expression(source: SourceText) -> Node:
     >>> parse_expression(SourceText.plain("2 * x"))
     Binary(operator='*', left=Number(value=2.0), right=Name(name='x'))
     """
-    lines = text_checks.without_comments(source.text)
-    text_checks.check_brackets(source, lines, text_checks.LONGEST_EXPRESSION)
-    text_checks.check_signs(source, 0, lines)
+    lines = without_comments(source.text)
+    check_brackets(source, lines, LONGEST_EXPRESSION)
+    check_signs(source, 0, lines)
     return _parse_lines(source, 0, lines)
 
 
@@ -79,12 +929,12 @@ def model_lines(source: SourceText) -> tuple[Model, tuple[UnreadLine, ...]]:
 
     If the first line of a loop cannot be parsed, the lines of its body are treated as outside it.
     """
-    lines = text_checks.without_comments(source.text)
+    lines = without_comments(source.text)
     try:
-        text_checks.check_brackets(source, lines, text_checks.LONGEST_MODEL)
+        check_brackets(source, lines, LONGEST_MODEL)
     except DropcheckError as error:  # then it is not known where a line ends
         return (), (UnreadLine(source.text, error.problems),)
-    blocks, errors = indentation.blocks(source, text_checks.logical_lines(lines))
+    blocks, errors = blocks_of_lines(source, logical_lines(lines))
     unread = [UnreadLine("", error.problems) for error in errors]
     return _parts(source, blocks, unread), tuple(unread)
 
@@ -117,23 +967,21 @@ def _loop_header(source: SourceText, block: IndentedBlock) -> tuple[Name, tuple[
     Raises:
         DropcheckError: the first line of the loop cannot be parsed.
     """
-    indentation.refuse_other_counting(source, block.first, block.rows[0])
-    text_checks.check_signs(source, block.first, block.rows)
-    header = indentation.header(source, block.first, block.rows)
+    refuse_other_counting(source, block.first, block.rows[0])
+    check_signs(source, block.first, block.rows)
+    header = header_of(source, block.first, block.rows)
     name, *more = _names(source, block.first, header.name)
     if more:
         raise more[0].at.error(
-            "a loop counts with one name", f"{indentation.HOW}; x[t] is element t of an array"
+            "a loop counts with one name", f"{HOW}; x[t] is element t of an array"
         )
     if not any(row.strip() for row in header.over):
         raise Position(source, block.first, len(header.over[0])).error(
-            "what the loop goes through is missing", indentation.HOW
+            "what the loop goes through is missing", HOW
         )
     over = _parse_lines(source, block.first, header.over)
     if not isinstance(over, Call) or over.name != "range":
-        raise over.at.error(
-            "a loop goes through range(…)", f"{indentation.HOW}; x[t] is element t of an array"
-        )
+        raise over.at.error("a loop goes through range(…)", f"{HOW}; x[t] is element t of an array")
     if over.keywords or not 1 <= len(over.arguments) <= 3:
         raise over.at.error(
             "range takes one to three numbers", "write range(stop) or range(start, stop)"
@@ -195,7 +1043,7 @@ def _law_statement(source: SourceText) -> Statement | None:
     Raises:
         DropcheckError: a side is missing or not an expression, or `~` is in brackets or repeated.
     """
-    lines = text_checks.without_comments(source.text)
+    lines = without_comments(source.text)
     places = [
         (number, column)
         for number, line in enumerate(lines)
@@ -204,8 +1052,8 @@ def _law_statement(source: SourceText) -> Statement | None:
     ]
     if not places:
         return None
-    text_checks.check_brackets(source, lines, text_checks.LONGEST_EXPRESSION)
-    text_checks.check_signs(source, 0, lines)
+    check_brackets(source, lines, LONGEST_EXPRESSION)
+    check_signs(source, 0, lines)
     row, column = places[0]
     at = Position(source, row, column)
     before = "".join(lines[:row]) + lines[row][:column]
@@ -249,14 +1097,14 @@ _MODEL_SIGN = re.compile(r"~|(?<![=!<>])=(?!=)|:=|<-")
 
 
 def _parse_model_line(source: SourceText, first: int, group: list[str]) -> ModelLine:
-    if sum(map(len, group)) > text_checks.LONGEST_EXPRESSION:
+    if sum(map(len, group)) > LONGEST_EXPRESSION:
         raise Position(source, first, 0).error(
-            f"this expression is longer than {text_checks.LONGEST_EXPRESSION:,} characters",
+            f"this expression is longer than {LONGEST_EXPRESSION:,} characters",
             "name a part of it on a line of the model",
         )
-    text_checks.check_signs(source, first, group)
+    check_signs(source, first, group)
     here = Position(source, first, len(group[0]) - len(group[0].lstrip()))
-    indentation.refuse_statement(source, first, group[0])
+    refuse_statement(source, first, group[0])
     sign = _MODEL_SIGN.search(group[0])
     opened = min((i for i in map(group[0].find, "([{") if i >= 0), default=len(group[0]))
     if sign is None or sign.start() > opened:
@@ -349,7 +1197,7 @@ def _parse_lines(source: SourceText, first: int, lines: list[str]) -> Node:
     try:
         tree = _parse(text)
     except SyntaxError as error:
-        raise text_checks.syntax_error(source, first, lines, error) from None
+        raise syntax_error(source, first, lines, error) from None
     except (RecursionError, MemoryError, ValueError):
         raise Position(source, first, 0).error(
             "this expression is too long or too deeply nested to read",

@@ -27,7 +27,7 @@ from dropcheck.language.syntax import (
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.functions import FUNCTIONS, SIGNS
 from dropcheck.vocabulary.latex_words import GREEK, MEAN_NAME
-from dropcheck.vocabulary.relations import FOLLOWS
+from dropcheck.vocabulary.operators import FOLLOWS
 
 # The precedence of each form, as in Python's grammar, the loosest first.
 Level = IntEnum("Level", "CONDITIONAL OR AND NOT COMPARE SUM PRODUCT SIGN POWER ATOM")

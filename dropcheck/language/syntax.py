@@ -13,8 +13,8 @@ from dropcheck.claims.registry import SourceText
 from dropcheck.errors import About, DropcheckError, Location, Problem, suggestion
 from dropcheck.records import record
 from dropcheck.vocabulary.constants import PROBABILITY
-from dropcheck.vocabulary.relations import FOLLOWS
-from dropcheck.vocabulary.slot_calls import TRAIN, slot_and_mode
+from dropcheck.vocabulary.function import TRAIN, slot_and_mode
+from dropcheck.vocabulary.operators import FOLLOWS
 
 
 @record

@@ -9,10 +9,13 @@ at which that number changes most.
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from functools import partial
+from itertools import islice, zip_longest
 
 from dropcheck.analysis.strategy import Laws, averages_of
 from dropcheck.claims.registry import Case, Claim, Registry, SourceText
@@ -20,19 +23,375 @@ from dropcheck.claims.values import format_value
 from dropcheck.errors import DropcheckError
 from dropcheck.execution.pool import shared
 from dropcheck.execution.schedule import carried_out, in_order
-from dropcheck.language.case_graphs import CaseGraphs
-from dropcheck.language.cases import ParsedClaim
-from dropcheck.language.printing import unparse_statement
-from dropcheck.mutation.distinguishing import most_revealing_first, probes, spread
-from dropcheck.mutation.outcome import ClaimResult, Fate, Mutant, MutantResult
-from dropcheck.mutation.planting import MOST_MUTANTS, facts_of, mutants_of
-from dropcheck.mutation.readings import Readings
+from dropcheck.language.compile import CaseGraphs, ParsedClaim
+from dropcheck.language.printing import unparse_model, unparse_statement
+from dropcheck.language.syntax import Binary, Model, Name, Number, lines_of, loops_of
+from dropcheck.mutation.mutators import MUTATORS, ClaimFacts, Readings
 from dropcheck.processors import default_threads
 from dropcheck.reasons import Reason
-from dropcheck.results import CaseResult, Verdict
+from dropcheck.records import record
+from dropcheck.results import CaseResult, ParameterValue, Verdict
 from dropcheck.running import run_claim_case
 from dropcheck.settings import Settings
 from dropcheck.simulation import compile_averages, compile_strategy
+from dropcheck.vocabulary.distribution import Values
+from dropcheck.vocabulary.laws import LAWS
+
+# ---- outcome -------------------------------------------------------------------------------------
+#
+# The results of planted errors, as plain data.
+
+
+class Fate(StrEnum):
+    """The result of one mutant.
+
+    A mutant is a statement of its own, either true or false. A true one cannot be refuted and
+    counts neither for nor against its claim; nor does one that nothing can decide. A false one that
+    is not refuted is a survivor.
+    """
+
+    REFUTED = "refuted"
+    SAME = "the same"  # at every case of the claim it is the claim itself
+    TRUE = "true as well"  # verified, at each case at which it was judged
+    BELOW = "below the resolution"  # false, and too near to the truth to be distinguished
+    UNDECIDED = "undecided"
+    BORDER = "on the border"  # `<` and `>` where the sides are equal, which no draws can decide
+    MEANINGLESS = "meaningless"  # no number to judge: undefined or infinite, or without a moment
+
+
+# From fewer errors in a model nothing is concluded.
+FEW = 3
+SURVIVING = (Fate.BELOW, Fate.UNDECIDED)
+TRUE = (Fate.SAME, Fate.TRUE)
+
+
+@record
+class Mutant:
+    """A claim with one error planted in it."""
+
+    claim: Claim
+    operator: str
+    changed: str  # the line that differs, `model: …` or `claim: …`
+    in_model: bool = False
+
+
+@record
+class MutantResult:
+    """The result of one mutant, judged at `parameters`.
+
+    `shows_at` has values that the claim does not list, at which the claim is verified and the
+    mutant refuted.
+    """
+
+    mutant: Mutant
+    fate: Fate
+    parameters: dict[str, ParameterValue]
+    draws: int
+    reason: str | None = None
+    shows_at: dict[str, ParameterValue] | None = None
+
+
+@record
+class ClaimResult:
+    """All mutants of one claim; `skipped` says why there are none."""
+
+    claim: Claim
+    verdict: Verdict | None  # of the claim itself, at the case where its mutants are judged first
+    parameters: dict[str, ParameterValue]
+    mutants: tuple[MutantResult, ...]
+    draws: int
+    seconds: float
+    skipped: str | None = None
+
+    def count(self, *fates: Fate) -> int:
+        """How many mutants ended in one of these ways."""
+        return sum(mutant.fate in fates for mutant in self.mutants)
+
+    @property
+    def toothless(self) -> bool:
+        """Whether no planted error was refuted although there were some: it cannot fail."""
+        return bool(self.mutants) and not self.count(Fate.REFUTED)
+
+    @property
+    def blind(self) -> bool:
+        """Whether none of several errors in the model was refuted: any model may satisfy it."""
+        planted = [one for one in self.mutants if one.mutant.in_model]
+        return len(planted) >= FEW and all(one.fate is not Fate.REFUTED for one in planted)
+
+    @property
+    def hidden(self) -> tuple[MutantResult, ...]:
+        """Mutants that are the same as the claim at all of its cases, for want of other values.
+
+        Mutants with a reason are left out: where they differ, the claim itself is not verified.
+        """
+        return tuple(one for one in self.mutants if one.fate is Fate.SAME and one.reason is None)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the claim lets an error pass, cannot fail at all, or is refuted itself."""
+        return bool(self.count(Fate.BELOW)) or self.toothless or self.verdict is Verdict.REFUTED
+
+    @property
+    def undecided(self) -> bool:
+        """Whether the claim or one of its mutants is undecided."""
+        return bool(self.count(Fate.UNDECIDED)) or self.verdict is Verdict.INCONCLUSIVE
+
+
+@record
+class MutationRun:
+    """All claims of one run."""
+
+    registry: str
+    settings: Settings
+    claims: tuple[ClaimResult, ...]
+    seconds: float
+    interrupted: bool = False
+    repeats: Mapping[str, str] = field(default_factory=dict)  # the command for each claim alone
+
+    def count(self, *fates: Fate) -> int:
+        """How many mutants of all claims ended in one of these ways."""
+        return sum(claim.count(*fates) for claim in self.claims)
+
+    @property
+    def mutants(self) -> Iterable[MutantResult]:
+        """The mutants of all claims, in order."""
+        return (mutant for claim in self.claims for mutant in claim.mutants)
+
+    @property
+    def score(self) -> float | None:
+        """The share of refuted mutants among those that are not true; None where there are none."""
+        refuted = self.count(Fate.REFUTED)
+        false = refuted + self.count(*SURVIVING)
+        return refuted / false if false else None
+
+
+# ---- distinguishing ------------------------------------------------------------------------------
+#
+# Which cases of a claim show an error, and at which other values it might show.
+
+
+# Values at which different mathematics agrees: x, x**2 and sqrt(x) at 0 and 1, p and 1 - p at 0.5,
+# 2 x and x**2 at 2.
+_HIDE_MUCH = frozenset({0.0, 1.0, -1.0})
+_HIDE_SOME = frozenset({0.5, 2.0, -2.0})
+# Shares at which no such functions agree and nothing is rare; the second where the first is listed.
+_SHARES = (0.3, 0.2)
+_COUNTS = (3.0, 5.0)
+# Sizes beyond this only cost more.
+_LARGE = 16
+
+
+def most_revealing_first(cases: Iterable[Case]) -> tuple[Case, ...]:
+    r"""The cases, beginning with those whose values hide little and cost little.
+
+    >>> from dropcheck.claims.reader import read_text
+    >>> claim = "{title: t, parameters: {p: [0, 0.5, 0.25, 0.99]}, claim: 1 - p == 1 - p}"
+    >>> cases = read_text(f"dropcheck: 1\nclaims: {{c: {claim}}}").expand()
+    >>> [case.parameters["p"] for case in most_revealing_first(cases)]
+    [0.25, 0.5, 0.99, 0.0]
+    """
+    return tuple(sorted(cases, key=lambda case: sum(map(dullness, case.parameters.values()))))
+
+
+def dullness(value: ParameterValue) -> float:
+    """A rank: greater for a value that hides errors, or costs much."""
+    if isinstance(value, str):
+        law = LAWS.get(value.partition("(")[0])
+        return 2.0 if law is not None and law.values is Values.SIGNS else 0.0  # its square is 1
+    if isinstance(value, tuple):
+        return 0.0
+    if value in _HIDE_MUCH:
+        return 3.0
+    if value in _HIDE_SOME:
+        return 2.0
+    if 0 < value < 1:
+        return 4 * abs(value - _SHARES[0])
+    return max(0.0, math.log2(abs(value) / _LARGE)) / 2
+
+
+def spread(cases: Sequence[Case]) -> tuple[Case, ...]:
+    """The same cases in another order: each is the one least like all before it."""
+
+    def unlike(first: Case, second: Case) -> int:
+        return sum(first.parameters[name] != second.parameters[name] for name in first.parameters)
+
+    chosen, left = list(cases[:1]), list(cases[1:])
+    while left:
+        least_alike = max(left, key=lambda case: min(unlike(case, other) for other in chosen))
+        left.remove(least_alike)
+        chosen.append(least_alike)
+    return tuple(chosen)
+
+
+def probes(case: Case) -> Iterator[tuple[str, Case]]:
+    """Names of numbers, each with the case in which that number is a value that shows more.
+
+    The values that hide most are changed first. No probe is a case of the claim itself.
+    """
+    dullest = sorted(case.parameters.items(), key=lambda item: -dullness(item[1]))
+    listed = {own.key for own in case.claim.expand()}
+    for name, value in dullest:
+        if not isinstance(value, float):
+            continue
+        for other in _revealing(value, case.claim, name):
+            probe = Case(case.claim, {**case.parameters, name: other})
+            if probe.key not in listed:
+                yield name, probe
+                break
+
+
+def _revealing(value: float, claim: Claim, name: str) -> tuple[float, ...]:
+    """Values that show more than this one, the best first."""
+    if name in share_names(claim):
+        return _SHARES
+    if value == value // 1 and value >= 1:
+        return _COUNTS
+    return (1.7 * value if value else 1.7,)
+
+
+def numbers_of(claim: Claim) -> Mapping[str, tuple[float, ...]]:
+    """Each parameter that is a number throughout, with its values."""
+    numbers: dict[str, tuple[float, ...]] = {}
+    cases = claim.expand()
+    for name in cases[0].parameters:  # those of the mathematics, without the number format
+        values = {case.parameters[name] for case in cases}
+        known = [value for value in values if isinstance(value, float)]
+        if len(known) == len(values):
+            numbers[name] = tuple(sorted(known))
+    return numbers
+
+
+def share_names(claim: Claim) -> frozenset[str]:
+    """The parameters that may stand for probabilities: fractions between 0 and 1."""
+    return frozenset(
+        name
+        for name, values in numbers_of(claim).items()
+        if all(0 <= value <= 1 for value in values) and any(value % 1 for value in values)
+    )
+
+
+def whole_names(claim: Claim) -> frozenset[str]:
+    """The parameters that are whole and positive throughout."""
+    return frozenset(
+        name
+        for name, values in numbers_of(claim).items()
+        if all(value >= 1 and not value % 1 for value in values)
+    )
+
+
+# ---- planting ------------------------------------------------------------------------------------
+#
+# A claim's mutants: a bounded number, chosen from every kind of error at every place.
+
+
+# The most mutants of a claim: each of the sixteen kinds once on average. 70 claims then take two
+# minutes on two cores.
+MOST_MUTANTS = 16
+# A constant is changed by so many times the resolution, which is more than may be verified.
+STEP = 3.0
+
+
+def facts_of(parsed: ParsedClaim, scale: float | None, readings: Readings) -> ClaimFacts:
+    """The facts for the mutators; `scale` is that of the claim at the case that was judged."""
+    claim = parsed.claim
+    shares = set(share_names(claim))
+    for line in lines_of(parsed.model):  # `q = 1 - p` is a probability where `p` is one
+        match line.right:
+            case Binary(operator="-", left=Number(value=1.0), right=Name(name=name)):
+                if name in shares and not line.drawn:
+                    shares.add(line.names[0].name)
+    size = scale or 1.0
+    sharpness = claim.resolution if claim.within is None else claim.within / size
+    step = STEP * sharpness
+    if claim.tolerance is not None:
+        step += claim.tolerance.around(size) / size
+    share = step if claim.within is None else 0.0  # `within` is a number, the same for each case
+    return ClaimFacts(
+        shares=frozenset(shares),
+        whole=whole_names(claim),
+        numbers=frozenset(numbers_of(claim)),
+        step=step,
+        zero=step * size,
+        far_enough=partial(readings.far_enough, share=share, least=step * size),
+    )
+
+
+def mutants_of(
+    readings: Readings, facts: ClaimFacts, case: Case, most: int = MOST_MUTANTS
+) -> tuple[Mutant, ...]:
+    """At most `most` mutants that are claims, as far as that is known before any draw.
+
+    Kinds of error take turns, and each takes its places in an order that spreads over the claim, so
+    that the choice is always the same. A mutant that the check refuses, at the case at which
+    mutants are judged first, is left out: nobody can make that error unnoticed.
+    """
+    candidates = _candidates(readings.parsed, facts)
+    claims = (one for one in candidates if _is_claim(one.claim, case, readings))
+    return tuple(islice(claims, most))
+
+
+def _candidates(parsed: ParsedClaim, facts: ClaimFacts) -> Iterator[Mutant]:
+    """All mutants in the order in which they are chosen, each text once."""
+    seen = {_written(parsed)}
+    kinds = []
+    for name, plant in MUTATORS.items():
+        fresh = []
+        for mutated in plant(parsed, facts):
+            written = _written(mutated)
+            if written not in seen:
+                seen.add(written)
+                fresh.append(_mutant(name, parsed, mutated))
+        kinds.append(_scattered(fresh))
+    for turn in zip_longest(*kinds):
+        yield from (mutant for mutant in turn if mutant is not None)
+
+
+def _written(parsed: ParsedClaim) -> tuple[str, str]:
+    return unparse_model(parsed.model), unparse_statement(parsed.statement)
+
+
+def _scattered(mutants: Sequence[Mutant]) -> list[Mutant]:
+    """The mutants in van der Corput's order: the first ones are spread over all of them."""
+    digits = max(1, (len(mutants) - 1).bit_length())
+    order = (int(f"{index:0{digits}b}"[::-1], 2) for index in range(2**digits))
+    return [mutants[place] for place in order if place < len(mutants)]
+
+
+def _mutant(operator: str, original: ParsedClaim, mutated: ParsedClaim) -> Mutant:
+    model, statement = _written(mutated)
+    file = original.claim.location.file
+    claim = replace(
+        original.claim,
+        statement=SourceText.plain(statement, file),
+        model=SourceText.plain(model, file) if mutated.model else None,
+    )
+    if mutated.statement != original.statement:
+        return Mutant(claim, operator, f"claim: {statement}")
+    changed = _changed(original.model, mutated.model)
+    return Mutant(claim, operator, f"model: {changed}", in_model=True)
+
+
+def _changed(original: Model, mutated: Model) -> str:
+    """The line, or the first line of the loop, in which two models differ."""
+    for old, new in zip(lines_of(original), lines_of(mutated), strict=True):
+        if old != new:
+            return unparse_model((new,))
+    for loop, other in zip(loops_of(original), loops_of(mutated), strict=True):
+        if loop.over != other.over:
+            return unparse_model((replace(other, body=()),)).rstrip()
+    return ""
+
+
+def _is_claim(claim: Claim, case: Case, readings: Readings) -> bool:
+    try:
+        readings.lowered(readings.mutant(claim), case.parameters)
+    except DropcheckError:
+        return False
+    return True
+
+
+# ---- campaign ------------------------------------------------------------------------------------
+
 
 # Cases at which a mutant is compared with its claim by arithmetic.
 MOST_COMPARED = 64

@@ -6,16 +6,193 @@ check whether the result is still a claim.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from dataclasses import field, replace
 from functools import partial
 
+from dropcheck.claims.registry import Case, Claim
+from dropcheck.errors import DropcheckError
 from dropcheck.language import syntax
-from dropcheck.language.cases import ParsedClaim
-from dropcheck.mutation.places import ClaimFacts, Spot, everywhere, is_number, more
+from dropcheck.language.compile import CaseGraphs, LoweredCase, ParsedClaim, parse_claim
+from dropcheck.language.graph import Kind, LawClaim, Plain, Value
+from dropcheck.language.syntax import Model, Statement
+from dropcheck.records import record
+from dropcheck.results import ParameterValue
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.functions.elementwise import SQRT
+from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import OPERATORS
+
+# ---- places --------------------------------------------------------------------------------------
+#
+# The places of a claim where an error may be planted: its nodes, with their roles.
+
+
+@record
+class Spot:
+    """A node, the statement of its claim, and the role of the node.
+
+    A `side` is a whole side of the statement, a `line` the whole right side of a line with `=`.
+    What `counts` is a shape, an index or an option, which must be a whole number. A `law` stands
+    right of `~`, with or without its shape, an `exponent` right of `**`. A `term` is a summand of a
+    side. `above` is the node that this one is a part of.
+    """
+
+    node: syntax.Node
+    statement: syntax.Statement
+    side: bool = False
+    line: bool = False
+    counts: bool = False
+    law: bool = False
+    exponent: bool = False
+    above: syntax.Node | None = None
+    term: bool = False
+
+
+@record
+class ClaimFacts:
+    """The facts about a claim that the mutators use.
+
+    `shares` are the names that stand for probabilities, `whole` the parameters that are whole,
+    `numbers` all parameters that are numbers. A constant is changed by the share `step` of itself,
+    a term of a side by the number `zero`, and by more where the result is not `far_enough`.
+    """
+
+    shares: frozenset[str] = frozenset()
+    whole: frozenset[str] = frozenset()
+    numbers: frozenset[str] = frozenset()
+    step: float = 0.03
+    zero: float = 0.03
+    far_enough: Callable[[ParsedClaim], bool] = lambda _: True
+
+
+Rewrite = Callable[[Spot], Iterable[syntax.Node]]
+"""From a node to what may stand in its place by one kind of error."""
+
+
+def everywhere(claim: ParsedClaim, rewrite: Rewrite) -> Iterator[ParsedClaim]:
+    """The claim with one node rewritten, for every node that matters; the statement comes first."""
+    statement = claim.statement
+    for index, operand in enumerate(statement.operands):
+        for side in _rewritten(Spot(operand, statement, side=True), rewrite):
+            operands = _replaced(statement.operands, index, side)
+            yield replace(claim, statement=replace(statement, operands=operands))
+    for model in _models(claim.model, needed_names(claim), statement, rewrite):
+        yield replace(claim, model=model)
+
+
+def _models(
+    model: syntax.Model, needed: Set[str], statement: syntax.Statement, rewrite: Rewrite
+) -> Iterator[syntax.Model]:
+    """A model, or a loop's body, with one node rewritten in a line that is needed."""
+    for index, part in enumerate(model):
+        if not any(name.name in needed for line in syntax.lines_of((part,)) for name in line.names):
+            continue  # only other claims need this line
+        if isinstance(part, syntax.Loop):
+            for place, number in enumerate(part.over):
+                for other in _rewritten(Spot(number, statement, counts=True), rewrite):
+                    over = _replaced(part.over, place, other)
+                    yield _replaced(model, index, replace(part, over=over))
+            for body in _models(part.body, needed, statement, rewrite):
+                yield _replaced(model, index, replace(part, body=body))
+            continue
+        spot = Spot(part.right, statement, line=not part.drawn, law=part.drawn)
+        for right in _rewritten(spot, rewrite):
+            yield _replaced(model, index, replace(part, right=right))
+
+
+def _rewritten(spot: Spot, rewrite: Rewrite) -> Iterator[syntax.Node]:
+    """The node, with itself or one node below it rewritten."""
+    yield from rewrite(spot)
+    below = syntax.children(spot.node)
+    for index, child in enumerate(below):
+        for other in _rewritten(_below(spot, index, child), rewrite):
+            yield syntax.rebuilt(spot.node, _replaced(below, index, other))
+
+
+def _below(spot: Spot, index: int, child: syntax.Node) -> Spot:
+    """A child of a node, with its role."""
+    node = spot.node
+    at_subscript = isinstance(node, syntax.Subscript)
+    return Spot(
+        node=child,
+        statement=spot.statement,
+        counts=spot.counts
+        or isinstance(node, syntax.Slice)
+        or (at_subscript and index > 0)
+        or (isinstance(node, syntax.Call) and _asks_whole(node, index)),
+        law=spot.law and at_subscript and index == 0,
+        exponent=isinstance(node, syntax.Binary) and node.operator == "**" and index == 1,
+        above=node,
+        term=(spot.side or spot.term) and _adds(node),
+    )
+
+
+def _adds(node: syntax.Node) -> bool:
+    """Whether a node is the sum of its parts, each with its sign."""
+    return isinstance(node, syntax.Negative) or (
+        isinstance(node, syntax.Binary) and node.operator in ("+", "-")
+    )
+
+
+def _asks_whole(call: syntax.Call, index: int) -> bool:
+    """Whether an argument must be fixed, or whole."""
+    law, function = LAWS.get(call.name), FUNCTIONS.get(call.name)
+    if law is not None:
+        asked = {parameter.name: parameter.domain.whole for parameter in law.parameters}
+    elif function is not None:
+        asked = {parameter.name: parameter.option for parameter in function.parameters}
+    else:
+        return False
+    if index >= len(call.arguments):
+        return asked.get(call.keywords[index - len(call.arguments)][0], False)
+    return list(asked.values())[min(index, len(asked) - 1)] if asked else False
+
+
+def _replaced(items: tuple, index: int, item: object) -> tuple:  # type: ignore[type-arg]  # any
+    return (*items[:index], item, *items[index + 1 :])
+
+
+def is_number(node: syntax.Node, value: float) -> bool:
+    """Whether a node is this number."""
+    return isinstance(node, syntax.Number) and node.value == value
+
+
+def more(node: syntax.Node, by: float) -> syntax.Node:
+    """`n + 1` or `n - 1`, computed where n is a number."""
+    if isinstance(node, syntax.Number):
+        return syntax.Number(node.at, node.value + by)
+    return syntax.Binary(node.at, "+" if by > 0 else "-", node, syntax.Number(node.at, abs(by)))
+
+
+def needed_names(parsed: ParsedClaim) -> set[str]:
+    """Every name that the statement or its conditions depend on, also through lines of the model.
+
+    >>> from dropcheck.claims.reader import read_text
+    >>> from dropcheck.language.compile import parse_claim
+    >>> registry = read_text(
+    ...     "{dropcheck: 1, claims: {c: {title: T, claim: E(x) == 0, model: 'x, z ~ f(2, 9)'}}}"
+    ... )
+    >>> needed_names(parse_claim(registry.claims["c"]))
+    {'x'}
+    """
+    names = set().union(*map(syntax.names_in, (*parsed.statement.operands, *parsed.requires)))
+    lines = [
+        ({name.name for name in line.names}, syntax.names_in(line.right))
+        for line in syntax.lines_of(parsed.model)
+    ]
+    while True:  # each loop that carries a name through another one takes a further pass
+        known = len(names)
+        for defined, used in reversed(lines):
+            if defined & names:
+                names |= used
+        if len(names) == known:
+            return names
+
+
+# ---- mutators ------------------------------------------------------------------------------------
+
 
 # How often the change of a constant is doubled at most, so that it can be seen.
 MOST_DOUBLINGS = 10
@@ -247,3 +424,266 @@ MUTATORS: Mapping[str, Plant] = {
     "branches exchanged": _at_each_node(_branches_exchanged),
 }
 """Every kind of error by its name, the likeliest first, as they take turns."""
+
+
+# ---- readings ------------------------------------------------------------------------------------
+#
+# A claim and its mutants at the claim's cases, as far as arithmetic compares them.
+
+
+# The relative rounding of a change that has exactly the size that is needed.
+ROUNDED_CHANGE = 1e-9
+# Two known numbers are the same to within this share of the larger: rounding in another order.
+READING_ROUNDING = 1e-12
+# Bytes that the graphs of one mutant may hold: there may be a hundred mutants at a time.
+MOST_KEPT_OF_A_MUTANT = 2**22
+
+
+_Text = tuple[Model, Statement]
+"""The parts in which a claim and its mutants differ."""
+
+
+@record
+class Readings:
+    """The graphs of one claim and of its mutants: each is parsed once, and each case lowered once.
+
+    Attributes:
+        parsed: the claim.
+        cases: the cases at which a mutant is compared with it, in order.
+        graphs: the graphs of the claim itself, which are kept.
+    """
+
+    parsed: ParsedClaim
+    cases: tuple[Case, ...]
+    graphs: CaseGraphs = field(default_factory=lambda: CaseGraphs(forget=False))
+    _mutants: dict[_Text, CaseGraphs] = field(default_factory=dict)
+    _parsed: dict[str, ParsedClaim] = field(default_factory=dict)  # mutants by their texts
+    _refused: dict[tuple[_Text, str], DropcheckError] = field(default_factory=dict)
+
+    def mutant(self, claim: Claim) -> ParsedClaim:
+        """A mutant, parsed.
+
+        Raises:
+            DropcheckError: its texts cannot be read.
+        """
+        key = f"{claim.statement.text}\0{'' if claim.model is None else claim.model.text}"
+        if key not in self._parsed:
+            self._parsed[key] = parse_claim(claim)
+            self.graphs_of(self._parsed[key]).put(self._parsed[key])
+        return self._parsed[key]
+
+    def graphs_of(self, parsed: ParsedClaim) -> CaseGraphs:
+        """The graphs of the claim itself, or of one of its mutants."""
+        text = _text(parsed)
+        if text == _text(self.parsed):
+            return self.graphs
+        if text not in self._mutants:
+            keep = min(self.graphs.keep, MOST_KEPT_OF_A_MUTANT)
+            self._mutants[text] = CaseGraphs(self.graphs.memory, keep, forget=False)
+            self._mutants[text].put(parsed)
+        return self._mutants[text]
+
+    def forget(self, mutated: ParsedClaim) -> None:
+        """Free the graphs of a mutant."""
+        self._mutants.pop(_text(mutated), None)
+
+    def lowered(self, parsed: ParsedClaim, parameters: Mapping[str, ParameterValue]) -> LoweredCase:
+        """The graph of the claim or of a mutant.
+
+        Raises:
+            DropcheckError: it is no claim at these parameters; the same error each time.
+        """
+        graphs = self.graphs_of(parsed)
+        case = Case(parsed.claim, parameters)
+        key = (_text(parsed), case.key)
+        if key in self._refused:
+            raise self._refused[key]
+        try:
+            return graphs.lowered(case)
+        except DropcheckError as error:
+            self._refused[key] = error
+            raise
+
+    def own(self, parameters: Mapping[str, ParameterValue]) -> LoweredCase | None:
+        """The graph of the claim itself; None where it is no claim at these parameters."""
+        return self._read(self.parsed, parameters)
+
+    def _read(
+        self, parsed: ParsedClaim, parameters: Mapping[str, ParameterValue]
+    ) -> LoweredCase | None:
+        try:
+            return self.lowered(parsed, parameters)
+        except DropcheckError:
+            return None
+
+    def differs(self, mutated: ParsedClaim, parameters: Mapping[str, ParameterValue]) -> bool:
+        """Whether a mutant is a claim at these parameters, and another one than its claim."""
+        own, other = self.own(parameters), self._read(mutated, parameters)
+        return own is not None and other is not None and not same_case(own, other)
+
+    def refused(self, mutated: ParsedClaim) -> tuple[Case, str] | None:
+        """The first case at which a mutant is no claim although its claim is one, and why not."""
+        for case in self.cases:
+            if self.own(case.parameters) is not None:
+                try:
+                    self.lowered(mutated, case.parameters)
+                except DropcheckError as error:
+                    return case, error.problems[0].message
+        return None
+
+    def change(
+        self, mutated: ParsedClaim, parameters: Mapping[str, ParameterValue]
+    ) -> float | None:
+        """The relative change of the claimed number; None where it is not fixed, or 0."""
+        own, other = self.own(parameters), self._read(mutated, parameters)
+        if own is None or other is None:
+            return None
+        change = fixed_change(own, other)
+        return change if change is not None and math.isfinite(change) else None
+
+    def far_enough(self, mutated: ParsedClaim, share: float, least: float) -> bool:
+        """Whether an error moves a fixed claimed number so far that it can be seen.
+
+        It has to move it by a share of it, or by the number `least` where that is 0. A constant may
+        hardly matter, as the 1 of `n / (n + 1)` where n is 1000: a small change of it is less than
+        any verdict can see. The first case counts at which the two differ, where the mutant is
+        judged. Errors that only draws can show are always far enough.
+        """
+        if "==" not in self.parsed.statement.operators:
+            return True  # a bound may have any room to spare
+        for case in self.cases:
+            own, other = self.own(case.parameters), self._read(mutated, case.parameters)
+            if own is None or other is None or same_case(own, other):
+                continue
+            sides = fixed_sides(own, other)
+            if sides is None:
+                return True
+            old, new = sides
+            return abs(new - old) >= (1 - ROUNDED_CHANGE) * (share * abs(old) or least)
+        return True
+
+
+def _text(parsed: ParsedClaim) -> _Text:
+    return parsed.model, parsed.statement
+
+
+def same_case(first: LoweredCase, second: LoweredCase) -> bool:
+    """Whether two cases have the same graph, after all known numbers are computed.
+
+    Equal graphs are the same claim. Different ones may be so too, which only draws can show.
+    """
+    return _comparable(first, second) and all(
+        same_value(a, b) for a, b in zip(first.operands, second.operands, strict=True)
+    )
+
+
+def _comparable(first: LoweredCase, second: LoweredCase) -> bool:
+    """Whether two cases have as many sides, the same operators and entries, and the same law."""
+    return (
+        (first.operators, first.entries) == (second.operators, second.entries)
+        and _same_law(first.law, second.law)
+        and len(first.operands) == len(second.operands)
+    )
+
+
+def _same_law(first: LawClaim | None, second: LawClaim | None) -> bool:
+    """Whether two statements on laws claim the same, apart from their quantities."""
+    if first is None or second is None:
+        return first is second
+    return (first.relation, first.law, first.arguments, first.over) == (
+        second.relation,
+        second.law,
+        second.arguments,
+        second.over,
+    )
+
+
+def same_value(first: Value, second: Value) -> bool:
+    """Whether two quantities are computed in the same way from the same draws."""
+    known: dict[tuple[int, int], bool] = {}
+    stack = [(first, second)]
+    while stack:  # a model may be too deep for recursion
+        outcome = _compared(*stack[-1], known)
+        if isinstance(outcome, bool):
+            one, other = stack.pop()
+            known[id(one), id(other)] = outcome
+        else:
+            stack.extend(outcome)
+    return known[id(first), id(second)]
+
+
+def _compared(
+    first: Value, second: Value, known: Mapping[tuple[int, int], bool]
+) -> bool | list[tuple[Value, Value]]:
+    """Whether two quantities are computed in the same way, or the pairs to compare first."""
+    one, other = first.known, second.known
+    if one is not None and other is not None:
+        return first.shape == second.shape and _close(one, other)
+    # two draws from one law are two quantities, which their names tell apart
+    draw = first.kind == Kind.DRAW
+    if _head(first, named=draw) != _head(second, named=draw):
+        return False
+    orders = [second.inputs]
+    if first.kind == Kind.COMPUTED and first.function.commutes:
+        orders.append(second.inputs[::-1])
+    for inputs in orders:
+        pairs = list(zip(first.inputs, inputs, strict=True))
+        unknown = [pair for pair in pairs if (id(pair[0]), id(pair[1])) not in known]
+        if unknown:
+            return unknown
+        if all(known[id(a), id(b)] for a, b in pairs):
+            return True
+    return False
+
+
+def _head(value: Value, *, named: bool) -> tuple[object, ...]:
+    """The description of a quantity without its inputs, to compare two quantities by."""
+    name = value.name if named else None
+    return value.kind, value.operation, value.options, value.shape, name, len(value.inputs)
+
+
+def fixed_change(first: LoweredCase, second: LoweredCase) -> float | None:
+    r"""The relative change of the one fixed side in which two cases differ; None without one.
+
+    >>> from dropcheck.claims.reader import read_text
+    >>> from dropcheck.language.compile import lower_case, parse_claim
+    >>> def read(claim):
+    ...     text = f"dropcheck: 1\nclaims: {{c: {{title: t, model: 'x ~ normal(0, 1)', {claim}}}}}"
+    ...     case = read_text(text).expand()[0]
+    ...     return lower_case(parse_claim(case.claim), case.parameters)
+    >>> fixed_change(read("claim: Var(x) == 1"), read("claim: Var(x) == 5/4"))
+    0.25
+    """
+    numbers = fixed_sides(first, second)
+    if numbers is None:
+        return None
+    old, new = numbers
+    return abs(new - old) / abs(old) if old else math.inf
+
+
+def fixed_sides(first: LoweredCase, second: LoweredCase) -> tuple[float, float] | None:
+    """The one fixed side in which two cases differ, in each of them; None without one.
+
+    For arrays it is the side of the entry that changes most.
+    """
+    if not _comparable(first, second) or first.law is not None:
+        return None
+    changes = [
+        (a, b) for a, b in zip(first.operands, second.operands, strict=True) if not same_value(a, b)
+    ]
+    if not changes or (len(changes) > 1 and not first.entries):
+        return None
+    known = [(old.known, new.known) for old, new in changes]
+    sides = [(old, new) for old, new in known if isinstance(old, float) and isinstance(new, float)]
+    if len(sides) < len(changes):
+        return None
+    return max(sides, key=lambda side: abs(side[1] - side[0]) / (abs(side[0]) or 1.0))
+
+
+def _close(first: Plain, second: Plain) -> bool:
+    if isinstance(first, tuple) and isinstance(second, tuple):
+        return len(first) == len(second) and all(map(_close, first, second))
+    if isinstance(first, float) and isinstance(second, float):
+        both_nan = math.isnan(first) and math.isnan(second)
+        return both_nan or first == second or math.isclose(first, second, rel_tol=READING_ROUNDING)
+    return False

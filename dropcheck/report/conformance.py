@@ -8,7 +8,7 @@ from enum import Enum
 
 from dropcheck.claims import values
 from dropcheck.records import record
-from dropcheck.report import numbers, phrases, promises
+from dropcheck.report import numbers, words
 from dropcheck.results import CaseResult, Outcome, ParameterValue
 
 MODEL = "model"
@@ -211,15 +211,15 @@ def seen(case: CaseResult) -> str:
     """The finding of a case in one line: `E(y) / E(x) is 0.9985, claimed 1`."""
     figures = ""
     if case.sides is not None:
-        figures = f"{phrases.claimed(case)} is claimed, the {phrases.estimated(case)}"
+        figures = f"{words.claimed(case)} is claimed, the {words.estimated(case)}"
     elif case.estimate is not None:
-        figures = f"{case.expression} is {phrases.estimated(case)}, claimed {phrases.claimed(case)}"
+        figures = f"{case.expression} is {words.estimated(case)}, claimed {words.claimed(case)}"
     explained = "" if case.explanation is None else str(case.explanation)
     if case.result is Outcome.ERROR:
-        return f"{explained}; {phrases.reading(case)}"
+        return f"{explained}; {words.reading(case)}"
     if case.result is Outcome.UNDECIDED:
-        return "; ".join(filter(None, (figures, explained, phrases.needs(case))))
-    return explained or figures or phrases.reading(case)
+        return "; ".join(filter(None, (figures, explained, words.needs(case))))
+    return explained or figures or words.reading(case)
 
 
 def said(cell: ConformanceCell) -> str | None:
@@ -231,7 +231,7 @@ def said(cell: ConformanceCell) -> str | None:
         case ConformanceMark.FAILS_AS_EXPECTED:
             return f"{case.xfail} ({seen(case)})"
         case ConformanceMark.HOLDS_UNEXPECTED:
-            return phrases.reading(case)
+            return words.reading(case)
     return seen(case)
 
 
@@ -239,8 +239,8 @@ def measured(case: CaseResult) -> str:
     """A line each for a case's estimate, interval and draws; empty where there is no estimate."""
     if case.estimate is None and case.interval is None:
         return ""
-    estimate = phrases.estimated(case).removeprefix("difference ")
-    texts = (estimate, phrases.interval(case), promises.drawn(case) or numbers.UNKNOWN)
+    estimate = words.estimated(case).removeprefix("difference ")
+    texts = (estimate, words.interval(case), words.drawn(case) or numbers.UNKNOWN)
     return "\n".join(text for text in texts if text != numbers.UNKNOWN)
 
 

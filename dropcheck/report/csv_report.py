@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 
 from dropcheck.claims.values import format_parameters
-from dropcheck.report import Report, phrases, promises
+from dropcheck.report import Report, words
 from dropcheck.report.json_report import value_data
 from dropcheck.report.terminal.screen import one_line
 from dropcheck.results import CaseResult
@@ -95,9 +95,9 @@ COLUMNS: Mapping[str, Callable[[CaseResult], str] | None] = {
     "middle": lambda case: number_field(_three(case.sides)[1]),
     "right": lambda case: number_field(_three(case.sides)[2]),
     "entry": lambda case: "" if case.entry is None else str(list(case.entry)),
-    "note": lambda case: text_field(promises.note(case)),
+    "note": lambda case: text_field(words.note(case)),
     "written": lambda case: text_field(None if case.written is None else case.written.text),
-    "rounding": lambda case: phrases.rounding(case) or "",
+    "rounding": lambda case: words.rounding(case) or "",
     "column": lambda case: text_field(case.column),
     "dtype": lambda case: case.dtype or "",
     "of": lambda case: text_field(case.of),

@@ -7,9 +7,9 @@ from pathlib import Path, PurePosixPath
 
 from dropcheck.claims.reader import SHIPPED_NAME
 from dropcheck.errors import Location, Problem
-from dropcheck.report import Report, numbers, phrases, promises
-from dropcheck.report.phrases import not_passed
+from dropcheck.report import Report, numbers, words
 from dropcheck.report.terminal.screen import one_line, place, plain
+from dropcheck.report.words import not_passed
 from dropcheck.results import CaseResult
 
 # GitHub shows ten errors of a step and drops the rest: the tenth says how many they are
@@ -68,18 +68,18 @@ def _of_case(case: CaseResult, workspace: Path | None) -> str:
         one_line(case.title),
         *([f"written: {one_line(case.written.text)}"] if case.written else []),
         f"statement: {one_line(case.statement)}",
-        f"claimed: {phrases.claimed(case)}",
-        f"estimated: {phrases.estimated_in_full(case)}",
-        *([f"within: {promises.within(case)}"] if case.within is not None else []),
-        *([f"exact: {exact}"] if (exact := phrases.exactly(case)) else []),
-        f"reading: {phrases.reading(case)}",
+        f"claimed: {words.claimed(case)}",
+        f"estimated: {words.estimated_in_full(case)}",
+        *([f"within: {words.within(case)}"] if case.within is not None else []),
+        *([f"exact: {exact}"] if (exact := words.exactly(case)) else []),
+        f"reading: {words.reading(case)}",
         *([f"reason: {case.explanation}"] if case.explanation else []),
         f"repeat: {one_line(case.repeat)}",
     ]
     known = _file(case.location, workspace)
     if not known:
         lines.append(f"where: {place(case.location)}")
-    name = phrases.case_name(case)
+    name = words.case_name(case)
     name = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
     title = f"{name}: {case.verdict}, expected {case.expect}"
     return _command({**known, "title": title}, "\n".join(lines))
@@ -87,11 +87,11 @@ def _of_case(case: CaseResult, workspace: Path | None) -> str:
 
 def _notice(case: CaseResult, workspace: Path | None) -> str | None:
     """What to know of a verified case before one relies on it."""
-    note = promises.note(case)
+    note = words.note(case)
     if note is None:
         return None
     known = _file(case.location, workspace)
-    return _command({**known, "title": phrases.case_name(case)[:LONGEST_NAME]}, note, "notice")
+    return _command({**known, "title": words.case_name(case)[:LONGEST_NAME]}, note, "notice")
 
 
 def _file(where: Location, workspace: Path | None) -> dict[str, str]:

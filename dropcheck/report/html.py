@@ -26,7 +26,7 @@ from importlib.resources import files
 
 from dropcheck import __version__
 from dropcheck.claims.registry import Claim, Registry
-from dropcheck.report import Report, phrases, pictures, promises
+from dropcheck.report import Report, pictures, words
 from dropcheck.report import conformance as table_of
 from dropcheck.report.conformance import (
     Conformance,
@@ -36,10 +36,10 @@ from dropcheck.report.conformance import (
     conformance,
 )
 from dropcheck.report.numbers import UNKNOWN, count, duration, exact, plural
-from dropcheck.report.phrases import by_claim, not_passed, standing
 from dropcheck.report.pictures import Placed
 from dropcheck.report.terminal.claim_cards import parameters_text, tolerance_text
 from dropcheck.report.terminal.screen import place, plain
+from dropcheck.report.words import by_claim, not_passed, standing
 from dropcheck.results import CaseResult, Outcome, Passage, RunResult, Verdict
 from dropcheck.results.coverage import CoverageCounts
 
@@ -258,26 +258,26 @@ def _missed(case: CaseResult) -> Markup:
     figures = [
         join([f"{name} ", element("span", text, class_="figures"), ", "])
         for name, text in (
-            ("claimed", phrases.claimed(case)),
-            ("estimated", phrases.estimated(case)),
+            ("claimed", words.claimed(case)),
+            ("estimated", words.estimated(case)),
         )
         if text != UNKNOWN
     ]
     return element(
         "li",
-        f"{phrases.parameters(case)} ".lstrip(),
+        f"{words.parameters(case)} ".lstrip(),
         element("span", standing(case), class_=f"standing {case.verdict}"),
         ": ",
         *figures,
-        phrases.reading(case),
+        words.reading(case),
     )
 
 
 def _warnings(run: RunResult) -> Markup | None:
     notes = [
-        f"{phrases.case_name(case)}: {note}"
+        f"{words.case_name(case)}: {note}"
         for case in run.cases
-        if (note := promises.note(case)) is not None
+        if (note := words.note(case)) is not None
     ]
     own = (text for case in run.cases for text in case.warnings)
     warnings = dict.fromkeys([*run.warnings, *own, *notes])
@@ -568,18 +568,16 @@ def _row(case: CaseResult, documents: Numbers, tags: Numbers) -> Markup:
     return element(
         "tr",
         claim,
-        _cell("parameters", phrases.parameters(case), phrases.parameters(case)),
+        _cell("parameters", words.parameters(case), words.parameters(case)),
         _cell(
-            "claimed", phrases.claimed(case), _end(case), "number sides" if case.sides else "number"
+            "claimed", words.claimed(case), _end(case), "number sides" if case.sides else "number"
         ),
         _cell("estimated", _estimated(case), case.estimate, "number"),
-        _cell(
-            "interval", phrases.interval(case), low if low is not None else high, "interval-text"
-        ),
-        _cell("within", promises.within(case), case.within, "number"),
+        _cell("interval", words.interval(case), low if low is not None else high, "interval-text"),
+        _cell("within", words.within(case), case.within, "number"),
         _cell("draws", count(case.draws), float(case.draws), "number"),
         _cell("verdict", verdict, str(case.verdict), "word"),
-        _cell("result", phrases.outcome(case), str(case.result), "word"),
+        _cell("result", words.outcome(case), str(case.result), "word"),
         role="row",
         class_=str(case.result),
         data_claim=case.claim,
@@ -592,9 +590,9 @@ def _row(case: CaseResult, documents: Numbers, tags: Numbers) -> Markup:
 
 def _estimated(case: CaseResult) -> Markup:
     """The estimate, and below it the exact value where there is one."""
-    known = phrases.exact(case)
+    known = words.exact(case)
     below = element("span", f"exact {known}", class_="exact") if known else None
-    return join([phrases.estimated(case), below])
+    return join([words.estimated(case), below])
 
 
 def _end(case: CaseResult) -> float | None:
@@ -662,7 +660,7 @@ def _facts(cases: Sequence[CaseResult], claim: Claim | None, registry: Registry)
         }
     facts |= {
         "resolution": _resolution(cases),
-        "guarantee": "; ".join(dict.fromkeys(promises.basis(one) for one in cases)),
+        "guarantee": "; ".join(dict.fromkeys(words.basis(one) for one in cases)),
         "expected": f"{case.expect}: it is kept because it is false"
         if case.expect == "refuted"
         else None,
@@ -680,7 +678,7 @@ def _facts(cases: Sequence[CaseResult], claim: Claim | None, registry: Registry)
 
 def _resolution(cases: Sequence[CaseResult]) -> str | None:
     """How sharply the cases were looked at; as a share of the scale where scales differ."""
-    texts = {phrases.resolution(case) for case in cases} - {None}
+    texts = {words.resolution(case) for case in cases} - {None}
     if len(texts) == 1:
         return texts.pop()
     return f"{exact(cases[0].resolution)} of the scale of each case" if texts else None
@@ -726,7 +724,7 @@ def _figure(cases: Sequence[CaseResult]) -> Markup:
     items = [
         element(
             "li",
-            element("span", phrases.parameters(row.case) or "the one case"),
+            element("span", words.parameters(row.case) or "the one case"),
             interval_picture(row, ends),
             _result(row.case),
         )
@@ -744,28 +742,28 @@ def _figure(cases: Sequence[CaseResult]) -> Markup:
 
 def _result(case: CaseResult) -> Markup:
     """The verdict of a case and its figures; where it did not pass, also why."""
-    drawn = f", {promises.drawn(case)}" if case.draws else ""
-    known = phrases.exact(case)
+    drawn = f", {words.drawn(case)}" if case.draws else ""
+    known = words.exact(case)
     figures = [
-        element("span", phrases.estimated(case), class_="figures"),
+        element("span", words.estimated(case), class_="figures"),
         " in ",
-        element("span", phrases.interval(case), class_="figures"),
+        element("span", words.interval(case), class_="figures"),
         ", " if case.sides else None,
-        element("span", phrases.claimed(case), class_="figures") if case.sides else None,
+        element("span", words.claimed(case), class_="figures") if case.sides else None,
         f", exact {known}" if known else None,
         drawn,
     ]
     parts: list[str | Markup | None] = [
-        element("span", phrases.standing(case), class_=f"standing {case.verdict}"),
-        None if case.within is None else f" within {promises.within(case)}",
+        element("span", words.standing(case), class_=f"standing {case.verdict}"),
+        None if case.within is None else f" within {words.within(case)}",
         Markup("<br>"),
         join(figures) if case.interval is not None else None,
     ]
-    note = promises.note(case)
+    note = words.note(case)
     if note is not None:
         parts.append(element("span", Markup("<br>"), note, class_="quiet"))
     if case.result is not Outcome.PASS:
-        notes = [phrases.distance(case), phrases.reading(case)]
+        notes = [words.distance(case), words.reading(case)]
         notes += [None if case.explanation is None else str(case.explanation)]
         parts += [element("span", Markup("<br>"), one, class_="quiet") for one in notes if one]
     return element("span", *parts)
@@ -775,7 +773,7 @@ def _commands(cases: Sequence[CaseResult]) -> Markup:
     """The commands that repeat the cases, each with a button that copies it."""
 
     def item(case: CaseResult) -> Markup:
-        label = f"Copy the command for {case.claim} {phrases.parameters(case)}".rstrip()
+        label = f"Copy the command for {case.claim} {words.parameters(case)}".rstrip()
         button = element(
             "button", "Copy", type="button", class_="copy", hidden=True, aria_label=label
         )
@@ -827,10 +825,10 @@ def description(row: Placed) -> str:
     """The picture in words, for readers who cannot see it."""
     case = row.case
     if case.interval is None:
-        return f"claimed {phrases.claimed(case)}; no interval; {phrases.standing(case)}"
+        return f"claimed {words.claimed(case)}; no interval; {words.standing(case)}"
     return (
-        f"claimed {phrases.claimed(case)}; estimated {phrases.estimated_in_full(case)}; "
-        f"{phrases.standing(case)}"
+        f"claimed {words.claimed(case)}; estimated {words.estimated_in_full(case)}; "
+        f"{words.standing(case)}"
     )
 
 
@@ -838,7 +836,7 @@ def axis_picture(ends: Ends) -> Markup:
     """The axis that all pictures of a page share."""
     labels = [
         element("text", label, x=_share(place, ends), y=12, text_anchor="middle")
-        for place, label in pictures.ticks(ends, MOST_TICKS)
+        for place, label in pictures.ticks_between(ends, MOST_TICKS)
     ]
     return element("svg", *labels, class_="axis", width="100%", height=16, aria_hidden="true")
 

@@ -6,12 +6,12 @@ import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dropcheck import __version__
 from dropcheck.errors import Location, Problem
 from dropcheck.reasons import Explanation
-from dropcheck.report import Report, phrases
+from dropcheck.report import Report, words
 from dropcheck.report.conformance import conformance
 from dropcheck.results import (
     CaseResult,
@@ -22,7 +22,15 @@ from dropcheck.results import (
     RunResult,
     Written,
 )
-from dropcheck.results.coverage import CoverageCounts
+from dropcheck.results.coverage import Coverage, CoverageCounts
+
+if TYPE_CHECKING:
+    from dropcheck.claims.registry import Claim, Registry, Tolerance
+    from dropcheck.errors import Problem
+    from dropcheck.mutation.campaign import ClaimResult, MutantResult, MutationRun
+    from dropcheck.planning import CasePlan, Plan
+    from dropcheck.report.terminal.claim_cards import CheckedFile
+
 
 SCHEMA = 1
 
@@ -75,7 +83,7 @@ def _case(case: CaseResult) -> dict[str, Any]:
         **fields_of(case, "title statement"),
         **sources_data(case.sources),
         "written": written_data(case.written),
-        "rounding": phrases.rounding(case),
+        "rounding": words.rounding(case),
         "edge": edge_data(case.edge),
         **fields_of(case, "tags claimed estimate interval confidence scale resolution draws"),
         **fields_of(case, "blocks calls seconds guarantee verdict expect result"),
@@ -203,3 +211,175 @@ def _clean(value: Any) -> Any:
     if isinstance(number, float) and not math.isfinite(number):
         return None
     return number
+
+
+# ---- command json --------------------------------------------------------------------------------
+#
+# The JSON of the commands other than `run`: `list`, `show`, `check`, `plan` and `mutate`.
+
+
+def claims_json(claims: Iterable[Claim], registry: Registry) -> str:
+    """Claims and the documents that they come from."""
+    return as_json(
+        registry=registry.name,
+        documents={
+            key: fields_of(one, "title date url") for key, one in registry.documents.items()
+        },
+        claims=[_claim(claim) for claim in claims],
+    )
+
+
+def _claim(claim: Claim) -> dict[str, Any]:
+    """A claim as data."""
+    return {
+        **fields_of(claim, "id title"),
+        "statement": claim.statement.text,
+        "model": claim.model.text if claim.model else None,
+        "parameters": {
+            name: [value_data(value) for value in values]
+            for name, values in claim.parameters.items()
+        },
+        "listed_cases": None
+        if claim.cases is None
+        else [parameter_data(case) for case in claim.cases],
+        "cases": claim.case_count,
+        "requires": [text.text for text in claim.requires],
+        "expect": claim.expect,
+        "column": None if claim.column is None else claim.column.name,
+        "xfail": claim.xfail,
+        "tolerance": _tolerance(claim.tolerance),
+        **fields_of(claim, "resolution within"),
+        **sources_data(claim.sources),
+        "written": written_data(claim.written),
+        **fields_of(claim, "says note truth tags"),
+        "location": location(claim.location),
+    }
+
+
+def _tolerance(given: Tolerance | None) -> float | dict[str, float] | None:
+    """A tolerance as it is written in a claims file."""
+    if given is None:
+        return None
+    return {"absolute": given.size} if given.absolute else given.size
+
+
+def coverage_json(documents: Sequence[Coverage]) -> str:
+    """The figures and formulas that no mark of documents claims, as data."""
+    return as_json(
+        summary=CoverageCounts.of(documents),
+        documents=[{"file": one.file, **asdict(CoverageCounts.of([one]))} for one in documents],
+        unclaimed=[
+            fields_of(one, "kind text") | location(one.location) | fields_of(one, "before after")
+            for document in documents
+            for one in document.unclaimed
+        ],
+    )
+
+
+def check_json(files: Sequence[CheckedFile], further: Sequence[Problem] = ()) -> str:
+    """The result of a check as data; `further` are errors of all files together."""
+    return as_json(
+        files=[
+            {
+                "file": file.name,
+                **fields_of(file, "claims cases"),
+                **({"covered": CoverageCounts.of(file.coverage)} if file.coverage else {}),
+            }
+            for file in files
+        ],
+        errors=[
+            problem_data(problem)
+            for problem in (*(error for file in files for error in file.errors), *further)
+        ],
+        notes=[problem_data(problem) for file in files for problem in file.notes],
+    )
+
+
+def plan_json(plan: Plan) -> str:
+    """The plan as data; what is unknown is null."""
+    from dropcheck.report.terminal.plan_table import counts
+
+    return as_json(
+        registry=plan.registry,
+        **fields_of(plan.settings, "seed alpha"),
+        threads=plan.threads,
+        seconds=round(plan.seconds, 3),
+        interrupted=plan.interrupted,
+        summary={
+            "cases": len(plan.cases),
+            **counts(plan),
+            "draws": plan.draws,
+            "seconds": plan.run_seconds,
+        },
+        cases=[_planned_case(case) for case in plan.cases],
+        warnings=plan.warnings,
+    )
+
+
+def _planned_case(plan: CasePlan) -> dict[str, Any]:
+    claim = plan.case.claim
+    return {
+        "claim": claim.id,
+        "parameters": parameter_data(plan.case.parameters),
+        "statement": claim.statement.text.strip(),
+        **fields_of(plan, "draws seconds budget within discrepancy relative scale resolution"),
+        "guarantee": plan.guarantee,
+        "reason": reason_data(plan.explanation),
+        "written": written_data(claim.written),
+        "edge": edge_data(plan.edge),
+        "location": location(claim.location),
+    }
+
+
+def mutation_json(run: MutationRun) -> str:
+    """A run of planted errors as data."""
+    from dropcheck.mutation.campaign import Fate
+
+    return as_json(
+        registry=run.registry,
+        **fields_of(run.settings, "seed alpha"),
+        seconds=round(run.seconds, 3),
+        interrupted=run.interrupted,
+        summary={
+            "claims": len(run.claims),
+            "mutants": sum(len(claim.mutants) for claim in run.claims),
+            **{fate.name.lower(): run.count(fate) for fate in Fate},
+            "score": run.score,
+            "draws": sum(claim.draws for claim in run.claims),
+        },
+        claims=[_mutated_claim(claim, run) for claim in run.claims],
+    )
+
+
+def _mutated_claim(claim: ClaimResult, run: MutationRun) -> dict[str, Any]:
+    from dropcheck.report.terminal.mutation_table import verdict_on
+
+    return {
+        "claim": claim.claim.id,
+        "parameters": parameter_data(claim.parameters),
+        **fields_of(claim, "verdict skipped"),
+        "result": verdict_on(claim)[0].lower(),
+        "cannot_fail": claim.toothless,
+        "blind_to_model": claim.blind,
+        "hidden_by_values": [mutant.mutant.changed for mutant in claim.hidden],
+        "draws": claim.draws,
+        "seconds": round(claim.seconds, 3),
+        "location": location(claim.claim.location),
+        "repeat": run.repeats.get(claim.claim.id),
+        "mutants": [_mutant(mutant) for mutant in claim.mutants],
+    }
+
+
+def _mutant(mutant: MutantResult) -> dict[str, Any]:
+    claim = mutant.mutant.claim
+    return {
+        "error": mutant.mutant.operator,
+        "changed": mutant.mutant.changed,
+        "statement": claim.statement.text,
+        "model": claim.model.text if claim.model else None,
+        "fate": mutant.fate,
+        "parameters": parameter_data(mutant.parameters),
+        "draws": mutant.draws,
+        "reason": mutant.reason,
+        "shows_at": None if mutant.shows_at is None else parameter_data(mutant.shows_at),
+    }

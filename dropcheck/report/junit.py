@@ -15,7 +15,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 from dropcheck import __version__
 from dropcheck.errors import Problem
-from dropcheck.report import Report, phrases, promises
+from dropcheck.report import Report, words
 from dropcheck.report.csv_report import number_field
 from dropcheck.report.terminal.run_table import case_block
 from dropcheck.report.terminal.screen import Terminal, one_line, problems_text
@@ -72,10 +72,10 @@ def _properties(run: RunResult) -> Iterator[tuple[str, str]]:
     yield "seed", str(run.settings.seed)
     yield "alpha", number_field(run.settings.alpha)
     yield "interrupted", str(run.interrupted).lower()
-    if (share := phrases.claimed_share(run.coverage)) is not None:
+    if (share := words.claimed_share(run.coverage)) is not None:
         yield "documents", share
     for case in run.cases:
-        name = one_line(phrases.case_name(case))
+        name = one_line(words.case_name(case))
         for key, value in _case_properties(case, run):
             yield f"{name}.{key}", value
 
@@ -83,13 +83,13 @@ def _properties(run: RunResult) -> Iterator[tuple[str, str]]:
 def _case_properties(case: CaseResult, run: RunResult) -> Iterator[tuple[str, str]]:
     low, high = case.interval or (None, None)
     yield "statement", one_line(case.statement)
-    yield "claimed", phrases.claimed(case)
+    yield "claimed", words.claimed(case)
     if case.written is not None:
         yield "written", one_line(case.written.text)
     yield "estimate", number_field(case.estimate)
     yield "interval", "" if case.interval is None else _interval(low, high)
     yield "within", number_field(case.within)
-    if (note := promises.note(case)) is not None:
+    if (note := words.note(case)) is not None:
         yield "note", note
     if case.exact is not None:
         yield "exact", number_field(case.exact.value)
@@ -120,7 +120,7 @@ def _case(suite: Element, case: CaseResult, class_name: str) -> None:
         suite,
         "testcase",
         classname=class_name,
-        name=_legal(one_line(phrases.case_name(case))),
+        name=_legal(one_line(words.case_name(case))),
         time=f"{case.seconds:.3f}",
     )
     if _expected_failure(case):  # as pytest writes one
@@ -129,7 +129,7 @@ def _case(suite: Element, case: CaseResult, class_name: str) -> None:
     if case.result is Outcome.PASS:
         return
     undecided = case.result is Outcome.UNDECIDED
-    message = f"{case.verdict}, expected {case.expect}: {phrases.reading(case)}"
+    message = f"{case.verdict}, expected {case.expect}: {words.reading(case)}"
     kind = "undecided" if undecided else str(case.verdict)
     if case.xfail is not None and not undecided:
         kind = "xpass"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from dropcheck.errors import Problem
-from dropcheck.report import Report, numbers, phrases, promises
+from dropcheck.report import Report, numbers, words
 from dropcheck.report.conformance import (
     Conformance,
     ConformanceCell,
@@ -18,9 +18,9 @@ from dropcheck.report.conformance import (
     to_say,
     where,
 )
-from dropcheck.report.phrases import not_passed
 from dropcheck.report.terminal.run_table import summary_parts
 from dropcheck.report.terminal.screen import one_line, place, plain
+from dropcheck.report.words import not_passed
 from dropcheck.results import CaseResult, Outcome
 
 MOST = 20  # cases shown one by one; the rest are counted
@@ -98,7 +98,7 @@ def code(written: str) -> str:
 def _table(cases: Sequence[CaseResult], statement: StatementText, verbose: bool) -> str:
     if not cases:
         return ""
-    shown = phrases.rows(cases, each=verbose)
+    shown = words.rows(cases, each=verbose)
     rows = [[*HEADINGS], ["---:" if name in NUMBERS else "---" for name in HEADINGS]]
     rows += [list(_row(case, statement, outcome)) for case, outcome in shown]
     if all(case.exact is None for case, _ in shown):
@@ -144,12 +144,12 @@ def _row(case: CaseResult, statement: StatementText, result: str) -> Sequence[st
     return (
         code(case.claim),
         statement(case),
-        text(phrases.parameters(case)),
-        phrases.claimed(case),  # numbers need no escapes: brackets without an address are no link
-        phrases.estimated(case),
-        phrases.exact(case),
-        phrases.interval(case),
-        promises.within(case),
+        text(words.parameters(case)),
+        words.claimed(case),  # numbers need no escapes: brackets without an address are no link
+        words.estimated(case),
+        words.exact(case),
+        words.interval(case),
+        words.within(case),
         numbers.count(case.draws),
         str(case.verdict),
         result if case.result is Outcome.PASS else f"**{result}**",
@@ -166,12 +166,12 @@ def _failures(cases: Sequence[CaseResult]) -> str:
 
 def _failure(case: CaseResult) -> str:
     lines = [
-        f"- **{phrases.outcome(case)}** {code(phrases.case_name(case))}: {text(case.title)}",
+        f"- **{words.outcome(case)}** {code(words.case_name(case))}: {text(case.title)}",
         *([f"  - written {code(case.written.text)}"] if case.written else []),
-        f"  - claimed {phrases.claimed(case)}, "
-        f"estimated {phrases.estimated_in_full(case)}"
-        + (f", exact {exact}" if (exact := phrases.exact(case)) else ""),
-        f"  - {text(phrases.reading(case))}",
+        f"  - claimed {words.claimed(case)}, "
+        f"estimated {words.estimated_in_full(case)}"
+        + (f", exact {exact}" if (exact := words.exact(case)) else ""),
+        f"  - {text(words.reading(case))}",
         *([f"  - {text(str(case.explanation))}"] if case.explanation else []),
         f"  - {code(case.repeat)}",
     ]
@@ -180,8 +180,8 @@ def _failure(case: CaseResult) -> str:
 
 def _notes(cases: Sequence[CaseResult]) -> list[str]:
     """What to know of verified cases before one relies on them."""
-    noted = [(case, note) for case in cases if (note := promises.note(case)) is not None]
-    lines = [f"- note: {code(phrases.case_name(case))} {text(note)}" for case, note in noted[:MOST]]
+    noted = [(case, note) for case in cases if (note := words.note(case)) is not None]
+    lines = [f"- note: {code(words.case_name(case))} {text(note)}" for case, note in noted[:MOST]]
     if len(noted) > MOST:
         lines.append(f"- and {numbers.plural(len(noted) - MOST, 'more note')}")
     return lines

@@ -23,15 +23,13 @@ use only
 The parts of a program, and its shortcuts, are internal.
 """
 
-from dropcheck.simulation.assemble import Registers
 from dropcheck.simulation.blocks import MOST_ROWS, CountTally, Request, Tally
-from dropcheck.simulation.cell_counts import AtCuts, Counter, Tables, TwoAtCuts
-from dropcheck.simulation.code_calls import FEWEST_CALLS
 from dropcheck.simulation.compile import (
     AtThresholds,
     Compiled,
     Counted,
     InCells,
+    Registers,
     Threshold,
     below,
     compile_averages,
@@ -39,21 +37,25 @@ from dropcheck.simulation.compile import (
     compile_strategy,
 )
 from dropcheck.simulation.examples import example
-from dropcheck.simulation.functional import means_of
-from dropcheck.simulation.program import Program, SpanSums
-from dropcheck.simulation.sobol_nets import Clip
-from dropcheck.simulation.streams import MAIN, PILOT, stream
-from dropcheck.simulation.variants.digits_left import (
+from dropcheck.simulation.integrands import means_of
+from dropcheck.simulation.program import AtCuts, Counter, Program, SpanSums, Tables, TwoAtCuts
+from dropcheck.simulation.rounding import (
     magnitude_of,
     rounding_in,
     rounding_of_fixed,
     rounding_of_values,
+    tied_in,
     unclear_in,
 )
-from dropcheck.simulation.variants.in_cells import counting_in_cells, values_of
-from dropcheck.simulation.variants.nets import can_be_in_nets, in_nets
-from dropcheck.simulation.variants.stratified import stratified
-from dropcheck.simulation.variants.tied import tied_in
+from dropcheck.simulation.steps import FEWEST_CALLS, Clip
+from dropcheck.simulation.streams import MAIN, PILOT, stream
+from dropcheck.simulation.variants import (
+    can_be_in_nets,
+    counting_in_cells,
+    in_nets,
+    stratified,
+    values_of,
+)
 
 __all__ = [
     "FEWEST_CALLS",

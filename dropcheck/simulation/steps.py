@@ -2,17 +2,181 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from copy import deepcopy
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
-from dropcheck.errors import DropcheckError
-from dropcheck.language.graph import Value, kernel_of, number
+from dropcheck.array_types import Floats
+from dropcheck.claims.registry import Code, CodeRequest
+from dropcheck.errors import DropcheckError, Problem
+from dropcheck.language.graph import CodeCall, Kind, Value, kernel_of, number
 from dropcheck.records import record
-from dropcheck.simulation.sobol_nets import Points, at_points
-from dropcheck.vocabulary.function import Array, Kernel
-from dropcheck.vocabulary.law import argument_problem
+from dropcheck.simulation.integrands import Term
+from dropcheck.vocabulary.distribution import Values
+from dropcheck.vocabulary.function import EVAL, TRAIN, Array, Kernel
+from dropcheck.vocabulary.functions.number_formats import ROUNDED, SINGLE
+from dropcheck.vocabulary.law import Law, argument_problem
+from dropcheck.vocabulary.shapes import Shape
+
+# ---- sobol nets ----------------------------------------------------------------------------------
+#
+# Nets: the points of a scrambled Sobol' net, turned into draws by quantile functions.
+#
+# A net is 2^m points of Sobol's sequence (1967) in the unit cube, with the direction numbers of
+# Joe
+# and Kuo (2008, "Constructing Sobol sequences with better two-dimensional projections"). It is
+# scrambled at random: the digits of each coordinate are multiplied by a random lower triangular
+# matrix over GF(2), and random digits are added (Matoušek 1998, "On the L2-discrepancy for
+# anchored
+# boxes", Journal of Complexity 14). The points are more evenly distributed than independent ones,
+# so
+# the mean of a smooth function over a net varies far less.
+#
+# The judgment uses only two facts, and the added random digits give both. Each point is uniform in
+# the cube, so the mean over a net has the expectation of one draw. Each net has its own random
+# digits, so nets are independent and have the same law. The points of one net depend on each
+# other:
+# a net counts as one draw, and no assumption is made on how little its mean varies.
+
+
+Points = npt.NDArray[np.uint64]
+
+# For each coordinate after the first: the inner coefficients of a primitive polynomial over GF(2),
+# and the first direction numbers (Joe and Kuo's file new-joe-kuo-6).
+_JOE_KUO = (
+    ("", (1,)),
+    ("1", (1, 3)),
+    ("01", (1, 3, 1)),
+    ("10", (1, 1, 1)),
+    ("001", (1, 1, 3, 3)),
+    ("100", (1, 3, 5, 13)),
+    ("0010", (1, 1, 5, 5, 17)),
+    ("0100", (1, 1, 5, 5, 5)),
+    ("0111", (1, 1, 7, 11, 19)),
+)
+MOST_NUMBERS = len(_JOE_KUO) + 1
+_DIGITS = 64
+
+
+@lru_cache
+def direction_numbers(coordinate: int, levels: int) -> tuple[int, ...]:
+    """The first odd numbers m_k of a coordinate, m_k < 2^k (Joe and Kuo 2008, equation 2).
+
+    >>> direction_numbers(0, 4), direction_numbers(1, 4)
+    ((1, 1, 1, 1), (1, 3, 5, 15))
+    """
+    if coordinate == 0:
+        return (1,) * levels
+    middle, first = _JOE_KUO[coordinate - 1]
+    numbers = list(first)
+    degree = len(first)
+    while len(numbers) < levels:
+        new = numbers[-degree] ^ (numbers[-degree] << degree)
+        for place, coefficient in enumerate(middle, start=1):
+            new ^= (numbers[-place] << place) * int(coefficient)
+        numbers.append(new)
+    return tuple(numbers[:levels])
+
+
+def net_points(generator: np.random.Generator, numbers: int, size: int, nets: int) -> Points:
+    """The points of scrambled nets; a coordinate is 64 binary digits: [numbers, nets · size].
+
+    Args:
+        generator: the stream to draw from.
+        numbers: how many coordinates, at most `MOST_NUMBERS`.
+        size: how many points a net has, a power of two.
+        nets: how many nets; the points of each net are consecutive.
+    """
+    levels = size.bit_length() - 1
+    words = generator.integers(0, 2**64 - 1, (numbers, levels + 1, nets), np.uint64, endpoint=True)
+    points = np.empty((numbers, nets, size), dtype=np.uint64)
+    points[..., 0] = words[:, levels]
+    for coordinate in range(numbers):
+        # the columns of a lower triangular matrix with ones on its diagonal
+        matrix = [
+            (words[coordinate, digit] >> np.uint64(digit)) | np.uint64(1 << (_DIGITS - 1 - digit))
+            for digit in range(levels)
+        ]
+        own = points[coordinate]
+        for level, direction in enumerate(direction_numbers(coordinate, levels)):
+            column = np.zeros(nets, dtype=np.uint64)
+            for digit in range(level + 1):
+                if direction >> (level - digit) & 1:
+                    column ^= matrix[digit]
+            half = 1 << level
+            np.bitwise_xor(own[:, :half], column[:, np.newaxis], out=own[:, half : 2 * half])
+    return points.reshape(numbers, nets * size)
+
+
+def laws_points(
+    generator: np.random.Generator, drawn: Mapping[int, Shape], size: int, draws: int
+) -> Mapping[int, Points]:
+    """The points of nets for each register; `drawn` has the shapes of draws: [..., draws]."""
+    numbers = sum(map(math.prod, drawn.values()))
+    points = net_points(generator, numbers, size, -(-draws // size))[:, :draws]
+    by_register: dict[int, Points] = {}
+    start = 0
+    for register, shape in drawn.items():
+        end = start + math.prod(shape)
+        by_register[register] = points[start:end].reshape(*shape, draws)
+        start = end
+    return by_register
+
+
+def at_points(law: Law, arguments: Sequence[Array], points: Points) -> Array:
+    """The values of a law at points of the unit cube, computed from the nearer end: [..., draws].
+
+    A point stands for the middle of the interval of numbers that begin with its digits.
+    """
+    values = np.empty(points.shape, dtype=bool if law.values is Values.TRUTHS else np.float64)
+    upper = points >= np.uint64(1 << (_DIGITS - 1))
+    for own, digits, quantile in (
+        (~upper, points, law.quantile),
+        (upper, ~points, law.upper_quantile),
+    ):
+        levels = (digits[own] + 0.5) * 2.0**-_DIGITS
+        fitting = (
+            one.item() if one.size == 1 else np.broadcast_to(one, points.shape)[own]
+            for one in arguments
+        )
+        values[own] = quantile(levels, *fitting)
+    return values
+
+
+@record(kw_only=True)
+class Clip:
+    """What is stored of each net along one direction: the deviation of its mean, and the square.
+
+    `weights` has a factor for each integrand, [terms]. Deviations of the weighted mean from
+    `centre` are clipped at `below` and `above`.
+    """
+
+    weights: tuple[float, ...]
+    centre: float
+    below: float
+    above: float
+
+
+def with_clips(sums: Floats, clips: Sequence[Clip], size: int, blocks: int) -> Floats:
+    """The sums of blocks from those of nets with `size` points, and two columns for each clip."""
+    columns = [sums]
+    for clip in clips:
+        deviation = sums @ np.array(clip.weights) / size - clip.centre
+        deviation = np.clip(deviation, -clip.below, clip.above)
+        columns.append(np.stack([deviation, deviation * deviation], axis=1))
+    together = np.concatenate(columns, axis=1)
+    in_blocks: Floats = together.reshape(blocks, -1, together.shape[1]).sum(axis=1)
+    return in_blocks
+
+
+# ---- steps ---------------------------------------------------------------------------------------
+
 
 # From this many numbers on each side of a batch, one call for each batch costs less than copying
 # the sides (measured: from 2,000 on; at 65,000 the product takes half the time).
@@ -67,7 +231,7 @@ def freeing(steps: Sequence[Step], keep: Iterable[int]) -> tuple[Step, ...]:
     return tuple(freed[::-1])
 
 
-def computed(step: Step, inputs: list[Array], **extra: int) -> Array:
+def computed_registers(step: Step, inputs: list[Array], **extra: int) -> Array:
     """The value that a step computes from its inputs.
 
     Raises:
@@ -186,3 +350,213 @@ def crossed_product(left: Array, right: Array, batches: int) -> Array:
     products = np.matmul(lefts, rights).reshape(g, n, a, m, b)
     pairs: Array = products.transpose(1, 3, 0, 2, 4).reshape(*rows, *columns, g * a * b)
     return pairs
+
+
+# ---- code calls ----------------------------------------------------------------------------------
+#
+# Calls of code as steps of a program: how many draws one call makes, and what it returns.
+
+
+# Draws of a span: enough to hide numpy's cost of a call, few enough for an early decision.
+MOST_SPAN_DRAWS = 131_072
+# Draws of a span by the user's code: enough to hide the cost of a call, few enough for its memory,
+# which is not known. A span of code under test has more draws if each is of few numbers.
+MOST_SAMPLE_DRAWS = 8192
+# Numbers in a call whose draws the slot declares independent: few enough for many calls, which show
+# if they are not, and enough to hide the cost of a span.
+DECLARED_NUMBERS = 2**16
+# Numbers in a call whose draws may depend on each other, and its fewest draws. Verdicts then rest
+# on the number of calls, and larger calls take longer.
+DEPENDENT_NUMBERS = 4096
+FEWEST_DEPENDENT = 16
+# Draws of a span in which each draw is a call of code.
+MOST_CALLS = 256
+# For code whose draws count one by one: with this many calls, for an error of 1e-9, Student's
+# quantile is within a fifth of the normal quantile.
+FEWEST_CALLS = 64
+
+
+def calls_of(steps: Iterable[Step]) -> list[CodeCall]:
+    """The calls of code in some steps."""
+    return [step.value.call for step in steps if step.value.call is not None]
+
+
+@contextmanager
+def held(steps: Iterable[Step]) -> Iterator[None]:
+    """A context for consecutive spans, in which code under test is set up once."""
+    with ExitStack() as stack:
+        for code in {id(call.code): call.code for call in calls_of(steps)}.values():
+            stack.enter_context(code.held())
+        yield
+
+
+def counts_each(call: CodeCall) -> bool:
+    """Whether the draws of one call count one by one, because its slot declares so."""
+    return call.draws and not (call.dependent or call.asked.single)
+
+
+def before_rounding(steps: Sequence[Step], keep: Collection[int]) -> list[Step]:
+    """The steps, without roundings to float32 that only code in float32 reads.
+
+    The code rounds its arguments itself, and rounding twice is the same as rounding once.
+
+    Args:
+        steps: the steps of a program.
+        keep: the registers that are read when all steps are done.
+    """
+
+    def of_code(step: Step) -> bool:
+        return step.value.call is not None and step.value.call.asked.dtype == SINGLE
+
+    read = {*keep, *(one for step in steps if not of_code(step) for one in step.inputs)}
+    before = {
+        step.target: step.inputs[0]
+        for step in steps
+        if step.target not in read
+        and step.value.kind == Kind.COMPUTED
+        and step.value.function is ROUNDED[SINGLE]
+    }
+    return [
+        replace(step, inputs=tuple([before.get(one, one) for one in step.inputs]))
+        for step in steps
+        if step.target not in before
+    ]
+
+
+@record
+class CallsAsked:
+    """What a program asks of its calls of code in every span, by the tag of each call.
+
+    All modes of one call are computed together. `used` are the modes that something reads.
+    `declared`: draws of one call count one by one, as its slot declares. `single`: each draw is a
+    call.
+    """
+
+    modes: Mapping[str, frozenset[str]]
+    used: Mapping[str, frozenset[str]]
+    declared: bool
+    single: bool
+
+    @classmethod
+    def of(
+        cls, steps: Sequence[Step], targets: Iterable[int], terms: Iterable[Term] = ()
+    ) -> CallsAsked:
+        """From the steps of a program, and the registers read when all are done."""
+        read = {*targets, *(term.given for term in terms)}
+        read |= {register for step in steps for register in step.inputs}
+        calls = [(step.value.call, step.target) for step in steps if step.value.call is not None]
+        modes: dict[str, frozenset[str]] = {}
+        used: dict[str, frozenset[str]] = {}
+        for call, register in calls:
+            modes[call.tag] = modes.get(call.tag, frozenset()) | {call.mode}
+            seen = frozenset({call.mode} if register in read else ())
+            used[call.tag] = used.get(call.tag, frozenset()) | seen
+        return cls(
+            modes=modes,
+            used=used,
+            declared=any(counts_each(call) for call, _ in calls),
+            single=any(call.asked.single for call, _ in calls),
+        )
+
+
+class SpanCalls:
+    """The calls of code in one span; the first one seeds, and results are stored by tag.
+
+    Args:
+        asked: what the program asks of each call.
+        generator: seeds the code.
+        keep: whether all modes are needed, even those that nothing reads.
+    """
+
+    def __init__(self, asked: CallsAsked, generator: np.random.Generator, keep: bool) -> None:
+        self._generator = generator
+        self._asked = asked
+        self._keep = keep
+        self._given: dict[str, Mapping[str, Array]] = {}
+        self._earlier: list[tuple[Code, np.random.Generator, CodeRequest, Sequence[Array]]] = []
+
+    def given(self, value: Value, inputs: Sequence[Array], draws: int) -> Array:
+        """The array that a call gives: float64, [*shape, draws].
+
+        Args:
+            value: the value of the call in the graph.
+            inputs: float64 or truths, [*shape, draws], or [*shape, 1] if they do not vary.
+            draws: how many draws.
+
+        Raises:
+            DropcheckError: the code raises an error, or returns something else.
+        """
+        call = value.call
+        assert call is not None
+        if call.tag not in self._given:
+            modes, used = self._asked.modes[call.tag], self._asked.used[call.tag]
+            several = len(self._asked.modes) > 1
+            skipped: frozenset[str] = frozenset()
+            last = [*self._asked.modes][-1]
+            if call.tag == last and not self._keep and used - {EVAL}:
+                skipped = (modes - used) & {EVAL}  # it is computed last: nothing else changes
+            own = replace(
+                call.asked, draws=draws, modes=modes, skipped=skipped, begin=not self._given
+            )
+            numbers = [np.asarray(array, dtype=np.float64) for array in inputs]
+            state = None if used == modes else self._generator.bit_generator.state
+            try:
+                results = self._drawn(call, own, numbers, several=several)
+            except DropcheckError:
+                if state is None or not used:
+                    raise
+                # the mode that fails may be needed by other statements only
+                self._generator.bit_generator.state = state
+                own = replace(own, modes=used, skipped=frozenset())
+                results = self._drawn(call, own, numbers, several=several)
+            self._given[call.tag] = results
+        if call.mode not in self._given[call.tag]:
+            return np.zeros((*value.shape, 1))  # nothing reads it
+        given = self._given[call.tag][call.mode]
+        if given.shape[:-1] != value.shape:  # or it would be broadcast in comparisons
+            raise DropcheckError(_other_shape(call, value.shape, given.shape[:-1]))
+        return given
+
+    def _drawn(
+        self, call: CodeCall, own: CodeRequest, numbers: Sequence[Array], *, several: bool
+    ) -> Mapping[str, Array]:
+        # inspecting code changes its seed: to continue as before, earlier calls are repeated
+        if not own.begin and call.code.looked_at(own, numbers):
+            for code, generator, before, held in self._earlier:
+                code.drawn(deepcopy(generator), before, held)
+        seeded_by = deepcopy(self._generator) if several else self._generator
+        results = call.code.drawn(self._generator, own, numbers)
+        if several:
+            self._earlier.append((call.code, seeded_by, own, numbers))
+        return results
+
+
+def _other_shape(call: CodeCall, shape: Shape, given: Shape) -> Problem:
+    model, code = (str(list(one)) if one else "one number" for one in (shape, given))
+    what = {TRAIN: "gives", EVAL: "gives in evaluation"}.get(call.mode, "has a gradient of")
+    message = f"code for {call.slot.name!r} {what} {code} a draw, and by the slot's model {model}"
+    name = getattr(call.code, "name", "the code")
+    hint = f"{name} is to return, for each draw, what the slot in the file does"
+    return Problem(message, hint=hint)
+
+
+def most_of_span(values: Iterable[Value]) -> int:
+    """The most draws in a span of a program with these values."""
+    most = MOST_SPAN_DRAWS
+    for value in values:
+        if value.call is not None and value.call.asked.single:
+            return MOST_CALLS
+        if value.call is not None and value.call.dependent:
+            most = min(most, max(FEWEST_DEPENDENT, DEPENDENT_NUMBERS // _largest(value)))
+        elif value.call is not None and value.call.draws:
+            most = min(most, max(FEWEST_DEPENDENT, DECLARED_NUMBERS // _largest(value)))
+        elif value.call is not None:
+            most = min(most, max(MOST_SAMPLE_DRAWS, MOST_SPAN_DRAWS // _largest(value)))
+        elif value.sample is not None:
+            most = min(most, MOST_SAMPLE_DRAWS)
+    return most
+
+
+def _largest(value: Value) -> int:
+    """The most numbers in one draw of a call's inputs or of its result."""
+    return max(one.elements for one in (value, *value.inputs))

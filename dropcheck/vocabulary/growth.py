@@ -13,15 +13,7 @@ from collections.abc import Callable, Sequence, Set
 from typing import Any
 
 from dropcheck.records import record
-from dropcheck.vocabulary.majorants import (
-    elements,
-    exponentials,
-    growing,
-    powers,
-    rule,
-    summed_products,
-    sums,
-)
+from dropcheck.vocabulary.majorants import elements, powers, rule, sums
 from dropcheck.vocabulary.majorants.rule import Applied, Majorant
 from dropcheck.vocabulary.shapes import Shape
 
@@ -178,22 +170,22 @@ def linear(
     factor: float = 1.0, summand: float = 0.0, *, above: bool = False, slope: float = math.inf
 ) -> Growth:
     """A function with |f(x)| <= summand + factor · |x|; see `growing.LinearGrowth`."""
-    return Growth(growing.LinearGrowth(factor, summand, above, slope))
+    return Growth(powers.LinearGrowth(factor, summand, above, slope))
 
 
 def share(a: float, b: float = 0.0) -> Growth:
     """A distribution function F with 1 - F(x) = F(-x) and -log F(x) <= log 2 + a |x| + b x²."""
-    return Growth(exponentials.Share(a, b))
+    return Growth(powers.Share(a, b))
 
 
 BY_HULL = Growth(rule.NONE)  # no more is known than where its values lie
-SOFTMAX = Growth(exponentials.Softmax())
-PICKED = Growth(growing.Picked(0, smooth=True))  # one of the arguments
-CHOSEN = Growth(growing.Picked(1, smooth=False))  # one but the first of them
+SOFTMAX = Growth(powers.Softmax())
+PICKED = Growth(powers.Picked(0, smooth=True))  # one of the arguments
+CHOSEN = Growth(powers.Picked(1, smooth=False))  # one but the first of them
 LARGEST_ELEMENT = Growth(elements.OneOfMany())  # one of the elements
 MIDDLE = Growth(elements.OneOfMany(between=True))  # between two of the elements
 REARRANGED = Growth(elements.Rearranged())  # the elements in another place
-LEAKY = Growth(growing.LeakySlope())  # the second argument is the slope below 0
+LEAKY = Growth(powers.LeakySlope())  # the second argument is the slope below 0
 
 
 def same_size(majorant: Majorant) -> Growth:
@@ -234,28 +226,28 @@ POWER = Growth(
 )
 ALL_PRODUCTS = Growth(powers.Products(), lambda both: _products(both, summed=False, paired=False))
 SUM_OF_PRODUCTS = Growth(
-    summed_products.SumOfProducts(summed_products.inner_of_vectors),
+    sums.SumOfProducts(sums.inner_of_vectors),
     lambda both: _products(both, summed=True, paired=True),
     _sum_of_squares_reciprocal,
 )
 # the product of a vector with itself is a sum of squares; of a matrix, also of other products
 MATRIX_PRODUCT = Growth(
-    summed_products.SumOfProducts(summed_products.inner_of_matrices),
+    sums.SumOfProducts(sums.inner_of_matrices),
     lambda both: _products(both, summed=True, paired=len(both[0].shape) == 1),
     _sum_of_squares_reciprocal,
 )
 # squared distances from a mean
 SPREAD = Growth(elements.MeanSquare(1.0), lambda operands: _spread(operands[0]))
 EXPONENTIAL = Growth(
-    exponentials.Exponential(),
+    powers.Exponential(),
     lambda operands: _exponential(operands[0], both=False),
     heavier=True,
 )
 EXPONENTIAL_LESS_ONE = Growth(
-    rule.NormAlone(exponentials.exponential_less_one), EXPONENTIAL.order, heavier=True
+    rule.NormAlone(powers.exponential_less_one), EXPONENTIAL.order, heavier=True
 )
 EXPONENTIAL_BOTH_WAYS = Growth(
-    rule.NormAlone(exponentials.hyperbolic),
+    rule.NormAlone(powers.hyperbolic),
     lambda operands: _exponential(operands[0], both=True),
     heavier=True,
 )

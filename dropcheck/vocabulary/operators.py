@@ -17,7 +17,7 @@ import numpy as np
 from dropcheck.array_types import Floats
 from dropcheck.records import record
 from dropcheck.vocabulary.constants import PROBABILITY
-from dropcheck.vocabulary.enclosures.affine import Affine
+from dropcheck.vocabulary.enclosures import Affine
 
 # An average of even powers below this has lost digits by underflow, or is 0.
 UNDERFLOW = 1e-290
@@ -254,3 +254,23 @@ def hint_for(name: str) -> str | None:
     'write Corr(u, v)'
     """
     return next((one.hint for one in OPERATORS.values() if name in one.aliases), None)
+
+
+# ---- relations -----------------------------------------------------------------------------------
+#
+# The words of statements about laws: `y ~ law`, `x ~ y`, `independent(x, y)`.
+
+
+FOLLOWS = "~"
+"""Between a quantity and its law, or between two quantities of one law."""
+
+INDEPENDENT = "independent"
+OVER_KEY = "over"
+"""`independent(u, over=[0])`: entries of u that differ in their place along axis 0."""
+
+SIGNATURE = f"{INDEPENDENT}(x, y)"
+"""How independence is written, for messages."""
+EXAMPLES = f"'y {FOLLOWS} normal(0, 1)', 'x {FOLLOWS} y' or '{SIGNATURE}'"
+
+INDEPENDENT_ELSEWHERE = ("⊥", "⟂", "⫫", r"\perp", r"\bot", r"\indep", r"\independent", "_||_")
+"""Signs for independence that papers write between two quantities; some write a sign twice."""

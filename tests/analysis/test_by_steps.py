@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from fewer_draws_made import text_of
 
+from dropcheck.analysis import exact, letters
 from dropcheck.analysis.averaged_products import ExactMoments, Integrand
-from dropcheck.analysis.moments import exact
-from dropcheck.analysis.polynomials import expectation, letters
 from dropcheck.claims.reader import read_text
-from dropcheck.language.cases import lower_case, parse_claim
+from dropcheck.language.compile import lower_case, parse_claim
 from dropcheck.language.graph import Value
 
 STEPS = "; for t in range({steps}):; "
@@ -109,9 +108,9 @@ def test_errors_of_steps_multiply_where_terms_do_not_go_by_themselves(
 
     def together(space, terms, sources, free):  # type: ignore[no-untyped-def]
         last = max(atom.draw for term in terms for atom in term.atoms)
-        return expectation._without_last(space, terms, last, sources, free)
+        return letters._without_last(space, terms, last, sources, free)
 
-    monkeypatch.setattr(expectation, "_of_last_step", together)
+    monkeypatch.setattr(letters, "_of_last_step", together)
     careless = by_steps(model, "w**2")
     assert careless is None or careless.error > 1e3 * careful.error
 

@@ -9,9 +9,9 @@ import pytest
 from lowered import expressed, lowering
 from scipy import stats
 
-from dropcheck.analysis import conditioned
+from dropcheck.analysis import exact
 from dropcheck.analysis.averaged_products import ExactMoments, Integrand
-from dropcheck.analysis.moments.exact import exact_moments
+from dropcheck.analysis.exact import exact_moments
 
 # A sum of N terms has the mean E N · mu, and the variance E N · sd² + Var N · mu² (Wald 1944;
 # Blackwell and Girshick 1946).
@@ -58,13 +58,13 @@ def test_a_condition_is_known_too() -> None:
 
 def test_what_is_left_out_is_in_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = moments(f"n ~ poisson(3); {TERMS}")
-    first = conditioned._outcomes
+    first = exact._outcomes
 
     def cut(values):  # type: ignore[no-untyped-def]  # as what it stands for
         outcomes, chances, _ = first(values)
         return outcomes[:9], chances[:9], float(chances[9:].sum())
 
-    monkeypatch.setattr(conditioned, "_outcomes", cut)
+    monkeypatch.setattr(exact, "_outcomes", cut)
     found = moments(f"n ~ poisson(3); {TERMS}")
     assert plain is not None
     assert found is not None
@@ -88,14 +88,14 @@ def test_others_are_unknown(model: str) -> None:
 
 def test_a_variance_between_outcomes_is_missed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The test of random sums can fail."""
-    joined = conditioned._joined
+    joined = exact._joined
 
     def within_alone(chances, found):  # type: ignore[no-untyped-def]  # as what it stands for
         for one in found:
             one.means[:] = float(chances @ np.array([other.means[0] for other in found]))
         return joined(chances, found)
 
-    monkeypatch.setattr(conditioned, "_joined", within_alone)
+    monkeypatch.setattr(exact, "_joined", within_alone)
     found = moments(RANDOM_SUMS[0][0])
     assert found is not None
     assert not math.isclose(found.covariance(1)[0, 0], RANDOM_SUMS[0][2] or 0.0, rel_tol=1e-3)

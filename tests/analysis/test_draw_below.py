@@ -8,8 +8,7 @@ from collections.abc import Callable
 import pytest
 from lowered import expressed, lowered, lowering
 
-from dropcheck.analysis.moments.draw_steps import draw_below
-from dropcheck.analysis.moments.single_draw import Estimate, expectation, joint_moment, norm_of
+from dropcheck.analysis.single_draw import Estimate, draw_below, expectation, joint_moment, norm_of
 from dropcheck.language.graph import Value
 
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from lowered import expressed, lowered, lowering
 
+from dropcheck.analysis import single_draw
 from dropcheck.analysis.averaged_products import ExactMoments, Integrand
-from dropcheck.analysis.moments import single_draw
-from dropcheck.analysis.moments.exact import exact_means, exact_moments, vanishes
-from dropcheck.analysis.moments.single_draw import Estimate, SingleDraw
-from dropcheck.analysis.polynomials.term_space import Space
+from dropcheck.analysis.exact import exact_means, exact_moments, vanishes
+from dropcheck.analysis.ring import Space
+from dropcheck.analysis.single_draw import Estimate, SingleDraw
 from dropcheck.language.graph import Value
 
 

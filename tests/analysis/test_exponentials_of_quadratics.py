@@ -16,7 +16,7 @@ import pytest
 from lowered import expressed, lowering
 from scipy import integrate, special, stats
 
-from dropcheck.analysis.moments.norms import Norms
+from dropcheck.analysis.norms import Norms
 from dropcheck.language.graph import Kind, Value, kernel_of, number, ordered
 from dropcheck.vocabulary.function import Array
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from lowered import expressed, lowering
 
+from dropcheck.analysis import exact
 from dropcheck.analysis.averaged_products import Integrand
-from dropcheck.analysis.moments import exact
-from dropcheck.analysis.moments.exact import exact_means, exact_moments
+from dropcheck.analysis.exact import exact_means, exact_moments
 from dropcheck.vocabulary.functions.algebra import TooLargeError
 
 MODEL = "; ".join(f"a{i} ~ discrete_uniform(-1, 2); b{i} ~ bernoulli(0.3)" for i in range(5))

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from fewer_draws_made import are_alike, exactly, numbers_a_draw, programs, text_of
 
-from dropcheck.analysis.fewer_draws import ranks, sums_of_draws, with_fewer_draws
-from dropcheck.analysis.moments.norms import Norms
+from dropcheck.analysis.fewer_draws import sums, with_fewer_draws
+from dropcheck.analysis.norms import Norms
 from dropcheck.claims.reader import read_text
-from dropcheck.language.cases import lower_case, parse_claim
+from dropcheck.language.compile import lower_case, parse_claim
 from dropcheck.results import Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
-from dropcheck.vocabulary.laws.ranked_law import ranked
-from dropcheck.vocabulary.laws.unbounded import NORMAL
+from dropcheck.vocabulary.laws.continuous import NORMAL
+from dropcheck.vocabulary.laws.derived import ranked
 
 ONE_RANK = [
     ("x ~ normal(1, 2)[5]", "max(x)", 1),
@@ -39,7 +39,7 @@ def test_the_law_is_the_same(model: str, quantity: str, numbers: int) -> None:
 
 
 def test_a_wrong_rank_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ranks, "ranked", lambda law, rank, count: ranked(law, rank, count + 1))
+    monkeypatch.setattr(sums, "ranked", lambda law, rank, count: ranked(law, rank, count + 1))
     assert not any(are_alike(*programs(model, f"E({one}) == 0")) for model, one, _ in ONE_RANK[:2])
 
 
@@ -218,8 +218,8 @@ FEW = [SUMS[0], SUMS[1], SUMS[3], SUMS[14], SUMS[19]]
 
 @pytest.mark.parametrize("wrong", [-1, 1])
 def test_wrong_degrees_are_seen(monkeypatch: pytest.MonkeyPatch, wrong: int) -> None:
-    count = sums_of_draws._Sample.count.fget  # type: ignore[attr-defined]  # a property has it
-    monkeypatch.setattr(sums_of_draws._Sample, "count", property(lambda one: count(one) + wrong))
+    count = sums._Sample.count.fget  # type: ignore[attr-defined]  # a property has it
+    monkeypatch.setattr(sums._Sample, "count", property(lambda one: count(one) + wrong))
     assert not any(are_alike(*programs(model, f"E({one}) == 0")) for model, one, _ in FEW)
 
 

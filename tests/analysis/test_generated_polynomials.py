@@ -16,7 +16,7 @@ import pytest
 from lowered import expressed, lowering
 
 from dropcheck.analysis.averaged_products import ExactMoments, Integrand
-from dropcheck.analysis.moments.exact import exact_moments
+from dropcheck.analysis.exact import exact_moments
 from dropcheck.errors import DropcheckError
 from dropcheck.language.graph import Value, kernel_of, number, ordered
 from dropcheck.vocabulary.function import Array
@@ -242,7 +242,7 @@ def test_terms(seed: int, groups: Mapping[str, int]) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_outcomes(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dropcheck.analysis.moments.exact.FEW_OUTCOMES", 20_000)
+    monkeypatch.setattr("dropcheck.analysis.exact.FEW_OUTCOMES", 20_000)
     checked(seed, None)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lowered import expressed, lowering
 
-from dropcheck.analysis.moments.exact import vanishes
+from dropcheck.analysis.exact import vanishes
 
 MODEL = (
     "x ~ cauchy(0, 1); y ~ cauchy(0, 1); z ~ cauchy(0, 1); v ~ cauchy(0, 1)[3]; "

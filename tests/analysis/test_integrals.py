@@ -11,10 +11,9 @@ from fresh_norms import centred_norm, norm
 from lowered import expressed, lowered, lowering
 from scipy import special, stats
 
-from dropcheck.analysis.moments import single_draw
-from dropcheck.analysis.moments.draw_steps import is_function_of_one_draw
-from dropcheck.analysis.moments.norms import Norms
-from dropcheck.analysis.moments.single_draw import Estimate, Found, SingleDraw
+from dropcheck.analysis import single_draw
+from dropcheck.analysis.norms import Norms
+from dropcheck.analysis.single_draw import Estimate, Found, SingleDraw, is_function_of_one_draw
 
 PUT = "z ~ normal(0, 1); h ~ normal(0, 0.1); ST = 100 * exp(0.2 * z - 0.02)"
 

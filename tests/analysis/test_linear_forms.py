@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from lowered import expressed, lowering
 
+from dropcheck.analysis import linear_forms
 from dropcheck.analysis.averaged_products import ExactMoments, Integrand
-from dropcheck.analysis.moments import linear_forms
-from dropcheck.analysis.moments.exact import exact_means, exact_moments
-from dropcheck.analysis.moments.linear_forms import ProductMoments
-from dropcheck.analysis.moments.norms import Norms
+from dropcheck.analysis.exact import exact_means, exact_moments
+from dropcheck.analysis.linear_forms import ProductMoments
+from dropcheck.analysis.norms import Norms
 from dropcheck.language.graph import Value
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 

@@ -11,7 +11,7 @@ import pytest
 from lowered import expressed, lowering
 from scipy import integrate, stats
 
-from dropcheck.analysis.existence import moment_order
+from dropcheck.analysis.undefined import moment_order
 from dropcheck.vocabulary.laws import LAWS
 
 INF = math.inf

@@ -9,7 +9,7 @@ import pytest
 from fewer_draws_made import are_alike, exactly, numbers_a_draw, programs
 from scipy import special
 
-from dropcheck.analysis.fewer_draws import vector_draws
+from dropcheck.analysis.fewer_draws import rotations
 from dropcheck.language.graph import constant_beside
 from dropcheck.vocabulary.laws import LAWS
 
@@ -39,7 +39,7 @@ def test_the_law_is_the_same(model: str, quantity: str, numbers: int) -> None:
 
 def test_a_wrong_argument_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        vector_draws, "constant_beside", lambda value, number: constant_beside(value, number + 1)
+        rotations, "constant_beside", lambda value, number: constant_beside(value, number + 1)
     )
     for model, quantity, _ in OF_ONE[:2]:
         assert not are_alike(*programs(model, f"E({quantity}) == 0"))

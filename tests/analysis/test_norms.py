@@ -12,8 +12,8 @@ from lowered import expressed, lowered, lowering
 from made_expressions import made
 from norm_checks import below_the_truth
 
-from dropcheck.analysis.moments import norms as norms_module
-from dropcheck.analysis.moments.norms import Norms
+from dropcheck.analysis import norms
+from dropcheck.analysis.norms import Norms
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS, SIGNS
 from dropcheck.vocabulary.hulls import EVERYWHERE, Use
 from dropcheck.vocabulary.majorants.rule import NONE, Applied, Majorant
@@ -54,11 +54,11 @@ def test_no_bound_of_a_sum_with_weights_is_below_the_truth(text: str, seed: int)
 
 
 MISTAKES: dict[str, Any] = {
-    "what depends is taken for independent": (norms_module, "disjoint", lambda _: True),
-    "slices": (norms_module, "alignment_of", lambda one, _: (frozenset(),) * len(one.shape)),
-    "orders": (norms_module, "grouped", lambda parts, _: [[part] for part in parts]),
-    "signs": (norms_module, "signed_axes", lambda one: one.apart),
-    "centring": (norms_module, "centring", lambda _: 0.5),
+    "what depends is taken for independent": (norms, "disjoint", lambda _: True),
+    "slices": (norms, "alignment_of", lambda one, _: (frozenset(),) * len(one.shape)),
+    "orders": (norms, "grouped", lambda parts, _: [[part] for part in parts]),
+    "signs": (norms, "signed_axes", lambda one: one.apart),
+    "centring": (norms, "centring", lambda _: 0.5),
 }
 
 

@@ -10,8 +10,8 @@ from fresh_norms import norm
 from lowered import expressed, lowering
 from norm_checks import below_the_truth
 
-from dropcheck.analysis.moments import norms as norms_module
-from dropcheck.analysis.moments.dissection import Dissection
+from dropcheck.analysis import norms
+from dropcheck.analysis.bounds import Dissection
 from dropcheck.language.graph import Value
 
 # few outcomes, so that the truth is known: a body, what is asked after three steps
@@ -49,21 +49,21 @@ def of_loop(body: str, asked: str) -> Value:
 def test_no_bound_of_a_loop_is_below_the_truth(
     body: str, asked: str, depth: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(norms_module, "MOST_DEPTH", depth)
+    monkeypatch.setattr(norms, "MOST_DEPTH", depth)
     assert below_the_truth([of_loop(body, asked)], 1) == []
 
 
 MISTAKES_IN_LOOPS: dict[str, Any] = {
     "what meets is taken apart": (Dissection, "_meets", lambda *_: False),
     "what does not turn": (Dissection, "_turns", lambda *_: True),
-    "all turns": (norms_module, "turns_with", lambda one, *_: one.sources),
-    "exponentials": (norms_module, "norm_by_exponentials", lambda *_: 0.01),
+    "all turns": (norms, "turns_with", lambda one, *_: one.sources),
+    "exponentials": (norms, "norm_by_exponentials", lambda *_: 0.01),
 }
 
 
 @pytest.mark.parametrize("mistake", MISTAKES_IN_LOOPS)
 def test_a_mistake_in_loops_is_found(mistake: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(norms_module, "MOST_DEPTH", 0)
+    monkeypatch.setattr(norms, "MOST_DEPTH", 0)
     monkeypatch.setattr(*MISTAKES_IN_LOOPS[mistake])
     assert any(below_the_truth([of_loop(*loop)], 1) for loop in LOOPS.items())
 

@@ -11,8 +11,8 @@ from fresh_norms import centred_norm, norm
 from lowered import expressed, lowered, lowering
 from scipy.special import digamma, ndtr, polygamma
 
-from dropcheck.analysis.moments.norms import NormedValue, Norms
-from dropcheck.analysis.moments.single_draw import expectation
+from dropcheck.analysis.norms import NormedValue, Norms
+from dropcheck.analysis.single_draw import expectation
 from dropcheck.language.graph import kernel_of
 from dropcheck.vocabulary.function import Array, X
 from dropcheck.vocabulary.functions import FUNCTIONS

@@ -8,7 +8,7 @@ from fewer_draws_made import are_alike, numbers_a_draw, programs, text_of
 
 from dropcheck.analysis.fewer_draws import rotations
 from dropcheck.claims.reader import read_text
-from dropcheck.judging.prepared import Prepared, prepare
+from dropcheck.judging.case import Prepared, prepare
 
 NORMAL, UNIFORM = "x ~ normal(0, 1)[{n}]", "x ~ uniform(0, 1)[{n}]"
 

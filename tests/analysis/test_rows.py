@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from fewer_draws_made import are_alike, programs, text_of
 
-from dropcheck.analysis.fewer_draws import rows
+from dropcheck.analysis.fewer_draws import rotations
 from dropcheck.claims.reader import read_text
-from dropcheck.judging.prepared import prepare
+from dropcheck.judging.case import prepare
 from dropcheck.language.graph import Kind, Value, in_order
 from dropcheck.results import Guarantee, Verdict
 from dropcheck.running import verify_cases
@@ -47,10 +47,10 @@ def test_the_law_is_the_same(model: str, claim: str, rows: int) -> None:
 
 
 def test_wrong_rows_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn_as, row_of = rows._drawn, rows._row
-    monkeypatch.setattr(rows, "_drawn", lambda draw, _: drawn_as(draw, 0))
+    drawn_as, row_of = rotations._drawn, rotations._row
+    monkeypatch.setattr(rotations, "_drawn", lambda draw, _: drawn_as(draw, 0))
     assert not any(are_alike(*programs(*ROWS[at][:2])) for at in (1, 4))
-    monkeypatch.setattr(rows, "_row", lambda value: (0, ()) if row_of(value) else None)
+    monkeypatch.setattr(rotations, "_row", lambda value: (0, ()) if row_of(value) else None)
     assert not are_alike(*programs(*ROWS[0][:2]))
 
 

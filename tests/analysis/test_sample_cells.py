@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from dropcheck.analysis.sample_cells import MOST_REPEATED, sample_cells
+from dropcheck.analysis.cells import MOST_REPEATED, sample_cells
 from dropcheck.array_types import Floats
 
 

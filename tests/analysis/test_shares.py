@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pytest
 from trials import compiled
 
-from dropcheck.analysis import shares
+from dropcheck.analysis import bounds
 from dropcheck.analysis.bounds import support
 from dropcheck.vocabulary.hulls import Hull
 
@@ -145,6 +145,6 @@ def test_no_bound_is_made_up(quantity: str) -> None:
 
 
 def test_a_bound_that_is_too_small_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shares, "QUOTIENT_ROUNDING", -0.01)
+    monkeypatch.setattr(bounds, "QUOTIENT_ROUNDING", -0.01)
     hull, values = drawn("(x - mean(x)) / std(x)")
     assert values.max() > hull.high

@@ -19,14 +19,9 @@ from law_table import CASES, twin
 from lowered import expressed, lowered, lowering
 from scipy import special
 
-from dropcheck.analysis.moments import cell_means, single_draw
-from dropcheck.analysis.moments.norms import Norms
-from dropcheck.analysis.moments.single_draw import (
-    Estimate,
-    expectation,
-    joint_moment,
-    norm_of,
-)
+from dropcheck.analysis import single_draw
+from dropcheck.analysis.norms import Norms
+from dropcheck.analysis.single_draw import Estimate, expectation, joint_moment, norm_of
 from dropcheck.language.graph import Value
 
 Number = Callable[[Any], Any]
@@ -229,7 +224,7 @@ def test_a_rule_without_a_look_at_the_ranges_misses_the_spike(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The tests above can fail: the points alone do not show it."""
-    trusting = partial(_all_smooth, cell_means.means_of)
+    trusting = partial(_all_smooth, single_draw.means_of)
     monkeypatch.setattr(single_draw, "means_of", trusting)
     value = lowered("x ~ normal(0, 1)", "cos(x) + 1e9 * (abs(x - 0.3) < 1e-9)")
     assert not holds(expectation(value, loose), math.exp(-0.5) + 2 * 0.3813878, 1e-3)

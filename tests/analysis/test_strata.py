@@ -15,7 +15,7 @@ from dropcheck.analysis import strata
 from dropcheck.analysis.averaged_products import Integrand
 from dropcheck.analysis.strata import DrawInStrata, Stratified, candidates
 from dropcheck.language.graph import operators
-from dropcheck.vocabulary.law_parts import QuantileLevel, Stratum
+from dropcheck.vocabulary.law import QuantileLevel, Stratum
 
 SPIKE = "h ~ normal(0, 0.1); z ~ normal(0, 1)"
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from lowered import lowered
 
-from dropcheck.analysis.moments import negative_moments, norms
-from dropcheck.analysis.moments.norms import NormedValue, Norms
-from dropcheck.vocabulary.majorants.sums_of_squares import MOST_WEIGHTS, inverse_of_squares
+from dropcheck.analysis import law_bounds, norms
+from dropcheck.analysis.norms import NormedValue, Norms
+from dropcheck.vocabulary.majorants.sums import MOST_WEIGHTS, inverse_of_squares
 
 INF = math.inf
 NORMAL = 1 / math.sqrt(2 * math.pi)
@@ -147,7 +147,7 @@ def test_images_of_normal_numbers(text: str, order: float) -> None:
 
 
 def test_weights_that_are_too_large_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = negative_moments.weights_of_squares
+    known = law_bounds.weights_of_squares
     monkeypatch.setattr(
         norms, "weights_of_squares", lambda *own, **more: [4 * w for w in known(*own, **more)]
     )

@@ -9,8 +9,8 @@ import pytest
 from lowered import expressed, lowering
 from trials import entry, registry_of
 
-from dropcheck.analysis.existence import missing_moment, missing_variance, moment_order
-from dropcheck.language.cases import lower_case, parse_claim
+from dropcheck.analysis.undefined import missing_moment, missing_variance, moment_order
+from dropcheck.language.compile import lower_case, parse_claim
 from dropcheck.vocabulary.laws import LAWS
 
 INF = math.inf

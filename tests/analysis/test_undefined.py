@@ -12,14 +12,14 @@ import pytest
 from lowered import expressed, lowered, lowering
 from scipy import stats
 
-from dropcheck.analysis.moments.enumeration import outcomes_of
+from dropcheck.analysis.enumeration import outcomes_of
 from dropcheck.analysis.undefined import may_be_undefined
 from dropcheck.errors import DropcheckError
 from dropcheck.vocabulary.defined_where import ANALYTIC, GENERIC, NEVER, SURE, Known
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.functions import FUNCTIONS_OF_ARRAYS, FUNCTIONS_OF_NUMBERS, SIGNS
 from dropcheck.vocabulary.hulls import Hull, Use
-from dropcheck.vocabulary.law_known import ends_of
+from dropcheck.vocabulary.law import ends_of
 from dropcheck.vocabulary.laws import LAWS
 
 

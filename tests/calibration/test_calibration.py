@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 
 from benchmarks.calibration import FALSE_ALARM, Row, by_class, main, measured
-from dropcheck.inference import catoni
+from dropcheck.inference import intervals
 from dropcheck.results import Verdict
 
 LAWS = (
@@ -60,7 +60,7 @@ def test_a_broken_promise_is_found(
     assert main(arguments) == 0
     assert "kept" in capsys.readouterr().out
     # an influence that flattens too early: Catoni's inequality does not hold for it
-    monkeypatch.setattr(catoni, "_constant", lambda _: 0.01)
+    monkeypatch.setattr(intervals, "_constant", lambda _: 0.01)
     assert main(arguments) == 1
     assert "ALARM" in capsys.readouterr().out
 

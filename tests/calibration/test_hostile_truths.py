@@ -32,7 +32,7 @@ from weighted_draws import (
 )
 
 from benchmarks.calibration import Known, Truth, known
-from dropcheck.inference.comparison import read_statement
+from dropcheck.inference.region import read_statement
 
 CASES = [one for one in known("hostile") if one.truth is Truth.TRUE]
 SLACK = 0.1  # of what a resolution is: a false claim is off by 1.5 at least

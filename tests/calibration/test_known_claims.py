@@ -10,8 +10,7 @@ from known_cases import by_claim, claimed_value, lowered, off
 
 from benchmarks.calibration import Known, Truth, known
 from benchmarks.known_code import IMPLEMENTATIONS
-from dropcheck.inference.comparison import read_statement
-from dropcheck.inference.region import widening
+from dropcheck.inference.region import read_statement, widening
 from dropcheck.results import Region
 
 # ---- laws ----------------------------------------------------------------------------------------

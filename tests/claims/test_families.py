@@ -12,9 +12,8 @@ from dropcheck.claims.reader import read_registries, read_text
 from dropcheck.claims.registry import Registry
 from dropcheck.claims.selection import select_claims
 from dropcheck.errors import DropcheckError
-from dropcheck.language.case_graphs import CaseGraphs
-from dropcheck.language.cases import parse_claim
-from dropcheck.language.checks import check_registry
+from dropcheck.language.check import check_registry
+from dropcheck.language.compile import CaseGraphs, parse_claim
 from dropcheck.language.syntax import lines_of
 from dropcheck.results import Passage
 

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 from cli_stub import Cli, parameters_of, stub
 
-from dropcheck.cli.arguments import HELP, read_line
-from dropcheck.cli.given import assignments
+from dropcheck.cli.arguments import HELP, assignments, read_line
 from dropcheck.errors import DropcheckError
 from dropcheck.options import VERIFY_OPTIONS, read_value
 from dropcheck.results import CaseResult

@@ -12,7 +12,7 @@ import pytest
 
 from dropcheck import cli
 from dropcheck.judging import judge
-from dropcheck.judging.case_run import CaseRun, Finding
+from dropcheck.judging.case import CaseRun, Finding
 from dropcheck.results import Exact, Guarantee, Method, Resolution, Verdict
 
 CLAIMS = """\

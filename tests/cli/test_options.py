@@ -17,8 +17,7 @@ from cli_stub import Cli
 import dropcheck
 from dropcheck import options
 from dropcheck.cli.app import COMMANDS
-from dropcheck.cli.arguments import read_arguments
-from dropcheck.cli.given import Given
+from dropcheck.cli.arguments import Given, read_arguments
 from dropcheck.options import OPTIONS, RUN_OPTIONS, options_of, problem_with, read_value
 from dropcheck.pytest_plugin import KEYS
 from dropcheck.settings import Option, OptionKind, Settings

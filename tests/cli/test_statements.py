@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from dropcheck.cli.arguments import Given
 from dropcheck.cli.completion import claims_and_files
-from dropcheck.cli.given import Given
 
 TEXT = """\
 dropcheck: 1

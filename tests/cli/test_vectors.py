@@ -13,7 +13,7 @@ from cli_stub import Cli
 
 from dropcheck.api import verify
 from dropcheck.claims.reader import read_text
-from dropcheck.language.case_graphs import CaseGraphs
+from dropcheck.language.compile import CaseGraphs
 
 TEXT = """\
 dropcheck: 1

@@ -17,12 +17,12 @@ from dropcheck.code.adapters.numpy_adapter import NumpyAdapter
 from dropcheck.code.binding import of_functions
 from dropcheck.code.columns import with_columns
 from dropcheck.errors import DropcheckError
-from dropcheck.language.checks import check_registry
+from dropcheck.language.check import check_registry
 from dropcheck.language.graph import CodeCall
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
-from dropcheck.simulation.code_calls import CallsAsked, SpanCalls
+from dropcheck.simulation.steps import CallsAsked, SpanCalls
 
 CLAIMS = """\
 dropcheck: 1

@@ -109,8 +109,8 @@ def test_a_file_that_names_code_is_refused(
 ) -> None:
     from dropcheck.claims.reader import read_text
     from dropcheck.errors import DropcheckError
-    from dropcheck.language.case_graphs import CaseGraphs
-    from dropcheck.language.checks import check_registry
+    from dropcheck.language.check import check_registry
+    from dropcheck.language.compile import CaseGraphs
 
     (tmp_path / "trap.py").write_text(TRAP, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -128,7 +128,7 @@ def test_a_file_that_names_code_is_refused(
 @pytest.mark.parametrize("key", ["gradient", "evaluation"])
 def test_a_name_that_nothing_defines_is_refused_where_no_claim_asks_for_it(key: str) -> None:
     from dropcheck.claims.reader import read_text
-    from dropcheck.language.checks import check_registry
+    from dropcheck.language.check import check_registry
 
     text = BASE.replace(SLOT, f"{SLOT}    {key}: m * trap\n")
     [problem] = check_registry(read_text(text)).problems
@@ -139,8 +139,8 @@ def test_a_name_that_nothing_defines_is_refused_where_no_claim_asks_for_it(key: 
 
 def test_the_file_without_a_trick_is_read() -> None:
     from dropcheck.claims.reader import read_text
-    from dropcheck.language.case_graphs import CaseGraphs
-    from dropcheck.language.checks import check_registry
+    from dropcheck.language.check import check_registry
+    from dropcheck.language.compile import CaseGraphs
 
     assert not check_registry(read_text(BASE), CaseGraphs(2**30)).problems
 

@@ -13,7 +13,7 @@ from readme_blocks import COOKBOOK as PAGE
 from readme_blocks import recipes
 
 from dropcheck.claims.reader import read_text
-from dropcheck.language.checks import check_registry
+from dropcheck.language.check import check_registry
 from dropcheck.results import Outcome
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings

@@ -15,7 +15,7 @@ import pytest
 from readme_blocks import PAGES, README, TOP, blocks, matches, prepare, walked
 
 from dropcheck.claims.reader import read_text
-from dropcheck.language.checks import check_registry
+from dropcheck.language.check import check_registry
 
 ALL = sorted((TOP / "docs").glob("*.md"))
 COMMANDS = ("run", "plan", "list", "show", "check", "mutate", "init", "schema")

@@ -17,7 +17,7 @@ from readme_blocks import TOP
 from dropcheck.claims.reader import read_registry
 from dropcheck.claims.registry import Case, Claim, Registry
 from dropcheck.documents import read_any
-from dropcheck.language.cases import lower_case, parse_claim
+from dropcheck.language.compile import lower_case, parse_claim
 from dropcheck.language.graph import Value
 
 PAGE = TOP / "docs" / "four-documents.md"

@@ -17,7 +17,7 @@ from readme_blocks import README, TOP
 from dropcheck.claims.reader import read_registry
 from dropcheck.claims.registry import Claim, Registry
 from dropcheck.documents import read_any
-from dropcheck.language.checks import check_registry
+from dropcheck.language.check import check_registry
 from dropcheck.results import Outcome
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings

@@ -30,8 +30,8 @@ from readme_blocks import (
 
 from dropcheck.claims.reader import read_text
 from dropcheck.cli.output import ExitCode
-from dropcheck.judging.case_run import DEFAULT_WORK, MOST_DRAWS_BY_DEFAULT
-from dropcheck.language.checks import check_registry
+from dropcheck.judging.case import DEFAULT_WORK, MOST_DRAWS_BY_DEFAULT
+from dropcheck.language.check import check_registry
 from dropcheck.results import Guarantee, Verdict
 from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary.functions import FUNCTIONS

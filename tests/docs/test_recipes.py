@@ -11,7 +11,7 @@ from readme_blocks import TOP, blocks, recipes
 
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Registry
-from dropcheck.language.checks import check_registry
+from dropcheck.language.check import check_registry
 from dropcheck.results import CaseResult, Outcome, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings

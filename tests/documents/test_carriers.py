@@ -12,7 +12,7 @@ from dropcheck.claims.registry import Registry
 from dropcheck.cli.app import main
 from dropcheck.documents import read_any
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.language.checks import check_registry
+from dropcheck.language.check import check_registry
 from dropcheck.report.terminal.screen import place
 
 PAPERS = {

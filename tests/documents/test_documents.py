@@ -18,8 +18,8 @@ from dropcheck.documents import read_any
 from dropcheck.documents.markdown_source import read_markdown
 from dropcheck.documents.marks import HIDDEN, LONGEST_BEFORE, LinePlaces, Mark
 from dropcheck.errors import DropcheckError, NothingSelected, Problem
-from dropcheck.language.cases import lower_case, parse_claim
-from dropcheck.language.checks import check_registry
+from dropcheck.language.check import check_registry
+from dropcheck.language.compile import lower_case, parse_claim
 
 BLOCK = """\
 <!-- dropcheck

@@ -11,8 +11,7 @@ import pytest
 from dropcheck.claims.reader import read_registry
 from dropcheck.documents.document_registry import refuse_doubtful_number
 from dropcheck.documents.latex import LatexError, statements
-from dropcheck.language.case_graphs import axes_in
-from dropcheck.language.cases import parse_claim
+from dropcheck.language.compile import axes_in, parse_claim
 from dropcheck.language.printing import statement_latex, unparse_statement
 
 AXES = {"x": 0, "y": 0, "X": 0, "Y": 0, "p": 0, "n": 0, "mu": 0, "sigma": 0, "Psi": 0, "rho": 0,

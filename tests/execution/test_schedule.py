@@ -21,7 +21,7 @@ from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError
 from dropcheck.execution import pool, schedule
 from dropcheck.execution.schedule import Deadline, Judge, drive
-from dropcheck.judging import case_run
+from dropcheck.judging import case as case_run
 from dropcheck.processors import default_threads
 from dropcheck.results import CaseResult, Outcome, Verdict
 from dropcheck.running import verify_cases

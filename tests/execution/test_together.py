@@ -15,13 +15,13 @@ from dropcheck.claims.registry import Case, Registry
 from dropcheck.errors import DropcheckError
 from dropcheck.execution.schedule import Start, guarded
 from dropcheck.execution.together import together
-from dropcheck.judging.prepared import Prepared, prepare_together
-from dropcheck.language.case_graphs import CaseGraphs
+from dropcheck.judging.case import Prepared, prepare_together
+from dropcheck.language.compile import CaseGraphs
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 from dropcheck.simulation import Compiled, Counted, Program, Request, SpanSums, stream
-from dropcheck.simulation.joint_program import Together
+from dropcheck.simulation.blocks import Together
 
 # Every way to judge a statement: exact moments, bounded ones, counts, certainties, the limit
 # theorem, a condition, products over groups of draws, arithmetic; and one that is not drawn at all.

@@ -9,14 +9,14 @@ import numpy as np
 from dropcheck.analysis.fewer_draws import with_fewer_draws
 from dropcheck.analysis.strategy import averages_of
 from dropcheck.claims.reader import read_text
-from dropcheck.judging.exactly import exact_quantity
-from dropcheck.judging.prepared import prepare
-from dropcheck.language.cases import lower_case, parse_claim
+from dropcheck.judging.case import prepare
+from dropcheck.judging.exact import exact_quantity
+from dropcheck.language.compile import lower_case, parse_claim
 from dropcheck.language.graph import Kind, in_order, joined_sources, kernel_of
 from dropcheck.simulation import Compiled
 from dropcheck.simulation.compile import compile_averages
 from dropcheck.simulation.program import Program
-from dropcheck.simulation.variants.in_cells import values_of
+from dropcheck.simulation.variants import values_of
 
 # each of 24 claims holds two means against each other, twice: 1 - erf(6 / √2) for each is 2e-9
 DEVIATIONS, DRAWS = 6.0, 20_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dropcheck.analysis.moments.norms import Norms
+from dropcheck.analysis.norms import Norms
 from dropcheck.language.graph import Value
 
 

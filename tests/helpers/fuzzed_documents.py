@@ -15,7 +15,7 @@ from pathlib import Path
 
 from dropcheck.documents import read_any
 from dropcheck.errors import DropcheckError
-from dropcheck.language.checks import check_registry
+from dropcheck.language.check import check_registry
 
 TOP = Path(__file__).parents[2]
 MODELS = """\

@@ -8,7 +8,7 @@ import pytest
 
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.language.checks import Checked, check_registry
+from dropcheck.language.check import Checked, check_registry
 
 
 def checked(model: str, claim: str = "1 == 1", more: str = "") -> Checked:

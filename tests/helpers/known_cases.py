@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dropcheck.language.cases import LoweredCase, lower_case, parse_claim
+from dropcheck.language.compile import LoweredCase, lower_case, parse_claim
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 

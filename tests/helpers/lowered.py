@@ -8,9 +8,9 @@ import pytest
 
 from dropcheck.claims.registry import SourceText
 from dropcheck.errors import DropcheckError
-from dropcheck.language.cases import parse_law
+from dropcheck.language.compile import parse_law
 from dropcheck.language.graph import Value
-from dropcheck.language.lowering.context import Context
+from dropcheck.language.lowering.builder import Context
 from dropcheck.language.lowering.loops import define_model
 from dropcheck.language.lowering.lower import define_parameter, lower
 from dropcheck.language.parser import parse_expression, parse_model

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dropcheck.language.graph import Kind, Value, kernel_of, number, ordered
-from dropcheck.vocabulary.distributions.distribution import Values
+from dropcheck.vocabulary.distribution import Values
 from dropcheck.vocabulary.function import Array, KernelError
 
 MOST_OUTCOMES = 30_000

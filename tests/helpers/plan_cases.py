@@ -6,7 +6,7 @@ from typing import Any
 
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Registry
-from dropcheck.planning.plan import Plan, plan_cases
+from dropcheck.planning import Plan, plan_cases
 from dropcheck.results import CaseResult
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings

@@ -11,9 +11,9 @@ from dropcheck.analysis.strategy import averages_of
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Registry
 from dropcheck.execution.schedule import carried_out
+from dropcheck.judging.case import prepare
 from dropcheck.judging.judge import run_case
-from dropcheck.judging.prepared import prepare
-from dropcheck.language.cases import LoweredCase, lower_case, parse_claim
+from dropcheck.language.compile import LoweredCase, lower_case, parse_claim
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings

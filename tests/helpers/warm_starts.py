@@ -80,7 +80,7 @@ def serve(address: str, alive: int) -> None:
     """Fork a child for each that asks, and say how it ended."""
     import dropcheck.cli.app
     import dropcheck.mutation.campaign
-    import dropcheck.planning.plan
+    import dropcheck.planning
     import dropcheck.running  # noqa: F401 - what the children find loaded
     from dropcheck.vocabulary import special
 

@@ -19,9 +19,9 @@ from law_table import TWINS
 from numpy.typing import NDArray
 from scipy import stats
 
-from dropcheck.language.cases import LoweredCase
+from dropcheck.language.compile import LoweredCase
 from dropcheck.language.graph import Kind, Value, in_order, kernel_of, number
-from dropcheck.vocabulary.distributions.distribution import Values
+from dropcheck.vocabulary.distribution import Values
 
 Floats = NDArray[np.float64]
 Atoms = tuple[Any, Any]

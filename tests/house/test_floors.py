@@ -165,7 +165,7 @@ MAY_BE_CONCURRENT = ("execution.", "interrupt", "api", "__main__")
 # What makes generators of random numbers: the streams, and the one draw of what is not random.
 GENERATORS = {"default_rng", "Generator", "SFC64"}
 # the analysis makes one draw, to see what fails in every draw, and picks points to tell quotients
-MAKES_GENERATORS = {"simulation.streams", "judging.judge", "analysis.sources_known"}
+MAKES_GENERATORS = {"simulation.streams", "judging.judge", "analysis.undefined"}
 MAKES_GENERATORS |= {"analysis.fewer_draws.normal_noise"}
 # code under test has sources of its own, seeded from the streams
 MAKES_GENERATORS |= {"code.adapters.numpy_adapter", "code.adapters.torch_adapter"}
@@ -400,10 +400,10 @@ def test_the_ground_floor_and_the_claims_need_no_numpy() -> None:
         ("language.parser", "from dropcheck.claims.reader import read_registry"),
         ("language.parser", "from dropcheck.claims import reader"),
         ("inference.region", "def f():\n    import dropcheck.report.terminal.run_table"),
-        ("judging.case_run", "from dropcheck.running import run_claim_case"),
+        ("judging.case", "from dropcheck.running import run_claim_case"),
         ("simulation.blocks", "from dropcheck.inference import interval"),
         ("judging.look", "from dropcheck.simulation.program import Step"),
-        ("planning.forecast", "from dropcheck.simulation import blocks"),
+        ("planning", "from dropcheck.simulation import blocks"),
         ("report.terminal.run_table", "from dropcheck.cli.output import emit"),
         ("errors", "import numpy"),
         ("claims.reader", "import numpy as np"),
@@ -411,7 +411,7 @@ def test_the_ground_floor_and_the_claims_need_no_numpy() -> None:
         ("vocabulary.special", "from scipy import stats"),
         ("vocabulary.special", "from scipy.stats import norm"),
         ("vocabulary.special", "import scipy"),
-        ("inference.interval", "from scipy import special"),
+        ("inference.intervals", "from scipy import special"),
         ("claims.reader", "import yaml"),
         ("claims.reader", "from pydantic import BaseModel"),
         ("report.terminal.run_table", "import typer"),
@@ -428,7 +428,7 @@ def test_the_ground_floor_and_the_claims_need_no_numpy() -> None:
         ("cli.run_command", "from subprocess import run"),
         ("judging.judge", "import threading"),
         ("running", "from concurrent.futures import ThreadPoolExecutor"),
-        ("inference.interval", "numbers = np.random.default_rng(0).normal(size=3)"),
+        ("inference.intervals", "numbers = np.random.default_rng(0).normal(size=3)"),
         ("execution.schedule", "import multiprocessing"),
         ("language.parser", "eval('1')"),
         ("language.parser", "compile('1', '', 'eval')"),
@@ -446,7 +446,7 @@ def test_rule_raises_the_alarm(by: str, source: str) -> None:
     [
         ("claims.reader", "from dropcheck.errors import Problem\nimport re"),
         ("language.syntax", "from dropcheck.claims.registry import SourceText"),
-        ("running", "from dropcheck.judging.case_run import CaseRun"),
+        ("running", "from dropcheck.judging.case import CaseRun"),
         ("vocabulary.special", "from scipy import special\nimport numpy as np"),
         (
             "report.terminal.run_table",

@@ -14,11 +14,11 @@ from lowered import expressed, lowered, lowering, refusal
 from trials import OPEN, REFUTED, VERIFIED, judged
 
 from dropcheck.analysis.bounds import support
-from dropcheck.analysis.moments.norms import Norms
+from dropcheck.analysis.norms import Norms
 from dropcheck.claims.registry import SourceText
+from dropcheck.language.hints import function_hint
 from dropcheck.language.parser import parse_statement
 from dropcheck.language.printing import statement_latex
-from dropcheck.language.suggestions import function_hint
 from dropcheck.results import Guarantee
 from dropcheck.vocabulary import functions, operators
 from dropcheck.vocabulary.function import Function

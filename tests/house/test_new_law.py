@@ -16,15 +16,15 @@ from scipy import integrate, stats
 from trials import OPEN, REFUTED, VERIFIED, judged
 
 from dropcheck.analysis.bounds import support
-from dropcheck.analysis.existence import moment_order
+from dropcheck.analysis.undefined import moment_order
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError
-from dropcheck.language.checks import check_registry
-from dropcheck.language.suggestions import function_hint, law_hint
+from dropcheck.language.check import check_registry
+from dropcheck.language.hints import function_hint, law_hint
 from dropcheck.reasons import Reason
 from dropcheck.results import Guarantee
 from dropcheck.vocabulary.law import Law
-from dropcheck.vocabulary.laws import LAWS, positive_numbers
+from dropcheck.vocabulary.laws import LAWS, continuous
 
 CONTRIBUTING = Path(__file__).parents[2] / "CONTRIBUTING.md"
 
@@ -34,7 +34,7 @@ def lomax(monkeypatch: pytest.MonkeyPatch) -> Law:
     """The entry of the page, as if it stood in the file that the page names."""
     section = CONTRIBUTING.read_text(encoding="utf-8").partition("## To add a law")[2]
     entry = section.partition("```python\n")[2].partition("```")[0]
-    names: dict[str, Any] = dict(vars(positive_numbers))
+    names: dict[str, Any] = dict(vars(continuous))
     exec(entry, names)
     law = names["LOMAX"]
     assert isinstance(law, Law)

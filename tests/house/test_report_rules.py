@@ -28,7 +28,7 @@ ELSEWHERE = {
     "html": {"claims.registry"},
     # `list`, `show` and `check` are about claims, before any result
     "terminal.claim_cards": {
-        *("claims.registry", "judging", "language.case_graphs", "planning.near_edges"),
+        *("claims.registry", "judging", "language.compile", "planning"),
         "code.columns",  # which slots a claim calls
     },
     "pictures.curve": {"claims.registry"},  # whether a selection of cases makes a curve
@@ -110,7 +110,7 @@ def test_the_rule_raises_the_alarm(by: str, source: str) -> None:
         ("phrases", "from dropcheck.results import CaseResult"),
         ("phrases", "from dropcheck.claims import values"),
         ("junit", "import re\nfrom dropcheck import __version__"),
-        ("terminal.claim_cards", "from dropcheck.judging.prepared import prepare"),
+        ("terminal.claim_cards", "from dropcheck.judging.case import prepare"),
     ],
 )
 def test_the_rule_lets_pass_what_is_well(by: str, source: str) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from dropcheck.inference.covariance import PrincipalAxes, principal_axes
+from dropcheck.inference.intervals import PrincipalAxes, principal_axes
 
 Floats = npt.NDArray[np.float64]
 

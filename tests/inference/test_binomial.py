@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dropcheck.inference.finite_sample import clopper_pearson, upper_bound
+from dropcheck.inference.intervals import clopper_pearson, upper_bound
 
 Ends = Callable[[int, int, float], tuple[float, float]]
 

@@ -17,8 +17,8 @@ import pytest
 from scipy import stats
 from trials import alarm
 
-from dropcheck.inference import catoni as module
-from dropcheck.inference.catoni import (
+from dropcheck.inference import intervals
+from dropcheck.inference.intervals import (
     catoni_interval,
     half_width,
     moment_of_means,
@@ -116,13 +116,13 @@ def test_a_wrong_scale_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
         return catoni_interval(values, law.variance, law.variance, alpha)
 
     assert not alarm(missed(law, 300, interval), REPEATS, alpha)
-    narrow = module._influence
+    narrow = intervals._influence
 
     def wrong(distances: Floats, p: float) -> tuple[Floats, Floats]:
         influence, slopes = narrow(distances * 2, p)
         return influence, slopes * 2
 
-    monkeypatch.setattr(module, "_influence", wrong)
+    monkeypatch.setattr(intervals, "_influence", wrong)
     assert alarm(missed(law, 300, interval), REPEATS, alpha)
 
 
@@ -150,8 +150,8 @@ def test_both_ends_are_where_the_sum_comes_to_the_bound(p: float, alpha: float, 
 @pytest.mark.parametrize("p", [1.01, 1.2, 1.5, 1.8, 2.0])
 def test_psi_keeps_the_inequality_and_no_smaller_constant_does(p: float) -> None:
     x = np.concatenate([-np.logspace(-12, 12, 20_001), np.logspace(-12, 12, 20_001)])
-    constant = module._constant(p)
-    influence, _ = module._influence(x, p)
+    constant = intervals._constant(p)
+    influence, _ = intervals._influence(x, p)
     size, power = np.abs(x), np.abs(x) ** p
     # (1 + y + C y^p)(1 - y + C y^p) ≥ 1 as 2C y^p + C² y^2p ≥ y², in which no digits cancel
     assert (2 * constant * power + (constant * power) ** 2 >= size**2 * (1 - 1e-12)).all()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dropcheck.inference.distribution_distance import (
+from dropcheck.inference.cell_evidence import (
     DistancePrecision,
     distance,
     empirical_bernstein,

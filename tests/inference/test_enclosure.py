@@ -16,12 +16,12 @@ from scipy.optimize import linprog
 from trials import compiled, lowered
 
 from dropcheck.claims.registry import Tolerance
-from dropcheck.inference.comparison import Comparison, read_statement
 from dropcheck.inference.enclosure import enclose, gradient
+from dropcheck.inference.region import Comparison, read_statement
 from dropcheck.simulation.compile import Compiled
-from dropcheck.simulation.functional import means_of
-from dropcheck.vocabulary.enclosures import affine, over
-from dropcheck.vocabulary.enclosures.affine import Affine, made
+from dropcheck.simulation.integrands import means_of
+from dropcheck.vocabulary import enclosures
+from dropcheck.vocabulary.enclosures import Affine, made, over
 
 Floats = npt.NDArray[np.float64]
 
@@ -178,14 +178,14 @@ def test_every_way_to_compare(claim: str, tolerance: float | None, place: int) -
 def test_a_remainder_left_out_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     case = case_of("Cov(x, y) == 1")
     assert beyond(case, 0.3) <= 0
-    product = affine.multiply
+    product = enclosures.multiply
 
     def first_order(a: Affine, b: Affine) -> Affine:
         found = product(a, b)
         zero = np.zeros_like(found.value)
         return made(found.value, found.slopes, zero, zero, None, found.box)
 
-    monkeypatch.setitem(affine.RULES, "multiply", first_order)
+    monkeypatch.setitem(enclosures.RULES, "multiply", first_order)
     assert beyond(case, 0.3) > 1e-4
 
 

@@ -17,8 +17,8 @@ import pytest
 from scipy import stats
 from trials import alarm
 
-from dropcheck.inference import interval as module
-from dropcheck.inference.interval import Interval, estimate_interval
+from dropcheck.inference import intervals
+from dropcheck.inference.intervals import Interval, estimate_interval
 
 Floats = npt.NDArray[np.float64]
 Theta = Callable[[Floats], Floats]
@@ -310,12 +310,12 @@ def eight_normal_blocks(rng: np.random.Generator, blocks: int) -> Floats:
 def test_students_quantile_is_needed_at_eight_blocks(
     naive: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "FEWEST_BLOCKS", 8)
+    monkeypatch.setattr(intervals, "FEWEST_BLOCKS", 8)
     if naive:
-        share = (1 - module.SECOND_ORDER_SHARE) / 2
+        share = (1 - intervals.SECOND_ORDER_SHARE) / 2
         normal = lambda alpha, _blocks: stats.norm.isf(share * alpha)  # noqa: E731 - a stand-in
-        monkeypatch.setattr(module, "student_quantile", normal)
-        monkeypatch.setattr(module, "_shape", lambda _influence: (0.0, 0.0))
+        monkeypatch.setattr(intervals, "student_quantile", normal)
+        monkeypatch.setattr(intervals, "_shape", lambda _influence: (0.0, 0.0))
     missed = misses(eight_normal_blocks, first, 0.0, 0.01, blocks=8, draws=1, repeats=3000)
     assert alarm(missed, 3000, 0.01) is naive
 
@@ -330,7 +330,7 @@ def test_the_second_order_is_needed_where_the_first_vanishes(
 ) -> None:
     # Σ (E x)² is 0, and every sample's value of it is not
     if naive:
-        monkeypatch.setattr(module, "_second_order", lambda *_: 0.0)
+        monkeypatch.setattr(intervals, "_second_order", lambda *_: 0.0)
     missed = misses(many_means, squares, 0.0, 0.05, blocks=256, draws=1, repeats=100)
     assert alarm(missed, 100, 0.05) is naive
 
@@ -355,8 +355,8 @@ def test_the_conditions_are_needed_for_rare_events(
     naive: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if naive:
-        monkeypatch.setattr(module, "_unmet", lambda *_: None)
-        monkeypatch.setattr(module, "_constant", lambda c, _n, _a: Interval(c, c, c, 0.0))
+        monkeypatch.setattr(intervals, "_unmet", lambda *_: None)
+        monkeypatch.setattr(intervals, "_constant", lambda c, _n, _a: Interval(c, c, c, 0.0))
     missed = misses(rare_and_large, first, 1.0, 0.01)
     assert alarm(missed, REPEATS, 0.01) is naive
 

@@ -11,8 +11,8 @@ import pytest
 from scipy import stats
 from trials import alarm
 
-from dropcheck.inference.spread import NetSpread, Reach
-from dropcheck.simulation.sobol_nets import net_points
+from dropcheck.inference.intervals import NetSpread, Reach
+from dropcheck.simulation.steps import net_points
 
 ALPHA = 0.05
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 from dropcheck.errors import Location
-from dropcheck.inference.printed_digits import edge_of, near_edge
+from dropcheck.inference.region import edge_of, near_edge
 from dropcheck.results import Edge, Exact, Region, Verdict, Written
 
 

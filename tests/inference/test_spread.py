@@ -16,8 +16,7 @@ from scipy.integrate import quad
 from trials import alarm
 
 from dropcheck.array_types import Floats
-from dropcheck.inference.catoni import catoni_interval
-from dropcheck.inference.spread import Spread, seen_variance
+from dropcheck.inference.intervals import Spread, catoni_interval, seen_variance
 
 REPEATS = 600
 ALPHA = 0.05

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from trials import alarm
 
-from dropcheck.judging.as_seen import _of_average
+from dropcheck.judging.limit_theorem import _of_average
 
 ALPHA, REPEATS = 0.05, 400
 

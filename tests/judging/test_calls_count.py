@@ -17,11 +17,11 @@ import pytest
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Code, CodeRequest, Slot
 from dropcheck.code.columns import with_columns
-from dropcheck.inference.spread import CountsByCall
-from dropcheck.judging.prepared import prepare
-from dropcheck.planning.plan import plan_cases
+from dropcheck.inference.intervals import CountsByCall
+from dropcheck.judging.case import prepare
+from dropcheck.planning import plan_cases
 from dropcheck.reasons import Reason
-from dropcheck.report.promises import basis, drawn
+from dropcheck.report.words import basis, drawn
 from dropcheck.results import CaseResult, Guarantee
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
@@ -218,9 +218,9 @@ def test_counts_of_draws_that_share_numbers_are_worth_fewer(
 
     found = judged(each_often, f"counted.{claim}", draws=600_000)
     assert (found.verdict.value, found.reason) == ("inconclusive", Reason.NOT_INDEPENDENT)
-    monkeypatch.setattr("dropcheck.judging.case_of_code.calls_of", none)
-    monkeypatch.setattr("dropcheck.judging.laws.looks.calls_of", none)
-    monkeypatch.setattr("dropcheck.judging.quantiles.order_statistics.calls_of", none)
+    monkeypatch.setattr("dropcheck.judging.case.calls_of", none)
+    monkeypatch.setattr("dropcheck.judging.laws.calls_of", none)
+    monkeypatch.setattr("dropcheck.judging.quantiles.calls_of", none)
     found = judged(each_often, f"counted.{claim}", draws=600_000)
     assert found.verdict.value == "refuted"
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dropcheck.judging.laws import dependence
+from dropcheck.judging import laws
 from dropcheck.simulation import Tables
 
 REPETITIONS = 400
@@ -64,7 +64,7 @@ def test_the_interval_holds_the_largest_dependence(shape: tuple[int, ...], by: f
     below = above = 0
     for _ in range(REPETITIONS):
         counts = tables_of(chances, rng)
-        _, (low, high) = dependence.dependence(plan, [counts], DRAWS, ALPHA)
+        _, (low, high) = laws.dependence(plan, [counts], DRAWS, ALPHA)
         below += high < truth
         above += low > truth
     for missed in (below, above):
@@ -85,7 +85,7 @@ def test_the_variance_is_that_of_the_draws(shape: tuple[int, ...]) -> None:
         rng.random([length - 1 if own == axis else 1 for own in range(len(shape))])
         for axis, length in enumerate(shape)
     ]
-    found = dependence._variance(at_most, factors, 50)
+    found = laws._variance(at_most, factors, 50)
     for corner in itertools.product(*(range(length - 1) for length in shape)):
         truths = [cells[axis] <= at for axis, at in enumerate(corner)]
         draws = np.all(truths, axis=0).astype(float)

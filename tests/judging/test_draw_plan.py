@@ -15,12 +15,10 @@ from trials import VERIFIED, alarm, entry, judged, registry_of, repeated
 from dropcheck.execution.schedule import carried_out
 from dropcheck.inference import budget
 from dropcheck.judging import plan_draws as module
-from dropcheck.judging.case_run import CaseRun
-from dropcheck.judging.draw_plan import DrawPlan, half_width, targets_of
+from dropcheck.judging.case import CaseRun, Prepared, prepare
 from dropcheck.judging.knowledge import ExactAverages
-from dropcheck.judging.plan_draws import plan_draws
-from dropcheck.judging.prepared import Prepared, prepare
-from dropcheck.judging.rounding.allowance import enclosing
+from dropcheck.judging.plan_draws import DrawPlan, half_width, plan_draws, targets_of
+from dropcheck.judging.rounding import enclosing
 from dropcheck.results import Verdict
 from dropcheck.settings import Settings
 from dropcheck.simulation import Compiled

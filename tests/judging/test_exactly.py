@@ -12,9 +12,9 @@ import pytest
 from trials import OPEN, REFUTED, VERIFIED, entry, judged, registry_of, tried
 
 from dropcheck.analysis.strategy import Proportion
-from dropcheck.judging import exactly
-from dropcheck.judging.exactly import exact_probability
-from dropcheck.judging.prepared import prepare
+from dropcheck.judging import exact
+from dropcheck.judging.case import prepare
+from dropcheck.judging.exact import exact_probability
 from dropcheck.reasons import Reason
 from dropcheck.results import CaseResult, Exact, Guarantee, Method, Verdict
 from dropcheck.settings import Settings
@@ -160,7 +160,7 @@ def test_a_value_that_is_wrong_is_told_by_the_draws(monkeypatch: pytest.MonkeyPa
     from dropcheck.errors import InternalError
     from dropcheck.judging import averages
 
-    whole = exactly.exact_quantity
+    whole = exact.exact_quantity
 
     def wrong(*asked: Any) -> Exact | None:
         found = whole(*asked)

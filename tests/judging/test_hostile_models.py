@@ -11,7 +11,7 @@ import pytest
 
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError
-from dropcheck.judging.prepared import Prepared, prepare
+from dropcheck.judging.case import Prepared, prepare
 from dropcheck.reasons import Reason
 from dropcheck.results import CaseResult, Guarantee, Verdict
 from dropcheck.running import verify_cases

@@ -10,12 +10,12 @@ from trials import REFUTED, VERIFIED, judged
 
 from dropcheck.claims.reader import read_text
 from dropcheck.inference.budget import draws_needed
-from dropcheck.inference.catoni import variance_above
+from dropcheck.inference.intervals import variance_above
 from dropcheck.reasons import Reason
 from dropcheck.results import Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
-from dropcheck.vocabulary.majorants.bounds_arithmetic import summed
+from dropcheck.vocabulary.majorants.rule import summed
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from scipy import stats
 from trials import averaged, lowered
 
 from dropcheck.analysis.averaged_products import ExactMoments
-from dropcheck.analysis.moments.norms import Norms
+from dropcheck.analysis.norms import Norms
 from dropcheck.judging.knowledge import BoundedAverages, ExactAverages, Knowledge, knowledge_of
 from dropcheck.results import Guarantee
 from dropcheck.simulation import Compiled, Program

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from trials import OPEN, REFUTED, VERIFIED, entry, judged, registry_of, tried
 
-from dropcheck.judging.prepared import prepare
-from dropcheck.judging.rounding import lost_digits
+from dropcheck.judging import rounding
+from dropcheck.judging.case import prepare
 from dropcheck.reasons import Reason
 from dropcheck.results import Verdict
 from dropcheck.settings import Settings
 from dropcheck.simulation import Compiled, rounding_in
-from dropcheck.simulation.variants import digits_left, perturbed
+from dropcheck.simulation import rounding as digits_left
 
 # A model, a claim, what is true of it, and what the numbers of float64 say.
 LOST = [
@@ -260,8 +260,8 @@ def test_rounding_decides_no_quantile_and_no_law(model: str, claim: str, verdict
 def test_without_room_for_rounding_a_true_quantile_is_refuted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(perturbed, "MOVED_SHARE", 0.0)
-    monkeypatch.setattr(perturbed, "unless_saturated", lambda *_: None)
+    monkeypatch.setattr(digits_left, "MOVED_SHARE", 0.0)
+    monkeypatch.setattr(digits_left, "unless_saturated", lambda *_: None)
     model, claim, _ = QUANTILES[0]
     assert judged(model, claim).verdict is REFUTED
 
@@ -293,9 +293,7 @@ def test_without_a_look_elsewhere_false_events_are_verified(
 def test_without_room_for_rounding_wrong_verdicts_come_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(
-        lost_digits, "rounding_in", lambda program, *_: np.zeros(len(program.terms))
-    )
+    monkeypatch.setattr(rounding, "rounding_in", lambda program, *_: np.zeros(len(program.terms)))
     model, claim, _, seen = LOST[0]
     with pytest.raises(Exception, match="the exact value"):
         judged(model, claim.format(seen), WITHIN)

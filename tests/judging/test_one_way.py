@@ -15,13 +15,12 @@ from trials import entry, registry_of
 from dropcheck import pytest_plugin
 from dropcheck.claims.registry import Claim
 from dropcheck.cli.app import main
-from dropcheck.language import case_graphs, cases
-from dropcheck.language.case_graphs import CaseGraphs
-from dropcheck.language.cases import ParsedClaim
-from dropcheck.language.checks import check_registry
+from dropcheck.language import compile as compiling
+from dropcheck.language.check import check_registry
+from dropcheck.language.compile import CaseGraphs, ParsedClaim
 from dropcheck.language.printing import unparse_model, unparse_statement
-from dropcheck.mutation import readings
-from dropcheck.planning.plan import plan_cases
+from dropcheck.mutation import mutators
+from dropcheck.planning import plan_cases
 from dropcheck.results import Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
@@ -41,11 +40,11 @@ class Calls:
     def __init__(self, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.file = file
         file.touch()
-        parse = self._counted("parse_claim", cases.parse_claim, what_is_parsed)
-        for module in (case_graphs, readings):
+        parse = self._counted("parse_claim", compiling.parse_claim, what_is_parsed)
+        for module in (compiling, mutators):
             monkeypatch.setattr(module, "parse_claim", parse)
-        lower = self._counted("lower_case", cases.lower_case, what_is_lowered)
-        monkeypatch.setattr(case_graphs, "lower_case", lower)
+        lower = self._counted("lower_case", compiling.lower_case, what_is_lowered)
+        monkeypatch.setattr(compiling, "lower_case", lower)
 
     def _counted(
         self, name: str, function: Callable[..., object], what: Callable[..., str]

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from dropcheck.judging.quantiles.order_statistics import bounds, estimate
+from dropcheck.judging.quantiles import bounds, estimate
 from dropcheck.simulation import Threshold
 
 Array = npt.NDArray[Any]

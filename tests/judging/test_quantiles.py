@@ -23,7 +23,7 @@ from trials import (
 )
 
 from dropcheck.errors import DropcheckError
-from dropcheck.planning.plan import plan_cases
+from dropcheck.planning import plan_cases
 from dropcheck.results import CaseResult, Exact, Guarantee, Method
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings

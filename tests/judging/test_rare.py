@@ -11,8 +11,7 @@ import pytest
 from trials import OPEN, REFUTED, VERIFIED, judged, verdicts
 
 from dropcheck.array_types import Floats
-from dropcheck.inference.catoni import catoni_interval
-from dropcheck.inference.spread import Spread
+from dropcheck.inference.intervals import Spread, catoni_interval
 from dropcheck.results import Verdict
 
 SPIKE = "z ~ normal(0, 1); u ~ uniform(0, 1); x = z + where(u < {chance}, {height}, 0)"

@@ -8,7 +8,7 @@ import pytest
 from trials import entry, judged, registry_of
 
 from dropcheck.claims.reader import read_registry
-from dropcheck.judging.prepared import Prepared, prepare
+from dropcheck.judging.case import Prepared, prepare
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 

@@ -9,8 +9,8 @@ import pytest
 from scipy.stats import poisson
 from trials import entry, judged, registry_of
 
+from dropcheck.judging.case import prepare
 from dropcheck.judging.judge import judged_exactly
-from dropcheck.judging.prepared import prepare
 from dropcheck.reasons import Reason
 from dropcheck.results import Verdict
 from dropcheck.running import verify_cases

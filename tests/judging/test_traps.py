@@ -15,7 +15,7 @@ from scipy import stats
 from trials import alarm, judged, verdicts
 
 from dropcheck.inference.budget import looks
-from dropcheck.inference.interval import estimate_interval
+from dropcheck.inference.intervals import estimate_interval
 from dropcheck.inference.region import decide
 from dropcheck.results import Region, Verdict
 

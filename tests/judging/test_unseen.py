@@ -11,10 +11,10 @@ import pytest
 from trials import OPEN, REFUTED, VERIFIED, entry, judged, registry_of, verdicts
 
 from dropcheck import ClaimFailedError, verify
-from dropcheck.inference import interval
+from dropcheck.inference import intervals
 from dropcheck.judging import limit_theorem
+from dropcheck.judging.case import prepare
 from dropcheck.judging.limit_theorem import conditions_of, draws_to_see
-from dropcheck.judging.prepared import prepare
 from dropcheck.results import CaseResult, Guarantee, Verdict
 from dropcheck.simulation import Compiled
 
@@ -54,7 +54,7 @@ def test_by_default_they_are_not_verified_either(model: str, claim: str) -> None
 def test_by_the_influence_alone_they_are_verified(
     model: str, claim: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(interval, "_unsettled", lambda *_: 0.0)
+    monkeypatch.setattr(intervals, "_unsettled", lambda *_: 0.0)
     assert VERIFIED in by_limit(model, claim, range(4))
 
 

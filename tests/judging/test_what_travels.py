@@ -9,7 +9,7 @@ from report_cases import run_of
 from trials import OPEN, REFUTED, VERIFIED, N, entry, judged, registry_of, tried
 
 from dropcheck.reasons import Reason
-from dropcheck.report import phrases
+from dropcheck.report import words
 from dropcheck.report.terminal.run_table import run_report
 from dropcheck.report.terminal.screen import Terminal
 from dropcheck.results import Method, Quantity, Region, Resolution
@@ -44,10 +44,10 @@ def test_a_range_between_estimates_says_which_end_was_open_to_doubt() -> None:
     assert found.quantity is Quantity.MIDDLE_MINUS_LEFT
     assert found.expression == "E(x**2) - (E(x) + 0.98)"
     assert found.region == Region(low=0.0)
-    assert phrases.claimed(found).split()[1::2] == ["<=", "<="]
+    assert words.claimed(found).split()[1::2] == ["<=", "<="]
     assert found.sides is not None
     assert found.sides == pytest.approx((0.98, 1.0, 1.02), abs=0.1)
-    assert phrases.estimated_in_full(found).startswith("middle minus left side 0.0")
+    assert words.estimated_in_full(found).startswith("middle minus left side 0.0")
     high = judged(N, "E(x) + 0.5 <= E(x**2) <= E(x) + 0.9")
     assert high.quantity is Quantity.MIDDLE_MINUS_RIGHT
     assert "  estimated   middle minus right side 0." in run_report(run_of(high), Terminal())
@@ -75,14 +75,14 @@ def test_a_result_says_how_it_was_judged_and_how_sharply(
 @pytest.mark.parametrize("claim", ["1 > 1", "0.1 + 0.2 > 0.3", "1 < E(2 + 0 * x) < 2"])
 def test_an_estimate_at_an_end_that_is_excluded_is_not_as_claimed(claim: str) -> None:
     found = judged(N, claim)
-    assert phrases.distance(found) == "none: the estimate is at the end, which the claim excludes"
+    assert words.distance(found) == "none: the estimate is at the end, which the claim excludes"
 
 
 def test_arithmetic_is_not_false_by_less_than_a_resolution_that_it_does_not_use() -> None:
     found = judged("x = 2", "1 / 3 == 0.3333")
     assert found.verdict is REFUTED
-    assert phrases.resolution(found) == "±0: nothing is random, and what is not equal differs"
-    assert phrases.reading(found) == "false as stated: the interval misses what is claimed"
+    assert words.resolution(found) == "±0: nothing is random, and what is not equal differs"
+    assert words.reading(found) == "false as stated: the interval misses what is claimed"
 
 
 def test_a_result_says_whether_a_narrow_region_narrowed_its_resolution() -> None:
@@ -94,7 +94,7 @@ def test_a_result_says_whether_a_narrow_region_narrowed_its_resolution() -> None
 
 def test_a_multiple_of_a_probability_is_no_certainty() -> None:
     found = judged(N, "2 * P(x > 0) == 1")
-    assert phrases.resolution(found) == "0.01 of 1: ±0.01"
+    assert words.resolution(found) == "0.01 of 1: ±0.01"
 
 
 @pytest.mark.parametrize(
@@ -115,7 +115,7 @@ def test_a_law_without_the_moment_is_told_so_not_that_a_sample_does_not_settle(
     found = judged(f"x ~ {law}", claim)
     assert (found.verdict, found.draws, found.method) == (OPEN, 0, None)
     assert found.reason is reason
-    assert phrases.reading(found) == f"{reading}; claim a probability in its place"
+    assert words.reading(found) == f"{reading}; claim a probability in its place"
 
 
 DETAILS: dict[Reason, dict[str, float | str]] = {

@@ -13,9 +13,7 @@ from trials import judged
 
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import InternalError, Problem
-from dropcheck.judging.case_run import CaseRun, Finding
-from dropcheck.judging.prepared import prepare
-from dropcheck.judging.witness import fits, inside
+from dropcheck.judging.case import CaseRun, Finding, fits, inside, prepare
 from dropcheck.results import (
     CaseResult,
     Exact,

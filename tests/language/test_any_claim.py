@@ -12,7 +12,7 @@ from refusals import SECONDS
 
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.language.checks import check_registry
+from dropcheck.language.check import check_registry
 from dropcheck.results import Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings

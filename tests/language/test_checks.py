@@ -9,8 +9,8 @@ import pytest
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Registry
 from dropcheck.errors import Problem
-from dropcheck.language.cases import parse_claim
-from dropcheck.language.checks import check_cases, check_registry, notes_on_resolutions, used_names
+from dropcheck.language.check import check_cases, check_registry, notes_on_resolutions, used_names
+from dropcheck.language.compile import parse_claim
 
 
 def registry(claim: str, model: str = "", **more: object) -> Registry:

@@ -7,8 +7,7 @@ import time
 import pytest
 from lowered import lowered, refusal
 
-from dropcheck.language.cost import MOST_FIXED_WORK, MOST_WORK
-from dropcheck.language.graph import ordered
+from dropcheck.language.graph import MOST_FIXED_WORK, MOST_WORK, ordered
 from dropcheck.vocabulary.functions import operation
 
 TOO_LARGE = {

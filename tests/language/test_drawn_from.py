@@ -8,7 +8,7 @@ import tracemalloc
 
 from lowered import lowered
 
-from dropcheck.language.drawn_from import NO_DRAWS, Sources
+from dropcheck.language.graph import NO_DRAWS, Sources
 
 
 def test_they_are_as_sets_of_names_are() -> None:

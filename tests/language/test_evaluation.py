@@ -41,7 +41,7 @@ from dropcheck.language.syntax import (
     Subscript,
     Transpose,
 )
-from dropcheck.simulation.assemble import ProgramBuilder
+from dropcheck.simulation.compile import ProgramBuilder
 
 Here = dict[str, Any]  # one draw: name → array of that draw's shape
 DRAWS = 7

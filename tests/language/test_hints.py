@@ -8,7 +8,7 @@ import pytest
 from hinted import checked, told
 
 from dropcheck.errors import suggestion
-from dropcheck.language.suggestions import function_hint, law_hint
+from dropcheck.language.hints import function_hint, law_hint
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
 from dropcheck.vocabulary.functions.other_words import OTHER_WORDS
 from dropcheck.vocabulary.laws import _NO_LAWS, LAWS

@@ -8,7 +8,7 @@ from hinted import checked, refused, told
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import SourceText
 from dropcheck.errors import DropcheckError
-from dropcheck.language.checks import check_registry
+from dropcheck.language.check import check_registry
 from dropcheck.language.parser import parse_model
 
 # ---- what the grammar refuses -------------------------------------------------------------------

@@ -6,9 +6,9 @@ import pytest
 
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import SourceText
-from dropcheck.language.cases import lower_case, parse_claim
-from dropcheck.language.checks import check_registry
-from dropcheck.language.law_claims import LawClaim, Relation, pairs
+from dropcheck.language.check import check_registry
+from dropcheck.language.compile import lower_case, parse_claim
+from dropcheck.language.graph import LawClaim, Relation, pairs
 from dropcheck.language.parser import parse_statement
 from dropcheck.language.printing import statement_latex, unparse_statement
 

@@ -9,9 +9,9 @@ import pytest
 from law_table import CASES, as_arrays, log_density
 from lowered import expressed, lowering
 
-from dropcheck.analysis.moments.norms import NormedValue, Norms
+from dropcheck.analysis.norms import NormedValue, Norms
 from dropcheck.language.graph import Value
-from dropcheck.simulation.assemble import ProgramBuilder
+from dropcheck.simulation.compile import ProgramBuilder
 from dropcheck.vocabulary.functions import OF_LAWS
 
 DRAWS = 300

@@ -9,12 +9,12 @@ from lowered import expressed, lowered, lowering
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import SourceText
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.language.checks import check_registry
+from dropcheck.language.check import check_registry
 from dropcheck.language.graph import Value
 from dropcheck.language.lowering import loops
 from dropcheck.language.parser import parse_model
 from dropcheck.language.printing import unparse_model
-from dropcheck.simulation.assemble import ProgramBuilder
+from dropcheck.simulation.compile import ProgramBuilder
 from dropcheck.simulation.program import Program
 from dropcheck.simulation.streams import stream
 

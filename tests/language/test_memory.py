@@ -9,8 +9,8 @@ import pytest
 
 from dropcheck.claims.reader import read_text
 from dropcheck.cli import main
-from dropcheck.language.case_graphs import CaseGraphs
-from dropcheck.language.checks import check_registry
+from dropcheck.language.check import check_registry
+from dropcheck.language.compile import CaseGraphs
 
 REGISTRY = """
 dropcheck: 1

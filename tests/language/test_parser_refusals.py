@@ -11,9 +11,15 @@ from hypothesis import strategies as st
 from dropcheck.claims.registry import SourceText
 from dropcheck.claims.values import LONGEST_NAME
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.language.conversion import DEEPEST_NODES
-from dropcheck.language.parser import parse_expression, parse_model, parse_statement
-from dropcheck.language.text_checks import DEEPEST_BRACKETS, LONGEST_EXPRESSION, LONGEST_MODEL
+from dropcheck.language.parser import (
+    DEEPEST_BRACKETS,
+    DEEPEST_NODES,
+    LONGEST_EXPRESSION,
+    LONGEST_MODEL,
+    parse_expression,
+    parse_model,
+    parse_statement,
+)
 
 # text: (line, column from 1, part of the message, part of the hint)
 Refused = dict[str, tuple[int, int, str, str]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from trials import entry, registry_of
 
-from dropcheck.language.checks import check_registry
+from dropcheck.language.check import check_registry
 
 
 def notes(model: str, claim: str) -> list[str]:

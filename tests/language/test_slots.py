@@ -9,8 +9,8 @@ from slots_made import DROPOUT
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import SourceText
 from dropcheck.errors import DropcheckError
-from dropcheck.language.cases import lower_case, parse_claim
-from dropcheck.language.checks import check_registry
+from dropcheck.language.check import check_registry
+from dropcheck.language.compile import lower_case, parse_claim
 from dropcheck.language.graph import Kind, Value, ordered
 from dropcheck.language.parser import parse_statement
 from dropcheck.language.printing import unparse_statement

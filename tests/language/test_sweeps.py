@@ -6,8 +6,8 @@ import sys
 from types import FrameType
 
 from dropcheck.claims.reader import read_text
-from dropcheck.judging.prepared import prepare
-from dropcheck.language.checks import check_registry
+from dropcheck.judging.case import prepare
+from dropcheck.language.check import check_registry
 
 
 def calls_of_a_sweep(count: int) -> int:

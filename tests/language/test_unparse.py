@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dropcheck.claims.reader import read_registry
 from dropcheck.claims.registry import SourceText
-from dropcheck.language.cases import parse_claim
+from dropcheck.language.compile import parse_claim
 from dropcheck.language.parser import parse_expression, parse_model, parse_statement
 from dropcheck.language.printing import (
     number_text,

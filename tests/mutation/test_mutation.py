@@ -13,14 +13,21 @@ from mutation_cases import HALF, TOOTHLESS, claim_of, registry_of
 
 from dropcheck.claims.reader import read_registry, read_text
 from dropcheck.claims.registry import Registry
-from dropcheck.language.cases import lower_case, parse_claim
+from dropcheck.language.compile import lower_case, parse_claim
 from dropcheck.language.printing import unparse
-from dropcheck.mutation.campaign import mutate_claims, share_of_alpha
-from dropcheck.mutation.distinguishing import most_revealing_first, probes, spread
-from dropcheck.mutation.mutators import MUTATORS
-from dropcheck.mutation.outcome import ClaimResult, Fate, MutantResult
-from dropcheck.mutation.planting import MOST_MUTANTS, facts_of
-from dropcheck.mutation.readings import Readings, fixed_change, same_case
+from dropcheck.mutation.campaign import (
+    MOST_MUTANTS,
+    ClaimResult,
+    Fate,
+    MutantResult,
+    facts_of,
+    most_revealing_first,
+    mutate_claims,
+    probes,
+    share_of_alpha,
+    spread,
+)
+from dropcheck.mutation.mutators import MUTATORS, Readings, fixed_change, same_case
 from dropcheck.results import Verdict
 from dropcheck.settings import Settings
 

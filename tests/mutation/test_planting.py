@@ -10,14 +10,12 @@ from mutation_cases import claim_of
 
 from dropcheck.claims.reader import read_registry
 from dropcheck.claims.registry import SourceText
-from dropcheck.language.cases import lower_case, parse_claim
+from dropcheck.language.compile import lower_case, parse_claim
 from dropcheck.language.parser import parse_expression, parse_model, parse_statement
 from dropcheck.language.printing import unparse_model, unparse_statement
 from dropcheck.language.syntax import children, lines_of, rebuilt
-from dropcheck.mutation.mutators import MUTATORS
-from dropcheck.mutation.places import ClaimFacts
-from dropcheck.mutation.planting import MOST_MUTANTS, facts_of, mutants_of
-from dropcheck.mutation.readings import Readings
+from dropcheck.mutation.campaign import MOST_MUTANTS, facts_of, mutants_of
+from dropcheck.mutation.mutators import MUTATORS, ClaimFacts, Readings
 
 SHIPPED = read_registry(Path(__file__).parents[2] / "claims.yaml")
 FACTS = ClaimFacts(frozenset({"p"}), frozenset({"n"}), frozenset({"p", "n"}), step=0.03, zero=0.6)

@@ -15,7 +15,7 @@ from dropcheck.cli import main
 from dropcheck.code.binding import implementations_of
 from dropcheck.code.columns import with_columns
 from dropcheck.errors import DropcheckError
-from dropcheck.language.checks import check_registry
+from dropcheck.language.check import check_registry
 from dropcheck.packs.pack_files import PACK, pack_file, pack_names
 
 CODE = Path(pack_file("dropout")).parent / "implementations"

@@ -14,7 +14,7 @@ import pytest
 from plan_cases import planned, registry_of, tried
 from scipy import stats
 
-from dropcheck.inference import detectable
+from dropcheck.inference import region
 from dropcheck.results import Verdict
 
 BUDGET = 30_000
@@ -85,7 +85,7 @@ def test_more_draws_see_more_down_to_the_resolution() -> None:
 @pytest.mark.parametrize(("claimed", "trials"), [(0.5, 1000), (0.01, 20_000), (0.999, 5000)])
 def test_the_discrepancy_of_a_probability_is_exact(claimed: float, trials: int) -> None:
     alpha, false_pass = 1e-4, 1e-3
-    found = detectable.of_probability(claimed, claimed, trials, alpha, false_pass)
+    found = region.of_probability(claimed, claimed, trials, alpha, false_pass)
     assert found is not None
     hits = np.arange(trials + 1)
     low = np.where(hits > 0, stats.beta.ppf(alpha / 2, hits, trials - hits + 1), 0)

@@ -7,11 +7,11 @@ import math
 import pytest
 from trials import entry, registry_of
 
-from dropcheck.inference.interval import RAREST_SEEN
+from dropcheck.inference.intervals import RAREST_SEEN
+from dropcheck.judging.case import Prepared, prepare
 from dropcheck.judging.judge import run_case
 from dropcheck.judging.plan_draws import PILOT_BLOCKS
-from dropcheck.judging.prepared import Prepared, prepare
-from dropcheck.planning.forecast import forecast
+from dropcheck.planning import forecast
 from dropcheck.results import CaseResult, Guarantee, Verdict
 from dropcheck.settings import Settings
 from dropcheck.simulation.streams import PILOT

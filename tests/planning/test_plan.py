@@ -17,7 +17,7 @@ from plan_cases import planned, registry_of, tried
 from dropcheck.claims.reader import load_registry
 from dropcheck.cli import main
 from dropcheck.errors import DropcheckError
-from dropcheck.planning.plan import CasePlan, plan_cases, shared_out
+from dropcheck.planning import CasePlan, plan_cases, shared_out
 from dropcheck.report.numbers import count
 from dropcheck.report.terminal.plan_table import counts, plan_report
 from dropcheck.report.terminal.screen import Terminal

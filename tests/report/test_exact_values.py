@@ -17,9 +17,9 @@ from report_cases import CONFIRMED, FAILED, PASSED, UNDECIDED, run_of
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Registry
 from dropcheck.judging import judge
-from dropcheck.judging.case_run import CaseRun, Finding
+from dropcheck.judging.case import CaseRun, Finding
 from dropcheck.pytest_claims import properties
-from dropcheck.report import Report, phrases
+from dropcheck.report import Report, words
 from dropcheck.report.formats import FORMATS
 from dropcheck.report.terminal.claim_cards import claim_cards, exact_text
 from dropcheck.report.terminal.run_table import run_report
@@ -149,13 +149,13 @@ def test_the_page_has_it_below_the_estimate_and_among_the_facts() -> None:
     [(512.0, "512"), (511.123456, "511.12"), (0.0, "0"), (2 / 3, "0.6667")],
 )
 def test_an_exact_value_has_a_digit_more_than_the_estimate(value: float, text: str) -> None:
-    assert phrases.exact(replace(CONFIRMED, exact=Exact(value))) == text
+    assert words.exact(replace(CONFIRMED, exact=Exact(value))) == text
 
 
 def test_an_undecided_case_with_an_exact_value_can_be_decided_by_that() -> None:
     reading = "the model gives the exact value, 0.41: --exact decides by that"
-    assert phrases.reading(replace(OPEN, more_draws=None)) == reading
-    assert phrases.reading(OPEN) == f"{reading}; by draws it {phrases.needs(OPEN)}"
+    assert words.reading(replace(OPEN, more_draws=None)) == reading
+    assert words.reading(OPEN) == f"{reading}; by draws it {words.needs(OPEN)}"
 
 
 def test_a_case_that_is_decided_by_its_exact_value_shows_it_once() -> None:

@@ -12,9 +12,9 @@ import pytest
 from report_cases import FAILED, PASSED, UNDECIDED, run_of
 
 from dropcheck.claims.registry import Registry
-from dropcheck.cli.given import command_options
+from dropcheck.cli.arguments import command_options
 from dropcheck.errors import DropcheckError, Location, Problem
-from dropcheck.report import Report, formats, phrases
+from dropcheck.report import Report, formats, words
 from dropcheck.report.formats import PRINTED, WRITTEN
 
 REGISTRY = Registry("claims.yaml", {}, {})
@@ -144,7 +144,7 @@ def test_what_a_picture_needs_is_seen_to_before_anything_is_drawn(
     ],
 )
 def test_a_distance_is_told_in_plain_numbers(estimate: float, shown: str) -> None:
-    assert phrases.distance(replace(FAILED, estimate=estimate)) == shown
+    assert words.distance(replace(FAILED, estimate=estimate)) == shown
 
 
 @pytest.mark.parametrize(

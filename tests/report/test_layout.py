@@ -10,16 +10,20 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from dropcheck.report.terminal.layout import (
+from dropcheck.report.terminal.screen import (
     GAP,
     WRAPPED,
     Fields,
     Layout,
     TableCell,
+    Terminal,
     arrange,
+    cells,
     layout,
+    line,
+    render,
+    styled,
 )
-from dropcheck.report.terminal.screen import Terminal, cells, line, render, styled
 
 FIELDS = Fields(right=("n",), prose=("title",), headings={"id": "claim", "n": "cases"})
 LAYOUTS = (layout("id title n"), layout("id/title n"), layout("id n/title"), layout("title id/n"))

@@ -14,7 +14,7 @@ from report_cases import FAILED, PASSED, UNDECIDED, run_of
 from dropcheck.claims.reader import read_registry, read_text
 from dropcheck.claims.registry import Claim, Registry, SourceText
 from dropcheck.errors import Location, Problem
-from dropcheck.language.cases import parse_claim
+from dropcheck.language.compile import parse_claim
 from dropcheck.language.parser import parse_model, parse_statement
 from dropcheck.language.printing import statement_latex, vectors
 from dropcheck.report import Report

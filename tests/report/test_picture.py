@@ -30,10 +30,8 @@ from report_cases import FAILED, PASSED, UNDECIDED, claiming, run_of
 
 from dropcheck.errors import DropcheckError
 from dropcheck.report import formats, pictures
-from dropcheck.report.phrases import standing
-from dropcheck.report.pictures import MARKS, marker, wrapped
-from dropcheck.report.pictures.cases_picture import picture
-from dropcheck.report.pictures.curve_picture import curve_picture
+from dropcheck.report.pictures import MARKS, curve_picture, marker, picture, wrapped
+from dropcheck.report.words import standing
 from dropcheck.results import CaseResult, Region, Resolution, Verdict
 
 SVG = "{http://www.w3.org/2000/svg}"

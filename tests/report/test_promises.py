@@ -9,7 +9,7 @@ import pytest
 from report_cases import CONFIRMED, FAILED, PASSED, UNDECIDED, claiming, run_of
 
 from dropcheck.claims.registry import Registry
-from dropcheck.report import Report, phrases, promises
+from dropcheck.report import Report, words
 from dropcheck.report.csv_report import csv_report
 from dropcheck.report.formats import PRINTED
 from dropcheck.report.html import html_report
@@ -45,20 +45,20 @@ NOTE = "verified within ±3.16, more than half of the 2 that it is about: ask fo
 
 
 def test_only_what_is_verified_promises_anything() -> None:
-    assert promises.within(PASSED) == "±5.12"
-    assert promises.within(FAILED) == promises.within(UNDECIDED) == "-"
-    assert promises.within(replace(PASSED, within=0.0)) == "±0"
-    assert promises.within(COARSE) == "±3.16 coarse"
+    assert words.within(PASSED) == "±5.12"
+    assert words.within(FAILED) == words.within(UNDECIDED) == "-"
+    assert words.within(replace(PASSED, within=0.0)) == "±0"
+    assert words.within(COARSE) == "±3.16 coarse"
 
 
 def test_a_coarse_promise_says_what_to_ask_for() -> None:
-    assert promises.note(COARSE) == NOTE
+    assert words.note(COARSE) == NOTE
     absolute = replace(COARSE, sharpness=Resolution(3.16, 3.16, absolute=True))
-    assert (promises.note(absolute) or "").endswith("ask for within: 0.003")
+    assert (words.note(absolute) or "").endswith("ask for within: 0.003")
     known = replace(COARSE, exact=Exact(-1.0))
-    assert "is about, and 1 off by the model: ask" in (promises.note(known) or "")
-    assert promises.note(PASSED) is None
-    assert promises.note(FAILED) is None
+    assert "is about, and 1 off by the model: ask" in (words.note(known) or "")
+    assert words.note(PASSED) is None
+    assert words.note(FAILED) is None
 
 
 @pytest.mark.parametrize("name", [name for name in PRINTED if name not in ("table", "json")])
@@ -96,30 +96,30 @@ def test_the_table_has_one_note_a_claim_the_worst() -> None:
 )
 def test_what_is_off_is_said_to_be(estimate: float, exact: Exact | None, off: str | None) -> None:
     case = replace(PASSED, estimate=estimate, exact=exact)
-    assert promises.off(case) == off
+    assert words.off(case) == off
     note = None if off is None else f"verified within ±5.12, though {off}"
-    assert promises.note(case) == note
+    assert words.note(case) == note
     unexpected = replace(case, expect=Verdict.REFUTED, result=Outcome.FAIL)
     if off is None:
         reading = "as claimed within ±5.12, although it is expected to be refuted"
     else:
         reading = f"within the resolution, though {off}, and it is expected to be refuted"
-    assert phrases.reading(unexpected) == reading
+    assert words.reading(unexpected) == reading
 
 
 def test_rounding_is_not_said_to_be_off() -> None:
     # the mean of what is the same in every draw, but for its last digits
     case = replace(PASSED, estimate=math.nextafter(512.0, 0), standard_error=1e-18)
-    assert promises.off(replace(case, region=Region(512.0, 512.0))) is None
-    assert promises.off(replace(case, region=Region(513.0, 513.0))) == "0.2% off (1)"
+    assert words.off(replace(case, region=Region(512.0, 512.0))) is None
+    assert words.off(replace(case, region=Region(513.0, 513.0))) == "0.2% off (1)"
 
 
 @pytest.mark.parametrize("case", [PASSED, CONFIRMED, FAILED, UNDECIDED, COARSE])
 def test_nothing_is_called_true(case: CaseResult) -> None:
     for expect in (Verdict.VERIFIED, Verdict.REFUTED):
         shown = replace(case, expect=expect, result=Outcome.FAIL)
-        assert "true" not in phrases.reading(shown)
-        assert "true" not in (promises.note(shown) or "")
+        assert "true" not in words.reading(shown)
+        assert "true" not in (words.note(shown) or "")
 
 
 @pytest.mark.parametrize(
@@ -138,8 +138,8 @@ def test_an_undecided_case_names_the_promise_that_would_do(
     region: Region, interval: tuple[float | None, float], price: str | None
 ) -> None:
     case = claiming(UNDECIDED, region, interval=interval, scale=1.0)
-    assert promises.price(case) == price
-    assert phrases.reading(case).endswith(price or "(--max-draws 1.5e6)")
+    assert words.price(case) == price
+    assert words.reading(case).endswith(price or "(--max-draws 1.5e6)")
 
 
 def test_sides_are_shown_with_their_relations() -> None:
@@ -152,13 +152,13 @@ def test_sides_are_shown_with_their_relations() -> None:
         sides=(0.1, 0.105),
         relations=("==",),
     )
-    assert phrases.claimed(two) == "0.1000 == 0.1050"
-    assert phrases.estimated(two) == "difference -0.0050"
+    assert words.claimed(two) == "0.1000 == 0.1050"
+    assert words.estimated(two) == "difference -0.0050"
     chain = replace(two, sides=(0.1, 0.105, 0.2), relations=("<", "<="))
-    assert phrases.claimed(chain) == "0.1000 < 0.1050 <= 0.2000"
+    assert words.claimed(chain) == "0.1000 < 0.1050 <= 0.2000"
     share = replace(two, region=Region(-0.001, 0.001))
-    assert phrases.claimed(share) == "0.1000 == 0.1050 ±0.001"
-    assert phrases.claimed(replace(two, sides=None)) == "-"
+    assert words.claimed(share) == "0.1000 == 0.1050 ±0.001"
+    assert words.claimed(replace(two, sides=None)) == "-"
     unbounded = replace(two, interval=(None, None))
-    assert phrases.claimed(unbounded) == "0.1 == 0.105"
+    assert words.claimed(unbounded) == "0.1 == 0.105"
     assert "left" in csv_report(Report(run_of(two), NO_CLAIMS)).splitlines()[0]

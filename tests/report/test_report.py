@@ -9,10 +9,10 @@ import pytest
 from report_cases import FAILED, PASSED, UNDECIDED, claiming, looked_at, run_of
 
 from dropcheck.reasons import Explanation, Reason
-from dropcheck.report import phrases
-from dropcheck.report.phrases import worst
+from dropcheck.report import words
 from dropcheck.report.terminal.run_table import MOST_BLOCKS, case_block, run_report
 from dropcheck.report.terminal.screen import Terminal, plain, render, styled, terminal_of
+from dropcheck.report.words import worst
 from dropcheck.results import CaseResult, Method, Outcome, Quantity, Region, Resolution, Verdict
 
 # the table
@@ -200,7 +200,7 @@ def because(explanation: Explanation) -> CaseResult:
     ],
 )
 def test_the_likely_reading(case: CaseResult, reading: str) -> None:
-    assert phrases.reading(case).startswith(reading)
+    assert words.reading(case).startswith(reading)
 
 
 def test_a_difference_of_two_estimates_is_called_one() -> None:
@@ -334,39 +334,39 @@ def test_an_interval_touches_what_is_claimed_in_print_where_it_does(
     claimed: float, interval: tuple[float, float], estimated: float, shown: str
 ) -> None:
     case = replace(PASSED, region=Region(claimed, claimed), interval=interval, estimate=estimated)
-    assert phrases.interval(case) == shown
+    assert words.interval(case) == shown
     low, high = (float(text) for text in shown.strip("[]").split(", "))
     touches = interval[0] <= claimed <= interval[1]
-    assert (low <= float(phrases.claimed(case)) <= high) is touches
+    assert (low <= float(words.claimed(case)) <= high) is touches
     # the estimate has the digits of its interval
-    decimals = len(phrases.estimated(case).partition(".")[2])
+    decimals = len(words.estimated(case).partition(".")[2])
     assert decimals == len(shown.partition(",")[0].partition(".")[2])
 
 
 def test_a_tie_that_no_digits_tell_is_shown_as_usual() -> None:
     case = replace(PASSED, interval=(512.0 + 1e-10, 514.57), estimate=513.0)
-    assert phrases.interval(case) == "[512.0, 514.6]"
+    assert words.interval(case) == "[512.0, 514.6]"
 
 
 def test_a_long_claimed_value_has_a_digit_more_than_its_interval() -> None:
     case = replace(PASSED, region=Region(2 / 3, 2 / 3), interval=(0.67, 0.70), estimate=0.682)
-    assert phrases.claimed(case) == "0.6667"
-    assert phrases.claimed(replace(case, region=Region(0.123456, 0.123456))) == "0.123456"
+    assert words.claimed(case) == "0.6667"
+    assert words.claimed(replace(case, region=Region(0.123456, 0.123456))) == "0.123456"
     ends = replace(case, region=Region(1 / 3, 2 / 3))
-    assert phrases.claimed(ends) == "0.3333 … 0.6667"
-    assert phrases.claimed(replace(case, draws=0, interval=None)) == "0.66666667"
+    assert words.claimed(ends) == "0.3333 … 0.6667"
+    assert words.claimed(replace(case, draws=0, interval=None)) == "0.66666667"
 
 
 def test_an_estimate_that_nothing_bounds_has_three_digits() -> None:
     case = replace(UNDECIDED, estimate=1.0192855, interval=(None, None))
-    assert (phrases.estimated(case), phrases.interval(case)) == ("1.02", "(-inf, inf)")
+    assert (words.estimated(case), words.interval(case)) == ("1.02", "(-inf, inf)")
     worked_out = replace(case, interval=(case.estimate, case.estimate), draws=0)
-    assert phrases.estimated(worked_out) == "1.0192855"
+    assert words.estimated(worked_out) == "1.0192855"
 
 
 def test_a_distance_without_an_error_is_short() -> None:
     case = replace(FAILED, estimate=0.9 - 0.017198947, standard_error=None, scale=None)
-    assert phrases.distance(case) == "0.0172 below"
+    assert words.distance(case) == "0.0172 below"
 
 
 # ---- what the resolution comes to ----------------------------------------------------------------
@@ -432,4 +432,4 @@ def test_a_resolution_of_no_known_scale_is_left_out() -> None:
     ],
 )
 def test_a_case_in_one_line(case: CaseResult, line: str) -> None:
-    assert phrases.headline(case) == line
+    assert words.headline(case) == line

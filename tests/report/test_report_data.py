@@ -12,10 +12,9 @@ from report_cases import PASSED, run_of
 
 from dropcheck.claims.registry import Claim, Document, Registry, SourceText
 from dropcheck.errors import Location, Problem
-from dropcheck.judging.prepared import prepare
-from dropcheck.report import numbers, phrases
-from dropcheck.report.command_json import check_json
-from dropcheck.report.json_report import errors_json, run_json
+from dropcheck.judging.case import prepare
+from dropcheck.report import numbers, words
+from dropcheck.report.json_report import check_json, errors_json, run_json
 from dropcheck.report.terminal.claim_cards import (
     CheckedFile,
     check_line,
@@ -82,7 +81,7 @@ def test_a_number_that_is_not_finite_never_stops_a_report() -> None:
     ],
 )
 def test_what_is_claimed_is_shown_with_its_relation(region: Region | None, shown: str) -> None:
-    assert phrases.claimed(replace(PASSED, region=region)) == shown
+    assert words.claimed(replace(PASSED, region=region)) == shown
 
 
 @pytest.mark.parametrize(
@@ -96,7 +95,7 @@ def test_what_is_claimed_is_shown_with_its_relation(region: Region | None, shown
 )
 def test_a_claimed_value_is_not_as_rough_as_a_rough_estimate(region: Region, shown: str) -> None:
     rough = replace(PASSED, region=region, estimate=30.0, interval=(-1e3, 1e3))
-    assert phrases.claimed(rough) == shown
+    assert words.claimed(rough) == shown
 
 
 # JSON

@@ -12,7 +12,7 @@ from report_cases import FAILED, PASSED, run_of
 
 from dropcheck.claims.registry import Registry
 from dropcheck.errors import Location
-from dropcheck.report import Report, numbers, phrases
+from dropcheck.report import Report, numbers, words
 from dropcheck.report.csv_report import csv_report
 from dropcheck.report.formats import FORMATS
 from dropcheck.report.json_report import json_report
@@ -67,10 +67,10 @@ def test_json_has_the_number_and_its_half_unit() -> None:
 
 def test_a_claim_of_another_region_is_shown_as_that() -> None:
     mutant = replace(CASE, region=Region(0.305, 0.415))
-    assert phrases.claimed(mutant) == "0.305 … 0.415"
+    assert words.claimed(mutant) == "0.305 … 0.415"
     equal = replace(CASE, written=replace(FIGURE, rounded=False), region=Region(0.41, 0.41))
-    assert phrases.claimed(equal) == "0.41"
-    assert phrases.rounding(PASSED) is None
+    assert words.claimed(equal) == "0.41"
+    assert words.rounding(PASSED) is None
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,9 @@ import pytest
 from dropcheck.claims.reader import read_text
 from dropcheck.code.binding import of_functions
 from dropcheck.code.columns import with_columns
-from dropcheck.judging.prepared import prepare
-from dropcheck.simulation import MAIN, Program, assemble, stream
+from dropcheck.judging.case import prepare
+from dropcheck.simulation import MAIN, Program, stream
+from dropcheck.simulation import compile as compiling
 
 FILE = """
 dropcheck: 1
@@ -56,7 +57,7 @@ def test_what_only_code_sees_is_rounded_once(
 ) -> None:
     own = program(statement, dtype)
     assert rounds(own) == kept
-    monkeypatch.setattr(assemble, "before_rounding", lambda steps, _keep: steps)
+    monkeypatch.setattr(compiling, "before_rounding", lambda steps, _keep: steps)
     whole = program(statement, dtype)
     assert rounds(whole)
     first, second = (one.span(stream(0, "a", MAIN, 0), one.origin, 0) for one in (own, whole))

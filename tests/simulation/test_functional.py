@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 from trials import compiled, judged
 
-from dropcheck.simulation.functional import means_of
+from dropcheck.simulation.integrands import means_of
 
 Floats = npt.NDArray[np.float64]
 

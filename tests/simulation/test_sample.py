@@ -12,7 +12,7 @@ from own_samples import Drawn, Generator, P, X, dropout, tried
 
 from dropcheck import InvalidClaimError, verify
 from dropcheck.results import Guarantee, Verdict
-from dropcheck.simulation.code_calls import MOST_SAMPLE_DRAWS
+from dropcheck.simulation.steps import MOST_SAMPLE_DRAWS
 from dropcheck.simulation.streams import MAIN, stream
 from dropcheck.simulation.user_code.draw_checks import PROBE_DRAWS
 from dropcheck.simulation.user_code.own_code import own_code

@@ -11,12 +11,7 @@ from scipy.stats import qmc
 from trials import compiled
 
 from dropcheck.simulation import Clip, can_be_in_nets, in_nets, stream
-from dropcheck.simulation.sobol_nets import (
-    MOST_NUMBERS,
-    at_points,
-    direction_numbers,
-    net_points,
-)
+from dropcheck.simulation.steps import MOST_NUMBERS, at_points, direction_numbers, net_points
 from dropcheck.vocabulary.laws import LAWS
 
 UNIT = 2.0**-64

@@ -16,7 +16,7 @@ from dropcheck.judging.knowledge import integrands_of
 from dropcheck.language.graph import Kind
 from dropcheck.simulation import Compiled, Program, Tally, stratified
 from dropcheck.simulation.blocks import Request
-from dropcheck.vocabulary.law_parts import QuantileLevel, Stratum
+from dropcheck.vocabulary.law import QuantileLevel, Stratum
 
 ENDS = [
     *(QuantileLevel.from_below(one) for one in (0.0, 0.01, 0.5)),

@@ -15,8 +15,8 @@ import numpy.typing as npt
 import pytest
 from scipy import special
 
-from dropcheck.vocabulary.enclosures import affine, applied, curves, over
-from dropcheck.vocabulary.enclosures.affine import Affine, between, enclosed, made
+from dropcheck.vocabulary import enclosures
+from dropcheck.vocabulary.enclosures import Affine, applied, between, enclosed, made, over
 from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions import operation
 
@@ -139,7 +139,7 @@ def test_no_point_leaves_it_behind_a_product_and_a_sum(name: str) -> None:
 
 def test_every_rule_is_looked_at() -> None:
     named = {name.split()[0] for name in (*ONE, *TWO)}
-    unnamed = set(affine.RULES) - named - {"positive part"}  # relu
+    unnamed = set(enclosures.RULES) - named - {"positive part"}  # relu
     assert unnamed == set()
 
 
@@ -152,8 +152,8 @@ def test_a_curve_without_its_mirror_is_caught(monkeypatch: pytest.MonkeyPatch) -
         return outside(np.tanh(held), np.tanh(points[0]), points, centre)
 
     assert beyond() <= 0
-    convex = curves._smooth(np.tanh, lambda x: np.cosh(x) ** -2.0)
-    monkeypatch.setitem(affine.RULES, "tanh", convex)
+    convex = enclosures._smooth(np.tanh, lambda x: np.cosh(x) ** -2.0)
+    monkeypatch.setitem(enclosures.RULES, "tanh", convex)
     assert beyond() > 1e-2
 
 
@@ -163,7 +163,7 @@ def test_a_product_without_its_remainder_is_caught(monkeypatch: pytest.MonkeyPat
         zero = np.zeros_like(value)
         return made(value, slopes, zero, zero, None, a.box)
 
-    monkeypatch.setitem(affine.RULES, "multiply", first_order)
+    monkeypatch.setitem(enclosures.RULES, "multiply", first_order)
     assert worst(np.multiply, 2, ANYWHERE) > 1e-3
 
 

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from trials import VERIFIED, judged
 
 from dropcheck.analysis.bounds import support
+from dropcheck.vocabulary import smoothness
 from dropcheck.vocabulary.function import Kernel
 from dropcheck.vocabulary.functions import OF_LAWS
 from dropcheck.vocabulary.hulls import Hull, Use
 from dropcheck.vocabulary.laws import LAWS
-from dropcheck.vocabulary.smoothness import ranges
-from dropcheck.vocabulary.smoothness.ranges import Ranges
+from dropcheck.vocabulary.smoothness import Ranges
 
 Array = NDArray[np.float64]
 NUMBERS = [case for case in CASES if not any(np.ndim(one) for one in case[1])]
@@ -165,7 +165,7 @@ def test_no_value_leaves_its_cell(function: str, name: str, arguments: tuple[Any
     ends = levels if function == "quantile_of" else law.quantile(levels, *arguments)
     low, high = ends[:-1], ends[1:]
     cells = Ranges(low, high, np.zeros((2, len(low))))
-    given = [ranges.fixed(float(one), len(low)) for one in arguments]
+    given = [smoothness.fixed(float(one), len(low)) for one in arguments]
     own = kernel(function, name)
     with np.errstate(all="ignore"):
         found = rule([*given, cells], own, False)

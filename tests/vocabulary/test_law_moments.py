@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from mpmath.calculus.quadrature import GaussLegendre
 
-from dropcheck.vocabulary.distributions.moment_lists import (
+from dropcheck.vocabulary.distribution import (
     HIGHEST_ORDER,
     central_from_cumulants,
     cumulants_from_central,

@@ -13,7 +13,7 @@ from trials import lowered
 
 from dropcheck.analysis.strata import in_stratum
 from dropcheck.language.graph import Value, operators
-from dropcheck.vocabulary.law_parts import Mixture, QuantileLevel, Stratum, can_be_cut, mixture_of
+from dropcheck.vocabulary.law import Mixture, QuantileLevel, Stratum, can_be_cut, mixture_of
 from dropcheck.vocabulary.laws import LAWS
 
 CONTINUOUS = {

@@ -15,7 +15,7 @@ from law_table import CASES, as_arrays, twin
 from numpy.typing import NDArray
 from scipy import integrate
 
-from dropcheck.vocabulary.distributions.distribution import Values
+from dropcheck.vocabulary.distribution import Values
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import LAWS
 

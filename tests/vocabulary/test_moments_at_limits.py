@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dropcheck.vocabulary.distributions.moment_lists import HIGHEST_ORDER
+from dropcheck.vocabulary.distribution import HIGHEST_ORDER
 from dropcheck.vocabulary.laws import LAWS
 
 

@@ -14,10 +14,10 @@ import mpmath
 import numpy as np
 import pytest
 
+from dropcheck.vocabulary import smoothness
 from dropcheck.vocabulary.functions import FUNCTIONS_OF_NUMBERS, SIGNS
 from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, SUBTRACT
-from dropcheck.vocabulary.smoothness import pieces, ranges, slopes
-from dropcheck.vocabulary.smoothness.ranges import Ranges
+from dropcheck.vocabulary.smoothness import Ranges
 
 INTERVALS = 30
 ANGLES = np.exp(2j * np.pi * np.arange(8) / 8)
@@ -158,7 +158,9 @@ def test_every_rule_of_one_number_is_tested_here() -> None:
 def test_a_slope_too_small_by_a_fifth_is_seen() -> None:
     """The tests above can fail."""
     x = intervals(3)
-    low = ranges.smooth(lambda low, high, off: 0.8 * np.exp(high + off) * (low <= high), rises=1)
+    low = smoothness.smooth(
+        lambda low, high, off: 0.8 * np.exp(high + off) * (low <= high), rises=1
+    )
     with np.errstate(all="ignore"):
         found = low((x,), np.exp, False)
     wrong = [
@@ -172,16 +174,16 @@ def test_a_slope_too_small_by_a_fifth_is_seen() -> None:
 
 Rule = Callable[[Sequence[Ranges]], Ranges]
 PAIRS: dict[str, tuple[Rule, Callable[[complex, complex], complex]]] = {
-    "+": (lambda both: ranges.add(both, np.add, False), lambda a, b: a + b),
-    "-": (lambda both: ranges.subtract(both, np.add, False), lambda a, b: a - b),
-    "*": (lambda both: ranges.multiply(both, np.add, False), lambda a, b: a * b),
-    "/": (lambda both: ranges.divide(both, np.add, False), lambda a, b: a / b),
+    "+": (lambda both: smoothness.add(both, np.add, False), lambda a, b: a + b),
+    "-": (lambda both: smoothness.subtract(both, np.add, False), lambda a, b: a - b),
+    "*": (lambda both: smoothness.multiply(both, np.add, False), lambda a, b: a * b),
+    "/": (lambda both: smoothness.divide(both, np.add, False), lambda a, b: a / b),
     "x log y": (
-        lambda both: slopes.x_log_y(both, np.multiply, False),
+        lambda both: smoothness.x_log_y(both, np.multiply, False),
         lambda a, b: a * complex(np.log(b)),
     ),
     "x ** y": (
-        lambda both: slopes.power(both, np.power, False),
+        lambda both: smoothness.power(both, np.power, False),
         lambda a, b: complex(np.exp(b * np.log(a))),
     ),
 }
@@ -208,7 +210,7 @@ def test_fixed_powers(exponent: float) -> None:
     for positive in (False, True):
         x = intervals(7, positive)
         with np.errstate(all="ignore"):
-            found = slopes.power((x, ranges.fixed(exponent, INTERVALS)), np.power, False)
+            found = smoothness.power((x, smoothness.fixed(exponent, INTERVALS)), np.power, False)
         for cell in smooth_cells(found):
             for row in (0, 1):
                 for z in around(x, row, cell):
@@ -218,17 +220,17 @@ def test_fixed_powers(exponent: float) -> None:
 
 def test_a_square_of_one_quantity_is_not_negative() -> None:
     x = Ranges(np.array([-1.0]), np.array([2.0]), np.zeros((2, 1)))
-    found = ranges.multiply((x, x), np.multiply, True)
+    found = smoothness.multiply((x, x), np.multiply, True)
     assert (found.low[0], found.high[0]) == (0.0, 4.0)
-    nothing = ranges.subtract((x, x), np.subtract, True)
+    nothing = smoothness.subtract((x, x), np.subtract, True)
     assert (nothing.low[0], nothing.high[0]) == (0.0, 0.0)
 
 
 def test_operators_have_their_rules() -> None:
-    assert ADD.ranges is ranges.add
-    assert SUBTRACT.ranges is ranges.subtract
-    assert MULTIPLY.ranges is ranges.multiply
-    assert DIVIDE.ranges is ranges.divide
+    assert ADD.ranges is smoothness.add
+    assert SUBTRACT.ranges is smoothness.subtract
+    assert MULTIPLY.ranges is smoothness.multiply
+    assert DIVIDE.ranges is smoothness.divide
     assert all(SIGNS[sign].ranges for sign in ("<", "<=", ">", ">=", "==", "!=", "and", "or"))
 
 
@@ -274,7 +276,7 @@ def test_functions_in_pieces(
 
 @pytest.mark.parametrize("sign", ["<", "<=", ">", ">=", "==", "!="])
 def test_comparisons_are_decided_only_where_they_hold_throughout(sign: str) -> None:
-    rule = pieces.comparison(sign)
+    rule = smoothness.comparison(sign)
     kernel = SIGNS[sign].kernel
     generator = np.random.default_rng(8)
     decided = 0
@@ -310,11 +312,11 @@ def test_logic() -> None:
     yes, no, open_ = cell_of((1, 1), (0, 0), (0, 1))
     both = [(a, b) for a in (yes, no, open_) for b in (yes, no, open_)]
     for a, b in both:
-        conjunction = pieces.conjunction((a, b), np.logical_and, False)
-        disjunction = pieces.disjunction((a, b), np.logical_or, False)
+        conjunction = smoothness.conjunction((a, b), np.logical_and, False)
+        disjunction = smoothness.disjunction((a, b), np.logical_or, False)
         assert conjunction.low[0] == a.low[0] * b.low[0]
         assert conjunction.high[0] == a.high[0] * b.high[0]
         assert disjunction.low[0] == max(a.low[0], b.low[0])
         assert disjunction.high[0] == max(a.high[0], b.high[0])
-        negation = pieces.negation((a,), np.logical_not, False)
+        negation = smoothness.negation((a,), np.logical_not, False)
         assert (negation.low[0], negation.high[0]) == (1 - a.high[0], 1 - a.low[0])

@@ -9,7 +9,7 @@ import pytest
 from scipy import integrate, stats
 
 from dropcheck.vocabulary.laws import LAWS
-from dropcheck.vocabulary.laws.ranked_law import can_be_ranked, ranked
+from dropcheck.vocabulary.laws.derived import can_be_ranked, ranked
 
 # laws, with their twins: of all moments and few, of tails on both sides and on one
 TWINS = [

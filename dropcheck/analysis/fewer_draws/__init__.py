@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 
-from dropcheck.analysis.fewer_draws.exchanges import varying
 from dropcheck.analysis.fewer_draws.normal_noise import with_slopes
-from dropcheck.analysis.fewer_draws.ranks import with_ranks
-from dropcheck.analysis.fewer_draws.rotations import turned
-from dropcheck.analysis.fewer_draws.rows import with_rows
-from dropcheck.analysis.fewer_draws.sums_of_draws import with_sums
-from dropcheck.analysis.fewer_draws.vector_draws import with_marginals, with_roots
-from dropcheck.language.cases import LoweredCase
+from dropcheck.analysis.fewer_draws.rotations import turned, with_marginals, with_roots, with_rows
+from dropcheck.analysis.fewer_draws.sums import varying, with_ranks, with_sums
+from dropcheck.language.compile import LoweredCase
 from dropcheck.language.graph import Value
 
 

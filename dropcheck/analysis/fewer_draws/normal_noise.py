@@ -21,8 +21,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 
 from dropcheck.analysis.bounds import support
-from dropcheck.analysis.fewer_draws.exchanges import exchanged
-from dropcheck.analysis.moments.law_bounds import fixed_arguments
+from dropcheck.analysis.fewer_draws.sums import exchanged
+from dropcheck.analysis.law_bounds import fixed_arguments
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import (
     Kind,
@@ -36,7 +36,7 @@ from dropcheck.language.graph import (
 )
 from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, POWER, SQRT
 from dropcheck.vocabulary.functions.reductions import VAR
-from dropcheck.vocabulary.laws.unbounded import NORMAL
+from dropcheck.vocabulary.laws.continuous import NORMAL
 
 # Random points of two sizes far apart, so that every term matters at one of them.
 _POINTS, _SIZES = 3, (1.0, 1e3)

@@ -16,26 +16,194 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 
-from dropcheck.analysis.fewer_draws.exchanges import made_of, takers_of
-from dropcheck.analysis.fewer_draws.residual_streams import (
-    MatrixProducts,
-    ResidualSums,
-    only_lengths_matter,
-    residual_sums,
-    scaled_vector,
+from dropcheck.analysis.fewer_draws.sums import (
+    MOST_ELEMENTS,
+    exchanged,
+    made_of,
+    own_names,
+    takers_of,
 )
-from dropcheck.language.drawn_from import Sources
-from dropcheck.language.graph import Kind, Value, computed, constant_beside, joined_sources, ordered
+from dropcheck.analysis.law_bounds import fixed_arguments
+from dropcheck.language.graph import (
+    Kind,
+    Sources,
+    Value,
+    computed,
+    constant_beside,
+    joined_sources,
+    kernel_of,
+    ordered,
+)
 from dropcheck.vocabulary.function import Function, degree_of, scales_together
-from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, POWER, SQRT
+from dropcheck.vocabulary.functions.arrays import SUBSCRIPT
+from dropcheck.vocabulary.functions.elementwise import (
+    ADD,
+    DIVIDE,
+    MULTIPLY,
+    NEGATIVE,
+    POWER,
+    SQRT,
+    SUBTRACT,
+)
 from dropcheck.vocabulary.functions.linear_algebra import MATMUL, TRANSPOSE
-from dropcheck.vocabulary.functions.reductions import SUM
-from dropcheck.vocabulary.laws.unbounded import NORMAL
+from dropcheck.vocabulary.functions.reductions import MEAN, NORM, SUM
+from dropcheck.vocabulary.laws.continuous import NORMAL
+from dropcheck.vocabulary.laws.vectors import MULTIVARIATE_NORMAL, square_root
+
+# ---- residual streams ----------------------------------------------------------------------------
+#
+# Residual streams, `x = x + W @ x`, of which only the lengths are used.
+#
+# Let h be a vector and T = ‖h‖ · v, where v is independent of h and its law is the same in all
+# directions. Rotating both until h points along e = (1, 0, …, 0) shows that ‖h + T‖ has the law of
+# ‖h‖ · ‖e + v‖, whatever the direction of h (Muirhead 1982, theorem 1.5.4). So h · ‖e + v‖ can
+# replace h + T if only lengths are used, as by the next such product. The direction of one stream
+# may
+# be used if the law of the first stream is the same in all directions: then its direction is
+# independent of all lengths.
+
+
+ResidualSums = Mapping[int, tuple[Value, Value]]
+"""A stream and the branch that is added to it, by the id of their sum."""
+MatrixProducts = Mapping[int, tuple[Value, Value]]
+"""A matrix and the vector that it is multiplied with, by the id of their product."""
+
+
+def residual_sums(
+    values: Sequence[Value], takers: Mapping[int, int], products: MatrixProducts
+) -> dict[int, tuple[Value, Value]]:
+    """The sums of a vector and a branch: a multiple of such a product, which has no other use."""
+    sums: dict[int, tuple[Value, Value]] = {}
+    for value in values:
+        if not _is(value, ADD, SUBTRACT) or len(value.shape) != 1:
+            continue
+        for stream, branch in (value.inputs, value.inputs[::-1]):
+            alike = stream.random and stream.shape == branch.shape
+            if alike and _ends_in_product(branch, takers, products):
+                sums[id(value)] = stream, branch
+                break
+    return sums
+
+
+def _ends_in_product(
+    branch: Value | None, takers: Mapping[int, int], products: MatrixProducts
+) -> bool:
+    while branch is not None and takers[id(branch)] == 1:
+        if id(branch) in products:
+            return True
+        branch = scaled_vector(branch)
+    return False
+
+
+def scaled_vector(value: Value) -> Value | None:
+    """The vector of which a value is a multiple; None if it is no multiple of a vector."""
+    if _is(value, NEGATIVE):
+        return value.inputs[0]
+    if _is(value, MULTIPLY, DIVIDE):
+        first, second = value.inputs
+        if second.shape == ():
+            return first
+        if first.shape == () and value.function is MULTIPLY:
+            return second
+    return None
+
+
+def only_lengths_matter(
+    values: Sequence[Value],
+    operands: Sequence[Value],
+    products: MatrixProducts,
+    sums: ResidualSums,
+    is_isotropic: Callable[[Value], bool],
+) -> bool:
+    """Whether no stream's direction is used, or only that of one whose start is isotropic."""
+    takers: dict[int, list[Value]] = defaultdict(list)
+    for value in values:
+        for below in value.inputs:
+            takers[id(below)].append(value)
+    uses = _Uses(takers, set(map(id, operands)), products, sums)
+    by_first: dict[int, list[Value]] = defaultdict(list)
+    for value in values:
+        if id(value) in sums:
+            first = _first_of(value, sums)
+            by_first[id(first)] = by_first[id(first)] or [first]
+            by_first[id(first)].append(value)
+    for first, *others in by_first.values():
+        used = sum(map(uses.of_direction, others))
+        if used and not (used == 1 and is_isotropic(first) and not uses.of_direction(first)):
+            return False
+    return True
+
+
+class _Uses:
+    """The uses of vectors in a graph."""
+
+    def __init__(
+        self,
+        takers: Mapping[int, Sequence[Value]],
+        operands: Collection[int],
+        products: MatrixProducts,
+        sums: ResidualSums,
+    ) -> None:
+        self._takers, self._operands = takers, operands
+        self._products, self._sums = products, sums
+
+    def of_direction(self, vector: Value) -> bool:
+        """Whether more of a vector is used than its length."""
+        if id(vector) in self._operands:
+            return True
+        return any(self._uses_direction(taker, vector) for taker in self._takers[id(vector)])
+
+    def _uses_direction(self, taker: Value, vector: Value) -> bool:
+        if id(taker) in self._sums and self._sums[id(taker)][0] is vector:
+            return False
+        if self._meets_matrix(taker, vector) or _is_length(taker, vector):
+            return False
+        if _is_square(taker):
+            return any(
+                not (_is(one, SUM, MEAN) and one.shape == ()) for one in self._takers[id(taker)]
+            )
+        return scaled_vector(taker) is not vector or self.of_direction(taker)
+
+    def _meets_matrix(self, taker: Value, vector: Value) -> bool:
+        above = [taker] if id(taker) in self._products else self._takers[id(taker)]
+        return bool(above) and all(
+            id(one) in self._products and self._products[id(one)][1] is vector for one in above
+        )
+
+
+def _first_of(value: Value, sums: ResidualSums) -> Value:
+    """The vector with which a stream begins."""
+    while id(value) in sums:
+        value = sums[id(value)][0]
+        while id(value) not in sums and (below := scaled_vector(value)) is not None:
+            value = below
+    return value
+
+
+def _is_length(value: Value, vector: Value) -> bool:
+    if _is(value, MATMUL):
+        return value.inputs[0] is value.inputs[1]
+    plain = dict(value.options).get("ord", 2.0) == 2.0
+    return _is(value, NORM) and value.shape == () and plain and value.inputs[0] is vector
+
+
+def _is_square(value: Value) -> bool:
+    if _is(value, MULTIPLY):
+        return value.inputs[0] is value.inputs[1]
+    return _is(value, POWER) and value.inputs[1].known == 2.0
+
+
+def _is(value: Value, *functions: Function) -> bool:
+    return value.random and value.computed_by(*functions)
+
+
+# ---- rotations -----------------------------------------------------------------------------------
+
 
 # From this many such products on, a polynomial in the entries has too many terms.
 MANY_LAYERS = 4
@@ -315,3 +483,195 @@ def _factor(function: Function, value: Value, below: Sequence[Lengths]) -> Lengt
         if any(below[1:]):
             return {}
     return {} if degree is None else {key: degree * own for key, own in below[0].items()}
+
+
+# ---- rows ----------------------------------------------------------------------------------------
+#
+# Replace an array of draws by a draw for each row, if only single rows are used: `z[t]` in loops.
+#
+# Rows of independent elements are independent. As draws with names of their own this is known
+# everywhere: sums of rows, and states of loops that use one row after the other, get the bounds
+# for
+# independent draws.
+
+
+# A draw with fewer rows is left as it is: bounds for few dependent parts are good enough.
+FEWEST_ROWS = 8
+
+_TakenRow = tuple[int, tuple[object, ...]]
+"""The index of a row, and the indices of what is taken from the row."""
+
+
+def with_rows(
+    values: Sequence[Value], operands: Sequence[Value]
+) -> Callable[[Value], Value] | None:
+    """Replacements with rows as draws of their own; None if there are no such draws."""
+    taken: dict[int, list[tuple[Value, _TakenRow]]] = {
+        id(one): [] for one in values if _has_rows(one)
+    }
+    for one in operands:
+        taken.pop(id(one), None)
+    for value in values:
+        for below in value.inputs:
+            if id(below) not in taken:
+                continue
+            row = _row(value)
+            if row is None:
+                taken.pop(id(below))
+            else:
+                taken[id(below)].append((value, row))
+    stands: dict[int, Value] = {}
+    for uses in taken.values():
+        rows: dict[int, Value] = {}
+        for use, (at, others) in uses:
+            if at not in rows:
+                rows[at] = _drawn(use.inputs[0], at)
+            stands[id(use)] = _within(use, rows[at], others) if others else rows[at]
+    return exchanged(values, stands) if stands else None
+
+
+def _has_rows(value: Value) -> bool:
+    """Whether a value is a draw with many rows that are independent given the arguments."""
+    law = value.law
+    if value.kind != Kind.DRAW or law is None or law.own_axes is not None:
+        return False
+    if not value.shape or value.shape[0] < FEWEST_ROWS or len(own_names(value)) != 1:
+        return False
+    if any(one.axes for one in law.parameters):
+        return False
+    return all(one.constant is not None or not one.shape for one in value.inputs)
+
+
+def _row(value: Value) -> _TakenRow | None:
+    """The row that a value is or lies in; None if it is no row of an array."""
+    if not value.computed_by(SUBSCRIPT):
+        return None
+    first, *others = dict(value.options)["index"]
+    whole = isinstance(first, int) and not isinstance(first, bool)
+    return (first % value.inputs[0].shape[0], tuple(others)) if whole else None
+
+
+def _drawn(draw: Value, at: int) -> Value:
+    """One row of a draw, as a draw of its own."""
+    rank = len(draw.shape)
+    inputs = tuple(
+        constant_beside(one, one.constant[at % one.shape[0]]) if len(one.shape) == rank else one
+        for one in draw.inputs
+    )
+    (name,) = own_names(draw)
+    own = f"row {at} of {name}"  # the name x[0] is taken: the first step of a loop draws it
+    return dataclasses.replace(
+        draw,
+        shape=draw.shape[1:],
+        inputs=inputs,
+        name=own,
+        sources=Sources([own]) | joined_sources(inputs),
+    )
+
+
+def _within(use: Value, drawn: Value, others: tuple[object, ...]) -> Value:
+    return dataclasses.replace(
+        use,
+        inputs=(drawn,),
+        options=(("index", others),),
+        sources=drawn.sources,
+    )
+
+
+# ---- vector draws --------------------------------------------------------------------------------
+#
+# Replace random vectors by one number, or by a linear map of independent numbers.
+#
+# If only one element of a vector is used, this element is drawn alone. An element of a Dirichlet
+# vector is a beta variable, one of multinomial counts is binomial, one of a normal vector is
+# normal
+# (`Law.element`). Its moments, probabilities and quantiles are then known, as for any draw.
+#
+# A normal vector x with mean m and covariances S has the law of m + R z, where R R' = S and z has
+# independent standard normal elements (Muirhead 1982, "Aspects of Multivariate Statistical
+# Theory",
+# theorem 1.2.9). The moments of products of such draws are known.
+
+
+def with_marginals(
+    values: Sequence[Value], operands: Sequence[Value]
+) -> Callable[[Value], Value] | None:
+    """Replacements of vectors by their only used element; None if there are none."""
+    takers = {id(one): list[Value]() for one in values if one.law is not None and one.law.element}
+    for value in values:
+        for below in value.inputs:
+            if id(below) in takers:
+                takers[id(below)].append(value)
+    stands: dict[int, Value] = {}
+    for draw in values:
+        element = _element(draw, takers[id(draw)]) if id(draw) in takers else None
+        if element is not None and not any(one is draw for one in operands):
+            stands.update({id(one): element for one in takers[id(draw)]})
+    return exchanged(values, stands) if stands else None
+
+
+def _element(draw: Value, takers: Sequence[Value]) -> Value | None:
+    """The one element that all takers are, as a draw of its own; None if they use others."""
+    arguments = fixed_arguments(draw)
+    if not takers or arguments is None or draw.law is None or draw.law.element is None:
+        return None
+    if math.prod(draw.shape) > MOST_ELEMENTS:
+        return None
+    parameters = zip(draw.inputs, draw.law.parameters, strict=True)
+    if any(len(one.shape) != parameter.axes for one, parameter in parameters):
+        return None
+    if draw.law.constant(*arguments) is not None:  # such as a single share, which is always 1
+        return None
+    numbers = np.arange(math.prod(draw.shape)).reshape(*draw.shape, 1)
+    picked = []
+    for one in takers:
+        if one.kind != Kind.COMPUTED or not one.function.rearranges or len(one.inputs) != 1:
+            return None
+        picked.append(kernel_of(one)(numbers))
+    rows, places = np.divmod(picked[0], draw.shape[-1])
+    if not all(np.array_equal(one, picked[0]) for one in picked):
+        return None
+    if np.unique(places).size != 1 or np.unique(rows).size != rows.size:
+        return None
+    law, of_all = draw.law.element
+    place = int(places.flat[0])
+    own = [float(np.broadcast_to(one, draw.shape[-1:])[place]) for one in of_all(*arguments)]
+    if law.constant(*own) is not None:
+        return None
+    name = f"element {place} of {draw.name}"
+    return dataclasses.replace(
+        draw,
+        operation=law.name,
+        law=law,
+        shape=takers[0].shape,
+        inputs=tuple(constant_beside(draw, one) for one in own),
+        name=name,
+        sources=Sources([name]),
+    )
+
+
+def with_roots(
+    values: Sequence[Value], _operands: Sequence[Value]
+) -> Callable[[Value], Value] | None:
+    """Replacements of normal vectors by linear maps of normal numbers; None if there are none."""
+    vectors = [one for one in values if one.kind == Kind.DRAW and one.law is MULTIVARIATE_NORMAL]
+    pairs = ((one, one.inputs[1]) for one in vectors)
+    one_matrix = [one for one, cov in pairs if cov.constant is not None and len(cov.shape) == 2]
+    stands = {id(one): _opened(one) for one in one_matrix}
+    return exchanged(values, stands) if stands else None
+
+
+def _opened(value: Value) -> Value:
+    """A normal vector as a linear map of independent standard normal numbers."""
+    mean, covariances = value.inputs
+    root = square_root(covariances.constant[..., 0])
+    across = constant_beside(covariances, root.T[..., None])
+    own = Sources([value.name]) & value.sources if value.name else value.sources
+    standard = dataclasses.replace(
+        value,
+        operation=NORMAL.name,
+        law=NORMAL,
+        inputs=(constant_beside(value, 0.0), constant_beside(value, 1.0)),
+        sources=own or value.sources,
+    )
+    return computed(ADD, computed(MATMUL, standard, across, like=value), mean, like=value)

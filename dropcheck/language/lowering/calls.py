@@ -2,24 +2,50 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import operator as operators
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from dropcheck.claims.registry import DTYPE
-from dropcheck.errors import DropcheckError
-from dropcheck.language.graph import Plain, Value, hashable
-from dropcheck.language.lowering.builder import shape_at
-from dropcheck.language.lowering.context import Context
-from dropcheck.language.lowering.draws import batch_shape, check_values, own_axes, read_draw
-from dropcheck.language.lowering.log_densities import written_out
-from dropcheck.language.suggestions import function_hint, notation_hint
-from dropcheck.language.syntax import Call, Name, Node, bind, unknown_keyword
+from dropcheck.errors import DropcheckError, Problem, suggestion
+from dropcheck.language import syntax
+from dropcheck.language.graph import (
+    NO_DRAWS,
+    Kind,
+    Plain,
+    Sources,
+    Value,
+    hashable,
+    in_order,
+    joined_sources,
+)
+from dropcheck.language.hints import function_hint, notation_hint
+from dropcheck.language.lowering.builder import (
+    Context,
+    EntryIndex,
+    array_of,
+    entry_of,
+    place_in,
+    shape_at,
+)
+from dropcheck.language.lowering.draws import (
+    batch_shape,
+    check_values,
+    own_axes,
+    read_draw,
+    written_out,
+)
+from dropcheck.language.printing import unparse
+from dropcheck.language.syntax import Call, Name, Node, Position, bind, children, unknown_keyword
+from dropcheck.records import record
 from dropcheck.vocabulary import shapes
-from dropcheck.vocabulary.function import AXIS, Function, Parameter
+from dropcheck.vocabulary.function import AXIS, TRAIN, Function, Parameter, slot_and_mode
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
-from dropcheck.vocabulary.functions.arrays import ARRAY
+from dropcheck.vocabulary.functions.arrays import ARRAY, ELEMENTS, RESHAPE, SUBSCRIPT, TAKE
 from dropcheck.vocabulary.functions.elementwise import EXP, ROUND
 from dropcheck.vocabulary.functions.number_formats import ROUNDED
 from dropcheck.vocabulary.functions.of_laws import DENSITY, LOG_DENSITY
@@ -27,10 +53,8 @@ from dropcheck.vocabulary.functions.reductions import PAIRWISE
 from dropcheck.vocabulary.functions.truths import IS_CLOSE, WHERE
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import LAWS
-from dropcheck.vocabulary.operators import operator_like
-from dropcheck.vocabulary.relations import INDEPENDENT, SIGNATURE
-from dropcheck.vocabulary.shapes import Shape, ShapeError
-from dropcheck.vocabulary.slot_calls import TRAIN, slot_and_mode
+from dropcheck.vocabulary.operators import INDEPENDENT, OPERATORS, SIGNATURE, operator_like
+from dropcheck.vocabulary.shapes import Index, Shape, ShapeError, describe
 
 # More axes, sizes or levels than anybody writes.
 LONGEST_OPTION = 1_000
@@ -276,3 +300,562 @@ def _hint_of_one_number(function: Function, given: tuple[Shape, ...]) -> str | N
         f"{function.name!r} is over the elements of one draw: of several numbers write "
         f"{function.name}([a, b]), and n at once are drawn by x ~ normal(0, 1)[n]"
     )
+
+
+# ---- operator calls ------------------------------------------------------------------------------
+#
+# Operators on the law, `E(u)`, `Cov(u, v)`, `P(event, given=event)`.
+
+
+# The means of up to this many elements are listed; otherwise their range is given.
+MOST_LISTED = 4
+
+
+def operator_call(context: Context, node: Call) -> Value:
+    """The value of an operator on the law.
+
+    Raises:
+        DropcheckError: the operator does not take these operands.
+    """
+    operator = OPERATORS[node.name]
+    names = [*operator.operands, "given"]
+    bound = _bind_operator(node, names)
+    level = operator.level
+    if operator.quantile and level is None:
+        level = _level(context, bound.pop(operator.operands[-1]))
+    operands = {name: context.lower(bound[name]) for name in names if name in bound}
+    _refuse_operands(node, bound, operands)
+    if len(operands) - ("given" in operands) < operator.quantities:
+        return _of_pairs(context, node, *operands.values())
+    values = tuple(operands.values())
+    _check_operand_shapes(node, values, pair=operator.quantities > 1)
+    if context.entrywise:
+        shape = shapes.broadcast([value.shape for value in values])
+        return array_of(
+            context,
+            shape,
+            lambda index: _operator(context, node, _entries(context, values, index), level),
+            node.at,
+        )
+    unlike = [value for value in values if value.random and value.shape and _unlike(value)]
+    context.pooled = context.pooled or bool(unlike)
+    if operator.probability:
+        context.notes += _notes_on_event(values[0], node, every=context.every_element)
+    elif unlike:
+        context.notes.append(_note_on_pooling(node, unlike[0]))
+    else:
+        context.notes += _note_on_axis(context, node, values[0])
+    return _operator(context, node, values, level)
+
+
+def _level(context: Context, node: Node) -> float:
+    """The level of a quantile.
+
+    Raises:
+        DropcheckError: it is not a fixed number between 0 and 1.
+    """
+    value = context.lower_fixed(
+        node, "the level of a quantile is fixed, and this is random", "write Quantile(u, 0.9)"
+    )
+    known = value.known
+    if not isinstance(known, float) or not 0 < known < 1:
+        shown = f"{known:.12g}" if isinstance(known, float) else f"of shape {list(value.shape)}"
+        raise node.at.error(
+            f"the level of a quantile lies between 0 and 1, and this is {shown}",
+            "for the ends of its support claim for example P(u <= 1) == 1",
+        )
+    return known
+
+
+def _entries(context: Context, values: Sequence[Value], index: EntryIndex) -> tuple[Value, ...]:
+    """The entries of the operands at one index of their common shape."""
+    return tuple(entry_of(context, value, place_in(index, value.shape)) for value in values)
+
+
+def _of_pairs(context: Context, node: Call, x: Value, *given: Value) -> Value:
+    """The matrix of an operator of two quantities, for all pairs of elements of one vector.
+
+    Raises:
+        DropcheckError: x is not a vector, or the condition is not one truth a draw.
+    """
+    written = f"write {OPERATORS[node.name].written}"
+    if len(x.shape) != 1:
+        raise node.at.error(
+            f"{node.name} of one quantity is the matrix of all pairs of elements of a vector, and "
+            f"this {'is one number' if x.shape == () else f'has shape {list(x.shape)}'}",
+            f"{written} of two, or pick a vector: x[0], x[:, 0]",
+        )
+    if any(one.shape for one in given):
+        raise node.at.error("the condition of a matrix of pairs is one truth a draw", written)
+    count = x.shape[0]
+
+    def of_pair(index: EntryIndex) -> Value:
+        row, column = sorted(index)
+        pair = (entry_of(context, x, (row,)), entry_of(context, x, (column,)))
+        return _operator(context, node, (*pair, *given))
+
+    return array_of(context, (count, count), of_pair, node.at)
+
+
+def _operator(
+    context: Context, node: Call, values: tuple[Value, ...], level: float | None = None
+) -> Value:
+    """An operator on the law; the shapes of its operands are checked already."""
+    if level is not None and not values[0].random:
+        return values[0]
+    given = len(values) > OPERATORS[node.name].quantities
+    options: tuple[tuple[str, object], ...] = (("given", given),)
+    if level is not None:
+        options = (*options, ("level", level))
+    return context.graph.make(
+        kind=Kind.OPERATOR,
+        operation=node.name,
+        inputs=values,
+        options=options,
+        shape=(),
+        at=node.at,
+        estimated=True,
+        sources=joined_sources(values),
+        suspect=next((value.suspect for value in values if value.suspect), None),
+    )
+
+
+def _notes_on_event(event: Value, node: Call, *, every: bool) -> list[Problem]:
+    """Notes if the operand of 'P' is not a single truth."""
+    notes, compare = [], "was a comparison meant, P(… > …), or E(…)?"
+    if event.kind == Kind.DRAW and event.law is not None and not event.law.discrete:
+        message = "'P' of a number counts each value but 0 as true, and a draw of "
+        notes.append((f"{message}{event.law.name} is never 0", compare))
+    if event.random and not event.truth and event.kind != Kind.DRAW:
+        message = "'P' of a quantity that is no truth is the probability that it is not 0"
+        notes.append((message, compare))
+    if event.random and event.shape != () and not every:
+        message = f"'P' of a quantity of shape {list(event.shape)} is the probability for one "
+        notes.append((f"{message}element picked at random", "was P(any(…)) or P(all(…)) meant?"))
+    return [Problem(message, node.at.location, hint) for message, hint in notes]
+
+
+def _bind_operator(node: Call, names: Sequence[str]) -> dict[str, Node]:
+    """The arguments of an operator by name; the condition can be given by name only.
+
+    Raises:
+        DropcheckError: there are too many or too few arguments, or one has an unknown name.
+    """
+    operator = OPERATORS[node.name]
+    needed = len(names) - 1
+    if len(node.arguments) > needed:
+        hint = "the condition is named: given=event"
+        if operator.probability:
+            hint = f"join events by 'and', {node.name}(a and b); {hint}"
+        several = "arguments" if needed > 1 else "argument"
+        raise node.at.error(f"{node.name} takes {needed} {several} by position", hint)
+    for name, value in node.keywords:
+        meant = name in names or suggestion(name, names) is not None
+        if not meant and len(node.arguments) < needed:
+            raise value.at.error(
+                "'=' does not compare", f"write '==' for equality: {name} == {unparse(value)}"
+            )
+    if operator.of_pairs and len(node.arguments) == 1 and names[1] not in dict(node.keywords):
+        names, needed = [names[0], names[-1]], 1
+    return bind(node, names, needed, lambda: f"{node.name}({', '.join(names[:-1])}, given=event)")
+
+
+def _refuse_operands(node: Call, bound: Mapping[str, Node], operands: Mapping[str, Value]) -> None:
+    """Refuse an operator inside an operator, and operands without elements.
+
+    Raises:
+        DropcheckError: at the operand, or at the inner operator.
+    """
+    for name, value in operands.items():
+        if value.estimated:
+            raise _inner(bound[name]).at.error(
+                f"an operator stands inside the operator {node.name}",
+                "put a number or a parameter m in place of the inner one, and claim E(…) == m "
+                "separately",
+            )
+    for name, value in operands.items():
+        if 0 in value.shape:
+            raise bound[name].at.error(
+                f"{node.name} of nothing: this has no elements, its shape is {list(value.shape)}",
+                "look at the ends of slices, and at the shapes that parameters give",
+            )
+
+
+def _check_operand_shapes(node: Call, values: Sequence[Value], *, pair: bool) -> None:
+    """Check that the shapes of the operands fit together.
+
+    Raises:
+        DropcheckError: they do not fit.
+    """
+    known = [value.shape for value in values]
+    if pair and known[0] != known[1] and () not in known[:2]:
+        raise node.at.error(
+            f"{node.name}: its two sides pair element by element, and have shapes "
+            f"{list(known[0])} and {list(known[1])}"
+        )
+    shape_at(node.at, f"{node.name}: ", shapes.broadcast, known)
+
+
+def _inner(node: Node) -> Node:
+    """The first operator in an expression, in the order of the text, or the expression itself."""
+    if isinstance(node, Call) and node.name in OPERATORS:
+        return node
+    inner = (_inner(child) for child in children(node))
+    return next((one for one in inner if isinstance(one, Call) and one.name in OPERATORS), node)
+
+
+# ---- notes on operators over the elements of an array --------------------------------------------
+
+
+def _note_on_pooling(node: Call, value: Value) -> Problem:
+    """The note that an operator is over all elements of an array, which clearly differ in law."""
+    count = int(np.prod(value.shape))
+    means = _means(value)
+    return Problem(
+        f"{node.name!r} of a quantity of shape {list(value.shape)} is pooled over {count} "
+        f"elements{means}: it is that of one picked at random",
+        node.at.location,
+        f"claim each, {node.name}(…) == [a, b], or pick one, x[0]",
+    )
+
+
+def _note_on_axis(context: Context, node: Call, value: Value) -> list[Problem]:
+    """The note that a reduction kept an axis, where numpy's would reduce over all axes."""
+    while value.at not in context.along_last:
+        below = [one for one in value.inputs if one.shape == value.shape]
+        if not value.shape or len(below) != 1:
+            return []
+        (value,) = below
+    if not value.shape:
+        return []
+    name, count = context.along_last[value.at]
+    return [
+        Problem(
+            f"{name!r} goes along the last axis alone, unlike numpy's: {node.name!r} is then "
+            f"of an array of shape {list(value.shape)}, that is, of one element picked at random",
+            node.at.location,
+            f"write axis={list(range(count))} for all axes at once, or axis=-1 if this is meant",
+        )
+    ]
+
+
+def _unlike(value: Value) -> bool:
+    """Whether elements clearly differ in law, as the lines of the model show."""
+    known: dict[int, bool] = {}
+    picked: dict[int, Sources] = {}  # the draws of which single elements are in each value
+    for one in in_order([value], _of_one_draw):
+        inputs = _of_one_draw(one)
+        picks = one.kind == Kind.COMPUTED and one.function.picks
+        picked[id(one)] = one.sources if picks else _together(picked[id(each)] for each in inputs)
+        known[id(one)] = (
+            _differs_itself(one)
+            or _meets_own_element(one, picked)
+            or (bool(one.shape) and any(known[id(each)] and each.shape for each in inputs))
+        )
+    return known[id(value)]
+
+
+def _of_one_draw(value: Value) -> Sequence[Value]:
+    return value.inputs if value.kind != Kind.OPERATOR else ()
+
+
+def _together(sources: Iterable[Sources]) -> Sources:
+    return functools.reduce(operators.or_, sources, NO_DRAWS)
+
+
+def _meets_own_element(value: Value, picked: Mapping[int, Sources]) -> bool:
+    """Whether one element of an array meets all of its elements, as in `x - x[0]`."""
+    if value.kind != Kind.COMPUTED or not value.function.by_element:
+        return False
+    whole = joined_sources(
+        one for one in value.inputs if one.shape == value.shape and not picked[id(one)]
+    )
+    spread = (one for one in value.inputs if one.shape != value.shape)
+    return any(not picked[id(one)].isdisjoint(whole) for one in spread)
+
+
+def _differs_itself(value: Value) -> bool:
+    """Whether a value's elements differ in law for a reason other than its inputs."""
+    if value.constant is not None:
+        numbers = np.asarray(value.constant, dtype=np.float64)
+        return bool(value.shape) and numbers.size > 1 and bool(np.ptp(numbers) > 0)
+    if value.kind != Kind.COMPUTED:
+        return False
+    if value.function.joins:
+        return any(one is not value.inputs[0] for one in value.inputs)
+    return value.function.by_place and math.prod(value.shape) > 1
+
+
+def _means(value: Value) -> str:
+    """The means of the elements as a text, for a draw whose law knows them."""
+    law = value.law
+    if value.kind != Kind.DRAW or law is None or law.own_axes is not None:
+        return ""
+    known = [one.known for one in value.inputs]
+    if any(one is None for one in known):
+        return ""
+    with np.errstate(all="ignore"):
+        means = np.broadcast_to(np.asarray(law.mean(*known), dtype=np.float64), value.shape).ravel()
+    if not np.isfinite(means).all() or np.ptp(means) == 0:
+        return ""
+    if len(means) > MOST_LISTED:
+        return f" with means from {means.min():.6g} to {means.max():.6g}"
+    *first, last = (f"{one:.6g}" for one in means)
+    return f" with means {', '.join(first)} and {last}"
+
+
+# ---- indexing ------------------------------------------------------------------------------------
+#
+# Indices in brackets: numbers, slices, `None`, `...`, and fixed arrays of places or of truths.
+#
+# They mean the same as in numpy. They must be fixed before any draw, because all draws have the
+# same
+# shape. Only a single index may be random: `mu[k]`.
+
+
+MOST_PLACES = 2**16  # in an array of indices
+
+
+@record
+class AdvancedIndex:
+    """Elements along some adjacent axes, which are counted as if they were one axis.
+
+    `places` are the elements' indices on that axis; `shape` replaces the `axes` axes.
+    """
+
+    axes: int
+    places: tuple[int, ...]
+    shape: Shape
+
+
+SubscriptEntry = Index | AdvancedIndex
+
+
+def subscript(context: Context, base: Node, index: tuple[Node, ...], at: Position) -> Value:
+    """`base[index, …]`.
+
+    Raises:
+        DropcheckError: the index is not fixed, or not inside the array.
+    """
+    if isinstance(base, syntax.Name) and base.name in LAWS and base.name not in context.scope:
+        raise base.at.error(f"{base.name!r} is a law", "draw from it on a line of the model")
+    value = context.lower(base)
+    places = _random_places(context, value, index)
+    if places is not None:
+        shape = shapes.subscript(value.shape, (0,))
+        return context.graph.operation(TAKE, (value, places), places.shape + shape, at)
+    entries = _picked_entries(context, value.shape, index, at)
+    plain: list[Index] = []
+    for entry in entries:
+        plain += [slice(None)] * entry.axes if isinstance(entry, AdvancedIndex) else [entry]
+    value = _basic(context, value, tuple(plain), at)
+    for place, entry in enumerate(entries):
+        if isinstance(entry, AdvancedIndex):
+            axis = sum(not isinstance(one, int) for one in entries[:place])
+            return _picked(context, value, axis, entry, at)
+    return value
+
+
+def _random_places(context: Context, value: Value, index: tuple[Node, ...]) -> Value | None:
+    """The random places that a single index picks; None if the index is fixed.
+
+    In a formula there is none: it counts from 1, and a random index of a model counts from 0.
+    """
+    alone = len(index) == 1 and not isinstance(
+        index[0], syntax.NewAxis | syntax.Rest | syntax.Slice
+    )
+    if not (alone and value.shape) or context.formula:
+        return None
+    places = context.lower(index[0])
+    return places if places.random and not (places.estimated or _is_mask(places)) else None
+
+
+def _basic(context: Context, value: Value, index: tuple[Index, ...], at: Position) -> Value:
+    while index and isinstance(index[0], int) and id(value) in context.collected:
+        if not -len(value.inputs) <= index[0] < len(value.inputs):
+            break  # reported below
+        value, index = value.inputs[index[0]], index[1:]  # the value of one step of a loop
+    if all(entry == slice(None) for entry in index):
+        return value
+    options = (("index", hashable(index)),)
+    return context.graph.shaped(
+        SUBSCRIPT, (value,), lambda shape: shapes.subscript(shape, index), at, options
+    )
+
+
+def _picked(
+    context: Context, value: Value, axis: int, chosen: AdvancedIndex, at: Position
+) -> Value:
+    """The chosen places along some axes, the first of which is `axis`."""
+    after = axis + chosen.axes
+    first, own, last = value.shape[:axis], value.shape[axis:after], value.shape[after:]
+    joined = _reshaped(context, value, (*first, math.prod(own), *last), at)
+    options = (("axis", float(axis)), ("places", chosen.places))
+    shape = (*first, len(chosen.places), *last)
+    picked = context.graph.operation(ELEMENTS, (joined,), shape, at, options)
+    return _reshaped(context, picked, (*first, *chosen.shape, *last), at)
+
+
+def _reshaped(context: Context, value: Value, shape: Shape, at: Position) -> Value:
+    if value.shape == shape:
+        return value
+    options = (("shape", tuple(float(length) for length in shape)),)
+    return context.graph.operation(RESHAPE, (value,), shape, at, options)
+
+
+def _picked_entries(
+    context: Context, shape: Shape, index: tuple[Node, ...], at: Position
+) -> list[SubscriptEntry]:
+    """The entries of an index, with `...` expanded and masks turned into places."""
+    rests = [node for node in index if isinstance(node, syntax.Rest)]
+    if len(rests) > 1:
+        raise rests[1].at.error("'...' stands twice in one index", "write ':' for a single axis")
+    read = [(node, _read(context, node)) for node in index]
+    used = sum(_axes_of(entry) for _, entry in read)
+    if used > len(shape):
+        wrong = shapes.too_many_indices(used, shape)
+        raise at.error(str(wrong), wrong.hint)
+    entries: list[SubscriptEntry] = []
+    axis = 0
+    for node, entry in read:
+        if isinstance(entry, Value):
+            own = shape[axis : axis + _axes_of(entry)]
+            entries.append(_places(entry, own, node))
+        elif isinstance(node, syntax.Rest):
+            entries += [slice(None)] * (len(shape) - used)
+            axis += len(shape) - used
+        else:
+            if context.formula and entry is not None and axis < len(shape):
+                _refuse_outside(entry, shape[axis], node)
+            entries.append(entry)
+        axis += _axes_of(entry)
+    _check_order(entries, index)
+    return entries
+
+
+def _refuse_outside(entry: int | slice, length: int, node: Node) -> None:
+    """Refuse indices of a formula, converted from a count from 1, that are outside the array.
+
+    Raises:
+        DropcheckError: numpy would count from the end, or silently return fewer elements.
+    """
+    if isinstance(entry, int):
+        if entry < 0:
+            place = entry if isinstance(node, syntax.Negative) else entry + 1
+            message = f"the formula asks for element {place}, and elements count from 1"
+            raise node.at.error(message, "choose other values, or write the statement in the mark")
+        return
+    first, last = entry.start or 0, length if entry.stop is None else entry.stop
+    if first < 0 or last < 0 or (last > length and first < last):
+        message = f"the formula counts elements {first + 1} to {last}, and there are {length}"
+        raise node.at.error(message, "count to what the model has")
+
+
+def _check_order(entries: Sequence[SubscriptEntry], index: tuple[Node, ...]) -> None:
+    """Refuse more than one array, and an array whose axis numpy would move to the front.
+
+    Raises:
+        DropcheckError: numpy would pair two arrays, or move the axis.
+    """
+    arrays = [at for at, entry in enumerate(entries) if isinstance(entry, AdvancedIndex)]
+    if len(arrays) > 1:
+        raise index[0].at.error(
+            "several arrays of indices stand in one index",
+            "rows and columns go one after the other, x[[0, 2]][:, [1, 3]]; single elements are "
+            "listed, [x[0, 1], x[2, 3]]",
+        )
+    picked = [at for at, entry in enumerate(entries) if isinstance(entry, int | AdvancedIndex)]
+    if arrays and len(picked) != picked[-1] - picked[0] + 1:
+        raise index[0].at.error(
+            "a number and an array of indices are not next to each other in one index",
+            "index one after the other: x[0][:, [0, 2]]",
+        )
+
+
+def _read(context: Context, node: Node) -> int | slice | Value | None:
+    """One entry of an index; an array is returned as its value."""
+    if isinstance(node, syntax.NewAxis | syntax.Rest):
+        return None
+    if isinstance(node, syntax.Slice):
+        bounds = (node.start, node.stop, node.step)
+        ends = [None if end is None else _whole(_fixed(context, end), end) for end in bounds]
+        if ends[2] == 0:
+            raise node.at.error("the step of a slice cannot be 0")
+        return slice(*ends)
+    value = _fixed(context, node)
+    return value if value.shape else _whole(value, node)
+
+
+def _axes_of(entry: int | slice | Value | None) -> int:
+    """How many axes of the array an entry indexes."""
+    if isinstance(entry, Value):
+        return len(entry.shape) if _is_mask(entry) else 1
+    return 0 if entry is None else 1
+
+
+def _fixed(context: Context, node: Node) -> Value:
+    value = context.lower(node)
+    if value.random and _is_mask(value) and value.shape:
+        raise node.at.error(
+            "this keeps a random number of elements, and an array has one shape in all draws",
+            "keep the shape and replace the other elements: sum(where(c, x, 0)), or "
+            "sum(x * c) / sum(c) for a mean; E(x, given=c) is the mean of x where c holds",
+        )
+    return context.lower_fixed(
+        node,
+        "an index in brackets must be fixed, and this one is random",
+        "a random index stands by itself, as in x[i][0] or take(x, i)[0]",
+    )
+
+
+def _is_mask(value: Value) -> bool:
+    """Whether an array holds truths only, possibly rearranged or joined."""
+    stack = [value]
+    while stack:
+        one = stack.pop()
+        if one.binary:
+            continue
+        if one.kind != Kind.COMPUTED or not (one.function.rearranges or one.function.joins):
+            return False
+        stack += one.inputs
+    return True
+
+
+def _whole(value: Value, node: Node) -> int:
+    known = value.known
+    if not isinstance(known, float):
+        raise node.at.error("an end of a slice is a number, and this is a list", "write x[1:3]")
+    return _index(known, node)
+
+
+def _index(number: float, node: Node) -> int:
+    if number != number // 1:
+        raise node.at.error(
+            f"an index needs a whole number, and this is {number:.12g}", "indices count from 0"
+        )
+    return int(max(-(2.0**62), min(number, 2.0**62)))
+
+
+def _places(value: Value, own: Shape, node: Node) -> AdvancedIndex:
+    """The places that an array of indices, or a mask, picks."""
+    if value.constant.size > MOST_PLACES:
+        raise node.at.error(
+            f"an index has at most {MOST_PLACES:,} entries, and this has {value.constant.size:,}",
+            "a slice such as x[::2] needs none",
+        )
+    array = np.asarray(value.constant[..., 0], dtype=np.float64)
+    if _is_mask(value):
+        if array.shape != own:
+            raise node.at.error(
+                f"these truths are {describe(array.shape)}, and stand for {describe(own)}",
+                "a fixed condition in brackets has the shape of what it picks from",
+            )
+        picked = tuple(int(place) for place in np.flatnonzero(array))
+        return AdvancedIndex(len(own), picked, (len(picked),))
+    (length,) = own
+    places = [_index(float(number), node) for number in array.ravel()]
+    for place in places:
+        if not -length <= place < length:
+            wrong = shapes.out_of_range(place, length)
+            raise node.at.error(str(wrong), wrong.hint)
+    return AdvancedIndex(1, tuple(place % length for place in places), array.shape)

@@ -8,13 +8,9 @@ from functools import partial
 from dropcheck.claims.registry import Sample
 from dropcheck.language import syntax
 from dropcheck.language.graph import Suspect, Value
-from dropcheck.language.lowering.builder import shape_at
-from dropcheck.language.lowering.calls import call
-from dropcheck.language.lowering.context import Context
+from dropcheck.language.lowering.builder import Context, note_axes, rounded_for_code, shape_at
+from dropcheck.language.lowering.calls import call, operator_call, subscript
 from dropcheck.language.lowering.draws import draw, sampled
-from dropcheck.language.lowering.indexing import subscript
-from dropcheck.language.lowering.named_axes import note_axes, rounded_for_code
-from dropcheck.language.lowering.operator_calls import operator_call
 from dropcheck.language.syntax import ModelLine, Node, Position
 from dropcheck.results import Vector
 from dropcheck.vocabulary import shapes

@@ -10,18 +10,29 @@ from dropcheck.claims.registry import Claim, Document, Registry, Slot, Tolerance
 from dropcheck.claims.values import format_value, parameter_text, shortened
 from dropcheck.errors import Problem
 from dropcheck.records import record
-from dropcheck.report import edges, numbers
-from dropcheck.report.phrases import claimed_share
-from dropcheck.report.terminal.layout import Fields, Row, TableCell, arrange, layout, pairs_table
-from dropcheck.report.terminal.screen import Terminal, line, one_line, place, render, styled
+from dropcheck.report import numbers, words
+from dropcheck.report.terminal.screen import (
+    Fields,
+    Row,
+    TableCell,
+    Terminal,
+    arrange,
+    layout,
+    line,
+    one_line,
+    pairs_table,
+    place,
+    render,
+    styled,
+)
+from dropcheck.report.words import claimed_share
 from dropcheck.results import ParameterValue, Passage
 from dropcheck.results.coverage import Coverage
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-    from dropcheck.judging.case_run import Finding
-    from dropcheck.judging.prepared import Prepared
+    from dropcheck.judging.case import Finding, Prepared
 
 
 MOST_ROWS = 20  # of a list of cases
@@ -47,9 +58,9 @@ def claim_cards(
 
 def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[RenderableType]:
     from dropcheck.code.columns import calls_of_slots
+    from dropcheck.judging.case import prepare_some  # loads numpy, which a list does not need
     from dropcheck.judging.judge import judged_exactly
-    from dropcheck.judging.prepared import prepare_some  # loads numpy, which a list does not need
-    from dropcheck.language.case_graphs import CaseGraphs
+    from dropcheck.language.compile import CaseGraphs
 
     graphs = CaseGraphs()
     called = {name for name, _ in calls_of_slots(claim, graphs)} if claim.slots else set()
@@ -189,7 +200,7 @@ def resolution_text(claim: Claim, cases: Sequence[Prepared]) -> str:
 
 def exact_text(cases: Sequence[tuple[Mapping[str, ParameterValue], Finding | None]]) -> str:
     """The exact values by the model: one for all cases, or a line for each."""
-    from dropcheck.judging.witness import with_digits
+    from dropcheck.judging.case import with_digits
 
     known = [
         (
@@ -215,14 +226,14 @@ def exact_text(cases: Sequence[tuple[Mapping[str, ParameterValue], Finding | Non
 
 def _roundings(claim: Claim, cases: Sequence[Prepared]) -> str | None:
     """The rounding that a figure claims, and what to print where its value is near an edge."""
-    from dropcheck.planning.near_edges import known_edge
+    from dropcheck.planning import known_edge
 
     figure = claim.written
     if figure is None or not figure.rounded or figure.digits is None or figure.unit is None:
         return None
     rounding = numbers.rounding(figure.digits, figure.unit)
     near = filter(None, map(known_edge, cases))
-    return "\n".join([rounding, *dict.fromkeys(edges.advice(one, figure) for one in near)])
+    return "\n".join([rounding, *dict.fromkeys(words.advice(one, figure) for one in near)])
 
 
 def document_text(key: str, document: Document | None) -> str:

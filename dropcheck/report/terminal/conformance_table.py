@@ -18,9 +18,18 @@ from dropcheck.report.conformance import (
     to_say,
     where,
 )
-from dropcheck.report.phrases import STYLES
-from dropcheck.report.terminal.layout import Fields, TableCell, arrange, fits, layout, packed
-from dropcheck.report.terminal.screen import Terminal, one_line, styled
+from dropcheck.report.terminal.screen import (
+    Fields,
+    TableCell,
+    Terminal,
+    arrange,
+    fits,
+    layout,
+    one_line,
+    packed,
+    styled,
+)
+from dropcheck.report.words import STYLES
 from dropcheck.results import CaseResult, Outcome
 
 if TYPE_CHECKING:

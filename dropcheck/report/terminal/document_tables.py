@@ -6,8 +6,18 @@ from collections.abc import Sequence
 
 from dropcheck.claims.values import shortened
 from dropcheck.report import numbers
-from dropcheck.report.terminal.layout import Fields, Row, TableCell, arrange, layout
-from dropcheck.report.terminal.screen import Terminal, line, one_line, place, render
+from dropcheck.report.terminal.screen import (
+    Fields,
+    Row,
+    TableCell,
+    Terminal,
+    arrange,
+    layout,
+    line,
+    one_line,
+    place,
+    render,
+)
 from dropcheck.results.coverage import Coverage, CoverageCounts, Unclaimed
 
 LONGEST = 60  # characters that are shown of a formula; its place leads to the rest

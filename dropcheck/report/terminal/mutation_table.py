@@ -5,10 +5,28 @@ from __future__ import annotations
 from rich.console import RenderableType
 
 from dropcheck.claims.values import format_parameters
-from dropcheck.mutation.outcome import SURVIVING, TRUE, ClaimResult, Fate, MutantResult, MutationRun
+from dropcheck.mutation.campaign import (
+    SURVIVING,
+    TRUE,
+    ClaimResult,
+    Fate,
+    MutantResult,
+    MutationRun,
+)
 from dropcheck.report import numbers
-from dropcheck.report.terminal.layout import Fields, Row, TableCell, arrange, block, layout
-from dropcheck.report.terminal.screen import Terminal, one_line, place, render, styled
+from dropcheck.report.terminal.screen import (
+    Fields,
+    Row,
+    TableCell,
+    Terminal,
+    arrange,
+    block,
+    layout,
+    one_line,
+    place,
+    render,
+    styled,
+)
 
 FIELDS = Fields(
     right=("mutants", "refuted", "true", "neither", "survivors"),

@@ -5,10 +5,21 @@ from __future__ import annotations
 from rich.console import RenderableType
 
 from dropcheck.claims.values import format_parameters
-from dropcheck.planning.plan import CasePlan, Plan
-from dropcheck.report import edges, numbers
-from dropcheck.report.terminal.layout import Fields, Row, TableCell, arrange, layout, packed
-from dropcheck.report.terminal.screen import Terminal, one_line, render, styled
+from dropcheck.planning import CasePlan, Plan
+from dropcheck.report import numbers
+from dropcheck.report import words as edges
+from dropcheck.report.terminal.screen import (
+    Fields,
+    Row,
+    TableCell,
+    Terminal,
+    arrange,
+    layout,
+    one_line,
+    packed,
+    render,
+    styled,
+)
 
 FIELDS = Fields(
     right=("written", "draws", "time", "sees", "relative"),

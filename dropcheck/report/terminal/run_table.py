@@ -6,20 +6,24 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from rich.console import RenderableType
 
-from dropcheck.report import Report, edges, numbers, phrases, promises
-from dropcheck.report.phrases import by_claim, not_passed
+from dropcheck.report import Report, numbers, words
 from dropcheck.report.terminal.conformance_table import conformance_table, said_below
-from dropcheck.report.terminal.layout import (
+from dropcheck.report.terminal.screen import (
     Fields,
     Layout,
     Row,
     TableCell,
+    Terminal,
     arrange,
     block,
     layout,
+    one_line,
     packed,
+    place,
+    render,
+    styled,
 )
-from dropcheck.report.terminal.screen import Terminal, one_line, place, render, styled
+from dropcheck.report.words import by_claim, not_passed
 from dropcheck.results import CaseResult, RunResult
 
 MOST_BLOCKS = 20  # nobody reads more; the rest are counted, and are in the table and in JSON
@@ -103,22 +107,22 @@ def run_report(
 def _table(
     cases: Sequence[CaseResult], terminal: Terminal, *, verbose: bool
 ) -> list[RenderableType]:
-    rows = [_row(case, outcome) for case, outcome in phrases.rows(cases, each=verbose)]
+    rows = [_row(case, outcome) for case, outcome in words.rows(cases, each=verbose)]
     return arrange(rows, FIELDS, VERBOSE_LAYOUTS if verbose else LAYOUTS, terminal)
 
 
 def _row(case: CaseResult, outcome: str) -> Row:
-    style = phrases.STYLES[case.result]
+    style = words.STYLES[case.result]
     return {
         "claim": case.claim,
-        "parameters": one_line(phrases.parameters(case)),
-        "claimed": phrases.claimed(case),
-        "estimated": phrases.estimated(case),
-        "exact": phrases.exact(case),
-        "interval": phrases.interval(case),
+        "parameters": one_line(words.parameters(case)),
+        "claimed": words.claimed(case),
+        "estimated": words.estimated(case),
+        "exact": words.exact(case),
+        "interval": words.interval(case),
         "confidence": numbers.confidence(case.confidence),
-        "guarantee": promises.basis(case),
-        "within": promises.within(case),
+        "guarantee": words.basis(case),
+        "within": words.within(case),
         "draws": numbers.count(case.draws),
         "verdict": TableCell(str(case.verdict), style),
         "result": TableCell(outcome, style),
@@ -142,44 +146,44 @@ def _failures(cases: Iterable[CaseResult], terminal: Terminal, rest: str) -> lis
 
 
 def _block(case: CaseResult, terminal: Terminal) -> list[RenderableType]:
-    values = one_line(phrases.parameters(case))
-    heading = f"{phrases.outcome(case)}  {case.claim}" + (f"  {values}" if values else "")
+    values = one_line(words.parameters(case))
+    heading = f"{words.outcome(case)}  {case.claim}" + (f"  {values}" if values else "")
     pairs = {
         "title": one_line(case.title),
         "written": one_line(case.written.text) if case.written else None,
         "statement": one_line(case.statement),
-        "claimed": phrases.claimed(case),
+        "claimed": words.claimed(case),
         "estimated": _estimated(case),
-        "exact": phrases.exactly(case),
-        "distance": phrases.distance(case),
-        "write": edges.instead(case),
-        "resolution": phrases.resolution(case),
+        "exact": words.exactly(case),
+        "distance": words.distance(case),
+        "write": words.instead(case),
+        "resolution": words.resolution(case),
         "verdict": f"{case.verdict}, expected {case.expect}",
-        "reading": phrases.reading(case),
+        "reading": words.reading(case),
         "reason": None if case.explanation is None else str(case.explanation),
         "where": place(case.location),
     }
-    return block(TableCell(heading, phrases.STYLES[case.result]), pairs, case.repeat, terminal)
+    return block(TableCell(heading, words.STYLES[case.result]), pairs, case.repeat, terminal)
 
 
 def _estimated(case: CaseResult) -> str | None:
     if case.estimate is None and case.interval is None:
         return None
-    drawn = promises.drawn(case) or "no draws needed"
+    drawn = words.drawn(case) or "no draws needed"
     sure = numbers.confidence(case.confidence)
-    return f"{phrases.estimated_in_full(case)}, confidence {sure}, {drawn}"
+    return f"{words.estimated_in_full(case)}, confidence {sure}, {drawn}"
 
 
 def _notes(cases: Iterable[CaseResult]) -> list[RenderableType]:
     """What to know of verified cases before one relies on them: a line for each claim."""
     items: list[RenderableType] = []
     for claim, group in by_claim(cases).items():
-        noted = [case for case in group if promises.note(case)]
+        noted = [case for case in group if words.note(case)]
         if not noted:
             continue
-        case = max(noted, key=promises.weight)
+        case = max(noted, key=words.weight)
         more = f" ({numbers.plural(len(noted), 'case')})" if len(noted) > 1 else ""
-        items.append(styled(f"note: {claim}{more}: {one_line(promises.note(case) or '')}"))
+        items.append(styled(f"note: {claim}{more}: {one_line(words.note(case) or '')}"))
     return [*items, ""] if items else []
 
 
@@ -212,9 +216,9 @@ def summary_parts(result: RunResult) -> tuple[str, ...]:
     """The parts of the summary: cases by outcome, draws, seconds, seed, α, file."""
     return (
         *(("interrupted",) if result.interrupted else ()),
-        phrases.counts(result),
-        *([limit] if (limit := phrases.on_the_limit(result)) else []),
-        *([share] if (share := phrases.claimed_share(result.coverage)) else []),
+        words.counts(result),
+        *([limit] if (limit := words.on_the_limit(result)) else []),
+        *([share] if (share := words.claimed_share(result.coverage)) else []),
         numbers.draws(result.draws),
         numbers.duration(result.seconds),
         f"seed {result.settings.seed}",

@@ -24,7 +24,6 @@ from dropcheck.vocabulary.functions import (
     linear_algebra,
     number_formats,
     of_laws,
-    rearranging,
     reductions,
     truths,
 )
@@ -40,7 +39,7 @@ FUNCTIONS_OF_ARRAYS = _by_name(
     reductions.ARRAYS,
     truths.ARRAYS,
     linear_algebra.ARRAYS,
-    rearranging.ARRAYS,
+    arrays.REARRANGING,
     arrays.ARRAYS,
     arrays.FIXED,
 )

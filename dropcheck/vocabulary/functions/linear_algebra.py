@@ -25,7 +25,7 @@ from dropcheck.vocabulary.function import (
     entry,
     values,
 )
-from dropcheck.vocabulary.functions import algebra, linear_maps
+from dropcheck.vocabulary.functions import algebra
 from dropcheck.vocabulary.functions.reductions import SUM
 from dropcheck.vocabulary.growth import BY_HULL
 from dropcheck.vocabulary.hulls import unknown
@@ -293,7 +293,7 @@ ARRAYS = (
           **_MATRIX, aliases=("inverse",),
           defined=defined_where.INVERSE),
     entry("solve", _solve, "the x with A @ x == b", unknown, growth.Growth(elements.Solved()),
-          parameters=values("A b"), polynomial=linear_maps.solved,
+          parameters=values("A b"), polynomial=algebra.solved,
           shape=_solve_shape, cost=decomposition,
           defined=defined_where.INVERSE),
     entry("qr_q", _of_each(_qr_q), "Q of the QR decomposition whose R has a positive diagonal",

@@ -16,11 +16,10 @@ from dropcheck.vocabulary.defined_where import DefinedWhere, Known
 from dropcheck.vocabulary.function import Array, Function, entry, values
 from dropcheck.vocabulary.growth import BY_HULL
 from dropcheck.vocabulary.hulls import EVERYWHERE, UNIT, BoundsRule, Hull, Use
-from dropcheck.vocabulary.law import Law
-from dropcheck.vocabulary.law_known import arguments_fit, inside_support
+from dropcheck.vocabulary.law import Law, arguments_fit, inside_support
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.shapes import broadcast
-from dropcheck.vocabulary.smoothness.ranges import Ranges, RangesKernel, RangesRule
+from dropcheck.vocabulary.smoothness import Ranges, RangesKernel, RangesRule
 
 # A relative error that functions of laws may have: the ends of hulls are moved outward by it.
 _ROUNDING = 1e-9

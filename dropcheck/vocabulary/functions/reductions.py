@@ -29,7 +29,7 @@ from dropcheck.vocabulary.function import (
     sorting,
     spoil,
 )
-from dropcheck.vocabulary.functions import algebra, linear_maps
+from dropcheck.vocabulary.functions import algebra
 from dropcheck.vocabulary.functions.other_words import DERIVATIVE
 from dropcheck.vocabulary.growth import LARGEST_ELEMENT
 from dropcheck.vocabulary.hulls import picking, unknown
@@ -307,7 +307,7 @@ ARRAYS = (
            defined=defined_where.WHOLE),
     _along("cumsum", _RUNNING_SUM, "running sum", hulls.running_total,
            growth.Growth(sums.RunningTotal()), additive=True, moves=True, by_place=True,
-           polynomial=linear_maps.summing(_RUNNING_SUM),
+           polynomial=algebra.summing(_RUNNING_SUM),
            defined=defined_where.TOTAL),
     _along("cumprod", partial(_running, np.multiply), "running product", hulls.running_product,
            growth.Growth(elements.AllProduct(running=True)), by_place=True,
@@ -316,7 +316,7 @@ ARRAYS = (
            by_place=True, degree=LINEAR, defined=defined_where.PICKED),
     entry("diff", _diff, "differences of neighbours", unknown, growth.Growth(sums.Differences()),
           parameters=(*X, AXIS), shape=_diff_shape, additive=True,
-          polynomial=linear_maps.summing(_diff),
+          polynomial=algebra.summing(_diff),
           defined=defined_where.ARITHMETIC),
     _along("softmax", _softmax, "exponentials, divided by their sum", hulls.within(0.0, 1.0),
            growth.SOFTMAX, several=True,

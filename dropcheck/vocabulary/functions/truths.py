@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary import defined_where, growth, hulls, jumps
+from dropcheck.vocabulary import defined_where, growth, hulls, jumps, smoothness
 from dropcheck.vocabulary.function import (
     OVER,
     PAIR,
@@ -31,7 +31,6 @@ from dropcheck.vocabulary.function import (
 )
 from dropcheck.vocabulary.functions import algebra
 from dropcheck.vocabulary.shapes import flag, reduction
-from dropcheck.vocabulary.smoothness import pieces
 
 # defaults of isclose: the relative one is Python's; the absolute one allows for rounding about 0
 _RTOL, _ATOL = 1e-9, 1e-12
@@ -173,7 +172,7 @@ _UFUNCS = {
 COMPARISONS = {
     sign: _truth(sign, partial(_compare, how=how), f"1 where a {sign} b, else 0", latex=latex,
                  parameters=PAIR, cost=cheap, written=f"a {sign} b", commutes=sign in ("==", "!="),
-                 ranges=pieces.comparison(sign), jumps=jumps.equal,
+                 ranges=smoothness.comparison(sign), jumps=jumps.equal,
                  polynomial=partial(algebra.compared, alike=float("=" in sign and sign != "!=")))
     for sign, (how, latex) in _UFUNCS.items()
 }  # fmt: skip
@@ -184,16 +183,16 @@ BELOW, AT_MOST = COMPARISONS["<"], COMPARISONS["<="]
 AND = _truth(
     "and", _and, "whether both are true", parameters=PAIR, cost=cheap, takes_truth=True,
     guards=True, commutes=True, latex=r"\land", written="a and b",
-    ranges=pieces.conjunction, polynomial=algebra.conjunction,
+    ranges=smoothness.conjunction, polynomial=algebra.conjunction,
 )  # fmt: skip
 OR = _truth(
     "or", _or, "whether either is true", parameters=PAIR, cost=cheap, takes_truth=True,
     guards=True, commutes=True, latex=r"\lor", written="a or b",
-    ranges=pieces.disjunction, polynomial=algebra.disjunction,
+    ranges=smoothness.disjunction, polynomial=algebra.disjunction,
 )  # fmt: skip
 NOT = _truth(
     "not", _not, "whether it is false", cost=cheap, takes_truth=True, latex=r"\lnot",
-    written="not x", ranges=pieces.negation, polynomial=algebra.denial,
+    written="not x", ranges=smoothness.negation, polynomial=algebra.denial,
 )  # fmt: skip
 
 IS_TRUE = _truth(
@@ -204,11 +203,11 @@ IS_TRUE = _truth(
 _CHOICE = ("a where c holds, else b", hulls.branches, growth.CHOSEN)
 CONDITIONAL = entry(
     "conditional", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True, guards=True,
-    jumps=jumps.AtZero((0,)), cost=cheap, written="a if c else b", ranges=pieces.choice,
+    jumps=jumps.AtZero((0,)), cost=cheap, written="a if c else b", ranges=smoothness.choice,
     polynomial=algebra.choice, defined=defined_where.CHOSEN,
 )  # fmt: skip
 WHERE = entry("where", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True, guards=True,
-              jumps=jumps.AtZero((0,)), ranges=pieces.choice, polynomial=algebra.choice,
+              jumps=jumps.AtZero((0,)), ranges=smoothness.choice, polynomial=algebra.choice,
               defined=defined_where.CHOSEN)  # fmt: skip
 
 SIGNS = (*COMPARISONS.values(), AND, OR, NOT, IS_TRUE, CONDITIONAL)

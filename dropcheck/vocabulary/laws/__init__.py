@@ -17,25 +17,16 @@ from __future__ import annotations
 import copyreg
 
 from dropcheck.vocabulary.law import Law
-from dropcheck.vocabulary.laws import (
-    bounded_support,
-    discrete,
-    finite_sets,
-    lists,
-    positive_numbers,
-    truncated,
-    unbounded,
-    vectors,
-)
+from dropcheck.vocabulary.laws import continuous, discrete, vectors
 
 _FAMILIES = (
-    unbounded,
-    positive_numbers,
-    bounded_support,
-    truncated,
+    continuous,
+    continuous,
+    continuous,
+    continuous,
     discrete,
-    finite_sets,
-    lists,
+    discrete,
+    discrete,
     vectors,
 )
 

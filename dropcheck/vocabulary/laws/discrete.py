@@ -8,33 +8,47 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, Literal
 
 import numpy as np
 
 from dropcheck.vocabulary import special
-from dropcheck.vocabulary.distributions.distribution import Values
-from dropcheck.vocabulary.distributions.domains import (
+from dropcheck.vocabulary.distribution import (
     COUNT,
+    FINITE,
+    HIGHEST_ORDER,
     LARGEST_COUNT,
     NOT_NEGATIVE,
     POSITIVE_PROBABILITY,
     PROBABILITIES,
+    WHOLE,
+    ArgumentHull,
+    ArgumentNorm,
     Domain,
     LawParameter,
+    MomentList,
+    Standard,
+    Values,
+    count_norm,
+    counted_at_most,
+    of_trials,
+    plain,
 )
-from dropcheck.vocabulary.distributions.moment_lists import MomentList, count_norm, of_trials
-from dropcheck.vocabulary.distributions.random_arguments import counted_at_most
-from dropcheck.vocabulary.distributions.standard import ArgumentHull, ArgumentNorm, Standard
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.law import Generator, Law, Size
-from dropcheck.vocabulary.laws.formulas import beta_cdf, beta_survival, least_whole, log_rising
 from dropcheck.vocabulary.laws.sampling import (
+    beta_cdf,
+    beta_survival,
     fixed,
+    least_whole,
+    log_rising,
     random_words,
     scalar_or_array,
     signs,
+    uniforms,
+    weighted_moments,
+    weighted_norm,
     whole,
 )
 
@@ -328,4 +342,352 @@ POISSON = discrete(
         high=lambda rate: np.inf,
     ),
     norm_of_random=lambda p, norm, hull: counted_at_most(p, math.inf, lambda j: norm(0, j)),
+)
+
+
+# ---- finite sets ---------------------------------------------------------------------------------
+#
+# The laws of whole numbers between two ends: hypergeometric and discrete uniform.
+
+
+DRAWN = LawParameter("drawn", COUNT)
+# numpy's generator of hypergeometric numbers takes groups below 1e9
+GROUP = Domain(0.0, 1e9, low_open=False, whole=True)
+
+
+def _good_ones(good: Any, bad: Any, drawn: Any) -> tuple[Any, Any]:
+    """The least and the greatest number of good ones among those drawn."""
+    return np.maximum(0.0, drawn - bad), np.minimum(drawn, good)
+
+
+def _hypergeometric_log_mass(x: Array, good: Array, bad: Array, drawn: Array) -> Any:
+    return log_comb(good, x) + log_comb(bad, drawn - x) - log_comb(good + bad, drawn)
+
+
+_FEW = 64  # for at most this many in all, moments are sums over all values
+
+
+def _hypergeometric_central(good: Any, bad: Any, drawn: Any) -> MomentList:
+    """E y^k by E(y g(x)) = E(τ(x) (g(x + 1) - g(x))), with y = x - E x and g = y^k.
+
+    τ(x) = (drawn - x) (good - x) / total: the discrete Stein kernel, a quadratic (Afendras,
+    Papadatos and Papathanasiou 2011, Bernoulli 17, theorem 2.2).
+    """
+    total = np.maximum(good + bad, _FEW + 1.0)
+    left, missing = drawn * (bad / total), good * ((total - drawn) / total)
+    product, both = left * missing / total, (left + missing) / total
+    central: list[Any] = [1.0, 0.0]
+    for k in range(1, HIGHEST_ORDER):
+        known = k * (product * central[k - 1] - both * central[k])
+        for j in range(k - 1):
+            terms = product * central[j] - both * central[j + 1] + central[j + 2] / total
+            known = known + math.comb(k, j) * terms
+        central.append(known / (1.0 - k / total))
+    few = good + bad <= _FEW
+    if not np.any(few):
+        return central
+    counts = [np.where(few, one, 0.0)[..., None] for one in (good, bad, drawn)]
+    values = np.arange(_FEW + 1.0)
+    fewest, most = _good_ones(*counts)
+    weights = np.exp(_hypergeometric_log_mass(np.clip(values, fewest, most), *counts))
+    weights = np.where((values >= fewest) & (values <= most), weights, 0.0)
+    by_sum = weighted_moments(values, weights)[1]
+    return [np.where(few, a, b) for a, b in zip(by_sum, central, strict=True)]
+
+
+def _hypergeometric_norm(p: float, good: Any, bad: Any, drawn: Any) -> Any:
+    """By E x (x - 1) … (x - j + 1), a ratio of falling factorials (JKK 2005, equation 6.32)."""
+
+    def log_falling(count: Any, j: int) -> Any:
+        return np.where(count >= j, log_rising(np.maximum(count - j, 0.0) + 1.0, float(j)), -np.inf)
+
+    def log_factorial_moment(j: int) -> Any:
+        ways = log_falling(good, j) + log_falling(drawn, j)
+        return np.where(np.isfinite(ways), ways - log_falling(good + bad, j), -np.inf)
+
+    return count_norm(p, log_factorial_moment)
+
+
+@lru_cache(maxsize=8)
+def _hypergeometric_sums(good: float, bad: float, drawn: float) -> tuple[float, Array, Array]:
+    """The first value f that counts; P(X <= x) and P(X > x) for x = f - 1, f, f + 1, ….
+
+    Probabilities follow from that of the mode by their ratios. Values further from the mode than 50
+    standard deviations, and than 400, are left out: their probabilities underflow.
+    """
+    fewest, most = _good_ones(good, bad, drawn)
+    total = max(good + bad, 1.0)
+    spread = math.sqrt(drawn * (good / total) * (bad / total) * max(total - drawn, 0.0) / total)
+    reach = math.ceil(max(50.0 * spread, 400.0))
+    mode = min(max(math.floor((drawn + 1) * (good + 1) / (total + 2)), fewest), most)
+    first, last = max(fewest, mode - reach), min(most, mode + reach)
+    x = np.arange(first, last)
+    steps = np.log((good - x) * (drawn - x)) - np.log((x + 1.0) * (bad - drawn + x + 1.0))
+    logarithms = np.concatenate([[0.0], np.cumsum(steps)])
+    chances = np.exp(logarithms - logarithms.max())
+    chances /= chances.sum()
+    below = np.concatenate([[0.0], np.cumsum(chances)])
+    above = np.concatenate([np.cumsum(chances[::-1])[::-1], [0.0]])
+    return float(first), np.minimum(below, 1.0), np.minimum(above, 1.0)
+
+
+def _hypergeometric_sum(which: int, x: Any, *groups: Any) -> Any:
+    """P(X <= x) if `which` is 0, P(X > x) if it is 1."""
+    arrays = np.broadcast_arrays(x, *groups)
+    result = np.empty(arrays[0].shape)
+    rows = np.stack([one.ravel() for one in arrays[1:]], axis=-1)
+    kinds, kind_of = np.unique(rows, axis=0, return_inverse=True)
+    for kind, row in enumerate(kinds.tolist()):
+        here = (kind_of.reshape(-1) == kind).reshape(result.shape)
+        first, *sums = _hypergeometric_sums(*row)
+        places = np.clip(arrays[0][here] - first + 1.0, 0, sums[which].size - 1)
+        result[here] = sums[which][np.nan_to_num(places).astype(np.intp)]
+    return result
+
+
+HYPERGEOMETRIC = discrete(
+    name="hypergeometric",
+    summary="good ones among `drawn` taken without replacement; good and bad below 1e9",
+    parameters=(LawParameter("good", GROUP), LawParameter("bad", GROUP), DRAWN),
+    conditions=(("drawn <= good + bad is required", lambda good, bad, drawn: drawn <= good + bad),),
+    ends=_good_ones,
+    degenerate=None,
+    moments=math.inf,
+    rare=not_the_mode(
+        lambda good, bad, drawn: np.floor((drawn + 1) * (good + 1) / (good + bad + 2)),
+        _hypergeometric_log_mass,
+    ),
+    sampler=lambda generator, size, *counts: generator.hypergeometric(*map(whole, counts), size),
+    log_density_inside=_hypergeometric_log_mass,
+    standard=counts(
+        mean=lambda good, bad, drawn: drawn * (good / np.maximum(good + bad, 1.0)),
+        central=_hypergeometric_central,
+        norm=_hypergeometric_norm,
+        # at most that of draws with replacement (Hoeffding 1963, theorem 4)
+        log_mgf=lambda t, good, bad, drawn: binomial_log_mgf(
+            t, drawn, good / np.maximum(good + bad, 1.0)
+        ),
+        cdf=partial(_hypergeometric_sum, 0),
+        survival=partial(_hypergeometric_sum, 1),
+        high=lambda good, bad, drawn: np.minimum(good, drawn),
+    ),
+    norm_of_random=lambda p, norm, hull: min(norm(0, p), norm(2, p)),
+)
+
+
+def below(generator: Generator, count: int, size: Size) -> Array:
+    """Whole numbers from 0 to count - 1, in the narrowest type: it is drawn most quickly."""
+    narrowest = np.uint16 if count <= 2**16 else np.uint32 if count <= 2**32 else np.uint64
+    return generator.integers(0, count - 1, size=size, dtype=narrowest, endpoint=True)
+
+
+def _discrete_uniform_draws(generator: Generator, size: Size, low: Array, high: Array) -> Array:
+    first, last = fixed(low), fixed(high)
+    if first is not None and last is not None:
+        out = below(generator, int(last - first) + 1, size).astype(np.float64)
+        out += first
+        return out
+    return generator.integers(whole(low), whole(high), size=size, endpoint=True)
+
+
+# Bernoulli's numbers B_2, B_4, B_6 and B_8
+_BERNOULLI = {2: 1 / 6, 4: -1 / 30, 6: 1 / 42, 8: -1 / 30}
+
+# Of 0, 1, …, last. With count = last + 1 the cumulants are B_k (count^k - 1) / k (JKK 2005, section
+# 6.10.1).
+STANDARD_EQUAL_CHANCES = counts(
+    mean=lambda last: last / 2.0,
+    cumulants=lambda last: [
+        _BERNOULLI.get(k, 0.0) * ((last + 1.0) ** k - 1.0) / max(k, 1) for k in range(9)
+    ],
+    cdf=lambda x, last: (x + 1.0) / (last + 1.0),
+    survival=lambda x, last: (last - x) / (last + 1.0),
+    high=lambda last: last,
+)
+
+DISCRETE_UNIFORM = discrete(
+    name="discrete_uniform",
+    symmetric=True,
+    summary="equally likely whole numbers from low to high, both included",
+    parameters=(LawParameter("low", WHOLE), LawParameter("high", WHOLE)),
+    conditions=(("low <= high is required", lambda low, high: low <= high),),
+    ends=lambda low, high: (low, high),
+    degenerate=None,
+    moments=math.inf,
+    rare=None,
+    sampler=_discrete_uniform_draws,
+    log_density_inside=lambda x, low, high: -np.log(high - low + 1.0),
+    nanoseconds=5.0,
+    aliases=("randint",),
+    note="both ends are values of it",
+    standard=STANDARD_EQUAL_CHANCES,
+    line=lambda low, high: (low, 1.0, high - low),
+    norm_of_random=lambda p, norm, hull: norm(0, p) + norm(1, p),
+)
+
+
+# ---- lists ---------------------------------------------------------------------------------------
+#
+# The laws whose argument is a list, on the axis just before the axis of draws.
+
+
+OUTCOMES = LawParameter("p", PROBABILITIES, axes=1)
+PROBABILITY_SUM_TOLERANCE = 1e-9
+
+# `near_ends` and `tails` are not defined for laws of lists; their values are bounded or normal, so
+# that all moments exist
+of_lists = partial(Law, moments=math.inf, near_ends=None, tails=None, nanoseconds=40.0)
+
+
+def sum_problem(p: Array) -> str | None:
+    """A sentence if the numbers on the axis before the axis of draws do not sum to 1, else None."""
+    lists = np.moveaxis(p, -2, -1)
+    # numpy's sum is not exact: a few units in the last place more than math.fsum may say
+    wrong = lists[np.abs(lists.sum(axis=-1) - 1.0) > PROBABILITY_SUM_TOLERANCE + 1e-13]
+    if not wrong.size:
+        return None
+    return f"the probabilities p must sum to 1, and sum to {plain(math.fsum(wrong[0]))}"
+
+
+# up to this many outcomes, comparing with each is quicker than a binary search (measured: 2 ns per
+# draw and outcome against 16 to 50 ns per draw)
+FEW_OUTCOMES = 12
+
+
+def _categorical_draws(generator: Generator, size: Size, p: Array) -> Array:
+    """The inverse of the distribution function; an outcome of probability 0 never comes up."""
+    ends = np.cumsum(p, axis=-2)
+    ends /= ends[..., -1:, :]
+    u = uniforms(generator, size)
+    outcomes = p.shape[-2]
+    if p.size == outcomes and outcomes > FEW_OUTCOMES:
+        return np.searchsorted(ends.reshape(-1), u, side="right")
+    out = np.zeros(size)
+    for index in range(outcomes - 1):
+        out += u >= ends[..., index, :]
+    return out
+
+
+def _categorical_log_mass(x: Array, p: Array) -> Any:
+    lead, draws = np.broadcast_shapes(p.shape[:-2], x.shape[:-1]), max(p.shape[-1], x.shape[-1])
+    table = np.broadcast_to(p, (*lead, p.shape[-2], draws))
+    places = np.broadcast_to(x, (*lead, draws)).astype(np.intp)[..., None, :]
+    return np.log(np.take_along_axis(table, places, axis=-2)[..., 0, :])
+
+
+def _possible(p: Array) -> tuple[Any, Any]:
+    """The first and the last outcome that can come up."""
+    possible = p > 0
+    last = p.shape[-2] - 1.0
+    return possible.argmax(axis=-2) + 0.0, last - possible[..., ::-1, :].argmax(axis=-2)
+
+
+def _sorted_list(which: Callable[[Array], tuple[Array, Array]]) -> Standard:
+    """What is known of a law on a list of values with given probabilities.
+
+    `which` makes both from the law's argument: the values, rising on the last axis, and weights,
+    which may have any sum.
+    """
+
+    def sums(values: Array) -> tuple[Array, Array, Array]:
+        points, weights = which(values)
+        shares = weights / weights.sum(axis=-1, keepdims=True)
+        none = np.zeros((*shares.shape[:-1], 1))
+        below = np.concatenate([none, np.cumsum(shares, axis=-1)], axis=-1)
+        above = np.concatenate([np.cumsum(shares[..., ::-1], axis=-1)[..., ::-1], none], axis=-1)
+        return points, np.minimum(below, 1.0), np.minimum(above, 1.0)
+
+    def taken(table: Array, counted: Array) -> Any:
+        places = np.clip(counted, 0, table.shape[-1] - 1)
+        if table.ndim == 1:
+            return table[places]
+        return np.take_along_axis(table, places[..., None], axis=-1)[..., 0]
+
+    def counted(table: Array, x: Array, side: Literal["left", "right"]) -> Any:
+        """How many entries of a rising table are below x, or with `right`, at most x."""
+        if table.ndim == 1:
+            return np.searchsorted(table, x, side=side)
+        lower = table <= x[..., None] if side == "right" else table < x[..., None]
+        return lower.sum(axis=-1)
+
+    def cdf(x: Array, values: Array) -> Any:
+        points, below, _ = sums(values)
+        return taken(below, counted(points, x, "right"))
+
+    def survival(x: Array, values: Array) -> Any:
+        points, _, above = sums(values)
+        return taken(above, counted(points, x, "right"))
+
+    def quantile(u: Array, values: Array) -> Any:
+        points, below, _ = sums(values)
+        return taken(points, counted(below[..., 1:], u, "left"))
+
+    def upper_quantile(v: Array, values: Array) -> Any:
+        points, _, above = sums(values)
+        # the least value with at most v above it; `above` falls, and -above rises
+        return taken(points, counted(-above[..., 1:], -v, "left"))
+
+    def log_mgf(t: Array, values: Array) -> Any:
+        points, weights = which(values)
+        shares = weights / weights.sum(axis=-1, keepdims=True)
+        powers = np.log(shares) + np.asarray(t)[..., None] * points
+        largest = powers.max(axis=-1, keepdims=True)
+        return largest[..., 0] + np.log(np.exp(powers - largest).sum(axis=-1))
+
+    return Standard(
+        mean=lambda values: weighted_moments(*which(values))[0],
+        central=lambda values: weighted_moments(*which(values))[1],
+        norm=lambda p, values: weighted_norm(p, *which(values)),
+        log_mgf=log_mgf,
+        cdf=cdf,
+        survival=survival,
+        quantile=quantile,
+        upper_quantile=upper_quantile,
+    )
+
+
+CATEGORICAL = of_lists(
+    name="categorical",
+    summary="index, from 0, of an outcome picked by its probability",
+    parameters=(OUTCOMES,),
+    check=sum_problem,
+    values=Values.WHOLE,
+    ends=_possible,
+    degenerate=None,
+    rare=smaller,
+    sampler=_categorical_draws,
+    log_density_inside=_categorical_log_mass,
+    aliases=("cat",),
+    standard=_sorted_list(lambda p: (np.arange(p.shape[-1] + 0.0), p)),
+)
+
+
+def _choice_draws(generator: Generator, size: Size, v: Array) -> Array:
+    picks = below(generator, v.shape[-2], size)
+    if v.size == v.shape[-2]:
+        return v.reshape(-1).take(picks)
+    places = picks.astype(np.intp)[..., None, :]
+    # all elements of a draw that the list broadcasts to share its values
+    table = np.broadcast_to(v, (*size[:-1], v.shape[-2], size[-1]))
+    return np.take_along_axis(table, places, axis=-2)[..., 0, :]
+
+
+def _choice_chances(v: Array) -> Array:
+    _, times = np.unique(v, return_counts=True)
+    return np.asarray(times / times.sum())
+
+
+CHOICE = of_lists(
+    name="choice",
+    summary="one of the values v, equally likely",
+    parameters=(LawParameter("v", FINITE, axes=1),),
+    values=Values.LISTED,
+    ends=lambda v: (v.min(axis=-2), v.max(axis=-2)),
+    degenerate=None,
+    rare=_choice_chances,
+    sampler=_choice_draws,
+    log_density_inside=lambda x, v: np.log((v == x[..., None, :]).mean(axis=-2)),
+    standard=_sorted_list(lambda v: (np.sort(v, axis=-1), np.ones_like(v))),
+    # E|x|^p is the mean over the list of E|v|^p
+    norm_of_random=lambda p, norm, hull: norm(0, p),
 )

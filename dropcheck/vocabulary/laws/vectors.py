@@ -8,33 +8,37 @@ from typing import Any
 import numpy as np
 
 from dropcheck.vocabulary import special
-from dropcheck.vocabulary.distributions.distribution import Values
-from dropcheck.vocabulary.distributions.domains import (
+from dropcheck.vocabulary.distribution import (
     COUNT,
     FINITE,
     POSITIVE,
     Domain,
     LawParameter,
+    Values,
     plain,
 )
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.law import Generator, Size
-from dropcheck.vocabulary.laws.bounded_support import BETA, STANDARD_BETA
-from dropcheck.vocabulary.laws.discrete import (
-    BINOMIAL,
-    STANDARD_BINOMIAL,
-    binomial_of_random,
-    smaller,
-)
-from dropcheck.vocabulary.laws.finite_sets import DISCRETE_UNIFORM, STANDARD_EQUAL_CHANCES
-from dropcheck.vocabulary.laws.lists import OUTCOMES, of_lists, sum_problem
-from dropcheck.vocabulary.laws.sampling import inside, log_gammas, whole
-from dropcheck.vocabulary.laws.unbounded import (
+from dropcheck.vocabulary.laws.continuous import (
+    BETA,
     LOG_ROOT_TWO_PI,
     NORMAL,
+    STANDARD_BETA,
     STANDARD_NORMAL,
     normal_norm,
 )
+from dropcheck.vocabulary.laws.discrete import (
+    BINOMIAL,
+    DISCRETE_UNIFORM,
+    OUTCOMES,
+    STANDARD_BINOMIAL,
+    STANDARD_EQUAL_CHANCES,
+    binomial_of_random,
+    of_lists,
+    smaller,
+    sum_problem,
+)
+from dropcheck.vocabulary.laws.sampling import inside, log_gammas, whole
 from dropcheck.vocabulary.shapes import Shape, ShapeError
 
 # how far the sum of a Dirichlet vector may be from 1

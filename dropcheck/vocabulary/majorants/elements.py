@@ -8,11 +8,25 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from dropcheck.vocabulary.hulls import EVERYWHERE, UNIT, Hull, union
-from dropcheck.vocabulary.majorants.bounds_arithmetic import INF, ZERO, raised, size, times
-from dropcheck.vocabulary.majorants.growing import about, slack
-from dropcheck.vocabulary.majorants.rule import Applied, Came, Majorant, OverAxes, came
-from dropcheck.vocabulary.majorants.sums import NormBound, inverse_of_sum, of_largest
-from dropcheck.vocabulary.majorants.sums_of_squares import inverse_of_squares
+from dropcheck.vocabulary.majorants.powers import about, slack
+from dropcheck.vocabulary.majorants.rule import (
+    INF,
+    ZERO,
+    Applied,
+    Came,
+    Majorant,
+    OverAxes,
+    came,
+    raised,
+    size,
+    times,
+)
+from dropcheck.vocabulary.majorants.sums import (
+    NormBound,
+    inverse_of_squares,
+    inverse_of_sum,
+    of_largest,
+)
 from dropcheck.vocabulary.shapes import Options, Shape
 
 AxesRule = Callable[[Shape, Options], Sequence[Came | None]]

@@ -7,17 +7,118 @@ from collections.abc import Sequence
 from itertools import chain
 
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
-from dropcheck.vocabulary.majorants.bounds_arithmetic import (
+from dropcheck.vocabulary.majorants.rule import (
     INF,
+    Applied,
+    Argument,
+    ArgumentPower,
+    Majorant,
+    combined,
     exponential,
     log_sum,
+    logarithm,
     nearest_zero,
     raised,
     size,
     times,
 )
-from dropcheck.vocabulary.majorants.growing import slack
-from dropcheck.vocabulary.majorants.rule import Applied, Argument, ArgumentPower, Majorant
+
+# ---- growing -------------------------------------------------------------------------------------
+#
+# The rules of functions that grow no faster than their arguments.
+
+
+def slack(p: float) -> float:
+    """A factor s with ||f(x) - E f(x)||_p <= s ||x - E x||_p for all f with |f'| <= 1.
+
+    With x' independent of x and with the same law, the left side is at most ||f(x) - f(x')||_p <=
+    ||x - x'||_p <= 2 ||x - E x||_p; for p = 2 the variance is half of E(f(x) - f(x'))².
+    """
+    return 1.0 if p == 2 else 2.0
+
+
+def about(x: Argument, p: float) -> float:
+    """A bound of ||x - c||_p for some number c, the same for all elements: 0, or the middle mean.
+
+    A mean square about the mean of the elements is no larger than that about c.
+    """
+    around = x.mean.width / 2 + x.spread(p) if x.mean.bounded else INF
+    return min(x.norm(p), around)
+
+
+class LinearGrowth(Majorant):
+    """The rules of a function with |f(x)| <= summand + factor · |x|.
+
+    `above` says that even f(x) <= summand + factor · max(x, 0). `slope` bounds |f(x) - f(y)| as a
+    multiple of |x - y|.
+    """
+
+    def __init__(self, factor: float, summand: float, above: bool, slope: float) -> None:
+        self._factor, self._summand, self._above, self._slope = factor, summand, above, slope
+        self.holds_back = above
+
+    def norm(self, use: Applied, p: float) -> float:
+        """By Minkowski's inequality."""
+        return self._summand + times(self._factor, use.arguments[0].norm(p))
+
+    def spread(self, use: Applied, p: float) -> float:
+        """By the slope."""
+        return times(slack(p), self._slope, use.arguments[0].spread(p))
+
+    def log_moment(self, use: Applied, t: float) -> float:
+        """exp(t f) is at most exp(|t| summand) · (exp(t factor x) + exp(-t factor x))."""
+        (x,), rate = use.arguments[:1], abs(t) * self._factor
+        other = 0.0 if self._above and t > 0 else x.log_moment(-rate)
+        return abs(t) * self._summand + log_sum([x.log_moment(rate), other])
+
+
+class LeakySlope(Majorant):
+    """The rules of x above 0, slope · x below: its size is at most |x| · max(1, |slope|)."""
+
+    def norm(self, use: Applied, p: float) -> float:
+        """By the larger of both slopes."""
+        x, slope = use.arguments
+        return times(max(1.0, size(slope.hull)), x.norm(p))
+
+    def spread(self, use: Applied, p: float) -> float:
+        """By the larger of both slopes, if they are fixed."""
+        x, slope = use.arguments
+        if slope.fixed is None:
+            return INF
+        return times(slack(p), max(1.0, size(slope.hull)), x.spread(p))
+
+
+class Picked(Majorant):
+    """The rules of a function that picks, element by element, one of the arguments from `first` on.
+
+    `smooth` says that the value changes by no more than the argument that changes most.
+    """
+
+    def __init__(self, first: int, smooth: bool) -> None:
+        self._first, self._smooth = first, smooth
+        self.holds_back = smooth
+
+    def norm(self, use: Applied, p: float) -> float:
+        """E|f|^p is at most Σ E|u|^p."""
+        return combined((one.norm(p) for one in use.arguments[self._first :]), p)
+
+    def spread(self, use: Applied, p: float) -> float:
+        """As for a slope of 1, with a distance of at most (Σ |u - u'|^p)^(1/p)."""
+        if not self._smooth:
+            return INF
+        spreads = (one.spread(p) for one in use.arguments[self._first :])
+        return times(slack(p), combined(spreads, p))
+
+    def log_moment(self, use: Applied, t: float) -> float:
+        """E exp(t f) is at most Σ E exp(t u)."""
+        return log_sum(one.log_moment(t) for one in use.arguments[self._first :])
+
+    def inverse(self, use: Applied, r: float) -> float:
+        """E|f|^-r is at most Σ E|u|^-r."""
+        return combined((one.inverse(r) for one in use.arguments[self._first :]), r)
+
+
+# ---- powers --------------------------------------------------------------------------------------
 
 
 def log_moment_of_quadratic(x: Argument, b: float, c: float) -> float:
@@ -337,3 +438,217 @@ def whole_quotient(use: Applied, p: float) -> float:
     x, y = use.arguments
     both: Sequence[Sequence[ArgumentPower]] = [[(x, 1.0)], [(y, -1.0)]]
     return 1.0 + of_parts(both if use.independent else [[*both[0], *both[1]]], p)
+
+
+# ---- exponentials --------------------------------------------------------------------------------
+#
+# The rules of exponential functions and logarithms.
+
+
+class Exponential(Majorant):
+    """The rules of exp(x), by the log-moments of x."""
+
+    def log_size(self, use: Applied, p: float) -> float:
+        """The norm of x."""
+        return use.arguments[0].norm(p)
+
+    def norm(self, use: Applied, p: float) -> float:
+        """E exp(p x) to the power 1 / p."""
+        return _exponential_norm(use.arguments[0], p)
+
+    def inverse(self, use: Applied, r: float) -> float:
+        """E exp(-r x) to the power 1 / r."""
+        return _exponential_norm(use.arguments[0], -r)
+
+
+class Softmax(Majorant):
+    """The rules of exp(x_i) / Σ exp(x_j), which lies between 0 and 1."""
+
+    def log_size(self, use: Applied, p: float) -> float:
+        """Its logarithm is x_i - log Σ exp(x_j), between 0 and -log n - 2 max |x|."""
+        n = use.length()
+        return math.log(n) + 2 * times(raised(float(n), 1 / p), use.arguments[0].norm(p))
+
+    def inverse(self, use: Applied, r: float) -> float:
+        """The inverse is 1 + Σ exp(x_j) exp(-x_i) over j other than i, by Minkowski.
+
+        Each product is bounded by independence, or else by Hölder. The bound of order 1 holds for
+        orders below 1 too (Lyapunov).
+        """
+        x, r = use.arguments[0], max(r, 1.0)
+        axes = use.axes()
+        order = r if len(axes) == 1 and axes[0] in x.apart else 2 * r
+        other = times(_exponential_norm(x, order), _exponential_norm(x, -order))
+        return 1 + (use.length() - 1) * other
+
+
+# The rates t of exp(t x) that are tried; they suit quantities of sizes around 1.
+RATES = tuple(3.0**k for k in range(-4, 2))
+
+
+def norm_by_exponentials(x: Argument, p: float) -> float:
+    """A bound of the norm of a quantity that is never below 0, or never above 0.
+
+    For x >= 0, x^p is at most (p / (e t))^p exp(t x), as x^p exp(-t x) is largest at x = p / t. For
+    a walk that is kept above 0 and drifts towards it, E exp(t x) does not grow from step to step
+    (Lundberg's inequality; Kingman 1964 for queues), where bounds by the norms of the steps do.
+    """
+    side = 1.0 if x.hull.low >= 0 else -1.0 if x.hull.high <= 0 else 0.0
+    if not side:
+        return INF
+    bounds = (p / (math.e * t) * exponential(x.log_moment(side * t) / p) for t in RATES)
+    return min(bounds, default=INF)
+
+
+def _exponential_norm(x: Argument, p: float) -> float:
+    return exponential(x.log_moment(p) / abs(p))
+
+
+def exponential_less_one(use: Applied, p: float) -> float:
+    """The size of exp(x) - 1 is at most max(1, exp(x)), and |x| · exp(max(x, 0)); by Hölder."""
+    x = use.arguments[0]
+    rising = exponential(log_sum([0.0, x.log_moment(2 * p)]) / (2 * p))
+    either = exponential(log_sum([0.0, x.log_moment(p)]) / p)
+    return min(either, times(x.norm(2 * p), rising))
+
+
+def hyperbolic(use: Applied, p: float) -> float:
+    """The sizes of sinh and cosh are at most (exp(x) + exp(-x)) / 2; by Minkowski's inequality."""
+    x = use.arguments[0]
+    return (_exponential_norm(x, p) + _exponential_norm(x, -p)) / 2
+
+
+class Logarithm(Majorant):
+    """The rules of a logarithm to any base, as a multiple of the natural one."""
+
+    def __init__(self, factor: float) -> None:
+        self._factor = factor
+
+    def norm(self, use: Applied, p: float) -> float:
+        """A multiple of the log-size of x."""
+        return self._factor * use.arguments[0].log_size(p)
+
+    def spread(self, use: Applied, p: float) -> float:
+        """At most twice the norm of the distance from any number."""
+        x = use.arguments[0]
+        unit = x.norm(1.0)
+        return 2 * self._factor * distance_of_log(x, unit, p) if 0 < unit < INF else INF
+
+    def inverse(self, use: Applied, r: float) -> float:
+        """By |log x| >= |x - 1| / max(1, x), with Hölder's inequality if x may exceed 1."""
+        x = use.arguments[0]
+        if x.hull.high <= 1:
+            return x.inverse(r, 1.0) / self._factor
+        return times(1 + x.norm(2 * r), x.inverse(2 * r, 1.0)) / self._factor
+
+    def log_moment(self, use: Applied, t: float) -> float:
+        """exp(t log x) is a power of x."""
+        x, rate = use.arguments[0], t * self._factor
+        if rate > 0:
+            return rate * logarithm(x.norm(rate))
+        return -rate * logarithm(x.inverse(-rate))
+
+
+def log_size_by_powers(x: Argument, p: float) -> float:
+    """A bound of ||log|x| ||_p: |log c| plus a bound of ||log|x / c| ||_p, for c near E|x|."""
+    unit = x.norm(1.0)
+    return abs(math.log(unit)) + distance_of_log(x, unit, p) if 0 < unit < INF else INF
+
+
+def distance_of_log(x: Argument, unit: float, p: float) -> float:
+    """A bound of ||log|x / c| ||_p for the number c = unit.
+
+    For each s > 0, s |log(x / c)| <= exp(s |log(x / c)|) / e, and this exponential is at most
+    (x / c)^s + (c / x)^s.
+    """
+    bound = INF
+    for s in (1.0, 1 / p, 0.5 / p, 0.05 / p):
+        if s * p < 0.5 and bound < INF:
+            break  # a smaller s gives a worse bound
+        above = raised(x.norm(s * p) / unit, s)
+        below = raised(times(x.inverse(s * p), unit), s)
+        bound = min(bound, (above + below) / (math.e * s))
+    return bound
+
+
+class Share(Majorant):
+    """The rules of a distribution function F with 1 - F(x) = F(-x).
+
+    -log F(x) is at most log 2 + a |x| + b x².
+    """
+
+    even_share = True
+
+    def __init__(self, a: float, b: float) -> None:
+        self._a, self._b = a, b
+
+    def log_size(self, use: Applied, p: float) -> float:
+        """By Minkowski's inequality."""
+        x = use.arguments[0]
+        square = times(self._b, raised(x.norm(2 * p), 2.0)) if self._b else 0.0
+        return math.log(2.0) + self._a * x.norm(p) + square
+
+    def inverse(self, use: Applied, r: float) -> float:
+        """By 1 / F <= 2 exp(a |x| + b x²), split by the sign of x; it holds for 1 - F too."""
+        x = use.arguments[0]
+        ends = (-r * self._a, r * self._a)
+        if self._b:
+            total = log_sum([log_moment_of_quadratic(x, end, r * self._b) for end in ends])
+        else:
+            total = log_sum([x.log_moment(end) for end in ends])
+        return 2 * exponential(total / r)
+
+
+def log_gamma(use: Applied, p: float) -> float:
+    """The norm of the log of the gamma function of numbers above 0, by Minkowski's inequality.
+
+    For x >= 1 it is at least -0.1215, and at most (x - 1/2) log x - x + log(2 pi) / 2 + 1/12 (DLMF
+    5.6.1), which is below x log x + 1/8. For x < 1 it is its value at x + 1 minus log x. And
+    s log x < x^s / e for each s > 0.
+    """
+    x, bound = use.arguments[0], INF
+    if x.hull.low < 0:
+        return INF
+    for s in (1.0, 0.25):
+        near_0 = 0.0 if x.hull.low >= 1 else raised(x.inverse(s * p), s)
+        above = raised(x.norm((1 + s) * p), 1 + s)
+        bound = min(bound, (above + near_0) / (math.e * s))
+    return 1 / 8 + bound
+
+
+class LogarithmOfOneMore(Majorant):
+    """The rules of log(1 + x) for x that stay above -1.
+
+    It lies below its tangent at any n >= 0, log(1 + n) + (x - n) / (1 + n), and above its value at
+    the low end of the hull.
+    """
+
+    def norm(self, use: Applied, p: float) -> float:
+        """The tangent at the norm of x."""
+        x = use.arguments[0]
+        if x.hull.low <= -1:
+            return INF
+        below = -math.log1p(min(x.hull.low, 0.0))
+        n = x.norm(p)
+        return below + min(n, math.log1p(n) + n / (1 + n)) if n < INF else INF
+
+    def log_moment(self, use: Applied, t: float) -> float:
+        """For t > 0, by a power of 1 + x."""
+        x = use.arguments[0]
+        return t * math.log1p(x.norm(t)) if t > 0 and x.hull.low >= -1 else INF
+
+
+def times_logarithm(use: Applied, p: float) -> float:
+    """The norm of x log y by Hölder; x log x lies between -1/e and x^(1 + s) / (e s) for s > 0."""
+    x, y = use.arguments
+    if use.same:
+        return min(
+            1 / math.e + raised(x.norm((1 + s) * p), 1 + s) / (math.e * s) for s in (1.0, 0.25)
+        )
+    order = p if use.independent else 2 * p
+    return times(x.norm(order), y.log_size(order))
+
+
+def choose(use: Applied, p: float) -> float:
+    """The number of ways to choose k of n is at most 2^n."""
+    return exponential(use.arguments[0].log_moment(p * math.log(2.0)) / p)

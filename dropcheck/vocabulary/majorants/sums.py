@@ -24,23 +24,117 @@ If the sign of each term can be changed without changing the law, normal weights
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 
-from dropcheck.vocabulary.hulls import Hull, union
-from dropcheck.vocabulary.majorants.bounds_arithmetic import (
+import numpy as np
+
+from dropcheck.vocabulary import special
+from dropcheck.vocabulary.hulls import EVERYWHERE, Hull, union
+from dropcheck.vocabulary.majorants.powers import about, log_moment_of_product
+from dropcheck.vocabulary.majorants.rule import (
     INF,
     ZERO,
+    Applied,
+    Argument,
+    Majorant,
+    OverAxes,
+    centring,
     combined,
     highest,
     normal_norm,
     plus,
     raised,
+    size,
     summed,
     times,
 )
-from dropcheck.vocabulary.majorants.growing import about
-from dropcheck.vocabulary.majorants.rule import Applied, Argument, Majorant, OverAxes
-from dropcheck.vocabulary.majorants.sums_of_squares import inverse_of_squares
+from dropcheck.vocabulary.shapes import broadcast, normalise_axes
+
+# ---- sums of squares -----------------------------------------------------------------------------
+#
+# Bounds of E S^-r for a sum S of squares of independent numbers, from bounds of their densities.
+#
+# With S = Σ w_j (x_j - c_j)², E S^-r is ∫ λ^(r - 1) E exp(-λ S) dλ / Γ(r). Let x_j have a density
+# of
+# at most M given those before it, and let c_j depend only on those. Then E exp(-λ w (x - c)²) is
+# largest if all probability is as near to c as M allows, on an interval of length 1 / M (Lieb and
+# Loss, Analysis, 2001, theorem 1.14, the bathtub principle). With s = sqrt(λ w), it is at most
+# M sqrt(π) erf(s / (2 M)) / s. The product of these bounds falls in λ, so that its value at the
+# lower
+# end of each cell of a grid bounds the integral; beyond the grid erf is at most 1. The weights
+# here
+# are in units in which M is 1.
+
+
+# Points of the grid for each factor of 2, and its first and last λ times the largest weight.
+_FINENESS = 16
+_LOWEST, _HIGHEST = 2.0**-40, 2.0**20
+MOST_WEIGHTS = 400  # if there are more weights, the least one stands for all
+_ROUNDING = 1e-9
+
+
+def weights_of_sample(count: int, density: float, *, centred: bool) -> list[float]:
+    """The weights for `count` independent numbers whose densities are at most `density`.
+
+    The squared distances from the mean add up to Σ_j (j - 1) / j (x_j - the mean of those before)²
+    over j from 2 (Welford 1962), with each x_j independent of those before.
+    """
+    if not 0 < density < INF:
+        return []
+    if not centred:
+        own = [1.0] * count
+    elif count > MOST_WEIGHTS:
+        own = [0.5] * (count - 1)
+    else:
+        own = [(j - 1) / j for j in range(2, count + 1)]
+    return [one / density**2 for one in own]
+
+
+def inverse_of_squares(weights: Sequence[float], r: float) -> float:
+    """A bound of (E S^-r)^(1/r), where every density is at most 1.
+
+    It is infinite if r is at least half the number of weights.
+
+    >>> found = inverse_of_squares([2 * math.pi] * 10, 1.0)
+    >>> 1 / 8 <= found < 0.22  # 1 / 8 for standard normal ones
+    True
+    """
+    count = len(weights)
+    least = min(weights, default=0.0)
+    if not (least > 0 and 0 < r < count / 2):
+        return INF
+    unit = max(weights)
+    different = Counter(one / unit for one in weights)
+    if count > MOST_WEIGHTS:
+        different = Counter({least / unit: count})
+    steps = round(_FINENESS * math.log2(_HIGHEST / _LOWEST))
+    grid = _LOWEST * 2.0 ** (np.arange(steps + 1) / _FINENESS)  # λ times the largest weight
+    logs = np.zeros_like(grid)
+    for weight, count in different.items():
+        s = np.sqrt(grid * weight)
+        logs += count * np.log(np.minimum(math.sqrt(math.pi) * special.erf(s / 2) / s, 1.0))
+    powers = grid**r
+    cells = float(np.sum(np.diff(powers) * np.exp(logs[:-1]))) / r
+    # below the grid the product is at most 1; above the grid it falls as λ^(-count / 2)
+    ends = float(powers[0]) / r + float(powers[-1] * math.exp(_of_tail(different, grid[-1]))) / (
+        count / 2 - r
+    )
+    with np.errstate(all="ignore"):
+        total = (cells + ends) * (1 + _ROUNDING)
+        bound = (total / math.gamma(r)) ** (1 / r) / unit
+    return float(bound) if math.isfinite(bound) else INF
+
+
+def _of_tail(weights: Mapping[float, int], highest: float) -> float:
+    """The logarithm of the product at the end of the grid, where erf is at most 1."""
+    return math.fsum(
+        times * 0.5 * math.log(math.pi / (highest * weight)) for weight, times in weights.items()
+    )
+
+
+# ---- sums ----------------------------------------------------------------------------------------
+
 
 NormBound = Callable[[float], float]
 """Takes an order, and returns a bound of the norm of this order."""
@@ -357,3 +451,169 @@ class Trace(Majorant):
 def _trace(x: Argument, centred: frozenset[int], each: NormBound, p: float) -> float:
     count, axes = x.shape[-1], {len(x.shape) - 1, len(x.shape) - 2}
     return drifting(count, each, p) if axes & centred else times(count, each(p))
+
+
+# ---- summed products -----------------------------------------------------------------------------
+#
+# The rules of sums of products of elements of two arguments: of matrices, and of vectors.
+
+
+# The most fixed weights that are used one by one.
+_MANY_WEIGHTS = 256
+
+
+class SumOfProducts(Majorant):
+    """The rules of sums of products of elements of two arguments.
+
+    `inner` gives the number of terms, and the axis of each argument that is summed over; -1 stands
+    for several axes.
+    """
+
+    def __init__(self, inner: Callable[[Applied], tuple[int, tuple[int, int]]]) -> None:
+        self._inner = inner
+
+    def norm(self, use: Applied, p: float) -> float:
+        """The number n of terms times the norm of a product; about √n if a factor has the mean 0.
+
+        The factor √n needs arguments that are independent of each other.
+        """
+        a, b = use.arguments
+        count, (left, right) = self._inner(use)
+        if not use.independent:
+            return times(count, a.norm(2 * p), b.norm(2 * p))
+        weighted_by_normal = min(
+            _of_signed(a, left, b, right, count, p), _of_signed(b, right, a, left, count, p)
+        )
+        if a.fixed is not None or b.fixed is not None:
+            x, weights, along, axis = (
+                (b, a, right, left) if b.fixed is None else (a, b, left, right)
+            )
+            bound = _of_fixed(weights, axis, count, along in x.centred, x.norm, p)
+            return min(bound, weighted_by_normal)
+        each = _both(a.norm, b.norm)
+        centred = left in a.centred or right in b.centred
+        bound = drifting(count, each, p) if centred else times(count, each(p))
+        return min(bound, weighted_by_normal)
+
+    def spread(self, use: Applied, p: float) -> float:
+        """By a b - E a E b = a (b - E b) + (a - E a) E b, with a bound for the sum of each part."""
+        a, b = use.arguments
+        count, (left, right) = self._inner(use)
+        if not use.independent:
+            return INF
+        if a.fixed is not None or b.fixed is not None:
+            x, weights, along, axis = (
+                (b, a, right, left) if b.fixed is None else (a, b, left, right)
+            )
+            return _of_fixed(weights, axis, count, along in x.apart | x.centred, x.spread, p)
+        apart = (left in a.apart | a.centred, right in b.apart | b.centred)
+        bound = INF
+        for (x, x_apart), (y, y_apart) in (
+            ((a, apart[0]), (b, apart[1])), ((b, apart[1]), (a, apart[0]))
+        ):  # fmt: skip
+            first, second = _both(x.norm, y.spread), x.spread
+            moved = drifting(count, first, p) if y_apart else times(count, first(p))
+            rest = drifting(count, second, p) if x_apart else times(count, second(p))
+            bound = min(bound, moved + times(size(y.mean), rest))
+        return bound
+
+    def mean(self, use: Applied) -> Hull:
+        """For independent arguments, the number of terms times a product of means."""
+        a, b = use.arguments
+        if not use.independent:
+            return EVERYWHERE
+        return a.mean.times(b.mean).scaled(self._inner(use)[0])
+
+    def log_moment(self, use: Applied, t: float) -> float:
+        """The sum for independent products; for n others at most that of n times one (Hölder)."""
+        a, b = use.arguments
+        count, (left, right) = self._inner(use)
+        if not count:
+            return 0.0
+        if use.same and len(a.shape) != 1:
+            return INF  # the terms are not squares
+        for x, along, weights, axis in ((a, left, b, right), (b, right, a, left)):
+            if weights.fixed is not None and along in x.apart and axis >= 0:
+                factors = np.moveaxis(np.asarray(weights.fixed, dtype=np.float64)[..., 0], axis, -1)
+                if factors.size <= _MANY_WEIGHTS:
+                    rows = factors.reshape(-1, count)
+                    return max(sum(x.log_moment(t * one) for one in row) for row in rows.tolist())
+                if x.variance_proxy < INF and x.mean.bounded:
+                    means = np.maximum(t * factors * x.mean.low, t * factors * x.mean.high)
+                    apart = means + t * t / 2 * x.variance_proxy * np.square(factors)
+                    return float(apart.sum(axis=-1).max())
+        if left in a.apart and right in b.apart:
+            return count * log_moment_of_product(use, t)
+        return log_moment_of_product(use, count * t)
+
+    def inverse(self, use: Applied, r: float) -> float:
+        """For a vector with itself, as a sum of squares."""
+        a = use.arguments[0]
+        if not use.same or len(a.shape) != 1:
+            return INF
+        return inverse_of_sum(use, r, 2.0)
+
+
+def _of_signed(x: Argument, along: int, other: Argument, axis: int, count: int, p: float) -> float:
+    """The norm of Σ x_i b_i, where the signs of the x_i can be changed one by one."""
+    if along not in x.signed or not count:
+        return INF
+    bound = turning(count, _both(x.norm, other.norm), p) if other.fixed is None else INF
+    if along in x.apart:
+        order, factor = as_normal(x.norm, p)
+        if order <= HIGHEST:
+            bound = min(bound, times(factor, _length(other, axis, count, order)))
+    return bound
+
+
+def _length(b: Argument, axis: int, count: int, p: float) -> float:
+    """A bound of ||Σ b_i²||_(p/2)^(1/2) along an axis, for p >= 2."""
+    if b.fixed is not None:
+        if axis < 0:
+            return times(math.sqrt(count), size(b.hull))
+        array = np.asarray(b.fixed, dtype=np.float64)[..., 0]
+        return float(np.sqrt(np.square(array).sum(axis=axis).max()))
+    bound = times(math.sqrt(count), b.norm(p))
+    if p > 2 and axis in b.apart:
+        # Σ E b_i², plus the norm of the sum's distance from it
+        off = drifting(count, lambda q: times(centring(q), raised(b.norm(2 * q), 2.0)), p / 2)
+        bound = min(bound, raised(times(count, raised(b.norm(2.0), 2.0)) + off, 0.5))
+    return bound
+
+
+def _both(first: NormBound, second: NormBound) -> NormBound:
+    return lambda p: times(first(p), second(p))
+
+
+def _of_fixed(
+    weights: Argument, axis: int, count: int, centred: bool, each: NormBound, p: float
+) -> float:
+    """The norm of a sum with fixed weights, for the row of weights that makes it largest."""
+    array = np.abs(np.asarray(weights.fixed, dtype=np.float64)[..., 0])
+    if axis < 0 or not array.size:
+        return times(count, size(weights.hull), each(p))
+    rows = np.moveaxis(array, axis, -1)
+    total = float(rows.sum(axis=-1).max())
+    if not centred:
+        return times(total, each(p))
+    root = float(np.sqrt(np.square(rows).sum(axis=-1).max()))
+    powers = float((rows ** min(p, 2.0)).sum(axis=-1).max())
+    return weighted(total, root, powers, each, p)
+
+
+def inner_of_matrices(use: Applied) -> tuple[int, tuple[int, int]]:
+    """The number of terms of `a @ b`, and the axis of each argument that it sums over."""
+    a, b = (one.shape for one in use.arguments)
+    return a[-1], (len(a) - 1, 0 if len(b) == 1 else len(b) - 2)
+
+
+def inner_of_vectors(use: Applied) -> tuple[int, tuple[int, int]]:
+    """The number of terms of `dot(a, b)`, and the axis of each argument that it sums over."""
+    a, b = (one.shape for one in use.arguments)
+    common = broadcast((a, b))
+    axes = normalise_axes(use.options.get("axis"), common)
+    count = math.prod(common[axis] for axis in axes)
+    if len(axes) > 1:
+        return count, (-1, -1)
+    from_right = len(common) - axes[0]
+    return count, (len(a) - from_right, len(b) - from_right)

@@ -1,0 +1,568 @@
+"""From Python: `dropcheck.verify` asserts one claim, `dropcheck.run` judges the claims of files."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import keyword
+import math
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from numbers import Integral, Real
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from dropcheck.claims.registry import Claim, Registry, Sample, SourceText, Tolerance
+from dropcheck.claims.values import (
+    ACCEPTED,
+    KINDS_OF_VALUE,
+    as_vector,
+    format_value,
+    name_problem,
+    percentage_hint,
+    read_value,
+    shortened,
+)
+from dropcheck.errors import (
+    DropcheckError,
+    Location,
+    NothingSelected,
+    Problem,
+    in_file_order,
+    nearest,
+)
+from dropcheck.options import RUN_OPTIONS, VERIFY_OPTIONS, accepts, as_float
+from dropcheck.processors import default_threads
+from dropcheck.results import CaseResult, Outcome, ParameterValue, RunResult, Vector
+from dropcheck.settings import DEFAULT_MEMORY, Settings
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+    from dropcheck.language.compile import CaseGraphs
+
+
+# ---- verify arguments ----------------------------------------------------------------------------
+#
+# The arguments of `dropcheck.verify`: checked, read, and written as a call again.
+
+
+ABSOLUTE = "absolute"
+MOST_SHOWN = 60  # characters of a wrong value in a message
+
+# All arguments of `verify` but the claim; the last three are not checked by the table of options.
+ARGUMENTS = (*VERIFY_OPTIONS, "model", "sample", "parameters")
+
+
+def check_options(options: Mapping[str, object], defaults: Mapping[str, object]) -> None:
+    """Refuse values that an option does not accept; None is accepted where it is the default.
+
+    Raises:
+        DropcheckError: with a problem for each.
+    """
+    problems = []
+    for name, value in options.items():
+        option = VERIFY_OPTIONS[name]
+        if not ((value is None and defaults[name] is None) or _accepts(name, value)):
+            accepted = option.accepted(in_python=True)
+            message = f"option {name!r} cannot be {_short(value)}: it must be {accepted}"
+            hint = f"a parameter of that name is given by parameters={{{name!r}: …}}"
+            problems.append(Problem(message, hint=hint))
+    if options["resolution"] is not None and options["within"] is not None:
+        hint = "keep one: 'resolution' is relative to the claim's scale, 'within' is absolute"
+        problems.append(Problem("both 'resolution' and 'within' are given", hint=hint))
+    if problems:
+        raise DropcheckError(problems)
+
+
+def _accepts(name: str, value: object) -> bool:
+    if name == "tolerance" and isinstance(value, Mapping) and [*value] == [ABSOLUTE]:
+        return accepts(VERIFY_OPTIONS["within"], value[ABSOLUTE])
+    return accepts(VERIFY_OPTIONS[name], value)
+
+
+def read_tolerance(given: float | Mapping[str, float] | None) -> Tolerance | None:
+    """The tolerance of a claim, from a checked option.
+
+    >>> read_tolerance({"absolute": 1})
+    Tolerance(size=1.0, absolute=True)
+    """
+    if isinstance(given, Mapping):
+        return Tolerance(float(given[ABSOLUTE]), absolute=True)
+    return None if given is None else Tolerance(float(given))
+
+
+def settings_of(options: Mapping[str, Any]) -> Settings:
+    """The settings from checked options, without the resolution, which is part of the claim."""
+    settings: dict[str, Any] = {
+        VERIFY_OPTIONS[name].setting: _plain(value)
+        for name, value in options.items()
+        if VERIFY_OPTIONS[name].setting and name != "resolution" and value is not None
+    }
+    return Settings(**settings)
+
+
+def _plain(value: Any) -> str | float:
+    """A word or a truth as it is; a number of any library as one of Python's."""
+    if isinstance(value, str | bool):
+        return value
+    return int(value) if isinstance(value, Integral) else float(value)
+
+
+def check_texts(claim: object, model: object) -> None:
+    """Refuse a claim or a model that is no text.
+
+    Raises:
+        DropcheckError: with a problem for each.
+    """
+    problems = []
+    if not isinstance(claim, str):
+        hint = "write for example verify('E(y) == mu', …)"
+        problems.append(Problem(f"the claim is text, and not {_kind(claim)}", hint=hint))
+    if not isinstance(model, str | None):
+        hint = "write lines such as 'x ~ normal(0, 1)'; code goes into 'sample'"
+        problems.append(Problem(f"'model' is text, and not {_kind(model)}", hint=hint))
+    if problems:
+        raise DropcheckError(problems)
+
+
+def read_parameters(*parts: object) -> dict[str, ParameterValue]:
+    """The parameters of a claim: numbers, and laws in one spelling.
+
+    Raises:
+        DropcheckError: with a problem for each name or value that cannot be one.
+
+    >>> read_parameters({"p": 1}, {"law": "normal( 0,1 )"})
+    {'p': 1.0, 'law': 'normal(0, 1)'}
+    """
+    given: list[tuple[str, object]] = []
+    for part in parts:
+        if not isinstance(part, Mapping):
+            message = f"'parameters' is a mapping of names to values, and not {_kind(part)}"
+            raise DropcheckError(Problem(message, hint="write parameters={'p': 0.5}"))
+        given.extend(part.items())
+    read: dict[str, ParameterValue] = {}
+    problems: list[Problem] = []
+    for name, value in given:
+        wrong = name_problem(name)
+        if wrong is not None:
+            problems.append(Problem(f"the parameter {_short(name)} {wrong}"))
+        elif name in read:
+            problems.append(Problem(f"the parameter {name!r} is given twice"))
+        else:
+            try:
+                read[name] = _value(value)
+            except ValueError as error:
+                read[name] = 0.0
+                message = f"the parameter {name!r} {error}"
+                share = percentage_hint(value) if isinstance(value, str) else None
+                problems.append(Problem(message, hint=share or _option_meant(name) or ACCEPTED))
+    if problems:
+        raise DropcheckError(problems)
+    return read
+
+
+def _value(value: object) -> ParameterValue:
+    """A parameter's value.
+
+    Raises:
+        ValueError: it cannot be one; the text is a predicate, without the parameter's name.
+    """
+    if isinstance(value, str):
+        try:
+            return read_value(value)
+        except ValueError as error:
+            raise ValueError(f"must be {KINDS_OF_VALUE}, and {_short(value)} {error}") from None
+    if hasattr(value, "tolist"):
+        value = value.tolist()  # numpy's numbers and arrays
+    return _vector([*value]) if isinstance(value, list | tuple) else _number(value)
+
+
+def _vector(items: Sequence[Any], depth: int = 0) -> Vector:
+    return as_vector(
+        [
+            _vector(one, depth + 1) if isinstance(one, list | tuple) and depth < 2 else _number(one)
+            for one in items
+        ]
+    )
+
+
+def _number(value: object) -> float:
+    if isinstance(value, bool):
+        raise ValueError(f"must be {KINDS_OF_VALUE}, and is a truth value: write 1 or 0")
+    if not isinstance(value, Real):
+        raise ValueError(f"must be {KINDS_OF_VALUE}, and is {_kind(value)}")
+    number = as_float(value)
+    if not math.isfinite(number):
+        raise ValueError(f"must be a finite number, and is {number}")
+    return number + 0.0  # -0.0 becomes 0.0, the same case
+
+
+def _option_meant(name: str) -> str | None:
+    near = nearest(name, ARGUMENTS)
+    return None if near is None else f"was the option {near!r} meant?"
+
+
+def mistyped_options(claim: Claim, names: Iterable[str], graphs: CaseGraphs) -> Iterator[Problem]:
+    """The problems of arguments that the claim does not use and whose names are nearly options."""
+    from dropcheck.language.check import used_names
+
+    suspects = {name: near for name in names if (near := nearest(name, ARGUMENTS))}
+    if not suspects:
+        return
+    try:
+        used = used_names(graphs.parsed(claim))
+    except DropcheckError:  # it is reported already, and the names in the texts are not known
+        return
+    for name, near in suspects.items():
+        if name not in used:
+            hint = f"did you mean the option {near!r}?"
+            yield Problem(f"the parameter {name!r} is not used", hint=hint)
+
+
+def call_text(
+    claim: str,
+    options: Mapping[str, object],
+    parameters: Mapping[str, ParameterValue],
+    defaults: Mapping[str, object],
+) -> str:
+    """The call in Python that checks a claim again.
+
+    Args:
+        claim: the statement.
+        options: all options; a parameter with the name of one goes into a mapping.
+        parameters: the claim's own.
+        defaults: of the options; those with their default are left out.
+
+    >>> call_text("E(x) == mu", {"seed": 3}, {"mu": 1.0, "lambda": 2.0}, {"seed": 0})
+    "dropcheck.verify('E(x) == mu', mu=1, parameters={'lambda': 2}, seed=3)"
+    """
+    written = {
+        name: repr(value) if isinstance(value, str) else format_value(value)
+        for name, value in parameters.items()
+    }
+    plain = [name for name in written if name not in options and not keyword.iskeyword(name)]
+    parts = [repr(claim), *(f"{name}={written[name]}" for name in plain)]
+    rest = ", ".join(f"{name!r}: {text}" for name, text in written.items() if name not in plain)
+    if rest:
+        parts.append(f"parameters={{{rest}}}")
+    for name, value in options.items():
+        if value != defaults[name]:
+            parts.append(f"{name}={_code(value) if callable(value) else repr(value)}")
+    return f"dropcheck.verify({', '.join(parts)})"
+
+
+def _code(value: Any) -> str:
+    """Code of any kind, by the name that it has where it is defined.
+
+    >>> _code(len), _code(lambda generator, count: {}), _code(dict)
+    ('len', 'lambda generator, count: ...', 'dict')
+    """
+    if isinstance(value, functools.partial):
+        given = [*map(_short, value.args)]
+        given += [f"{name}={_short(one)}" for name, one in value.keywords.items()]
+        return f"partial({', '.join([_code(value.func), *given])})"
+    name = str(getattr(value, "__qualname__", "")).rpartition("<locals>.")[2]
+    if not name:  # an object that can be called
+        return f"{type(value).__name__}(...)"
+    if name != "<lambda>":
+        return name
+    return f"lambda {', '.join(inspect.signature(value).parameters)}: ..."
+
+
+def _short(value: object) -> str:
+    return shortened(repr(value), MOST_SHOWN)
+
+
+def _kind(value: object) -> str:
+    return f"a value of type {type(value).__name__!r}"
+
+
+# ---- api -----------------------------------------------------------------------------------------
+
+
+ID = "claim"
+"""The id of a claim that comes from no file."""
+
+
+class ClaimFailedError(AssertionError):
+    """A claim did not pass: the message says why, and `result` is its result."""
+
+    def __init__(self, text: str, result: CaseResult) -> None:
+        super().__init__(text, result)
+        self.result = result
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class InvalidClaimError(DropcheckError, ValueError):
+    """The arguments are not a claim: the message shows each problem and its place."""
+
+    def __str__(self) -> str:
+        from dropcheck.report.terminal.screen import Terminal, problems_text
+
+        text = problems_text(self.problems, Terminal(), counted=False)
+        return text.rstrip("\n").removeprefix("error: ")
+
+
+def verify(
+    claim: str,
+    /,
+    *,
+    model: str | None = None,
+    sample: Callable[..., Mapping[str, Any]] | None = None,
+    parameters: Mapping[str, Any] | None = None,
+    expect: Literal["verified", "refuted"] = "verified",
+    undecided: Literal["fail", "skip", "pass"] = "fail",
+    tolerance: float | Mapping[str, float] | None = None,
+    resolution: float | None = None,
+    within: float | None = None,
+    alpha: float = 1e-6,
+    seed: int = 0,
+    max_draws: int | None = None,
+    time_limit: float | None = None,
+    threads: int | None = None,
+    max_memory: int = DEFAULT_MEMORY,
+    asymptotic: bool = False,
+    **more_parameters: Any,
+) -> CaseResult:
+    """Check a claim by simulation, and assert that it holds.
+
+    Args:
+        claim: the statement: `"Var(y) == p / (1 - p)"`.
+        model: lines `name ~ law` and `name = expression`, as in a claims file. With `sample` they
+            come after it, and may use its names.
+        sample: code that stands in for a model: a function of a numpy Generator and a count, and of
+            parameters by their names if it has any, that returns named arrays of so many
+            independent draws, first axis the draw.
+        parameters: numbers, lists or arrays of them, or laws as text; for names that are options
+            here.
+        expect: the verdict with which the claim passes.
+        undecided: what happens where the draws do not decide the claim: "fail" raises, "skip"
+            skips the test, "pass" returns the result.
+        tolerance: part of the claim: it allows this share of the right side, up or down; as
+            `{"absolute": 0.05}`, this number.
+        resolution: the smallest difference to look for, as a share of the claim's scale; 0.01 by
+            default.
+        within: the same as an absolute number.
+        alpha: the probability that the verdict is wrong.
+        seed: the seed of all draws.
+        max_draws: the most draws to make.
+        time_limit: the most seconds to take.
+        threads: threads to draw with; no result depends on it.
+        max_memory: the most bytes that one draw may take.
+        asymptotic: whether the limit theorem judges what the model does not bound.
+        **more_parameters: the same as `parameters`.
+
+    Returns:
+        The result: verdict, estimate, interval and everything else that a report shows.
+
+    Raises:
+        ClaimFailedError: an AssertionError; the claim did not pass.
+        InvalidClaimError: a DropcheckError and a ValueError; the arguments are not a claim.
+
+    >>> import dropcheck
+    >>> result = dropcheck.verify("Var(2 * m) == 1", model="m ~ bernoulli(p)", p=0.5)
+    >>> result.verdict.value
+    'verified'
+    """
+    __tracebackhide__ = True  # a test that fails shows its own line
+    arguments = dict(locals())
+    caller = sys._getframe(1)
+    file, here = Path(caller.f_code.co_filename), Path.cwd()
+    file = file.relative_to(here) if file.is_relative_to(here) else file  # as seen from this folder
+    options = {name: arguments[name] for name in VERIFY_OPTIONS}
+    failures: list[Exception] = []
+    try:
+        check_texts(claim, model)
+        check_options(options, verify.__kwdefaults__ or {})
+        values = read_parameters({} if parameters is None else parameters, more_parameters)
+        repeat = call_text(claim, {"model": model, "sample": sample, **options}, values, _DEFAULTS)
+        settings = settings_of(options)
+        read = Claim(
+            id=ID,
+            title="",
+            statement=SourceText.plain(claim, "claim"),
+            model=None if model is None else SourceText.plain(model, "model"),
+            parameters={name: (value,) for name, value in values.items()},
+            cases=None,
+            requires=(),
+            expect=expect,
+            tolerance=read_tolerance(tolerance),
+            resolution=0.01 if resolution is None else float(resolution),
+            within=within,
+            sources=(),
+            says=None,
+            note=None,
+            truth=None,
+            tags=(),
+            location=Location(str(file), caller.f_lineno),
+            parameter_locations={},
+            sample=None if sample is None else _own_code(sample, settings, values, failures),
+        )
+        result, notes = _judge(read, settings, repeat, tuple(more_parameters))
+    except DropcheckError as error:
+        cause = failures[0] if failures else None
+        raise InvalidClaimError(error.problems) from cause
+    for text in (*notes, *result.warnings):
+        warnings.warn(f"dropcheck: {text.removeprefix(f'{ID}: ')}", stacklevel=2)
+    if result.result is Outcome.UNDECIDED and undecided == "skip":
+        from unittest import SkipTest  # which every test runner understands
+
+        raise SkipTest(f"undecided: {result.explanation or result.statement}")
+    failed = result.result is Outcome.FAIL
+    if failed or (result.result is Outcome.UNDECIDED and undecided == "fail"):
+        raise ClaimFailedError(_failure(result), result)
+    return result
+
+
+_DEFAULTS: dict[str, object] = {**(verify.__kwdefaults__ or {}), "seed": None}  # a seed is shown
+
+
+def _judge(
+    claim: Claim, settings: Settings, repeat: str, keywords: Sequence[str]
+) -> tuple[CaseResult, list[str]]:
+    """The claim's result, and notes on it; `keywords` are the parameters given as arguments."""
+    from dropcheck.language.check import check_claim
+    from dropcheck.language.compile import CaseGraphs
+    from dropcheck.running import verify_cases
+
+    registry = Registry(claim.location.file, {}, {claim.id: claim})
+    cases = registry.expand()
+    graphs = CaseGraphs(settings.max_memory)
+    checked = check_claim(claim, cases, graphs)
+    problems = (*checked.problems, *mistyped_options(claim, keywords, graphs))
+    if problems:
+        raise DropcheckError(problems)
+    [result] = verify_cases(cases, settings, registry, lambda _: repeat, graphs=graphs)
+    return result, [note.message for note in checked.notes]
+
+
+def _own_code(
+    sample: Callable[..., Mapping[str, Any]],
+    settings: Settings,
+    parameters: Mapping[str, ParameterValue],
+    failures: list[Exception],
+) -> Sample:
+    """The user's function as a source of draws; its errors are kept, to be shown as the cause."""
+    from functools import wraps
+
+    from dropcheck.simulation.user_code.own_code import own_code
+
+    @wraps(sample, assigned=(), updated=())  # its parameters are read
+    def noted(generator: Any, count: int, **given: Any) -> Mapping[str, Any]:
+        try:
+            return sample(generator, count, **given)
+        except Exception as error:
+            failures.append(error)
+            raise
+
+    code = noted if callable(sample) else sample
+    return own_code(code, settings.seed, settings.max_memory, parameters)
+
+
+def _failure(result: CaseResult) -> str:
+    """The result in one line, which test runners show in their summaries, then its block.
+
+    Options are written as in Python.
+    """
+    from dropcheck.report.terminal.run_table import case_block
+    from dropcheck.report.words import DECIDED_EXACTLY, headline, needs
+
+    block = case_block(result)
+    text = f"{headline(result)}\n\n{block}".rstrip("\n").replace(DECIDED_EXACTLY, "")
+    needed = needs(result)
+    if needed is not None:
+        text = text.replace(needed, needed.replace("--max-draws ", "max_draws="))
+    return text
+
+
+# ---- the claims of files -------------------------------------------------------------------------
+
+
+def run(
+    *files: str | Path,
+    claims: str | Sequence[str] = (),
+    executor: Executor | None = None,
+    workers: int | None = None,
+    alpha: float = 1e-6,
+    seed: int = 0,
+    max_draws: int | None = None,
+    time_limit: float | None = None,
+    threads: int | None = None,
+    max_memory: int = DEFAULT_MEMORY,
+    asymptotic: bool = False,
+) -> RunResult:
+    """Judge the claims of files, as `dropcheck run` does.
+
+    Args:
+        *files: claims files and documents; without one `claims.yaml` of this folder.
+        claims: ids of claims, or globs of them; all claims where none is given.
+        executor: any `concurrent.futures.Executor`, such as that of a Dask client, of mpi4py or of
+            loky: it judges in place of this machine's threads. No result depends on it.
+        workers: how many workers it has; by default as many as this machine has processors.
+        alpha: the probability that any verdict of a full run is wrong.
+        seed: the seed of all draws.
+        max_draws: the most draws of a case.
+        time_limit: the most seconds that all cases take together.
+        threads: threads to draw with; no result depends on it.
+        max_memory: the most bytes that one draw may take.
+        asymptotic: whether the limit theorem judges what the model does not bound.
+
+    Returns:
+        A result for each case, in the order of the files.
+
+    Raises:
+        DropcheckError: the files cannot be read or hold errors: every one of them.
+    """
+    from dropcheck.claims.reader import load_registry
+    from dropcheck.claims.selection import repeat_command, select
+    from dropcheck.documents import read_any
+    from dropcheck.execution.pool import Pool, of_lost
+    from dropcheck.language.check import check_registry
+    from dropcheck.language.compile import CaseGraphs
+    from dropcheck.running import verify_cases
+
+    limits = {"max_draws": max_draws, "time_limit": time_limit, "threads": threads}
+    options: dict[str, Any] = {"alpha": alpha, "seed": seed, "max_memory": max_memory, **limits}
+    options["asymptotic"] = asymptotic
+    check_options({**options, "resolution": None, "within": None}, _ABSENT)
+    settings = settings_of(options)
+    registry = load_registry([str(one) for one in files], read_any)
+    graphs = CaseGraphs(settings.max_memory)
+    checked = check_registry(registry, graphs)
+    if checked.problems:
+        raise DropcheckError(in_file_order(checked.problems))
+    patterns = (claims,) if isinstance(claims, str) else tuple(claims)
+    cases = select(registry, patterns)
+    if not cases:
+        raise NothingSelected(Problem("no claim is selected"))
+    pool = None
+    if executor is not None:
+        pool = Pool(executor=executor, workers=workers or default_threads())
+    lost: list[None] = []
+    started = time.perf_counter()
+    results = verify_cases(
+        cases,
+        settings,
+        registry,
+        repeat=lambda case: repeat_command(case, settings.seed, [*map(str, files)], RUN_OPTIONS),
+        pool=pool,
+        lost=lambda: lost.append(None),
+        graphs=graphs,
+    )
+    return RunResult(
+        registry=registry.name,
+        settings=settings,
+        cases=tuple(results),
+        seconds=time.perf_counter() - started,
+        warnings=(*(note.message for note in checked.notes), *of_lost(len(lost))),
+        coverage=registry.coverage,
+    )
+
+
+_ABSENT: dict[str, object] = dict.fromkeys(("resolution", "within"))
+_ABSENT |= dict.fromkeys(("max_draws", "time_limit", "threads"))

@@ -1,0 +1,881 @@
+"""One run of a case: what it is run with, its draws, and its result."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import field, replace
+from typing import Any
+
+import numpy as np
+
+from dropcheck.analysis.bounds import support
+from dropcheck.analysis.fewer_draws import with_fewer_draws
+from dropcheck.analysis.strategy import (
+    Arithmetic,
+    BlockMeans,
+    Certainty,
+    Laws,
+    Proportion,
+    Quantiles,
+    Strategy,
+    Unanswerable,
+    strategy_of,
+)
+from dropcheck.array_types import Floats
+from dropcheck.claims.registry import Case, Claim
+from dropcheck.claims.values import case_name, parameter_text
+from dropcheck.errors import DropcheckError, InternalError, Problem
+from dropcheck.execution.schedule import TURN_SECONDS, Deadline
+from dropcheck.inference import budget
+from dropcheck.inference.budget import Look
+from dropcheck.inference.intervals import RAREST_SEEN, CountsByCall, Interval, Theta, between_parts
+from dropcheck.inference.region import (
+    Reading,
+    coarse,
+    edge_of,
+    expression,
+    promised,
+    read_statement,
+)
+from dropcheck.judging.knowledge import InStrata, Knowledge, knowledge_of
+from dropcheck.language.compile import CaseGraphs, LoweredCase
+from dropcheck.language.graph import Value, operators
+from dropcheck.language.printing import unparse
+from dropcheck.language.syntax import Negative, Number, Statement
+from dropcheck.processors import default_threads
+from dropcheck.reasons import Explanation, Reason
+from dropcheck.records import record
+from dropcheck.results import (
+    CallCount,
+    CaseResult,
+    Exact,
+    Guarantee,
+    Method,
+    Outcome,
+    Quantity,
+    Region,
+    Resolution,
+    Verdict,
+)
+from dropcheck.settings import Settings
+from dropcheck.simulation import (
+    FEWEST_CALLS,
+    MAIN,
+    PILOT,
+    AtThresholds,
+    Compiled,
+    Counted,
+    InCells,
+    Program,
+    Registers,
+    Request,
+    SpanSums,
+    Tally,
+    compile_strategy,
+    example,
+    stream,
+)
+from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
+
+# ---- prepared ------------------------------------------------------------------------------------
+#
+# A case made ready once, to be run any number of times: with other seeds, or another α.
+
+
+# The bound for code of which each call counts as one draw: as many calls as take a few seconds.
+RAREST_CALLS = 0.005
+
+
+@record(kw_only=True)
+class Prepared:
+    """A case read and compiled, with the strategy that its statement allows."""
+
+    case: Case
+    statement: Statement
+    lowered: LoweredCase
+    reading: Reading  # the statement as quantities and regions
+    strategy: Strategy
+    # None where nothing is simulated
+    compiled: Compiled | Counted | InCells | AtThresholds | None
+    knowledge: Knowledge | None  # of averages, from the model itself
+    # the case in strata, as the first of its runs computes it: empty before
+    in_strata: list[InStrata | None] = field(default_factory=list, compare=False, repr=False)
+
+    @property
+    def rests_on(self) -> str:
+        """What a verdict would rest on, in words; or why there can be none."""
+        match self.strategy:
+            case Arithmetic():
+                return "arithmetic: nothing is random"
+            case Unanswerable(reason):
+                return str(reason)
+            case Laws():
+                return "finite-sample: draws counted in cells (Massart 1990; Lindon and Malek 2022)"
+            case Certainty() | Proportion() | Quantiles():
+                return "exact: events are counted (Clopper and Pearson 1934)"
+        guarantee = Guarantee.ASYMPTOTIC if self.knowledge is None else self.knowledge.guarantee
+        undefined = None if self.knowledge is None else self.knowledge.undefined
+        if undefined is not None:
+            return f"asymptotic: the limit theorem, as {undefined}"
+        match guarantee:
+            case Guarantee.ASYMPTOTIC:
+                return (
+                    "asymptotic: the limit theorem, as the model bounds no variance of what is "
+                    "averaged"
+                )
+            case Guarantee.FINITE_SAMPLE:
+                why = "what is averaged is bounded"
+            case _:
+                why = "the model bounds the moments of what is averaged"
+        return f"{guarantee}: {why} (Catoni 2012)"
+
+    @property
+    def exactness(self) -> str | None:
+        """The sharpness of a verdict without a scale, in words; None if there is a resolution."""
+        match self.strategy:
+            case Certainty():
+                return f"±{rarest_violations(self):g}: violations rarer than that"
+            case Arithmetic():
+                return "±0: nothing is random, and what is not equal differs"
+        return None
+
+    @property
+    def scale_in_words(self) -> str:
+        """The scale of a relative resolution in words; `look.scales_of` measures it."""
+        if self.reading.entries:
+            return (
+                "what each entry is compared with, or the size of what is estimated where it is 0"
+            )
+        if isinstance(self.strategy, Laws):
+            return "1, as chances are compared"
+        ends = [self.statement.operands[end] for end in self.reading.ends]
+        texts = [unparse(end) for end in ends]
+        reading = self.reading
+        if reading.known_scale is not None:
+            if reading.magnitudes[reading.side].of_probability and not self._as_written:
+                return "the smaller of the claimed probability and 1 minus it"
+            written = ends[0].operand if isinstance(ends[0], Negative) else ends[0]
+            if len(ends) == 1 and isinstance(written, Number):
+                return unparse(written)
+            larger = "the larger of " if len(ends) > 1 else ""
+            return larger + " and ".join(f"|{text}|" for text in texts)
+        if reading.against_estimates:
+            *others, last = map(unparse, self.statement.operands)
+            largest, them = ("largest", "them") if others[1:] else ("larger", "both")
+            return (
+                f"the {largest} of {', '.join(others)} and {last}, or of the size of what is "
+                f"estimated where that hides {them}"
+            )
+        return "the size of what is estimated"
+
+    @property
+    def _as_written(self) -> bool:
+        """Whether the scale is the magnitude of what the side is compared with, as for a mean."""
+        ends = [float(self.lowered.operands[end].constant[..., 0]) for end in self.reading.ends]
+        return self.reading.known_scale == max(map(abs, ends))
+
+    def hull(self, quantity: Quantity | None, entry: tuple[int, ...] | None) -> Hull:
+        """Where a quantity of the statement lies, for any law."""
+        asked = (quantity, entry)
+        own = [one for one in self.reading.comparisons if (one.measures, one.entry) == asked]
+        sides = [self.lowered.operands[place] for one in own[:1] for place in one.looked_at]
+        if not sides or sides[0].random:  # a statement about draws
+            return EVERYWHERE
+        hull = support(sides[0])
+        for end in map(support, sides[1:]):
+            hull = Hull(hull.low - end.high, hull.high - end.low)
+        return hull
+
+
+def rarest_violations(prepared: Prepared) -> float:
+    """How rare violations of a claim of certainty must be for it to be verified.
+
+    A draw of code under test may be a call of its own, and slow: a claim about slots may set any
+    bound, for the code and for the mathematics. Where draws of a call may depend on each other,
+    calls are counted, of which there are few.
+    """
+    claim, counted = prepared.case.claim, prepared.compiled
+    if claim.slots and claim.within is not None:
+        return claim.within
+    if isinstance(counted, Counted) and counted.program.whole:
+        return RAREST_CALLS
+    return min(RAREST_SEEN, claim.within or RAREST_SEEN)
+
+
+def prepare(case: Case, graphs: CaseGraphs | None = None, *, crossing: bool = True) -> Prepared:
+    """Compile a case from its graph.
+
+    Args:
+        case: the case.
+        graphs: holds its graph, if a check has built it already.
+        crossing: whether draws may be crossed with one another, where the model allows it.
+
+    Raises:
+        DropcheckError: where the case cannot be judged at all.
+    """
+    graphs = graphs or CaseGraphs(keep=0)
+    lowered = _as_drawn(graphs.taken(case), crossing)
+    registers = _registers(lowered)
+    return _prepared(case, lowered, registers, graphs, crossing=crossing)
+
+
+def prepare_some(claim: Claim, graphs: CaseGraphs, most: int) -> list[Prepared]:
+    """The first cases of a claim.
+
+    Raises:
+        DropcheckError: where one of them cannot be judged at all.
+    """
+    return [prepare(case, graphs) for case in claim.expand()[:most]]
+
+
+def prepare_together(
+    cases: Sequence[Case], graphs: CaseGraphs, *, crossing: bool = True
+) -> list[Prepared | DropcheckError]:
+    """The cases of one entry at the same parameters, compiled from one graph; or their errors."""
+    made: list[Prepared | DropcheckError] = []
+    first: LoweredCase | None = None
+    registers: Registers | None = None
+    for case in cases:
+        try:
+            if first is None:
+                lowered = first = _as_drawn(graphs.taken(case), crossing)
+                graphs.let_go(case)
+                registers = _registers(first)
+            else:
+                lowered = graphs.beside(case, first)
+            made.append(_prepared(case, lowered, registers, graphs, crossing=crossing))
+        except DropcheckError as error:
+            made.append(error)
+    return made
+
+
+def _as_drawn(lowered: LoweredCase, crossing: bool) -> LoweredCase:
+    """The case made of fewer draws, where the model allows it and no draw has to be shown."""
+    turned = with_fewer_draws(lowered) if crossing else lowered
+    if turned is not lowered and any(
+        one is not None and isinstance(strategy_of(one), Certainty)
+        for one in (lowered, *lowered.beside)
+    ):
+        return lowered
+    return turned
+
+
+def _registers(lowered: LoweredCase) -> Registers | None:
+    """The registers of all statements of an entry; None where there is only one statement."""
+    values: list[Value] = []
+    for one in lowered.beside:
+        if one is not None:
+            values += [value for value in one.operands if value.random]
+            values += [value for each in operators(one.operands) for value in each.inputs]
+    random = [value for value in values if value.random]
+    return Registers(random) if random else None
+
+
+def _prepared(
+    case: Case,
+    lowered: LoweredCase,
+    registers: Registers | None,
+    graphs: CaseGraphs,
+    *,
+    crossing: bool,
+) -> Prepared:
+    strategy: Strategy = strategy_of(lowered, case.claim.tolerance)
+    compiled = compile_strategy(strategy, lowered.operands, crossing=crossing, registers=registers)
+    knowledge = None
+    if isinstance(strategy, BlockMeans) and isinstance(compiled, Compiled):
+        knowledge = knowledge_of(compiled)
+        if knowledge.exact is None and compiled.crossed is not None:
+            # crossing needs the mean of each group, and only its square may be known
+            compiled = replace(compiled, crossed=None)
+            knowledge = knowledge_of(compiled)
+        asymptotic = knowledge.guarantee is Guarantee.ASYMPTOTIC
+        if asymptotic and strategy.no_variance is not None:
+            strategy, compiled, knowledge = Unanswerable(strategy.no_variance), None, None
+    return Prepared(
+        case=case,
+        statement=graphs.parsed(case.claim).statement,
+        lowered=lowered,
+        reading=read_statement(lowered, case.claim.tolerance),
+        strategy=strategy,
+        compiled=compiled,
+        knowledge=knowledge,
+    )
+
+
+# ---- case of code --------------------------------------------------------------------------------
+#
+# Cases of code: their calls and what these show, and their result where the code fails.
+
+
+# An interval from calls that is so many times as wide as the one from draws is no accident: for
+# independent draws both are equally wide, but for a few standard errors of 9% each.
+TOO_FAR = 2.0
+
+
+def calls_made(prepared: Prepared, spans: int, draws: int) -> CallCount | None:
+    """How many calls the draws come from; None where no code is called."""
+    program = None if prepared.compiled is None else prepared.compiled.program
+    if program is None or not (spans and program.tests_code):
+        return None
+    return CallCount(program.calls(spans, draws), program.declared)
+
+
+def result_of_error(case: Case, error: DropcheckError, alpha: float, repeat: str) -> CaseResult:
+    """The result of a case whose code failed; the error is its explanation.
+
+    Args:
+        case: the case.
+        error: what is wrong with its code.
+        alpha: the case's own share of the error rate.
+        repeat: the command that repeats it.
+    """
+    message = "; ".join(one.message for one in error.problems)
+    hint = next((one.hint for one in error.problems if one.hint), "it has no result")
+    return CaseResult(
+        **of_case(case, alpha, repeat),
+        expression=case.claim.statement.text.strip(),
+        resolution=case.claim.resolution,
+        verdict=Verdict.INCONCLUSIVE,
+        result=Outcome.ERROR,
+        explanation=Reason.CODE_FAILED.explain(error=message, hint=hint),
+    )
+
+
+def of_case(case: Case, alpha: float, repeat: str) -> dict[str, Any]:
+    """The fields of a result that depend on the case alone; arguments as of `result_of_error`."""
+    claim = case.claim
+    return {
+        "claim": claim.id,
+        "parameters": dict(case.parameters),
+        "title": claim.title,
+        "statement": claim.statement.text.strip(),
+        "sources": claim.sources,
+        "written": claim.written,
+        "tags": claim.tags,
+        "confidence": 1 - alpha,
+        "expect": Verdict(case.expect),
+        "location": claim.location,
+        "repeat": repeat,
+        "column": None if claim.column is None else claim.column.name,
+        "dtype": case.dtype,
+        "of": None if claim.column is None else claim.of,
+        "xfail": case.xfail,
+    }
+
+
+def of_calls(interval: Interval, tally: Tally, theta: Theta, alpha: float) -> Interval:
+    """An interval from draws, widened to hold the one from calls."""
+    half = between_parts(*tally.by_call, theta, alpha)
+    too_far = 2 * half > TOO_FAR * (interval.high - interval.low)
+    unmet = too_far and tally.calls >= FEWEST_CALLS
+    return replace(
+        interval,
+        low=min(interval.low, interval.estimate - half),
+        high=max(interval.high, interval.estimate + half),
+        unmet=Reason.NOT_INDEPENDENT.explain() if unmet else interval.unmet,
+    )
+
+
+def calls_of(tally: Tally) -> CountsByCall:
+    """The counts of calls, where a slot declares their draws independent; elsewhere of no calls."""
+    counts, sizes = tally.by_call
+    return (
+        CountsByCall(counts, sizes)
+        if tally.program.declared
+        else CountsByCall(counts[:0], sizes[:0])
+    )
+
+
+def dependent(tally: Tally) -> bool:
+    """Whether the counts of calls show that draws of a call depend on each other."""
+    return tally.calls >= FEWEST_CALLS and calls_of(tally).effect > TOO_FAR**2
+
+
+# ---- wrong draws ---------------------------------------------------------------------------------
+#
+# Draws that are undefined, or that show an error of code: how many there are, and one of them.
+
+
+Streams = Callable[[int, int], np.random.Generator]
+"""The streams of a case, by their purpose and the number of the span."""
+
+
+def undefined_draws(tally: Tally) -> Explanation | None:
+    """The explanation where draws are NaN or infinite; None where none is."""
+    if not tally.undefined:
+        return None
+    return Reason.UNDEFINED_DRAWS.explain(
+        undefined=tally.undefined,
+        draws=tally.looked_at,
+        percent=float(f"{100 * tally.undefined / tally.looked_at:.2g}"),
+        first=(tally.first_undefined or 0) + 1,
+    )
+
+
+def why_undefined(compiled: Compiled, tally: Tally) -> Explanation:
+    """The explanation where the quantity is undefined at the averages themselves."""
+    for leaf in compiled.functional.leaves.values():
+        column = leaf.columns.get("g")
+        if column is not None and tally.totals[column] == 0:
+            return Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
+    return Reason.UNDEFINED_AT_AVERAGES.explain()
+
+
+def not_numbers(tally: Tally, streams: Streams, purpose: int) -> Explanation:
+    """The explanation where draws of code are NaN or infinite, with the first such draw."""
+    return Reason.NOT_NUMBERS.explain(
+        undefined=tally.undefined,
+        draws=tally.looked_at,
+        first=first_wrong(tally, tally.first_undefined or 0, streams, purpose),
+    )
+
+
+def first_wrong(tally: Tally, draw: int, streams: Streams, purpose: int) -> str:
+    """A wrong draw of code, in words; its span is drawn once more.
+
+    Args:
+        tally: of the case.
+        draw: the number of the draw, or of any draw in its span.
+        streams: those of the case.
+        purpose: what the tally was drawn for.
+    """
+    # the pilot's first stream is left to what looks at single draws
+    span = draw // tally.program.span_values + (purpose == PILOT)
+    shown = example(tally.program, streams(purpose, span))
+    return f", the first with {shown}" if shown else ""
+
+
+# ---- witness -------------------------------------------------------------------------------------
+#
+# The second witness of a verdict: the exact value by the model. And which guarantee is enough.
+#
+# Draws and exact value are two ways to one number. Where they agree, the verdict is confirmed.
+# Where
+# they do not, one of them is wrong, and no verdict of the run can be trusted.
+
+
+SELDOM = 1e-6
+"""The largest error rate of a case at which chance does not explain an interval that misses."""
+
+WITNESS_ROUNDING = 1e-9
+"""The relative difference of two ways to one number that rounding alone may make."""
+
+
+def inside(exact: Exact, interval: tuple[float, float], scale: float | None) -> bool:
+    """Whether an interval holds an exact value, give or take its error and rounding.
+
+    >>> inside(Exact(512.0), (509.1, 514.6), 512.0), inside(Exact(500.0), (509.1, 514.6), 512.0)
+    (True, False)
+    >>> inside(Exact(1 / 3 + 1e-16), (1 / 3, 1 / 3), None)
+    True
+    """
+    give = exact.error + WITNESS_ROUNDING * max(abs(exact.value), scale or 0.0)
+    low, high = interval
+    return low - give <= exact.value <= high + give
+
+
+def with_digits(exact: Exact | None, resolution: Resolution | None) -> Exact | None:
+    """An exact value that is known well enough to show; else None.
+
+    It must be known to three digits, or to a hundredth of the resolution.
+
+    >>> with_digits(Exact(1.6e-9, 1.4e-4), Resolution(5e-13, 5e-13))
+    >>> with_digits(Exact(0.0, 1e-11), Resolution(0.01, 0.01))
+    Exact(value=0.0, error=1e-11)
+    """
+    if exact is None or resolution is None:
+        return exact
+    return exact if exact.error <= max(abs(exact.value) / 1_000, resolution.asked / 100) else None
+
+
+def fits(exact: Exact, verdict: Verdict, region: Region, widening: float) -> bool:
+    """Whether an exact value allows a verdict.
+
+    A claim may be verified if its value is in the region, or no farther from it than the widening.
+    It may be refuted if its value is not in the region. Between the two, both verdicts are right.
+
+    >>> region = Region(1.0, 1.0)
+    >>> [fits(Exact(1.005), verdict, region, 0.01) for verdict in Verdict]
+    [True, True, False]
+    >>> [fits(Exact(1.0), verdict, region, 0.01) for verdict in Verdict]
+    [True, False, False]
+    """
+    low, high = exact.value - exact.error, exact.value + exact.error
+    give = WITNESS_ROUNDING * abs(exact.value)
+    if verdict is Verdict.VERIFIED:
+        return low >= region.low - widening - give and high <= region.high + widening + give
+    if verdict is Verdict.REFUTED:
+        below = high <= region.low if region.low_open else high < region.low
+        above = low >= region.high if region.high_open else low > region.high
+        return below or above
+    return False
+
+
+def disagreement(
+    case: Case, exact: Exact, interval: tuple[float, float], repeat: str
+) -> InternalError:
+    """The error of an interval that misses the exact value where chance does not explain it."""
+    ends = f"[{interval[0]:.10g}, {interval[1]:.10g}]"
+    return InternalError(
+        Problem(
+            f"{case_name(case.claim.id, case.parameters)}: the draws say {ends}, and by the model "
+            f"the exact value is {exact.value:.10g}",
+            case.claim.location,
+            hint="one of the two is wrong: this is a fault of dropcheck and not of your claims: "
+            f"please report it, with the claims file and this command: {repeat}",
+        )
+    )
+
+
+# ---- case run ------------------------------------------------------------------------------------
+
+
+# Work that a case may cost by default, in rough nanoseconds on one core. In draws, not seconds, so
+# that the same file has the same verdicts on any machine.
+DEFAULT_WORK = 2e10
+MOST_DRAWS_BY_DEFAULT = 1e9
+# Where a time limit is the budget: more than any run can make.
+UNLIMITED_DRAWS = 10**15
+# The most spans for each thread, and numbers, that are asked for at a time: others wait for them,
+# and memory holds them.
+SPANS_AT_ONCE = 512
+NUMBERS_AT_ONCE = 2**22
+# Under a time limit, a request takes at most this fraction of the time that is left.
+TURNS_LEFT = 1000
+# The fewest draws that an interval is made from, and the draws in which ties are looked for.
+FEWEST_DRAWS = 1024
+PILOT_DRAWS = 2048
+# After so many draws in which a condition was never true, the case is given up: a condition as rare
+# as one in ten thousand would have been true with chance 1 - e^-64.
+DRAWS_WITHOUT_CONDITION = 640_000
+Judging = Generator[Request, SpanSums, "Finding"]
+"""A judge of a case: it asks for draws, is sent their sums, and returns its finding."""
+
+
+@record(kw_only=True)
+class Finding:
+    """What a judge says of a case; `quantity` and `region` are those that were judged."""
+
+    verdict: Verdict
+    method: Method | None
+    guarantee: Guarantee | None = None
+    quantity: Quantity | None = None
+    region: Region | None = None
+    entry: tuple[int, ...] | None = None  # of the arrays that the statement is about
+    estimate: float | None = None
+    interval: tuple[float, float] | None = None
+    standard_error: float | None = None
+    sides: tuple[float, ...] | None = None  # of the statement, where a difference is judged
+    exact: Exact | None = None  # the quantity, by the model alone
+    scale: float | None = None
+    sharpness: Resolution | None = None
+    within: float | None = None  # what is promised where verified, if that is not the widening
+    about: float | None = None  # the largest of what is compared, where that is known
+    draws: int = 0
+    blocks: int = 0
+    seconds: float = 0.0
+    sampling: str = "plain"
+    explanation: Explanation | None = None
+    more_draws: float | None = None
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def reason(self) -> Reason | None:
+        """Why, without the numbers."""
+        return None if self.explanation is None else self.explanation.reason
+
+    def left_open(self, why: Explanation) -> Finding:
+        """The finding without a verdict, for a reason that more draws do not remove."""
+        return replace(self, verdict=Verdict.INCONCLUSIVE, explanation=why, more_draws=None)
+
+
+def not_drawn(why: Explanation) -> Finding:
+    """The finding that nothing was drawn, and why."""
+    return Finding(verdict=Verdict.INCONCLUSIVE, method=None, explanation=why)
+
+
+@record(kw_only=True)
+class CaseRun:
+    """One run of a case: what it is run with, its draws, and its result."""
+
+    prepared: Prepared
+    settings: Settings
+    alpha: float  # the case's own share of the error rate
+    repeat: str = ""  # the command that repeats the run
+    deadline: Deadline = field(default_factory=Deadline)  # never by default
+    spans: dict[int, int] = field(default_factory=dict)  # how many were drawn, by purpose
+    # how far rounding may move each average, by the kind of sampling and the centres
+    roundings: dict[tuple[str, bytes], Floats] = field(default_factory=dict)
+
+    @property
+    def case(self) -> Case:
+        """The case that is run."""
+        return self.prepared.case
+
+    @property
+    def reading(self) -> Reading:
+        """Its statement as quantities and regions."""
+        return self.prepared.reading
+
+    @property
+    def resolution(self) -> float:
+        """The resolution of the case, as a share of its scale."""
+        asked = self.settings.resolution
+        return self.case.claim.resolution if asked is None else asked
+
+    @property
+    def asymptotic(self) -> bool:
+        """Whether the limit theorem judges what the model does not bound."""
+        return self.settings.asymptotic or self.case.claim.asymptotic
+
+    def sharpness(self, scale: float) -> float:
+        """The resolution of the case, in the unit of the quantity."""
+        within = self.case.claim.within
+        if within is not None and self.settings.resolution is None:
+            return within
+        return self.resolution * scale
+
+    def looked(self, scale: float, widening: float, unit: float = 1.0) -> Resolution | None:
+        """How sharply a case of this scale was looked at; None where there is no scale.
+
+        `widening` is that of its region, in units of `unit`; 0 in arithmetic.
+        """
+        absolute = self.case.claim.within is not None and self.settings.resolution is None
+        asked = self.sharpness(scale)
+        narrowed = 0 < widening < asked / unit
+        return Resolution(asked, widening * unit, absolute, narrowed) if asked > 0 else None
+
+    def most_draws(self, program: Program) -> int:
+        """The budget in draws; a time limit takes its place, as code under test always has one."""
+        if self.settings.max_draws is not None:
+            return self.settings.max_draws
+        if self.settings.time_limit is not None or self.case.claim.column is not None:
+            return UNLIMITED_DRAWS
+        return max(1, int(min(MOST_DRAWS_BY_DEFAULT, DEFAULT_WORK / program.cost)))
+
+    def out_of_time(self) -> bool:
+        """Whether the time of the whole run is up."""
+        return self.deadline.passed()
+
+    def seems_never(self, draws: int) -> bool:
+        """Whether to give up after so many draws without a value, where no limit says to go on."""
+        limited = self.settings.max_draws is not None or self.settings.time_limit is not None
+        return not limited and draws >= DRAWS_WITHOUT_CONDITION
+
+    @property
+    def threads(self) -> int:
+        """Threads that draw."""
+        return self.settings.threads or default_threads()
+
+    def generator(self, purpose: int, span: int) -> np.random.Generator:
+        """A generator of random numbers: one of the case's own streams."""
+        return stream(self.settings.seed, self.case.stream_key, purpose, span)
+
+    def centres(self, program: Program, draws: int) -> Floats:
+        """The centres about which integrands are summed, from the first draws: [registers]."""
+        return program.centres(self.generator(PILOT, 0), draws)
+
+    def looks(self, program: Program, *, expected: int, fewest: int, most: int) -> Iterator[Look]:
+        """The looks at the draws of a program, from the first on.
+
+        Args:
+            program: the program that draws.
+            expected: draws after which a verdict is expected.
+            fewest: draws before which no look is worth its error.
+            most: the budget that the looks are planned for.
+        """
+        fewest = min(max(fewest, program.fewest_planned), most)
+        return budget.looks(expected, fewest, most, self.alpha)
+
+    def draw_until(
+        self, tally: Tally, purpose: int, draws: int
+    ) -> Generator[Request, SpanSums, None]:
+        """Draw whole spans until there are so many draws, or the budget or the time is spent.
+
+        The pilot's first span is left to what looks at single draws.
+        """
+        program = tally.program
+        allowed = max(1, self.most_draws(program) // program.span_draws)
+        needed = min(-(-draws // program.span_draws), allowed)
+        offset = 1 if purpose == PILOT else 0
+        while tally.spans < needed:
+            a_span = program.cost * program.span_draws * 1e-9
+            if tally.spans:
+                a_span = tally.seconds / tally.spans
+            held = 1 + NUMBERS_AT_ONCE // (program.columns * program.span_blocks)
+            count = min(SPANS_AT_ONCE * self.threads, held, needed - tally.spans)
+            if self.deadline.limited:
+                turn = self.threads * max(TURN_SECONDS, self.deadline.left() / TURNS_LEFT)
+                count = min(count, max(1, int(turn / max(a_span, 1e-9))))
+            spans = yield Request(
+                program=program,
+                seed=self.settings.seed,
+                case_key=self.case.stream_key,
+                purpose=purpose,
+                centres=tally.centres,
+                first=offset + tally.spans,
+                count=count,
+                wanted=a_span * (needed - tally.spans),
+            )
+            if offset and spans.first_undefined is not None:  # its number among the pilot's draws
+                first = max(spans.first_undefined - program.span_values, 0)
+                spans = replace(spans, first_undefined=first)
+            tally.add(spans)  # fewer come back than were asked for where time is up
+            self.spans[purpose] = tally.spans
+            if self.out_of_time():
+                return
+
+    def refuse_if_nowhere_defined(self, pilot: Tally) -> None:
+        """Refuse a case where not one draw is defined: then the model is wrong, not the claim.
+
+        Where only the powers of finite draws overflow, the case is undecided instead.
+
+        Raises:
+            DropcheckError: with the parameters for which it is so.
+        """
+        if not pilot.nowhere_defined or pilot.program.tests_code or self._only_powers_overflow():
+            return
+        where = parameter_text(self.case.parameters)
+        raise self.prepared.lowered.at.error(
+            f"{self.case.claim.id}: what the claim looks at is NaN or infinite on every draw"
+            + (f" where {where}" if where else ""),
+            "look for a division by zero, a logarithm or a root of a negative number, or an "
+            "overflow in the model",
+        )
+
+    def _only_powers_overflow(self) -> bool:
+        """Whether the averaged quantities themselves are finite in some draws."""
+        if not isinstance(self.prepared.compiled, Compiled):
+            return False
+        program = self.prepared.compiled.program
+        return program.finite(self.generator(PILOT, 0), min(program.span_draws, PILOT_DRAWS))
+
+    def undefined(
+        self, tally: Tally, method: Method | None, guarantee: Guarantee, purpose: int = MAIN
+    ) -> Finding | None:
+        """The finding where some draw is NaN or infinite; None where none is."""
+        why = undefined_draws(tally)
+        if why is None:
+            return None
+        verdict = Verdict.INCONCLUSIVE
+        if tally.program.tests_code:  # what may be NaN or infinite has no mean
+            verdict = Verdict.REFUTED
+            why = not_numbers(tally, self.generator, purpose)
+        elif tally.nowhere_defined:
+            why = Reason.POWERS_OVERFLOW.explain()
+        return Finding(
+            verdict=verdict,
+            method=method,
+            guarantee=guarantee,
+            draws=tally.drawn,
+            blocks=tally.drawn // tally.block_draws,
+            seconds=tally.seconds,
+            sampling=tally.program.sampling,
+            explanation=why,
+        )
+
+    def result(self, finding: Finding) -> CaseResult:
+        """The finding as the result that reports are made from.
+
+        Raises:
+            InternalError: the interval misses what the model gives exactly.
+        """
+        claim = self.case.claim
+        lost = finding.reason is Reason.LOST_DIGITS
+        if finding.interval is not None and not lost:  # cut to the values that some law allows
+            hull = self.prepared.hull(finding.quantity, finding.entry)
+            low, high = map(hull.nearest, finding.interval)
+            estimate = None if finding.estimate is None else hull.nearest(finding.estimate)
+            finding = replace(finding, estimate=estimate, interval=(low, high))
+        finding = replace(finding, exact=with_digits(finding.exact, finding.sharpness))
+        quantity, region = self._claimed(finding)
+        edge = edge_of(claim.written, region, finding.verdict, finding.exact, finding.interval)
+        confirmed, warnings = self._confirmed(finding, region), finding.warnings
+        if confirmed is False:
+            why = "the interval misses the exact value, which chance may do at this error rate"
+            warnings = (*warnings, f"{claim.id}: {why}")
+        within = promised(
+            finding.verdict, region, finding.interval, finding.sharpness, finding.within
+        )
+        if finding.verdict is Verdict.INCONCLUSIVE:
+            outcome = Outcome.UNDECIDED
+        else:
+            outcome = Outcome.PASS if finding.verdict is Verdict(self.case.expect) else Outcome.FAIL
+        more = None
+        if finding.more_draws is not None and finding.more_draws < 1e18:
+            more = max(1, math.ceil(finding.more_draws))
+        interval = finding.interval
+        return CaseResult(
+            **of_case(self.case, self.alpha, self.repeat),
+            edge=edge,
+            quantity=quantity,
+            expression=expression(self.prepared.statement, quantity, finding.entry),
+            entry=finding.entry,
+            region=region,
+            estimate=_finite(finding.estimate),
+            interval=None if interval is None else (_finite(interval[0]), _finite(interval[1])),
+            standard_error=_finite(finding.standard_error),
+            sides=finding.sides,
+            relations=self.prepared.lowered.operators if finding.sides else (),
+            exact=finding.exact,
+            confirmed=confirmed is True,
+            scale=_finite(finding.scale),
+            resolution=self.resolution,
+            sharpness=finding.sharpness,
+            within=within,
+            coarse=coarse(within, finding.about, finding.sharpness, self.resolution),
+            draws=finding.draws,
+            blocks=finding.blocks,
+            seconds=finding.seconds,
+            method=finding.method,
+            guarantee=finding.guarantee,
+            sampling=finding.sampling,
+            verdict=finding.verdict,
+            result=outcome,
+            explanation=finding.explanation,
+            more_draws=more,
+            timed_out=more is not None and self.out_of_time(),
+            more_seconds=None
+            if more is None or not finding.draws
+            else more * finding.seconds / finding.draws / self.threads,
+            warnings=warnings,
+            calls=calls_made(self.prepared, self.spans.get(MAIN, 0), finding.draws),
+        )
+
+    def _confirmed(self, finding: Finding, region: Region | None) -> bool | None:
+        """Whether draws and exact value agree; None where there is nothing to compare.
+
+        An interval by the limit theorem that gave no verdict is not compared.
+
+        Raises:
+            InternalError: they do not, and chance does not explain it.
+        """
+        exact, interval, verdict = finding.exact, finding.interval, finding.verdict
+        basis = finding.guarantee
+        trusted = verdict is not Verdict.INCONCLUSIVE or (basis not in (None, Guarantee.ASYMPTOTIC))
+        if exact is None or interval is None or region is None or not (trusted and finding.draws):
+            return None
+        if not inside(exact, interval, finding.scale):
+            if self.alpha <= SELDOM:
+                raise disagreement(self.case, exact, interval, self.repeat)
+            return False
+        widening = 0.0 if finding.sharpness is None else finding.sharpness.widening
+        return fits(exact, verdict, region, widening) or None
+
+    def _claimed(self, finding: Finding) -> tuple[Quantity | None, Region | None]:
+        """The quantity that was judged, and the region that the statement gives it.
+
+        Where none was judged, they are those of a statement with one comparison. Its region is left
+        out if it is one of relative differences, which the claim does not name.
+        """
+        if finding.quantity is not None:
+            return finding.quantity, finding.region
+        comparisons = self.reading.comparisons
+        if len(comparisons) > 1:
+            return None, None
+        return comparisons[0].measures, None if comparisons[0].share else comparisons[0].region
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)

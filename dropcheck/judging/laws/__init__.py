@@ -1,1 +1,0 @@
-"""Statements about laws, judged by counts in cells."""

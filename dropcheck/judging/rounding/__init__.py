@@ -1,1 +1,0 @@
-"""What rounding does to quantities, and verdicts that depend on it."""

@@ -1,0 +1,570 @@
+"""A claim's texts as syntax trees, and the typed graph of each of its cases."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import field
+
+from dropcheck.claims.registry import DTYPE, Case, Claim, Sample, SourceText
+from dropcheck.claims.values import NUMBER_FORMATS, parameter_text
+from dropcheck.errors import About, DropcheckError, Location, Problem, stop_at_most
+from dropcheck.language.graph import LawClaim, Value
+from dropcheck.language.hints import law_hint
+from dropcheck.language.lowering.builder import Context, Skipped, Slots
+from dropcheck.language.lowering.loops import counts_draws, define_call, define_model, names_given
+from dropcheck.language.lowering.lower import define_parameter, define_sampled, lower
+from dropcheck.language.lowering.statements import (
+    Sides,
+    check_range,
+    check_tolerance,
+    law_claim,
+    statement_sides,
+)
+from dropcheck.language.parser import parse_expression, parse_model, parse_statement
+from dropcheck.language.syntax import (
+    Call,
+    Model,
+    Name,
+    Node,
+    Position,
+    Statement,
+    lines_of,
+    names_in,
+)
+from dropcheck.records import record
+from dropcheck.results import ParameterValue
+from dropcheck.settings import DEFAULT_MEMORY
+from dropcheck.vocabulary.functions import FUNCTIONS
+from dropcheck.vocabulary.laws import LAWS
+
+
+@record
+class ParsedClaim:
+    """A claim's texts as syntax trees."""
+
+    claim: Claim
+    model: Model
+    statement: Statement
+    requires: tuple[Node, ...]
+    # all statements of the claim if it has several, including this one; None for each that cannot
+    # be parsed
+    beside: tuple[Statement | None, ...] = ()
+    # parsed on first use: each parameter's name, and each parameter value that is a law
+    _names: dict[str, Name] = field(default_factory=dict, repr=False, compare=False)
+    _laws: dict[tuple[str, str], Call] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def single(self) -> bool:
+        """Whether each draw is one call of code, as claims on laws and quantiles need."""
+        return self._single(self.statement)
+
+    @property
+    def sharing(self) -> tuple[Statement | None, ...]:
+        """All statements of the claim; None for those that need draws of the other kind."""
+        own = self.single
+        return tuple(one if one and self._single(one) == own else None for one in self.beside)
+
+    def _single(self, statement: Statement) -> bool:
+        return self.claim.column is not None and counts_draws(statement)
+
+    def parameter(self, name: str) -> Name:
+        """A parameter's name, at its place in the file."""
+        if name not in self._names:
+            here = self.claim.parameter_locations.get(name, self.claim.location)
+            self._names[name] = Name(_position(here, name), name)
+        return self._names[name]
+
+    def law(self, name: str, text: str) -> Call:
+        """The law that is the value of a parameter.
+
+        Raises:
+            DropcheckError: the text is not a law; the error is at the parameter's place.
+        """
+        if (name, text) not in self._laws:
+            here = self.claim.parameter_locations.get(name, self.claim.location)
+            self._laws[name, text] = parse_law(text, here)
+        return self._laws[name, text]
+
+
+@record
+class LoweredCase:
+    """One case: the operands of its statement as graph values, ready to compile.
+
+    If the statement compares arrays entry by entry, `operands` are the operands of each entry, one
+    entry after another, and `entries` are the indices.
+    """
+
+    operators: tuple[str, ...]
+    operands: tuple[Value, ...]
+    at: Position
+    notes: tuple[Problem, ...]
+    size: int  # approximate, in bytes
+    # if the claim has several statements: all of them, lowered in one graph; None for those that
+    # have an error or make other draws. `place` is the position of this one among them
+    beside: tuple[LoweredCase | None, ...] = ()
+    place: int = 0
+    entries: tuple[tuple[int, ...], ...] = ()
+    # set if the statement is about laws; the operands are then the quantities it names
+    law: LawClaim | None = None
+
+    def of_entry(self, place: int) -> LoweredCase:
+        """The statement of one entry by itself."""
+        count = len(self.operators) + 1
+        own = self.operands[place * count : (place + 1) * count]
+        return dataclasses.replace(self, operands=own, entries=())
+
+
+def parse_claim(claim: Claim, other: ParsedClaim | None = None) -> ParsedClaim:
+    """Parse the texts of a claim.
+
+    Args:
+        claim: the claim.
+        other: another statement of the same claim, which is parsed already.
+
+    Raises:
+        DropcheckError: with the problems of all its texts.
+    """
+    problems: list[Problem] = []
+    model: Model = () if other is None else other.model
+    beside = _beside(claim) if other is None else other.beside
+    statement = beside[claim.place] if beside else None
+    requires: list[Node] = [] if other is None else [*other.requires]
+    try:
+        if other is None and claim.model is not None:
+            model = parse_model(claim.model)
+    except DropcheckError as error:
+        problems.extend(error.problems)
+    try:
+        statement = statement or parse_statement(claim.statement)
+    except DropcheckError as error:
+        problems.extend(error.problems)
+    if statement is not None and claim.tolerance is not None and statement.operators != ("==",):
+        message = "'tolerance' needs a claim of the form 'L == R'"
+        hint = "put the tolerance into the numbers of the claim"
+        problems.append(Problem(message, statement.at.location, hint))
+    for text in claim.requires if other is None else ():
+        try:
+            requires.append(parse_expression(text))
+        except DropcheckError as error:
+            problems.extend(error.problems)
+    if problems or statement is None:
+        raise DropcheckError(problems)
+    return ParsedClaim(
+        claim=claim, model=model, statement=statement, requires=tuple(requires), beside=beside
+    )
+
+
+def _beside(claim: Claim) -> tuple[Statement | None, ...]:
+    """All statements of a claim that has several; empty if it has one."""
+    parsed: list[Statement | None] = []
+    for one in () if claim.family is None else claim.family.statements:
+        statement = None
+        with contextlib.suppress(DropcheckError):  # reported with the claim of that statement
+            statement = parse_statement(one.statement)
+        parsed.append(statement)
+    return tuple(parsed)
+
+
+def parse_law(text: str, at: Location) -> Call:
+    """Parse a law that is given as a parameter's value.
+
+    Raises:
+        DropcheckError: the text is not a law; the error is at the parameter's place.
+    """
+    source = SourceText.placed(text, at)
+    try:
+        node = parse_expression(source)
+    except DropcheckError as error:
+        raise DropcheckError(
+            Problem(f"{text!r} is not a law: {p.message}", at, p.hint) for p in error.problems
+        ) from None
+    if not isinstance(node, Call):
+        raise DropcheckError(
+            Problem(f"{text!r} is not a law", at, "write for example normal(0, 1)")
+        )
+    if node.name not in LAWS:
+        hint = law_hint(node.name)
+        if node.name in FUNCTIONS:
+            hint = "a parameter is a number or a law: work it out on a line of 'model'"
+        raise DropcheckError(Problem(f"{node.name!r} is not a law", at, hint))
+    return node
+
+
+def lower_case(
+    parsed: ParsedClaim,
+    parameters: Mapping[str, ParameterValue],
+    memory: int = DEFAULT_MEMORY,
+    *,
+    postpone: bool = False,
+) -> LoweredCase:
+    """The typed graph of one case.
+
+    Args:
+        parsed: the claim.
+        parameters: the parameters' values in this case.
+        memory: bytes that one draw may take, together with all fixed values.
+        postpone: only check the case: large fixed arrays are not computed, and values that depend
+            on them may be missing.
+
+    Raises:
+        DropcheckError: with every problem of the case.
+    """
+    claim = parsed.claim
+    context = context_of(parsed, parameters, memory, postpone=postpone)
+    problems: list[Problem] = []
+    define_parameters(parsed, context, parameters, problems)
+    if claim.sample is not None:
+        _define_sampled(context, claim, claim.sample, problems)
+    broken = check_requires(parsed, context, parameters, problems)
+    if broken:  # the errors that the condition guards against would be reported too
+        raise DropcheckError(problems)
+    problems.extend(define_model(context, parsed.model))
+    stop_at_most(problems)
+    context.formula = claim.formula  # not set before: a model is never written as a formula
+    all_lowered: list[LoweredCase | None] = []
+    # a check needs no graph of the other statements
+    for statement in (not postpone and parsed.sharing) or (parsed.statement,):
+        try:  # in the order of the file, whichever statement is judged: they share one graph
+            all_lowered.append(_stated(context, statement, parameters, sound=not problems))
+        except DropcheckError as error:
+            all_lowered.append(None)
+            if statement is parsed.statement:
+                problems.extend(error.problems)
+    if problems:
+        raise DropcheckError(problems)
+    place = claim.place if parsed.beside and not postpone else 0
+    own = all_lowered[place]
+    assert own is not None
+    check_tolerance(claim, parsed.statement, own.operands)
+    beside = tuple(all_lowered) if len(all_lowered) > 1 else ()
+    return dataclasses.replace(own, beside=beside, place=place, size=context.graph.size)
+
+
+def _stated(
+    context: Context,
+    statement: Statement | None,
+    parameters: Mapping[str, ParameterValue],
+    *,
+    sound: bool,
+) -> LoweredCase | None:
+    """Lower a statement in the graph of its model. Its notes are the model's and its own."""
+    if statement is None:
+        return None
+    notes = len(context.notes)
+    context.every_element = statement.certain
+    sides, law = Sides(()), None
+    try:
+        if statement.about_laws:
+            law = law_claim(context, statement)
+            sides = Sides(law.quantities)
+        else:
+            sides = statement_sides(context, statement, parameters)
+    except Skipped:
+        pass
+    finally:
+        all_notes = tuple(context.notes)
+        del context.notes[notes:]
+    if sound and law is None:
+        check_range(statement, sides.values)
+    return LoweredCase(
+        operators=statement.operators,
+        operands=sides.values,
+        entries=sides.entries,
+        at=statement.at,
+        notes=all_notes,
+        size=0,
+        law=law,
+    )
+
+
+def context_of(
+    parsed: ParsedClaim,
+    parameters: Mapping[str, ParameterValue],
+    memory: int = DEFAULT_MEMORY,
+    *,
+    postpone: bool = False,
+) -> Context:
+    """The context in which a case is lowered."""
+    claim = parsed.claim
+    if not claim.slots:
+        rounding = Slots(dtype=None if claim.sample is None else claim.sample.dtype)
+        return Context(lower, memory, postpone, rounding)
+    dtype = parameters.get(DTYPE)
+    statements = [one for one in (parsed.statement, *parsed.beside) if one is not None]
+    given = names_given(parsed.model, statements, claim.slots) if claim.column is not None else ()
+    slots = Slots(
+        known=claim.slots,
+        define=define_call,
+        column=claim.column,
+        dtype=dtype if isinstance(dtype, str) else None,
+        given=frozenset(given),
+        single=parsed.single,
+    )
+    return Context(lower, memory, postpone, slots)
+
+
+def define_parameters(
+    parsed: ParsedClaim,
+    context: Context,
+    parameters: Mapping[str, ParameterValue],
+    problems: list[Problem],
+) -> None:
+    """Define the parameters of a case; append the errors to `problems`."""
+    context.scope.claim = parsed.claim
+    for name, value in parameters.items():
+        node = parsed.parameter(name)
+        try:
+            given: ParameterValue | Call = value
+            if isinstance(value, str) and value not in NUMBER_FORMATS:
+                given = parsed.law(name, value)
+            define_parameter(context, node, given)
+        except DropcheckError as error:
+            problems.extend(error.problems)
+            context.scope.mark_broken([node])
+
+
+def _define_sampled(
+    context: Context, claim: Claim, sample: Sample, problems: list[Problem]
+) -> None:
+    """Define the names that code draws; append the errors to `problems`."""
+    for name in sample.shapes:
+        node = Name(_position(claim.location, name), name)
+        try:
+            define_sampled(context, node, sample)
+        except DropcheckError as error:
+            problems.extend(error.problems)
+            context.scope.mark_broken([node])
+
+
+def check_requires(
+    parsed: ParsedClaim,
+    context: Context,
+    parameters: Mapping[str, ParameterValue],
+    problems: list[Problem],
+) -> bool:
+    """Append to `problems` the conditions on parameters that fail; return whether any fails."""
+    broken = False
+    for node, text in zip(parsed.requires, parsed.claim.requires, strict=True):
+        try:
+            value = context.lower(node)
+        except Skipped:
+            continue
+        except DropcheckError as error:
+            problems.extend(error.problems)
+            continue
+        if value.shape != ():
+            refused = node.at.error(
+                f"a condition is one truth, and this has shape {list(value.shape)}",
+                "reduce it with all(…) or any(…)",
+            )
+            problems.extend(refused.problems)
+            continue
+        known = value.known
+        if isinstance(known, float) and (known == 0 or math.isnan(known)):
+            used = parameter_text({n: v for n, v in parameters.items() if n in names_in(node)})
+            rounds = not context.slots.given.isdisjoint(names_in(node))
+            once = f" once they are rounded to {context.slots.dtype}" if rounds else ""
+            problems.append(
+                Problem(
+                    f"{parsed.claim.entry} requires {text.text.strip()}, "
+                    + (f"and {used}" if used else "which is false of all parameters"),
+                    text.locate(0, 0),
+                    f"choose values for which it holds{once}"
+                    if used
+                    else "compare parameters in it",
+                    About.NAMED_VALUES,
+                )
+            )
+            broken = True
+    return broken
+
+
+def _position(location: Location, text: str) -> Position:
+    return Position(SourceText.placed(text, location), 0, 0)
+
+
+# ---- case graphs ---------------------------------------------------------------------------------
+#
+# A cache of parsed claims and lowered cases, so that each is parsed and lowered once.
+
+
+MOST_KEPT = 2**28  # bytes that the graphs of checked cases may hold until they are judged
+
+
+class CaseGraphs:
+    """Parses each claim once and lowers each case once: what is checked is what is judged.
+
+    A graph is stored until it is taken. A graph that would bring the total above `keep` bytes is
+    not stored, and is lowered again when it is needed.
+
+    Args:
+        memory: bytes that one draw may take, together with all fixed values.
+        keep: bytes that all graphs may take together.
+        forget: whether a graph is dropped once it is taken; not if cases are judged repeatedly.
+
+    >>> from dropcheck.claims.reader import read_text
+    >>> (case,) = read_text(
+    ...     "{dropcheck: 1, claims: {c: {title: T, model: 'x ~ normal(0, 1)', claim: E(x) == 0}}}"
+    ... ).expand()
+    >>> graphs = CaseGraphs()
+    >>> graphs.lowered(case) is graphs.taken(case), graphs.lowered(case) is graphs.taken(case)
+    (True, True)
+    """
+
+    def __init__(
+        self, memory: int = DEFAULT_MEMORY, keep: int = MOST_KEPT, *, forget: bool = True
+    ) -> None:
+        self.memory = memory
+        self.keep = keep
+        self.forget = forget
+        self._parsed: dict[str, ParsedClaim] = {}
+        self._families: dict[str, ParsedClaim] = {}  # by family, the statement parsed last
+        self._lowered: dict[tuple[str, bool], LoweredCase] = {}
+        self._kept = 0  # bytes
+
+    def parsed(self, claim: Claim) -> ParsedClaim:
+        """The claim's texts as nodes.
+
+        Raises:
+            DropcheckError: as `parse_claim`.
+        """
+        known = self._parsed.get(claim.id)
+        if known is None or _texts(known.claim) != _texts(claim):
+            known = parse_claim(claim, self._beside(claim))
+        elif known.claim is not claim:  # the same texts, with other values for its parameters
+            known = dataclasses.replace(known, claim=claim)
+        self._parsed[claim.id] = known
+        if claim.family is not None:
+            self._families[claim.family.id] = known
+        return known
+
+    def _beside(self, claim: Claim) -> ParsedClaim | None:
+        """Another statement of the same claim that is parsed already, if there is one."""
+        if claim.family is None:
+            return None
+        other = self._families.get(claim.family.id)
+        if other is None or _shared_texts(other.claim) != _shared_texts(claim):
+            return None
+        return other
+
+    def sharing(self, case: Case) -> tuple[str, bool]:
+        """The key of a case's graph: cases with equal keys share one graph and one set of draws.
+
+        Raises:
+            DropcheckError: as `parse_claim`.
+        """
+        return case.stream_key, self.parsed(case.claim).single
+
+    def put(self, parsed: ParsedClaim) -> None:
+        """Store a parsed claim."""
+        self._parsed[parsed.claim.id] = parsed
+
+    def lowered(self, case: Case, parsed: ParsedClaim | None = None) -> LoweredCase:
+        """The graph of a case.
+
+        Args:
+            case: the case.
+            parsed: its claim, if parameter values or their places differ from those in the file.
+
+        Raises:
+            DropcheckError: as `lower_case`.
+        """
+        parsed = parsed or self.parsed(case.claim)
+        key = case.stream_key, parsed.single
+        stored = self._lowered.get(key)
+        own = None if stored is None else _of_statement(stored, parsed)
+        if own is None:
+            own = lower_case(parsed, case.parameters, self.memory)
+            if stored is None and self._kept + own.size <= self.keep:
+                self._lowered[key] = own
+                self._kept += own.size
+        return own
+
+    def beside(self, case: Case, other: LoweredCase) -> LoweredCase:
+        """The graph of a case, taken from that of another statement of the same claim.
+
+        Raises:
+            DropcheckError: as `lower_case`.
+        """
+        return _of_statement(other, self.parsed(case.claim)) or self.lowered(case)
+
+    def checked(self, case: Case, parsed: ParsedClaim | None = None) -> LoweredCase:
+        """Like `lowered`, but if no graphs are stored, large fixed arrays are not computed.
+
+        Raises:
+            DropcheckError: as `lower_case`.
+        """
+        if self.keep:
+            return self.lowered(case, parsed)
+        parsed = parsed or self.parsed(case.claim)
+        return lower_case(parsed, case.parameters, self.memory, postpone=True)
+
+    def keep_only(self, cases: Iterable[Case]) -> None:
+        """Drop every graph except those of these cases."""
+        keys = set(map(self.sharing, cases))
+        self._lowered = {key: graph for key, graph in self._lowered.items() if key in keys}
+        self._kept = sum(lowered.size for lowered in self._lowered.values())
+
+    def taken(self, case: Case) -> LoweredCase:
+        """The graph of a case. It is then dropped, so that its arrays can be freed.
+
+        A graph that other statements share is not dropped.
+
+        Raises:
+            DropcheckError: as `lower_case`.
+        """
+        lowered = self.lowered(case)
+        if not lowered.beside:
+            self.let_go(case)
+        return lowered
+
+    def let_go(self, case: Case) -> None:
+        """Drop the graph of a case that will not be judged."""
+        dropped = self._lowered.pop(self.sharing(case), None) if self.forget else None
+        self._kept -= 0 if dropped is None else dropped.size
+
+
+def _of_statement(found: LoweredCase, parsed: ParsedClaim) -> LoweredCase | None:
+    """The lowered case of one statement, from a graph of its claim; None if it has errors.
+
+    Raises:
+        DropcheckError: its tolerance is relative to 0.
+    """
+    if not (parsed.beside and found.beside):
+        return None if parsed.beside or found.beside else found
+    place = parsed.claim.place
+    own = found.beside[place]
+    if own is None:
+        return None
+    check_tolerance(parsed.claim, parsed.statement, own.operands)
+    return dataclasses.replace(own, beside=found.beside, place=place, size=found.size)
+
+
+def _texts(claim: Claim) -> tuple[object, ...]:
+    return claim.statement, claim.tolerance, claim.sample, *_shared_texts(claim)
+
+
+def _shared_texts(claim: Claim) -> tuple[object, ...]:
+    return claim.model, claim.requires, claim.family, claim.slots, claim.column
+
+
+def axes_in(parsed: ParsedClaim, parameters: Mapping[str, ParameterValue]) -> dict[str, int]:
+    """The number of axes of each parameter and each name of the model.
+
+    Raises:
+        DropcheckError: with every problem of the model.
+    """
+    context = context_of(parsed, parameters, postpone=True)
+    problems: list[Problem] = []
+    define_parameters(parsed, context, parameters, problems)
+    problems.extend(define_model(context, parsed.model))
+    if problems:
+        raise DropcheckError(problems)
+    numbers = {name for name, value in parameters.items() if not isinstance(value, str)}
+    names = [parsed.parameter(name) for name in numbers]
+    names += [name for line in lines_of(parsed.model) for name in line.names]
+    meanings = ((one.name, context.scope.look_up(one.name, one.at)) for one in names)
+    return {name: len(value.shape) for name, value in meanings if isinstance(value, Value)}

@@ -1,0 +1,541 @@
+"""Lowers statements about laws: `y ~ law`, `x ~ y`, `independent(x, y)`."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from dropcheck.claims.registry import Claim
+from dropcheck.claims.values import format_value, parameter_text
+from dropcheck.errors import About, DropcheckError, Problem
+from dropcheck.language.graph import Kind, LawClaim, Relation, Value, operators, pairs
+from dropcheck.language.hints import square_for_sd
+from dropcheck.language.lowering.builder import (
+    Context,
+    EntryIndex,
+    Skipped,
+    axis_names,
+    entries_of_sides,
+    rounded_for_code,
+)
+from dropcheck.language.lowering.draws import check_values, own_axes, read_draw, unknown_law
+from dropcheck.language.printing import unparse
+from dropcheck.language.syntax import ArrayLiteral, Call, Name, Node, Statement, Subscript, children
+from dropcheck.records import record
+from dropcheck.results import ParameterValue
+from dropcheck.vocabulary import shapes
+from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
+from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, NEGATIVE, SUBTRACT
+from dropcheck.vocabulary.laws import LAWS
+from dropcheck.vocabulary.operators import (
+    INDEPENDENT,
+    OPERATORS,
+    OVER_KEY,
+    SIGNATURE,
+    operator_like,
+)
+
+# The most entries of one draw in a statement about laws; each entry has histogram cells.
+MOST_ENTRIES = 64
+# The most pairs of entries that may be claimed to be independent.
+MOST_PAIRS = 1024
+_CALLED = frozenset({*FUNCTIONS, *OPERATORS, *OF_LAWS})
+# The most arguments of `independent`.
+MOST_QUANTITIES = 16
+
+
+def law_claim(context: Context, statement: Statement) -> LawClaim:
+    """A statement about laws, with its quantities and its law as values.
+
+    Raises:
+        DropcheckError: a quantity or a law cannot be claimed in this way.
+        Skipped: a part of it has an error that is reported elsewhere.
+    """
+    if not statement.operators:
+        (node,) = statement.operands
+        assert isinstance(node, Call)
+        return _independent(context, node)
+    left, right = statement.operands
+    if _names_law(context, left):
+        raise left.at.error(
+            "a law stands left of '~'",
+            f"the quantity stands left, and its law right: {unparse(right)} ~ {unparse(left)}",
+        )
+    quantity = _quantity(context, left)
+    if _names_law(context, right):
+        return _follows(context, quantity, right)
+    if isinstance(right, Call) and right.name not in _CALLED:
+        raise unknown_law(right)
+    other = _quantity(context, right)
+    if not other.random:
+        raise right.at.error(
+            "this is a number, not a law",
+            f"write a law such as normal(0, 1), or {unparse(left)} == {unparse(right)} within P(…)",
+        )
+    if quantity.shape != other.shape:
+        raise statement.at.error(
+            f"the sides of '~' have shapes {list(quantity.shape)} and {list(other.shape)}: each "
+            "entry is claimed to have the law of the same entry on the other side",
+            "pick the entries that are meant, such as x[0]",
+        )
+    if quantity is other:
+        raise statement.at.error(
+            "both sides of '~' are one and the same quantity", "compare it with another, or a law"
+        )
+    # a draw of the model has more digits than a value of code
+    sides = ((quantity, left.at), (other, right.at))
+    both = tuple(rounded_for_code(context, value, at) for value, at in sides)
+    return LawClaim(relation=Relation.ALIKE, quantities=both)
+
+
+def _names_law(context: Context, node: Node) -> bool:
+    """Whether a node is a law: a call of one, or a parameter whose value is one."""
+    base = node.base if isinstance(node, Subscript) else node
+    if isinstance(base, Call):
+        return base.name in LAWS
+    if not isinstance(base, Name):
+        return False
+    if base.name not in context.scope:
+        return base.name in LAWS
+    return isinstance(context.scope.look_up(base.name, base.at), Call)
+
+
+def _quantity(context: Context, node: Node) -> Value:
+    value = context.lower(node)
+    if value.estimated:
+        raise node.at.error(
+            "an operator on the law stands beside '~'",
+            "'~' speaks of the law of a random quantity, and E(…) is a number: compare it by '=='",
+        )
+    _refuse_size(node, value)
+    if value.suspect is not None:
+        raise value.suspect.at.error(value.suspect.message, about=About.TEXT)
+    return value
+
+
+def _refuse_size(node: Node, value: Value) -> None:
+    size = math.prod(value.shape)
+    if size == 0:
+        raise node.at.error(f"this has no elements, its shape is {list(value.shape)}")
+    if size > MOST_ENTRIES:
+        raise node.at.error(
+            f"a statement about laws speaks of every entry, at most {MOST_ENTRIES}, and this has "
+            f"shape {list(value.shape)}",
+            "draw a smaller shape, or pick entries: x[0], x[:8]",
+        )
+
+
+def _follows(context: Context, quantity: Value, node: Node) -> LawClaim:
+    drawn = read_draw(context, node)
+    law = drawn.law
+    if drawn.shape is not None:
+        raise node.at.error(
+            "the law of a statement has no shape: each entry of the left side has it",
+            f"write {unparse(node.base) if isinstance(node, Subscript) else law.signature}",
+        )
+    context.notes += square_for_sd(law, drawn.arguments)
+    arguments = [
+        context.lower_fixed(
+            argument,
+            f"an argument of {law.name} is random, and the law of a statement is fixed",
+            "bring the quantity to a fixed law: (y - m) / s ~ normal(0, 1)",
+        )
+        for argument in drawn.arguments
+    ]
+    if own_axes(law, arguments, drawn) != () or law.own_axes is not None:
+        raise drawn.at.error(
+            f"{law.name} is a law of vectors, and a statement claims the law of numbers",
+            "claim the law of its entries, or of a sum of them",
+        )
+    check_values(law, arguments, drawn)
+    for parameter, value, argument in zip(law.parameters, arguments, drawn.arguments, strict=True):
+        if len(value.shape) != parameter.axes:
+            raise argument.at.error(
+                f"{parameter.name!r} of {law.name} has shape {list(value.shape)}: the law of a "
+                "statement is one law",
+                "write a claim for each, or bring the entries to one law: x / s ~ normal(0, 1)",
+            )
+        if value.suspect is not None:
+            raise value.suspect.at.error(value.suspect.message, about=About.TEXT)
+    given = tuple(value.known for value in arguments)
+    if None in given:
+        raise drawn.at.error(f"{law.name} has too long a list for a statement about laws")
+    if law.cdf(0.0, *given) is None:
+        raise drawn.at.error(f"the distribution function of {law.name} is not known")
+    return LawClaim(relation=Relation.FOLLOWS, quantities=(quantity,), law=law, arguments=given)
+
+
+def _independent(context: Context, node: Call) -> LawClaim:
+    for name, value in node.keywords:
+        if name != OVER_KEY:
+            raise value.at.error(f"{INDEPENDENT} has no argument {name!r}", f"write {SIGNATURE}")
+    axes = dict(node.keywords).get(OVER_KEY)
+    quantities = [_quantity(context, argument) for argument in node.arguments]
+    if len(quantities) > MOST_QUANTITIES:
+        raise node.at.error(
+            f"{INDEPENDENT} takes at most {MOST_QUANTITIES} quantities",
+            f"put them into an array: {INDEPENDENT}(x, {OVER_KEY}=[0])",
+        )
+    if len({id(one) for one in quantities}) < len(quantities):
+        raise node.at.error(
+            "one quantity is named twice, and no quantity is independent of itself",
+            "name each once",
+        )
+    if axes is None:
+        if len(quantities) < 2:
+            raise node.at.error(
+                f"{INDEPENDENT} compares at least two quantities, and this has {len(quantities)}",
+                f"write {SIGNATURE}, or {INDEPENDENT}(u, {OVER_KEY}=[0]) for the entries of one",
+            )
+        claim = LawClaim(relation=Relation.INDEPENDENT, quantities=tuple(quantities))
+    else:
+        if len(quantities) != 1:
+            raise axes.at.error(
+                f"{OVER_KEY!r} goes with one quantity", f"write {INDEPENDENT}(u, {OVER_KEY}=[0])"
+            )
+        names = axis_names(context, node.arguments[0], len(quantities[0].shape))
+        over = _axes(context, axes, quantities[0].shape, names)
+        claim = LawClaim(relation=Relation.INDEPENDENT, quantities=tuple(quantities), over=over)
+    if len(pairs(claim)) > MOST_PAIRS:
+        raise node.at.error(
+            f"these are {len(pairs(claim)):,} pairs of entries, and at most {MOST_PAIRS:,} are "
+            "looked at",
+            "draw a smaller shape, or pick entries: x[:8]",
+        )
+    return claim
+
+
+def _axes(
+    context: Context, node: Node, shape: Sequence[int], names: Sequence[str]
+) -> tuple[int, ...]:
+    """The axes listed by `over`, by number or by name."""
+    written = node.items if isinstance(node, ArrayLiteral) else (node,)
+    listed: list[object] = []
+    for item in written:
+        if isinstance(item, Name) and item.name in names:
+            listed.append(float(names.index(item.name)))
+            continue
+        value = context.lower_fixed(item, "axes must be fixed", f"write {OVER_KEY}=[0]")
+        known = value.known
+        listed += known if isinstance(known, tuple) else (known,)
+    axes: list[int] = []
+    for one in listed:
+        if not isinstance(one, float) or one != int(one) or not -len(shape) <= one < len(shape):
+            raise node.at.error(
+                f"{OVER_KEY!r} names axes of a quantity of shape {list(shape)}",
+                _known_axes(shape, names),
+            )
+        axes.append(int(one) % len(shape))
+    if math.prod(shape[axis] for axis in set(axes)) < 2:
+        raise node.at.error(f"along these axes a quantity of shape {list(shape)} has one entry")
+    return tuple(sorted(set(axes)))
+
+
+def _known_axes(shape: Sequence[int], names: Sequence[str]) -> str:
+    if not shape:
+        return "a number has none"
+    named = [name for name in names if name]
+    beside = f", and by name {', '.join(named)}" if named else ""
+    return f"its axes are {list(range(len(shape)))}{beside}"
+
+
+# ---- statement checks ----------------------------------------------------------------------------
+#
+# Checks of a statement whose sides are values: its range, its tolerance and its resolution.
+
+
+# An absolute resolution of at least this share of the claimed number (or at least this, if 0 is
+# claimed) may have been meant as a tolerance.
+COARSE = 0.05
+
+
+def check_range(statement: Statement, operands: Sequence[Value]) -> None:
+    """Refuse an empty range.
+
+    Raises:
+        DropcheckError: both ends are fixed, and the lower end is above the upper end.
+    """
+    if len(statement.operands) != 3:
+        return
+    for low, high in zip(operands[::3], operands[2::3], strict=True):
+        _check_ends(statement, low.known, high.known)
+
+
+def _check_ends(statement: Statement, low: object, high: object) -> None:
+    if statement.operators[0].startswith(">"):
+        low, high = high, low
+    if isinstance(low, float) and isinstance(high, float) and low > high:
+        raise statement.at.error(
+            f"this range is empty: its lower end {low:.12g} is above its upper end {high:.12g}",
+            "write the smaller number on the side of the smaller end",
+        )
+
+
+def check_tolerance(claim: Claim, statement: Statement, operands: Sequence[Value]) -> None:
+    """Refuse a tolerance relative to 0.
+
+    Raises:
+        DropcheckError: at the side that is 0.
+    """
+    if claim.tolerance is None or claim.tolerance.absolute or len(operands) != 2:
+        return
+    end = 0 if operands[1].estimated and not operands[0].estimated else 1
+    if operands[end].known == 0:
+        size = format_value(claim.tolerance.size)
+        raise statement.operands[end].at.error(
+            f"'tolerance: {size}' is a share of this side, which is 0: it allows nothing",
+            f"write 'tolerance: {{absolute: {size}}}' for a number",
+        )
+
+
+def note_on_within(claim: Claim, statement: Statement, operands: Sequence[Value]) -> Problem | None:
+    """The note on what `within` means, if a tolerance may have been meant."""
+    if claim.within is None or claim.tolerance is not None or statement.operators != ("==",):
+        return None
+    fixed = [value.known for value in operands if not value.estimated]
+    certain = any(value.kind is Kind.OPERATOR and value.operator.probability for value in operands)
+    if len(fixed) != 1 or not isinstance(fixed[0], float) or (certain and fixed[0] in (0.0, 1.0)):
+        return None  # for a certainty, `within` says how rare exceptions may be
+    if claim.within < COARSE * (abs(fixed[0]) or 1.0):
+        return None
+    within = format_value(claim.within)
+    return Problem(
+        f"'within: {within}' of {claim.id} is how closely both sides are compared: the claim stays "
+        "that they are equal, and a smaller difference may refute it",
+        statement.at.location,
+        f"if the claim itself allows for {within}, write 'tolerance: {{absolute: {within}}}'",
+    )
+
+
+# ---- statement sides -----------------------------------------------------------------------------
+#
+# The sides of a statement as values: numbers, or entries of arrays.
+
+
+@record
+class Sides:
+    """The sides of a statement in order; of a statement about arrays, the sides of each entry.
+
+    `entries` are the indices of these entries; empty for a statement about numbers.
+    """
+
+    values: tuple[Value, ...]
+    entries: tuple[EntryIndex, ...] = ()
+
+
+def statement_sides(
+    context: Context, statement: Statement, parameters: Mapping[str, ParameterValue]
+) -> Sides:
+    """The sides of a statement as values; if a side is an array, each entry is claimed.
+
+    Raises:
+        DropcheckError: the problems of all sides that are not numbers to compare.
+        Skipped: a side depends on an error, or is postponed.
+    """
+    nodes, notes = statement.operands, len(context.notes)
+    context.entrywise = context.pooled = False
+    values = _lowered_sides(context, nodes)
+    # a formula such as `E[d_i] = 1` is about each element; if all have one law, one is enough
+    if any(value.shape for value in values) or (context.formula and context.pooled):
+        del context.notes[notes:]
+        context.entrywise = True  # also for the operators on the other side
+        values = _lowered_sides(context, nodes)
+    if not any(value.shape for value in values):
+        _check_all(parameters, zip(values, nodes, strict=True))
+        _check_quantiles(values, nodes)
+        return Sides(tuple(values))
+    _check_shapes(nodes, values)
+    empty = next((node for node, one in zip(nodes, values, strict=True) if 0 in one.shape), None)
+    if empty is not None:
+        raise empty.at.error("this side of the claim has no entries")
+    entries, own = entries_of_sides(context, values)
+    _check_all(parameters, zip(own, itertools.cycle(nodes), strict=False))
+    _check_quantiles(own, list(itertools.islice(itertools.cycle(nodes), len(own))))
+    return Sides(tuple(own), tuple(entries))
+
+
+def _check_quantiles(values: Sequence[Value], nodes: Sequence[Node]) -> None:
+    """Check that quantiles are used in a way that can be judged.
+
+    Raises:
+        DropcheckError: a quantile is of an array, or it is multiplied or combined with another
+            operator.
+    """
+    own = [value for value in operators(values) if value.operator.quantile]
+    if not own:
+        return
+    for value in own:
+        if any(one.shape for one in value.inputs):
+            shape = shapes.broadcast([one.shape for one in value.inputs])
+            raise value.at.error(
+                f"{value.operation} is of one number a draw, and this has shape {list(shape)}",
+                f"pick an element, x[0], or claim each: {value.operation}(…) == [a, b]",
+            )
+    for value, node in zip(values, nodes, strict=True):
+        if value.estimated and not _adds_quantiles(value):
+            raise node.at.error(
+                "quantiles are compared with numbers and with one another: sums and differences "
+                "of them, with fixed factors, and no other operator beside them",
+                "write their value as a number, and claim E(…) and the like separately",
+            )
+
+
+def _adds_quantiles(value: Value) -> bool:
+    if not value.estimated:
+        return True
+    if value.kind == Kind.OPERATOR:
+        return value.operator.quantile
+    if value.kind != Kind.COMPUTED:
+        return False
+    match value.operation:
+        case ADD.name | SUBTRACT.name | NEGATIVE.name:
+            return all(map(_adds_quantiles, value.inputs))
+        case MULTIPLY.name | DIVIDE.name:
+            first, second = value.inputs
+            over = value.operation == DIVIDE.name
+            if (first.estimated and second.estimated) or (over and second.estimated):
+                return False
+            return _adds_quantiles(first) and _adds_quantiles(second)
+    return False
+
+
+def _check_shapes(nodes: Sequence[Node], values: Sequence[Value]) -> None:
+    """Check that arrays on the sides have one shape, or that the other side is a number.
+
+    Raises:
+        DropcheckError: at a side that does not fit.
+    """
+    shaped = [one for one in values if one.shape]
+    for node, value in zip(nodes, values, strict=True):
+        if value.shape and value.shape != shaped[0].shape:
+            raise node.at.error(
+                "sides are compared entry by entry, and have shapes "
+                f"{list(shaped[0].shape)} and {list(value.shape)}",
+                _of_a_matrix(nodes, values) or "give both one shape, or compare with a number",
+            )
+    estimated = [one for one in values if one.estimated]
+    if estimated and not any(one.shape for one in estimated):
+        node = next(one for one, value in zip(nodes, values, strict=True) if value.shape)
+        raise node.at.error(
+            f"this side of the claim has shape {list(shaped[0].shape)}, and the other is a number",
+            _of_a_matrix(nodes, values) or "pick an element, x[0], or reduce it: max(…), sum(…)",
+        )
+
+
+def _of_a_matrix(nodes: Sequence[Node], values: Sequence[Value]) -> str | None:
+    """A hint if a matrix is compared with an operator that gives no matrix."""
+    if not any(len(one.shape) == 2 and one.shape[0] == one.shape[1] for one in values):
+        return None
+    pairs = zip(nodes, values, strict=True)
+    calls = ((one, value.shape) for one, value in pairs if isinstance(one, Call))
+    node, shape = next((one for one in calls if one[0].name in OPERATORS), (None, ()))
+    if node is None or len(shape) > 1 or not node.arguments:
+        return None
+    name, operands = node.name, [unparse(one) for one in node.arguments]
+    if OPERATORS[name].of_pairs:
+        if len(set(operands)) == 1:
+            return f"write {name}({operands[0]}) for the matrix of all pairs of elements"
+        if not shape:
+            pair = ", ".join(operands)
+            return f"write {name}([{pair}]) for the matrix, or claim one entry: {name}({pair})"
+        entry = f"{name}({operands[0]}[0], {operands[1]}[1])"
+        return f"{name} of two vectors pairs element by element: claim one entry, such as {entry}"
+    if not shape:
+        return f"{name}({', '.join(operands)}) is one number: claim a number of it"
+    matrices = " or ".join(f"{one}({operands[0]})" for one in OPERATORS if OPERATORS[one].of_pairs)
+    return f"the matrix of all pairs of elements is {matrices}"
+
+
+def _lowered_sides(context: Context, nodes: Sequence[Node]) -> list[Value]:
+    problems: list[Problem] = []
+    values: list[Value] = []
+    skipped = False
+    for node in nodes:
+        try:
+            value = context.lower(node)
+            if value.random:
+                raise _outside_an_operator(context, node)
+            if value.postponed and value.shape:
+                raise Skipped
+            values.append(value)
+        except Skipped:
+            skipped = True
+        except DropcheckError as error:
+            problems.extend(error.problems)
+    if problems:
+        raise DropcheckError(problems)
+    if skipped:
+        raise Skipped
+    return values
+
+
+def _check_all(
+    parameters: Mapping[str, ParameterValue], sides: Iterable[tuple[Value, Node]]
+) -> None:
+    problems: dict[Problem, None] = {}
+    for value, node in sides:
+        try:
+            _check_side(value, node, parameters)
+        except DropcheckError as error:
+            problems |= dict.fromkeys(error.problems)
+    if problems:
+        raise DropcheckError(problems)
+
+
+def _check_side(value: Value, node: Node, parameters: Mapping[str, ParameterValue]) -> None:
+    """Check that a side is a number that can be compared.
+
+    Raises:
+        DropcheckError: it is not.
+    """
+    known, suspect = value.known, value.suspect
+    if (
+        isinstance(known, float)
+        and not math.isfinite(known)
+        and (suspect is None or suspect.cured_if_finite)
+    ):
+        raise node.at.error(f"this side of the claim is {known}", "a claim compares finite numbers")
+    if suspect is not None:
+        where = f" where {parameter_text(parameters)}" if parameters else ""
+        raise suspect.at.error(
+            f"{suspect.message}{where}",
+            "choose another value, add a condition such as 'requires: p < 1', or guard the "
+            f"branch with where(…){suspect.hint}",
+            About.NAMED_VALUES if parameters else About.TEXT,
+        )
+
+
+def _outside_an_operator(context: Context, node: Node) -> DropcheckError:
+    # Point at the random name, which is nearer to the mistake than the whole side.
+    culprit: Node = node
+    for below in _walk_outside_operators(node):
+        if isinstance(below, Name):
+            try:
+                meaning = context.scope.look_up(below.name, below.at)
+            except (DropcheckError, Skipped):
+                continue
+            if isinstance(meaning, Value) and meaning.random:
+                culprit = below
+                break
+    if isinstance(culprit, Name):
+        message = f"{culprit.name!r} is random, and stands outside an operator"
+    else:
+        message = "this is random, and stands outside an operator"
+    hint = "write what is claimed of it: E(…), Var(…), Std(…), P(…), …"
+    meant = operator_like(node.name) if isinstance(node, Call) else None
+    if isinstance(node, Call) and meant is not None:
+        hint = (
+            f"{node.name!r} is over the elements of one draw; did you mean {meant.name}(…), which "
+            f"speaks of the law, or E({node.name}(…))?"
+        )
+    return culprit.at.error(message, hint)
+
+
+def _walk_outside_operators(node: Node) -> list[Node]:
+    if isinstance(node, Call) and node.name in OPERATORS:
+        return []
+    nodes = [node]
+    for below in children(node):
+        nodes.extend(_walk_outside_operators(below))
+    return nodes

@@ -1,1 +1,0 @@
-"""Statements: their sides as values, claims about laws, and the checks of each case."""

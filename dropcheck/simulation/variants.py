@@ -1,0 +1,111 @@
+"""Variants of programs, which draw or compute in another way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from dropcheck.language.graph import Value, computed, kernel_of, number
+from dropcheck.simulation.integrands import filled
+from dropcheck.simulation.program import Counter, Program
+from dropcheck.simulation.steps import MOST_NUMBERS, Step
+from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.functions.arrays import SUBSCRIPT
+from dropcheck.vocabulary.law import MIXTURE_COST, Stratum, mixture_of
+
+
+def step_by_step(program: Program) -> Program:
+    """The program without shortcuts, and without others that make the same draws."""
+    return replace(program, paired=False, separations=None, apart=(), shared=False)
+
+
+# ---- in cells ------------------------------------------------------------------------------------
+#
+# Programs whose draws are counted in cells, or kept as they are.
+
+
+def counting_in_cells(program: Program, counter: Counter, draws: int) -> Program:
+    """The program with draws counted in cells; each span of `draws` draws is one block.
+
+    If others make the same draws, the spans are as long as theirs.
+    """
+    return replace(
+        program,
+        counter=counter,
+        separations=None,
+        paired=False,
+        span_draws=program.span_draws if program.shared else draws,
+        span_blocks=1,
+        cost=program.cost + counter.cost,
+    )
+
+
+def values_of(program: Program, generator: np.random.Generator, draws: int) -> list[Array]:
+    """Some draws of the quantities in integrands, [..., draws] each, or [..., 1] if fixed."""
+    with np.errstate(all="ignore"):
+        arrays = program.registers(generator, draws)
+    return [number(filled(arrays[register])) for register in program.targets]
+
+
+# ---- stratified ----------------------------------------------------------------------------------
+#
+# Programs with strata for one of their draws.
+
+
+def stratified(
+    program: Program, draw: Value, strata: tuple[Stratum, ...], shares: tuple[float, ...]
+) -> Program:
+    """The program with one draw from a mixture of its strata, and weights on every integrand.
+
+    There are two more registers: one for pairs of the draw and its weight, and one for the weight,
+    which is a factor of every integrand.
+
+    Raises:
+        ValueError: the program does not make this draw, or it has no law.
+    """
+    place = next((at for at, step in enumerate(program.steps) if step.value is draw), None)
+    if place is None or draw.law is None:
+        raise ValueError("the program does not make this draw")
+    both, weight = program.size, program.size + 1
+    law = mixture_of(draw.law, strata, shares)
+    pair = replace(draw, law=law, shape=(2,), name=None)
+    drawn = program.steps[place]
+    steps = [replace(drawn, target=both, value=pair)]
+    for index, target in ((0, drawn.target), (1, weight)):
+        own = replace(computed(SUBSCRIPT, pair, like=draw), options=(("index", (index,)),))
+        frees = (both,) if index else ()
+        steps.append(Step(target, own, (both,), kernel_of(own), frees=frees))
+    return replace(
+        program,
+        size=program.size + 2,
+        steps=(*program.steps[:place], *steps, *program.steps[place + 1 :]),
+        terms=tuple(replace(term, factors=(*term.factors, (weight, 1))) for term in program.terms),
+        targets=(*program.targets, weight),
+        cost=program.cost + MIXTURE_COST,
+        stratified=draw.name or drawn.value.operation,
+    )
+
+
+# ---- nets ----------------------------------------------------------------------------------------
+#
+# Programs that draw in nets of points.
+
+
+def can_be_in_nets(program: Program) -> bool:
+    """Whether it draws only a few numbers, from laws that have quantile functions."""
+    drawn = [step.value for step in program.steps if step.kernel is None]
+    if program.whole or program.counter is not None or program.stratified is not None:
+        return False
+    if not 0 < sum(one.elements for one in drawn) <= MOST_NUMBERS:
+        return False
+    return all(one.law is not None and one.law.has_quantiles for one in drawn)
+
+
+def in_nets(program: Program, size: int) -> Program:
+    """The program with every `size` draws, a power of two, from the points of one net."""
+    cost = program.cost
+    for step in program.steps:
+        if step.kernel is None and step.value.law is not None and step.value.law.standard:
+            cost += step.value.elements * step.value.law.standard.quantile_cost
+    return replace(step_by_step(program), net=size, cost=cost)

@@ -1,0 +1,241 @@
+"""The laws of sums of independent draws, for families of laws that contain their sums.
+
+A sum of n draws is start * n + unit * z, where z has the law given here; its arguments are those of
+the draws, each times a number (Johnson, Kotz and Balakrishnan 1994, "Continuous Univariate
+Distributions", sections 13.3, 16.2, 17.6 and 18.3; Johnson, Kemp and Kotz 2005, "Univariate
+Discrete Distributions", sections 3.8, 4.8 and 5.5).
+"""
+
+from __future__ import annotations
+
+import copyreg
+import math
+from collections.abc import Callable
+from functools import cache
+from operator import mul
+from typing import Any
+
+import numpy as np
+
+from dropcheck.records import record
+from dropcheck.vocabulary import special
+from dropcheck.vocabulary.distribution import Standard
+from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.law import Generator, Law, Size, derived
+from dropcheck.vocabulary.laws.continuous import CAUCHY, CHI_SQUARE, EXPONENTIAL, GAMMA, NORMAL
+from dropcheck.vocabulary.laws.discrete import (
+    BERNOULLI,
+    BINOMIAL,
+    GEOMETRIC,
+    NEGATIVE_BINOMIAL,
+    POISSON,
+    RADEMACHER,
+)
+from dropcheck.vocabulary.laws.sampling import (
+    beta_cdf,
+    beta_quantile,
+    beta_survival,
+    beta_upper_quantile,
+)
+
+
+@record
+class LawOfSum:
+    """The law of a sum of n draws."""
+
+    law: Law
+    # takes n and the arguments of the draws; returns each argument of the sum's law as a pair: a
+    # number or an argument of the draws, and its factor
+    arguments: Callable[..., tuple[tuple[Any, float], ...]]
+    start: float = 0.0
+    unit: float = 1.0
+
+
+SUMS = {
+    NORMAL: LawOfSum(NORMAL, lambda n, mean, sd: ((mean, n), (sd, math.sqrt(n)))),
+    CAUCHY: LawOfSum(CAUCHY, lambda n, loc, scale: ((loc, n), (scale, n))),
+    EXPONENTIAL: LawOfSum(GAMMA, lambda n, scale: ((1.0, n), (scale, 1.0))),
+    GAMMA: LawOfSum(GAMMA, lambda n, shape, scale: ((shape, n), (scale, 1.0))),
+    CHI_SQUARE: LawOfSum(CHI_SQUARE, lambda n, df: ((df, n),)),
+    POISSON: LawOfSum(POISSON, lambda n, rate: ((rate, n),)),
+    BERNOULLI: LawOfSum(BINOMIAL, lambda n, p: ((1.0, n), (p, 1.0))),
+    BINOMIAL: LawOfSum(BINOMIAL, lambda n, size, p: ((size, n), (p, 1.0))),
+    RADEMACHER: LawOfSum(BINOMIAL, lambda n: ((1.0, n), (0.5, 1.0)), -1.0, 2.0),
+    NEGATIVE_BINOMIAL: LawOfSum(NEGATIVE_BINOMIAL, lambda n, size, p: ((size, n), (p, 1.0))),
+    # the number of trials up to the first success is one more than the failures before it
+    GEOMETRIC: LawOfSum(NEGATIVE_BINOMIAL, lambda n, p: ((1.0, n), (p, 1.0)), 1.0),
+}
+
+
+# ---- ranked law ----------------------------------------------------------------------------------
+#
+# The law of an order statistic: the element of a given rank among independent draws of one law.
+#
+# The element with k of n draws below it has the distribution function I_F(x)(k + 1, n - k). It is
+# Q(u), where Q is the quantile function of the draws, and u has the beta law with the parameters
+# k + 1 and n - k (David and Nagaraja 2003, "Order statistics", section 2.1).
+
+
+# Levels between which a tail that falls as a power is summed up: four for each factor of 2.
+_LEVELS = 2.0 ** -(1.0 + np.arange(800) / 4)
+# Rough nanoseconds per element to find the one of a rank (measured).
+_SORTING = 15.0
+# How far the tail may be from its power, over the last factor of 16 of the levels.
+_NEARLY = 1.05
+
+
+@record(kw_only=True, eq=False)
+class Ranked(Law):
+    """The law of an order statistic; it takes the arguments of the law of the draws."""
+
+    whole: Law
+    rank: int
+    count: int
+
+
+@cache
+def ranked(law: Law, rank: int, count: int) -> Ranked:
+    """The law of the element with `rank` elements below it, among `count` draws of a law.
+
+    Its central moments are NaN: they are computed elsewhere, as integrals over one draw.
+    """
+    below, above = rank + 1, count - rank
+    middle = law.symmetric and below == above
+    log_most = _log_density(below, above, np.array(rank / max(count - 1, 1)))
+
+    all_drawn = count * (law.draw_cost((1,)) + _SORTING)
+    one_drawn = 100.0 + (law.standard.quantile_cost if law.standard else 0.0)
+
+    def drawn(generator: Generator, size: Size, *arguments: Array) -> Array:
+        if all_drawn <= one_drawn:
+            elements = np.asarray(law.sampler(generator, (count, *size), *arguments))
+            return np.asarray(np.partition(elements, rank, axis=0)[rank])
+        low, high = generator.standard_gamma(below, size), generator.standard_gamma(above, size)
+        lower, numbers = low < high, [one[..., 0] for one in arguments]
+        result = np.minimum(low, high) / (low + high)
+        for side, inverse in ((lower, law.quantile), (~lower, law.upper_quantile)):
+            result[side] = inverse(result[side], *numbers)
+        return result
+
+    def log_density(x: Array, *arguments: Array) -> Array:
+        under, over = law.cdf(x, *arguments), law.survival(x, *arguments)
+        of_rank = special.xlogy(rank, under) + special.xlogy(above - 1, over)
+        own = law.log_density_inside(x, *arguments)
+        return np.asarray(own + of_rank - special.betaln(below, above))
+
+    def multiplied(powers: Callable[..., tuple[float, float]] | None) -> Any:
+        if powers is None:
+            return None
+        return lambda *arguments: tuple(map(mul, powers(*arguments), (below, above)))
+
+    return derived(
+        Ranked,
+        law,
+        whole=law,
+        rank=rank,
+        count=count,
+        sampler=drawn,
+        log_density_inside=log_density,
+        moments=lambda *arguments: _order(law, below, above, arguments),
+        near_ends=multiplied(law.near_ends),
+        tails=multiplied(law.tails),
+        symmetric=middle,
+        parabola=None,
+        mode=None,
+        line=None,
+        standard_arguments=None,
+        norm_of_random=None,
+        nanoseconds=min(all_drawn, one_drawn),
+        standard=Standard(
+            # known if it is symmetric: then it is the median
+            mean=lambda *arguments: law.quantile(0.5, *arguments) if middle else math.nan,
+            central=lambda *_: [1.0, 0.0] + [math.nan] * 7,
+            # its density is at most exp(log_most) times the density of a draw
+            norm=lambda p, *arguments: min(
+                float(law.norm(p, *arguments)) * math.exp(log_most / p),
+                _norm_of_tails(law, below, above, p, arguments),
+            ),
+            log_mgf=lambda t, *arguments: law.log_mgf(t, *arguments) + log_most,
+            cdf=lambda x, *arguments: _tail(
+                below, above, law.cdf(x, *arguments), law.survival(x, *arguments)
+            ),
+            survival=lambda x, *arguments: _tail(
+                above, below, law.survival(x, *arguments), law.cdf(x, *arguments)
+            ),
+            quantile=lambda u, *arguments: _at(
+                law, beta_quantile(below, above, u), beta_upper_quantile(above, below, u), arguments
+            ),
+            upper_quantile=lambda v, *arguments: _at(
+                law, beta_upper_quantile(below, above, v), beta_quantile(above, below, v), arguments
+            ),
+            quantile_cost=2000.0,
+        ),
+    )
+
+
+def can_be_ranked(law: Law, arguments: tuple[float, ...]) -> bool:
+    """Whether `ranked` knows the law of order statistics of this law with these arguments."""
+    if law.discrete or law.own_axes is not None or law.constant(*arguments) is not None:
+        return False
+    low, high = law.support(*arguments)
+    one_tail = law.symmetric or math.isfinite(low) or math.isfinite(high)
+    return law.has_quantiles and (one_tail or law.moment_order(*arguments) == math.inf)
+
+
+def _order(law: Law, below: int, above: int, arguments: tuple[Any, ...]) -> float:
+    """The order of the moments: each tail falls as a power of the tail of one draw."""
+    order = law.moment_order(*arguments)
+    low, high = law.support(*arguments)
+    tails = [side for side, end in ((below, low), (above, high)) if math.isinf(end)]
+    return order * min(tails, default=1)
+
+
+def _log_density(below: int, above: int, u: Any) -> Any:
+    """The logarithm of the density of the beta law at u."""
+    powers = special.xlogy(below - 1, u) + special.xlog1py(above - 1, -u)
+    return powers - special.betaln(below, above)
+
+
+def _tail(below: int, above: int, under: Any, over: Any) -> Any:
+    """I_F(below, above) with F = `under` = 1 - `over`, computed from the smaller of the two."""
+    return np.where(under < 0.5, beta_cdf(below, above, under), beta_survival(above, below, over))
+
+
+def _at(law: Law, under: Any, over: Any, arguments: tuple[Any, ...]) -> Any:
+    """The value of a law with the probabilities `under` below it and `over` above it."""
+    low, high = law.quantile(under, *arguments), law.upper_quantile(over, *arguments)
+    return np.where(under < 0.5, low, high)
+
+
+def _norm_of_tails(law: Law, below: int, above: int, p: float, arguments: tuple[Any, ...]) -> float:
+    """A bound of (E|x|^p)^(1/p) where a tail falls as a power: a sum over cells of the levels.
+
+    Beyond the last level, |x| follows its power of the level, if it does so over the last factor of
+    16; the rest then counts twice, for safety. Otherwise the bound is infinite.
+    """
+    order = law.moment_order(*arguments)
+    if order == math.inf or not p < _order(law, below, above, arguments):
+        return math.inf
+    low, high = law.support(*arguments)
+    logs: list[Any] = []
+    for first, last, end, inverse in (
+        (below, above, low, law.quantile),
+        (above, below, high, law.upper_quantile),
+    ):
+        levels = _LEVELS[:1] if math.isfinite(end) else _LEVELS
+        sizes = np.log(np.abs(inverse(levels, *arguments)))
+        chances = beta_cdf(first, last, levels)
+        logs += [p * np.maximum(sizes[1:], sizes[:-1]) + np.log(chances[:-1] - chances[1:])]
+        if math.isfinite(end):
+            rest = p * max(float(sizes[0]), math.log(max(abs(end), 1e-300)))
+            logs += [rest + np.log(chances)]
+            continue
+        if not abs((sizes[-1] - sizes[-17]) * order / math.log(16.0) - 1) < _NEARLY - 1:
+            return math.inf
+        share = first - p / order
+        rest = p * sizes[-1] + first * math.log(levels[-1]) - special.betaln(first, last)
+        logs += [np.array([rest + math.log(2.0 / share)])]
+    return float(np.exp(np.logaddexp.reduce(np.concatenate(logs)) / p))
+
+
+copyreg.pickle(Ranked, lambda one: (ranked, (one.whole, one.rank, one.count)))
