@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from dropcheck.claims.registry import Code, CodeRequest, Column, Slot
-from dropcheck.records import record
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.functions.number_formats import DOUBLE, rounded
 
@@ -18,7 +17,7 @@ FORMATS = ("float32", "bfloat16")
 Drawn = Callable[[np.random.Generator, CodeRequest, Sequence[Array]], Mapping[str, Array]]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class KnownCode:
     """An implementation by functions; `xfail` says how false the claims are that fit a pattern."""
 
@@ -40,7 +39,7 @@ class KnownCode:
         return None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Bound:
     """Code of one slot."""
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
-
-from dropcheck.records import record
 
 MOST_PROBLEMS = 1_000  # a file with more is not a claims file, and listing all takes minutes
 _MOST_COMPARED = 200  # known names that an unknown one is compared with; the language has fewer
 _LONGEST_COMPARED = 60  # characters of a name: the time of a comparison grows with their square
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class NotebookCell:
     """A cell of a notebook.
 
@@ -26,7 +25,7 @@ class NotebookCell:
     first: int
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Location:
     """A place in a file.
 
@@ -66,7 +65,7 @@ class About(Enum):
     NAMED_VALUES = "values, which its message names"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Problem:
     """One thing that is wrong: a sentence, its place, and how to mend it."""
 

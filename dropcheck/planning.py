@@ -6,7 +6,7 @@ import math
 import time
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, repeat
 
@@ -50,7 +50,6 @@ from dropcheck.language.compile import CaseGraphs
 from dropcheck.language.graph import LawClaim
 from dropcheck.processors import default_threads
 from dropcheck.reasons import Explanation, Reason
-from dropcheck.records import record
 from dropcheck.results import Edge, Guarantee, Written
 from dropcheck.settings import Settings
 from dropcheck.simulation import (
@@ -76,7 +75,7 @@ Smallest = Callable[[int], float | None]
 """From a number of draws to the smallest discrepancy that they see; None where they see none."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Forecast:
     """The forecast of one case.
 
@@ -383,7 +382,7 @@ def edges_of(registry: Registry) -> Iterator[tuple[Written, Edge]]:
 # What a run would cost and what it could see, by the pilots of its cases.
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class CasePlan:
     """What one case would cost, and what its budget could see; None where that is not known.
 
@@ -424,7 +423,7 @@ class CasePlan:
         return bool(self.draws) and self.explanation is not None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Plan:
     """The plans of all cases; `seconds` is the time of the pilots.
 

@@ -7,9 +7,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import Enum
-
-from dropcheck.records import record
 
 Detail = float | str
 
@@ -225,7 +224,7 @@ class Reason(Enum):
         return Explanation(self, details)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Explanation:
     """A reason with the numbers and names of one case."""
 

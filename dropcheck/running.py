@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 from dropcheck.claims.registry import Case, Registry
@@ -34,7 +34,6 @@ from dropcheck.judging.case import Prepared, prepare, prepare_together, result_o
 from dropcheck.judging.judge import run_case
 from dropcheck.language.compile import CaseGraphs
 from dropcheck.processors import default_threads
-from dropcheck.records import record
 from dropcheck.results import CaseResult
 from dropcheck.settings import Settings
 from dropcheck.simulation import Request, SpanSums
@@ -45,7 +44,7 @@ _Judged = CaseResult | DropcheckError
 CASES_A_WORKER = 4
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """Cases that share draws, with all that another process needs to judge them."""
 
@@ -173,7 +172,7 @@ def verify_cases(
         raise DropcheckError(problems)
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Work:
     """The arguments of `verify_cases` that say how cases are judged, and whom to notify."""
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from dropcheck.processors import default_threads
-from dropcheck.records import record
 
 DEFAULT_MEMORY = 2**30
 """The default of `Settings.max_memory`, in bytes."""
@@ -29,7 +28,7 @@ MOST_THREADS = 1024
 """The most threads on any machine."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Settings:
     """The settings of a run: error budget, randomness and limits.
 
@@ -89,7 +88,7 @@ _METAVARS = {
 }  # fmt: skip
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Option:
     """The description of an option."""
 

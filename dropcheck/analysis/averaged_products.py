@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Value
-from dropcheck.records import record
 
 ValuePowers = tuple[tuple[Value, int], ...]
 """Values, each with its whole exponent."""
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Integrand:
     """[given] · Π (value − centre)^power, averaged over the elements of a draw."""
 
@@ -46,7 +45,7 @@ def quantities(integrands: Sequence[Integrand]) -> list[Value]:
     return factors + [one.given for one in integrands if one.given is not None]
 
 
-@record(eq=False, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ExactMoments:
     """The means of integrands, and the parts of their covariances by linking groups of draws.
 

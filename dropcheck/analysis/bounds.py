@@ -5,13 +5,12 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
 
 from dropcheck.language.graph import Kind, Value, in_order, kernel_of
-from dropcheck.records import record
 from dropcheck.vocabulary.functions.elementwise import (
     ABS,
     ADD,
@@ -37,7 +36,7 @@ from dropcheck.vocabulary.shapes import normalise_axes
 _ARITHMETIC = (NEGATIVE, ADD, SUBTRACT, MULTIPLY, DIVIDE)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class LinearCombination:
     """Σ factor · operator + constant; `terms` are the pairs of a factor and an operator."""
 
@@ -122,7 +121,7 @@ WeightedValues = tuple[tuple[float, Value], ...]
 """Values, each with its factor in a sum."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Dissected:
     """Σ factor · part + shift.
 
@@ -322,7 +321,7 @@ Lowest = Callable[[Value], float]
 """Takes a quantity, and returns a lower bound of its values."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Length:
     """The fact that a quantity is at least `factor` times the length of an array.
 

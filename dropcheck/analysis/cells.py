@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from dropcheck.array_types import Floats, Indices, Truths
-from dropcheck.records import record
 from dropcheck.vocabulary.functions.number_formats import (
     DOUBLE,
     EPSILONS,
@@ -58,7 +57,7 @@ MOVED = 1e-7
 RARE = 1e-5
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Lattice:
     """A small step: under a continuous law, all positions within the step are equally likely.
 
@@ -70,7 +69,7 @@ class Lattice:
     high: float
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LawCells:
     """Cells for one law: between neighbouring cuts, below the first cut, and above the last.
 
@@ -154,7 +153,7 @@ def rounding_of(values: Floats, magnitude: float, share: float = ONE_VALUE_SHARE
     return distance
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Digits:
     """The rounding of values in a number format that are made of numbers of some magnitude."""
 
@@ -395,7 +394,7 @@ FAR_OUT = (1, 4, 16, 64, 256)
 DIGITS = 18
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SampleCells:
     """Cells for the values of some draws.
 

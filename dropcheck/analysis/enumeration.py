@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from dropcheck.analysis.on_paper import EXACT, Rounded, alike, near_jumps, value_on_paper
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, computed_from, number, ordered
-from dropcheck.records import record
 from dropcheck.vocabulary.function import Array, KernelError
 from dropcheck.vocabulary.law import argument_problem
 
@@ -22,7 +22,7 @@ MOST_NUMBERS = 2_000_000  # the most numbers of all values in all outcomes
 MOST_VALUES = 2_000
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Outcomes:
     """All outcomes: their probabilities, [outcomes], and the values by id, with outcomes last."""
 

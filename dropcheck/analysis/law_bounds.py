@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -25,7 +25,6 @@ from dropcheck.language.graph import (
     random_inputs,
     thawed,
 )
-from dropcheck.records import record
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.functions.elementwise import DIVIDE
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
@@ -53,7 +52,7 @@ _HIGHEST_CENTRAL = 8
 _ROUNDING = 1e-9
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class AffineDraw:
     """The line factor · draw + shift of a draw with fixed arguments; the factor is not 0.
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -31,7 +32,6 @@ from dropcheck.analysis.single_draw import (
 )
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, ordered
-from dropcheck.records import record
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.functions.elementwise import MULTIPLY, POWER
 from dropcheck.vocabulary.majorants.rule import summed
@@ -51,7 +51,7 @@ FactorValues = tuple[Value, ...]
 """The factors of a product."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ProductMoments:
     """Means and covariances of products, and bounds of their errors."""
 
@@ -132,7 +132,7 @@ def factors_of(value: Value) -> FactorValues:
     return tuple(factors)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class LinearForm:
     """Σ factor · (draw − its mean) + number, with the factors by the ids of the draws.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TypeVar
 
@@ -58,7 +59,6 @@ from dropcheck.language.graph import (
     number,
     thawed,
 )
-from dropcheck.records import record
 from dropcheck.vocabulary.function import Function, PolynomialRule
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.functions.elementwise import ADD, EXP, MULTIPLY, SUBTRACT
@@ -99,7 +99,7 @@ from dropcheck.vocabulary.shapes import Shape
 MOST_ELEMENTS = 64
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Quadratic:
     """The sum of linear · x + square · x² over the axes `summed` of a quantity x."""
 
@@ -120,7 +120,7 @@ class Quadratic:
         return alone * (log_moment_of_quadratic(x, b, c) if c else x.log_moment(b))
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Straight:
     """A sum of quadratics in quantities that share no draw, plus a number."""
 

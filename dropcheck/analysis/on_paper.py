@@ -12,11 +12,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from dropcheck.language.graph import Kind, Value, in_order, kernel_of, number
-from dropcheck.records import record
 from dropcheck.vocabulary.function import Array, Function, Kernel
 from dropcheck.vocabulary.functions.elementwise import MODULO
 from dropcheck.vocabulary.jumps import LARGEST_BOUND
@@ -37,7 +37,7 @@ NEAR, MOST_NEAR = 1e-12, LARGEST_BOUND / 2
 SAME_DIGITS = 1e-9
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Rounded:
     """A value and a bound of its rounding error; the bound has the value's shape, or one number."""
 

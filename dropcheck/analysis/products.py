@@ -18,6 +18,7 @@ Its variance is at most that of the same draws used one by one.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 
 from dropcheck.analysis.averaged_products import ValuePowers
 from dropcheck.analysis.law_bounds import grouped
@@ -29,7 +30,6 @@ from dropcheck.language.graph import (
     ordered,
     random_inputs,
 )
-from dropcheck.records import record
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, NEGATIVE, POWER
 from dropcheck.vocabulary.functions.linear_algebra import MATMUL
 
@@ -39,7 +39,7 @@ MOST_PARTS = 8
 LARGEST_POWER = 4
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Separated:
     """A quantity as a product: sign · Π part^power.
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache
 from typing import Any
 
@@ -42,7 +42,6 @@ from dropcheck.language.graph import (
     number,
     random_inputs,
 )
-from dropcheck.records import record
 from dropcheck.vocabulary.function import Array, KernelError
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY
 from dropcheck.vocabulary.hulls import Hull
@@ -98,7 +97,7 @@ def _legendre() -> tuple[Floats, Floats, Floats]:
 _PLACES, _WEIGHTS, _SERIES = _legendre()
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Cells:
     """Intervals of the values of one draw.
 
@@ -129,7 +128,7 @@ class Cells:
         )
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class CutLaw:
     """A continuous law with fixed arguments, to be cut into cells.
 
@@ -401,7 +400,7 @@ def _ordered(values: Sequence[Value], draw: Value) -> list[Value]:
     return in_order(values, lambda one: () if one is draw else random_inputs(one))
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Steps:
     """The values that are computed from a draw to get some quantities."""
 
@@ -573,7 +572,7 @@ POLYNOMIAL_ERROR = 2 / ((ELLIPSE - 1) * ELLIPSE**FUNCTION_DEGREE)
 LEAST_UNBOUNDED = 1e-60
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SingleDrawIntegrand:
     """The product of |φ - centre|^power over functions φ of one draw; with signs if `signed`."""
 
@@ -636,7 +635,7 @@ def norm_of_product(
     return bound
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class CellMeans:
     """The parts of cells in an expectation of g: values, and bounds of their errors.
 
@@ -753,7 +752,7 @@ MOST_INTEGRALS = 64
 TAIL_ORDERS = (8.0, 4.0, 2.0, 1.5, 1.25, 1.1, 1.02)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Estimate:
     """A number that is at most `error` away from `value`; an infinite error means: not known."""
 
@@ -796,7 +795,7 @@ class KnownMeans:
         return self._found[key]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SingleDraw:
     """A single drawn number whose law has fixed numbers as arguments."""
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
@@ -27,7 +28,6 @@ from dropcheck.analysis.fewer_draws.sums import exchanged
 from dropcheck.analysis.single_draw import joint_moment
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, ordered
-from dropcheck.records import record
 from dropcheck.vocabulary.law import QuantileLevel, Stratum, can_be_cut, part_of
 
 # Probabilities below and above the ends of the first strata. They are no round numbers, as models
@@ -72,7 +72,7 @@ LARGEST_ERROR = 1e-2
 STRATA_ROUNDING = 1e-8
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class InStratum:
     """The moments of integrands given that a draw lies in a stratum.
 
@@ -99,7 +99,7 @@ class InStratum:
         return self.chance * np.sqrt(np.maximum(square, 0.0) + along**2), self.chance * abs(along)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Stratified:
     """The strata of a draw with their shares in a mixture, and the moments under the mixture.
 

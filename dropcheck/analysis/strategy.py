@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from dropcheck.analysis.bounds import of_one_operator
 from dropcheck.analysis.products import crossing
 from dropcheck.analysis.undefined import missing_moment, missing_variance
@@ -9,10 +11,9 @@ from dropcheck.claims.registry import Tolerance
 from dropcheck.language.compile import LoweredCase
 from dropcheck.language.graph import Kind, LawClaim, Value, calls_below, operators
 from dropcheck.reasons import Explanation
-from dropcheck.records import record
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Arithmetic:
     """Nothing is random: the quantities are computed once.
 
@@ -22,7 +23,7 @@ class Arithmetic:
     scaled: bool
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Certainty:
     """An event is claimed to be certain, or impossible: counterexamples are counted."""
 
@@ -31,7 +32,7 @@ class Certainty:
     probability: float  # 1 or 0, as claimed
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Proportion:
     """The statement is about one probability, of an event that is a single truth in each draw.
 
@@ -44,14 +45,14 @@ class Proportion:
     constant: float
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Laws:
     """The statement is about laws: draws are counted in cells."""
 
     claim: LawClaim
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Quantiles:
     """The statement is about sums of quantiles with fixed factors, and has no other operator.
 
@@ -61,7 +62,7 @@ class Quantiles:
     quantities: tuple[Value, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class BlockMeans:
     """A function of averages, judged by the means of independent blocks.
 
@@ -75,7 +76,7 @@ class BlockMeans:
     no_variance: Explanation | None = None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Unanswerable:
     """No sample can decide the case, whatever its size."""
 

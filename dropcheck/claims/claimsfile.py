@@ -13,6 +13,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -42,7 +43,6 @@ from dropcheck.claims.yaml_places import (
     source_text,
 )
 from dropcheck.errors import nearest, suggestion
-from dropcheck.records import record
 from dropcheck.results import ParameterValue, Vector
 
 FORMAT = 1
@@ -63,7 +63,7 @@ MAPPING = "a mapping of names to values"
 NOT_EMPTY = "leave it out, or put something in"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class KeyKind:
     """A kind of value.
 
@@ -76,7 +76,7 @@ class KeyKind:
     read: Callable[[Field], Any]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Field:
     """A value in a file, its name in messages, and the place of its key."""
 
@@ -277,7 +277,7 @@ def items(
     return KeyKind(holds, {"anyOf": [described, schema]} if or_one else schema, read_items)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Names:
     """Allowed names: their JSON Schema, and the message and hint for a name that is not allowed."""
 
@@ -349,7 +349,7 @@ def named(
 # ---- tables of keys ------------------------------------------------------------------------------
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Key:
     """One key: its meaning, the kind of its value, and its default."""
 
@@ -371,7 +371,7 @@ class Key:
         return {"description": self.description, **inner, **default, "examples": [*self.examples]}
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ExclusiveKeys:
     """Two keys of which at most one may be given, and what to do if both are."""
 
@@ -380,7 +380,7 @@ class ExclusiveKeys:
     hint: str
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class KeyTable:
     """A mapping of known keys: the file, a document, the defaults, a claim, or a statement."""
 

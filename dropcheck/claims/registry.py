@@ -6,11 +6,10 @@ import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from dropcheck.errors import Location, Problem
-from dropcheck.records import record
 from dropcheck.results import NUMBER_FORMAT, ParameterValue, Passage, Written
 from dropcheck.results.coverage import Coverage
 
@@ -18,7 +17,7 @@ MOST_CASES = 100_000  # of one claim: at a second a case, they take a day
 MOST_STATEMENTS = 1_000  # of one claim: each is compared with all others
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Jump:
     """From (`line`, `column`) of a text on, both from 0, the text is elsewhere in the file."""
 
@@ -27,7 +26,7 @@ class Jump:
     place: Location  # of that character
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SourceText:
     """Text from a claims file that knows the places of its lines in the file.
 
@@ -70,7 +69,7 @@ class SourceText:
         return cls(text, file, tuple((n, 1) for n in range(1, len(lines) + 1)), lines)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Document:
     """A document that claims come from."""
 
@@ -80,7 +79,7 @@ class Document:
     url: str | None = None
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Sample:
     """Draws by the user's own code, in place of lines of a model.
 
@@ -102,7 +101,7 @@ SEED, CALL, BATCH = "seed", "call", "batch"
 """Leading axes of code's arguments: consecutive seeds, consecutive calls, a batch in one call."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class CodeRequest:
     """What code is asked to give in one step of a program.
 
@@ -149,7 +148,7 @@ class Code(Protocol):
         """
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Slot:
     """A name in a claims file to which code may be bound, and mathematics to use without code.
 
@@ -170,7 +169,7 @@ class Slot:
     fractions: frozenset[str] = frozenset()  # arguments to which some claim gives fractions
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Column:
     """An implementation under test: its name, and its code by slot."""
 
@@ -188,7 +187,7 @@ class Column:
         return f"{COLUMN}{self.name}"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Tolerance:
     """The deviation from `L == R` that a claim allows: a share of R, or an absolute number."""
 
@@ -204,7 +203,7 @@ class Tolerance:
         return self.size if self.absolute else self.size * abs(value)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Stated:
     """One of several statements of a claim, and the id under which it is judged."""
 
@@ -212,7 +211,7 @@ class Stated:
     statement: SourceText
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Family:
     """An entry under `claims` with several statements about the same draws, in file order."""
 
@@ -221,7 +220,7 @@ class Family:
     statements: tuple[Stated, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Claim:
     """One statement, read from YAML; its texts are not parsed yet.
 
@@ -307,7 +306,7 @@ class Claim:
         return tuple(Case(self, {**point, **row}) for row in self._rows for point in grid)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Case:
     """A claim at one value of each of its parameters."""
 
@@ -356,7 +355,7 @@ def _spelled(value: ParameterValue) -> str:
     return value if isinstance(value, str) else float(value).hex()
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Registry:
     """The claims of a file, or of several."""
 

@@ -15,10 +15,10 @@ import operator
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Context, Decimal
 
 from dropcheck.claims.registry import MOST_CASES
-from dropcheck.records import record
 from dropcheck.results import ParameterValue, Vector
 
 LONGEST_SHOWN = 40  # characters of a text that a message quotes
@@ -338,7 +338,7 @@ class RangeError(ValueError):
         self.hint = hint
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Range:
     """Numbers from `low` to `high`, each `step` more than the last, or `step` times it."""
 

@@ -15,6 +15,7 @@ import math
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -29,7 +30,6 @@ from dropcheck.errors import (
     in_file_order,
     suggestion,
 )
-from dropcheck.records import record
 
 LineColumn = tuple[int, int]
 
@@ -42,7 +42,7 @@ _FORBIDDEN = re.compile(
 BYTE_ORDER_MARK = "\ufeff"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Source:
     """The text of a claims file, and its name in messages.
 
@@ -194,7 +194,7 @@ MOST_NODES = 500_000  # five times the largest grid; about a second
 _TEXT = "tag:yaml.org,2002:str"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Scalar:
     """One value: its text, its value in YAML, and its place (`start` to `end`).
 
@@ -210,7 +210,7 @@ class Scalar:
     written: SourceText | None = None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Listing:
     """A YAML sequence."""
 
@@ -218,7 +218,7 @@ class Listing:
     start: LineColumn
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Entry:
     """A value in a mapping, and the place of its key."""
 
@@ -226,7 +226,7 @@ class Entry:
     node: YamlNode
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Tree:
     """A YAML mapping. Keys are kept as written, so that `no` and `1` are ordinary names.
 
@@ -238,7 +238,7 @@ class Tree:
     repeated: tuple[str, ...] = ()
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Broken:
     """A node that could not be read; the error is reported, and nothing more is said about it."""
 

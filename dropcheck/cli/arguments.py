@@ -31,7 +31,6 @@ from dropcheck.errors import (
 )
 from dropcheck.options import RUN_OPTIONS, options_of, problem_with, read_value
 from dropcheck.packs.pack_files import PACK, pack_names
-from dropcheck.records import record
 from dropcheck.results.coverage import Coverage, unexpected
 from dropcheck.settings import DEFAULT_MEMORY, Option, OptionKind, Settings
 
@@ -216,7 +215,7 @@ SHOWN_GRIDS = 3  # how many grids of a parameter the help shows
 SHOWN_VALUES = 8  # how many values of one grid
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Command:
     """What is known of a command before it is called.
 
@@ -510,7 +509,7 @@ def _parameter_hint(name: str, given: Given) -> str:
 _OFF = ("", "0", "false")
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Chosen:
     """The cases that a command works on, and the notes of their check.
 

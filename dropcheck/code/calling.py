@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from dropcheck.code.adapters.adapter import Adapter, FrameworkFunction
-from dropcheck.records import record
 
 TRAINING = ("training", "train")
 EVALUATING = ("deterministic", "inference")
@@ -29,7 +29,7 @@ _SIZES = {SIZE: "shape"}  # another name of the same parameter
 _BY_PLACE = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class PreparedFunction:
     """A function, ready to be called with the arguments of its slot.
 

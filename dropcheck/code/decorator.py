@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from dropcheck.errors import DropcheckError, Problem, nearest
-from dropcheck.records import record
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 
@@ -18,7 +18,7 @@ NUMPY = "numpy"
 _LIBRARIES = {"keras": "keras", "flax": "jax", "jax": "jax", "torch": "torch"}
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Implements:
     """What a function implements: a slot of a claims file, in these number formats."""
 

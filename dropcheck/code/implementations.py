@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,9 @@ from dropcheck.code.call_limit import SECONDS
 from dropcheck.code.targets import Target, imported
 from dropcheck.errors import DropcheckError, Problem, nearest
 from dropcheck.packs.pack_files import PACK
-from dropcheck.records import record
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Framework:
     """What is known of a framework before it is imported."""
 
@@ -55,7 +55,7 @@ COMPILED = "-compiled"
 """The column of compiled code has the name of its implementation, and this at the end."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Implementation:
     """Code for slots, under the name of its column.
 

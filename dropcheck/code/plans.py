@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from dropcheck.code.adapters.adapter import Adapter
 from dropcheck.code.calling import SIZE, Caller, PreparedFunction, prepared
 from dropcheck.code.targets import raised
 from dropcheck.errors import DropcheckError
-from dropcheck.records import record
 from dropcheck.vocabulary.function import Array
 
 # Where each new shape of an array costs a compilation, the draws of a call are a power of two, and
@@ -34,7 +33,7 @@ class UnfitCodeError(Exception):
     """Code that cannot be called as the slot needs it: a message and a hint."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class CallPlan:
     """The plan by which one function is called for one kind of request."""
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dropcheck.code.implementations import COMPILED, FRAMEWORKS, check_dtypes
 from dropcheck.code.targets import Target, read_target
 from dropcheck.errors import DropcheckError, Location, Problem, nearest
-from dropcheck.records import record
 
 PYPROJECT = "pyproject.toml"
 MOST_CHARACTERS = 2**20  # of the file: nobody writes a longer one by hand
@@ -21,7 +21,7 @@ KEYS = ("adapter", "device", "compiled", "dtypes", "call_limit", "xfail")
 """All other keys are slots."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ImplementationTable:
     """What pyproject.toml says of one implementation."""
 

@@ -11,12 +11,12 @@ import re
 import sys
 import traceback
 from collections.abc import Iterable
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from dropcheck.errors import DropcheckError, Problem, nearest
-from dropcheck.records import record
 
 _NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 _TARGET = re.compile(rf"(?P<module>{_NAME}):(?P<attribute>{_NAME})")
@@ -24,7 +24,7 @@ _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _STANDARD_LIBRARY = str(Path(os.__file__).parent) + os.sep
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Target:
     """The name of code: a module, and an attribute of it, such as a function or a class."""
 

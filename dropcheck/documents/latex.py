@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from operator import itemgetter
@@ -22,7 +23,6 @@ from dropcheck.language.lowering.axes import axes_of
 from dropcheck.language.parser import parse_expression
 from dropcheck.language.printing import unparse, unparse_statement
 from dropcheck.language.syntax import Binary, Call, Name, Negative, Node, Number, Position
-from dropcheck.records import record
 from dropcheck.vocabulary.constants import PROBABILITY
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.functions.reductions import PAIRWISE
@@ -141,7 +141,7 @@ class LatexError(Exception):
         self.column, self.message, self.hint = column, message, hint
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Token:
     """One token: a "command", a "word" in braces, "letters", a "number", or a "symbol".
 

@@ -12,14 +12,13 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from decimal import Decimal
 from typing import overload
 
 from dropcheck.claims.values import WORDS
 from dropcheck.claims.yaml_places import Entry, LineColumn, Problems, Source
 from dropcheck.documents.latex import LONGEST, LatexError
-from dropcheck.records import record
 from dropcheck.results import Written
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.functions import FUNCTIONS
@@ -37,7 +36,7 @@ MARK = re.compile(rf"<!--\s*/?{WORD}\b")
 _LIKE = 0.78  # the similarity to WORD of a word with one letter added, dropped or changed
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Piece:
     """Text of a document, with the place of each of its characters."""
 
@@ -58,7 +57,7 @@ class Piece:
         return self.places[0]
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Comment:
     """A comment in a document, without its delimiters."""
 
@@ -74,7 +73,7 @@ class Comment:
     after: str = ""  # some of the text after it and after the comments that follow at once
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Mark(Comment):
     """A comment that is a mark, in parts."""
 
@@ -92,7 +91,7 @@ class Mark(Comment):
             start = found.end()
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KeyBlock:
     """A block with keys of a claims file."""
 
@@ -158,7 +157,7 @@ HIDDEN = "\N{OBJECT REPLACEMENT CHARACTER}"
 """Replaces each character of a passage that is not prose."""
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Prose:
     """A passage as its reader sees it: a paragraph, a heading, or a row of a table.
 
@@ -170,7 +169,7 @@ class Prose:
     heading: bool = False
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Marked:
     """A document: its marks and blocks, and its passages, in which figures are counted."""
 
@@ -344,7 +343,7 @@ _LAST = frozenset("0123456789%⁰¹²³⁴⁵⁶⁷⁸⁹")
 LONGEST_FIGURE = 80
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class FigureError(Exception):
     """Why no figure can be read before a mark; `column` counts from 0 in the text."""
 
@@ -353,7 +352,7 @@ class FigureError(Exception):
     hint: str
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Figure:
     """A printed number: `text[start:end]`, including its sign, exponent and percent sign.
 
@@ -544,7 +543,7 @@ _STATEMENT = "write the statement in it, as in dropcheck: E(y) == x"
 _SPACE = "take away the space before the mark"
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Spoken:
     """What a mark claims: a statement with the places of its pieces, or a formula to be parsed.
 

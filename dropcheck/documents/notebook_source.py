@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from dropcheck.claims.yaml_places import LINE_END, LineColumn, Source, forbidden
 from dropcheck.errors import DropcheckError, NotebookCell
-from dropcheck.records import record
 
 DEEPEST = 100  # the format needs six levels, and real metadata and outputs about ten
 FORMAT = 4
@@ -21,7 +21,7 @@ _TOKEN = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*"|[{}\[\],:]', re.DOTALL)
 Path = tuple[str | int, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class JsonString:
     """A string in a JSON text: its path of keys and indices, and its place."""
 

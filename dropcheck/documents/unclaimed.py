@@ -12,12 +12,12 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from dropcheck.claims.registry import Claim
 from dropcheck.claims.yaml_places import LineColumn, Source
 from dropcheck.documents.latex import LONGEST
 from dropcheck.documents.marks import FIGURE, HIDDEN, Prose
-from dropcheck.records import record
 from dropcheck.results.coverage import Coverage, Printed, Unclaimed
 
 Span = tuple[LineColumn, LineColumn]
@@ -224,7 +224,7 @@ _TOKEN = re.compile(
 )
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class FormulaSpan:
     """A formula in a text: `text[start:end]` includes its delimiters."""
 

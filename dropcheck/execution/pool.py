@@ -28,13 +28,13 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     ThreadPoolExecutor,
 )
+from dataclasses import dataclass
 from multiprocessing.reduction import ForkingPickler
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dropcheck import interrupt
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.records import record
 
 if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
@@ -356,7 +356,7 @@ def _opened(parcel: bytes) -> Any:
             stream.flush()
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
     """Workers other than this process's: an executor, and their number."""
 

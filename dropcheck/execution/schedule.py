@@ -23,7 +23,6 @@ from typing import Generic, TypeVar
 
 from dropcheck.errors import DropcheckError
 from dropcheck.execution.pool import Lost, Threads, submitted, tune_for_good, tuned_numpy
-from dropcheck.records import record
 from dropcheck.simulation.blocks import Request, joined
 from dropcheck.simulation.program import SpanSums
 
@@ -52,7 +51,7 @@ Clock = Callable[[], float]
 """Seconds since some origin."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Deadline:
     """The end of the time for all cases of a run; by default there is none.
 
@@ -82,7 +81,7 @@ class Deadline:
         return self.limited and self.clock() >= self.end
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Done(Generic[Result]):
     """The end of a case."""
 
@@ -180,7 +179,7 @@ def drive(
         yield from run.results()
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Part:
     """A part of a request, and its future sums."""
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-
-from dropcheck.records import record
+from dataclasses import dataclass
 
 # Early looks catch claims that are grossly false, late ones those that the pilot misjudged; most
 # of the error is spent where the verdict is expected. After the planned look the shares fall as
@@ -22,7 +21,7 @@ GROWTH = 1.3
 CHANCE = 1.0
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Look:
     """One look: after how many draws, and the error it may make."""
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 import numpy as np
 
 from dropcheck.array_types import Floats, Truths
-from dropcheck.records import record
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.laws.sampling import log_rising
 
@@ -172,7 +172,7 @@ def of_product(table: Floats) -> float:
 # more below all cuts and one above.
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Distance:
     """What counts at cuts say of the largest difference of two distribution functions.
 
@@ -246,7 +246,7 @@ def empirical_bernstein(draws: float, variance: Floats, width: Floats, alpha: fl
     return error
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DistancePrecision:
     """How well a distance is known from counts: what a plan rests on, and no interval.
 

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -40,7 +40,6 @@ import numpy as np
 
 from dropcheck.array_types import Floats
 from dropcheck.reasons import Explanation, Reason
-from dropcheck.records import record
 from dropcheck.vocabulary import special
 
 # Ends are searched for to this share of the half-width, and moved outward by it.
@@ -409,7 +408,7 @@ def upper_bound(successes: int, trials: int, alpha: float) -> float:
 NO_VARIATION = 1e-9
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class PrincipalAxes:
     """Axes of one standard error of the averages, and the way from deviations to them.
 
@@ -501,7 +500,7 @@ NO_SLOPE = 1e-6
 RAREST_SEEN = 1e-4
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Interval:
     """An estimate with an interval that holds the truth at the confidence asked for.
 
@@ -851,7 +850,7 @@ _MOST_RATE = 0.95
 LEAST_REACH = 1e-3
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Spread:
     """What is known of the spread of one average.
 
@@ -946,7 +945,7 @@ def seen_variance(values: Floats, draws: int) -> float:
         return float(np.var(values, ddof=1)) * draws
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
     """The largest deviation that counts on one side, and the average of what is cut off there."""
 
@@ -954,7 +953,7 @@ class Reach:
     cut: float = 0.0
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NetSpread:
     """What is known of the mean of a net, along one direction.
 
@@ -1082,7 +1081,7 @@ def between_parts(sums: Floats, sizes: Floats, theta: Theta, alpha: float) -> fl
     return -float(special.stdtrit(parts - 1, alpha / 2)) * error if error > 0 else 0.0
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class CountsByCall:
     """Counts of calls, within which draws may depend on each other: [calls, columns].
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import partial
 from typing import Any, cast
@@ -18,7 +18,6 @@ from dropcheck.language.compile import LoweredCase
 from dropcheck.language.graph import Kind, LawClaim, Relation, Value, in_order
 from dropcheck.language.printing import unparse, unparse_statement
 from dropcheck.language.syntax import Binary, Node, Number, Statement, Subscript
-from dropcheck.records import record
 from dropcheck.results import Coarse, Edge, Exact, Quantity, Region, Resolution, Verdict, Written
 from dropcheck.simulation import Compiled, Tally
 from dropcheck.vocabulary import special
@@ -362,7 +361,7 @@ def of_certainty(trials: int, false_pass: float) -> float | None:
 # The scale of a claim: what its resolution is a share of.
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class SideMagnitude:
     """The magnitude of a side of a statement, as a function of its value: the absolute value.
 
@@ -440,7 +439,7 @@ Operands = Mapping[int, Any]
 """Operands by their places: arrays [points], or enclosures; the quantity is of the same kind."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """One quantity of a statement, as a function of its operands, and its region.
 
@@ -468,7 +467,7 @@ class Comparison:
         return cast("Affine", enclosure)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Reading:
     """A statement as comparisons, and the operands that its scale is measured by."""
 
@@ -743,7 +742,7 @@ def _error(values: Floats) -> float:
     return error if np.isfinite(error) else np.inf
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Looked:
     """The averages of a case: by draws, and exactly, [terms], where the model gives them."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -45,7 +45,6 @@ from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Negative, Number, Statement
 from dropcheck.processors import default_threads
 from dropcheck.reasons import Explanation, Reason
-from dropcheck.records import record
 from dropcheck.results import (
     CallCount,
     CaseResult,
@@ -87,7 +86,7 @@ from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
 RAREST_CALLS = 0.005
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
     """A case read and compiled, with the strategy that its statement allows."""
 
@@ -553,7 +552,7 @@ Judging = Generator[Request, SpanSums, "Finding"]
 """A judge of a case: it asks for draws, is sent their sums, and returns its finding."""
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """What a judge says of a case; `quantity` and `region` are those that were judged."""
 
@@ -595,7 +594,7 @@ def not_drawn(why: Explanation) -> Finding:
     return Finding(verdict=Verdict.INCONCLUSIVE, method=None, explanation=why)
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CaseRun:
     """One run of a case: what it is run with, its draws, and its result."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -30,7 +30,6 @@ from dropcheck.judging.look import ENDLESS, more, planned
 from dropcheck.judging.plan_draws import fewest_that, plan_in_strata
 from dropcheck.judging.rounding import LOOK_ROUNDING
 from dropcheck.reasons import Explanation, Reason
-from dropcheck.records import record
 from dropcheck.results import Exact, Guarantee, Method, Region, Resolution, Verdict
 from dropcheck.simulation import (
     MAIN,
@@ -208,7 +207,7 @@ PILOT_GROWTH, MOST_PILOT = 4, 1 / 16
 PLANNED_BLOCKS = 512
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class EventPlan:
     """What is known of counts before they are made, by the model or by a pilot.
 
@@ -223,7 +222,7 @@ class EventPlan:
     endless: Reason = Reason.AT_THE_EDGE
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class CountedPilot:
     """A pilot of a probability, the plan that it gave, and the region that is claimed."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -17,7 +18,6 @@ from dropcheck.array_types import Floats
 from dropcheck.inference.intervals import Spread
 from dropcheck.language.graph import Value
 from dropcheck.reasons import Explanation
-from dropcheck.records import record
 from dropcheck.results import Guarantee
 from dropcheck.simulation import Compiled, Program
 from dropcheck.vocabulary.majorants.rule import raised
@@ -31,7 +31,7 @@ FAR = 4.0
 ORDERS = (1.9, 1.75, 1.6, 1.5, 1.4, 1.3, 1.2, 1.1)
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExactMeans:
     """The means of a case's integrands about centres, by the model; NaN where it gives none.
 
@@ -43,7 +43,7 @@ class ExactMeans:
     errors: Floats
 
 
-@record(eq=False, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ExactAverages(ExactMeans):
     """The means, and the covariances of the columns `used`, which the statement is made of.
 
@@ -76,7 +76,7 @@ class ExactAverages(ExactMeans):
         return max(float(weights @ covariance @ weights), 0.0) + rounding
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class InStrata:
     """A case with one draw from strata of its values: what is simulated, and what is known."""
 
@@ -84,7 +84,7 @@ class InStrata:
     exact: ExactAverages
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BoundedAverages:
     """Bounds of the L^p norms of a case's integrands about some centres.
 
@@ -140,7 +140,7 @@ class BoundedAverages:
         return Spread(guess=guess)
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Knowledge:
     """What is known of a case's averages.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,7 +14,6 @@ from dropcheck.inference import cell_evidence
 from dropcheck.inference.cell_evidence import Distance, distance
 from dropcheck.inference.intervals import CountsByCall
 from dropcheck.reasons import Explanation, Reason
-from dropcheck.records import record
 
 Tails = tuple[Indices, Indices]
 """Places of cuts in the lower tail, and in the upper one."""
@@ -24,7 +24,7 @@ SHAPE, TAIL, REPEATS, LATTICE = 0.4, 0.2, 0.2, 0.2
 EVERY = 8
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class EValue:
     """Evidence against a claim, at most 1 on average where it holds (Vovk and Wang 2021).
 

@@ -38,7 +38,6 @@ from dropcheck.language.graph import LawClaim, Relation, pairs
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Call, Name
 from dropcheck.reasons import Explanation, Reason
-from dropcheck.records import record
 from dropcheck.results import Guarantee, Method, Verdict
 from dropcheck.simulation import (
     FEWEST_CALLS,
@@ -61,7 +60,7 @@ from dropcheck.vocabulary.functions.number_formats import DOUBLE, SINGLE, rounde
 # What the judges of statements about laws share: their looks, their pilots, their findings.
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Counting:
     """What is counted, and when a verdict is expected.
 
@@ -114,7 +113,7 @@ PARTS = 16
 SHORTEST_CALL = 64
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Shares:
     """The shares of a case's error: of the distance, and of the evidence in cells."""
 
@@ -155,7 +154,7 @@ def span_draws(program: Program, planned: int, most: int) -> int:
     return max(draws // 2 * 2, 1)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class PilotDraws:
     """Draws of a pilot: values, [entries of all quantities, draws], and their size."""
 
@@ -199,7 +198,7 @@ def piloted(run: CaseRun, program: Program, wanted: int = 0) -> PilotDraws:
     return PilotDraws(every, size)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Seen:
     """What the counts of a look say: the claim's error, an interval for it, and evidence."""
 
@@ -325,7 +324,7 @@ COARSER = (2, 4, 8, 16)
 MARGINS, ABOVE, BELOW = 0.1, 0.45, 0.45
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class DependencePlan:
     """The tables, the shares of pilot draws at or below each cut, and what is counted."""
 
@@ -593,7 +592,7 @@ def _merged(table: Floats, shape: Sequence[int]) -> Floats:
 TAILS = 1e-6
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OneLawPlan:
     """The cells of a law, what is counted in them, and what they leave open of the distance."""
 
@@ -677,7 +676,7 @@ TRUSTED = (1.0, 0.25)
 QUANTITIES = 2
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class TwoLawsPlan:
     """The cells of each entry, the pilot's counts at their cuts, and what is counted."""
 

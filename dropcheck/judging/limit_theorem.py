@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -45,7 +45,6 @@ from dropcheck.judging.plan_draws import CENTRE_DRAWS, PILOT_BLOCKS, PILOT_GROWT
 from dropcheck.judging.rounding import LOOK_ROUNDING, enclosing, theta_of
 from dropcheck.language.graph import Kind, Value, operators, ordered
 from dropcheck.reasons import Reason
-from dropcheck.records import record
 from dropcheck.results import Guarantee, Method, Verdict
 from dropcheck.simulation import MAIN, PILOT, Compiled, Program, Request, SpanSums, Tally
 
@@ -142,7 +141,7 @@ UNCOUNTED = 2**22
 MOST_EXTRAPOLATED = 32
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PilotOutcome:
     """The plan that follows from a pilot.
 

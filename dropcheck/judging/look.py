@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from statistics import NormalDist
 
 from dropcheck.array_types import Floats
@@ -24,7 +25,6 @@ from dropcheck.inference.region import (
 from dropcheck.judging.case import CaseRun, Finding, of_calls, why_undefined
 from dropcheck.judging.rounding import rounding_of, rounding_of_sides, theta_of, with_digits_left
 from dropcheck.reasons import Reason
-from dropcheck.records import record
 from dropcheck.results import Guarantee, Method, Region, Verdict
 from dropcheck.simulation import Compiled, Tally, means_of
 
@@ -155,7 +155,7 @@ def by_calls(decided: Decide, compiled: Compiled, tally: Tally) -> Decide:
     return wider
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
     """The comparison that settles a statement at one look, and how it was judged.
 

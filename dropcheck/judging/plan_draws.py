@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
@@ -40,7 +40,6 @@ from dropcheck.judging.look import (
 from dropcheck.judging.rounding import LOOK_ROUNDING, enclosing, theta_of
 from dropcheck.language.graph import Value
 from dropcheck.reasons import Reason
-from dropcheck.records import record
 from dropcheck.results import Guarantee
 from dropcheck.simulation import (
     MOST_ROWS,
@@ -71,7 +70,7 @@ BOX_SHARE = 0.1
 MOST_CALLS = 40_000
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Direction:
     """The combination of averages along which one comparison's quantity changes.
 
@@ -84,7 +83,7 @@ class Direction:
     linear: bool
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DrawPlan:
     """What is known of a case before the draws that it is judged by.
 
@@ -161,7 +160,7 @@ def rows_of(program: Program, draws: int) -> tuple[int, int]:
     return draws // block, block // program.unit_draws
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Targets:
     """The half-width at which each comparison is likely to be decided, and its scale.
 

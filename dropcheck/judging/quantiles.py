@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -25,7 +25,6 @@ from dropcheck.judging.look import ENDLESS, far_off, settling, sharpness_of
 from dropcheck.judging.rounding import LOOK_ROUNDING, draws_to_look_at, lost
 from dropcheck.language.graph import Kind, Value
 from dropcheck.reasons import Reason
-from dropcheck.records import record
 from dropcheck.results import Exact, Guarantee, Method, Verdict
 from dropcheck.simulation import (
     MAIN,
@@ -83,7 +82,7 @@ class PilotSample(Tally):
         return np.sort(kept)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class QuantileSum:
     """A comparison's quantity: a constant plus factors times the quantiles at their places."""
 
@@ -101,7 +100,7 @@ class QuantileSum:
         return sum(low) + self.constant, sum(high) + self.constant
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QuantileTarget:
     """One comparison of a claim about quantiles, and how sharply it is looked at."""
 
@@ -135,7 +134,7 @@ class QuantileTarget:
         )
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class QuantilePilot:
     """What a pilot says: the sorted values of each operator's quantity, and the plan by them."""
 
@@ -357,7 +356,7 @@ NARROW = 1e-6  # the relative width of one that is a single quantile, as probabi
 SIZE_LEVELS = (0.16, 0.84)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Between:
     """All quantiles of a level: the least and the greatest, each to within an error."""
 

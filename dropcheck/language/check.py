@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
 from dropcheck.claims.claimsfile import CLAIM
 from dropcheck.claims.registry import DTYPE, Case, Claim, Registry, Slot
@@ -43,7 +44,6 @@ from dropcheck.language.syntax import (
     loops_of,
     names_in,
 )
-from dropcheck.records import record
 from dropcheck.results import ParameterValue
 from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary.constants import CONSTANTS
@@ -55,7 +55,7 @@ from dropcheck.vocabulary.operators import OPERATORS
 _CALLED = frozenset({*FUNCTIONS, *OPERATORS, *OF_LAWS, *LAWS})
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Checked:
     """What a check found: errors, and notes, which do not stop a run.
 

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 
 from dropcheck.claims.registry import DTYPE, Case, Claim, Sample, SourceText
 from dropcheck.claims.values import NUMBER_FORMATS, parameter_text
@@ -34,14 +34,13 @@ from dropcheck.language.syntax import (
     lines_of,
     names_in,
 )
-from dropcheck.records import record
 from dropcheck.results import ParameterValue
 from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.laws import LAWS
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ParsedClaim:
     """A claim's texts as syntax trees."""
 
@@ -89,7 +88,7 @@ class ParsedClaim:
         return self._laws[name, text]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class LoweredCase:
     """One case: the operands of its statement as graph values, ready to compile.
 

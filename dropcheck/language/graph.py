@@ -10,6 +10,7 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from typing import Any
@@ -18,7 +19,6 @@ import numpy as np
 
 from dropcheck.claims.registry import Code, CodeRequest, Sample, Slot
 from dropcheck.language.syntax import Position
-from dropcheck.records import record
 from dropcheck.vocabulary.distribution import Values
 from dropcheck.vocabulary.function import Array, Function, Kernel
 from dropcheck.vocabulary.functions import operation
@@ -150,7 +150,7 @@ class Kind(StrEnum):
     COMPUTED = "computed"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Suspect:
     """A division by zero, or a fixed result that is not finite: where it is, and what to say.
 
@@ -164,7 +164,7 @@ class Suspect:
     cured_if_finite: bool = False
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class CodeCall:
     """One call of code under test: which code, with which arguments, and what is wanted of it.
 
@@ -185,7 +185,7 @@ class CodeCall:
         return self.draws and not apart
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Value:
     """One quantity of a case.
 
@@ -493,7 +493,7 @@ class Relation(StrEnum):
     INDEPENDENT = "are independent"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class LawClaim:
     """A statement about laws.
 

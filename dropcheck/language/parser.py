@@ -40,7 +40,6 @@ from dropcheck.language.syntax import (
     always,
     of_every_draw,
 )
-from dropcheck.records import record
 from dropcheck.vocabulary import function as slot_calls
 from dropcheck.vocabulary.functions import FUNCTIONS, hint_for
 from dropcheck.vocabulary.functions.other_words import COMPLEX, DERIVATIVE, INTEGRAL
@@ -102,7 +101,7 @@ _REPEATED = re.compile(r"(?:repeat|loop)\s+([^:=~]+?)\s*:")
 _COUNTED_UP = re.compile(r"([+\-*/%@]|\*\*|//)=(?!=)")
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class IndentedBlock:
     """A line of the model: the number of its first row, its rows, and the body of a loop."""
 
@@ -195,7 +194,7 @@ def _ends_in_colon(rows: list[str]) -> bool:
     return rows[-1].rstrip().endswith(":")
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Header:
     """The parts of a loop's first line, as rows in which columns are kept."""
 
@@ -916,7 +915,7 @@ def parse_model(source: SourceText) -> Model:
     return found
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class UnreadLine:
     """A line of a model that cannot be parsed, and why."""
 

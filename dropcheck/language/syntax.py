@@ -6,18 +6,17 @@ Two nodes are equal if they say the same, wherever they are.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from dropcheck.claims.registry import SourceText
 from dropcheck.errors import About, DropcheckError, Location, Problem, suggestion
-from dropcheck.records import record
 from dropcheck.vocabulary.constants import PROBABILITY
 from dropcheck.vocabulary.function import TRAIN, slot_and_mode
 from dropcheck.vocabulary.operators import FOLLOWS
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Position:
     """A place in a text: line and column, both from 0."""
 
@@ -37,28 +36,28 @@ class Position:
         return DropcheckError(Problem(message, self.location, hint, about))
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Node:
     """An expression; `at` is the place where it begins, or of its operator."""
 
     at: Position = field(compare=False, repr=False)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Number(Node):
     """A number."""
 
     value: float
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Name(Node):
     """A bare name: a constant, a parameter or a line of the model."""
 
     name: str
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Call(Node):
     """`name(arguments, keyword=argument)`: a function, an operator or a law."""
 
@@ -67,14 +66,14 @@ class Call(Node):
     keywords: tuple[tuple[str, Node], ...] = ()
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Negative(Node):
     """`-operand`."""
 
     operand: Node
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Binary(Node):
     """`left operator right`, with one of + - * / // % ** @."""
 
@@ -83,7 +82,7 @@ class Binary(Node):
     right: Node
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Compare(Node):
     """`a < b <= c`: true if each pair of neighbours compares so."""
 
@@ -91,7 +90,7 @@ class Compare(Node):
     operands: tuple[Node, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Logic(Node):
     """`a and b and c`, or the same with `or`."""
 
@@ -99,14 +98,14 @@ class Logic(Node):
     operands: tuple[Node, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Not(Node):
     """`not operand`."""
 
     operand: Node
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Member(Node):
     """`item in {a, b, c}`."""
 
@@ -114,7 +113,7 @@ class Member(Node):
     options: tuple[Node, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Conditional(Node):
     """`then if condition else otherwise`."""
 
@@ -123,14 +122,14 @@ class Conditional(Node):
     otherwise: Node
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ArrayLiteral(Node):
     """`[a, b, c]`."""
 
     items: tuple[Node, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Slice(Node):
     """`start:stop:step` in a subscript; an omitted part is None."""
 
@@ -139,17 +138,17 @@ class Slice(Node):
     step: Node | None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class NewAxis(Node):
     """`None` in a subscript: a new axis of length 1."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Rest(Node):
     """`...` in a subscript: all axes without an entry of their own."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Subscript(Node):
     """`base[index, …]`."""
 
@@ -157,14 +156,14 @@ class Subscript(Node):
     index: tuple[Node, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Transpose(Node):
     """`base.T`."""
 
     base: Node
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ModelLine:
     """One line of a model: names, and the law that they follow or the expression they equal."""
 
@@ -173,7 +172,7 @@ class ModelLine:
     right: Node
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Loop:
     """`for name in range(…):` with its body, which is carried out once for each number."""
 
@@ -187,7 +186,7 @@ Model = tuple[ModelLine | Loop, ...]
 """The lines of a model in order; the lines of a loop are within the loop."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Statement:
     """A claim's statement: `operands[0] operators[0] operands[1] …`, with one or two operators.
 

@@ -29,7 +29,6 @@ from dropcheck.language.syntax import Binary, Model, Name, Number, lines_of, loo
 from dropcheck.mutation.mutators import MUTATORS, ClaimFacts, Readings
 from dropcheck.processors import default_threads
 from dropcheck.reasons import Reason
-from dropcheck.records import record
 from dropcheck.results import CaseResult, ParameterValue, Verdict
 from dropcheck.running import run_claim_case
 from dropcheck.settings import Settings
@@ -65,7 +64,7 @@ SURVIVING = (Fate.BELOW, Fate.UNDECIDED)
 TRUE = (Fate.SAME, Fate.TRUE)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Mutant:
     """A claim with one error planted in it."""
 
@@ -75,7 +74,7 @@ class Mutant:
     in_model: bool = False
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class MutantResult:
     """The result of one mutant, judged at `parameters`.
 
@@ -91,7 +90,7 @@ class MutantResult:
     shows_at: dict[str, ParameterValue] | None = None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ClaimResult:
     """All mutants of one claim; `skipped` says why there are none."""
 
@@ -137,7 +136,7 @@ class ClaimResult:
         return bool(self.count(Fate.UNDECIDED)) or self.verdict is Verdict.INCONCLUSIVE
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class MutationRun:
     """All claims of one run."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from dropcheck.claims.registry import Case, Claim
@@ -17,7 +17,6 @@ from dropcheck.language import syntax
 from dropcheck.language.compile import CaseGraphs, LoweredCase, ParsedClaim, parse_claim
 from dropcheck.language.graph import Kind, LawClaim, Plain, Value
 from dropcheck.language.syntax import Model, Statement
-from dropcheck.records import record
 from dropcheck.results import ParameterValue
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.functions.elementwise import SQRT
@@ -29,7 +28,7 @@ from dropcheck.vocabulary.operators import OPERATORS
 # The places of a claim where an error may be planted: its nodes, with their roles.
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Spot:
     """A node, the statement of its claim, and the role of the node.
 
@@ -50,7 +49,7 @@ class Spot:
     term: bool = False
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ClaimFacts:
     """The facts about a claim that the mutators use.
 
@@ -443,7 +442,7 @@ _Text = tuple[Model, Statement]
 """The parts in which a claim and its mutants differ."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Readings:
     """The graphs of one claim and of its mutants: each is parsed once, and each case lowered once.
 

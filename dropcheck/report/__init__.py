@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from dropcheck.records import record
 
 if TYPE_CHECKING:  # the table of formats needs none of these
     from dropcheck.claims.registry import Registry
@@ -17,7 +15,7 @@ if TYPE_CHECKING:  # the table of formats needs none of these
     from dropcheck.results import RunResult
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Report:
     """A run, and how to show it: each format uses what it has room for.
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from dropcheck.claims import values
-from dropcheck.records import record
 from dropcheck.report import numbers, words
 from dropcheck.results import CaseResult, Outcome, ParameterValue
 
@@ -49,7 +48,7 @@ def mark(case: CaseResult) -> ConformanceMark:
     return ConformanceMark.FAILS if case.xfail is None else ConformanceMark.HOLDS_UNEXPECTED
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Head:
     """A column: an implementation in one of its number formats, or the mathematics."""
 
@@ -57,7 +56,7 @@ class Head:
     dtype: str | None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class ConformanceCell:
     """The cases of a claim in one column."""
 
@@ -82,7 +81,7 @@ class ConformanceCell:
         return sum(mark(one) is self.mark for one in self.cases)
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConformanceRow:
     """A claim at all its parameter values, or at those that have the same marks in all columns."""
 
@@ -93,7 +92,7 @@ class ConformanceRow:
     cells: tuple[ConformanceCell, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Conformance:
     """The table; the mathematics is its first column."""
 

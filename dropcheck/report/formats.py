@@ -7,16 +7,16 @@ write a function `Report` → text in a file of this folder, and its entry here.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
 from dropcheck.errors import DropcheckError, Problem, suggestion
-from dropcheck.records import record
 from dropcheck.report import Report
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Format:
     """A format of a run's report.
 

@@ -18,13 +18,13 @@ import textwrap
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Literal
 
 from dropcheck.claims.registry import Case
 from dropcheck.claims.values import format_parameters, format_value
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.records import record
 from dropcheck.report import Report, words
 from dropcheck.report.numbers import exact, plural
 from dropcheck.report.terminal.screen import one_line
@@ -76,7 +76,7 @@ _STYLE: Any = {  # its type differs between versions of matplotlib
 }
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class VerdictSymbol:
     """The mark of a verdict in every picture: a colour, and a shape that says the same.
 
@@ -158,7 +158,7 @@ def marker(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Placed:
     """A case on the shared axis; None where nothing is known, infinite where unbounded.
 
@@ -267,7 +267,7 @@ LARGEST = 1e300  # larger values are cut to this, so that differences stay finit
 MARGIN = 0.04  # the share of the axis that is left free at each end
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Axis:
     """Values from `low` to `high`, evenly spaced or by their logarithms."""
 
@@ -354,7 +354,7 @@ def is_geometric(values: Sequence[float]) -> bool:
 Parameters = Mapping[str, ParameterValue]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class CurvePoint:
     """One case of a sweep: its place along the axis, and the value there as it is written."""
 
@@ -363,7 +363,7 @@ class CurvePoint:
     case: CaseResult
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Panel:
     """A sweep of one parameter, with all others fixed or determined by it.
 
@@ -568,7 +568,7 @@ def curve_picture(run: RunResult, kind: PictureFormat) -> bytes:
         return as_bytes(_curve_figure(drawn, kind), kind)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Sheet:
     """A panel with its labels, and so the room that it needs."""
 
@@ -783,7 +783,7 @@ LABEL = 64  # letters on a line of a label
 AXIS = "distance from the claim; ±1: edge of the band in which it is verified; logarithmic beyond"
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Row:
     """A case and its place in the picture, in inches from the top."""
 

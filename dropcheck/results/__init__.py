@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
 
 from dropcheck.errors import Location
 from dropcheck.reasons import Explanation, Reason
-from dropcheck.records import record
 from dropcheck.results.coverage import Coverage
 from dropcheck.settings import Settings
 
@@ -89,7 +88,7 @@ class Quantity(StrEnum):
         return "minus" in self.value
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Region:
     """Where a claim says that a quantity lies; an open end is a strict inequality.
 
@@ -133,7 +132,7 @@ class Region:
         return any(is_open and abs(value - end) < distance for end, is_open in ends)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Passage:
     """Where a claim stands: a document, by its key, and the section in it."""
 
@@ -141,7 +140,7 @@ class Passage:
     section: str | None = None
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
     """What a document prints and a mark claims: a figure such as `41%`, or a formula.
 
@@ -158,7 +157,7 @@ class Written:
     rounded: bool = False  # whether its rounding is claimed, by `~=`
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Edge:
     """A printed figure near an edge of its rounding, which takes many draws to decide.
 
@@ -170,7 +169,7 @@ class Edge:
     instead: tuple[Decimal, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Resolution:
     """How sharply a case was looked at, in the unit of its quantity.
 
@@ -185,7 +184,7 @@ class Resolution:
     narrowed: bool = False
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Coarse:
     """A promise wider than half of what is compared, and what to ask for instead.
 
@@ -197,7 +196,7 @@ class Coarse:
     finer: float
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Exact:
     """A quantity that the model gives without any draw: at most `error` away from `value`."""
 
@@ -205,7 +204,7 @@ class Exact:
     error: float = 0.0
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class CallCount:
     """How many calls of code the draws of a case come from.
 
@@ -216,7 +215,7 @@ class CallCount:
     declared: bool
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CaseResult:
     """The result of one case, with all that was decided. What is unknown is None."""
 
@@ -319,7 +318,7 @@ class CaseResult:
         return None if self.explanation is None else self.explanation.reason
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class RunResult:
     """All cases of one run, with what the summary line and the JSON report need."""
 

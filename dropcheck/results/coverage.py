@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from enum import StrEnum
 
 from dropcheck.errors import Location, Problem
-from dropcheck.records import record
 
 
 class Printed(StrEnum):
@@ -17,7 +16,7 @@ class Printed(StrEnum):
     FORMULA = "formula"
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Unclaimed:
     """A figure or a formula that no mark claims, with the words around it."""
 
@@ -28,7 +27,7 @@ class Unclaimed:
     after: str
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
     """How much of a document is claimed."""
 
@@ -52,7 +51,7 @@ class Coverage:
         return sum(one.kind is kind for one in self.unclaimed)
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CoverageCounts:
     """How many figures and formulas one or several documents have, and how many are claimed."""
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dropcheck.array_types import Floats
-from dropcheck.records import record
 from dropcheck.simulation.program import Program, SpanSums, broken_span
 from dropcheck.simulation.steps import FEWEST_CALLS, Step, freeing
 from dropcheck.simulation.streams import stream
@@ -21,7 +20,7 @@ from dropcheck.vocabulary.function import Array
 # Programs that make the same draws are drawn once; each gets the sums it would have alone.
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Together:
     """Programs with the same registers and spans, and the centres of each: [registers].
 
@@ -129,7 +128,7 @@ MOST_ROWS = 2048
 STREAMS = 64
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
     """The spans from `first` to `first + count - 1` of one case's stream of draws.
 

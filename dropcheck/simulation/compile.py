@@ -33,7 +33,6 @@ from dropcheck.language.graph import (
     kernel_of,
     ordered,
 )
-from dropcheck.records import record
 from dropcheck.simulation.crossing import separations
 from dropcheck.simulation.integrands import Functional, Leaf, Term
 from dropcheck.simulation.program import BLOCKS_OF_SPAN, SHORTEST_SPAN, SMALLEST_BATCH, Program
@@ -69,7 +68,7 @@ LARGEST_BATCH = 128
 SIDES_BYTES = 2**27
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Crossed:
     """A program that combines draws of several groups, and the group of each draw, by name."""
 
@@ -285,7 +284,7 @@ def _needed(steps: list[Step], wanted: set[int]) -> list[Step]:
     return kept[::-1]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class _Crossing:
     """A product whose sides are paired: the size of the batches, and the cost of a draw."""
 
@@ -369,7 +368,7 @@ def _rarity(value: Value, picked: Sources) -> float:
 # ---- compile -------------------------------------------------------------------------------------
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Compiled:
     """A program, and how its averages combine.
 
@@ -385,7 +384,7 @@ class Compiled:
     crossed: Crossed | None = None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Counted:
     """The program of a claim about one event.
 
@@ -397,7 +396,7 @@ class Counted:
     conditional: bool
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class InCells:
     """The program of a statement about laws: draws of its quantities, to be counted in cells."""
 
@@ -547,7 +546,7 @@ class Threshold:
     closed: bool
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class AtThresholds:
     """The program for some quantiles, and its columns, by their positions.
 

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dropcheck.analysis.products import Separated, separated
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Value, number
-from dropcheck.records import record
 from dropcheck.simulation.integrands import SpanRegisters, Term, counts
 from dropcheck.vocabulary.function import Array
 
@@ -24,7 +23,7 @@ from dropcheck.vocabulary.function import Array
 SMALLEST, LARGEST = 1e-250, 1e250
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Power:
     """(register − centre)^exponent, or register^exponent if it is not centred."""
 
@@ -33,7 +32,7 @@ class Power:
     centred: bool = False
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class GroupPart:
     """The factor of an integrand from one group of draws: Π power. Equal ones are shared.
 
@@ -44,7 +43,7 @@ class GroupPart:
     plain: GroupPart | None
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class Separation:
     """One integrand as factor · Π part, with one part for each group of draws that it depends on.
 
@@ -56,7 +55,7 @@ class Separation:
     mixed: tuple[int, ...]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Separations:
     """All integrands of a program, each a product over groups of draws.
 

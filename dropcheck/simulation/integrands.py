@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -12,7 +12,6 @@ import numpy as np
 
 from dropcheck.array_types import Floats, Truths
 from dropcheck.language.graph import Kind, Value, in_order, kernel_of, number, operators
-from dropcheck.records import record
 from dropcheck.vocabulary.enclosures import Affine, applied, enclosed
 from dropcheck.vocabulary.function import Array, Function, Kernel
 from dropcheck.vocabulary.functions import elementwise
@@ -20,7 +19,7 @@ from dropcheck.vocabulary.functions.elementwise import POWER
 from dropcheck.vocabulary.operators import Averages, Operator
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Term:
     """One integrand: given · Π (value − centre)^power, by registers; without factors, it is 1."""
 
@@ -69,7 +68,7 @@ def middle(array: Array) -> float:
     return 0.0 if abs(median) <= 4 * float(np.median(np.abs(finite - median))) else median
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class SpanRegisters:
     """The registers after the draws of one span, which is divided into equal blocks.
 
@@ -239,7 +238,7 @@ class Moments:
 # What an operator on the law computes from averages is in its entry in the vocabulary.
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Leaf:
     """One operator: the columns of its averages, and the registers of its operands.
 
@@ -292,7 +291,7 @@ class Leaf:
         return self.operator.size(self._averages(means, centres))
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Functional:
     """The operands of a statement as functions of the averages."""
 
@@ -426,7 +425,7 @@ OperatorValue = Callable[[Floats, Floats], Floats]
 """The value of an operator on the law, from averages [terms, points] and centres: [points]."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class FormulaStep:
     """One step of a formula: the positions of its inputs and of its result, and the function.
 
@@ -442,7 +441,7 @@ class FormulaStep:
     exponent: int | None = None
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Formula:
     """A value with everything that it is computed from, inputs first.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Protocol
 
 import numpy as np
@@ -13,7 +13,6 @@ import numpy as np
 from dropcheck.analysis.on_paper import EXACT, Rounded, comes_near, largest_in, worked_out
 from dropcheck.array_types import Floats, Truths
 from dropcheck.language.graph import Value, number
-from dropcheck.records import record
 from dropcheck.simulation.crossing import GroupMeans, Separations
 from dropcheck.simulation.integrands import Moments, SpanRegisters, Term, filled, middle
 from dropcheck.simulation.steps import (
@@ -95,7 +94,7 @@ def counted(
     return counts, bad if bad.any() else None
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AtCuts:
     """For each entry, how many draws are at or below each cut, and which its law does not allow.
 
@@ -157,7 +156,7 @@ class AtCuts:
             end += self.positions + 1
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TwoAtCuts:
     """For each entry of two quantities, how many draws are at or below each of its cuts.
 
@@ -196,7 +195,7 @@ class TwoAtCuts:
         )
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Tables:
     """How many draws are in each cell of some tables, whose axes are the cells of entries.
 
@@ -322,7 +321,7 @@ SMALLEST_BATCH = 8
 SHORTEST_SPAN = 4096
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SpanSums:
     """The sums of a span's blocks, and how many draws are undefined.
 
@@ -339,7 +338,7 @@ class SpanSums:
     members: tuple[SpanSums, ...] = ()
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Program:
     """Draws in spans, each from a stream of its own; integrands are summed in blocks.
 

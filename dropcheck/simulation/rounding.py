@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -24,7 +24,6 @@ from dropcheck.analysis.single_draw import SingleDraw, Steps, draw_below
 from dropcheck.array_types import Floats
 from dropcheck.errors import DropcheckError
 from dropcheck.language.graph import Kind, Value, folded, in_order, kernel_of, number, thawed
-from dropcheck.records import record
 from dropcheck.simulation.integrands import Term, filled
 from dropcheck.simulation.program import NearJumps, Program, may_jump
 from dropcheck.simulation.steps import LawDraw, Step
@@ -858,7 +857,7 @@ def _moved_by(
 SLOWER = 20
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Tied:
     """A function that rounding keeps from a jump, and the program in exact arithmetic."""
 

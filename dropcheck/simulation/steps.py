@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -16,7 +16,6 @@ from dropcheck.array_types import Floats
 from dropcheck.claims.registry import Code, CodeRequest
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.graph import CodeCall, Kind, Value, kernel_of, number
-from dropcheck.records import record
 from dropcheck.simulation.integrands import Term
 from dropcheck.vocabulary.distribution import Values
 from dropcheck.vocabulary.function import EVAL, TRAIN, Array, Kernel
@@ -149,7 +148,7 @@ def at_points(law: Law, arguments: Sequence[Array], points: Points) -> Array:
     return values
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Clip:
     """What is stored of each net along one direction: the deviation of its mean, and the square.
 
@@ -185,7 +184,7 @@ LARGE_SIDE = 4096
 HARDLY, TINY = 1e-12, 1e-300
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Step:
     """Fill one register from others."""
 
@@ -247,7 +246,7 @@ def computed_registers(step: Step, inputs: list[Array], **extra: int) -> Array:
         raise step.value.at.error(str(error), getattr(error, "hint", None)) from None
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LawDraw:
     """Makes the draws of a step from its law, once the arguments are known.
 
@@ -423,7 +422,7 @@ def before_rounding(steps: Sequence[Step], keep: Collection[int]) -> list[Step]:
     ]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class CallsAsked:
     """What a program asks of its calls of code in every span, by the tag of each call.
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
-from dropcheck.records import record
 
-
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Constant:
     """A number with a name that a claim cannot use for anything else, unless it `yields`.
 

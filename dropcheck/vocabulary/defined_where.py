@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from dropcheck.records import record
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull, Use
 
 NEVER, GENERIC, SURE = 0, 1, 2
@@ -24,7 +24,7 @@ NEVER, GENERIC, SURE = 0, 1, 2
 ROUGH, RATIO, ANALYTIC = 0, 1, 2
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Known:
     """What is known of one quantity, for all its elements together.
 
@@ -112,7 +112,7 @@ def _no_difference_of_infinities(arguments: Sequence[Known], _use: Use) -> int:
     return max(one.finite for one in arguments)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class DefinedWhere:
     """Where a function has a value, and what is known of it there.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache, lru_cache, wraps
 from typing import Any
@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.polynomial.polynomial import polyval
 
-from dropcheck.records import record
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.hulls import Hull
 from dropcheck.vocabulary.shapes import Shape
@@ -31,7 +30,7 @@ from dropcheck.vocabulary.shapes import Shape
 LARGEST_COUNT = 2.0**53  # beyond it float64 no longer tells whole numbers apart
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Domain:
     """The values that a parameter of a law may take."""
 
@@ -81,7 +80,7 @@ WHOLE = Domain(-LARGEST_COUNT, LARGEST_COUNT, low_open=False, high_open=False, w
 COUNT = Domain(0.0, LARGEST_COUNT, low_open=False, high_open=False, whole=True)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class LawParameter:
     """One parameter of a law; `axes` is 0 for a number, 1 for a list, 2 for a matrix."""
 
@@ -336,7 +335,7 @@ ArgumentHull = Callable[[int], Hull]
 """Takes the number of an argument, and returns an interval that holds all its values."""
 
 
-@record(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Standard:
     """What is known of the law of z, where a draw is loc + scale · z.
 
@@ -429,7 +428,7 @@ class Values(Enum):
     SIGNS = "1 or -1"
 
 
-@record(kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Distribution:
     """What is known of a distribution before any draw."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any, cast
 
@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dropcheck.array_types import Floats, Truths
-from dropcheck.records import record
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.function import Function, Kernel
 from dropcheck.vocabulary.hulls import Hull, Use
@@ -59,7 +58,7 @@ _SMALLEST_NORMAL = 2.0**-1022
 _MOST_FOLDED = 1000
 
 
-@record(kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Affine(np.lib.mixins.NDArrayOperatorsMixin):
     """Quantities enclosed over a box; all arrays but `slopes` and `box` have shape [*shape, 1].
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dropcheck.records import record
 from dropcheck.vocabulary.defined_where import UNDEFINED_NOWHERE, DefinedWhere
 from dropcheck.vocabulary.growth import Growth
 from dropcheck.vocabulary.hulls import BoundsRule
@@ -53,7 +53,7 @@ class KernelError(ValueError):
 # ---- parameters ---------------------------------------------------------------------------------
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Parameter:
     """One parameter of a function.
 
@@ -126,7 +126,7 @@ def decomposition(_shape: Shape, inputs: Sequence[Shape]) -> float:
 # ---- the entry ----------------------------------------------------------------------------------
 
 
-@record(kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Function:
     """One function of the language, or one of its signs (`a + b`, `x[i]`, `a if c else b`).
 

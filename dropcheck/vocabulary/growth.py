@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence, Set
+from dataclasses import dataclass
 from typing import Any
 
-from dropcheck.records import record
 from dropcheck.vocabulary.majorants import elements, powers, rule, sums
 from dropcheck.vocabulary.majorants.rule import Applied, Majorant
 from dropcheck.vocabulary.shapes import Shape
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Operand:
     """What is known of one argument of a function; the defaults are those of a fixed argument.
 
@@ -48,7 +48,7 @@ def _unknown(_: Sequence[Operand]) -> float:
     return math.inf
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Growth:
     """The moments of a function's values and of their reciprocals.
 

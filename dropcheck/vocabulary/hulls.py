@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from dropcheck.records import record
 from dropcheck.vocabulary.shapes import Shape, broadcast
 from dropcheck.vocabulary.special import power as power_of
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Hull:
     """A closed interval that holds every value."""
 
@@ -55,7 +55,7 @@ class Hull:
         return Hull(low, high) if low <= high else self
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Use:
     """One use of a function: its kernel, and the shapes of its result and of its arguments.
 

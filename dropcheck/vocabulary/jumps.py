@@ -8,11 +8,10 @@ values are few and far apart, as the multiples of a tenth are.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-
-from dropcheck.records import record
 
 Arrays = list[NDArray[np.float64]]
 JumpRule = Callable[[Arrays, Arrays], tuple[Arrays, Arrays]]
@@ -43,7 +42,7 @@ def whole(values: Arrays, errors: Arrays) -> tuple[Arrays, Arrays]:
     return values, errors
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class AtZero:
     """The rule for a jump at 0 in the arguments at these places; in all if no place is named."""
 

@@ -10,13 +10,12 @@ import copyreg
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 
 from dropcheck.array_types import Floats
-from dropcheck.records import record
 from dropcheck.vocabulary.defined_where import GENERIC, NEVER, SURE, Known
 from dropcheck.vocabulary.distribution import (
     LARGEST_COUNT,
@@ -50,7 +49,7 @@ LEFT_OUT = 5e-31  # the probability that may be left out in each tail: no run is
 FARTHEST_OUT = 2.0**40
 
 
-@record(kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Law(Distribution):
     """One distribution of the language, and how it is drawn.
 
@@ -438,7 +437,7 @@ NEAR_MIDDLE = 0.47
 MIXTURE_COST = 150.0
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class QuantileLevel:
     """A value of a continuous law, given by the probabilities below it and above it.
 
@@ -465,7 +464,7 @@ class QuantileLevel:
         return float(law.upper_quantile(self.above, *arguments))
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Stratum:
     """The values between two levels."""
 
@@ -506,7 +505,7 @@ def _between(least: float, most: float) -> float:
     return math.sqrt(least * most) if least > 0 else min(most**2, most / 8)
 
 
-@record(kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LawPart(Law):
     """A law with fixed arguments, given that its value lies in a stratum.
 
@@ -561,7 +560,7 @@ def part_of(
     )
 
 
-@record(kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Mixture(Law):
     """Draws pairs of a value and its weight: a stratum by its share, then a value of the stratum.
 

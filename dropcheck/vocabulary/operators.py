@@ -10,12 +10,12 @@ from __future__ import annotations
 import copyreg
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dropcheck.array_types import Floats
-from dropcheck.records import record
 from dropcheck.vocabulary.constants import PROBABILITY
 from dropcheck.vocabulary.enclosures import Affine
 
@@ -23,7 +23,7 @@ from dropcheck.vocabulary.enclosures import Affine
 UNDERFLOW = 1e-290
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Averages:
     """The averages of one operator, at a number of points.
 
@@ -72,7 +72,7 @@ def _even_of(average: Affine, below: Any) -> Any:
     return average / 0 if lost.any() else average.at_least(0.0)
 
 
-@record(kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Operator:
     """One operator on the law.
 

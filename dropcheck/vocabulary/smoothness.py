@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dropcheck.array_types import Floats
-from dropcheck.records import record
 from dropcheck.vocabulary import special
 
 # ---- ranges --------------------------------------------------------------------------------------
@@ -37,7 +37,7 @@ from dropcheck.vocabulary import special
 RangesKernel = Callable[..., Any]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Ranges:
     """The values of a quantity on each cell.
 

@@ -5,11 +5,10 @@ scipy.special is imported when the first of its functions is used.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-
-from dropcheck.records import record
 
 LARGEST_PRODUCT = 8
 """The largest exponent of a power that is computed as a product."""
@@ -48,7 +47,7 @@ def __getattr__(name: str) -> Any:
     return getattr(special, name)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Special:
     """A function of scipy.special by its name; the library is loaded at the first call."""
 

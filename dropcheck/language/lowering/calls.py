@@ -6,6 +6,7 @@ import functools
 import math
 import operator as operators
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,6 @@ from dropcheck.language.lowering.draws import (
 )
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Call, Name, Node, Position, bind, children, unknown_keyword
-from dropcheck.records import record
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.function import AXIS, TRAIN, Function, Parameter, slot_and_mode
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
@@ -616,7 +616,7 @@ def _means(value: Value) -> str:
 MOST_PLACES = 2**16  # in an array of indices
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class AdvancedIndex:
     """Elements along some adjacent axes, which are counted as if they were one axis.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,6 @@ from dropcheck.language.lowering.builder import (
     shape_at,
 )
 from dropcheck.language.syntax import Call, Name, Node, Position, Slice, Subscript, bind, walk
-from dropcheck.records import record
 from dropcheck.vocabulary import shapes, special
 from dropcheck.vocabulary.distribution import FINITE, NOT_NEGATIVE, Values, domain_problem
 from dropcheck.vocabulary.function import Function, Kernel
@@ -43,7 +43,7 @@ from dropcheck.vocabulary.special import Special
 MOST_AXES = 30  # numpy has 64, and kernels add a few of their own
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Draw:
     """What is right of `~`: a law, its arguments in the order of its parameters, and a shape."""
 
@@ -317,7 +317,7 @@ def _ufunc_name(kernel: Kernel) -> str | None:
 _KERNELS = _kernels()
 
 
-@record(eq=False)
+@dataclass(frozen=True, slots=True, eq=False)
 class _StandIn(NDArrayOperatorsMixin):
     """A value of the graph that stands in for an array."""
 

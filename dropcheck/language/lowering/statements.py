@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from dropcheck.claims.registry import Claim
 from dropcheck.claims.values import format_value, parameter_text
@@ -22,7 +23,6 @@ from dropcheck.language.lowering.builder import (
 from dropcheck.language.lowering.draws import check_values, own_axes, read_draw, unknown_law
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import ArrayLiteral, Call, Name, Node, Statement, Subscript, children
-from dropcheck.records import record
 from dropcheck.results import ParameterValue
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
@@ -313,7 +313,7 @@ def note_on_within(claim: Claim, statement: Statement, operands: Sequence[Value]
 # The sides of a statement as values: numbers, or entries of arrays.
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Sides:
     """The sides of a statement in order; of a statement about arrays, the sides of each entry.
 

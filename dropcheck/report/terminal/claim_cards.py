@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from dropcheck.claims.registry import Claim, Document, Registry, Slot, Tolerance
 from dropcheck.claims.values import format_value, parameter_text, shortened
 from dropcheck.errors import Problem
-from dropcheck.records import record
 from dropcheck.report import numbers, words
 from dropcheck.report.terminal.screen import (
     Fields,
@@ -282,7 +282,7 @@ def _printed(claim: Claim) -> str:
     return shortened(one_line(claim.written.text) if claim.written else "", LONGEST_WRITTEN)
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class CheckedFile:
     """The result of a check of one file; the counts are None where it could not be read."""
 

@@ -12,12 +12,11 @@ import os
 import re
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import chain, zip_longest
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from dropcheck.errors import Location, Problem
-from dropcheck.records import record
 from dropcheck.report.numbers import plural
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ _CONTROLS = re.compile(
 )
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Terminal:
     """What a stream can show; `width` is None where lines may have any length."""
 
@@ -293,7 +292,7 @@ def layout(columns: str) -> Layout:
     return tuple(tuple(column.split("/")) for column in columns.split())
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class TableCell:
     """The text of one field of one row, and its style."""
 
@@ -305,7 +304,7 @@ Row = Mapping[str, TableCell | str]
 """A row by its fields; a text has no style of its own."""
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Fields:
     """The form of the fields in their columns; `headings` has those that differ from the names."""
 

@@ -7,11 +7,11 @@ before anything is judged.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from dropcheck.errors import DropcheckError
-from dropcheck.records import record
 from dropcheck.vocabulary.function import Array
 
 # Calls that are compared, and the draws of each. Events of probability 1/64, for which calls agree
@@ -23,7 +23,7 @@ PROBE_DRAWS = 64
 CALL_ROUNDING, FINEST = 1e-3, 1e-6
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Words:
     """The words for the source of randomness in messages, and the advice."""
 

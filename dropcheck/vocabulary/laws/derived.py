@@ -11,13 +11,13 @@ from __future__ import annotations
 import copyreg
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from operator import mul
 from typing import Any
 
 import numpy as np
 
-from dropcheck.records import record
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.distribution import Standard
 from dropcheck.vocabulary.function import Array
@@ -39,7 +39,7 @@ from dropcheck.vocabulary.laws.sampling import (
 )
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class LawOfSum:
     """The law of a sum of n draws."""
 
@@ -84,7 +84,7 @@ _SORTING = 15.0
 _NEARLY = 1.05
 
 
-@record(kw_only=True, eq=False)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Ranked(Law):
     """The law of an order statistic; it takes the arguments of the law of the draws."""
 

@@ -22,11 +22,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from dropcheck.records import record
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
 from dropcheck.vocabulary.shapes import Options, Shape, flag, normalise_axes
 
@@ -268,7 +268,7 @@ def came(axes: Iterable[int]) -> list[Came | None]:
     return [Came((axis,), None) for axis in axes]
 
 
-@record
+@dataclass(frozen=True, slots=True)
 class Applied:
     """One use of a function: its arguments, its options, the shape of the result.
 
