@@ -129,7 +129,7 @@ def with_columns(
             hint = _list_of(known)
             if no_gradient:
                 message = f"the claims ask for gradients, and {one.name!r} gives none"
-                hint = f"bind {' and '.join(sorted(no_gradient))} to code of torch, jax or keras"
+                hint = f"bind {' and '.join(sorted(no_gradient))} to code of torch or jax"
             problems.append(Problem(message, hint=hint))
     if problems:
         raise DropcheckError(problems)

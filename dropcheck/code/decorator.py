@@ -15,7 +15,7 @@ MARK = "__dropcheck_implements__"
 """The attribute of what is decorated that holds what it implements."""
 NUMPY = "numpy"
 # Adapters by the library that code uses; the first library found decides, as all use numpy.
-_LIBRARIES = {"keras": "keras", "flax": "jax", "jax": "jax", "torch": "torch"}
+_LIBRARIES = {"jax": "jax", "torch": "torch"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,8 +46,6 @@ FRAMEWORKS: Mapping[str, Framework] = {
     ),
     "torch": Framework("torch_adapter.TorchAdapter", _SHORT, "torch", "torch_functions"),
     "jax": Framework("jax_adapter.JaxAdapter", _SHORT, "jax", "jax_functions"),
-    "flax": Framework("jax_adapter.JaxAdapter", _SHORT, "flax", "flax_functions"),
-    "keras": Framework("keras_adapter.KerasAdapter", _SHORT, "keras", "keras_functions"),
 }
 """The frameworks whose code can be bound, by the names of their adapters."""
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
-import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,11 +14,10 @@ from dropcheck.code.adapters.adapter import Adapter
 from dropcheck.code.implementations import FRAMEWORKS
 from dropcheck.errors import DropcheckError
 
-os.environ.setdefault("KERAS_BACKEND", "torch")
 # In tests of a framework its own warnings are its own matter.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-REAL = ("torch", "jax", "keras")
+REAL = ("torch", "jax")
 # Numbers that bfloat16 has.
 X = np.resize(1 + np.arange(128) / 128, (4, 300))
 HALF = 0.5
@@ -45,7 +42,7 @@ def code_of(name: str, *, compiled: bool = False) -> list[Any]:
 
         found = [torch.nn.functional.dropout, torch.nn.Dropout]
         found.append(torch.jit.script(torch.nn.functional.dropout))  # it has but a schema
-    elif name == "jax":
+    else:
         import jax
         import jax.numpy as jnp
 
@@ -58,20 +55,6 @@ def code_of(name: str, *, compiled: bool = False) -> list[Any]:
             return ours(x, p, key, not deterministic)
 
         found = [ours, keyed_first]
-        if importlib.util.find_spec("flax"):
-            import flax.linen
-            import flax.nnx
-
-            found += (
-                [flax.linen.Dropout, flax.nnx.Dropout] if not compiled else [flax.linen.Dropout]
-            )
-    else:
-        import keras
-
-        def ours_of_keras(x: Any, p: float, training: bool) -> Any:
-            return keras.random.dropout(x, p) if training else x
-
-        found = [ours_of_keras, keras.layers.Dropout]
     return [bound(adapter, one) for one in found]
 
 
@@ -131,26 +114,6 @@ def test_every_number_of_a_format_comes_back(name: str, dtype: str) -> None:
     assert np.array_equal(adapter.returned(adapter.given(odd, dtype)), odd, equal_nan=True)
 
 
-def test_a_module_of_nnx_with_sources_of_its_own_is_seeded() -> None:
-    adapter = adapter_of("jax")
-    nnx = pytest.importorskip("flax.nnx", reason="flax is not installed")
-
-    class Block(nnx.Module):  # type: ignore[misc, name-defined]  # flax need not be there
-        def __init__(self, p: float, rngs: Any) -> None:
-            self.layer = nnx.Dropout(p, rngs=rngs)
-
-        def __call__(self, x: Any) -> Any:
-            return self.layer(x)
-
-    code = bound(adapter, Block)
-    modes = ("train", "eval", "grad")
-    one, again, other = (drawn(code, 300, X, HALF, seed=at, modes=modes) for at in (1, 1, 2))
-    assert np.array_equal(one["train"], again["train"])
-    assert not np.array_equal(one["train"], other["train"])
-    assert np.array_equal(one["grad"], one["train"] / X)
-    assert np.array_equal(one["eval"], X)
-
-
 def samplers(name: str) -> Sequence[Any]:
     if name == "torch":
         import torch
@@ -162,13 +125,9 @@ def samplers(name: str) -> Sequence[Any]:
             return torch.randn(size, dtype=dtype, generator=generator)
 
         return [normal, of_generator, torch.randn]
-    if name == "jax":
-        import jax
+    import jax
 
-        return [jax.random.normal]
-    import keras
-
-    return [keras.random.normal]
+    return [jax.random.normal]
 
 
 @pytest.mark.parametrize("name", REAL)
@@ -205,16 +164,12 @@ def test_modules_of_torch_are_in_the_format_of_what_they_are_given() -> None:
     assert np.array_equal(drawn(instance, 300, X, modes=("eval",))["eval"], X)
 
 
-@pytest.mark.parametrize("name", ["jax", "keras"])
-def test_an_object_has_the_rate_that_it_was_built_with(name: str) -> None:
-    adapter, found = adapter_of(name), []
-    if name == "jax":
-        found = [pytest.importorskip("flax.linen", reason="flax is not installed").Dropout(HALF)]
-    else:
-        import keras
+def test_an_object_has_the_rate_that_it_was_built_with() -> None:
+    adapter = adapter_of("torch")
+    import torch
 
-        own = keras.layers.Dropout(HALF)
-        found = [own, keras.Sequential([own])]
+    own = torch.nn.Dropout(HALF)
+    found = [own, torch.nn.Sequential(own)]
     for one in found:
         code = bound(adapter, one)
         given = drawn(code, 300, X, HALF, modes=("train", "eval"))

@@ -21,7 +21,6 @@ from dropcheck.results import Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 
-os.environ.setdefault("KERAS_BACKEND", "torch")
 # Many small calls wait for threads where the machine is busy.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # In tests of a framework its own warnings are its own matter.
@@ -135,10 +134,6 @@ DEVIATIONS: tuple[Row, ...] = (
     ("jax", "samplers/normal.mean", "bfloat16", {}),
     ("jax", "samplers/bernoulli.share", "bfloat16", {"p": "0.1"}),
     ("jax", "samplers/categorical-rare", "bfloat16", {}),
-    ("flax", "attention/masks", "float32", {}),
-    ("flax", "dropout/scale", "bfloat16", {"p": "0.1"}),
-    ("keras", "initialisers/truncated.range", "float32", {"sd": "0.02"}),
-    ("keras", "initialisers/depthwise-he-normal", "float32", {"channels": "32", "size": "3"}),
 )  # fmt: skip
 SOUND: tuple[Row, ...] = (
     ("torch", "dropout/scale", "float32", {"p": "0.1"}),
@@ -165,10 +160,7 @@ SOUND: tuple[Row, ...] = (
     ("torch", "stochastic-depth/masks", "float32", {}),
     ("torch:rms_norm=frail:eps_inside", "normalisation/rms-norm-small", "float32", {}),
     ("torch:random_categorical=frail:of_cumulated", "samplers/categorical-law", "float32", {}),
-    ("flax", "dropout/values", "float32", {"p": "0.1"}),
     ("jax", "samplers/normal.mean", "float32", {}),
-    ("keras", "dropout/values", "float32", {"p": "0.1"}),
-    ("keras", "noise-layers/alpha-dropout-scale", "float32", {}),
     ("numpy", "samplers/normal.mean", "float32", {}),
     ("numpy", "samplers/normal.fourth-moment", "float32", {}),
     ("numpy", "initialisers/orthogonal.mean", "float64", {"n": "2"}),

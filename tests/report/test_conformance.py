@@ -45,10 +45,10 @@ def at(case: CaseResult, p: float) -> CaseResult:
 
 
 EXPECTED = of_code(
-    LOW, "flax", expect=Verdict.REFUTED, result=Outcome.PASS, xfail="its scale is rounded"
+    LOW, "jax", expect=Verdict.REFUTED, result=Outcome.PASS, xfail="its scale is rounded"
 )
 UNEXPECTED = of_code(
-    MEAN, "flax", "bfloat16", expect=Verdict.REFUTED, result=Outcome.FAIL, xfail="it was so once"
+    MEAN, "jax", "bfloat16", expect=Verdict.REFUTED, result=Outcome.FAIL, xfail="it was so once"
 )
 WIDE = replace(UNDECIDED, claim="spread")
 CASES = (MEAN, WIDE, of_code(MEAN, "torch"), of_code(LOW, "torch", "bfloat16"), EXPECTED,
@@ -80,7 +80,7 @@ def signs(*cases: CaseResult) -> Iterator[tuple[str, str, str]]:
 def test_the_table_is_exactly_this() -> None:
     assert run_report(run_of(*CASES), Terminal(80)).split("\n\n")[:2] == [
         """\
-               torch    torch     flax     flax
+               torch    torch     jax      jax
 claim   model  float32  bfloat16  float32  bfloat16
 ───────────────────────────────────────────────────
 mean    ✓      ✓        ✗         x        !
@@ -90,16 +90,16 @@ spread  ?      ?        -         -        -
         """\
 ✗ mean@torch bfloat16, p=0.1: E(y) is 0.99850, claimed 1
   dropcheck run mean --p 0.1 --with torch
-! mean@flax bfloat16, p=0.1: it holds, and is expected to fail: it was so once;
+! mean@jax bfloat16, p=0.1: it holds, and is expected to fail: it was so once;
 take it out of 'xfail'
-  dropcheck run mean --p 0.1 --with flax
+  dropcheck run mean --p 0.1 --with jax
 ? spread: Std(y) is 0.410, claimed 0.405 … 0.415; the interval is still too
 wide; needs about 1.3e6 more draws (--max-draws 1.5e6)
   dropcheck run heavy-tail --seed 0
 ? spread@torch float32: Std(y) is 0.410, claimed 0.405 … 0.415; the interval is
 still too wide; needs about 1.3e6 more draws (--max-draws 1.5e6)
   dropcheck run heavy-tail --seed 0 --with torch
-x mean@flax float32, p=0.1: its scale is rounded (E(y) is 0.99850, claimed 1)""",
+x mean@jax float32, p=0.1: its scale is rounded (E(y) is 0.99850, claimed 1)""",
     ]
 
 
@@ -195,8 +195,8 @@ def test_signs_that_cannot_be_written_are_words() -> None:
 def test_markdown_is_exactly_this() -> None:
     text = made("markdown", *CASES)
     assert text.split("\n\n")[0] == (
-        "| claim | model | torch<br>float32 | torch<br>bfloat16 | flax<br>float32 "
-        "| flax<br>bfloat16 |\n"
+        "| claim | model | torch<br>float32 | torch<br>bfloat16 | jax<br>float32 "
+        "| jax<br>bfloat16 |\n"
         "| --- | :---: | :---: | :---: | :---: | :---: |\n"
         "| `mean` | ✓ | ✓ | ✗ | x | ! |\n"
         "| `spread` | ? | ? | - | - | - |"
@@ -206,7 +206,7 @@ def test_markdown_is_exactly_this() -> None:
         "<br>`dropcheck run mean --p 0.1 --with torch`\n"
     ) in text
     said = "its scale is rounded (E(y) is 0.99850, claimed 1)"
-    assert f"- x `mean@flax float32, p=0.1`: {said}" in text
+    assert f"- x `mean@jax float32, p=0.1`: {said}" in text
 
 
 def test_json_has_the_columns_of_each_case_and_the_table() -> None:
@@ -223,23 +223,23 @@ def test_json_has_the_columns_of_each_case_and_the_table() -> None:
     assert data["conformance"]["rows"][1]["cells"] == ["undecided", "undecided", None, None, None]
     case = data["cases"][4]
     assert [case[key] for key in ("column", "dtype", "of", "xfail", "result")] == [
-        "flax", "float32", "mean", "its scale is rounded", "pass",
+        "jax", "float32", "mean", "its scale is rounded", "pass",
     ]  # fmt: skip
 
 
 def test_csv_has_the_columns_of_each_case() -> None:
     row = list(csv.DictReader(io.StringIO(made("csv", *CASES))))[5]
     keys = ("column", "dtype", "of", "xfail", "result")
-    assert [row[key] for key in keys] == ["flax", "bfloat16", "mean", "it was so once", "fail"]
+    assert [row[key] for key in keys] == ["jax", "bfloat16", "mean", "it was so once", "fail"]
 
 
 def test_junit_has_a_test_a_case_and_skips_what_fails_as_expected() -> None:
     (suite,) = ElementTree.fromstring(made("junit", *CASES))
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("7", "4", "1")
     found = {one.get("name"): list(one) for one in suite.iter("testcase")}
-    (skipped,) = found["mean@flax[p=0.1,dtype=float32]"]
+    (skipped,) = found["mean@jax[p=0.1,dtype=float32]"]
     assert (skipped.tag, skipped.get("message")) == ("skipped", "its scale is rounded")
-    (failed,) = found["mean@flax[p=0.1,dtype=bfloat16]"]
+    (failed,) = found["mean@jax[p=0.1,dtype=bfloat16]"]
     assert failed.get("type") == "xpass"
     assert "it holds, and is expected to fail" in (failed.get("message") or "")
 
@@ -247,7 +247,7 @@ def test_junit_has_a_test_a_case_and_skips_what_fails_as_expected() -> None:
 def test_github_marks_what_fails_and_not_what_is_expected_to() -> None:
     lines = made("github", *CASES).splitlines()
     assert len(lines) == 4
-    assert not any("mean@flax[p=0.1,dtype=float32]" in line for line in lines)
+    assert not any("mean@jax[p=0.1,dtype=float32]" in line for line in lines)
 
 
 def test_the_page_has_the_table_and_says_each_sign_in_words() -> None:

@@ -18,9 +18,6 @@ from dropcheck.vocabulary.function import Array
 
 FrameworkFunction = Callable[..., Any]
 
-_ATTRIBUTES = {"p": "rate", "sd": "stddev"}
-"""The names that layers of keras and flax have for arguments of slots."""
-
 
 class Adapter(ABC):
     """One framework, on one device, plain or compiled.
@@ -114,7 +111,7 @@ class Adapter(ABC):
 
     def has_of(self, target: Any, name: str) -> list[float]:
         """The numbers that an object was built with under a name, such as the p of its dropouts."""
-        number = getattr(target, name, getattr(target, _ATTRIBUTES.get(name, name), None))
+        number = getattr(target, name, None)
         return [float(number)] if isinstance(number, int | float) else []
 
     def called(
@@ -142,20 +139,18 @@ class Adapter(ABC):
         """
 
 
-def built(target: Any, fixed: Mapping[str, Any], **also: Any) -> Any:
+def built(target: Any, fixed: Mapping[str, Any]) -> Any:
     """An object of a class, from arguments by their names where the class has all these names.
 
-    Otherwise they are given by their places. Those of `also` are given where the class has them.
+    Otherwise they are given by their places.
     """
     try:
         signature = inspect.signature(target.__init__).parameters
     except (TypeError, ValueError):  # of a class that is not written in Python
         return target(*fixed.values())
-    any_name = any(one.kind is one.VAR_KEYWORD for one in signature.values())
-    also = {name: one for name, one in also.items() if any_name or name in signature}
     if fixed.keys() <= signature.keys():
-        return target(**fixed, **also)
-    return target(*fixed.values(), **also)
+        return target(**fixed)
+    return target(*fixed.values())
 
 
 def described(signature: inspect.Signature) -> FrameworkFunction:

@@ -77,13 +77,13 @@ lecun_normal = _weights(jax.nn.initializers.lecun_normal)
 
 
 def conv_he_normal(inputs: int, outputs: int, size: int, dtype: Any, key: Array) -> Array:
-    """jax.nn.initializers.he_normal, with axes as convolutions of flax have them."""
+    """jax.nn.initializers.he_normal, with the channels of a convolution last."""
     shape = (size, size, inputs, outputs)
     return jax.nn.initializers.he_normal()(key, shape, dtype).transpose(3, 2, 0, 1)
 
 
 def depthwise_he_normal(channels: int, size: int, dtype: Any, key: Array) -> Array:
-    """jax.nn.initializers.he_normal of a convolution of groups, as flax has its axes."""
+    """jax.nn.initializers.he_normal of a convolution of groups, with its channels last."""
     shape = (size, size, 1, channels)
     return jax.nn.initializers.he_normal()(key, shape, dtype).transpose(3, 2, 0, 1)
 
