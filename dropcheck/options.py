@@ -121,7 +121,6 @@ OPTIONS: tuple[Option, ...] = (
     Option(name="output", letter="o", commands=("run",), kind=OptionKind.REPORT, repeated=True,
         help="Also write a report to a file. The ending of its name says which kind: {words}. "
         "May be given several times."),
-    Option(name="math", commands=("run",), help="In Markdown, write statements as LaTeX."),
     Option(name="plot", commands=("run",),
         help="Draw the curves of a sweep in the .svg or .png file that -o names."),
     Option(name="quiet", letter="q", commands=("run", "mutate"),

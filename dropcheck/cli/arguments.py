@@ -268,10 +268,10 @@ def read_line(arguments: Iterable[str], options: Iterable[Option]) -> CommandLin
     An unknown long option is taken to have a value, as the parameters of claims have.
 
     >>> file = Option(name="file", letter="f", kind=OptionKind.FILE)
-    >>> options = [file, Option(name="math", letter="m")]
+    >>> options = [file, Option(name="many", letter="m")]
     >>> line = read_line(["qk", "--dk", "512", "-mf", "a.yaml"], options)
     >>> line.words, line.texts, line.unknown
-    (['qk'], {'math': True, 'file': 'a.yaml'}, ['--dk'])
+    (['qk'], {'many': True, 'file': 'a.yaml'}, ['--dk'])
     """
     known = {written: option for option in options for written in option.spellings}
     line = CommandLine()

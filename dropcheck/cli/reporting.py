@@ -42,7 +42,6 @@ def report_run(
         problems=tuple(problems),
         terminal=terminal_of(sys.stdout),
         **{name: given.flag(name) for name in ("verbose", "quiet", "plot")},
-        latex=_latex(run, chosen) if given.flag("math") else {},
         started=datetime.now(UTC) - timedelta(seconds=run.seconds),
         workspace=workspace(),
     )
@@ -55,15 +54,6 @@ def report_run(
         interrupt.unwritten.remove(str(path))
     complain(unwritten)
     return [*unprinted, *unwritten]
-
-
-def _latex(run: RunResult, chosen: Chosen) -> dict[str, str]:
-    """The statements of the claims that were run, as LaTeX."""
-    from dropcheck.language.printing import statement_latex, vectors
-
-    claims = {case.claim.id: case.claim for case in chosen.cases}
-    parsed = {result.claim: chosen.graphs.parsed(claims[result.claim]) for result in run.cases}
-    return {of: statement_latex(one.statement, vectors(one.model)) for of, one in parsed.items()}
 
 
 def print_report(report: Report, format_name: str) -> list[Problem]:

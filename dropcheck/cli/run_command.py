@@ -110,11 +110,7 @@ def _without_use(given: Given, format_name: str, outputs: Sequence[Path]) -> Ite
     """The problems of options that have no effect on any report that is asked for."""
     from dropcheck.report.formats import PRINTED, written_as
 
-    endings = {path.suffix.lower() for path in outputs}
     asked = [PRINTED[format_name], *filter(None, map(written_as, outputs))]
-    if given.flag("math") and format_name != "markdown" and ".md" not in endings:
-        hint = "add '--format markdown', or '-o FILE.md'"
-        yield Problem("option '--math' only affects Markdown", hint=hint)
     if given.flag("plot") and not any(form.shows_curves for form in asked):
         hint = "add '-o FILE.svg' or '-o FILE.png'"
         yield Problem("option '--plot' draws curves in a picture", hint=hint)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,8 +19,7 @@ class Report:
     """A run, and how to show it: each format uses what it has room for.
 
     `problems` are errors that prevented the run, or some of its cases. `started` is when it began,
-    `workspace` the folder with the repository in a job of continuous integration. `latex` has the
-    statements of claims as LaTeX, by id, where they are to be shown so.
+    `workspace` the folder with the repository in a job of continuous integration.
     """
 
     run: RunResult
@@ -30,7 +28,6 @@ class Report:
     terminal: Terminal | None = None
     verbose: bool = False
     quiet: bool = False
-    latex: Mapping[str, str] = field(default_factory=dict)
     plot: bool = False
     started: datetime | None = None
     workspace: Path | None = None

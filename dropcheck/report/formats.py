@@ -70,7 +70,7 @@ FORMATS: Mapping[str, Format] = {
         shows_interruption=True,
     ),
     "markdown": Format(
-        purpose="a README, a paper, a pull request; `--math` writes statements as LaTeX",
+        purpose="a README, a paper, a pull request",
         function="markdown.markdown_report",
         ending=".md",
         shows_problems=True,

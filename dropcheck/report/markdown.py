@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from dropcheck.errors import Problem
 from dropcheck.report import Report, numbers, words
@@ -19,7 +19,7 @@ from dropcheck.report.conformance import (
     where,
 )
 from dropcheck.report.terminal.run_table import summary_parts
-from dropcheck.report.terminal.screen import one_line, place, plain
+from dropcheck.report.terminal.screen import one_line, place
 from dropcheck.report.words import not_passed
 from dropcheck.results import CaseResult, Outcome
 
@@ -36,19 +36,12 @@ _MARKUP = re.compile(r"([\\`*_\[\]<>|~$&])")
 # what GitHub turns into links and pictures, in text without markup
 _REFERENCE = re.compile(r"(@(?=\w)|#(?=\w)|:(?=[\w+-]+:)|\w:(?=//)|\bwww(?=\.))", re.ASCII)
 
-StatementText = Callable[[CaseResult], str]
-
 
 def markdown_report(report: Report) -> str:
     """The table, what did not pass, errors, warnings, and the summary."""
-
-    def statement(case: CaseResult) -> str:
-        latex = report.latex.get(case.claim)
-        return code(case.statement) if latex is None else f"${plain(latex)}$"
-
     table = conformance(report.run.cases, each=report.verbose)
     if table is None:
-        shown = [_table(report.run.cases, statement, report.verbose), _failures(report.run.cases)]
+        shown = [_table(report.run.cases, report.verbose), _failures(report.run.cases)]
     else:
         shown = _conformance(table, verbose=report.verbose)
     parts = [
@@ -95,12 +88,12 @@ def code(written: str) -> str:
     return f"`{shown}`"
 
 
-def _table(cases: Sequence[CaseResult], statement: StatementText, verbose: bool) -> str:
+def _table(cases: Sequence[CaseResult], verbose: bool) -> str:
     if not cases:
         return ""
     shown = words.rows(cases, each=verbose)
     rows = [[*HEADINGS], ["---:" if name in NUMBERS else "---" for name in HEADINGS]]
-    rows += [list(_row(case, statement, outcome)) for case, outcome in shown]
+    rows += [list(_row(case, outcome)) for case, outcome in shown]
     if all(case.exact is None for case, _ in shown):
         place = HEADINGS.index("exact")
         rows = [row[:place] + row[place + 1 :] for row in rows]
@@ -140,10 +133,10 @@ def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _row(case: CaseResult, statement: StatementText, result: str) -> Sequence[str]:
+def _row(case: CaseResult, result: str) -> Sequence[str]:
     return (
         code(case.claim),
-        statement(case),
+        code(case.statement),
         text(words.parameters(case)),
         words.claimed(case),  # numbers need no escapes: brackets without an address are no link
         words.estimated(case),

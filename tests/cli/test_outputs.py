@@ -101,8 +101,6 @@ def test_an_ending_in_capitals_is_known(cli: Cli) -> None:
             "option '--output' names one file twice: 'a.json' and 'x/../a.json'",
         ),
         (["--format", "xml"], "it must be table, json, junit, markdown, github or csv"),
-        (["--math"], "option '--math' only affects Markdown"),
-        (["--math", "-o", "a.json"], "option '--math' only affects Markdown"),
     ],
 )
 def test_a_wrong_option_is_told_before_any_simulation(
@@ -133,14 +131,6 @@ def test_a_picture_without_its_library_is_told_before_any_simulation(
     result = cli("run", "product-variance", "-o", "a.svg")
     assert result.code == 2
     assert "pip install matplotlib;" in result.err
-
-
-def test_mathematics_in_markdown_on_request(cli: Cli) -> None:
-    out = cli("run", "product-variance", "--format", "markdown", "--math").out
-    assert r"| $\operatorname{Var}(q^{\top} k) = \mathit{dk}$ |" in out
-    cli("run", "product-variance", "-o", "a.md", "--math")
-    assert r"$\operatorname{Var}" in Path("a.md").read_text()
-    assert "`Var(q @ k) == dk`" in cli("run", "product-variance", "--format", "markdown").out
 
 
 # what cannot be written

@@ -126,15 +126,6 @@ def test_the_commands_parse_a_claim_once_and_lower_a_case_once(
     assert calls.counts == {"parse_claim": 3, "lower_case": lowered}
 
 
-def test_mathematics_in_a_report_is_that_of_the_nodes_that_were_run(
-    calls: Calls, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    given = ["--file", str(claims_file(tmp_path)), "--max-draws", "20000", "--exit-zero"]
-    main(["run", *given, "--format", "markdown", "--math"])
-    assert r"\operatorname{E}" in capsys.readouterr().out
-    assert calls.counts == {"parse_claim": 3, "lower_case": 9}
-
-
 def test_show_reads_a_claim_once(calls: Calls, tmp_path: Path) -> None:
     main(["show", "all", "--file", str(claims_file(tmp_path))])
     assert calls.counts == {"parse_claim": 3, "lower_case": 9}

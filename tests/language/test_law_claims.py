@@ -10,7 +10,7 @@ from dropcheck.language.check import check_registry
 from dropcheck.language.compile import lower_case, parse_claim
 from dropcheck.language.graph import LawClaim, Relation, pairs
 from dropcheck.language.parser import parse_statement
-from dropcheck.language.printing import statement_latex, unparse_statement
+from dropcheck.language.printing import unparse_statement
 
 MODEL = "x ~ normal(0, 1)\ny ~ normal(0, 1)\nw ~ normal(0, 1)[3]\nv ~ normal(0, 1)[2, 3]"
 
@@ -60,10 +60,6 @@ def test_other_statements_are_not_about_laws() -> None:
 def test_a_statement_may_run_over_lines() -> None:
     statement = parse_statement(SourceText.plain("(x +\n y) ~ normal(\n 0, 1)  # a law"))
     assert unparse_statement(statement) == "x + y ~ normal(0, 1)"
-
-
-def test_latex_has_the_usual_sign() -> None:
-    assert r" \sim " in statement_latex(parse_statement(SourceText.plain("y ~ normal(0, 1)")))
 
 
 def test_what_is_claimed_is_known_before_any_draw() -> None:

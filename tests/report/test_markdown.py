@@ -11,12 +11,9 @@ import pytest
 from markdown_it import MarkdownIt
 from report_cases import FAILED, PASSED, UNDECIDED, run_of
 
-from dropcheck.claims.reader import read_registry, read_text
-from dropcheck.claims.registry import Claim, Registry, SourceText
+from dropcheck.claims.reader import read_registry
+from dropcheck.claims.registry import Registry
 from dropcheck.errors import Location, Problem
-from dropcheck.language.compile import parse_claim
-from dropcheck.language.parser import parse_model, parse_statement
-from dropcheck.language.printing import statement_latex, vectors
 from dropcheck.report import Report
 from dropcheck.report.markdown import markdown_report
 from dropcheck.results import CaseResult
@@ -27,11 +24,6 @@ SHIPPED = read_registry(Path(__file__).parents[2] / "claims.yaml")
 
 def markdown_of(*cases: CaseResult, verbose: bool = False) -> str:
     return markdown_report(Report(run_of(*cases), REGISTRY, verbose=verbose))
-
-
-def latex_of(claim: Claim) -> str:
-    parsed = parse_claim(claim)
-    return statement_latex(parsed.statement, vectors(parsed.model))
 
 
 def page_of(text: str) -> str:
@@ -128,90 +120,3 @@ def test_github_makes_no_links_of_a_user_s_text(text: str) -> None:
     title = markdown_of(replace(FAILED, title=text)).split("`: ")[1].split("\n")[0]
     assert "<!-- -->" in title
     assert title.replace("<!-- -->", "") == text
-
-
-MATH = [
-    ("Var(q @ k) == dk", r"\operatorname{Var}(q^{\top} k) = \mathit{dk}"),
-    ("E(Q @ K.T) == 0", r"\operatorname{E}(Q \thinspace K^{\top}) = 0"),
-    ("E(y) == x**2 * p / (1 - p)", r"\operatorname{E}(y) = \frac{x^{2} \cdot p}{1 - p}"),
-    (
-        "P(x > 3, given=m == 1) >= 0.9",
-        r"\operatorname{P}(x > 3 \mid m = 1) \geq 0.9",
-    ),
-    ("0.4 <= Std(y) < 1e-9", r"0.4 \leq \operatorname{Std}(y) < 10^{-9}"),
-    ("E(x) == -(a - b)**2", r"\operatorname{E}(x) = -(a - b)^{2}"),
-    ("E(x) == (-a)**-b", r"\operatorname{E}(x) = (-a)^{-b}"),
-    ("E(x) == a - (b - c)", r"\operatorname{E}(x) = a - (b - c)"),
-    ("E(x) == a * (b / c)", r"\operatorname{E}(x) = a \cdot \frac{b}{c}"),
-    ("E(x) == (a / b)**2", r"\operatorname{E}(x) = \left( \frac{a}{b} \right)^{2}"),
-    ("E(x) == (a**b)**c", r"\operatorname{E}(x) = (a^{b})^{c}"),
-    ("E(x) == 2 * sigma * 3", r"\operatorname{E}(x) = 2 \sigma \cdot 3"),
-    ("E(x_1[0]) == keep_prob", r"\operatorname{E}({x_{1}}_{1}) = \mathit{keep}_{\mathit{prob}}"),
-    ("E(z[1:3, 0]) == 1.5e-7", r"\operatorname{E}(z_{2:3, 1}) = 1.5 \times 10^{-7}"),
-    (
-        "P(not (a < b) or c != d and e2 > 1) == 1",
-        r"\operatorname{P}(\lnot (a < b) \lor c \neq d \land e_{2} > 1) = 1",
-    ),
-    (
-        "E(x if a > 0 else abs(y)) == sqrt(pi / 2)",
-        r"\operatorname{E}(x \text{ if } a > 0 \text{ else } \lvert y \rvert)"
-        r" = \sqrt{\frac{\pi}{2}}",
-    ),
-    (
-        "E(max(x, axis=0) // 2 % 3) == comb(n, 2) * factorial(n)",
-        r"\operatorname{E}\left( \left\lfloor \frac{\max(x, \mathit{axis} = 0)}{2} "
-        r"\right\rfloor \bmod 3 \right) = \binom{n}{2} \cdot n!",
-    ),
-    (
-        "E(Phi(x) + lgamma(y)) == euler_gamma",
-        r"\operatorname{E}(\Phi(x) + \operatorname{lgamma}(y)) = \gamma_{\mathrm{E}}",
-    ),
-    ("E(x) == [a, b][0]", r"\operatorname{E}(x) = \lbrack a, b \rbrack_{1}"),
-]
-
-
-@pytest.mark.parametrize(("statement", "latex"), MATH)
-def test_a_statement_as_latex(statement: str, latex: str) -> None:
-    parsed = parse_statement(SourceText.plain(statement))
-    assert statement_latex(parsed, {"q": 1, "k": 1}) == latex
-
-
-def test_vectors_are_told_by_the_model() -> None:
-    model = (
-        "q ~ normal(0, 1)[n]\nQ ~ normal(0, 1)[n, n]\nw = [1, 2]\nA = [[1, 2], [3, 4]]\ny = w * 2"
-    )
-    assert vectors(parse_model(SourceText.plain(model))) == {"q": 1, "w": 1}
-
-
-@pytest.mark.parametrize("claim", SHIPPED.claims.values(), ids=lambda claim: claim.id)
-def test_latex_survives_markdown_and_its_brackets_match(claim: Claim) -> None:
-    latex = latex_of(claim)
-    assert not re.search(r"\\[^a-zA-Z]|[*|`$]|<\S|>\S", latex)
-    depth = 0
-    for character in latex:
-        depth += (character == "{") - (character == "}")
-        assert depth >= 0
-    assert depth == 0
-    assert latex.count(r"\left") == latex.count(r"\right")
-
-
-CLAIMS = """\
-dropcheck: 1
-claims:
-  qk-variance:
-    title: A variance
-    parameters: {dk: 512}
-    model: |
-      q ~ normal(0, 1)[dk]
-      k ~ normal(0, 1)[dk]
-    claim: Var(q @ k) == dk
-"""
-
-
-def test_mathematics_takes_the_place_of_code_where_it_is_asked_for() -> None:
-    latex = {of: latex_of(claim) for of, claim in read_text(CLAIMS).claims.items()}
-    report = Report(run_of(PASSED, FAILED), REGISTRY, latex=latex)
-    rows = markdown_report(report).splitlines()[2:4]
-    assert rows[0].split(" | ")[1] == r"$\operatorname{Var}(q^{\top} k) = \mathit{dk}$"
-    assert rows[1].split(" | ")[1] == "`P(x > 3) >= 0.9`"  # without LaTeX
-    assert "$" not in markdown_report(replace(report, latex={}))
