@@ -8,18 +8,23 @@ made beforehand for the bare calls; a second figure counts drawing them alone am
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import math
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from benchmarks.measure import Bar, Clock, Figure, Spread
 from dropcheck.claims.reader import read_text
-from dropcheck.code.binding import of_functions
+from dropcheck.claims.registry import Code, Slot
+from dropcheck.code.adapters.adapter import Adapter
+from dropcheck.code.bound import Bound
+from dropcheck.code.call_limit import SECONDS
 from dropcheck.code.columns import with_columns
+from dropcheck.code.implementations import FRAMEWORKS
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 
@@ -122,6 +127,32 @@ def text_of(kind: str, numbers: int, statements: int, resolution: float) -> str:
     )
 
 
+@dataclass(frozen=True)
+class OfFunctions:
+    """Functions of a framework as a column of code."""
+
+    name: str
+    functions: Mapping[str, Callable[..., Any]]
+    dtypes: Sequence[str] = ("float32",)
+    given: Sequence[str] = ()
+    xfail: Mapping[str, str] = field(default_factory=dict)
+    lacking: Mapping[str, str] = field(default_factory=dict)
+
+    def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
+        """The functions, by the slots that they have the names of."""
+        module, kind = FRAMEWORKS[self.name].adapter.split(".")
+        made = getattr(importlib.import_module(f"dropcheck.code.adapters.{module}"), kind)
+        adapter: Adapter = made(None, False)
+        return {
+            name: Bound(slots[name], adapter, function, name=name, limit=SECONDS)
+            for name, function in self.functions.items()
+            if name in slots
+        }
+
+    def rebuilder(self, _: Mapping[str, Slot]) -> None:
+        """None: these functions have no name to be imported by."""
+
+
 def seconds(call: Callable[[], object], clock: Clock, times: int, tries: int) -> float:
     """What one call takes, the least of some tries: others are in the way of the rest."""
     call()
@@ -160,7 +191,7 @@ def overhead(
     """The time of a run over its calls alone; where inputs are drawn, also over both."""
     code = Counted(framework)
     text = text_of(kind, numbers, statements, fine * (4 if kind == "fixed" else 1))
-    own = of_functions(code.functions(kind), name=framework, dtypes=("float32",), folder=Path())
+    own = OfFunctions(framework, code.functions(kind))
     registry = with_columns(read_text(text), [own])
     cases = [case for case in registry.expand() if case.claim.column is not None]
     took = []

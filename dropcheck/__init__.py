@@ -5,7 +5,6 @@ from __future__ import annotations
 TYPE_CHECKING = False  # importing it from typing would take longer than all else here
 if TYPE_CHECKING:
     from dropcheck.api import ClaimFailedError, InvalidClaimError, run, verify
-    from dropcheck.code.decorator import implements
     from dropcheck.errors import DropcheckError
     from dropcheck.results import CaseResult
 
@@ -16,7 +15,6 @@ __all__ = [
     "DropcheckError",
     "InvalidClaimError",
     "__version__",
-    "implements",
     "run",
     "verify",
 ]
@@ -36,10 +34,6 @@ def __getattr__(name: str) -> object:
         from dropcheck.results import CaseResult
 
         return CaseResult
-    if name == "implements":
-        from dropcheck.code.decorator import implements
-
-        return implements
     raise AttributeError(f"module 'dropcheck' has no attribute {name!r}")
 
 

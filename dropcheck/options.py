@@ -45,8 +45,8 @@ OPTIONS: tuple[Option, ...] = (
         help="Only claims with this tag."),
     Option(name="with", commands=("run", "plan", "list", "show"), kind=OptionKind.TEXT,
         metavar="CODE", repeated=True,
-        help="Also check code that implements the slots of the claims: an implementation of "
-        "pyproject.toml, or NAME:SLOT=MODULE:FUNCTION. It is imported and called. May be given "
+        help="Also check code that implements the slots of the claims: torch, "
+        "jax or numpy, or NAME:SLOT=MODULE:FUNCTION. It is imported and called. May be given "
         "several times."),
     Option(name="dtype", commands=("run", "plan", "list", "show"), kind=OptionKind.TEXT,
         metavar="FORMATS",

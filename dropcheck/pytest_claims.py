@@ -130,8 +130,8 @@ class ClaimsPlugin:
         return report.outcome, "U" if report.failed else "u", "UNDECIDED"
 
 
-class ClaimsCollector(pytest.Collector):
-    """Claims as tests: one test for each case, or an error with all problems of the claims."""
+class ClaimsFile(pytest.File):
+    """A claims file, or a document: one test for each case, or an error with all problems."""
 
     def __init__(self, *, plugin: ClaimsPlugin, **node: Any) -> None:
         super().__init__(**node)
@@ -139,28 +139,8 @@ class ClaimsCollector(pytest.Collector):
         self.graphs = CaseGraphs(plugin.settings.max_memory)  # the check builds them, a test judges
         self.registry: Registry  # the claims, once they are collected
 
-    def read(self) -> Registry:
-        """The claims.
-
-        Raises:
-            DropcheckError: they cannot be read.
-        """
-        raise NotImplementedError
-
-    def is_tested(self, _: Case) -> bool:
-        """Whether a case of the claims is one of these tests."""
-        return True
-
-    def repeat(self, case: Case) -> str:
-        """The command that repeats a case."""
-        raise NotImplementedError
-
-    def place(self, case: Case) -> Path:
-        """The file of the claim of a case."""
-        raise NotImplementedError
-
     def collect(self) -> Iterable[CaseItem]:
-        """The tests, one for each case, in the order of the file.
+        """The tests, in the order of the file; a document that can be read adds to the coverage.
 
         Raises:
             CollectError: every error of the file's keys, or else of its language, with places.
@@ -175,19 +155,11 @@ class ClaimsCollector(pytest.Collector):
         for note in check.notes:
             self.warn(UserWarning(f"dropcheck: {note.message}"))
         for case in self.registry.expand():
-            if case.key in check.unfit or not self.is_tested(case):
+            if case.key in check.unfit:
                 continue
             name = case_name(case.claim.id, case.parameters)
             # with `nodeid` as text, pytest parses parameters as in an id, which `--lf` needs
             yield CaseItem.from_parent(self, name=name, nodeid=f"{self.nodeid}::{name}", case=case)
-
-
-class ClaimsFile(ClaimsCollector, pytest.File):
-    """A claims file, or a document."""
-
-    def collect(self) -> Iterable[CaseItem]:
-        """The tests, one for each case; a document that can be read adds to the coverage."""
-        yield from super().collect()
         for document in self.registry.coverage:
             self.plugin.coverage[self.path.resolve()] = document
 
@@ -218,15 +190,11 @@ class ClaimsFile(ClaimsCollector, pytest.File):
         code = [f"--with={text}" for text in needed(self.plugin.implementations, case.claim)]
         return shlex.join([*shlex.split(command), *self.plugin.limits, *code])
 
-    def place(self, _: Case) -> Path:
-        """The file itself."""
-        return self.path
-
 
 class CaseItem(pytest.Item):
     """One case of a claim."""
 
-    parent: ClaimsCollector
+    parent: ClaimsFile
 
     def __init__(self, *, case: Case, **node: Any) -> None:
         super().__init__(**node)
@@ -282,7 +250,7 @@ class CaseItem(pytest.Item):
         # pytest would show the dot in the name of a statement as `::`, which names no test
         heading = self.name if alone else f"statement {self.name}"
         line = (self.case.claim.location.file_line or 1) - 1
-        return self.parent.place(self.case), line, heading
+        return self.parent.path, line, heading
 
 
 class DidNotPass(Exception):  # noqa: N818 - no user sees its name

@@ -5,9 +5,6 @@ The rest is in `pytest_claims`, which is imported only where a file is configure
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 import pytest
 
 from dropcheck.options import OPTIONS
@@ -15,7 +12,6 @@ from dropcheck.options import OPTIONS
 FILES = "dropcheck_files"
 IMPLEMENTATIONS = "dropcheck_implementations"
 PLUGIN = "dropcheck-claims"
-IMPLEMENTS = "__dropcheck_implements__"  # the attribute that dropcheck.implements sets
 KEYS = {f"dropcheck_{option.name}": option for option in OPTIONS if option.ini}
 """The ini keys that set an option."""
 
@@ -36,31 +32,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Register the plugin of claims where files are configured."""
     if config.getini(FILES):
-        _plugin(config)
+        from dropcheck.pytest_claims import ClaimsPlugin
 
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_pycollect_makeitem(
-    collector: pytest.Collector, name: str, obj: object
-) -> Sequence[pytest.Collector] | None:
-    """The tests of a function that implements slots, whatever its name is."""
-    try:
-        asked = vars(obj).get(IMPLEMENTS)
-    except TypeError:  # the object has no `__dict__`
-        return None
-    if not isinstance(asked, tuple):
-        return None
-    from dropcheck.pytest_functions import code_tests
-
-    return code_tests(collector, name, obj, asked, _plugin(collector.config))
-
-
-def _plugin(config: pytest.Config) -> Any:
-    """The plugin of this session, made when it is first needed."""
-    from dropcheck.pytest_claims import ClaimsPlugin
-
-    plugin: Any = config.pluginmanager.get_plugin(PLUGIN)
-    if plugin is None:
         plugin = ClaimsPlugin(config, (FILES, IMPLEMENTATIONS), KEYS)
         config.pluginmanager.register(plugin, PLUGIN)
-    return plugin

@@ -191,7 +191,7 @@ class Bound:
             limit, self._limit = self._limit, max(self._limit / 2, min(self._limit, LEAST))
             raise self._fault(
                 f"took more than {limit:g} s for one call",
-                "a call is meant to take milliseconds; 'call_limit' in pyproject.toml allows more",
+                "a call is meant to take milliseconds",
             ) from None
         except BaseException as error:
             shown = _described(self.slot.takes, arguments) or "nothing"

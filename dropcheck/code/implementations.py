@@ -6,7 +6,7 @@ An implementation is imported when its code is bound: in a run, and not in a che
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from dropcheck.code.adapters.adapter import Adapter
 from dropcheck.code.bound import Bound
 from dropcheck.code.call_limit import SECONDS
 from dropcheck.code.targets import Target, imported
-from dropcheck.errors import DropcheckError, Problem, nearest
+from dropcheck.errors import DropcheckError, Problem
 from dropcheck.packs.pack_files import PACK
 
 
@@ -57,23 +57,21 @@ COMPILED = "-compiled"
 class Implementation:
     """Code for slots, under the name of its column.
 
-    By slot, `given` are the targets of the command line, `listed` those of pyproject.toml, which
-    serves many claims files, and `functions` are function objects.
+    By slot, `given` are the targets of the command line.
     """
 
     name: str
     framework: Framework
     given: Mapping[str, Target]
-    listed: Mapping[str, Target]
-    functions: Mapping[str, Callable[..., Any]]
-    dtypes: tuple[str, ...]
     xfail: Mapping[str, str]  # reasons by patterns of ids of claims
     folder: Path  # where modules of the command line are looked for
-    home: Path  # where modules of pyproject.toml are looked for: the folder of that file
     shipped: bool = False  # whether code that ships is used for the slots of packs
-    device: str | None = None
     compiled: bool = False
-    call_limit: float = SECONDS
+
+    @property
+    def dtypes(self) -> tuple[str, ...]:
+        """The number formats of its framework, the usual one first."""
+        return self.framework.dtypes
 
     @property
     def lacking(self) -> Mapping[str, str]:
@@ -87,15 +85,11 @@ class Implementation:
         Raises:
             DropcheckError: its framework is not installed, or code that it names is not there.
         """
-        targets = {**self.listed, **self.given}
         functions: dict[str, tuple[str, Any]] = {}
         for name, slot in slots.items():
-            if name in self.functions:
-                own = self.functions[name]
-                functions[name] = (getattr(own, "__qualname__", repr(own)), own)
-            elif name in targets:
-                folder = self.folder if name in self.given else self.home
-                functions[name] = (str(targets[name]), imported(targets[name], folder, name))
+            if name in self.given:
+                target = self.given[name]
+                functions[name] = (str(target), imported(target, self.folder, name))
             elif self.shipped and slot.location.file.startswith(PACK):
                 function = _shipped_function(self.framework, name)
                 if function is not None:
@@ -104,18 +98,12 @@ class Implementation:
             return {}
         adapter = self._adapter()
         return {
-            name: Bound(slots[name], adapter, function, name=shown, limit=self.call_limit)
+            name: Bound(slots[name], adapter, function, name=shown, limit=SECONDS)
             for name, (shown, function) in functions.items()
         }
 
-    def rebuilder(self, slots: Mapping[str, Slot]) -> Callable[[], Column] | None:
-        """A function that makes the column in another process; None where that cannot be.
-
-        Function objects have no name to be imported by, and the memory of a device may have room
-        for one process alone.
-        """
-        if self.functions or self.device not in (None, "cpu"):
-            return None
+    def rebuilder(self, slots: Mapping[str, Slot]) -> Callable[[], Column]:
+        """A function that makes the column in another process."""
         return partial(_column_anew, self, slots)
 
     def _adapter(self) -> Adapter:
@@ -123,12 +111,11 @@ class Implementation:
         try:
             name, kind = self.framework.adapter.split(".")
             module = importlib.import_module(f"{_ADAPTERS}.{name}")
-            made: Adapter = getattr(module, kind)(self.device, self.compiled)
+            made: Adapter = getattr(module, kind)(None, self.compiled)
         except ImportError as error:
             raise DropcheckError(_not_installed(self.framework, self.name, error)) from error
         except ValueError as error:
-            where = f"see [tool.dropcheck.implementations.{self.name}] in pyproject.toml"
-            raise DropcheckError(Problem(f"{self.name}: {error}", hint=where)) from error
+            raise DropcheckError(Problem(f"{self.name}: {error}")) from error
         return made
 
 
@@ -165,15 +152,3 @@ def _not_installed(framework: Framework, name: str, error: ImportError) -> Probl
     missing = error.name or framework.package
     hint = f"pip install {missing.split('.')[0]}, in the environment that runs dropcheck"
     return Problem(f"{name}: {missing!r} is not installed", hint=hint)
-
-
-def check_dtypes(framework: Framework, dtypes: Sequence[str]) -> str | None:
-    """What is wrong with number formats for a framework; None where nothing is."""
-    for name in dtypes:
-        if name not in framework.dtypes:
-            near = nearest(name, framework.dtypes)
-            known = ", ".join(framework.dtypes)
-            return f"{name!r} is no number format; " + (
-                f"did you mean {near!r}?" if near else f"it is one of {known}"
-            )
-    return None

@@ -1,4 +1,4 @@
-"""`module:function`: the names of code on the command line and in pyproject.toml, and its import.
+"""`module:function`: the names of code on the command line, and its import.
 
 A claims file cannot name code: no text of one comes here.
 """

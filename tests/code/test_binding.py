@@ -1,4 +1,4 @@
-"""Which code a run has: the command line, pyproject.toml, and what neither can say."""
+"""Which code a run has: what the command line says, and what it cannot say."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from slots_made import asked, slot
 
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Column
-from dropcheck.code.binding import implementations_of, needed, of_functions
+from dropcheck.code.binding import implementations_of, needed
 from dropcheck.code.implementations import FRAMEWORKS, Implementation
 from dropcheck.errors import DropcheckError, Problem
 
@@ -34,9 +34,8 @@ number = 3
 
 
 @pytest.fixture(autouse=True)
-def _own_modules(tmp_path: Path) -> Iterator[None]:
-    """Nothing that a test imports is left to the next, and no file above its folder is read."""
-    (tmp_path / "pyproject.toml").touch()
+def _own_modules() -> Iterator[None]:
+    """Nothing that a test imports is left to the next."""
     before, path = set(sys.modules), [*sys.path]
     yield
     sys.path[:] = path
@@ -45,10 +44,8 @@ def _own_modules(tmp_path: Path) -> Iterator[None]:
             del sys.modules[name]
 
 
-def folder_with(folder: Path, toml: str = "", code: str = CODE, module: str = "ourlayers") -> Path:
+def folder_with(folder: Path, code: str = CODE, module: str = "ourlayers") -> Path:
     (folder / f"{module}.py").write_text(code, encoding="utf-8")
-    if toml:
-        (folder / "pyproject.toml").write_text(toml, encoding="utf-8")
     return folder
 
 
@@ -116,10 +113,6 @@ def test_nothing_is_imported_before_code_is_bound(tmp_path: Path) -> None:
         one.bind({"dropout": slot()})
 
 
-def test_no_implementation_reads_no_file(tmp_path: Path) -> None:
-    assert implementations_of([], folder_with(tmp_path, toml="broken")) == ()
-
-
 @pytest.mark.parametrize(
     ("given", "said"),
     [
@@ -167,7 +160,8 @@ def test_a_slot_bound_twice_is_refused(tmp_path: Path) -> None:
 def test_an_unknown_implementation_names_the_nearest(tmp_path: Path) -> None:
     said = problem_of("troch", folder=tmp_path)
     assert said == "no implementation 'troch' is known | did you mean 'torch'?"
-    assert "[tool.dropcheck.implementations.mylib]" in problem_of("mylib", folder=tmp_path)
+    said = problem_of("mylib", folder=tmp_path)
+    assert said.endswith("bind code to a slot: --with mylib:SLOT=MODULE:FUNCTION")
 
 
 @pytest.mark.parametrize(
@@ -211,99 +205,20 @@ def test_a_framework_that_is_not_installed_is_told(
     )
 
 
-# ---- pyproject.toml ------------------------------------------------------------------------------
-
-TABLE = """\
-[tool.other]
-key = 1
-
-[tool.dropcheck.implementations.layers]
-dropout = "ourlayers:dropout"
-dtypes = ["float32", "bfloat16"]
-call_limit = 5
-
-[tool.dropcheck.implementations.layers.xfail]
-"dropout/values" = "the scale is rounded before it multiplies"
-"""
-
-
-def test_a_table_gives_code_formats_and_reasons(tmp_path: Path) -> None:
-    inner = folder_with(tmp_path, TABLE) / "inner"
-    inner.mkdir()
-    one = only("layers", inner)  # found above
-    assert one.dtypes == ("float32", "bfloat16")
-    assert one.xfail == {"dropout/values": "the scale is rounded before it multiplies"}
-    assert one.call_limit == 5.0
-    assert set(one.bind({"dropout": slot()})) == {"dropout"}
-
-
-def test_a_table_serves_files_with_other_slots(tmp_path: Path) -> None:
-    one = only("layers", folder_with(tmp_path, TABLE))
-    assert one.bind({"attention": slot("attention")}) == {}
-
-
-def test_the_command_line_goes_before_the_table(tmp_path: Path) -> None:
-    one = only("layers:dropout=ourlayers:Scale", folder_with(tmp_path, TABLE))
-    assert {**one.listed, **one.given}["dropout"].attribute == "Scale"
+# ---- compiled code, and commands that repeat a cell ----------------------------------------------
 
 
 def test_compiled_code_is_a_column_of_its_own(tmp_path: Path) -> None:
-    toml = '[tool.dropcheck.implementations.torch]\ncompiled = true\ndevice = "cuda"\n'
-    folder = folder_with(tmp_path, toml)
-    plain, compiled = implementations_of(["torch"], folder)
+    plain, compiled = implementations_of(["torch", "torch-compiled"], folder_with(tmp_path))
     assert (plain.name, plain.compiled) == ("torch", False)
-    assert (compiled.name, compiled.compiled, compiled.device) == ("torch-compiled", True, "cuda")
-    assert only("torch-compiled", folder) == compiled
-    assert only("jax-compiled", folder).compiled
+    assert (compiled.name, compiled.compiled) == ("torch-compiled", True)
+    assert compiled.framework == plain.framework
 
 
-def test_a_device_that_there_is_not_is_told(tmp_path: Path) -> None:
-    toml = TABLE.replace("call_limit = 5", 'device = "tpu"')
-    said = problem_of("layers", folder=folder_with(tmp_path, toml), bind=True)
-    assert "layers: numpy computes on the CPU alone: leave 'device' out" in said
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said", "line"),
-    [
-        ("key = 1", "key = ", "not TOML", 2),
-        ("call_limit = 5", "call_limit = true", "'call_limit' of 'layers' is a number of", 7),
-        ("call_limit = 5", "call_limit = 0", "'call_limit' of 'layers' is a number of", 7),
-        ("call_limit = 5", "adapter = 'troch'", "did you mean 'torch'?", 7),
-        ("call_limit = 5", "adaptor = 'torch'", "did you mean 'adapter'?", 7),
-        ("call_limit = 5", "device = 3", "'device' of 'layers' is text such as 'cpu'", 7),
-        ("call_limit = 5", "compiled = 'yes'", "'compiled' of 'layers' is true or false", 7),
-        ('"ourlayers:dropout"', '"ourlayers.dropout"', "is not written 'module:function'", 5),
-        ('"ourlayers:dropout"', "['a:b']", "'dropout' of 'layers' is not text", 5),
-        ('"bfloat16"', '"bfloat61"', "did you mean 'bfloat16'?", 6),
-        ('["float32", "bfloat16"]', '"float32"', "'dtypes' of 'layers' is a list of texts", 6),
-        ('"the scale is rounded before it multiplies"', "''", "has no reason", 10),
-    ],
-)
-def test_a_table_that_is_wrong_is_told_with_its_line(
-    old: str, new: str, said: str, line: int, tmp_path: Path
-) -> None:
-    folder = folder_with(tmp_path, TABLE.replace(old, new, 1))
-    (problem,) = problems_of("layers", folder=folder)
-    assert said in f"{problem.message} | {problem.hint}"
-    assert problem.location is not None
-    assert (Path(problem.location.file).name, problem.location.line) == ("pyproject.toml", line)
-
-
-def test_a_table_may_not_be_called_as_a_compiled_one(tmp_path: Path) -> None:
-    toml = TABLE.replace("implementations.layers", "implementations.layers-compiled")
-    (problem,) = problems_of("torch", folder=folder_with(tmp_path, toml))
-    assert "cannot have a name that ends in '-compiled'" in problem.message
-
-
-def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_bytes(b"\xff\xfe")
-    assert "is not UTF-8" in problem_of("torch", folder=tmp_path)
-
-
-def test_deep_nesting_is_told(tmp_path: Path) -> None:
-    (tmp_path / "pyproject.toml").write_text(f"a = {'[' * 5000}{']' * 5000}", encoding="utf-8")
-    assert problem_of("torch", folder=tmp_path)
+def test_numpy_has_nothing_to_compile(tmp_path: Path) -> None:
+    given = "numpy-compiled:dropout=ourlayers:dropout"
+    said = problem_of(given, folder=folder_with(tmp_path), bind=True)
+    assert said.startswith("numpy-compiled: numpy compiles nothing")
 
 
 def test_a_command_that_repeats_a_cell_binds_what_its_claim_calls_alone() -> None:
@@ -311,16 +226,15 @@ def test_a_command_that_repeats_a_cell_binds_what_its_claim_calls_alone() -> Non
         "dropcheck: 1\nslots: {one: {takes: [x], model: y = x, gives: y}}\n"
         "claims: {c: {title: T, model: 'x ~ normal(0, 1)', claim: one(x) == x}}\n"
     ).claims["c"]
-    assert needed(["mine"], claim) == []
+    assert needed(["mine:one=a:b"], claim) == []
     claim = replace(claim, column=Column("mine", {}))
     texts = ["mine:one=a:b", "mine:one_more=a:c", "other:one=a:b"]
     assert needed(texts, claim) == texts[:1]
-    assert needed(texts[1:], claim) == ["mine"]  # its table binds the slot
-    assert needed(["mine", "other"], claim) == ["mine"]
-    assert needed(["mine"], replace(claim, column=Column("mine-compiled", {}))) == ["mine"]
+    claim = replace(claim, column=Column("torch", {}))
+    assert needed(["torch", "torch-compiled"], claim) == ["torch"]
 
 
-# ---- what ships, and functions at hand -----------------------------------------------------------
+# ---- what ships ----------------------------------------------------------------------------------
 
 
 def test_code_that_ships_is_for_the_slots_of_packs(
@@ -333,14 +247,3 @@ def test_code_that_ships_is_for_the_slots_of_packs(
     one = only("numpy", tmp_path)
     assert set(one.bind({"dropout": slot(file="pack:dropout")})) == {"dropout"}
     assert one.bind({"dropout": slot(file="claims.yaml")}) == {}
-
-
-def test_functions_at_hand_are_an_implementation(tmp_path: Path) -> None:
-    one = of_functions({"dropout": lambda x, p: x * p}, name="numpy", dtypes=(), folder=tmp_path)
-    assert (one.name, one.dtypes) == ("numpy", FRAMEWORKS["numpy"].dtypes)
-    assert set(one.bind({"dropout": slot()})) == {"dropout"}
-    for adapter, dtypes, said in [("troch", (), "'torch'"), ("torch", ("float23",), "'float32'")]:
-        with pytest.raises(DropcheckError) as caught:
-            of_functions({}, name=adapter, dtypes=dtypes, folder=tmp_path)
-        (problem,) = caught.value.problems
-        assert said in f"{problem.message} {problem.hint}"

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
-from slots_made import asked, bound
+from slots_made import OfFunctions, asked, bound
 
 from dropcheck.claims.reader import read_text
 from dropcheck.code.adapters.numpy_adapter import NumpyAdapter
-from dropcheck.code.binding import of_functions
 from dropcheck.code.columns import with_columns
 from dropcheck.errors import DropcheckError
 from dropcheck.language.check import check_registry
@@ -42,7 +40,7 @@ claims:
 def run_of(
     text: str, functions: dict[str, Callable[..., Any]], dtypes: tuple[str, ...] = ()
 ) -> CaseResult:
-    own = of_functions(functions, name="numpy", dtypes=dtypes, folder=Path())
+    own = OfFunctions(functions, dtypes=dtypes or NumpyAdapter.dtypes)
     registry = with_columns(read_text(text), [own])
     cases = [case for case in registry.expand() if case.claim.column is not None]
     [result] = verify_cases(cases, Settings(), registry, str)
@@ -275,7 +273,7 @@ claims:
 
 
 def results_of(text: str, function: Callable[..., Any]) -> dict[str, str]:
-    own = of_functions({"layer": function}, name="numpy", dtypes=(), folder=Path())
+    own = OfFunctions({"layer": function})
     registry = with_columns(read_text(text), [own])
     cases = [case for case in registry.expand() if case.claim.column is not None]
     found = verify_cases(cases, Settings(), registry, str, errors_of_code=True)
@@ -309,7 +307,7 @@ def test_an_evaluation_that_nothing_looks_at_is_not_called_and_moves_no_draws() 
         drawn = kept(x, rng)  # in both modes, as no sound layer does
         return drawn if training else x
 
-    own = of_functions({"layer": layer}, name="numpy", dtypes=(), folder=Path())
+    own = OfFunctions({"layer": layer})
     registry = with_columns(read_text(MODES), [own])
     cases = [case for case in registry.expand() if case.claim.column is not None]
     (mean,) = (case for case in cases if case.claim.of == "layer.mean")
@@ -337,7 +335,7 @@ claims:
 
 
 def test_a_case_that_rounding_makes_none_is_left_out_and_the_others_are_judged() -> None:
-    own = of_functions({"scaled": lambda x, p: x / (1 - p)}, name="numpy", dtypes=(), folder=Path())
+    own = OfFunctions({"scaled": lambda x, p: x / (1 - p)})
     registry = with_columns(read_text(CONDITIONED), [own])
     found = check_registry(registry)
     assert found.problems == ()
@@ -349,7 +347,7 @@ def test_a_case_that_rounding_makes_none_is_left_out_and_the_others_are_judged()
 
 
 def test_a_condition_that_values_break_as_they_are_is_an_error() -> None:
-    own = of_functions({"scaled": lambda x, p: x - p}, name="numpy", dtypes=(), folder=Path())
+    own = OfFunctions({"scaled": lambda x, p: x - p})
     registry = with_columns(read_text(CONDITIONED.replace("0.999999", "1.5")), [own])
     found = check_registry(registry)
     assert found.problems
@@ -374,7 +372,7 @@ def test_statements_of_one_sampler_ask_for_many_numbers_at_a_time(
         f"claims: {{two: {{title: Two, model: 'y ~ sampler(){size}', claims: "
         "{mean: E(y) == 1/2, square: E(y**2) == 1/3}, resolution: 0.05}}\n"
     )
-    own = of_functions({"sampler": sampler}, name="numpy", dtypes=(), folder=Path())
+    own = OfFunctions({"sampler": sampler})
     registry = with_columns(read_text(text), [own])
     cases = [case for case in registry.expand() if case.claim.column is not None]
     found = verify_cases(cases, Settings(), registry, str)
@@ -402,7 +400,7 @@ claims:
       mean: E(y) == 1.5
       square: E(y**2) / E(x**2) == 2
 """
-    own = of_functions({"layer": layer}, name="numpy", dtypes=(), folder=Path())
+    own = OfFunctions({"layer": layer})
     registry = with_columns(read_text(text), [own])
     cases = [case for case in registry.expand() if case.claim.column is not None]
     found = list(verify_cases(cases, Settings(), registry, str))

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from slots_made import OfFunctions
 
 from dropcheck import ClaimFailedError, verify
 from dropcheck.claims.reader import read_text
-from dropcheck.code.binding import of_functions
 from dropcheck.code.columns import with_columns
 from dropcheck.results import Verdict
 from dropcheck.running import verify_cases
@@ -56,7 +55,7 @@ def verdicts(law: str, draw: Draw, model: str = "y ~ sampler()", claim: str = ""
         f"claims: {{one: {{title: One, parameters: {{dtype: [{', '.join(FORMATS)}]}}, "
         f"model: \"{model}\", claim: '{claim or f'y ~ {law}'}'}}}}\n"
     )
-    own = of_functions({"sampler": sampler}, name="numpy", dtypes=(), folder=Path())
+    own = OfFunctions({"sampler": sampler})
     registry = with_columns(read_text(text), [own])
     cases = [case for case in registry.expand() if case.claim.column is not None]
     assert [case.dtype for case in cases] == [*FORMATS]

@@ -147,24 +147,21 @@ def test_the_file_without_a_trick_is_read() -> None:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A file with a slot, and a table that names code for it, which tells when it is imported."""
+    """A file with a slot, and code for it, which tells when it is imported."""
     (tmp_path / "claims.yaml").write_text(BASE, encoding="utf-8")
     (tmp_path / "trap.py").write_text(f"{TRAP}def dropout(x, p): return x\n", encoding="utf-8")
-    (tmp_path / "pyproject.toml").write_text(
-        '[tool.dropcheck.implementations.ours]\ndropout = "trap:dropout"\n', encoding="utf-8"
-    )
     return tmp_path
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda one: one[0])
-def test_a_table_by_itself_runs_nothing(command: list[str], folder: Path) -> None:
+def test_a_file_by_itself_runs_nothing(command: list[str], folder: Path) -> None:
     done = dropcheck(folder, *command)
     assert done.returncode == 0, done.stderr
     assert not (folder / "trap.ran").exists()
 
 
-def test_a_run_with_the_name_runs_what_the_table_says(folder: Path) -> None:
-    dropcheck(folder, "run", "--with", "ours", "--max-draws", "1000")
+def test_a_run_with_code_runs_it(folder: Path) -> None:
+    dropcheck(folder, "run", "--with", "ours:dropout=trap:dropout", "--max-draws", "1000")
     assert (folder / "trap.ran").exists()
 
 

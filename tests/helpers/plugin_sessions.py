@@ -57,7 +57,6 @@ Pytester = pytest.Pytester
 for library in (
     "hypothesis",
     "scipy.special",
-    "dropcheck.pytest_functions",
     "dropcheck.running",
 ):
     import_module(library)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from dropcheck.claims.registry import CodeRequest, Slot, SourceText
+from dropcheck.claims.registry import Code, CodeRequest, Slot, SourceText
 from dropcheck.code.adapters.adapter import Adapter
 from dropcheck.code.adapters.numpy_adapter import NumpyAdapter
 from dropcheck.code.bound import Bound
@@ -49,6 +50,35 @@ def bound(
 ) -> Bound:
     """A function bound to a slot that takes these."""
     return Bound(slot(takes=takes), adapter, function, name="ours:function", limit=limit)
+
+
+@dataclass(frozen=True)
+class OfFunctions:
+    """Functions of a test as a column of code."""
+
+    functions: Mapping[str, Callable[..., Any]]
+    name: str = "numpy"
+    dtypes: tuple[str, ...] = NumpyAdapter.dtypes
+    given: Sequence[str] = ()
+    xfail: Mapping[str, str] = field(default_factory=dict)
+    lacking: Mapping[str, str] = field(default_factory=dict)
+
+    def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
+        """The functions, by the slots that they have the names of."""
+        return {
+            name: Bound(
+                slots[name],
+                NumpyAdapter(None, False),
+                function,
+                name=getattr(function, "__qualname__", repr(function)),
+                limit=SECONDS,
+            )
+            for name, function in self.functions.items()
+            if name in slots
+        }
+
+    def rebuilder(self, _: Mapping[str, Slot]) -> None:
+        """None: functions of a test have no name to be imported by."""
 
 
 def asked(draws: int, *inputs: Any, modes: Sequence[str] = ("train",), **more: Any) -> CodeRequest:

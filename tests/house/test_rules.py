@@ -18,7 +18,7 @@ ORDER = (
     *("packs", "vocabulary", "results", "claims", "options", "language"),
     *("analysis", "documents", "simulation", "code", "inference", "execution"),
     *("judging", "running", "planning", "mutation", "report", "api"),
-    *("cli", "pytest_claims", "pytest_functions", "__main__", "pytest_plugin"),
+    *("cli", "pytest_claims", "__main__", "pytest_plugin"),
 )
 # The package offers these names where they are first asked for.
 LAZY = {"__init__"}
@@ -39,7 +39,6 @@ ALLOWED: Mapping[str, set[str]] = {
     "report.formats": {"import_module"},  # a name of its own table
     # code under test, by the names that its user gives on the command line
     "code.implementations": {"import_module"},
-    "code.tables": {"read_text"},
     "code.targets": {"import_module"},
     "execution.pool": {"multiprocessing", "multiprocessing.reduction"},
 }
@@ -54,7 +53,7 @@ AT_THE_TOP: Mapping[str, tuple[str, ...]] = {
     "rich": ("report.terminal",),
     "torch": ("code.adapters.torch_adapter", "packs.implementations"),
     "jax": ("code.adapters.jax_adapter", "packs.implementations"),
-    "pytest": ("pytest_claims", "pytest_functions", "pytest_plugin"),
+    "pytest": ("pytest_claims", "pytest_plugin"),
 }
 
 

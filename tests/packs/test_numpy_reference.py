@@ -15,10 +15,11 @@ import pytest
 from faulty_code import FAULTS, OtherMask, without_scale
 from reported_faulty_code import REPORTED
 from seldom_faulty_code import SELDOM, BackwardMask, of_twelve_bit_places
+from slots_made import OfFunctions
 
 from dropcheck.claims.reader import read_registries, read_text
 from dropcheck.claims.selection import select
-from dropcheck.code.binding import implementations_of, of_functions
+from dropcheck.code.binding import implementations_of
 from dropcheck.code.columns import with_columns
 from dropcheck.packs.pack_files import pack_file
 from dropcheck.results import CaseResult, Verdict
@@ -41,7 +42,7 @@ def judged(
     implementation = (
         implementations_of(["numpy"], Path())[0]
         if functions is None
-        else of_functions(functions, name="numpy", dtypes=formats, folder=Path())
+        else OfFunctions(functions, dtypes=formats)
     )
     registry = with_columns(read_registries([f"pack:{pack}"]), [implementation], formats)
     cases = select(registry, [f"{name}@numpy"], (), values)
@@ -111,8 +112,8 @@ def test_masks_that_repeat_beyond_many_elements_are_refuted(sound: bool) -> None
     """At a sixteenth of the size, which takes five seconds."""
     text = Path(pack_file("dropout")).read_text().replace("98_304", "6144").replace("96", "6")
     few = {} if sound else {"dropout": of_twelve_bit_places}
-    own = of_functions(few, name="numpy", dtypes=FLOAT32, folder=Path())
-    own = own if few else implementations_of(["numpy"], Path())[0]
+    ours = OfFunctions(few, dtypes=FLOAT32)
+    own = ours if few else implementations_of(["numpy"], Path())[0]
     registry = with_columns(read_text(text, "pack:dropout"), [own], FLOAT32)
     [case] = verify_cases(select(registry, ["many-elements@numpy"], (), {}), Settings(), registry)
     assert case.verdict is (Verdict.VERIFIED if sound else Verdict.REFUTED)
@@ -120,10 +121,10 @@ def test_masks_that_repeat_beyond_many_elements_are_refuted(sound: bool) -> None
 
 def test_code_without_a_gradient_has_no_claims_of_one() -> None:
     """A plain function of numpy: what is claimed of its values is judged all the same."""
-    plain = of_functions({"dropout": without_scale}, name="numpy", dtypes=FLOAT32, folder=Path())
+    plain = OfFunctions({"dropout": without_scale}, dtypes=FLOAT32)
     known = read_registries(["pack:dropout"])
     found = {name for name in with_columns(known, [plain], FLOAT32).claims if "@" in name}
-    whole = of_functions({"dropout": OtherMask()}, name="numpy", dtypes=FLOAT32, folder=Path())
+    whole = OfFunctions({"dropout": OtherMask()}, dtypes=FLOAT32)
     other = {name for name in with_columns(known, [whole], FLOAT32).claims if "@" in name}
     assert other - found == {"gradient@numpy", "gradient-of-zeros@numpy"}
     assert "values@numpy" in found
@@ -162,7 +163,7 @@ def test_what_loses_a_few_digits_on_the_way_is_sound() -> None:
     def by_logarithms(sd: float, size: Any, generator: Generator) -> Any:
         return np.exp(np.log(generator.normal(4e6, sd, size).astype(np.float32)))
 
-    own = of_functions({"large": by_logarithms}, name="numpy", dtypes=FLOAT32, folder=Path())
+    own = OfFunctions({"large": by_logarithms}, dtypes=FLOAT32)
     registry = with_columns(read_text(LARGE), [own], FLOAT32)
     [case] = verify_cases(select(registry, ["large@numpy"], (), {}), Settings(), registry)
     assert case.verdict is Verdict.VERIFIED

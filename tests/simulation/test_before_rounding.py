@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from slots_made import OfFunctions
 
 from dropcheck.claims.reader import read_text
-from dropcheck.code.binding import of_functions
 from dropcheck.code.columns import with_columns
 from dropcheck.judging.case import prepare
 from dropcheck.simulation import MAIN, Program, stream
@@ -34,7 +33,7 @@ def layer(x: Any, rng: Any) -> Any:
 
 
 def program(statement: str, dtype: str) -> Program:
-    own = of_functions({"layer": layer}, name="numpy", dtypes=(dtype,), folder=Path())
+    own = OfFunctions({"layer": layer}, dtypes=(dtype,))
     registry = with_columns(read_text(FILE % statement), [own])
     (case,) = (one for one in registry.expand() if one.claim.column is not None)
     return prepare(case).compiled.program  # type: ignore[union-attr]  # averages are compiled

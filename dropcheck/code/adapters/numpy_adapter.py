@@ -23,9 +23,9 @@ class NumpyAdapter(Adapter):
 
     def __init__(self, device: str | None, compiled: bool) -> None:
         if device not in (None, "cpu"):
-            raise ValueError("numpy computes on the CPU alone: leave 'device' out")
+            raise ValueError("numpy computes on the CPU alone")
         if compiled:
-            raise ValueError("numpy compiles nothing: leave 'compiled' out")
+            raise ValueError("numpy compiles nothing")
         super().__init__(device, compiled)
 
     def begin(self, seed: int) -> None:
