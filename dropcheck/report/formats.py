@@ -93,7 +93,7 @@ FORMATS: Mapping[str, Format] = {
     ),
     "svg": Format(
         purpose="every case as an interval in a picture; needs matplotlib",
-        function="pictures.cases_picture.svg_report",
+        function="pictures.svg_report",
         ending=".svg",
         printed=False,
         shows_interruption=True,
@@ -102,7 +102,7 @@ FORMATS: Mapping[str, Format] = {
     ),
     "png": Format(
         purpose="the same as pixels; needs matplotlib",
-        function="pictures.cases_picture.png_report",
+        function="pictures.png_report",
         ending=".png",
         printed=False,
         shows_interruption=True,
