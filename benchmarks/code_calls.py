@@ -21,10 +21,9 @@ from benchmarks.measure import Bar, Clock, Figure, Spread
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Code, Slot
 from dropcheck.code.adapters.adapter import Adapter
-from dropcheck.code.bound import Bound
-from dropcheck.code.call_limit import SECONDS
+from dropcheck.code.calls import SECONDS, Bound
 from dropcheck.code.columns import with_columns
-from dropcheck.code.implementations import FRAMEWORKS
+from dropcheck.code.slots import FRAMEWORKS
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 

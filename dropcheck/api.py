@@ -450,7 +450,7 @@ def _own_code(
     """The user's function as a source of draws; its errors are kept, to be shown as the cause."""
     from functools import wraps
 
-    from dropcheck.simulation.user_code.own_code import own_code
+    from dropcheck.simulation.user_code import own_code
 
     @wraps(sample, assigned=(), updated=())  # its parameters are read
     def noted(generator: Any, count: int, **given: Any) -> Mapping[str, Any]:

@@ -175,15 +175,15 @@ class ClaimsFile(pytest.File):
         given = self.plugin.implementations
         if not given or not any(claim.slots for claim in registry.claims.values()):
             return registry
-        from dropcheck.code.binding import implementations_of
         from dropcheck.code.columns import with_columns
+        from dropcheck.code.slots import implementations_of
 
         made = implementations_of(given, self.plugin.root)
         return with_columns(registry, made, graphs=self.graphs)
 
     def repeat(self, case: Case) -> str:
         """The command that repeats a case."""
-        from dropcheck.code.binding import needed
+        from dropcheck.code.slots import needed
 
         names = [self.registry.name]
         command = repeat_command(case, self.plugin.settings.seed, names, RUN_OPTIONS)

@@ -615,8 +615,8 @@ def columns_of(given: Given) -> Registry:
             message = "option '--dtype' is of code, and none is under test"
             raise DropcheckError(Problem(message, hint="name it: --with NAME"))
         return registry
-    from dropcheck.code.binding import implementations_of
     from dropcheck.code.columns import with_columns
+    from dropcheck.code.slots import implementations_of
 
     implementations = implementations_of(given.several("with"), Path.cwd())
     with printing_aside():

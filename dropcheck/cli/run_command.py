@@ -213,7 +213,7 @@ def _repeat(case: Case, result: CaseResult | None, seed: int, given: Given) -> s
 
     Where the time limit ended the case, its number of draws is the limit instead.
     """
-    from dropcheck.code.binding import needed
+    from dropcheck.code.slots import needed
 
     options = given.repeated_options()
     by_clock = "--time-limit" in options and "--max-draws" not in options

@@ -13,8 +13,7 @@ from slots_made import asked, slot
 
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Column
-from dropcheck.code.binding import implementations_of, needed
-from dropcheck.code.implementations import FRAMEWORKS, Implementation
+from dropcheck.code.slots import FRAMEWORKS, Implementation, implementations_of, needed
 from dropcheck.errors import DropcheckError, Problem
 
 CODE = """\
@@ -241,7 +240,7 @@ def test_code_that_ships_is_for_the_slots_of_packs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr("dropcheck.code.implementations._SHIPPED", "shippedcode")
+    monkeypatch.setattr("dropcheck.code.slots._SHIPPED", "shippedcode")
     (tmp_path / "shippedcode").mkdir()
     folder_with(tmp_path / "shippedcode", module="numpy_reference")
     one = only("numpy", tmp_path)

@@ -14,7 +14,7 @@ from fake_framework import FakeAdapter, OneShape
 from slots_made import Generator, X, bound, drawn, numpy_code, ours
 
 from dropcheck.code.adapters.numpy_adapter import NumpyAdapter
-from dropcheck.simulation.user_code.draws_first import BLOCK, draws_first
+from dropcheck.simulation.user_code import BLOCK, draws_first
 
 # ---- what code is given --------------------------------------------------------------------------
 
@@ -270,8 +270,8 @@ def test_calls_alone_go_on_from_one_another() -> None:
 def test_all_calls_have_one_shape_where_shapes_are_compiled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("dropcheck.code.plans.LEAST_ELEMENTS", 48)
-    monkeypatch.setattr("dropcheck.code.plans.MOST_ELEMENTS", 192)
+    monkeypatch.setattr("dropcheck.code.calls.LEAST_ELEMENTS", 48)
+    monkeypatch.setattr("dropcheck.code.calls.MOST_ELEMENTS", 192)
     fake_framework.seen.clear()
     code = bound(OneShape(None, False), fake_framework.dropout)
     for draws in (40, 7, 1000, 16):

@@ -220,7 +220,7 @@ def test_code_that_hangs_in_each_case_takes_half_as_long_each_time(
         time.sleep(60)
         return x
 
-    monkeypatch.setattr("dropcheck.code.bound.LEAST", 0.03)
+    monkeypatch.setattr("dropcheck.code.calls.LEAST", 0.03)
     code = numpy_code(hangs, ("x",), limit=0.1)
     said = [fault(code, X).partition(" s for")[0] for _ in range(4)]
     assert said == [f"took more than {limit}" for limit in ("0.1", "0.05", "0.03", "0.03")]

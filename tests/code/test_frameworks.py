@@ -11,7 +11,7 @@ import pytest
 from slots_made import bound, drawn
 
 from dropcheck.code.adapters.adapter import Adapter
-from dropcheck.code.implementations import FRAMEWORKS
+from dropcheck.code.slots import FRAMEWORKS
 from dropcheck.errors import DropcheckError
 
 # In tests of a framework its own warnings are its own matter.

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from slots_made import X, drawn, numpy_code, slot
 
-from dropcheck.code import shared_numbers as shared
+from dropcheck.code import calls as shared
 from dropcheck.errors import DropcheckError
 
 Generator = np.random.Generator

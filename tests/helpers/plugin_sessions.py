@@ -60,7 +60,7 @@ for library in (
     "dropcheck.running",
 ):
     import_module(library)
-for library in ("binding", "bound", "adapters.numpy_adapter"):
+for library in ("slots", "calls", "adapters.numpy_adapter"):
     import_module(f"dropcheck.code.{library}")
 import_module("dropcheck.code.columns")
 read_text(CLAIMS)  # loads what it imports where it is called

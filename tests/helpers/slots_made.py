@@ -11,8 +11,7 @@ import numpy as np
 from dropcheck.claims.registry import Code, CodeRequest, Slot, SourceText
 from dropcheck.code.adapters.adapter import Adapter
 from dropcheck.code.adapters.numpy_adapter import NumpyAdapter
-from dropcheck.code.bound import Bound
-from dropcheck.code.call_limit import SECONDS
+from dropcheck.code.calls import SECONDS, Bound
 from dropcheck.errors import Location
 from dropcheck.vocabulary.function import Array
 

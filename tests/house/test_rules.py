@@ -38,7 +38,7 @@ ALLOWED: Mapping[str, set[str]] = {
     "cli.output": {"NamedTemporaryFile", "open"},  # reports
     "report.formats": {"import_module"},  # a name of its own table
     # code under test, by the names that its user gives on the command line
-    "code.implementations": {"import_module"},
+    "code.slots": {"import_module"},
     "code.targets": {"import_module"},
     "execution.pool": {"multiprocessing", "multiprocessing.reduction"},
 }

@@ -15,8 +15,8 @@ import pytest
 
 from dropcheck.claims.reader import read_registries
 from dropcheck.claims.selection import select
-from dropcheck.code.binding import implementations_of
 from dropcheck.code.columns import with_columns
+from dropcheck.code.slots import implementations_of
 from dropcheck.results import Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings

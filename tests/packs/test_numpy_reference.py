@@ -19,8 +19,8 @@ from slots_made import OfFunctions
 
 from dropcheck.claims.reader import read_registries, read_text
 from dropcheck.claims.selection import select
-from dropcheck.code.binding import implementations_of
 from dropcheck.code.columns import with_columns
+from dropcheck.code.slots import implementations_of
 from dropcheck.packs.pack_files import pack_file
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases

@@ -12,8 +12,8 @@ from dropcheck.claims.reader import read_registries
 from dropcheck.claims.registry import Registry
 from dropcheck.claims.selection import select
 from dropcheck.cli import main
-from dropcheck.code.binding import implementations_of
 from dropcheck.code.columns import with_columns
+from dropcheck.code.slots import implementations_of
 from dropcheck.errors import DropcheckError
 from dropcheck.language.check import check_registry
 from dropcheck.packs.pack_files import PACK, pack_file, pack_names

@@ -14,8 +14,7 @@ from dropcheck import InvalidClaimError, verify
 from dropcheck.results import Guarantee, Verdict
 from dropcheck.simulation.steps import MOST_SAMPLE_DRAWS
 from dropcheck.simulation.streams import MAIN, stream
-from dropcheck.simulation.user_code.draw_checks import PROBE_DRAWS
-from dropcheck.simulation.user_code.own_code import own_code
+from dropcheck.simulation.user_code import PROBE_DRAWS, own_code
 
 STATEMENT = "Var(y) == p / (1 - p) * x**2"
 

@@ -12,8 +12,7 @@ from own_samples import Drawn, Generator, P, dropout, tried
 from dropcheck import ClaimFailedError, InvalidClaimError, verify
 from dropcheck.errors import DropcheckError
 from dropcheck.results import Verdict
-from dropcheck.simulation.user_code.draw_checks import PROBE_DRAWS
-from dropcheck.simulation.user_code.own_code import own_code
+from dropcheck.simulation.user_code import PROBE_DRAWS, own_code
 
 # ---- slips ---------------------------------------------------------------------------------------
 

@@ -1,1 +1,0 @@
-"""Draws by functions of the user, and checks of them before any verdict."""
