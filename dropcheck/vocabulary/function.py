@@ -82,7 +82,10 @@ X = values("x")
 PAIR = values("a b")
 MORE = Parameter("more", required=False, variadic=True)
 AXIS = option("axis", -1.0)
-OVER = (AXIS, option("keepdims", 0.0))
+EVERY_AXIS = Parameter("axis", option=True, required=False)
+"""The axes of a reduction, as numpy's: without it all axes of one draw."""
+_KEEPDIMS = option("keepdims", 0.0)
+OVER, OVER_ALL = (AXIS, _KEEPDIMS), (EVERY_AXIS, _KEEPDIMS)
 
 
 # ---- what one draw costs ------------------------------------------------------------------------

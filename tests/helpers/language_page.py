@@ -110,8 +110,8 @@ They work element by element; shapes combine as in numpy.
 
 ## Functions of the array that one draw is
 
-Functions with `axis` work along the last axis, `axis=-1`, unless you name another one; numpy's `sum`
-and `max` take all axes. Name several axes as `axis=[0, 1]`. Most of these functions need an array;
+As in numpy, a reduction such as `sum` is over all axes of one draw unless you name one, and a function such
+as `cumsum`, which keeps the shape, goes along the last axis. Name several axes as `axis=[0, 1]`. Most of these functions need an array;
 `concat`, `stack`, `reshape` and `tile` also take a single number. `keepdims=1` keeps each axis that is
 summed over, with length 1. An argument with `=` has that value if you do not give it.
 

@@ -65,11 +65,15 @@ FIXED: Here = {
 
 
 def over(function: Callable[..., Any]) -> Callable[..., Any]:
-    def apply(x: Any, axis: Any = -1, keepdims: Any = 0) -> Any:
-        axes = tuple(int(a) for a in np.ravel(axis))
-        return function(x, axis=axes if len(axes) > 1 else axes[0], keepdims=bool(keepdims))
+    def apply(x: Any, axis: Any = None, keepdims: Any = 0) -> Any:
+        axes = None if axis is None else tuple(int(a) for a in np.ravel(axis))
+        return function(x, axis=axes, keepdims=bool(keepdims))
 
     return apply
+
+
+def _own(axis: Any) -> int | None:
+    return None if axis is None else int(axis)
 
 
 def along(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -99,12 +103,12 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "cummax": along(np.maximum.accumulate),
     "diff": along(np.diff),
     "sort": along(np.sort),
-    "argmax": lambda x, axis=-1: np.argmax(x, axis=int(axis)) * 1.0,
+    "argmax": lambda x, axis=None: np.argmax(x, axis=_own(axis)) * 1.0,
     "softmax": along(special.softmax),
     "logsumexp": over(special.logsumexp),
-    "var": lambda x, ddof=0, axis=-1: np.var(x, ddof=int(ddof), axis=int(axis)),
+    "var": lambda x, ddof=0, axis=None: np.var(x, ddof=int(ddof), axis=_own(axis)),
     "median": over(np.median),
-    "norm": lambda x, axis=-1: np.linalg.norm(x, axis=int(axis)),
+    "norm": lambda x, axis=None: np.linalg.norm(x, axis=_own(axis)),
     "outer": np.multiply.outer,
     "dot": lambda a, b: np.sum(a * b, axis=-1),
     "det": np.linalg.det,

@@ -60,33 +60,3 @@ ALIKE = [
 @pytest.mark.parametrize(("model", "claim"), ALIKE)
 def test_nothing_else_is_noted(model: str, claim: str) -> None:
     assert notes(model, claim) == []
-
-
-ROWS = {
-    ("X ~ normal(0, 1)[3, 4]", "Var(sum(X)) == 4"): "'sum' goes along the last axis alone",
-    ("X ~ normal(0, 1)[3, 4]; m = max(X)", "E(2 * m**2) < 9"): "'max' goes along the last axis",
-    ("X ~ normal(0, 1)[3, 4]", "E(min(X)**2) < 9"): "shape [3], that is, of one element picked",
-}
-
-
-@pytest.mark.parametrize(("model", "claim"), ROWS)
-def test_a_reduction_of_rows_alone_is_noted(model: str, claim: str) -> None:
-    (note,) = notes(model, claim)
-    assert ROWS[model, claim] in note
-
-
-@pytest.mark.parametrize(
-    "claim",
-    [
-        "Var(sum(X, axis=-1)) == 4",
-        "Var(sum(X, 1)) == 4",
-        "Var(sum(X, axis=[0, 1])) == 12",
-        "Var(sum(sum(X))) == 12",
-        "Var(sum(X)[0]) == 4",
-        "Var(sum(X[0])) == 4",
-        "E(max(X)) == [1, 1, 1]",
-        "E((X - mean(X, keepdims=1))**2) == 3 / 4",
-    ],
-)
-def test_a_reduction_that_says_its_axis_is_not_noted(claim: str) -> None:
-    assert notes("X ~ normal(0, 1)[3, 4]", claim) == []

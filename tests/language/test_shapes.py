@@ -73,10 +73,11 @@ SHAPES = {
     "[[s, 1], [0, s]]": (2, 2),
     "[v, v]": (2, 3),
     # functions
-    "sum(m)": (2,),
+    "sum(m)": (),
+    "sum(m, axis=-1)": (2,),
     "sum(m, axis=0)": (3,),
     "sum(t, axis=[0, -1])": (2,),
-    "max(m, keepdims=1)": (2, 1),
+    "max(m, keepdims=1)": (1, 1),
     "cumsum(m, axis=0)": (2, 3),
     "diff(v)": (2,),
     "sort(t)": (5, 2, 3),

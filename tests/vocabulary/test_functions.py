@@ -72,7 +72,7 @@ ERRORS: list[tuple[str, tuple[Shape, ...], dict[str, Any], str]] = [
     ("sum", ((2, 3),), {"keepdims": 2.0}, "'keepdims' must be 1 or 0, and is 2"),
     ("max", ((0,),), {}, "there are no elements"),
     ("median", ((2, 0),), {}, "there are no elements"),
-    ("argmax", ((2, 3),), {"axis": (0, 1)}, "'axis' must be one axis"),
+    ("cumsum", ((2, 3),), {"axis": (0, 1)}, "'axis' must be one axis"),
     ("sort", ((2, 3),), {"axis": (0, 1)}, "'axis' must be one axis"),
     ("cumsum", ((),), {}, "an array is needed"),
     ("clip", ((3,), (4,), ()), {}, "shapes [3] and [4] do not go together"),

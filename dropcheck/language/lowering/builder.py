@@ -539,8 +539,7 @@ class Context:
         self.steps: tuple[int, ...] = ()
         self.looped = 0  # nodes in lines of loops that are lowered so far
         self.collected: set[int] = set()  # ids of arrays that hold a name's values at all steps
-        # calls that use the last axis because they name none: the function, and the rank
-        self.along_last: dict[Position, tuple[str, int]] = {}
+        self.noted_axes = False  # whether a reduction over all axes was noted
         self._drawn: set[str] = set()
         self.entrywise = False  # whether operators on the law apply to each entry of an array
         self.pooled = False  # whether one applied to elements that clearly differ in law

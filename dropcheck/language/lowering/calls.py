@@ -43,7 +43,7 @@ from dropcheck.language.lowering.draws import (
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Call, Name, Node, Position, bind, children, unknown_keyword
 from dropcheck.vocabulary import shapes
-from dropcheck.vocabulary.function import AXIS, TRAIN, Function, Parameter, slot_and_mode
+from dropcheck.vocabulary.function import EVERY_AXIS, TRAIN, Function, Parameter, slot_and_mode
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
 from dropcheck.vocabulary.functions.arrays import ARRAY, ELEMENTS, RESHAPE, SUBSCRIPT, TAKE
 from dropcheck.vocabulary.functions.elementwise import EXP, ROUND
@@ -131,13 +131,13 @@ def _function(context: Context, function: Function, node: Call) -> Value:
     if (pairwise := _of_listed_numbers(context, function, values, node)) is not None:
         return pairwise
     given = tuple(value.shape for value in values)
+    if EVERY_AXIS in function.parameters and EVERY_AXIS.name not in options:
+        options[EVERY_AXIS.name] = _every_axis(context, given[0], options, node)
     try:
         shape = function.shape(given, options)
     except ShapeError as error:
         hint = error.hint or _hint_of_one_number(function, given)
         raise node.at.error(f"{function.name}: {error}", hint) from None
-    if given and len(shape) < len(given[0]) > 1 and _names_no_axis(function, node):
-        context.along_last[node.at] = node.name, len(given[0])
     if function.of_shape:
         constant = function.kernel(np.broadcast_to(0.0, (*given[0], 1)))
         written = (("value", constant.tobytes()),)
@@ -284,11 +284,31 @@ def _written_out(
     return context.graph.elementwise(EXP, (log_density,), node.at)
 
 
-def _names_no_axis(function: Function, node: Call) -> bool:
-    """Whether the function takes an axis and the call does not give one."""
-    names = [parameter.name for parameter in function.parameters]
-    given = {*names[: len(node.arguments)], *dict(node.keywords)}
-    return AXIS.name in names and AXIS.name not in given
+def _every_axis(
+    context: Context, shape: Shape, options: Mapping[str, Any], node: Call
+) -> float | tuple[float, ...]:
+    """All axes of one draw, for a reduction that names none; a note says so of several axes.
+
+    Raises:
+        DropcheckError: an order of a norm is given, which for a matrix is no norm of its elements.
+    """
+    if len(shape) < 2:
+        return -1.0
+    if "ord" in options and "ord" in {*dict(node.keywords), *("ord" for _ in node.arguments[1:2])}:
+        raise node.at.error(
+            f"{node.name} of shape {list(shape)} with 'ord' needs 'axis'",
+            "write axis=-1 for the norms of the rows, or leave ord out for that of all elements",
+        )
+    if not context.noted_axes:
+        context.noted_axes = True
+        context.notes.append(
+            Problem(
+                f"{node.name!r} of shape {list(shape)} without 'axis' is over all elements",
+                node.at.location,
+                "write axis=-1 if the last axis is meant",
+            )
+        )
+    return tuple(float(axis) for axis in range(len(shape)))
 
 
 def _hint_of_one_number(function: Function, given: tuple[Shape, ...]) -> str | None:
@@ -343,8 +363,6 @@ def operator_call(context: Context, node: Call) -> Value:
         context.notes += _notes_on_event(values[0], node, every=context.every_element)
     elif unlike:
         context.notes.append(_note_on_pooling(node, unlike[0]))
-    else:
-        context.notes += _note_on_axis(context, node, values[0])
     return _operator(context, node, values, level)
 
 
@@ -517,26 +535,6 @@ def _note_on_pooling(node: Call, value: Value) -> Problem:
         node.at.location,
         f"claim each, {node.name}(…) == [a, b], or pick one, x[0]",
     )
-
-
-def _note_on_axis(context: Context, node: Call, value: Value) -> list[Problem]:
-    """The note that a reduction kept an axis, where numpy's would reduce over all axes."""
-    while value.at not in context.along_last:
-        below = [one for one in value.inputs if one.shape == value.shape]
-        if not value.shape or len(below) != 1:
-            return []
-        (value,) = below
-    if not value.shape:
-        return []
-    name, count = context.along_last[value.at]
-    return [
-        Problem(
-            f"{name!r} goes along the last axis alone, unlike numpy's: {node.name!r} is then "
-            f"of an array of shape {list(value.shape)}, that is, of one element picked at random",
-            node.at.location,
-            f"write axis={list(range(count))} for all axes at once, or axis=-1 if this is meant",
-        )
-    ]
 
 
 def _unlike(value: Value) -> bool:

@@ -1,6 +1,7 @@
 """Reductions along axes of one draw, running results, and sorting.
 
-`axis` is an axis of one draw or a list of axes, the last axis by default; `keepdims` keeps it.
+`axis` is an axis of one draw or a list of axes. As in numpy, a reduction without it is
+over all axes, and what keeps the shape goes along the last one. `keepdims` keeps the axes.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dropcheck.vocabulary import defined_where, growth, hulls, jumps
 from dropcheck.vocabulary.function import (
     AXIS,
     LINEAR,
-    OVER,
+    OVER_ALL,
     Array,
     Function,
     Kernel,
@@ -145,9 +146,10 @@ def _over_axes(function: Kernel, x: Array, *, axis: Any = None, keepdims: float 
 
 
 def _place(function: Kernel, x: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
-    """Index of the (first) extreme element; NaN where any element is."""
-    (at,), keep = axes_of(x, axis), flag(keepdims, "keepdims")
-    return spoil(function(x, axis=at, keepdims=keep), x, at, keep)
+    """Index of the (first) extreme element, row by row over several axes; NaN where any is."""
+    merged, at = single_axis(x, axis)
+    result = spoil(function(merged, axis=at), merged, at, keepdims=False)
+    return np.expand_dims(result, axes_of(x, axis)) if flag(keepdims, "keepdims") else result
 
 
 def _argsort(x: Array, *, axis: Any = None) -> Array:
@@ -223,12 +225,11 @@ def _diff_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
 
 
 def _over(
-    *facts: Any, more: tuple[Parameter, ...] = (), several: bool = True, empty: bool = True,
-    **others: Any,
+    *facts: Any, more: tuple[Parameter, ...] = (), empty: bool = True, **others: Any
 ) -> Function:  # fmt: skip
-    """An entry of a reduction along axes."""
-    rule = reduction(several=several, empty=empty)
-    return entry(*facts, **{"shape": rule, "parameters": (*X, *more, *OVER), **others})
+    """An entry of a reduction, over all axes if none is named."""
+    rule = reduction(empty=empty)
+    return entry(*facts, **{"shape": rule, "parameters": (*X, *more, *OVER_ALL), **others})
 
 
 def _along(*facts: Any, several: bool = False, **more: Any) -> Function:
@@ -257,7 +258,7 @@ STD = _over("std", lambda x, **over: np.sqrt(_var(x, **over)),
       mistaken_for="var", square=algebra.variance, degree=LINEAR,
       defined=defined_where.ROOT_OF_SPREAD)  # fmt: skip
 NORM = _over("norm", _norm,
-      "vector norm of order ord along the last axis; of a whole matrix with axis=[0, 1]",
+      "norm of order ord of the elements; of a matrix with ord, name the axis",
       unknown, growth.Growth(elements.VectorNorm()), more=(option("ord", 2.0),),
       carries_size=True, jumps=jumps.AtZero(), latex=(r"\lVert ", r" \rVert"),
       square=algebra.squared_norm,
@@ -284,11 +285,11 @@ ARRAYS = (
           latex=r"\min", aliases=("amin",), degree=LINEAR, by_rank=True,
           defined=defined_where.PICKED),
     _over("argmax", partial(_place, np.argmax), "index of the largest, the first of equals, from 0",
-          hulls.place, _PLACE, empty=False, several=False, jumps=jumps.ranks,
+          hulls.place, _PLACE, empty=False, jumps=jumps.ranks,
           defined=defined_where.WHOLE),
     _over("argmin", partial(_place, np.argmin),
           "index of the smallest, the first of equals, from 0",
-          hulls.place, _PLACE, empty=False, several=False, jumps=jumps.ranks,
+          hulls.place, _PLACE, empty=False, jumps=jumps.ranks,
           defined=defined_where.WHOLE),
     _over("logsumexp", _logsumexp, "log of the sum of exponentials", unknown,
           growth.Growth(elements.LogSumExp()),

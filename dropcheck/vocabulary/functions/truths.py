@@ -16,6 +16,7 @@ import numpy as np
 from dropcheck.vocabulary import defined_where, growth, hulls, jumps, smoothness
 from dropcheck.vocabulary.function import (
     OVER,
+    OVER_ALL,
     PAIR,
     Array,
     Function,
@@ -230,7 +231,7 @@ NUMBERS = (
     _of_any_number("isinf", np.isinf, "infinite, of either sign"),
 )  # fmt: skip
 
-_OVER: dict[str, Any] = {"takes_truth": True, "shape": reduction(), "parameters": (*X, *OVER)}
+_OVER: dict[str, Any] = {"takes_truth": True, "shape": reduction(), "parameters": (*X, *OVER_ALL)}
 
 ANY = _truth("any", _any, "whether any is true", polynomial=algebra.some, **_OVER)
 ALL = _truth("all", _all, "whether all are true", polynomial=algebra.every, **_OVER)
