@@ -1,0 +1,119 @@
+"""Inputs that are refused: each with the place, the words and the hint of every error in it.
+
+A row of `refused.yaml` has an input and what is said of it. `claim` is the body of the one claim of
+a file, from line 4 on; `file` is a whole claims file; `md`, `tex` and `ipynb` are documents; and
+`command` is typed in a folder that holds the claims file `FILE`. Add a row without `says`, run
+`pytest tests/contract --update-contract`, and read what was written.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from contract.conftest import FOLDER, Agreed, difference
+from dropcheck.cli import main
+
+NAME = "refused.yaml"
+REFUSED = 2  # the exit code
+LONGEST = 110  # characters of a message, and of a hint: enough for the words that matter
+HEAD = "dropcheck: 1\nclaims:\n  c:\n"
+FILE = f"""\
+{HEAD}    title: T
+    tags: [t]
+    parameters: {{p: [0.1, 0.5]}}
+    model: x ~ bernoulli(p)
+    claim: E(x) == p
+"""
+OUTPUT = ("--format", "json", "--max-draws", "1000")
+
+Row = dict[str, Any]
+Capsys = pytest.CaptureFixture[str]
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes texts of several lines as blocks."""
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.Node:
+    style = "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def said(row: Row, capsys: Capsys) -> str:
+    """What the program says of an input: a line for each error."""
+    (kind, text), *_ = row.items()
+    if kind == "command":
+        Path("claims.yaml").write_text(FILE, encoding="utf-8")
+        code = main(shlex.split(text))
+        errors = [{"message": capsys.readouterr().err}]
+    else:
+        name = {"claim": "claims.yaml", "file": "claims.yaml"}.get(kind, f"document.{kind}")
+        whole = HEAD + textwrap.indent(text, "    ") if kind == "claim" else text
+        Path(name).write_text(whole, encoding="utf-8")
+        code = main(["run", "all", "--file", name, *OUTPUT])
+        errors = json.loads(capsys.readouterr().out).get("errors", [])
+    return "".join(map(_line, errors)) if code == REFUSED else f"exit {code}\n"
+
+
+def _line(error: dict[str, Any]) -> str:
+    """An error as `line:column message → hint`."""
+    cell = f"cell {error['cell']} " if error.get("cell") else ""
+    place = f"{cell}{error['line']}:{error['column']} " if error.get("line") else ""
+    hint = f" → {_short(error['hint'])}" if error.get("hint") else ""
+    return f"{place}{_short(error['message'])}{hint}\n"
+
+
+def _short(text: str) -> str:
+    return textwrap.shorten(text, LONGEST, placeholder=" …")
+
+
+def written(rows: list[Row]) -> str:
+    """The rows as the golden file has them."""
+    head = "# Refused inputs, and what is said of them: tests/contract/test_refused.py says more.\n"
+    parts = [
+        yaml.dump([row], Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=1_000)
+        for row in rows
+    ]
+    return head + "".join(parts)
+
+
+def rows() -> list[Row]:
+    return list(yaml.safe_load((FOLDER / NAME).read_text(encoding="utf-8")))
+
+
+def told_now(of: list[Row], capsys: Capsys) -> str:
+    return written([{**row, "says": said(row, capsys)} for row in of])
+
+
+def test_each_is_refused_with_the_same_words_at_the_same_place(
+    folder: Path, capsys: Capsys, agreed: Agreed
+) -> None:
+    assert folder == Path.cwd()
+    agreed(NAME, told_now(rows(), capsys))
+
+
+def test_nothing_that_is_accepted_stands_in_the_table() -> None:
+    assert [row for row in rows() if row["says"].startswith("exit")] == []
+
+
+@pytest.mark.usefixtures("folder")
+def test_another_word_or_place_is_noticed(capsys: Capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    row = {"claim": "title: T\nmodel: x ~ nrmal(0, 1)\nclaim: E(x) == 0\n"}
+    golden = told_now([row], capsys)
+    assert "5:16 'nrmal' is not a law → did you mean 'normal'?" in golden
+    moved = {"claim": row["claim"].replace("x ~", "x  ~")}
+    assert "5:17 'nrmal'" in difference(golden, told_now([moved], capsys))
+    accepted = {"claim": row["claim"].replace("nrmal", "normal")}
+    assert "exit" in difference(golden, told_now([accepted], capsys))
+    monkeypatch.setattr("dropcheck.language.lowering.draws.law_hint", lambda _: "planted")
+    assert "→ planted" in difference(golden, told_now([row], capsys))
