@@ -72,8 +72,8 @@ NORMAL = "x ~ normal(7, 1)"
         ("x ~ normal(7, 1)[2]", "where(x > 0, sqrt(sum(x)), 0)"),
         ("x ~ normal(7, 1)[2]", "where(x > 0, sqrt(x[::-1]), 0)"),
         # guards that are of other elements
-        ("x ~ normal(7, 1)[2, 2]", "where(all(x > 0), sqrt(x), 0)"),
-        ("x ~ normal(7, 1)[2, 2]", "where(any(x < 0), 0, sqrt(x))"),
+        ("x ~ normal(7, 1)[2, 2]", "where(all(x > 0, axis=-1), sqrt(x), 0)"),
+        ("x ~ normal(7, 1)[2, 2]", "where(any(x < 0, axis=-1), 0, sqrt(x))"),
         ("x, y ~ normal(7, 1)", "where([x > 0, y > 0], sqrt(x), 0)"),
         ("n ~ poisson(9)", "first(n > [3, 40])"),
     ],

@@ -34,11 +34,11 @@ def test_every_name_has_a_line() -> None:
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        ("var(x, ddof=0, axis=-1, keepdims=0)", "n by default"),
+        ("var(x, ddof=0, axis=…, keepdims=0)", "n by default"),
         ("isclose(a, b, rtol=1e-9, atol=1e-12)", "rtol"),
         ("elu(x)", "alpha is 1"),
         ("round(x)", "halves to the even"),
-        ("norm(x, ord=2, axis=-1, keepdims=0)", "along the last axis"),
+        ("norm(x, ord=2, axis=…, keepdims=0)", "of the elements"),
         ("gelu(x)", "not its approximation"),
         ("normal(mean, sd)", "not the variance"),
         ("inf", "infinity"),

@@ -33,6 +33,10 @@ at random. If a side of the statement is an array, as in `E(x) == [0, 1]` or `Co
 statement is about every element, and one false entry refutes it. `Cov(x)` and `Corr(x)` of one
 vector are the matrix of all pairs of its elements.
 
+An event is 0 or 1 in every draw: a comparison, a Bernoulli draw, and what is made of events by `and`,
+`or`, `not`, `where` and products. `P(x)` or `given=x` of a number is an error, and so is a condition
+that no draw meets: write `P(x != 0)`, `d == 1 or d == 2`, `given=abs(x) < 0.01`.
+
 {operators}
 
 ## Statements about laws

@@ -289,7 +289,7 @@ def assert_same(expression: str, rtol: float = 1e-9, atol: float = 1e-12) -> Non
         "sqrt(s) if s >= 0 else -1",
         "where(c, m, -1)",
         "0 < s < z < 1",
-        "s > 0 and v > 0 or not w",
+        "s > 0 and v > 0 or not (w > 0)",
         "1 if c else s",
         "sum(m, axis=0) + sum(m, axis=1, keepdims=1)",
         "sum(k, axis=[0, 1])",

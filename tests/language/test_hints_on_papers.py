@@ -195,18 +195,6 @@ def test_a_square_for_a_standard_deviation_is_noted(law: str, noted: bool) -> No
     ] * noted
 
 
-@pytest.mark.parametrize(
-    ("law", "noted"),
-    [("normal(0, 1)", True), ("bernoulli(1/2)", False), ("poisson(1)", False)],
-)
-def test_the_probability_of_a_number_is_noted(law: str, noted: bool) -> None:
-    notes = checked(f"x ~ {law}", "P(x) <= 1").notes
-    assert [note.message for note in notes] == [
-        "'P' of a number counts each value but 0 as true, and a draw of "
-        f"{law.partition('(')[0]} is never 0"
-    ] * noted
-
-
 # ---- what papers and other languages write -------------------------------------------------------
 
 LOOPS = {

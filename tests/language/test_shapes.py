@@ -15,7 +15,7 @@ SHAPES = {
     "v > 0 and s > 0": (3,),
     "v if s > 0 else 0": (3,),
     "-m": (2, 3),
-    "not m": (2, 3),
+    "not m > 0": (2, 3),
     "where(s > 0, m, v)": (2, 3),
     "maximum(s, v, m)": (2, 3),
     # products of matrices: a vector is a row on the left and a column on the right

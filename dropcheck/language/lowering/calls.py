@@ -14,6 +14,7 @@ import numpy as np
 from dropcheck.claims.registry import DTYPE
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language import syntax
+from dropcheck.language.events import has_no_chance, is_event
 from dropcheck.language.graph import (
     NO_DRAWS,
     Kind,
@@ -327,6 +328,7 @@ def _hint_of_one_number(function: Function, given: tuple[Shape, ...]) -> str | N
 # Operators on the law, `E(u)`, `Cov(u, v)`, `P(event, given=event)`.
 
 
+SHORT = 20  # characters of an expression that a hint repeats
 # The means of up to this many elements are listed; otherwise their range is given.
 MOST_LISTED = 4
 
@@ -345,6 +347,7 @@ def operator_call(context: Context, node: Call) -> Value:
         level = _level(context, bound.pop(operator.operands[-1]))
     operands = {name: context.lower(bound[name]) for name in names if name in bound}
     _refuse_operands(node, bound, operands)
+    _refuse_numbers(node, bound, operands)
     if len(operands) - ("given" in operands) < operator.quantities:
         return _of_pairs(context, node, *operands.values())
     values = tuple(operands.values())
@@ -440,13 +443,7 @@ def _operator(
 
 def _notes_on_event(event: Value, node: Call, *, every: bool) -> list[Problem]:
     """Notes if the operand of 'P' is not a single truth."""
-    notes, compare = [], "was a comparison meant, P(… > …), or E(…)?"
-    if event.kind == Kind.DRAW and event.law is not None and not event.law.discrete:
-        message = "'P' of a number counts each value but 0 as true, and a draw of "
-        notes.append((f"{message}{event.law.name} is never 0", compare))
-    if event.random and not event.truth and event.kind != Kind.DRAW:
-        message = "'P' of a quantity that is no truth is the probability that it is not 0"
-        notes.append((message, compare))
+    notes = []
     if event.random and event.shape != () and not every:
         message = f"'P' of a quantity of shape {list(event.shape)} is the probability for one "
         notes.append((f"{message}element picked at random", "was P(any(…)) or P(all(…)) meant?"))
@@ -497,6 +494,39 @@ def _refuse_operands(node: Call, bound: Mapping[str, Node], operands: Mapping[st
                 f"{node.name} of nothing: this has no elements, its shape is {list(value.shape)}",
                 "look at the ends of slices, and at the shapes that parameters give",
             )
+
+
+def _refuse_numbers(node: Call, bound: Mapping[str, Node], operands: Mapping[str, Value]) -> None:
+    """Refuse a number where an event is asked for, and a condition that has probability 0.
+
+    Raises:
+        DropcheckError: at the operand.
+    """
+    operator = OPERATORS[node.name]
+    asked = [operator.operands[0]] if operator.probability else []
+    for name in (*asked, "given"):
+        if name not in operands:
+            continue
+        where, text = bound[name].at, _short(bound[name])
+        if not is_event(operands[name]):
+            role = f"{node.name!r} takes an event" if name != "given" else "a condition is an event"
+            mean = f"; E({text}) is its mean" if name != "given" else ""
+            raise where.error(
+                f"{role}, which is 0 or 1 in every draw, and this is a number",
+                f"write a comparison, such as {text} > 0 or {text} != 0{mean}",
+            )
+        if name == "given" and has_no_chance(operands[name]):
+            raise where.error(
+                "this condition has probability 0: no draw meets it, as a continuous quantity "
+                "takes no single value",
+                "give it a range, such as given=abs(x) < 0.01",
+            )
+
+
+def _short(node: Node) -> str:
+    """An expression as it may stand in a hint."""
+    text = unparse(node)
+    return text if len(text) <= SHORT and text.isidentifier() else "x"
 
 
 def _check_operand_shapes(node: Call, values: Sequence[Value], *, pair: bool) -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from functools import partial
 
 from dropcheck.claims.registry import Sample
 from dropcheck.language import syntax
+from dropcheck.language.events import is_event
 from dropcheck.language.graph import Suspect, Value
 from dropcheck.language.lowering.builder import Context, note_axes, rounded_for_code, shape_at
 from dropcheck.language.lowering.calls import call, operator_call, subscript
 from dropcheck.language.lowering.draws import draw, sampled
+from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import ModelLine, Node, Position
 from dropcheck.results import Vector
 from dropcheck.vocabulary import shapes
@@ -155,13 +158,17 @@ def lower(context: Context, node: Node) -> Value:
             ]
             return _joined(context, AND, links, node.at)
         case syntax.Logic(operator=operator, operands=operands):
-            return _joined(context, SIGNS[operator], [context.lower(o) for o in operands], node.at)
+            events = [context.lower(one) for one in operands]
+            _refuse_numbers(operator, operands, events)
+            return _joined(context, SIGNS[operator], events, node.at)
         case syntax.Member(item=item, options=options):
             asked = context.lower(item)
             near = [_near(context, asked, context.lower(one), node.at) for one in options]
             return _joined(context, OR, near, node.at)
         case syntax.Not(operand=inner):
-            return context.graph.elementwise(NOT, (context.lower(inner),), node.at)
+            denied = context.lower(inner)
+            _refuse_numbers("not", (inner,), [denied])
+            return context.graph.elementwise(NOT, (denied,), node.at)
         case syntax.Conditional(condition=condition, then=then, otherwise=otherwise):
             return _conditional(context, condition, then, otherwise, node.at)
         case syntax.ArrayLiteral(items=items):
@@ -206,6 +213,26 @@ def _near(context: Context, left: Value, right: Value, at: Position) -> Value:
         return context.graph.elementwise(IS_CLOSE, (left, right), at)
     shape = shape_at(at, "", shapes.broadcast, (left.shape, right.shape))
     return context.graph.operation(IS_CLOSE, (left, right), shape, at, tuple(near.items()))
+
+
+def _refuse_numbers(operator: str, nodes: Sequence[Node], values: Sequence[Value]) -> None:
+    """Refuse a number among events: `d == 1 or 2` is true in every draw.
+
+    Raises:
+        DropcheckError: at the number.
+    """
+    if not any(value.random for value in values):
+        return
+    for place, (node, value) in enumerate(zip(nodes, values, strict=True)):
+        if is_event(value):
+            continue
+        hint = "write a comparison, such as x > 0 or x != 0"
+        before = nodes[place - 1] if place else None
+        if isinstance(before, syntax.Compare) and len(before.operands) == 2:
+            left, right = map(unparse, before.operands)
+            sign, again = before.operators[0], unparse(node)
+            hint = f"write {left} {sign} {right} {operator} {left} {sign} {again}"
+        raise node.at.error(f"{operator!r} is of events, and this is a number", hint)
 
 
 def _joined(context: Context, function: Function, values: list[Value], at: Position) -> Value:
