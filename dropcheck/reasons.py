@@ -141,6 +141,12 @@ class Reason(Enum):
         "the model's bounds leave room for values that no draw showed: draw more, or keep what is "
         "averaged within bounds (clip, minimum, maximum)",
     )
+    AGAINST_EVIDENCE = (
+        "the draws speak against it: they show [{seen_low:.6g}, {seen_high:.6g}] as large samples "
+        "do, and only the room that the model's bounds leave, [{low:.6g}, {high:.6g}], allows it",
+        "the model's bounds are too wide to refute what the draws speak against: claim what they "
+        "show, draw more, or keep what is averaged within bounds (clip, minimum, maximum)",
+    )
     ALL_ALIKE = (
         "every draw gave {value:.6g}: draws that differ may be too rare to be seen, and too large "
         "to be left out",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 from dropcheck.array_types import Floats
 from dropcheck.inference import budget
-from dropcheck.inference.intervals import Interval
+from dropcheck.inference.intervals import Interval, estimate_interval
 from dropcheck.inference.region import (
     Comparison,
     Looked,
@@ -24,7 +24,7 @@ from dropcheck.inference.region import (
 )
 from dropcheck.judging.case import CaseRun, Finding, of_calls, why_undefined
 from dropcheck.judging.rounding import rounding_of, rounding_of_sides, theta_of, with_digits_left
-from dropcheck.reasons import Reason
+from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee, Method, Region, Verdict
 from dropcheck.simulation import Compiled, Tally, means_of
 
@@ -237,12 +237,24 @@ def judge_look(
         widen = widening(comparison.region, sharpness / unit)
         most, sides = max(largest, scale) / unit, max(map(abs, part.sides(operands))) / unit
         rounding = rounding_of(compiled, comparison, means, centres, most, sides)
-        interval, verdict = decided(comparison, alpha / len(reading.comparisons), widen, rounding)
+        share = alpha / len(reading.comparisons)
+        interval, verdict = decided(comparison, share, widen, rounding)
         if not planning:
             of_sides = rounding_of_sides(run, part) / unit
             interval, verdict = with_digits_left(
                 run, compiled, tally, comparison, (interval, verdict), widen, rounding, of_sides
             )
+        if verdict is Verdict.VERIFIED and not planning:
+            ordinary = estimate_interval(
+                tally.sums,
+                tally.block_values,
+                theta_of(compiled, comparison, centres),
+                share,
+                tally.draws,
+            )
+            if misses(ordinary, comparison.region, rounding):
+                why = against_evidence(interval, ordinary, unit)
+                interval, verdict = replace(interval, unmet=why), Verdict.INCONCLUSIVE
         off.append(far_off(interval.estimate, comparison.region, widen))
         judged.append(
             Judged(
@@ -258,6 +270,33 @@ def judge_look(
             )
         )
     return judged[settling(reading, [one.verdict for one in judged], off)]
+
+
+def misses(ordinary: Interval, allowed: Region, rounding: float) -> bool:
+    """Whether draws speak against a claim that a guaranteed interval leaves room for.
+
+    The guarantee holds for every law with the moments that the model bounds. Bounds far above the
+    truth make it so wide that it verifies what no draw supports. So the ordinary interval of a
+    large sample, at the same error rate, has to touch what the claim allows. A sample without a
+    deviation has no such interval.
+
+    >>> ordinary = Interval(estimate=100.005, low=99.99, high=100.02, standard_error=0.002)
+    >>> misses(ordinary, Region(100.5, 100.5), 0.0), misses(ordinary, Region(low=100.0), 0.0)
+    (True, False)
+    """
+    if not ordinary.standard_error > 0:
+        return False
+    return decide(ordinary.low, ordinary.high, allowed, 0.0, rounding) is Verdict.REFUTED
+
+
+def against_evidence(guaranteed: Interval, ordinary: Interval, unit: float) -> Explanation:
+    """The explanation that the draws speak against the claim, with both intervals."""
+    return Reason.AGAINST_EVIDENCE.explain(
+        low=guaranteed.low * unit,
+        high=guaranteed.high * unit,
+        seen_low=ordinary.low * unit,
+        seen_high=ordinary.high * unit,
+    )
 
 
 def sharpness_of(run: CaseRun, reading: Reading, scale: float, operands: Sequence[float]) -> float:

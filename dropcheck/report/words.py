@@ -129,13 +129,21 @@ def price(case: CaseResult) -> str | None:
     if not (region.point or math.isinf(region.half_width)) or region.low_open or region.high_open:
         return None
     low, high = (end if end is not None else math.nan for end in interval)
-    if low > region.high or high < region.low:
+    if low > region.high or high < region.low or _seems_off(case, region):
         return None
     beyond = max(region.low - low, high - region.high)
     if not (math.isfinite(beyond) and beyond > case.sharpness.widening):
         return None
     power = 10.0 ** (math.floor(math.log10(beyond)) - 1)
     return f"within: {numbers.rough(math.ceil(beyond / power) * power)} would do with these"
+
+
+def _seems_off(case: CaseResult, region: Region) -> bool:
+    """Whether the draws speak against the claim, though the interval allows it."""
+    if case.estimate is None or not case.standard_error:
+        return False
+    gap = max(region.low - case.estimate, case.estimate - region.high)
+    return gap > SIGNIFICANT * case.standard_error
 
 
 # ---- edges ---------------------------------------------------------------------------------------
