@@ -42,7 +42,7 @@ from dropcheck.vocabulary.distribution import Values
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.functions.arrays import ARRAY
 from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, NEGATIVE, SUBTRACT
-from dropcheck.vocabulary.functions.reductions import MEAN, SUM
+from dropcheck.vocabulary.functions.reductions import MAX, MEAN, MIN, SUM
 from dropcheck.vocabulary.functions.truths import (
     ALL,
     AND,
@@ -296,6 +296,7 @@ class Walk:
             asked = rules.asks(below, use)
             smooth = rules.smooth(below, use)
             nonzero = rules.nonzero(below, use)
+            keeps = rules.whole(below, use) if callable(rules.whole) else rules.whole
         if asked == GENERIC:
             self._generic.append(value)
         if nonzero == GENERIC and not smooth:
@@ -317,7 +318,7 @@ class Walk:
             finite=finite,
             nonzero=max(nonzero, GENERIC if smooth else NEVER),
             smooth=smooth,
-            whole=rules.always_whole or (rules.whole and all(one.whole for one in below)),
+            whole=rules.always_whole or (bool(keeps) and all(one.whole for one in below)),
         )
 
     def fails(self, values: Sequence[Value]) -> bool:
@@ -368,6 +369,17 @@ class Walk:
             low, high = float(other.constant.min()), float(other.constant.max())
             said = compared_with(value.operation, low, high, turned=turned, held=held)
             _note(found, id(one), said)
+            bounded = said.hull.high < math.inf, said.hull.low > -math.inf
+            if (
+                not one.shape
+                and one.computed_by(MAX, MIN)
+                and bounded
+                == (
+                    one.function is MAX,
+                    one.function is MIN,
+                )
+            ):  # what bounds the largest bounds every element
+                _note(found, id(one.inputs[0]), said)
 
     # ---- why ------------------------------------------------------------------------------------
 

@@ -123,7 +123,7 @@ class DefinedWhere:
         infinities: whether it has a value for infinite arguments.
         no_numbers: whether it has a value for NaN too.
         finite: how sure it is that finite arguments give finite values.
-        whole: whether whole arguments give whole numbers.
+        whole: whether whole arguments give whole numbers; a rule, where it depends on them.
         always_whole: whether all arguments give whole numbers.
         interval: the interval in which the first argument must lie.
         hint: what to write instead, where finite arguments give infinite values.
@@ -135,7 +135,7 @@ class DefinedWhere:
     infinities: bool = False
     no_numbers: bool = False
     finite: int = SURE
-    whole: bool = False
+    whole: bool | Requirement = False
     always_whole: bool = False
     interval: tuple[float, float] | None = None
     hint: str = ""
@@ -283,7 +283,13 @@ SUM_OF_PRODUCTS = DefinedWhere(nonzero=_products_nonzero, smooth=_arithmetic, wh
 QUOTIENT = DefinedWhere(_second_nonzero, _first_nonzero, _quotient)
 WHOLE_QUOTIENT = DefinedWhere(_second_nonzero, always_whole=True)
 REMAINDER = DefinedWhere(_second_nonzero, whole=True)
-POWER = DefinedWhere(_power_defined, _first_nonzero, _power, whole=True, interval=(0.0, math.inf))
+POWER = DefinedWhere(
+    _power_defined,
+    _first_nonzero,
+    _power,
+    whole=lambda arguments, _use: int(arguments[1].hull.low >= 0),  # 2**-1 is none
+    interval=(0.0, math.inf),
+)
 NEGATIVE = DefinedWhere(nonzero=_first_nonzero, smooth=_arithmetic, infinities=True, whole=True)
 
 SIZE = DefinedWhere(nonzero=_first_nonzero, smooth=_analytic(0.0), infinities=True, whole=True)

@@ -135,6 +135,14 @@ def _power(base: Hull, exponent: float) -> Hull:
     return Hull(_raised(base.low, exponent), _raised(base.high, exponent))
 
 
+def _any_power(base: Hull, exponent: Hull) -> Hull:
+    """The hull of powers of numbers that are not negative: they are monotone in both arguments."""
+    if base.low < 0:
+        return EVERYWHERE
+    ends = [_raised(a, b) for a in (base.low, base.high) for b in (exponent.low, exponent.high)]
+    return EVERYWHERE if any(map(math.isnan, ends)) else Hull(min(ends), max(ends))
+
+
 def _by_hulls(rule: Callable[..., Hull]) -> BoundsRule:
     """The rule of a function whose hull depends only on the hulls of its arguments."""
     return lambda hulls, _use: rule(*hulls)
@@ -160,8 +168,7 @@ negated = _by_hulls(lambda a: Hull(-a.high, -a.low))
 quotient = _by_hulls(_quotient)
 products = _by_hulls(Hull.times)  # all products of a value of one and a value of the other
 magnitude = _by_hulls(_magnitude)
-# a power whose exponent is one known number
-power = _by_hulls(lambda a, b: _power(a, b.low) if b.low == b.high else EVERYWHERE)
+power = _by_hulls(lambda a, b: _power(a, b.low) if b.low == b.high else _any_power(a, b))
 
 
 def within(low: float, high: float) -> BoundsRule:

@@ -123,7 +123,7 @@ def test_what_is_above_0_is_seen_to_be(quantity: str) -> None:
 
 
 def test_the_place_of_the_largest_lies_on_its_axis() -> None:
-    hull = support(expression("x ~ normal(0, 1)[4, 3]", "max(argmax(x))"))
+    hull = support(expression("x ~ normal(0, 1)[4, 3]", "max(argmax(x, axis=-1))"))
     assert (hull.low, hull.high) == pytest.approx((0, 2), abs=1e-9)
 
 

@@ -71,6 +71,9 @@ NORMAL = "x ~ normal(7, 1)"
         (NORMAL, "where(x > -1, sqrt(x), 0)"),
         ("x ~ normal(7, 1)[2]", "where(x > 0, sqrt(sum(x)), 0)"),
         ("x ~ normal(7, 1)[2]", "where(x > 0, sqrt(x[::-1]), 0)"),
+        ("x ~ normal(7, 1)[2]", "where(max(x) > 0, sqrt(x), 0)"),  # of one element alone
+        ("x ~ normal(7, 1)[2]", "where(max(x) != 0, 1 / x, 0) + where(x[0] > 2, 0, log(x[0]))"),
+        ("n ~ poisson(1)", "comb(2.0 ** (1 - n), 1)"),  # a half is no whole number
         # guards that are of other elements
         ("x ~ normal(7, 1)[2, 2]", "where(all(x > 0, axis=-1), sqrt(x), 0)"),
         ("x ~ normal(7, 1)[2, 2]", "where(any(x < 0, axis=-1), 0, sqrt(x))"),
@@ -116,6 +119,9 @@ def test_what_may_be_undefined_is_seen(model: str, quantity: str) -> None:
         ("x ~ normal(7, 1)[2]", "where(all(x > 0), sqrt(sum(x)), 0)"),
         ("x ~ normal(7, 1)[2, 2]", "where(all(x > 0, axis=[0, 1]), sqrt(x), 0)"),
         ("x ~ normal(7, 1)[2, 2]", "where(all(x > 0, keepdims=1), sqrt(x), 0)"),
+        ("x ~ normal(7, 1)[2, 2]", "where(min(x) > 0, sqrt(x), 0)"),
+        ("x ~ normal(7, 1)[2]", "where(max(x) < 9, sqrt(9 - x), 0)"),
+        ("x ~ exponential(1)", "1 / 2.0 ** (-ceil(log2(3 / x)))"),
         ("n ~ poisson(9)", "minimum(first(n > [3, 40]), 2)"),
         ("x ~ normal(0, 1)[3]", "softmax([x[0], -inf, x[1]])[0]"),
         ("n ~ poisson(20)", "take([1, 2, 3], minimum(n, 2))"),

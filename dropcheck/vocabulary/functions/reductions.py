@@ -269,6 +269,9 @@ PAIRWISE = {"max": "maximum", "min": "minimum"}
 MAX = _over("max", partial(_over_axes, np.max), "largest", picking, LARGEST_ELEMENT, empty=False,
             latex=r"\max", aliases=("amax",), degree=LINEAR, by_rank=True,
             defined=defined_where.PICKED)  # fmt: skip
+MIN = _over("min", partial(_over_axes, np.min), "smallest", picking, LARGEST_ELEMENT, empty=False,
+          latex=r"\min", aliases=("amin",), degree=LINEAR, by_rank=True,
+          defined=defined_where.PICKED)  # fmt: skip
 
 _RUNNING_SUM = partial(_running, np.add)
 ARRAYS = (
@@ -281,9 +284,7 @@ ARRAYS = (
     STD,
     NORM,
     MAX,
-    _over("min", partial(_over_axes, np.min), "smallest", picking, LARGEST_ELEMENT, empty=False,
-          latex=r"\min", aliases=("amin",), degree=LINEAR, by_rank=True,
-          defined=defined_where.PICKED),
+    MIN,
     _over("argmax", partial(_place, np.argmax), "index of the largest, the first of equals, from 0",
           hulls.place, _PLACE, empty=False, jumps=jumps.ranks,
           defined=defined_where.WHOLE),
