@@ -147,6 +147,12 @@ class Reason(Enum):
         "the model's bounds are too wide to refute what the draws speak against: claim what they "
         "show, draw more, or keep what is averaged within bounds (clip, minimum, maximum)",
     )
+    NO_SCALE = (
+        "what is averaged may have no second moment: it has no size that a resolution could be a "
+        "share of",
+        "it is compared with 0, and nothing says how near is near: compare two sides that are not "
+        "0, as E(x) == 10 in place of E(x - 10) == 0, or say it, as by within: 0.1",
+    )
     ALL_ALIKE = (
         "every draw gave {value:.6g}: draws that differ may be too rare to be seen, and too large "
         "to be left out",

@@ -18,7 +18,7 @@ from dropcheck.language.compile import LoweredCase
 from dropcheck.language.graph import Kind, LawClaim, Relation, Value, in_order
 from dropcheck.language.printing import unparse, unparse_statement
 from dropcheck.language.syntax import Binary, Node, Number, Statement, Subscript
-from dropcheck.results import Coarse, Edge, Exact, Quantity, Region, Resolution, Verdict, Written
+from dropcheck.results import Edge, Exact, Quantity, Region, Resolution, Verdict, Written
 from dropcheck.simulation import Compiled, Tally
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.enclosures import Affine
@@ -142,31 +142,8 @@ def promised(
     return region_floor(region, sharpness.widening)
 
 
-# A promise of more than this share of the size of what is compared says little.
+# A promise of more than this share of the largest number that is compared says little.
 COARSE = 0.5
-
-
-def coarse(
-    within: float | None, about: float | None, sharpness: Resolution | None, resolution: float
-) -> Coarse | None:
-    """What to ask for where a promise says little; None where it says enough.
-
-    Args:
-        within: what is promised.
-        about: the largest of what is compared.
-        sharpness: how sharply the case was looked at.
-        resolution: the share of the scale that was asked for.
-
-    >>> coarse(3.16, 2.0, Resolution(3.16, 3.16), 0.01)
-    Coarse(about=2.0, finer=0.003)
-    """
-    if not within or not about or sharpness is None or within <= COARSE * about:
-        return None
-    finer = COARSE * about
-    if not sharpness.absolute:
-        finer *= resolution / sharpness.asked
-    power = 10.0 ** math.floor(math.log10(finer))
-    return Coarse(about, float(f"{math.floor(finer / power * 1.000001) * power:.1g}"))
 
 
 # ---- printed digits ------------------------------------------------------------------------------
@@ -742,50 +719,45 @@ def _error(values: Floats) -> float:
     return error if np.isfinite(error) else np.inf
 
 
-@dataclass(frozen=True, slots=True)
-class Looked:
-    """The averages of a case: by draws, and exactly, [terms], where the model gives them."""
-
-    tally: Tally
-    exact_means: Floats | None
-
-
-def claimed_about(
-    reading: Reading, compiled: Compiled, looked: Looked, scale: float
-) -> float | None:
+def claimed_about(reading: Reading, compiled: Compiled, tally: Tally) -> float | None:
     """The largest number that a statement compares; None where all of them may be 0.
 
     These are the summands of its sides: `E(2 * x - 1) == 0` is about 1 as much as `E(2 * x) == 1`.
+    Numbers that the draws do not tell from 0 do not count.
     """
     functional = compiled.functional
     if reading.known_scale is not None:
         return reading.known_scale
-    sides = reading.places if reading.against_estimates else (reading.side,)
+    points = grouped(tally)
+    if points is None:
+        return None
     sizes: list[float] = []
-    for side in sides:
+    for side in reading.places if reading.against_estimates else (reading.side,):
         operand, formula = functional.operands[side], functional.formulas[side]
-        points = looked.exact_means
-        points = grouped(looked.tally) if points is None else points[:, np.newaxis]
-        if points is None:
-            return None
+        sizes += constants_in(operand)
         with np.errstate(all="ignore"):
-            values = formula.values(points, looked.tally.centres)
+            values = formula.values(points, tally.centres)
         for summand in summands(operand):
-            if not summand.estimated:
-                sizes.append(float(np.max(np.abs(summand.constant))))
-                continue
-            own = np.asarray(values[formula.places[id(summand)]], dtype=np.float64)
-            sizes += [abs(float(own.mean()))] if _differs_from_zero(own, scale) else []
-            sizes += constants_within(summand)
+            if summand.estimated:
+                own = np.asarray(values[formula.places[id(summand)]], dtype=np.float64)
+                mean = abs(float(own.mean()))
+                sizes += [mean] if mean > SIGNIFICANT * _error(own) else []
     known = [size for size in sizes if np.isfinite(size)]
     return max(known, default=0.0) or None
 
 
-def _differs_from_zero(values: Floats, scale: float) -> bool:
-    mean = abs(float(values.mean()))
-    if values.shape[-1] == 1:
-        return mean > SIDE_ROUNDING * scale
-    return mean > SIGNIFICANT * _error(values)
+def constants_in(side: Value) -> list[float]:
+    """The magnitudes of the fixed numbers that a side adds, also within means.
+
+    They are 2 and 1 for `E(x - 2) + 1`.
+    """
+    sizes: list[float] = []
+    for summand in summands(side):
+        if summand.estimated:
+            sizes += constants_within(summand)
+        else:
+            sizes.append(float(np.max(np.abs(summand.constant))))
+    return sizes
 
 
 def summands(value: Value) -> list[Value]:

@@ -75,13 +75,13 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Ju
         decided_by = by_calls(_deciding(compiled, plan, tally), compiled, tally)
         judged = judge_look(run, compiled, tally, look.alpha, decided_by, plan.exact_means)
         decided = judged is not None and judged.over
-        hopeless = judged is None and run.seems_never(tally.draws)
+        hopeless = (judged is None or judged.unscaled) and run.seems_never(tally.draws)
         if decided or hopeless or run.out_of_time():
             break
     if judged is None or plan.endless is Reason.UNDEFINED_AT_AVERAGES:
         return undefined_at_averages(compiled, tally, plan.guarantee)
     needed = _more(run, compiled, plan, judged, tally)
-    finding = shown(run, compiled, judged, tally, plan.guarantee, needed)
+    finding = shown(run, judged, tally, plan.guarantee, needed)
     exact = None  # of numbers whose digits are lost the model's arithmetic may have lost them too
     if not judged.digits_lost:
         exact = exact_quantity(compiled, knowledge, judged.comparison)
@@ -187,6 +187,8 @@ def _more(
     """
     if judged.verdict is not Verdict.INCONCLUSIVE or judged.interval.unmet is not None:
         return None
+    if judged.unscaled:
+        return None
     place, now = judged.place, plan
     if plan.exact_means is None or plan.endless is not None:
         rows = tally.sums / tally.block_values
@@ -212,7 +214,7 @@ def _hidden(
     interval, draws = judged.interval, tally.draws
     if judged.verdict is not Verdict.INCONCLUSIVE or not math.isfinite(interval.half_width):
         return None
-    if interval.unmet is not None:
+    if interval.unmet is not None or judged.unscaled:
         return None
     direction = plan.directions[judged.place]
     if _of_truths(compiled, judged) or isinstance(direction.spread, NetSpread):

@@ -31,8 +31,8 @@ from dropcheck.inference import budget
 from dropcheck.inference.budget import Look
 from dropcheck.inference.intervals import RAREST_SEEN, CountsByCall, Interval, Theta, between_parts
 from dropcheck.inference.region import (
+    COARSE,
     Reading,
-    coarse,
     edge_of,
     expression,
     promised,
@@ -288,6 +288,7 @@ def _prepared(
             # crossing needs the mean of each group, and only its square may be known
             compiled = replace(compiled, crossed=None)
             knowledge = knowledge_of(compiled)
+        compiled = replace(compiled, unbounded=knowledge.unbounded)
         asymptotic = knowledge.guarantee is Guarantee.ASYMPTOTIC
         if asymptotic and strategy.no_variance is not None:
             strategy, compiled, knowledge = Unanswerable(strategy.no_variance), None, None
@@ -628,12 +629,23 @@ class CaseRun:
         """Whether the limit theorem judges what the model does not bound."""
         return self.settings.asymptotic or self.case.claim.asymptotic
 
-    def sharpness(self, scale: float) -> float:
-        """The resolution of the case, in the unit of the quantity."""
+    def asked(self, scale: float) -> float:
+        """The resolution that is asked for, in the unit of the quantity; 0 without a scale."""
         within = self.case.claim.within
         if within is not None and self.settings.resolution is None:
             return within
-        return self.resolution * scale
+        return self.resolution * scale if math.isfinite(scale) else 0.0
+
+    def sharpness(self, scale: float, about: float | None = None) -> float:
+        """How sharply the case is looked at: as asked for, or finer.
+
+        A promise of more than half of what is claimed says little of it.
+
+        Args:
+            scale: the scale of the case.
+            about: the largest number that it compares, where that is not the scale.
+        """
+        return min(self.asked(scale), COARSE * (scale if about is None else about))
 
     def looked(self, scale: float, widening: float, unit: float = 1.0) -> Resolution | None:
         """How sharply a case of this scale was looked at; None where there is no scale.
@@ -641,7 +653,7 @@ class CaseRun:
         `widening` is that of its region, in units of `unit`; 0 in arithmetic.
         """
         absolute = self.case.claim.within is not None and self.settings.resolution is None
-        asked = self.sharpness(scale)
+        asked = self.asked(scale)
         narrowed = 0 < widening < asked / unit
         return Resolution(asked, widening * unit, absolute, narrowed) if asked > 0 else None
 
@@ -823,7 +835,6 @@ class CaseRun:
             resolution=self.resolution,
             sharpness=finding.sharpness,
             within=within,
-            coarse=coarse(within, finding.about, finding.sharpness, self.resolution),
             draws=finding.draws,
             blocks=finding.blocks,
             seconds=finding.seconds,

@@ -153,6 +153,7 @@ class Knowledge:
     guarantee: Guarantee
     has_variance: bool = True  # whether the bounds of the variances are finite
     undefined: Explanation | None = None  # why what is averaged may have no value
+    unbounded: frozenset[int] = frozenset()  # columns for sizes that nothing bounds
 
 
 def knowledge_of(compiled: Compiled) -> Knowledge:
@@ -201,7 +202,14 @@ def knowledge_of(compiled: Compiled) -> Knowledge:
         bounds=about,
         guarantee=guarantee,
         has_variance=variances,
+        unbounded=frozenset() if variances else _unbounded(plain, used),
     )
+
+
+def _unbounded(averages: BoundedAverages, used: Sequence[int]) -> frozenset[int]:
+    """The columns beside those used whose averages the model does not bound."""
+    infinite = np.flatnonzero(~np.isfinite(averages.sizes(1.0)))
+    return frozenset(infinite.tolist()).difference(used)
 
 
 def _means_alone(compiled: Compiled, used: Sequence[int], integrals: Found) -> ExactMeans | None:

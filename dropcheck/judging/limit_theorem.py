@@ -214,7 +214,7 @@ def by_limit_theorem(
             program.span_draws,
         )
     )
-    return shown(run, compiled, judged, tally, Guarantee.ASYMPTOTIC, needed)
+    return shown(run, judged, tally, Guarantee.ASYMPTOTIC, needed)
 
 
 def piloted(run: CaseRun, compiled: Compiled) -> Generator[Request, SpanSums, PilotOutcome]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from statistics import NormalDist
 
 from dropcheck.array_types import Floats
@@ -12,9 +13,9 @@ from dropcheck.inference import budget
 from dropcheck.inference.intervals import Interval, estimate_interval
 from dropcheck.inference.region import (
     Comparison,
-    Looked,
     Reading,
     claimed_about,
+    constants_in,
     decide,
     may_be_off,
     reach,
@@ -39,10 +40,13 @@ def scales_of(
 
     It is that of a known side, or of the estimated sides. Where a side is compared with 0, and
     where both sides may well be 0, it is the size of what the sides measure. `off` bounds the
-    errors of the sides: a side no larger than that may well be 0.
+    errors of the sides: a side no larger than that may well be 0. A size that may not exist by the
+    model is none: then it is the largest number in the sides, and infinite where there is none.
     """
     functional, reading = compiled.functional, run.reading
-    sizes = functional.sizes(means, centres) if compiled.scaled else []
+    sizes: list[float] = []
+    if compiled.scaled:
+        sizes = functional.sizes(means, centres, compiled.unbounded)
     operands = functional.at_averages(means, centres)[0] if reading.against_estimates else []
 
     def scale(part: Reading) -> float:
@@ -52,9 +56,13 @@ def scales_of(
             return max(abs(float(functional.operands[end].constant[..., 0])) for end in part.ends)
         against = max(sizes[end] for end in part.ends)
         size = against if against > 0 else sizes[part.side]
+        if size == math.inf:
+            written = (constants_in(functional.operands[place]) for place in part.places)
+            size = max(chain.from_iterable(written), default=0.0) or math.inf
         if not part.against_estimates:
             return size
-        hidden = off if part.of_probabilities else run.resolution * size + off
+        sized = not part.of_probabilities and math.isfinite(size)
+        hidden = off + (run.resolution * size if sized else 0.0)
         return scale_of_sides(size, hidden, part.sides_at(operands))
 
     if not reading.entries:
@@ -170,13 +178,18 @@ class Judged:
     widen: float
     unit: float
     scale: float
+    about: float | None  # the largest number that is compared; None where all may be 0
     sides: tuple[float, ...] | None  # of the statement, where a difference of two is judged
-    looked: Looked
 
     @property
     def digits_lost(self) -> bool:
         """Whether rounding decides the comparison."""
         return self.interval.reason is Reason.LOST_DIGITS
+
+    @property
+    def unscaled(self) -> bool:
+        """Whether an equation has no scale, so that nothing verifies it."""
+        return self.region.point and not (self.widen > 0 or math.isfinite(self.scale))
 
     @property
     def over(self) -> bool:
@@ -226,16 +239,18 @@ def judge_look(
     scales = scales_of(run, compiled, means, centres, error)
     if exact_means is not None:  # errors of the draws must not make a verdict less sharp
         scales = tuple(map(min, scales, scales_of(run, compiled, exact_means, centres)))
-    if not all(map(math.isfinite, scales)):
+    if any(map(math.isnan, scales)):
         return None
     judged: list[Judged] = []
     off: list[float] = []
     each = zip(reading.comparisons, reading.of_each, scales, strict=True)
     for place, (comparison, part, scale) in enumerate(each):
-        sharpness = sharpness_of(run, part, scale, operands)
+        about = claimed_about(part, compiled, tally)
+        sharpness = sharpness_of(run, part, scale, operands, about or math.inf)
         unit = unit_of(comparison, operands)
         widen = widening(comparison.region, sharpness / unit)
-        most, sides = max(largest, scale) / unit, max(map(abs, part.sides(operands))) / unit
+        size = scale if math.isfinite(scale) else 0.0
+        most, sides = max(largest, size) / unit, max(map(abs, part.sides(operands))) / unit
         rounding = rounding_of(compiled, comparison, means, centres, most, sides)
         share = alpha / len(reading.comparisons)
         interval, verdict = decided(comparison, share, widen, rounding)
@@ -265,8 +280,8 @@ def judge_look(
                 widen=widen,
                 unit=unit,
                 scale=scale,
+                about=about,
                 sides=None if comparison.against is None else part.sides(operands),
-                looked=Looked(tally, exact_means),
             )
         )
     return judged[settling(reading, [one.verdict for one in judged], off)]
@@ -299,9 +314,15 @@ def against_evidence(guaranteed: Interval, ordinary: Interval, unit: float) -> E
     )
 
 
-def sharpness_of(run: CaseRun, reading: Reading, scale: float, operands: Sequence[float]) -> float:
+def sharpness_of(
+    run: CaseRun,
+    reading: Reading,
+    scale: float,
+    operands: Sequence[float],
+    about: float | None = None,
+) -> float:
     """How sharply to look; a range between estimated ends is widened no more than a fixed one."""
-    sharpness = run.sharpness(scale)
+    sharpness = run.sharpness(scale, about)
     if len(reading.comparisons) > 1:
         ends = [operands[end] for end in reading.ends]
         sharpness = min(sharpness, abs(ends[1] - ends[0]) / 20)
@@ -317,7 +338,6 @@ def unit_of(comparison: Comparison, operands: Sequence[float]) -> float:
 
 def shown(
     run: CaseRun,
-    compiled: Compiled,
     judged: Judged,
     tally: Tally,
     guarantee: Guarantee,
@@ -328,15 +348,13 @@ def shown(
     `needed` are the draws that an undecided case is likely to need beyond those made.
     """
     interval, region, unit = judged.interval, judged.region, judged.unit
-    explanation = about = None
-    if judged.verdict is Verdict.VERIFIED:
-        about = claimed_about(
-            run.reading.of_each[judged.place], compiled, judged.looked, judged.scale
-        )
+    explanation = None
     if judged.verdict is Verdict.INCONCLUSIVE:
         endless = needed == math.inf
         wide = why_endless(interval, region, judged.widen) if endless else Reason.TOO_WIDE
         explanation = interval.unmet or wide.explain()
+        if judged.unscaled:
+            explanation = Reason.NO_SCALE.explain()
     return Finding(
         verdict=judged.verdict,
         method=Method.BLOCK_MEANS,
@@ -348,10 +366,10 @@ def shown(
         standard_error=interval.standard_error * unit,
         entry=judged.comparison.entry,
         sides=judged.sides,
-        scale=judged.scale,
+        scale=judged.scale if math.isfinite(judged.scale) else None,
         sharpness=run.looked(judged.scale, judged.widen, unit),
         within=region_floor(region, judged.widen) * unit,
-        about=about,
+        about=judged.about,
         draws=tally.draws,
         blocks=len(tally.sums),
         seconds=tally.seconds,

@@ -89,7 +89,7 @@ def _case(case: CaseResult) -> dict[str, Any]:
         **fields_of(case, "blocks calls seconds guarantee verdict expect result"),
         "reason": reason_data(case.explanation),
         "location": location(case.location),
-        **fields_of(case, "repeat standard_error sides relations within coarse exact confirmed"),
+        **fields_of(case, "repeat standard_error sides relations within exact confirmed"),
         **fields_of(case, "sampling more_draws more_seconds warnings quantity expression entry"),
         **fields_of(case, "region sharpness method"),
         "reason_code": None if case.reason is None else case.reason.name.lower(),

@@ -33,10 +33,8 @@ DIFFERENCE_ROUNDING = 1e-9
 
 
 def within(case: CaseResult) -> str:
-    """How far a verified quantity may be from what is claimed: `±0.05`, or `±3 coarse`."""
-    if case.within is None:
-        return numbers.UNKNOWN
-    return _give(case) + (" coarse" if case.coarse else "")
+    """How far a verified quantity may be from what is claimed: `±0.05`."""
+    return numbers.UNKNOWN if case.within is None else _give(case)
 
 
 def _give(case: CaseResult) -> str:
@@ -71,29 +69,20 @@ def off(case: CaseResult) -> str | None:
     if not gap > known + DIFFERENCE_ROUNDING * max(abs(value), case.scale or 0.0):
         return None
     size = numbers.rough(gap, 3)
-    if not case.scale or case.coarse is not None:
+    if not case.scale:
         return f"{size} off{source}"
     return f"{numbers.rough(100 * gap / case.scale)}% off{source} ({size})"
 
 
 def note(case: CaseResult) -> str | None:
     """What to know of a verified case before one relies on it; None where there is nothing."""
-    if case.coarse is not None:
-        name = "within" if case.sharpness and case.sharpness.absolute else "resolution"
-        away = off(case)
-        return (
-            f"verified within {_give(case)}, more than half of the "
-            f"{numbers.rough(case.coarse.about, 3)} that it is about"
-            + (f", and {away}" if away else "")
-            + f": ask for {name}: {numbers.exact(case.coarse.finer)}"
-        )
     away = off(case)
     return None if away is None else f"verified within {_give(case)}, though {away}"
 
 
 def weight(case: CaseResult) -> float:
     """The weight of a note; of several, the one with the largest weight is shown."""
-    return (case.within or 0.0) / (case.coarse.about if case.coarse else case.scale or math.inf)
+    return (case.within or 0.0) / (case.scale or math.inf)
 
 
 def as_verified(case: CaseResult) -> str:
@@ -411,7 +400,9 @@ def resolution(case: CaseResult) -> str | None:
     text = f"{numbers.exact(case.resolution)} of {numbers.rough(case.scale or 0.0, 3)}"
     if sharpness.absolute:
         text = f"{asked}, absolute"
-    return f"{text}: {far}" + (", a tenth of the half-width" if sharpness.narrowed else "")
+    ranged = 0 < case.region.half_width < math.inf if case.region is not None else False
+    why = "a tenth of the half-width" if ranged else "half of what is compared"
+    return f"{text}: {far}" + (f", {why}" if sharpness.narrowed else "")
 
 
 def _share(ratio: float) -> str:

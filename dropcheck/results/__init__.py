@@ -175,25 +175,14 @@ class Resolution:
 
     `asked` is what was asked for, and `absolute` says that it was a number, not a share of the
     scale. `widening` is how far beyond a closed end of the region a quantity is still verified. It
-    is 0 in arithmetic, and where `narrowed` a tenth of the half-width of a narrow region.
+    is 0 in arithmetic. Where it is `narrowed`, it is less than was asked for: a tenth of the
+    half-width of a narrow region, or half of the largest number that is compared.
     """
 
     asked: float
     widening: float
     absolute: bool = False
     narrowed: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Coarse:
-    """A promise wider than half of what is compared, and what to ask for instead.
-
-    `about` is the largest of what is compared. `finer` is a resolution, or a `within` where one was
-    given.
-    """
-
-    about: float
-    finer: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +234,6 @@ class CaseResult:
     # what a verified verdict promises: the quantity is in the region, or no farther from it than
     # this. None where the verdict is another one
     within: float | None = None
-    coarse: Coarse | None = None  # where that is too much to say something of the claim
     draws: int = 0
     blocks: int = 0
     seconds: float = 0.0

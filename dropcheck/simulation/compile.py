@@ -372,9 +372,10 @@ def _rarity(value: Value, picked: Sources) -> float:
 class Compiled:
     """A program, and how its averages combine.
 
-    `scaled`: the scale of the claim must be estimated, and the functional has sizes. `values` are
-    the quantities in integrands, by register. `crossed` is the same program with draws combined
-    with each other, if the model allows that.
+    `scaled`: the scale of the claim must be estimated, and the functional has sizes. `unbounded`
+    are the columns for sizes whose mean may not exist by the model, where the others have bounds.
+    `values` are the quantities in integrands, by register. `crossed` is the same program with draws
+    combined with each other, if the model allows that.
     """
 
     program: Program
@@ -382,6 +383,7 @@ class Compiled:
     scaled: bool
     values: Mapping[int, Value]
     crossed: Crossed | None = None
+    unbounded: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

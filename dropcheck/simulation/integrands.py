@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
@@ -372,12 +372,13 @@ class Functional:
             if column in leaf.looked_at
         )
 
-    def sizes(self, means: Floats, centres: Floats) -> list[float]:
+    def sizes(self, means: Floats, centres: Floats, unbounded: Container[int] = ()) -> list[float]:
         """The size of each operand: operators by their sizes, and every sign plus.
 
         Denominators and functions keep their values. Functions that preserve magnitudes (a root,
-        a maximum) are applied to the sizes.
+        a maximum) are applied to the sizes. Sizes made from `unbounded` columns are infinite.
         """
+        means = np.where([column in unbounded for column in range(len(means))], np.inf, means)
         column = means.reshape(-1, 1)
         largest: list[float] = []
         with np.errstate(all="ignore"):

@@ -17,7 +17,6 @@ from dropcheck.report.terminal.run_table import run_report
 from dropcheck.report.terminal.screen import Terminal
 from dropcheck.results import (
     CaseResult,
-    Coarse,
     Exact,
     Outcome,
     Quantity,
@@ -26,59 +25,55 @@ from dropcheck.results import (
     Verdict,
 )
 
-COARSE = replace(
+SEEMS_OFF = replace(
     PASSED,
     claim="pay",
     parameters={},
     statement="E(1e5 * pay - 2) == 0",
     region=Region(0.0, 0.0),
-    estimate=-0.8,
+    estimate=-2.0,
     interval=(-2.7, 0.8),
     standard_error=0.3,
     scale=316.0,
     sharpness=Resolution(3.16, 3.16),
     within=3.16,
-    coarse=Coarse(about=2.0, finer=0.003),
 )
 NO_CLAIMS = Registry("claims.yaml", {}, {})
-NOTE = "verified within ±3.16, more than half of the 2 that it is about: ask for resolution: 0.003"
+NOTE = "verified within ±3.16, though 0.63% off (2)"
 
 
 def test_only_what_is_verified_promises_anything() -> None:
     assert words.within(PASSED) == "±5.12"
     assert words.within(FAILED) == words.within(UNDECIDED) == "-"
     assert words.within(replace(PASSED, within=0.0)) == "±0"
-    assert words.within(COARSE) == "±3.16 coarse"
+    assert words.within(SEEMS_OFF) == "±3.16"
 
 
-def test_a_coarse_promise_says_what_to_ask_for() -> None:
-    assert words.note(COARSE) == NOTE
-    absolute = replace(COARSE, sharpness=Resolution(3.16, 3.16, absolute=True))
-    assert (words.note(absolute) or "").endswith("ask for within: 0.003")
-    known = replace(COARSE, exact=Exact(-1.0))
-    assert "is about, and 1 off by the model: ask" in (words.note(known) or "")
+def test_what_is_verified_and_seems_to_be_off_has_a_note() -> None:
+    assert words.note(SEEMS_OFF) == NOTE
+    known = replace(SEEMS_OFF, exact=Exact(-1.0))
+    assert (words.note(known) or "").endswith("though 0.32% off by the model (1)")
     assert words.note(PASSED) is None
     assert words.note(FAILED) is None
 
 
 @pytest.mark.parametrize("name", [name for name in PRINTED if name not in ("table", "json")])
 def test_every_report_has_the_note(name: str) -> None:
-    shown = PRINTED[name].make(Report(run_of(COARSE, PASSED), NO_CLAIMS))
-    assert str(shown).replace("±", "").count("more than half of the 2 that it is about") == 1
+    shown = PRINTED[name].make(Report(run_of(SEEMS_OFF, PASSED), NO_CLAIMS))
+    assert "though 0.63%" in str(shown)
 
 
 def test_the_page_has_the_note_at_its_top_and_beside_the_case() -> None:
-    page = html_report(Report(run_of(COARSE), NO_CLAIMS))
-    assert page.count("more than half of the 2 that it is about") == 2
-    assert "±3.16 coarse" in page
+    page = html_report(Report(run_of(SEEMS_OFF), NO_CLAIMS))
+    assert page.count("though 0.63% off") == 2
 
 
 def test_the_table_has_one_note_a_claim_the_worst() -> None:
-    finer = replace(COARSE, parameters={"p": 0.5}, within=2.0, coarse=Coarse(2.0, 0.005))
-    table = run_report(run_of(finer, COARSE, PASSED), Terminal())
+    finer = replace(SEEMS_OFF, parameters={"p": 0.5}, within=2.0)
+    table = run_report(run_of(finer, SEEMS_OFF, PASSED), Terminal())
     assert f"note: pay (2 cases): {NOTE}\n" in table
     assert table.count("note: ") == 1
-    assert "note: " not in run_report(run_of(COARSE), Terminal(), quiet=True)
+    assert "note: " not in run_report(run_of(SEEMS_OFF), Terminal(), quiet=True)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +109,7 @@ def test_rounding_is_not_said_to_be_off() -> None:
     assert words.off(replace(case, region=Region(513.0, 513.0))) == "0.2% off (1)"
 
 
-@pytest.mark.parametrize("case", [PASSED, CONFIRMED, FAILED, UNDECIDED, COARSE])
+@pytest.mark.parametrize("case", [PASSED, CONFIRMED, FAILED, UNDECIDED, SEEMS_OFF])
 def test_nothing_is_called_true(case: CaseResult) -> None:
     for expect in (Verdict.VERIFIED, Verdict.REFUTED):
         shown = replace(case, expect=expect, result=Outcome.FAIL)

@@ -155,7 +155,6 @@ def test_the_json_of_a_run_is_exactly_this() -> None:
                 "sides": None,
                 "relations": [],
                 "within": 5.12,
-                "coarse": None,
                 "exact": None,
                 "confirmed": False,
                 "sampling": "plain",
