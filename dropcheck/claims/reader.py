@@ -289,7 +289,10 @@ def _registry(
             claims[name] = _claim(name, (defaults, own), at, places)
             continue
         assert isinstance(entry.node, Tree)  # or an error would have been reported
-        stated = [Stated(f"{name}.{part}", one["claim"]) for part, one in several.items()]
+        stated = [
+            Stated(f"{name}.{part}", one["claim"], tolerant="tolerance" in {**own, **one})
+            for part, one in several.items()
+        ]
         family = Family(name, own["title"], tuple(stated))
         for one, inner in zip(stated, mapping_at(entry.node, "claims").items(), strict=True):
             at, part = source.location(inner[1].key_start), several[inner[0]]

@@ -209,6 +209,7 @@ class Stated:
 
     id: str
     statement: SourceText
+    tolerant: bool = False  # whether it has a tolerance
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,6 +391,6 @@ def renamed(claim: Claim, rename: Callable[[str], str]) -> Claim:
     """A claim under another id, together with the other statements of its family."""
     family = claim.family
     if family is not None:
-        beside = tuple(Stated(rename(one.id), one.statement) for one in family.statements)
+        beside = tuple(replace(one, id=rename(one.id)) for one in family.statements)
         family = Family(rename(family.id), family.title, beside)
     return replace(claim, id=rename(claim.id), family=family)

@@ -225,7 +225,8 @@ def lower_case(
     context.formula = claim.formula  # not set before: a model is never written as a formula
     all_lowered: list[LoweredCase | None] = []
     # a check needs no graph of the other statements
-    for statement in (not postpone and parsed.sharing) or (parsed.statement,):
+    for statement, tolerant in _statements(parsed, alone=postpone):
+        context.certain = statement is not None and statement.certain and not tolerant
         try:  # in the order of the file, whichever statement is judged: they share one graph
             all_lowered.append(_stated(context, statement, parameters, sound=not problems))
         except DropcheckError as error:
@@ -242,6 +243,14 @@ def lower_case(
     return dataclasses.replace(own, beside=beside, place=place, size=context.graph.size)
 
 
+def _statements(parsed: ParsedClaim, *, alone: bool) -> Iterable[tuple[Statement | None, bool]]:
+    """The statements to lower, and whether each has a tolerance."""
+    family = parsed.claim.family
+    if alone or not parsed.beside or family is None:
+        return [(parsed.statement, parsed.claim.tolerance is not None)]
+    return zip(parsed.sharing, (one.tolerant for one in family.statements), strict=True)
+
+
 def _stated(
     context: Context,
     statement: Statement | None,
@@ -253,7 +262,6 @@ def _stated(
     if statement is None:
         return None
     notes = len(context.notes)
-    context.every_element = statement.certain
     sides, law = Sides(()), None
     try:
         if statement.about_laws:

@@ -411,7 +411,7 @@ class Functional:
             exponent = inputs[1]
             if not exponent.estimated and float(np.min(exponent.constant)) > 0:
                 return np.asarray(size(0) ** exponent.constant)
-        elif function.carries_size:
+        elif function.carries_size or function.rearranges:
             return kernel_of(value)(*map(size, range(len(inputs))))
         return own[id(value)]
 

@@ -436,6 +436,9 @@ class Distribution:
     # of laws of vectors: takes the shapes of the arguments, and the values of fixed ones (else
     # None); returns the last axes of one value
     own_axes: Callable[[tuple[Shape, ...], tuple[Any, ...]], Shape] | None = None
+    # of laws of vectors: whether the same elements of the arguments' lists in another order give
+    # the same elements of the value in that order
+    in_any_order: bool = False
 
     values: Values
     # The least interval that holds its values, ends included, where the law is no constant. One

@@ -175,6 +175,12 @@ class Function:
     by_rank: bool = False  # picks elements by their ranks, or averages such elements
     by_place: bool = False  # elements of the result have laws that depend on their place
     vector: bool = False  # makes a fixed vector
+    # how places of the result are tied to those of the arguments along the axes it works along, as
+    # numpy writes the signatures of generalised ufuncs. If the places of a small letter are
+    # exchanged wherever it stands, the function stays the same; those of a capital are in order.
+    # "": all places are in order. (Element by element, and for elements that are only moved, all
+    # follows from the shapes.)
+    places: str = ""
     of_vectors: bool = False  # its law may be a law of vectors
     # the ranges on cells of one draw; None: by `bounds`, and not known to be smooth
     ranges: RangesRule | None = None

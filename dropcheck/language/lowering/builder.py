@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dropcheck.claims.registry import Claim, Code, Column, Slot
 from dropcheck.claims.values import WORDS
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language import graph
-from dropcheck.language.graph import Kind, Value, hashable, memory_text, most_elements, time_text
+from dropcheck.language.graph import Value, memory_text, most_elements, time_text
 from dropcheck.language.hints import name_hint, notation_hint
 from dropcheck.language.syntax import Call, ModelLine, Name, Node, Position, Subscript, children
 from dropcheck.settings import DEFAULT_MEMORY, LEAST_MEMORY, MOST_MEMORY
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.function import Array, Function
-from dropcheck.vocabulary.functions.arrays import ARRAY, SUBSCRIPT
 from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, POWER, SUBTRACT
 from dropcheck.vocabulary.functions.number_formats import EPSILONS, ROUNDED, SMALLEST_NORMAL
 from dropcheck.vocabulary.law import Law
@@ -487,6 +486,8 @@ class Slots:
         # the last call by slot and arguments: its gradient needs the same random numbers
         self.made: dict[tuple[object, ...], Any] = {}
         self.calls = 0
+        # by id of a value that code gives, the slot's own mathematics of it
+        self.models: dict[int, Value] = {}
         self.axes: dict[str, tuple[str, ...]] = {}  # the names of the axes of the model's names
         self.formats: dict[str, str] = {}  # parameters that are number formats
         self.within = ""  # the call whose lines are being lowered
@@ -510,6 +511,47 @@ class Slots:
     def code(self, slot: str) -> Code | None:
         """The code that is bound to a slot."""
         return None if self.column is None else self.column.code.get(slot)
+
+
+EntryIndex = tuple[int, ...]
+Part = Sequence[int | slice] | NDArray[np.intp]
+"""A part of arrays of one shape: an index, whose slices stand for whole axes, or the numbers of
+entries."""
+
+# The most entries of one law over which values of code are averaged, if they fill no axis.
+MOST_AVERAGED = 4096
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OfEntries:
+    """An operator on the law of each entry: `kinds` has equal numbers where it has one value.
+
+    `of` makes the value for a part of the operands. With `every`, it is averaged over all entries
+    that are alike, as code may differ among them.
+    """
+
+    kinds: NDArray[np.intp]
+    of: Callable[[Part], Value]
+    every: bool
+    made: dict[int, Value] = field(default_factory=dict)
+
+    def at(self, index: EntryIndex) -> Value:
+        """The value at an entry."""
+        kind = int(self.kinds[index])
+        if kind not in self.made:
+            self.made[kind] = self.of(self._part(kind))
+        return self.made[kind]
+
+    def _part(self, kind: int) -> Part:
+        axes = zip(self.kinds.strides, self.kinds.shape, strict=True)
+        whole = [stride == 0 and length > 1 for stride, length in axes]
+        one_of_each = self.kinds[tuple(slice(1) if one else slice(None) for one in whole)]
+        first = np.argwhere(one_of_each == kind)
+        if self.every and len(first) > 1:
+            places = np.flatnonzero(self.kinds == kind)
+            return places[:: math.ceil(len(places) / MOST_AVERAGED)]
+        index = first[0].tolist()
+        return [slice(None) if one else at for one, at in zip(whole, index, strict=True)]
 
 
 class Context:
@@ -541,10 +583,11 @@ class Context:
         self.collected: set[int] = set()  # ids of arrays that hold a name's values at all steps
         self.noted_axes = False  # whether a reduction over all axes was noted
         self._drawn: set[str] = set()
-        self.entrywise = False  # whether operators on the law apply to each entry of an array
-        self.pooled = False  # whether one applied to elements that clearly differ in law
+        self.of_entries: dict[int, OfEntries] = {}  # by id of an operator on the law of arrays
+        self.origins: dict[int, Array] = {}  # by id of a value that moves elements: their places
         self.formula = False  # whether a formula is lowered: indices beyond an array are errors
-        self.every_element = False  # whether the statement is about every element of each draw
+        # whether the statement is that an event is certain: then all entries are one event
+        self.certain = False
 
     def apart(self) -> Context:
         """A context with a graph of its own, to lower something for its shape only."""
@@ -582,89 +625,6 @@ class Context:
         if value.postponed:
             raise Skipped
         return value
-
-
-# ---- entries -------------------------------------------------------------------------------------
-#
-# Arrays of operators on the law, and the entries of arrays computed from them.
-
-
-# The most entries in one claim; each is a comparison of its own.
-MOST_ENTRIES = 1024
-
-EntryIndex = tuple[int, ...]
-
-
-def indices(shape: Shape) -> list[EntryIndex]:
-    """The indices of all entries of an array, in row-major order."""
-    return list(itertools.product(*map(range, shape)))
-
-
-def array_of(
-    context: Context, shape: Shape, made: Callable[[EntryIndex], Value], at: Position
-) -> Value:
-    """An array of values that are made one by one.
-
-    Raises:
-        DropcheckError: there are too many.
-    """
-    if math.prod(shape) > MOST_ENTRIES:
-        raise at.error(
-            f"a claim of every entry has at most {MOST_ENTRIES:,} entries, and this has "
-            f"{math.prod(shape):,}",
-            "claim it of a part, x[:10], or of what is made of all: max(…), sum(…)",
-        )
-
-    def stacked(before: EntryIndex) -> Value:
-        if len(before) == len(shape):
-            return made(before)
-        values = tuple(stacked((*before, place)) for place in range(shape[len(before)]))
-        return context.graph.operation(ARRAY, values, shape[len(before) :], at)
-
-    return stacked(())
-
-
-def entry_of(context: Context, value: Value, index: EntryIndex) -> Value:
-    """One entry of an array; of a function of operators on the law, the function of entries."""
-    if value.shape == ():
-        return value
-    if value.estimated and value.kind == Kind.COMPUTED:
-        if value.function is ARRAY:
-            return entry_of(context, value.inputs[index[0]], index[1:])
-        if value.function.by_element:
-            parts = tuple(
-                entry_of(context, one, place_in(index, one.shape)) for one in value.inputs
-            )
-            options = tuple(value.options)
-            return context.graph.operation(value.function, parts, (), value.at, options)
-    options = (("index", hashable(index)),)
-    return context.graph.shaped(
-        SUBSCRIPT, (value,), lambda shape: shapes.subscript(shape, index), value.at, options
-    )
-
-
-def place_in(index: EntryIndex, shape: Shape) -> EntryIndex:
-    """The index in an input that is broadcast, from the index in the result."""
-    last = index[len(index) - len(shape) :]
-    return tuple(0 if length == 1 else place for place, length in zip(last, shape, strict=True))
-
-
-def entries_of_sides(
-    context: Context, sides: Sequence[Value]
-) -> tuple[list[EntryIndex], list[Value]]:
-    """The index of each entry of a statement, and the sides of each entry, in one list.
-
-    Entries that state the same are given once, such as the two halves of a symmetric matrix.
-    """
-    shape = next(side.shape for side in sides if side.shape)
-    first_of_each: dict[tuple[int, ...], tuple[EntryIndex, list[Value]]] = {}
-    for index in indices(shape):
-        own = [entry_of(context, side, place_in(index, side.shape)) for side in sides]
-        # equal numbers may be different values
-        keys = [id(one) if one.estimated else hash(one.known) for one in own]
-        first_of_each.setdefault(tuple(keys), (index, own))
-    kept = list(first_of_each.values())
-    return [index for index, _ in kept], [value for _, own in kept for value in own]
 
 
 # ---- named axes ----------------------------------------------------------------------------------

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-import operator as operators
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,22 +15,15 @@ from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language import syntax
 from dropcheck.language.events import has_no_chance, is_event
 from dropcheck.language.graph import (
-    NO_DRAWS,
     Kind,
     Plain,
-    Sources,
     Value,
     hashable,
-    in_order,
     joined_sources,
 )
 from dropcheck.language.hints import function_hint, notation_hint
 from dropcheck.language.lowering.builder import (
     Context,
-    EntryIndex,
-    array_of,
-    entry_of,
-    place_in,
     shape_at,
 )
 from dropcheck.language.lowering.draws import (
@@ -41,6 +33,7 @@ from dropcheck.language.lowering.draws import (
     read_draw,
     written_out,
 )
+from dropcheck.language.lowering.entries import of_each_entry
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Call, Name, Node, Position, bind, children, unknown_keyword
 from dropcheck.vocabulary import shapes
@@ -329,8 +322,6 @@ def _hint_of_one_number(function: Function, given: tuple[Shape, ...]) -> str | N
 
 
 SHORT = 20  # characters of an expression that a hint repeats
-# The means of up to this many elements are listed; otherwise their range is given.
-MOST_LISTED = 4
 
 
 def operator_call(context: Context, node: Call) -> Value:
@@ -348,25 +339,18 @@ def operator_call(context: Context, node: Call) -> Value:
     operands = {name: context.lower(bound[name]) for name in names if name in bound}
     _refuse_operands(node, bound, operands)
     _refuse_numbers(node, bound, operands)
-    if len(operands) - ("given" in operands) < operator.quantities:
-        return _of_pairs(context, node, *operands.values())
     values = tuple(operands.values())
-    _check_operand_shapes(node, values, pair=operator.quantities > 1)
-    if context.entrywise:
-        shape = shapes.broadcast([value.shape for value in values])
-        return array_of(
-            context,
-            shape,
-            lambda index: _operator(context, node, _entries(context, values, index), level),
-            node.at,
-        )
-    unlike = [value for value in values if value.random and value.shape and _unlike(value)]
-    context.pooled = context.pooled or bool(unlike)
-    if operator.probability:
-        context.notes += _notes_on_event(values[0], node, every=context.every_element)
-    elif unlike:
-        context.notes.append(_note_on_pooling(node, unlike[0]))
-    return _operator(context, node, values, level)
+    mirrored = len(operands) - ("given" in operands) < operator.quantities
+    if mirrored:
+        values = _pairs(context, node, *values)
+    known = [value.shape for value in values]
+    shape = shape_at(node.at, f"{node.name}: ", shapes.broadcast, known)
+    make = functools.partial(_operator, context, node, level=level)
+    if not shape or context.certain:
+        return make(values)
+    return of_each_entry(
+        context, make(values, shape=shape), make, one_by_one=operator.quantile, mirrored=mirrored
+    )
 
 
 def _level(context: Context, node: Node) -> float:
@@ -388,13 +372,8 @@ def _level(context: Context, node: Node) -> float:
     return known
 
 
-def _entries(context: Context, values: Sequence[Value], index: EntryIndex) -> tuple[Value, ...]:
-    """The entries of the operands at one index of their common shape."""
-    return tuple(entry_of(context, value, place_in(index, value.shape)) for value in values)
-
-
-def _of_pairs(context: Context, node: Call, x: Value, *given: Value) -> Value:
-    """The matrix of an operator of two quantities, for all pairs of elements of one vector.
+def _pairs(context: Context, node: Call, x: Value, *given: Value) -> tuple[Value, ...]:
+    """The operands of an operator of two quantities for all pairs of elements of one vector.
 
     Raises:
         DropcheckError: x is not a vector, or the condition is not one truth a draw.
@@ -408,20 +387,18 @@ def _of_pairs(context: Context, node: Call, x: Value, *given: Value) -> Value:
         )
     if any(one.shape for one in given):
         raise node.at.error("the condition of a matrix of pairs is one truth a draw", written)
-    count = x.shape[0]
-
-    def of_pair(index: EntryIndex) -> Value:
-        row, column = sorted(index)
-        pair = (entry_of(context, x, (row,)), entry_of(context, x, (column,)))
-        return _operator(context, node, (*pair, *given))
-
-    return array_of(context, (count, count), of_pair, node.at)
+    rows = _basic(context, x, (slice(None), None), node.at)
+    return rows, x, *given
 
 
 def _operator(
-    context: Context, node: Call, values: tuple[Value, ...], level: float | None = None
+    context: Context,
+    node: Call,
+    values: tuple[Value, ...],
+    level: float | None = None,
+    shape: Shape = (),
 ) -> Value:
-    """An operator on the law; the shapes of its operands are checked already."""
+    """An operator on the law: one number, or with a shape one for each entry of its operands."""
     if level is not None and not values[0].random:
         return values[0]
     given = len(values) > OPERATORS[node.name].quantities
@@ -433,21 +410,12 @@ def _operator(
         operation=node.name,
         inputs=values,
         options=options,
-        shape=(),
+        shape=shape,
         at=node.at,
         estimated=True,
         sources=joined_sources(values),
         suspect=next((value.suspect for value in values if value.suspect), None),
     )
-
-
-def _notes_on_event(event: Value, node: Call, *, every: bool) -> list[Problem]:
-    """Notes if the operand of 'P' is not a single truth."""
-    notes = []
-    if event.random and event.shape != () and not every:
-        message = f"'P' of a quantity of shape {list(event.shape)} is the probability for one "
-        notes.append((f"{message}element picked at random", "was P(any(…)) or P(all(…)) meant?"))
-    return [Problem(message, node.at.location, hint) for message, hint in notes]
 
 
 def _bind_operator(node: Call, names: Sequence[str]) -> dict[str, Node]:
@@ -529,107 +497,12 @@ def _short(node: Node) -> str:
     return text if len(text) <= SHORT and text.isidentifier() else "x"
 
 
-def _check_operand_shapes(node: Call, values: Sequence[Value], *, pair: bool) -> None:
-    """Check that the shapes of the operands fit together.
-
-    Raises:
-        DropcheckError: they do not fit.
-    """
-    known = [value.shape for value in values]
-    if pair and known[0] != known[1] and () not in known[:2]:
-        raise node.at.error(
-            f"{node.name}: its two sides pair element by element, and have shapes "
-            f"{list(known[0])} and {list(known[1])}"
-        )
-    shape_at(node.at, f"{node.name}: ", shapes.broadcast, known)
-
-
 def _inner(node: Node) -> Node:
     """The first operator in an expression, in the order of the text, or the expression itself."""
     if isinstance(node, Call) and node.name in OPERATORS:
         return node
     inner = (_inner(child) for child in children(node))
     return next((one for one in inner if isinstance(one, Call) and one.name in OPERATORS), node)
-
-
-# ---- notes on operators over the elements of an array --------------------------------------------
-
-
-def _note_on_pooling(node: Call, value: Value) -> Problem:
-    """The note that an operator is over all elements of an array, which clearly differ in law."""
-    count = int(np.prod(value.shape))
-    means = _means(value)
-    return Problem(
-        f"{node.name!r} of a quantity of shape {list(value.shape)} is pooled over {count} "
-        f"elements{means}: it is that of one picked at random",
-        node.at.location,
-        f"claim each, {node.name}(…) == [a, b], or pick one, x[0]",
-    )
-
-
-def _unlike(value: Value) -> bool:
-    """Whether elements clearly differ in law, as the lines of the model show."""
-    known: dict[int, bool] = {}
-    picked: dict[int, Sources] = {}  # the draws of which single elements are in each value
-    for one in in_order([value], _of_one_draw):
-        inputs = _of_one_draw(one)
-        picks = one.kind == Kind.COMPUTED and one.function.picks
-        picked[id(one)] = one.sources if picks else _together(picked[id(each)] for each in inputs)
-        known[id(one)] = (
-            _differs_itself(one)
-            or _meets_own_element(one, picked)
-            or (bool(one.shape) and any(known[id(each)] and each.shape for each in inputs))
-        )
-    return known[id(value)]
-
-
-def _of_one_draw(value: Value) -> Sequence[Value]:
-    return value.inputs if value.kind != Kind.OPERATOR else ()
-
-
-def _together(sources: Iterable[Sources]) -> Sources:
-    return functools.reduce(operators.or_, sources, NO_DRAWS)
-
-
-def _meets_own_element(value: Value, picked: Mapping[int, Sources]) -> bool:
-    """Whether one element of an array meets all of its elements, as in `x - x[0]`."""
-    if value.kind != Kind.COMPUTED or not value.function.by_element:
-        return False
-    whole = joined_sources(
-        one for one in value.inputs if one.shape == value.shape and not picked[id(one)]
-    )
-    spread = (one for one in value.inputs if one.shape != value.shape)
-    return any(not picked[id(one)].isdisjoint(whole) for one in spread)
-
-
-def _differs_itself(value: Value) -> bool:
-    """Whether a value's elements differ in law for a reason other than its inputs."""
-    if value.constant is not None:
-        numbers = np.asarray(value.constant, dtype=np.float64)
-        return bool(value.shape) and numbers.size > 1 and bool(np.ptp(numbers) > 0)
-    if value.kind != Kind.COMPUTED:
-        return False
-    if value.function.joins:
-        return any(one is not value.inputs[0] for one in value.inputs)
-    return value.function.by_place and math.prod(value.shape) > 1
-
-
-def _means(value: Value) -> str:
-    """The means of the elements as a text, for a draw whose law knows them."""
-    law = value.law
-    if value.kind != Kind.DRAW or law is None or law.own_axes is not None:
-        return ""
-    known = [one.known for one in value.inputs]
-    if any(one is None for one in known):
-        return ""
-    with np.errstate(all="ignore"):
-        means = np.broadcast_to(np.asarray(law.mean(*known), dtype=np.float64), value.shape).ravel()
-    if not np.isfinite(means).all() or np.ptp(means) == 0:
-        return ""
-    if len(means) > MOST_LISTED:
-        return f" with means from {means.min():.6g} to {means.max():.6g}"
-    *first, last = (f"{one:.6g}" for one in means)
-    return f" with means {', '.join(first)} and {last}"
 
 
 # ---- indexing ------------------------------------------------------------------------------------

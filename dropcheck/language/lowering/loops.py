@@ -329,7 +329,10 @@ def define_call(context: Context, node: Call, size: Shape | None, names: tuple[s
     asked = _asked(context, slot, values, [bound[one] for one in slot.takes], size, names)
     draws = not like.sources <= joined_sources(values)
     call = CodeCall(slot=slot, code=code, asked=asked, tag=tag, mode=mode, draws=draws)
-    return _called(context, node, call, values, values[0].shape if mode == GRAD else given.shape)
+    shape = values[0].shape if mode == GRAD else given.shape
+    called = _called(context, node, call, values, shape)
+    context.slots.models[id(called)] = like
+    return called
 
 
 def _check_use(slot: Slot, node: Call, mode: str, *, drawn: bool) -> None:

@@ -17,14 +17,13 @@ from dropcheck.language.lowering.builder import (
     EntryIndex,
     Skipped,
     axis_names,
-    entries_of_sides,
     rounded_for_code,
 )
 from dropcheck.language.lowering.draws import check_values, own_axes, read_draw, unknown_law
+from dropcheck.language.lowering.entries import entries_of_sides, written_out
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import ArrayLiteral, Call, Name, Node, Statement, Subscript, children
 from dropcheck.results import ParameterValue
-from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
 from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, NEGATIVE, SUBTRACT
 from dropcheck.vocabulary.laws import LAWS
@@ -333,15 +332,10 @@ def statement_sides(
         DropcheckError: the problems of all sides that are not numbers to compare.
         Skipped: a side depends on an error, or is postponed.
     """
-    nodes, notes = statement.operands, len(context.notes)
-    context.entrywise = context.pooled = False
+    nodes = statement.operands
     values = _lowered_sides(context, nodes)
-    # a formula such as `E[d_i] = 1` is about each element; if all have one law, one is enough
-    if any(value.shape for value in values) or (context.formula and context.pooled):
-        del context.notes[notes:]
-        context.entrywise = True  # also for the operators on the other side
-        values = _lowered_sides(context, nodes)
     if not any(value.shape for value in values):
+        values = [written_out(context, value) for value in values]
         _check_all(parameters, zip(values, nodes, strict=True))
         _check_quantiles(values, nodes)
         return Sides(tuple(values))
@@ -349,29 +343,22 @@ def statement_sides(
     empty = next((node for node, one in zip(nodes, values, strict=True) if 0 in one.shape), None)
     if empty is not None:
         raise empty.at.error("this side of the claim has no entries")
-    entries, own = entries_of_sides(context, values)
+    shape = next(value.shape for value in values if value.shape)
+    entries, own = entries_of_sides(context, values, shape, statement.at)
     _check_all(parameters, zip(own, itertools.cycle(nodes), strict=False))
     _check_quantiles(own, list(itertools.islice(itertools.cycle(nodes), len(own))))
-    return Sides(tuple(own), tuple(entries))
+    return Sides(tuple(own), tuple(entries) if len(entries) > 1 else ())
 
 
 def _check_quantiles(values: Sequence[Value], nodes: Sequence[Node]) -> None:
     """Check that quantiles are used in a way that can be judged.
 
     Raises:
-        DropcheckError: a quantile is of an array, or it is multiplied or combined with another
-            operator.
+        DropcheckError: a quantile is multiplied or combined with another operator.
     """
     own = [value for value in operators(values) if value.operator.quantile]
     if not own:
         return
-    for value in own:
-        if any(one.shape for one in value.inputs):
-            shape = shapes.broadcast([one.shape for one in value.inputs])
-            raise value.at.error(
-                f"{value.operation} is of one number a draw, and this has shape {list(shape)}",
-                f"pick an element, x[0], or claim each: {value.operation}(…) == [a, b]",
-            )
     for value, node in zip(values, nodes, strict=True):
         if value.estimated and not _adds_quantiles(value):
             raise node.at.error(

@@ -228,13 +228,14 @@ def _over(
     *facts: Any, more: tuple[Parameter, ...] = (), empty: bool = True, **others: Any
 ) -> Function:  # fmt: skip
     """An entry of a reduction, over all axes if none is named."""
-    rule = reduction(empty=empty)
-    return entry(*facts, **{"shape": rule, "parameters": (*X, *more, *OVER_ALL), **others})
+    facts_over = {"shape": reduction(empty=empty), "parameters": (*X, *more, *OVER_ALL)}
+    return entry(*facts, **{**facts_over, "places": "(n)->()", **others})
 
 
 def _along(*facts: Any, several: bool = False, **more: Any) -> Function:
     """An entry of a function along an axis that keeps the shape."""
-    return entry(*facts, parameters=(*X, AXIS), shape=along(several=several), **more)
+    facts_along = {"parameters": (*X, AXIS), "shape": along(several=several)}
+    return entry(*facts, **{**facts_along, "places": "(N)->(N)", **more})
 
 
 SUM = _over("sum", _sum, "sum", hulls.total, growth.sum_of_elements(mean=False),
@@ -286,11 +287,11 @@ ARRAYS = (
     MAX,
     MIN,
     _over("argmax", partial(_place, np.argmax), "index of the largest, the first of equals, from 0",
-          hulls.place, _PLACE, empty=False, jumps=jumps.ranks,
+          hulls.place, _PLACE, empty=False, jumps=jumps.ranks, places="(N)->()",
           defined=defined_where.WHOLE),
     _over("argmin", partial(_place, np.argmin),
           "index of the smallest, the first of equals, from 0",
-          hulls.place, _PLACE, empty=False, jumps=jumps.ranks,
+          hulls.place, _PLACE, empty=False, jumps=jumps.ranks, places="(N)->()",
           defined=defined_where.WHOLE),
     _over("logsumexp", _logsumexp, "log of the sum of exponentials", unknown,
           growth.Growth(elements.LogSumExp()),
@@ -302,7 +303,7 @@ ARRAYS = (
           hulls.picking_first, growth.MIDDLE, more=(option("u"),), shape=_quantile_shape,
           cost=sorting, by_rank=True),
     _along("sort", _sort, "in ascending order", picking, LARGEST_ELEMENT, cost=sorting,
-           by_place=True,
+           by_place=True, places="(n)->(N)",
            by_rank=True, degree=LINEAR, defined=defined_where.PICKED),
     _along("argsort", _argsort, "the indices that sort, from 0, ties in order", unknown, _PLACE,
            cost=sorting, jumps=jumps.ranks,
@@ -317,10 +318,10 @@ ARRAYS = (
     _along("cummax", partial(_running, np.maximum), "running maximum", picking, LARGEST_ELEMENT,
            by_place=True, degree=LINEAR, defined=defined_where.PICKED),
     entry("diff", _diff, "differences of neighbours", unknown, growth.Growth(sums.Differences()),
-          parameters=(*X, AXIS), shape=_diff_shape, additive=True,
+          parameters=(*X, AXIS), shape=_diff_shape, additive=True, places="(N)->(M)",
           polynomial=algebra.summing(_diff),
           defined=defined_where.ARITHMETIC),
     _along("softmax", _softmax, "exponentials, divided by their sum", hulls.within(0.0, 1.0),
-           growth.SOFTMAX, several=True,
+           growth.SOFTMAX, several=True, places="(n)->(n)",
            defined=defined_where.SOFTMAX),
 )  # fmt: skip

@@ -231,7 +231,10 @@ NUMBERS = (
     _of_any_number("isinf", np.isinf, "infinite, of either sign"),
 )  # fmt: skip
 
-_OVER: dict[str, Any] = {"takes_truth": True, "shape": reduction(), "parameters": (*X, *OVER_ALL)}
+_OVER: dict[str, Any] = {
+    "takes_truth": True, "shape": reduction(), "parameters": (*X, *OVER_ALL),
+    "places": "(n)->()",
+}  # fmt: skip
 
 ANY = _truth("any", _any, "whether any is true", polynomial=algebra.some, **_OVER)
 ALL = _truth("all", _all, "whether all are true", polynomial=algebra.every, **_OVER)
@@ -242,5 +245,6 @@ ARRAYS = (
     entry("first", _first, "index of the first true element, from 0; inf if none",
           hulls.within(0.0, math.inf), growth.BY_HULL, parameters=(*values("event"), *OVER),
           shape=reduction(several=False), takes_truth=True, jumps=jumps.AtZero(),
+          places="(N)->()",
           defined=defined_where.FIRST_PLACE),
 )  # fmt: skip

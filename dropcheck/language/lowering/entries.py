@@ -1,0 +1,263 @@
+"""Operators on the law of each entry of arrays, and the entries of a statement about arrays.
+
+While a side of a statement is lowered, such an operator is one value with the shape of its arrays,
+to which functions apply. Once the statement is known, it is written out: entries that have one law
+of all that the operator reads have one value, which is averaged over all entries of an axis where
+these are alike.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from dropcheck.errors import DropcheckError
+from dropcheck.language.alike import Integers, entries_alike
+from dropcheck.language.graph import Kind, Value, calls_below, hashable, kernel_of
+from dropcheck.language.lowering.builder import Context, EntryIndex, OfEntries, Part, Skipped
+from dropcheck.language.syntax import Position
+from dropcheck.vocabulary import shapes
+from dropcheck.vocabulary.function import Function
+from dropcheck.vocabulary.functions.arrays import ARRAY, ELEMENTS, RESHAPE, SUBSCRIPT
+from dropcheck.vocabulary.functions.elementwise import MULTIPLY
+from dropcheck.vocabulary.functions.linear_algebra import DOT, MATMUL
+from dropcheck.vocabulary.functions.reductions import SUM
+from dropcheck.vocabulary.shapes import Shape
+
+# The most different entries in one claim; each is a comparison of its own.
+MOST_ENTRIES = 10_000
+
+
+def part_of(context: Context, value: Value, part: Part, shape: Shape) -> Value:
+    """A part of a value that is broadcast to a shape, as `OfEntries` describes it."""
+    if value.shape == ():
+        return value
+    if isinstance(part, np.ndarray):
+        own = np.broadcast_to(np.arange(math.prod(value.shape)).reshape(value.shape), shape)
+        places = tuple(int(one) for one in own.ravel()[part])
+        count = math.prod(value.shape)
+        flat = _moved(context, RESHAPE, value, (count,), {"shape": (-1.0,)})
+        return _moved(context, ELEMENTS, flat, (len(places),), {"axis": 0.0, "places": places})
+    last = part[len(part) - len(value.shape) :]
+    index = tuple(
+        0 if n == 1 and isinstance(at, int) else at for at, n in zip(last, value.shape, strict=True)
+    )
+    if all(at == slice(None) for at in index):
+        return value
+    entry = tuple(at for at in index if isinstance(at, int))
+    if len(entry) == len(index):
+        return entry_of(context, value, entry)
+    chosen = shapes.subscript(value.shape, index)
+    return _moved(context, SUBSCRIPT, value, chosen, {"index": index})
+
+
+def _moved(
+    context: Context, function: Function, value: Value, shape: Shape, options: Mapping[str, Any]
+) -> Value:
+    given = tuple(sorted((name, hashable(option)) for name, option in options.items()))
+    return context.graph.operation(function, (value,), shape, value.at, given)
+
+
+def entry_of(context: Context, value: Value, index: EntryIndex) -> Value:
+    """One entry of an array, by the entry of what it is made of where that is known."""
+    picked = value.kind == Kind.COMPUTED and value.function.rearranges
+    if value.shape == () and not (picked and value.estimated):
+        return written_out(context, value)
+    if id(value) in context.of_entries:
+        return context.of_entries[id(value)].at(index)
+    if value.kind == Kind.COMPUTED:
+        if value.function is ARRAY:
+            return entry_of(context, value.inputs[index[0]], index[1:])
+        if picked:
+            (source,) = value.inputs
+            return entry_of(context, source, _origin(context, value, index))
+        if value.estimated and value.function.by_element:
+            parts = tuple(
+                entry_of(context, one, place_in(index, one.shape)) for one in value.inputs
+            )
+            return context.graph.operation(value.function, parts, (), value.at, value.options)
+    value = written_out(context, value)
+    return _moved(context, SUBSCRIPT, value, (), {"index": index})
+
+
+def place_in(index: EntryIndex, shape: Shape) -> EntryIndex:
+    """The index in an input that is broadcast, from the index in the result."""
+    last = index[len(index) - len(shape) :]
+    return tuple(0 if length == 1 else place for place, length in zip(last, shape, strict=True))
+
+
+def _origin(context: Context, value: Value, index: EntryIndex) -> EntryIndex:
+    """Where an entry of a value that moves elements comes from."""
+    (source,) = value.inputs
+    origins = context.origins.get(id(value))
+    if origins is None:
+        numbers = np.arange(math.prod(source.shape)).reshape(*source.shape, 1)
+        origins = context.origins[id(value)] = kernel_of(value)(numbers)[..., 0]
+    return tuple(int(one) for one in np.unravel_index(int(origins[index]), source.shape))
+
+
+def written_out(context: Context, value: Value) -> Value:
+    """A value whose operators on the law are numbers: those of arrays are arrays of numbers.
+
+    Raises:
+        DropcheckError: there are too many.
+    """
+    if not value.estimated or (value.kind == Kind.OPERATOR and value.shape == ()):
+        return value
+    if value.kind == Kind.OPERATOR or value.function.rearranges:
+        return _array_of(context, value)
+    inputs = tuple(written_out(context, one) for one in value.inputs)
+    if all(one is other for one, other in zip(inputs, value.inputs, strict=True)):
+        return value
+    if value.function is MATMUL:
+        return _product(context, inputs, value)
+    if value.function is DOT:
+        products = context.graph.elementwise(MULTIPLY, inputs, value.at)
+        return context.graph.operation(SUM, (products,), value.shape, value.at, value.options)
+    return context.graph.operation(value.function, inputs, value.shape, value.at, value.options)
+
+
+def _product(context: Context, sides: tuple[Value, ...], value: Value) -> Value:
+    """A matrix product as sums of products: of these more is known than of the product."""
+    left, right = sides
+    axis = -1.0 if len(right.shape) == 1 else -2.0
+    if len(right.shape) > 1:
+        left = _widened(context, left, len(left.shape))
+    if len(left.shape) > 2 and len(right.shape) > 1:
+        right = _widened(context, right, len(right.shape) - 2)
+    products = context.graph.elementwise(MULTIPLY, (left, right), value.at)
+    options = (("axis", axis), ("keepdims", 0.0))
+    return context.graph.operation(SUM, (products,), value.shape, value.at, options)
+
+
+def _widened(context: Context, value: Value, axis: int) -> Value:
+    """The value with a new axis of length 1."""
+    index = (*(slice(None),) * axis, None)
+    shape = shapes.subscript(value.shape, index)
+    return _moved(context, SUBSCRIPT, value, shape, {"index": index})
+
+
+def _array_of(context: Context, value: Value) -> Value:
+    """The array of the entries of a value.
+
+    Raises:
+        DropcheckError: there are too many.
+    """
+    shape, count = value.shape, math.prod(value.shape)
+    if count > MOST_ENTRIES:
+        raise too_many(value.at, count)
+
+    def stacked(before: EntryIndex) -> Value:
+        if len(before) == len(shape):
+            return entry_of(context, value, before)
+        values = tuple(stacked((*before, place)) for place in range(shape[len(before)]))
+        return context.graph.operation(ARRAY, values, shape[len(before) :], value.at)
+
+    return stacked(())
+
+
+def too_many(at: Position, count: int) -> DropcheckError:
+    """The error for an operator of too many different entries."""
+    return at.error(
+        f"an operator on the law speaks of every entry of an array: these are {count:,} different "
+        f"ones, and at most {MOST_ENTRIES:,} are looked at",
+        "an entry picked at random is x[pick], with pick ~ discrete_uniform(0, n - 1); what is "
+        "made of all of them is mean(x), sum(x) or max(x)",
+    )
+
+
+def of_each_entry(
+    context: Context,
+    whole: Value,
+    make: Callable[[tuple[Value, ...]], Value],
+    *,
+    one_by_one: bool,
+    mirrored: bool,
+) -> Value:
+    """Remember of an operator on the law of arrays what it is at each entry.
+
+    Args:
+        context: the context of the case.
+        whole: the operator, with its arrays and their common shape.
+        make: makes the operator of parts of its operands.
+        one_by_one: whether it is of single numbers, and cannot be averaged over entries.
+        mirrored: whether it has the same value at [i, j] and [j, i].
+
+    Raises:
+        Skipped: a fixed array in it is postponed.
+    """
+    if whole.kind != Kind.OPERATOR:
+        return whole  # the quantile of a fixed value
+    kinds = entries_alike(whole.inputs, whole.shape, context.slots.models)
+    if kinds is None:
+        raise Skipped
+    if mirrored:
+        kinds = np.minimum(kinds, kinds.T)
+    if one_by_one:
+        kinds = np.ascontiguousarray(kinds)
+
+    def of(part: Part) -> Value:
+        return make(tuple(part_of(context, one, part, whole.shape) for one in whole.inputs))
+
+    every = not one_by_one and bool(calls_below(whole.inputs))
+    context.of_entries[id(whole)] = OfEntries(kinds, of, every)
+    return whole
+
+
+def entries_of_sides(
+    context: Context, sides: Sequence[Value], shape: Shape, at: Position
+) -> tuple[list[EntryIndex], list[Value]]:
+    """The index of each entry of a statement, and the sides of each entry, in one list.
+
+    Entries that state the same are given once, such as the two halves of a symmetric matrix.
+
+    Raises:
+        DropcheckError: there are too many.
+    """
+    kinds = _together([kinds_of(context, side) for side in sides], shape)
+    firsts = np.sort(np.unique(kinds, return_index=True)[1])
+    if firsts.size > MOST_ENTRIES:
+        raise too_many(at, firsts.size)
+    found: list[EntryIndex] = []
+    values: list[Value] = []
+    for first in firsts:
+        index = tuple(int(one) for one in np.unravel_index(int(first), shape))
+        found.append(index)
+        values += [entry_of(context, side, place_in(index, side.shape)) for side in sides]
+    return found, values
+
+
+def kinds_of(context: Context, value: Value) -> Integers:
+    """For each entry of a side a number; entries of one number have the same value."""
+    if value.shape == ():
+        return np.zeros((), dtype=np.intp)
+    if id(value) in context.of_entries:
+        return context.of_entries[id(value)].kinds
+    if not value.estimated:
+        numbers = value.constant[..., 0]
+        return np.unique(numbers, return_inverse=True)[1].reshape(value.shape)
+    if value.function.by_element:
+        return _together([kinds_of(context, one) for one in value.inputs], value.shape)
+    if value.function is ARRAY:
+        first = {id(one): place for place, one in reversed([*enumerate(value.inputs)])}
+        which = np.array([first[id(one)] for one in value.inputs])
+        which = which.reshape(-1, *(1,) * (len(value.shape) - 1))
+        kinds = np.stack([kinds_of(context, one) for one in value.inputs])
+        return _together([kinds, which], value.shape)
+    if value.function.rearranges:
+        kinds = kinds_of(context, value.inputs[0])
+        return np.asarray(kernel_of(value)(kinds[..., np.newaxis])[..., 0], dtype=np.intp)
+    return np.arange(math.prod(value.shape)).reshape(value.shape)
+
+
+def _together(columns: Sequence[Integers], shape: Shape) -> Integers:
+    """Numbers that are equal where all columns are."""
+    code = np.zeros((), dtype=np.intp)
+    for column in columns:
+        if any(column.strides):
+            code = code * (int(column.max()) + 1) + column
+            code = np.unique(code, return_inverse=True)[1].reshape(code.shape)
+    return np.broadcast_to(code, shape)
