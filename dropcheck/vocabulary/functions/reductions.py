@@ -310,6 +310,7 @@ ARRAYS = (
            defined=defined_where.WHOLE),
     _along("cumsum", _RUNNING_SUM, "running sum", hulls.running_total,
            growth.Growth(sums.RunningTotal()), additive=True, moves=True, by_place=True,
+           carries_size=True,
            polynomial=algebra.summing(_RUNNING_SUM),
            defined=defined_where.TOTAL),
     _along("cumprod", partial(_running, np.multiply), "running product", hulls.running_product,
