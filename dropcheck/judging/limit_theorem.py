@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -46,7 +47,7 @@ from dropcheck.judging.rounding import LOOK_ROUNDING, enclosing, theta_of
 from dropcheck.language.graph import Kind, Value, operators, ordered
 from dropcheck.reasons import Reason
 from dropcheck.results import Guarantee, Method, Verdict
-from dropcheck.simulation import MAIN, PILOT, Compiled, Program, Request, SpanSums, Tally
+from dropcheck.simulation import MAIN, PILOT, Compiled, Program, Request, SpanSums, Tally, means_of
 
 # ---- as seen -------------------------------------------------------------------------------------
 #
@@ -274,13 +275,14 @@ def deciding(
         comparison: Comparison, alpha: float, widen: float, rounding: float
     ) -> tuple[Interval, Verdict]:
         theta = theta_of(compiled, comparison, tally.centres)
+        own = _own_averages(compiled, comparison, tally, theta)
         interval = estimate_interval(
-            tally.sums,
+            own.sums,
             tally.block_values,
-            theta,
+            own.theta,
             (1 - spare) * alpha,
             tally.draws,
-            _columns(compiled, comparison),
+            own.columns,
         )
         if doubt is not None and interval.unmet is None and tally.draws < doubt.settles:
             interval = replace(interval, unmet=doubt.unmet or Reason.TOO_SKEWED.explain())
@@ -347,13 +349,34 @@ def _with_unseen_calls(
     return wider
 
 
-def _columns(compiled: Compiled, comparison: Comparison) -> list[int] | None:
-    """The averages that a comparison is made of; None where these are all averages."""
+class _OwnAverages(NamedTuple):
+    """The sums that a comparison is judged by, and its quantity as a function of their averages.
+
+    `columns` are those that the quantity is made of; None where these are all.
+    """
+
+    sums: Floats
+    theta: Theta
+    columns: list[int] | None
+
+
+def _own_averages(
+    compiled: Compiled, comparison: Comparison, tally: Tally, theta: Theta
+) -> _OwnAverages:
+    """What one comparison is judged by: of several, by its own averages alone."""
     functional, looked_at = compiled.functional, comparison.looked_at
+    columns = functional.columns(looked_at)
     estimated = sum(value.estimated for value in functional.operands)
-    if compiled.scaled or estimated > len(looked_at):
-        return functional.columns(looked_at)
-    return None
+    if estimated <= len(looked_at):
+        return _OwnAverages(tally.sums, theta, columns if compiled.scaled else None)
+    means = means_of(tally.sums, tally.values)[:, np.newaxis]
+
+    def of_own(points: Floats) -> Floats:
+        everything = np.repeat(means, points.shape[1], axis=1)
+        everything[columns] = points
+        return theta(everything)
+
+    return _OwnAverages(tally.sums[:, columns], of_own, None)
 
 
 def _once_settled(

@@ -200,9 +200,11 @@ def with_digits_left(
     """
     interval, verdict = found
     off = rounding_of_means(run, tally.program, tally.centres)
+    own = compiled.functional.columns(comparison.looked_at)
     with np.errstate(all="ignore"):
-        errors = (tally.sums / tally.block_values).std(axis=0) / np.sqrt(len(tally.sums))
-    if (off <= NOTHING * errors).all() and of_sides <= NOTHING * widen:
+        averages = tally.sums[:, own] / tally.block_values
+        errors = averages.std(axis=0) / np.sqrt(len(tally.sums))
+    if (off[own] <= NOTHING * errors).all() and of_sides <= NOTHING * widen:
         return found
     means = means_of(tally.sums, tally.values)
     room = room_for(compiled, comparison, means, tally.centres, off) + of_sides

@@ -173,7 +173,6 @@ class Function:
     picks: bool = False  # picks single elements
     moves: bool = False  # moves elements or adds them up: linear, with no minus sign
     by_rank: bool = False  # picks elements by their ranks, or averages such elements
-    by_place: bool = False  # elements of the result have laws that depend on their place
     vector: bool = False  # makes a fixed vector
     # how places of the result are tied to those of the arguments along the axes it works along, as
     # numpy writes the signatures of generalised ufuncs. If the places of a small letter are

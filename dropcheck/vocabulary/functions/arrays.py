@@ -511,11 +511,11 @@ REARRANGING = (
           shape=_tile_shape, polynomial=algebra.tile, **_MOVED),
     entry("tril", _triangle(np.tril), "0 above the k-th diagonal", hulls.picking_or_zero,
           growth.Growth(elements.WithGaps()), parameters=(*X, _K), shape=_triangle_shape,
-          polynomial=algebra.masked(_triangle(np.tril)), by_place=True, places="(N,M)->(N,M)",
+          polynomial=algebra.masked(_triangle(np.tril)), places="(N,M)->(N,M)",
           **_GAPS),
     entry("triu", _triangle(np.triu), "0 below the k-th diagonal", hulls.picking_or_zero,
           growth.Growth(elements.WithGaps()), parameters=(*X, _K), shape=_triangle_shape,
-          polynomial=algebra.masked(_triangle(np.triu)), by_place=True, places="(N,M)->(N,M)",
+          polynomial=algebra.masked(_triangle(np.triu)), places="(N,M)->(N,M)",
           **_GAPS),
     entry("diag", _diag, "the matrix with this k-th diagonal, or a matrix's; above the main one "
           "k is positive", hulls.picking_or_zero, growth.Growth(elements.Rearranged(gaps=True)),
