@@ -147,7 +147,7 @@ def made_model(rng: np.random.Generator) -> tuple[str, list[Value]]:
             line = f"n{at} {'~' if draws else '='} {text.format(**chosen)}"
             try:
                 found = values_of("; ".join([*lines, line]), f"n{at}")
-            except (ValueError, AssertionError, Exception):  # noqa: BLE001 - shapes that do not fit
+            except (ValueError, AssertionError, Exception):
                 continue
             if found[0].random and found[0].elements <= MOST_PLACES:
                 lines.append(line)

@@ -113,7 +113,7 @@ def test_any_claim_is_judged_or_refused(line: str, statement: str, p: float) -> 
     [
         # found by the test above: fixed quantities where random ones are usual
         ("y = [p]", "E(y) == 0.5", Verdict.VERIFIED),
-        ("y = [p, 0]", "E(x) < E(y)", Verdict.VERIFIED),
+        ("y = [p, 1]", "E(x) < E(y)", Verdict.VERIFIED),
         ("y = p > 0", "P(y, given=x > 0) == 1", Verdict.VERIFIED),
         ("y = p > 0", "P(y, given=x > 0) == 0", Verdict.REFUTED),
         ("y = ones(2)", "0.9 <= P(y) <= 1", Verdict.VERIFIED),

@@ -326,13 +326,6 @@ def test_what_is_not_used_is_noted() -> None:
     assert [place(note)[0] for note in found.notes] == [9, 7]
 
 
-def test_a_probability_of_an_array_is_noted_once_for_all_cases() -> None:
-    found = check_registry(
-        registry("P(x > n) < 1", "x ~ normal(0, 1)[2]", parameters={"n": [1, 2]})
-    )
-    assert [note.hint for note in found.notes] == ["was P(any(…)) or P(all(…)) meant?"]
-
-
 # -- both ways -------------------------------------------------------------------------------------
 
 

@@ -270,20 +270,3 @@ def test_degenerate_laws_are_constants(law: str, constant: float | None) -> None
 
 
 # -- notes -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("expression", "noted"),
-    [
-        ("P(v > 0)", True),
-        ("P(v > 0, given=s > 0)", True),
-        ("P(s > 0)", False),
-        ("P(any(v > 0))", False),
-        ("P(f > 0)", False),
-        ("E(v > 0)", False),
-    ],
-)
-def test_a_pooled_probability_is_noted(expression: str, noted: bool) -> None:
-    scope = lowering(ARRAYS)
-    expressed(scope, expression)
-    assert [note.hint for note in scope.notes] == ["was P(any(…)) or P(all(…)) meant?"] * noted

@@ -96,10 +96,15 @@ SHAPES = {
     "reshape(v, [size(v), shape(v)[0] / 3])": (3, 1),  # of one number each, which differ in shape
     "density(normal(0, 1), v)": (3,),
     "logdensity(normal(v, 1), s)": (3,),
-    # operators on the law make one number of anything
-    "E(m)": (),
-    "Cov(v, f)": (),
-    "E(v, given=s > 0)": (),
+    # operators on the law have a number for each entry
+    "E(m)": (2, 3),
+    "Cov(v, f)": (3,),
+    "Cov(v)": (3, 3),
+    "Cov(v[:, None], w)": (3, 4),
+    "E(v, given=s > 0)": (3,),
+    "E(s, given=v > 0)": (3,),
+    "E(m)[0]": (3,),
+    "sum(E(m), axis=0)": (3,),
 }
 
 
@@ -167,7 +172,7 @@ MISFITS = {
     "quantile(v, 2)": "must satisfy 0 <= u <= 1",
     "one_hot(i, -1)": "must be 0 or more",
     "linspace(0, v, 3)": "the ends must be single numbers",
-    "Cov(v, w)": "pair element by element",
+    "Cov(v, w)": "[3] and [4] do not go together",
     "E(v, given=w > 0)": "do not go together",
     "density(normal(0, 1)[3], s)": "takes no shape",
     "density(normal(w, 1), v)": "do not go together",
