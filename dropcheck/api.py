@@ -327,6 +327,7 @@ def verify(
     threads: int | None = None,
     max_memory: int = DEFAULT_MEMORY,
     asymptotic: bool = False,
+    draws_only: bool = False,
     **more_parameters: Any,
 ) -> CaseResult:
     """Check a claim by simulation, and assert that it holds.
@@ -355,6 +356,7 @@ def verify(
         threads: threads to draw with; no result depends on it.
         max_memory: the most bytes that one draw may take.
         asymptotic: whether the limit theorem judges what the model does not bound.
+        draws_only: whether draws alone decide, where the model gives an exact value too.
         **more_parameters: the same as `parameters`.
 
     Returns:
@@ -495,6 +497,7 @@ def run(
     threads: int | None = None,
     max_memory: int = DEFAULT_MEMORY,
     asymptotic: bool = False,
+    draws_only: bool = False,
 ) -> RunResult:
     """Judge the claims of files, as `dropcheck run` does.
 
@@ -511,6 +514,7 @@ def run(
         threads: threads to draw with; no result depends on it.
         max_memory: the most bytes that one draw may take.
         asymptotic: whether the limit theorem judges what the model does not bound.
+        draws_only: whether draws alone decide, where the model gives an exact value too.
 
     Returns:
         A result for each case, in the order of the files.
@@ -528,7 +532,7 @@ def run(
 
     limits = {"max_draws": max_draws, "time_limit": time_limit, "threads": threads}
     options: dict[str, Any] = {"alpha": alpha, "seed": seed, "max_memory": max_memory, **limits}
-    options["asymptotic"] = asymptotic
+    options |= {"asymptotic": asymptotic, "draws_only": draws_only}
     check_options({**options, "resolution": None, "within": None}, _ABSENT)
     settings = settings_of(options)
     registry = load_registry([str(one) for one in files], read_any)

@@ -38,8 +38,7 @@ from dropcheck.judging.case import (
     why_undefined,
 )
 from dropcheck.judging.events import by_averages
-from dropcheck.judging.exact import known_exception
-from dropcheck.judging.judge import judged_exactly
+from dropcheck.judging.judge import by_model, confirming, judged_exactly
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.laws import counting_by_relation as counting_of
 from dropcheck.judging.look import ENDLESS, judge_look, why_endless
@@ -50,7 +49,7 @@ from dropcheck.language.compile import CaseGraphs
 from dropcheck.language.graph import LawClaim
 from dropcheck.processors import default_threads
 from dropcheck.reasons import Explanation, Reason
-from dropcheck.results import Edge, Guarantee, Written
+from dropcheck.results import Edge, Guarantee, Verdict, Written
 from dropcheck.settings import Settings
 from dropcheck.simulation import (
     MOST_ROWS,
@@ -110,6 +109,28 @@ def forecast(
         DropcheckError: where the case cannot be judged at all.
     """
     run = CaseRun(prepared=prepared, settings=settings, alpha=alpha)
+    known = by_model(run)
+    if known is None:
+        return (yield from _of_draws(run))
+    exact, finding = Guarantee.EXACT, known.finding
+    if finding.verdict is Verdict.INCONCLUSIVE:
+        nothing = Forecast(case=run.case, guarantee=exact, resolution=run.resolution, draws=None)
+        return replace(nothing, explanation=finding.explanation)
+    own = confirming(run, known)
+    result = yield from _of_draws(own)
+    sharp = finding.sharpness
+    seen = None if sharp is None else sharp.widening / 100
+    result = replace(result, guarantee=exact, scale=finding.scale, smallest=lambda _: seen)
+    if own.confirms is None and result.draws is not None:
+        return result
+    if result.draws is None or result.draws > result.most:  # a span shows what is drawn
+        result = replace(result, draws=result.span_draws, explanation=None, ends=None)
+    return result
+
+
+def _of_draws(run: CaseRun) -> Generator[Request, SpanSums, Forecast]:
+    """The forecast of a case that is judged, or confirmed, by draws."""
+    prepared = run.prepared
     result = partial(Forecast, case=run.case, resolution=run.resolution)
     match prepared.strategy, prepared.compiled:
         case Arithmetic(), _:
@@ -126,6 +147,8 @@ def forecast(
         case _, Compiled() as compiled:
             knowledge = prepared.knowledge
             if knowledge is None or knowledge.guarantee is Guarantee.ASYMPTOTIC:
+                if run.confirms is not None:
+                    return result(guarantee=Guarantee.ASYMPTOTIC, draws=compiled.program.span_draws)
                 return (yield from _of_limit_theorem(run, compiled))
             return (yield from _of_averages(run, compiled, knowledge))
         case _:
@@ -215,10 +238,6 @@ def _of_counts(
             return (yield from _of_averages(run, *in_strata))
         program, most, tally = pilot.program, pilot.most, pilot.tally
         fewest = FEWEST_DRAWS
-    elif known_exception(run, claim.event, claim.condition, claim.probability) is not None:
-        return Forecast(
-            case=run.case, guarantee=Guarantee.EXACT, resolution=run.resolution, draws=0
-        )
     else:
         most = run.most_draws(counted.program)
         program = counted.program.fitted(most, FEWEST_BLOCKS)

@@ -270,7 +270,7 @@ def properties(result: CaseResult, settings: Settings) -> list[tuple[str, object
         "interval": None if result.interval is None else list(result.interval),
         "within": result.within,
         "exact": None if result.exact is None else result.exact.value,
-        "confirmed": None if result.exact is None else result.confirmed,
+        "confirmed": result.confirmed,
         "confidence": result.confidence,
         "guarantee": None if result.guarantee is None else str(result.guarantee),
         "draws": result.draws,

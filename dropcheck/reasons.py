@@ -174,6 +174,11 @@ class Reason(Enum):
         "give what is averaged bounds in the model, as clip does, claim a probability or a median, "
         "or accept what the limit theorem says of many draws (--asymptotic)",
     )
+    # the exact value
+    NEARLY_TRUE = (
+        "off by {share}%",
+        "off by {share}%: write 'tolerance:' or '~=' if that is near enough",
+    )
     # why a statement about laws is verified
     LAW_HOLDS = (
         "within {within:.3g} of the law's distribution function everywhere; tails rarer than that "

@@ -40,7 +40,8 @@ class Settings:
     `max_memory` (bytes) bounds the memory of one draw of a claim, together with its fixed values.
     With `asymptotic` the limit theorem judges what the model does not bound; otherwise such a case
     is undecided, except where code under test draws, for which there is no model. With `exact`
-    nothing is drawn: a case is decided by the exact value from its model, or not at all.
+    nothing is drawn: a case is decided by the exact value from its model, or not at all. With
+    `draws_only` exact values decide nothing.
     """
 
     alpha: float = 1e-6
@@ -54,6 +55,7 @@ class Settings:
     max_memory: int = DEFAULT_MEMORY
     asymptotic: bool = False
     exact: bool = False
+    draws_only: bool = False
 
 
 def most_threads() -> int:

@@ -21,8 +21,10 @@ from dropcheck.claims import values
 from dropcheck.claims.models import MODEL_NAME
 from dropcheck.claims.registry import MOST_CASES, MOST_STATEMENTS, SourceText, Tolerance, truth_id
 from dropcheck.claims.values import (
+    LITERAL,
     LONGEST_NAME,
     RangeError,
+    WrittenNumber,
     count_values,
     format_value,
     name_problem,
@@ -545,6 +547,8 @@ def _read_values(field: Field) -> tuple[ParameterValue, ...]:
         raise WrongError(f"must be {holds}, and is a truth value", "write 1 or 0")
     if isinstance(value, int | float):
         if math.isfinite(value):
+            if value and "." in node.text and LITERAL.fullmatch(node.text.lstrip("-+")):
+                return (WrittenNumber(node.text),)
             return (float(value) + 0.0,)  # turns -0.0 into 0.0, so that both are one case
         raise WrongError("must be a finite number", values.ACCEPTED)
     try:

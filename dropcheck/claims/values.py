@@ -109,6 +109,42 @@ def name_problem(name: object) -> str | None:
     return None
 
 
+class WrittenNumber(float):
+    """A number that knows how it is written: `0.50` claims two digits.
+
+    >>> WrittenNumber("0.50") == 0.5, WrittenNumber("0.50").text
+    (True, '0.50')
+    """
+
+    text: str
+
+    def __new__(cls, text: str) -> WrittenNumber:
+        """The number that a decimal is."""
+        number = super().__new__(cls, text)
+        number.text = text.strip()
+        return number
+
+    def __reduce__(self) -> tuple[type[WrittenNumber], tuple[str]]:
+        """Send it to another process as its text."""
+        return WrittenNumber, (self.text,)
+
+
+# Numbers with more digits are no decimals that someone wrote: 1/3 in float64 has 16.
+_MOST_WRITTEN = 15
+
+
+def decimal_text(value: ParameterValue) -> str | None:
+    """A number as it is written, if it is written as a decimal; else None.
+
+    >>> decimal_text(WrittenNumber("0.50")), decimal_text(0.5), decimal_text(1 / 3)
+    ('0.50', '0.5', None)
+    """
+    if not isinstance(value, float):
+        return None
+    text = value.text if isinstance(value, WrittenNumber) else format_value(value)
+    return text if sum(map(str.isdigit, text)) <= _MOST_WRITTEN else None
+
+
 def parse_number(text: str) -> float:
     """The finite value of a text with literals and arithmetic.
 

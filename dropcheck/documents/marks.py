@@ -729,23 +729,23 @@ def _of_figure(mark: Mark, relation: str, rest: Piece) -> Spoken:
     figure, printed = _figure(mark)
     at = printed.start
     body = _one_line(rest)
-    if relation == ROUNDED:
-        low = f"{_number(figure.digits - figure.unit / 2)} <= "
-        high = f" <= {_number(figure.digits + figure.unit / 2)}"
-        places = ((0, at), *_places(rest, len(low)), (len(low) + len(body), at))
-        text = low + body + high
-        return Spoken(
-            text=text, places=places, start=at, figure=figure, printed=printed, rounded=True
-        )
     value = _number(figure.digits)
+    if relation == ROUNDED and figure.digits.as_tuple().exponent != figure.unit.adjusted():
+        value = f"{figure.digits.quantize(figure.unit):e}"  # 2.5 million has two digits
     if relation == "==":
         places = (*_places(rest, 0), (len(body), at))
         text = f"{body} == {value}"
         return Spoken(text=text, places=places, start=rest.start, figure=figure, printed=printed)
     head = f"{value} {relation} "
     places = ((0, at), *_places(rest, len(head)))
-    text = head + body
-    return Spoken(text=text, places=places, start=at, figure=figure, printed=printed)
+    return Spoken(
+        text=head + body,
+        places=places,
+        start=at,
+        figure=figure,
+        printed=printed,
+        rounded=relation == ROUNDED,
+    )
 
 
 def _figure(mark: Mark) -> tuple[Figure, Piece]:

@@ -17,7 +17,18 @@ from dropcheck.claims.registry import Tolerance
 from dropcheck.language.compile import LoweredCase
 from dropcheck.language.graph import Kind, LawClaim, Relation, Value, in_order
 from dropcheck.language.printing import unparse, unparse_statement
-from dropcheck.language.syntax import Binary, Node, Number, Statement, Subscript
+from dropcheck.language.syntax import (
+    ROUNDED,
+    ArrayLiteral,
+    Binary,
+    Name,
+    Negative,
+    Node,
+    Number,
+    Statement,
+    Subscript,
+    unsigned,
+)
 from dropcheck.results import Edge, Exact, Quantity, Region, Resolution, Verdict, Written
 from dropcheck.simulation import Compiled, Tally
 from dropcheck.vocabulary import special
@@ -84,6 +95,29 @@ def decide(
     else:
         holds_high = high <= region.high + widen + rounding
     return Verdict.VERIFIED if holds_low and holds_high else Verdict.INCONCLUSIVE
+
+
+def decide_exactly(value: float, error: float, region: Region, *, alike: bool = False) -> Verdict:
+    """Judge a quantity that is known, up to an error, against the region that is allowed.
+
+    Within the error of a closed end it is inside. On which side of an open end it lies nothing
+    tells there, unless both sides of the statement are alike.
+
+    >>> below = Region(high=1.0, high_open=True)
+    >>> [str(decide_exactly(at, 1e-9, below)) for at in (0.9, 1.0, 1.1)]
+    ['verified', 'inconclusive', 'refuted']
+    >>> decide_exactly(1.0, 1e-9, below, alike=True), decide_exactly(1.0, 1e-9, Region(1.0, 1.0))
+    (<Verdict.REFUTED: 'refuted'>, <Verdict.VERIFIED: 'verified'>)
+    """
+    verdict = Verdict.VERIFIED
+    ends = ((region.low - value, region.low_open), (value - region.high, region.high_open))
+    for beyond, is_open in ends:
+        at_the_end = is_open and beyond >= -error
+        if beyond > error or (at_the_end and alike):
+            return Verdict.REFUTED
+        if at_the_end:
+            verdict = Verdict.INCONCLUSIVE
+    return verdict
 
 
 def region_floor(region: Region, widen: float) -> float:
@@ -369,6 +403,10 @@ class SideMagnitude:
         """Whether the side is made of one probability."""
         return self.factor != 0
 
+    def is_certain(self, value: float) -> bool:
+        """Whether the side says at this value that an event never happens, or always."""
+        return self.of_probability and (value - self.constant) / self.factor in (0.0, 1.0)
+
     def __call__(self, value: float) -> float:
         """The magnitude at a value of the side."""
         if self.factor:
@@ -412,6 +450,63 @@ def scale_of_sides(size: float, hidden: float, sides: Sequence[float]) -> float:
 # A statement as comparisons: quantities that are functions of its operands, and their regions.
 
 
+# A probability is taken to be the claimed 1 or 0 where it is as near as this.
+NEARLY = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """A number as it is written: its digits, and one unit of the last of them.
+
+    >>> Printed.of("0.410").ends
+    (0.4095, 0.4105)
+    """
+
+    digits: Decimal
+    unit: Decimal
+    place: int = 1  # of the side that it stands on, alone
+
+    @classmethod
+    def of(cls, text: str, sign: int = 1, place: int = 1) -> Printed:
+        """The number that a text is, or its negative."""
+        digits = Decimal(text).copy_sign(sign)
+        exponent = digits.as_tuple().exponent
+        unit = Decimal(1).scaleb(exponent if isinstance(exponent, int) else 0)
+        return cls(digits, unit, place)
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The ends between which a number is printed with these digits."""
+        return float(self.digits - self.unit / 2), float(self.digits + self.unit / 2)
+
+
+def printed_in(
+    statement: Statement, parameters: Mapping[str, str], entry: tuple[int, ...] | None
+) -> Printed | None:
+    """The number that stands alone on a side, the right one first, as it is written.
+
+    Args:
+        statement: the statement.
+        parameters: those that stand for a number alone, with their values as they are written.
+        entry: the entry of a list of numbers that is asked for.
+    """
+    for place in reversed(range(len(statement.operands))):
+        node = statement.operands[place]
+        for at in entry or ():
+            listed = isinstance(node, ArrayLiteral) and at < len(node.items)
+            node = node.items[at] if isinstance(node, ArrayLiteral) and listed else node
+        match unsigned(node):
+            case Number(text=str(text)):
+                pass
+            case Name(name=name) if name in parameters:
+                text = parameters[name]
+            case _:
+                continue
+        sign = -1 if isinstance(node, Negative) ^ text.startswith("-") else 1
+        return Printed.of(text, sign, place)
+    return None
+
+
 Operands = Mapping[int, Any]
 """Operands by their places: arrays [points], or enclosures; the quantity is of the same kind."""
 
@@ -432,6 +527,22 @@ class Comparison:
     against: int | None = None
     share: bool = False
     entry: tuple[int, ...] | None = None  # of the arrays that the statement is about
+    # what the claim's text allows beyond a closed end of the region, at most the resolution; None:
+    # a hundredth of the resolution
+    gives: float | None = None
+
+    def allowed(self, asked: float) -> Region:
+        """The region with all that the claim allows, at a resolution: an open end is as it is.
+
+        >>> side = Comparison(lambda operands: operands[0], Quantity.LEFT, Region(3.0, 3.0), 0)
+        >>> side.allowed(0.5)
+        Region(low=2.995, high=3.005, low_open=False, high_open=False)
+        """
+        region = self.region
+        give = widening(region, asked) / 100 if self.gives is None else min(self.gives, asked)
+        low = region.low if region.low_open else region.low - give
+        high = region.high if region.high_open else region.high + give
+        return replace(region, low=low, high=high)
 
     @property
     def looked_at(self) -> tuple[int, ...]:
@@ -456,6 +567,15 @@ class Reading:
     magnitudes: tuple[SideMagnitude, ...] = ()  # of its sides, in their order
     # the readings of the entries, of a statement about arrays, each with comparisons of its own
     entries: tuple[Reading, ...] = ()
+    shown: int | None = None  # the comparison that is shown where others have the same verdict
+
+    def confirming(self, values: Sequence[float], shown: int) -> Reading:
+        """The statement that each quantity has this value, which draws confirm."""
+        each = zip(self.comparisons, values, strict=True)
+        comparisons = tuple(
+            replace(one, region=Region(value, value), gives=0.0) for one, value in each
+        )
+        return replace(self, comparisons=comparisons, shown=shown)
 
     @property
     def of_each(self) -> list[Reading]:
@@ -489,14 +609,30 @@ class Reading:
         return [one(value) for one, value in probabilities or sides]
 
 
-def read_statement(lowered: LoweredCase, tolerance: Tolerance | None) -> Reading:
-    """The comparisons of a statement; a range with an estimated end gives two."""
+def read_statement(
+    lowered: LoweredCase,
+    tolerance: Tolerance | None,
+    printed: Callable[[tuple[int, ...] | None], Printed | None] = lambda _: None,
+    entry: tuple[int, ...] | None = None,
+) -> Reading:
+    """The comparisons of a statement; a range with an estimated end gives two.
+
+    Args:
+        lowered: the case.
+        tolerance: the claim's own.
+        printed: the decimal that stands alone on a side, of the whole statement or of an entry.
+        entry: the entry that the case is.
+    """
     if lowered.law is not None:
         return _distance(lowered.law)
     if lowered.entries:
         count = len(lowered.operators) + 1
         parts = tuple(
-            _moved(read_statement(lowered.of_entry(place), tolerance), place * count, entry)
+            _moved(
+                read_statement(lowered.of_entry(place), tolerance, printed, entry),
+                place * count,
+                entry,
+            )
             for place, entry in enumerate(lowered.entries)
         )
         whole = tuple(comparison for part in parts for comparison in part.comparisons)
@@ -512,7 +648,9 @@ def read_statement(lowered: LoweredCase, tolerance: Tolerance | None) -> Reading
     if len(operands) == 3:
         return _range(lowered, magnitudes)
     side, end, operator = 0, 1, lowered.operators[0]
-    if operands[1].estimated and not operands[0].estimated:  # `1 == E(x)`
+    figure = printed(entry) if operator in ("==", ROUNDED) else None
+    left = figure is not None and figure.place == 0 and not operands[1].estimated
+    if not operands[0].estimated and (operands[1].estimated or left):  # `1 == E(x)`
         side, end, operator = 1, 0, _MIRRORED[operator]
     fixed = _fixed(operands[end])
     if fixed is None:
@@ -520,6 +658,8 @@ def read_statement(lowered: LoweredCase, tolerance: Tolerance | None) -> Reading
         if tolerance is not None:
             region = Region(-tolerance.size, tolerance.size)
         comparison = _difference(side, end, Quantity.LEFT_MINUS_RIGHT, region)
+        if tolerance is not None:
+            comparison = replace(comparison, gives=0.0)
         if tolerance is not None and not tolerance.absolute:
             share = partial(_share_of, side, end)
             comparison = replace(comparison, quantity=share, share=True)
@@ -530,12 +670,18 @@ def read_statement(lowered: LoweredCase, tolerance: Tolerance | None) -> Reading
             known_scale=None,
             magnitudes=magnitudes,
         )
-    region = _region(operator, fixed)
+    region, gives = _region(operator, fixed), None
     if tolerance is not None:
-        give = tolerance.around(fixed)
+        give, gives = tolerance.around(fixed), 0.0
         region = Region(fixed - give, fixed + give)
+    elif operator == ROUNDED and figure is not None:
+        region, gives = Region(*figure.ends), 0.0
+    elif magnitudes[side].is_certain(fixed) and operator == "==":
+        gives = NEARLY
+    elif figure is not None and figure.unit < 1:
+        gives = float(figure.unit / 2)
     measures = Quantity.RIGHT if side else Quantity.LEFT
-    comparison = Comparison(lambda operands: operands[side], measures, region, side)
+    comparison = Comparison(lambda operands: operands[side], measures, region, side, gives=gives)
     scale = known_scale(magnitudes[side], [fixed])
     return Reading(
         comparisons=(comparison,), side=side, ends=(end,), known_scale=scale, magnitudes=magnitudes
@@ -590,12 +736,12 @@ def _share_of(left: int, right: int, operands: Operands) -> Floats:
     return share
 
 
-_MIRRORED = {"==": "==", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+_MIRRORED = {"==": "==", ROUNDED: ROUNDED, "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
 def _region(operator: str, end: float) -> Region:
     match operator:
-        case "==":
+        case "==" | "~=":
             return Region(end, end)
         case "<" | "<=":
             return Region(-math.inf, end, high_open=operator == "<")
@@ -719,16 +865,23 @@ def _error(values: Floats) -> float:
     return error if np.isfinite(error) else np.inf
 
 
-def claimed_about(reading: Reading, compiled: Compiled, tally: Tally) -> float | None:
+def claimed_about(
+    reading: Reading, compiled: Compiled, points: Floats | None, centres: Floats
+) -> float | None:
     """The largest number that a statement compares; None where all of them may be 0.
 
     These are the summands of its sides: `E(2 * x - 1) == 0` is about 1 as much as `E(2 * x) == 1`.
     Numbers that the draws do not tell from 0 do not count.
+
+    Args:
+        reading: the statement.
+        compiled: its averages.
+        points: those of groups of draws, [terms, groups].
+        centres: what they are about, [registers].
     """
     functional = compiled.functional
     if reading.known_scale is not None:
         return reading.known_scale
-    points = grouped(tally)
     if points is None:
         return None
     sizes: list[float] = []
@@ -736,7 +889,7 @@ def claimed_about(reading: Reading, compiled: Compiled, tally: Tally) -> float |
         operand, formula = functional.operands[side], functional.formulas[side]
         sizes += constants_in(operand)
         with np.errstate(all="ignore"):
-            values = formula.values(points, tally.centres)
+            values = formula.values(points, centres)
         for summand in summands(operand):
             if summand.estimated:
                 own = np.asarray(values[formula.places[id(summand)]], dtype=np.float64)

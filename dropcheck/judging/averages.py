@@ -22,7 +22,7 @@ from dropcheck.inference.enclosure import Enclosed, enclose
 from dropcheck.inference.intervals import Interval, NetSpread, Theta, seen_variance
 from dropcheck.inference.region import Comparison, decide, expression
 from dropcheck.judging.case import CaseRun, Judging
-from dropcheck.judging.exact import exact_quantity
+from dropcheck.judging.exact import exact_average
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.limit_theorem import by_limit_theorem
 from dropcheck.judging.look import (
@@ -84,7 +84,7 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Ju
     finding = shown(run, judged, tally, plan.guarantee, needed)
     exact = None  # of numbers whose digits are lost the model's arithmetic may have lost them too
     if not judged.digits_lost:
-        exact = exact_quantity(compiled, knowledge, judged.comparison)
+        exact = exact_average(run, judged.comparison)
     if exact is not None:
         exact = Exact(exact.value * judged.unit, exact.error * judged.unit)
     hidden = _hidden(run, compiled, plan, judged, tally) or finding.explanation
@@ -193,7 +193,8 @@ def _more(
     if plan.exact_means is None or plan.endless is not None:
         rows = tally.sums / tally.block_values
         now = replace(plan, middle=rows.mean(axis=0), pilot=tally)
-    target, _ = target_of(compiled, now, place, judged.comparison, judged.widen)
+    claimed = run.reading.comparisons[place]
+    target, _ = target_of(compiled, now, place, claimed, judged.widen)
     needed = draws_for(run, compiled, now, place, target)
     if needed >= ENDLESS:
         return math.inf

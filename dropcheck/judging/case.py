@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from dropcheck.analysis.strategy import (
 )
 from dropcheck.array_types import Floats
 from dropcheck.claims.registry import Case, Claim
-from dropcheck.claims.values import case_name, parameter_text
+from dropcheck.claims.values import case_name, decimal_text, parameter_text
 from dropcheck.errors import DropcheckError, InternalError, Problem
 from dropcheck.execution.schedule import TURN_SECONDS, Deadline
 from dropcheck.inference import budget
@@ -35,10 +36,11 @@ from dropcheck.inference.region import (
     Reading,
     edge_of,
     expression,
+    printed_in,
     promised,
     read_statement,
 )
-from dropcheck.judging.knowledge import InStrata, Knowledge, knowledge_of
+from dropcheck.judging.knowledge import InStrata, Knowledge, carried_over, knowledge_of
 from dropcheck.language.compile import CaseGraphs, LoweredCase
 from dropcheck.language.graph import Value, operators
 from dropcheck.language.printing import unparse
@@ -71,6 +73,7 @@ from dropcheck.simulation import (
     Request,
     SpanSums,
     Tally,
+    compile_averages,
     compile_strategy,
     example,
     stream,
@@ -87,6 +90,20 @@ RAREST_CALLS = 0.005
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Analysed:
+    """A case as the analysis sees it, which never draws.
+
+    It is the case as written, or one whose quantities have the same law and known moments: a sum of
+    draws as one draw of the law of the sum. So exact value and draws are two ways to one number.
+    """
+
+    lowered: LoweredCase
+    strategy: Strategy
+    compiled: Compiled | None  # None where its quantities are no averages
+    knowledge: Knowledge | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:
     """A case read and compiled, with the strategy that its statement allows."""
 
@@ -98,6 +115,7 @@ class Prepared:
     # None where nothing is simulated
     compiled: Compiled | Counted | InCells | AtThresholds | None
     knowledge: Knowledge | None  # of averages, from the model itself
+    analysed: Analysed  # what the exact value is made from
     # the case in strata, as the first of its runs computes it: empty before
     in_strata: list[InStrata | None] = field(default_factory=list, compare=False, repr=False)
 
@@ -214,7 +232,7 @@ def prepare(case: Case, graphs: CaseGraphs | None = None, *, crossing: bool = Tr
         DropcheckError: where the case cannot be judged at all.
     """
     graphs = graphs or CaseGraphs(keep=0)
-    lowered = _as_drawn(graphs.taken(case), crossing)
+    lowered = graphs.taken(case)
     registers = _registers(lowered)
     return _prepared(case, lowered, registers, graphs, crossing=crossing)
 
@@ -238,7 +256,7 @@ def prepare_together(
     for case in cases:
         try:
             if first is None:
-                lowered = first = _as_drawn(graphs.taken(case), crossing)
+                lowered = first = graphs.taken(case)
                 graphs.let_go(case)
                 registers = _registers(first)
             else:
@@ -247,17 +265,6 @@ def prepare_together(
         except DropcheckError as error:
             made.append(error)
     return made
-
-
-def _as_drawn(lowered: LoweredCase, crossing: bool) -> LoweredCase:
-    """The case made of fewer draws, where the model allows it and no draw has to be shown."""
-    turned = with_fewer_draws(lowered) if crossing else lowered
-    if turned is not lowered and any(
-        one is not None and isinstance(strategy_of(one), Certainty)
-        for one in (lowered, *lowered.beside)
-    ):
-        return lowered
-    return turned
 
 
 def _registers(lowered: LoweredCase) -> Registers | None:
@@ -289,18 +296,56 @@ def _prepared(
             compiled = replace(compiled, crossed=None)
             knowledge = knowledge_of(compiled)
         compiled = replace(compiled, unbounded=knowledge.unbounded)
+    analysed = _analysed(case, lowered, strategy, compiled, knowledge)
+    if isinstance(strategy, BlockMeans) and isinstance(compiled, Compiled) and knowledge:
+        if analysed.compiled is not None and analysed.knowledge is not None:
+            knowledge = carried_over(knowledge, compiled, analysed.knowledge, analysed.compiled)
+            compiled = replace(compiled, unbounded=knowledge.unbounded)
         asymptotic = knowledge.guarantee is Guarantee.ASYMPTOTIC
         if asymptotic and strategy.no_variance is not None:
             strategy, compiled, knowledge = Unanswerable(strategy.no_variance), None, None
+    parsed = graphs.parsed(case.claim)
+    alone = {
+        name: text
+        for name, value in case.parameters.items()
+        if (text := decimal_text(value)) is not None and not parsed.uses(name)
+    }
     return Prepared(
         case=case,
-        statement=graphs.parsed(case.claim).statement,
+        statement=parsed.statement,
         lowered=lowered,
-        reading=read_statement(lowered, case.claim.tolerance),
+        reading=read_statement(
+            lowered, case.claim.tolerance, partial(printed_in, parsed.statement, alone)
+        ),
         strategy=strategy,
         compiled=compiled,
         knowledge=knowledge,
+        analysed=analysed,
     )
+
+
+def _analysed(
+    case: Case,
+    lowered: LoweredCase,
+    strategy: Strategy,
+    compiled: object,
+    knowledge: Knowledge | None,
+) -> Analysed:
+    """The case as the analysis sees it, with what it knows of it."""
+    averages = compiled if isinstance(compiled, Compiled) else None
+    own = Analysed(lowered=lowered, strategy=strategy, compiled=averages, knowledge=knowledge)
+    if isinstance(strategy, Arithmetic | Laws | Unanswerable) or case.claim.column is not None:
+        return own
+    changed = with_fewer_draws(lowered)
+    if changed is lowered:
+        return own
+    strategy = strategy_of(changed, case.claim.tolerance)
+    if not isinstance(strategy, BlockMeans):
+        return Analysed(lowered=changed, strategy=strategy, compiled=None, knowledge=None)
+    averages = compile_averages(strategy, changed.operands, crossing=False)
+    known = knowledge_of(averages)
+    averages = replace(averages, unbounded=known.unbounded)
+    return Analysed(lowered=changed, strategy=strategy, compiled=averages, knowledge=known)
 
 
 # ---- case of code --------------------------------------------------------------------------------
@@ -549,6 +594,11 @@ PILOT_DRAWS = 2048
 # After so many draws in which a condition was never true, the case is given up: a condition as rare
 # as one in ten thousand would have been true with chance 1 - e^-64.
 DRAWS_WITHOUT_CONDITION = 640_000
+# Draws confirm an exact value to so many times the resolution, with at most so many draws, and this
+# part of the work that a case may cost.
+CONFIRMING = 5.0
+MOST_TO_CONFIRM = 2**20
+SHARE_TO_CONFIRM = 20
 Judging = Generator[Request, SpanSums, "Finding"]
 """A judge of a case: it asks for draws, is sent their sums, and returns its finding."""
 
@@ -578,6 +628,7 @@ class Finding:
     sampling: str = "plain"
     explanation: Explanation | None = None
     more_draws: float | None = None
+    confirmed: bool | None = None  # whether draws confirm the exact value that gave the verdict
     warnings: tuple[str, ...] = ()
 
     @property
@@ -604,6 +655,8 @@ class CaseRun:
     alpha: float  # the case's own share of the error rate
     repeat: str = ""  # the command that repeats the run
     deadline: Deadline = field(default_factory=Deadline)  # never by default
+    # that each quantity has its exact value, which draws are to confirm; None: the claim is judged
+    confirms: Reading | None = None
     spans: dict[int, int] = field(default_factory=dict)  # how many were drawn, by purpose
     # how far rounding may move each average, by the kind of sampling and the centres
     roundings: dict[tuple[str, bytes], Floats] = field(default_factory=dict)
@@ -616,7 +669,7 @@ class CaseRun:
     @property
     def reading(self) -> Reading:
         """Its statement as quantities and regions."""
-        return self.prepared.reading
+        return self.prepared.reading if self.confirms is None else self.confirms
 
     @property
     def resolution(self) -> float:
@@ -632,9 +685,9 @@ class CaseRun:
     def asked(self, scale: float) -> float:
         """The resolution that is asked for, in the unit of the quantity; 0 without a scale."""
         within = self.case.claim.within
-        if within is not None and self.settings.resolution is None:
-            return within
-        return self.resolution * scale if math.isfinite(scale) else 0.0
+        absolute = within is not None and self.settings.resolution is None
+        sharp = within if within is not None and absolute else self.resolution * scale
+        return self.sharpest(sharp) if math.isfinite(sharp) else 0.0
 
     def sharpness(self, scale: float, about: float | None = None) -> float:
         """How sharply the case is looked at: as asked for, or finer.
@@ -646,6 +699,10 @@ class CaseRun:
             about: the largest number that it compares, where that is not the scale.
         """
         return min(self.asked(scale), COARSE * (scale if about is None else about))
+
+    def sharpest(self, resolution: float) -> float:
+        """The resolution that draws need: exact values are confirmed to several times that."""
+        return resolution if self.confirms is None else CONFIRMING * resolution
 
     def looked(self, scale: float, widening: float, unit: float = 1.0) -> Resolution | None:
         """How sharply a case of this scale was looked at; None where there is no scale.
@@ -659,11 +716,12 @@ class CaseRun:
 
     def most_draws(self, program: Program) -> int:
         """The budget in draws; a time limit takes its place, as code under test always has one."""
-        if self.settings.max_draws is not None:
-            return self.settings.max_draws
-        if self.settings.time_limit is not None or self.case.claim.column is not None:
-            return UNLIMITED_DRAWS
-        return max(1, int(min(MOST_DRAWS_BY_DEFAULT, DEFAULT_WORK / program.cost)))
+        by_default = int(min(MOST_DRAWS_BY_DEFAULT, DEFAULT_WORK / program.cost))
+        limited = self.settings.time_limit is not None or self.case.claim.column is not None
+        most = self.settings.max_draws or (UNLIMITED_DRAWS if limited else max(1, by_default))
+        if self.confirms is None:
+            return most
+        return max(1, min(MOST_TO_CONFIRM, min(most, by_default) // SHARE_TO_CONFIRM))
 
     def out_of_time(self) -> bool:
         """Whether the time of the whole run is up."""
@@ -696,6 +754,8 @@ class CaseRun:
             fewest: draws before which no look is worth its error.
             most: the budget that the looks are planned for.
         """
+        if self.confirms is not None and expected > self.most_draws(program):
+            return iter([Look(program.span_draws, self.alpha)])  # it shows what is drawn
         fewest = min(max(fewest, program.fewest_planned), most)
         return budget.looks(expected, fewest, most, self.alpha)
 
@@ -803,7 +863,7 @@ class CaseRun:
         quantity, region = self._claimed(finding)
         edge = edge_of(claim.written, region, finding.verdict, finding.exact, finding.interval)
         confirmed, warnings = self._confirmed(finding, region), finding.warnings
-        if confirmed is False:
+        if confirmed is False and finding.confirmed is None:
             why = "the interval misses the exact value, which chance may do at this error rate"
             warnings = (*warnings, f"{claim.id}: {why}")
         within = promised(
@@ -830,7 +890,7 @@ class CaseRun:
             sides=finding.sides,
             relations=self.prepared.lowered.operators if finding.sides else (),
             exact=finding.exact,
-            confirmed=confirmed is True,
+            confirmed=confirmed,
             scale=_finite(finding.scale),
             resolution=self.resolution,
             sharpness=finding.sharpness,
@@ -861,6 +921,8 @@ class CaseRun:
         Raises:
             InternalError: they do not, and chance does not explain it.
         """
+        if finding.method is Method.EXACT_VALUE:
+            return finding.confirmed
         exact, interval, verdict = finding.exact, finding.interval, finding.verdict
         basis = finding.guarantee
         trusted = verdict is not Verdict.INCONCLUSIVE or (basis not in (None, Guarantee.ASYMPTOTIC))

@@ -24,7 +24,7 @@ from dropcheck.judging.case import (
     of_calls,
     rarest_violations,
 )
-from dropcheck.judging.exact import exact_probability, known_exception, of_proportion
+from dropcheck.judging.exact import exact_probability, of_proportion
 from dropcheck.judging.knowledge import Knowledge, knowledge_of
 from dropcheck.judging.look import ENDLESS, more, planned
 from dropcheck.judging.plan_draws import fewest_that, plan_in_strata
@@ -50,20 +50,12 @@ MOST_LOOKS = 64
 def by_counterexample(run: CaseRun, claim: Certainty, counted: Counted) -> Judging:
     """Judge an event that is claimed to be certain: one counterexample refutes.
 
-    The model refutes too, where it gives the chance of a counterexample. Code, whose draws may take
-    long, is looked at after each doubling of its draws, and the first counterexample ends the case.
+    Code, whose draws may take long, is looked at after each doubling of its draws, and the first
+    counterexample ends the case.
     """
-    known = known_exception(run, claim.event, claim.condition, claim.probability)
-    if known is not None:
-        return known
-    return (yield from by_draws(run, claim, counted))
-
-
-def by_draws(run: CaseRun, claim: Certainty, counted: Counted) -> Judging:
-    """Judge an event that is claimed to be certain by draws alone."""
     most = run.most_draws(counted.program)
     program = counted.program.fitted(most, FEWEST_BLOCKS)
-    bound = rarest_violations(run.prepared)
+    bound = run.sharpest(rarest_violations(run.prepared))
     enough = draws_that_bound(run)
     of_code = program.tests_code
     tally = Violations(program)
@@ -94,7 +86,7 @@ def _found(run: CaseRun, claim: Certainty, counted: Counted, tally: Tally, alpha
     broken = run.undefined(tally, Method.CERTAINTY, Guarantee.EXACT)
     if broken is not None:
         return broken
-    bound = rarest_violations(run.prepared)
+    bound = run.sharpest(rarest_violations(run.prepared))
     violations, seen = round(float(tally.totals[0])), seen_in(counted, tally)
     share = violations / max(1, seen_draws(counted, tally))
     unit = tally.program.unit_draws
@@ -170,7 +162,7 @@ def draws_that_bound(run: CaseRun) -> int:
     whose draws depend on each other: a call has a violation with at least the chance of a draw.
     """
     compiled = run.prepared.compiled
-    bound = rarest_violations(run.prepared)
+    bound = run.sharpest(rarest_violations(run.prepared))
     calls = math.ceil(math.log(1 / run.alpha) / bound * 1.0001) + 1
     if not isinstance(compiled, Counted):
         return calls
@@ -243,14 +235,15 @@ def piloted(
     most = run.most_draws(counted.program)
     whole = counted.program.fitted(most, FEWEST_BLOCKS)
     reading = run.reading
-    region = reading.comparisons[0].region
+    (comparison,) = reading.comparisons
     scale = reading.known_scale
     if scale is None:  # the size of a probability is 1
         scale = abs(claim.factor) + abs(claim.constant)
-    widen = widening(region, run.sharpness(scale))
+    widen = widening(comparison.region, run.sharpness(scale))
+    region = comparison.allowed(run.sharpness(scale))
     pilot, wanted = Tally(whole.in_blocks(1)), COUNTED_DRAWS
-    exact = of_proportion(claim)
-    known = None if exact is None else _by_model(run, claim, exact, region, scale, most)
+    exact = of_proportion(run.prepared.analysed.strategy)
+    known = None if exact is None else _by_model(run, claim, exact, region, widen, most)
     while True:
         yield from run.draw_until(pilot, PILOT, wanted)
         run.refuse_if_nowhere_defined(pilot)
@@ -290,20 +283,19 @@ def _by_pilot(
 
 
 def _by_model(
-    run: CaseRun, claim: Proportion, exact: Exact, region: Region, scale: float, most: int
+    run: CaseRun, claim: Proportion, exact: Exact, region: Region, widen: float, most: int
 ) -> EventPlan | None:
     """The plan where the model gives the probability, and that of the condition; else None."""
     condition = None if claim.condition is None else exact_probability(claim.condition, None)
     shown = 1.0 if condition is None else condition.value
     if claim.condition is not None and (condition is None or not shown > condition.error):
         return None
-    sharpness = run.sharpness(scale)
     if not region.strict_end_within(exact.value, exact.error + _rounding(claim)):
-        expected = _to_decide(run, claim, exact, shown, region, widening(region, sharpness))
+        expected = _to_decide(run, claim, exact, shown, region, widen)
         return EventPlan(expected, most, shown, Reason.TOO_FINE)
     # the draws that would decide about closed ends show how near the probability is
     closed = Region(region.low, region.high)
-    ends = min(_to_decide(run, claim, exact, shown, closed, sharpness), most)
+    ends = min(_to_decide(run, claim, exact, shown, closed, widen), most)
     return EventPlan(ENDLESS, ends, shown)
 
 
@@ -408,7 +400,7 @@ def by_proportion(run: CaseRun, claim: Proportion, counted: Counted) -> Judging:
         method=Method.PROPORTION,
         guarantee=Guarantee.EXACT,
         quantity=run.reading.comparisons[0].measures,
-        region=region,
+        region=run.reading.comparisons[0].region,
         estimate=final.estimate,
         interval=(final.low, final.high),
         standard_error=final.standard_error,

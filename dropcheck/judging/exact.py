@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from dropcheck.analysis.averaged_products import Integrand
 from dropcheck.analysis.exact import exact_means
-from dropcheck.analysis.strategy import Certainty, Proportion
+from dropcheck.analysis.strategy import Certainty, Proportion, Strategy
 from dropcheck.inference.enclosure import enclose
-from dropcheck.inference.region import Comparison, decide, widening
+from dropcheck.inference.region import (
+    NEARLY,
+    Comparison,
+    decide_exactly,
+    widening,
+)
 from dropcheck.judging.case import WITNESS_ROUNDING, CaseRun, Finding, not_drawn
-from dropcheck.judging.knowledge import Knowledge
+from dropcheck.judging.knowledge import ExactMeans, Knowledge
 from dropcheck.judging.look import (
     far_off,
     scales_of,
@@ -22,18 +27,17 @@ from dropcheck.judging.look import (
     unit_of,
 )
 from dropcheck.judging.rounding import (
+    LOOK_ROUNDING,
     enclosing,
     exact_with_digits_left,
     rounding_of_sides,
     theta_of,
+    used,
 )
 from dropcheck.language.graph import Value
 from dropcheck.reasons import Reason
 from dropcheck.results import Exact, Guarantee, Method, Region, Verdict
 from dropcheck.simulation import Compiled
-
-# A probability is taken to be the claimed 1 or 0 where it is as near as this.
-NEARLY = 1e-9
 
 
 def exact_quantity(
@@ -48,9 +52,18 @@ def exact_quantity(
     if not math.isfinite(value):
         return None
     enclosed = enclosing(compiled, comparison, exact.centres)
-    low, high = enclose(enclosed, exact.means, exact.errors)
+    means, errors = (used(compiled, comparison, one) for one in (exact.means, exact.errors))
+    low, high = enclose(enclosed, means, errors)
     error = max(high - value, value - low, 0.0)
     return Exact(value, error) if math.isfinite(error) else None
+
+
+def exact_average(run: CaseRun, comparison: Comparison) -> Exact | None:
+    """The quantity of one comparison of averages, by the analysis; None where that is unknown."""
+    analysed = run.prepared.analysed
+    if analysed.compiled is None or analysed.knowledge is None:
+        return None
+    return exact_quantity(analysed.compiled, analysed.knowledge, comparison)
 
 
 def exact_probability(event: Value, condition: Value | None) -> Exact | None:
@@ -72,12 +85,36 @@ def exact_probability(event: Value, condition: Value | None) -> Exact | None:
     return Exact(value, float((errors[0] + value * errors[1]) / (means[1] - errors[1])))
 
 
-def of_proportion(claim: Proportion) -> Exact | None:
+def of_proportion(claim: Strategy) -> Exact | None:
     """The exact value of a statement's side that is made of one probability; None if unknown."""
+    if not isinstance(claim, Proportion):
+        return None
     exact = exact_probability(claim.event, claim.condition)
     if exact is None:
         return None
     return Exact(claim.factor * exact.value + claim.constant, abs(claim.factor) * exact.error)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What the model says of a statement: a finding, and the value of each comparison's quantity.
+
+    `place` is the comparison that settles the statement; the values are in the units of regions.
+    """
+
+    findings: tuple[Finding, ...]
+    values: tuple[Exact, ...]
+    place: int = 0
+
+    @property
+    def finding(self) -> Finding:
+        """The finding on the statement."""
+        return self.findings[self.place]
+
+    def of(self, other: Finding) -> Finding | None:
+        """The finding on the comparison that another finding is about."""
+        asked = other.quantity, other.entry
+        return next((one for one in self.findings if (one.quantity, one.entry) == asked), None)
 
 
 def unknown_exactly() -> Finding:
@@ -85,57 +122,93 @@ def unknown_exactly() -> Finding:
     return not_drawn(Reason.NOT_KNOWN_EXACTLY.explain())
 
 
-def by_exact_value(run: CaseRun) -> Finding:
-    """Judge a case by what the model says alone; nothing is drawn."""
-    unknown = unknown_exactly()
-    match run.prepared.strategy, run.prepared.compiled, run.prepared.knowledge:
-        case Certainty(event, condition, claimed), _, _:
-            return known_exception(run, event, condition, claimed) or unknown
+def known_exactly(run: CaseRun) -> Known | None:
+    """What the model says; None where it does not say a quantity to a hundredth of what is allowed.
+
+    Quantiles have `quantiles.known_quantiles`.
+    """
+    analysed = run.prepared.analysed
+    match analysed.strategy, analysed.compiled, analysed.knowledge:
+        case Certainty() as certainty, _, _:
+            return _known_certainty(run, certainty)
         case Proportion() as claim, _, _:
             exact = of_proportion(claim)
             if exact is None:
-                return unknown
+                return None
             scale = run.reading.known_scale or abs(claim.factor) + abs(claim.constant)
-            comparison = run.reading.comparisons[0]
-            widen = widening(comparison.region, run.sharpness(scale))
-            return _found(run, comparison, exact, scale, widen, 1.0)
+            found = found_exactly(
+                run, run.reading.comparisons[0], exact, scale, run.sharpness(scale)
+            )
+            return None if found is None else Known((found,), (exact,))
         case _, Compiled() as compiled, Knowledge(means=averages) as knowledge if averages:
-            operands, _ = compiled.functional.at_averages(averages.means, averages.centres)
-            scales = scales_of(run, compiled, averages.means, averages.centres)
-            if not all(map(math.isfinite, (*operands, *scales))):
-                return unknown
-            findings: list[Finding] = []
-            off: list[float] = []
-            each = zip(run.reading.comparisons, run.reading.of_each, scales, strict=True)
-            for comparison, part, scale in each:
-                sharpness = sharpness_of(run, part, scale, operands)
-                exact = exact_quantity(compiled, knowledge, comparison)
-                if exact is None:
-                    return unknown
-                unit = unit_of(comparison, operands)
-                of_sides = rounding_of_sides(run, part) / unit
-                exact = exact_with_digits_left(run, compiled, comparison, averages, exact, of_sides)
-                widen = widening(comparison.region, sharpness / unit)
-                found = _found(run, comparison, exact, scale, widen, unit)
-                sides = None if comparison.against is None else part.sides(operands)
-                findings.append(replace(found, sides=sides))
-                off.append(far_off(exact.value, comparison.region, widen))
-            return findings[settling(run.reading, [one.verdict for one in findings], off)]
-    return unknown
+            return _known_averages(run, compiled, knowledge, averages)
+    return None
 
 
-def _found(
-    run: CaseRun, comparison: Comparison, exact: Exact, scale: float, widen: float, unit: float
-) -> Finding:
-    """The finding on a known quantity; one in the widened region is verified, as a run would."""
-    region = comparison.region
+def _known_averages(
+    run: CaseRun, compiled: Compiled, knowledge: Knowledge, averages: ExactMeans
+) -> Known | None:
+    operands, _ = compiled.functional.at_averages(averages.means, averages.centres)
+    if not all(map(math.isfinite, operands)):
+        return None
+    scales = scales_of(run, compiled, averages.means, averages.centres)
+    findings: list[Finding] = []
+    values: list[Exact] = []
+    off: list[float] = []
+    each = zip(run.reading.comparisons, run.reading.of_each, scales, strict=True)
+    for comparison, part, size in each:
+        scale = size if math.isfinite(size) else 0.0  # there is no second moment
+        exact = exact_quantity(compiled, knowledge, comparison)
+        if exact is None:
+            return None
+        unit = unit_of(comparison, operands)
+        of_sides = rounding_of_sides(run, part) / unit
+        exact = exact_with_digits_left(run, compiled, comparison, averages, exact, of_sides)
+        asked = sharpness_of(run, part, scale, operands, math.inf) / unit
+        found = found_exactly(run, comparison, exact, scale, asked, unit)
+        if found is None:
+            return None
+        sides = None if comparison.against is None else part.sides(operands)
+        findings.append(replace(found, sides=sides))
+        values.append(exact)
+        off.append(far_off(exact.value, comparison.region, widening(comparison.region, asked)))
+    place = settling(run.reading, [one.verdict for one in findings], off)
+    return Known(tuple(findings), tuple(values), place)
+
+
+def found_exactly(
+    run: CaseRun,
+    comparison: Comparison,
+    exact: Exact,
+    scale: float,
+    asked: float,
+    unit: float = 1.0,
+) -> Finding | None:
+    """The finding on a known quantity; None where its error leaves room for another.
+
+    Args:
+        run: the run of the case.
+        comparison: the quantity and its region.
+        exact: its value.
+        scale: the scale of the claim.
+        asked: the resolution, in the unit of the region.
+        unit: the factor of the quantity in results.
+    """
+    region, allowed = comparison.region, comparison.allowed(asked)
+    rounding = LOOK_ROUNDING * max(abs(exact.value), scale / unit)
+    if exact.error > max(widening(region, asked) / 100, rounding):
+        return None
+    sides = run.prepared.statement.operands
+    alike = len(sides) == 2 and sides[0] == sides[1]
+    verdict = decide_exactly(exact.value, exact.error + rounding, allowed, alike=alike)
     low, high = exact.value - exact.error, exact.value + exact.error
-    verdict = decide(low, high, region, widen)
-    edges = (region.low - widen, region.high + widen)
-    strict = region.low_open or region.high_open
-    if verdict is Verdict.REFUTED and not strict and edges[0] <= low and high <= edges[1]:
-        verdict = Verdict.VERIFIED
-    beyond = max(region.low - low, high - region.high, 0.0) * unit
+    beyond = max(region.low - low, high - region.high, 0.0)
+    explanation = None
+    if verdict is Verdict.INCONCLUSIVE:
+        explanation = Reason.AT_THE_EDGE.explain()
+    elif verdict is Verdict.REFUTED and 0 < beyond <= asked and region.point and region.low:
+        explanation = Reason.NEARLY_TRUE.explain(share=f"{100 * beyond / abs(region.low):.2g}")
+    beyond *= unit
     return Finding(
         verdict=verdict,
         method=Method.EXACT_VALUE,
@@ -147,25 +220,20 @@ def _found(
         standard_error=0.0,
         entry=comparison.entry,
         scale=scale,
-        sharpness=run.looked(scale, widen, unit),
+        sharpness=run.looked(scale, widening(region, asked), unit),
         within=0.0 if beyond <= WITNESS_ROUNDING * scale else beyond,
         exact=Exact(exact.value * unit, exact.error * unit),
-        explanation=Reason.AT_THE_EDGE.explain() if verdict is Verdict.INCONCLUSIVE else None,
+        explanation=explanation,
     )
 
 
-def known_exception(
-    run: CaseRun, event: Value, condition: Value | None, claimed: float
-) -> Finding | None:
-    """The finding that the model itself refutes a claim of certainty; None where it does not.
-
-    An exception with a known chance refutes, however rare it is: no draw has to show it.
-    """
-    exact = exact_probability(event, condition)
-    if exact is None:
+def _known_certainty(run: CaseRun, claim: Certainty) -> Known | None:
+    """What the model says of a claim of certainty: an exception refutes, however rare it is."""
+    exact = exact_probability(claim.event, claim.condition)
+    if exact is None or exact.error > NEARLY:
         return None
-    allowed = run.case.claim.within or NEARLY
-    if abs(exact.value - claimed) > allowed + exact.error:
-        found = _found(run, run.reading.comparisons[0], exact, 1.0, 0.0, 1.0)
-        return replace(found, sharpness=None)
-    return None
+    comparison = replace(run.reading.comparisons[0], gives=NEARLY)
+    found = found_exactly(run, comparison, exact, 1.0, 1.0)
+    if found is None:
+        return None
+    return Known((replace(found, sharpness=None, explanation=None),), (exact,))

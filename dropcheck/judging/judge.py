@@ -18,13 +18,24 @@ from dropcheck.analysis.strategy import (
     Quantiles,
     Unanswerable,
 )
-from dropcheck.execution.schedule import Deadline, carried_out
+from dropcheck.execution.schedule import Deadline
 from dropcheck.inference.intervals import FEWEST_BLOCKS
-from dropcheck.inference.region import decide
+from dropcheck.inference.region import COARSE, decide
 from dropcheck.judging.averages import judge_averages
-from dropcheck.judging.case import PILOT_DRAWS, CaseRun, Finding, Judging, Prepared, fits, not_drawn
-from dropcheck.judging.events import by_counterexample, by_draws, by_proportion, draws_that_bound
-from dropcheck.judging.exact import by_exact_value, unknown_exactly
+from dropcheck.judging.case import (
+    PILOT_DRAWS,
+    SELDOM,
+    CaseRun,
+    Finding,
+    Judging,
+    Prepared,
+    disagreement,
+    fits,
+    inside,
+    not_drawn,
+)
+from dropcheck.judging.events import by_counterexample, by_proportion, draws_that_bound
+from dropcheck.judging.exact import Known, known_exactly, unknown_exactly
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.laws import by_laws
 from dropcheck.judging.limit_theorem import accepted, by_limit_theorem
@@ -32,9 +43,10 @@ from dropcheck.judging.look import (
     far_off,
     scales_of,
     settling,
+    sharpness_of,
     unit_of,
 )
-from dropcheck.judging.quantiles import by_order_statistics, without_draws
+from dropcheck.judging.quantiles import by_order_statistics, known_quantiles
 from dropcheck.judging.rounding import (
     LOOK_ROUNDING,
     lost,
@@ -43,7 +55,7 @@ from dropcheck.judging.rounding import (
     unless_unclear,
 )
 from dropcheck.language.graph import Value
-from dropcheck.reasons import Reason
+from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import CaseResult, Exact, Guarantee, Method, Verdict
 from dropcheck.settings import Settings
 from dropcheck.simulation import (
@@ -55,6 +67,7 @@ from dropcheck.simulation import (
     Program,
     Request,
     SpanSums,
+    Tally,
     means_of,
     tied_in,
 )
@@ -94,7 +107,7 @@ def unless_tied(run: CaseRun, finding: Finding, judge: Callable[[CaseRun], Judgi
     off = first_off(run.prepared.lowered.operands)
     if off is not None:
         return _undecided(finding, off)
-    if _said_by_model(finding):
+    if finding.method is Method.EXACT_VALUE or _said_by_model(finding):
         return finding
     work = finding.draws if closely else min(finding.draws, SEARCH_WORK / program.cost)
     spans = max(1, int(work) // program.span_draws)
@@ -153,7 +166,7 @@ def _on_paper(
     if isinstance(changed, Compiled):
         return (yield from by_limit_theorem(other, replace(changed, crossed=None)))
     if isinstance(prepared.strategy, Certainty) and isinstance(changed, Counted):
-        return (yield from by_draws(other, prepared.strategy, changed))
+        return (yield from by_counterexample(other, prepared.strategy, changed))
     return (yield from judge(other))
 
 
@@ -195,22 +208,154 @@ def run_case(
         repeat=repeat,
         deadline=end,
     )
-    finding = yield from judge(run)
-    finding = yield from unless_tied(run, finding, judge)
-    return run.result(unless_unclear(run, finding))
+    return run.result((yield from judge(run)))
 
 
 def judged_exactly(prepared: Prepared) -> Finding | None:
     """The finding on a case with randomness by its model alone; None where that says nothing."""
-    if isinstance(prepared.strategy, Arithmetic):
-        return None
     run = CaseRun(prepared=prepared, settings=Settings(exact=True), alpha=Settings().alpha)
-    finding = carried_out(judge(run))
-    return None if finding.exact is None else finding
+    known = by_model(run)
+    return None if known is None else known.finding
+
+
+def by_model(run: CaseRun) -> Known | None:
+    """What the model says of a case with randomness; None where it does not say enough."""
+    prepared = run.prepared
+    if isinstance(prepared.strategy, Arithmetic) or run.settings.draws_only:
+        return None
+    if first_off(prepared.lowered.operands) is not None:
+        return None
+    if isinstance(prepared.analysed.strategy, Quantiles):
+        return known_quantiles(run)
+    return known_exactly(run)
 
 
 def judge(run: CaseRun) -> Judging:
-    """Judge a case; asks for spans of draws as it goes.
+    """Judge a case: by its exact value, which draws confirm, or by draws alone.
+
+    Raises:
+        DropcheckError: for what only a draw can show.
+    """
+    known = by_model(run)
+    if known is None and run.settings.exact and not isinstance(run.prepared.strategy, Arithmetic):
+        return unknown_exactly()
+    if known is None:
+        return (yield from _as_drawn(run))
+    if run.settings.exact or known.finding.verdict is Verdict.INCONCLUSIVE or run.out_of_time():
+        return known.finding
+    return (yield from _confirmed(run, known))
+
+
+def _as_drawn(run: CaseRun) -> Judging:
+    """The finding by draws; left open where rounding decides it."""
+    finding = yield from judge_by_draws(run)
+    finding = yield from unless_tied(run, finding, judge_by_draws)
+    return unless_unclear(run, finding)
+
+
+# What draws show of a case that no exact value outweighs: it may rest on the same floats.
+_BROKEN = frozenset(
+    {
+        Reason.UNDEFINED_DRAWS,
+        Reason.POWERS_OVERFLOW,
+        Reason.TIED,
+        Reason.UNCLEAR_EVENT,
+        Reason.LOST_DIGITS,
+    }
+)
+
+
+def confirming(run: CaseRun, known: Known) -> CaseRun:
+    """The run that confirms exact values; one that fails is judged by draws to the end."""
+    if known.finding.verdict is not Verdict(run.case.expect):
+        return run
+    values = [one.value for one in known.values]
+    return replace(
+        run,
+        alpha=min(run.alpha, SELDOM),
+        confirms=run.prepared.reading.confirming(values, known.place),
+    )
+
+
+def _confirmed(run: CaseRun, known: Known) -> Judging:
+    """The finding by exact value, with what is drawn.
+
+    Raises:
+        InternalError: the draws deny the exact value, and chance does not explain it.
+    """
+    own = confirming(run, known)
+    drawn = yield from _as_drawn(own)
+    if drawn.reason in _BROKEN:
+        return drawn
+    finding, shown = known.finding, known.of(drawn)
+    interval, confirmed = drawn.interval, False
+    if shown is not None and interval is not None and drawn.guarantee is not Guarantee.ASYMPTOTIC:
+        assert shown.exact is not None
+        if inside(shown.exact, interval, shown.scale) and not _counterexample(own, shown, drawn):
+            confirmed = _says(own, shown, drawn)
+        elif own.alpha <= SELDOM:
+            raise disagreement(run.case, shown.exact, interval, run.repeat)
+    if finding.verdict is Verdict.VERIFIED:
+        finding = shown or finding
+    elif shown is not finding:
+        interval = None
+    return replace(
+        finding,
+        estimate=finding.estimate if interval is None else drawn.estimate,
+        interval=interval,
+        standard_error=drawn.standard_error,
+        about=drawn.about,
+        confirmed=confirmed,
+        draws=drawn.draws,
+        blocks=drawn.blocks,
+        seconds=drawn.seconds,
+        sampling=drawn.sampling,
+        explanation=finding.explanation or _counted(drawn),
+        warnings=drawn.warnings,
+    )
+
+
+def _counterexample(run: CaseRun, known: Finding, drawn: Finding) -> bool:
+    """Whether a draw shows what the exact value says is as good as impossible."""
+    certain = isinstance(run.prepared.strategy, Certainty) and known.verdict is Verdict.VERIFIED
+    return certain and drawn.verdict is Verdict.REFUTED
+
+
+def _says(run: CaseRun, known: Finding, drawn: Finding) -> bool:
+    """Whether draws confirm an exact value that lies in their interval."""
+    if run.confirms is None or isinstance(run.prepared.strategy, Certainty):
+        return drawn.verdict is known.verdict
+    low, high = drawn.interval or (-math.inf, math.inf)
+    wide = drawn.about is not None and high - low > COARSE * drawn.about
+    return drawn.verdict is Verdict.VERIFIED and not wide
+
+
+def _counted(drawn: Finding) -> Explanation | None:
+    """What draws of a certainty show that is refuted: its counterexamples."""
+    return drawn.explanation if drawn.verdict is Verdict.REFUTED else None
+
+
+def _one_span(run: CaseRun, compiled: Compiled) -> Judging:
+    """What one span shows where the model bounds nothing that is drawn: no interval holds."""
+    program = compiled.program.fitted(run.most_draws(compiled.program), FEWEST_BLOCKS)
+    tally = Tally(program, run.centres(program, program.span_draws))
+    yield from run.draw_until(tally, MAIN, 1)
+    run.refuse_if_nowhere_defined(tally)
+    broken = run.undefined(tally, Method.BLOCK_MEANS, Guarantee.ASYMPTOTIC)
+    if broken is not None:
+        return broken
+    return Finding(
+        verdict=Verdict.INCONCLUSIVE,
+        method=Method.BLOCK_MEANS,
+        guarantee=Guarantee.ASYMPTOTIC,
+        draws=tally.draws,
+        blocks=len(tally.sums),
+        seconds=tally.seconds,
+    )
+
+
+def judge_by_draws(run: CaseRun) -> Judging:
+    """Judge a case by draws; asks for spans of them as it goes.
 
     Raises:
         DropcheckError: for what only a draw can show.
@@ -218,10 +363,6 @@ def judge(run: CaseRun) -> Judging:
     match run.prepared.strategy, run.prepared.compiled:
         case Arithmetic(), Compiled() as compiled:
             return by_arithmetic(run, compiled)
-        case Quantiles() as quantiles, _ if run.settings.exact:
-            return without_draws(run, quantiles) or unknown_exactly()
-        case _ if run.settings.exact:
-            return by_exact_value(run)
         case _ if run.out_of_time():
             return not_drawn(Reason.OUT_OF_TIME.explain())
         case Unanswerable(why), _:
@@ -236,10 +377,12 @@ def judge(run: CaseRun) -> Judging:
             return (yield from by_order_statistics(run, quantiles, quantities))
         case _, Compiled() as compiled:
             knowledge = run.prepared.knowledge
-            if knowledge is None or knowledge.guarantee is Guarantee.ASYMPTOTIC:
-                finding = yield from by_limit_theorem(run, compiled)
-                return _accepted(run, compiled, knowledge, finding)
-            return (yield from judge_averages(run, compiled, knowledge))
+            if knowledge is not None and knowledge.guarantee is not Guarantee.ASYMPTOTIC:
+                return (yield from judge_averages(run, compiled, knowledge))
+            if run.confirms is not None:
+                return (yield from _one_span(run, compiled))
+            finding = yield from by_limit_theorem(run, compiled)
+            return _accepted(run, compiled, knowledge, finding)
         case _:
             raise AssertionError("a strategy was compiled to what it is not judged by")
 
@@ -297,7 +440,10 @@ def by_arithmetic(run: CaseRun, compiled: Compiled) -> Finding:
         if room <= LOOK_ROUNDING * max(largest / unit, 1.0):  # such as that in `sin(pi) == 0`
             rounding = max(rounding, room)
         ends = (value, value) if room <= rounding else (value - room, value + room)
-        verdict = decide(*ends, comparison.region, 0.0, rounding)
+        region = comparison.region
+        if comparison.gives is not None:  # a decimal
+            region = comparison.allowed(sharpness_of(run, part, scales[0], operands) / unit)
+        verdict = decide(*ends, region, 0.0, rounding)
         verdicts.append(verdict)
         points.append(value)
         rooms.append(room)

@@ -17,6 +17,7 @@ from dropcheck.inference.region import (
     claimed_about,
     constants_in,
     decide,
+    grouped,
     may_be_off,
     reach,
     region_floor,
@@ -78,6 +79,8 @@ def settling(reading: Reading, verdicts: Sequence[Verdict], off: Sequence[float]
     order = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.VERIFIED)
     worst = min(verdicts, key=order.index)
     places = [place for place, verdict in enumerate(verdicts) if verdict is worst]
+    if reading.shown in places:
+        return reading.shown
     return max(places, key=lambda place: off[place]) if reading.entries else places[0]
 
 
@@ -198,8 +201,13 @@ class Judged:
 
     @property
     def region(self) -> Region:
-        """Where the quantity is claimed to lie."""
+        """Where the quantity may lie by what is claimed, with all that the claim allows."""
         return self.comparison.region
+
+    def gives(self, claimed: Region) -> float:
+        """How far the claim's text allows the quantity to lie from what is claimed."""
+        ends = ((claimed.low, self.region.low), (claimed.high, self.region.high))
+        return max((abs(a - b) for a, b in ends if math.isfinite(a)), default=0.0)
 
     @property
     def decisive(self) -> Interval | None:
@@ -244,11 +252,12 @@ def judge_look(
     judged: list[Judged] = []
     off: list[float] = []
     each = zip(reading.comparisons, reading.of_each, scales, strict=True)
-    for place, (comparison, part, scale) in enumerate(each):
-        about = claimed_about(part, compiled, tally)
-        sharpness = sharpness_of(run, part, scale, operands, about or math.inf)
-        unit = unit_of(comparison, operands)
-        widen = widening(comparison.region, sharpness / unit)
+    for place, (claimed, part, scale) in enumerate(each):
+        about = claimed_about(part, compiled, grouped(tally), tally.centres)
+        unit = unit_of(claimed, operands)
+        asked = sharpness_of(run, part, scale, operands, about or math.inf) / unit
+        widen = widening(claimed.region, asked)
+        comparison = replace(claimed, region=claimed.allowed(asked))
         size = scale if math.isfinite(scale) else 0.0
         most, sides = max(largest, size) / unit, max(map(abs, part.sides(operands))) / unit
         rounding = rounding_of(compiled, comparison, means, centres, most, sides)
@@ -347,11 +356,12 @@ def shown(
 
     `needed` are the draws that an undecided case is likely to need beyond those made.
     """
-    interval, region, unit = judged.interval, judged.region, judged.unit
+    interval, unit = judged.interval, judged.unit
+    region = run.reading.comparisons[judged.place].region
     explanation = None
     if judged.verdict is Verdict.INCONCLUSIVE:
         endless = needed == math.inf
-        wide = why_endless(interval, region, judged.widen) if endless else Reason.TOO_WIDE
+        wide = why_endless(interval, judged.region, judged.widen) if endless else Reason.TOO_WIDE
         explanation = interval.unmet or wide.explain()
         if judged.unscaled:
             explanation = Reason.NO_SCALE.explain()
@@ -368,7 +378,7 @@ def shown(
         sides=judged.sides,
         scale=judged.scale if math.isfinite(judged.scale) else None,
         sharpness=run.looked(judged.scale, judged.widen, unit),
-        within=region_floor(region, judged.widen) * unit,
+        within=region_floor(region, judged.widen + judged.gives(region)) * unit,
         about=judged.about,
         draws=tally.draws,
         blocks=len(tally.sums),

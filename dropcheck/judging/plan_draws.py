@@ -254,8 +254,8 @@ def target_of(
             estimate = nearest
     if comparison.region.strict_end_within(estimate, near):
         return 0.0, False
-    widen = widening(comparison.region, sharpness)
-    verify, refute = ways(estimate, near, comparison.region, widen)
+    widen, region = widening(comparison.region, sharpness), comparison.allowed(sharpness)
+    verify, refute = ways(estimate, near, region, widen)
     return max(verify, refute, 0.0), refute > max(verify, 0.0)
 
 
@@ -592,7 +592,7 @@ def _plan_in_nets(
     Pilots choose the size, and their draws are not used again.
     """
     few = len(run.reading.comparisons) <= MOST_COMPARISONS
-    if run.settings.plain or not (few and knowledge.has_variance):
+    if run.settings.plain or run.confirms is not None or not (few and knowledge.has_variance):
         return None
     if plain.program.sampling != "plain" or not can_be_in_nets(compiled.program):
         return None

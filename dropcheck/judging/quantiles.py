@@ -20,7 +20,7 @@ from dropcheck.inference import budget
 from dropcheck.inference.intervals import FEWEST_BLOCKS
 from dropcheck.inference.region import Comparison, decide, reach, widening
 from dropcheck.judging.case import FEWEST_DRAWS, CaseRun, Finding, Judging, calls_of, dependent
-from dropcheck.judging.exact import exact_probability
+from dropcheck.judging.exact import Known, exact_probability, found_exactly
 from dropcheck.judging.look import ENDLESS, far_off, settling, sharpness_of
 from dropcheck.judging.rounding import LOOK_ROUNDING, draws_to_look_at, lost
 from dropcheck.language.graph import Kind, Value
@@ -55,8 +55,6 @@ SAMPLED_DRAWS = 16_384
 MOST_SAMPLED = 2**19
 # The share of draws within the size of a quantity about 0: for a normal law, its deviation.
 WITHIN_SIZE = 0.6827
-# A share of a sample is practically never more standard errors than this away from its probability.
-UNSURE = 5.0
 
 
 class PilotSample(Tally):
@@ -104,10 +102,12 @@ class QuantileSum:
 class QuantileTarget:
     """One comparison of a claim about quantiles, and how sharply it is looked at."""
 
-    comparison: Comparison
+    claimed: Comparison
+    comparison: Comparison  # the same, with all that the claim allows in its region
     form: QuantileSum
     sides: tuple[QuantileSum, ...]  # of the statement, where a difference of two is judged
     scale: float
+    asked: float
     widen: float
     rounding: float
 
@@ -125,7 +125,7 @@ class QuantileTarget:
             method=method,
             guarantee=Guarantee.EXACT,
             quantity=self.comparison.measures,
-            region=self.comparison.region,
+            region=self.claimed.region,
             entry=self.comparison.entry,
             estimate=value,
             interval=interval,
@@ -144,15 +144,6 @@ class QuantilePilot:
     targets: tuple[QuantileTarget, ...]
     expected: int
     most: int
-
-    @property
-    def has_gap(self) -> bool:
-        """Whether a level may be passed in a wide gap between values: all numbers in it may do."""
-        return any(
-            abs(factor) * _widest_gap(self.values[at], self.levels[at]) > target.widen
-            for target in self.targets
-            for factor, at in target.form.terms
-        )
 
     @property
     def empty(self) -> bool:
@@ -203,7 +194,11 @@ def _looked_at(
 
 
 def targets_of(
-    run: CaseRun, claim: Quantiles, sizes: Sequence[float], estimates: Sequence[float]
+    run: CaseRun,
+    claim: Quantiles,
+    sizes: Sequence[float],
+    estimates: Sequence[float],
+    operands: Sequence[Value] = (),
 ) -> tuple[QuantileTarget, ...]:
     """Every comparison with its scale, which is known or follows from the sizes of the quantities.
 
@@ -212,8 +207,9 @@ def targets_of(
         claim: its operators.
         sizes: the size of each operator's quantity.
         estimates: an estimate of each quantile.
+        operands: those of the statement, where they are not as written.
     """
-    operands = run.prepared.lowered.operands
+    operands = operands or run.prepared.lowered.operands
     places = {id(operator): place for place, operator in enumerate(claim.quantities)}
     forms: dict[int, QuantileSum] = {}
     for at, operand in enumerate(operands):
@@ -231,7 +227,8 @@ def targets_of(
     targets: list[QuantileTarget] = []
     for comparison, part in zip(run.reading.comparisons, run.reading.of_each, strict=True):
         scale = part.known_scale or max(size(end) for end in part.ends) or size(part.side)
-        widen = widening(comparison.region, sharpness_of(run, part, scale, shown))
+        asked = sharpness_of(run, part, scale, shown)
+        widen = widening(comparison.region, asked)
         largest = max([scale, *map(abs, shown), *(size(at) for at in comparison.looked_at)])
         rounding = LOOK_ROUNDING * largest
         form = forms[comparison.side]
@@ -240,10 +237,12 @@ def targets_of(
             form = _less(form, forms[comparison.against])
         targets.append(
             QuantileTarget(
-                comparison=comparison,
+                claimed=comparison,
+                comparison=replace(comparison, region=comparison.allowed(asked)),
                 form=form,
                 sides=() if comparison.against is None else sides,
                 scale=scale,
+                asked=asked,
                 widen=widen,
                 rounding=min(rounding, widen / 1000) if widen > 0 else rounding,
             )
@@ -264,15 +263,6 @@ def at_level(values: Floats, level: float) -> float:
     """The quantile of a sorted sample."""
     place = min(max(math.ceil(level * len(values)) - 1, 0), len(values) - 1)
     return float(values[place])
-
-
-def _widest_gap(values: Floats, level: float) -> float:
-    """The widest gap between sorted values whose levels the sample cannot tell from this one."""
-    count = len(values)
-    give = UNSURE * math.sqrt(level * (1 - level) / count)
-    first, last = (round(count * (level + sign * give)) for sign in (-1, 1))
-    near = values[max(first - 1, 0) : last + 2]
-    return float(np.diff(near).max(initial=0.0))
 
 
 def _size(values: Floats) -> float:
@@ -419,15 +409,15 @@ def quantiles_between(operator: Value) -> Between | None:
     first, last = ends
     if first is None or last is None:
         return None
-    error = max(first[1] - first[0], last[1] - last[0])
     least, greatest = _plain(*first), _plain(*last)
+    error = max(_off_by(least, first), _off_by(greatest, last))
     size = max(abs(least), abs(greatest))
     if error <= SHORT * size and least == float(f"{least:.9g}"):
         error = 0.0  # a value with a probability of its own, at a number with few digits
     if error < greatest - least <= NARROW * size:  # as far as the probabilities are known
         width, middle = last[1] - first[0], first[0] / 2 + last[1] / 2
         value = _plain(middle - width, middle)
-        return Between(value, value, width)
+        return Between(value, value, _off_by(value, (first[0], last[1])))
     return Between(least, max(least, greatest), error)
 
 
@@ -435,6 +425,11 @@ def _known(quantity: Value, at: Threshold, given: Value | None) -> Exact | None:
     """The probability to lie below a threshold; None where it is not known well enough."""
     exact = exact_probability(below(quantity, at), given)
     return None if exact is None or exact.error > MOST_ERROR else exact
+
+
+def _off_by(value: float, ends: tuple[float, float]) -> float:
+    """How far a value may be from a number between two ends."""
+    return max(ends[1] - ends[0], abs(value - ends[0]), abs(value - ends[1]))
 
 
 def _plain(low: float, high: float) -> float:
@@ -471,18 +466,35 @@ def _turned(
     return low, high
 
 
-def without_draws(run: CaseRun, claim: Quantiles) -> Finding | None:
-    """Judge a claim about quantiles by the model alone; None where it does not say enough."""
+def known_quantiles(run: CaseRun) -> Known | None:
+    """What the model says of a claim about quantiles; None where it does not say enough."""
+    claim, operands = run.prepared.analysed.strategy, run.prepared.analysed.lowered.operands
+    assert isinstance(claim, Quantiles)
+    known: dict[int, Between | None] = {}
     sizes: list[float] = []
-    estimates: list[float] = []
-    for operator in claim.quantities:
+    for at, operator in enumerate(claim.quantities):
         between = quantiles_between(operator)
         ends = [quantiles_between(at_another(operator, level)) for level in SIZE_LEVELS]
         if between is None or None in ends:
             return None
-        estimates.append(between.least)
+        known[at] = between
         sizes.append(max(abs(one.least) for one in ends if one is not None))
-    return by_exact_quantiles(run, claim, targets_of(run, claim, sizes, estimates))
+    estimates = [0.0 if one is None else one.least for one in known.values()]
+    findings: list[Finding] = []
+    values: list[Exact] = []
+    off: list[float] = []
+    for target in targets_of(run, claim, sizes, estimates, operands):
+        exact = exact_value(target, known)
+        if exact is None:
+            return None
+        found = found_exactly(run, target.claimed, exact, target.scale, target.asked)
+        if found is None:
+            return None
+        findings.append(found)
+        values.append(exact)
+        off.append(far_off(exact.value, target.claimed.region, target.widen))
+    place = settling(run.reading, [one.verdict for one in findings], off)
+    return Known(tuple(findings), tuple(values), place)
 
 
 def at_another(operator: Value, level: float) -> Value:
@@ -491,31 +503,12 @@ def at_another(operator: Value, level: float) -> Value:
     return replace(operator, options=options)
 
 
-def by_exact_quantiles(
-    run: CaseRun, claim: Quantiles, targets: tuple[QuantileTarget, ...]
-) -> Finding | None:
-    """Judge a claim with these targets by the model; None where it does not give the quantiles."""
-    known: dict[int, Between | None] = {}
-    findings: list[Finding] = []
-    off: list[float] = []
-    for target in targets:
-        for _, at in target.form.terms:
-            if at not in known:
-                known[at] = quantiles_between(claim.quantities[at])
-        exact = exact_value(target, known)
-        if exact is None:
-            return None
-        findings.append(_judged(run, target, exact))
-        off.append(far_off(exact.value, target.comparison.region, target.widen))
-    return findings[settling(run.reading, [one.verdict for one in findings], off)]
-
-
 def exact_value(target: QuantileTarget, known: Mapping[int, Between | None]) -> Exact | None:
     """The comparison's quantity, by the quantile nearest to what is claimed.
 
     None where a quantile is not known, or where one of several is any number of an interval.
     """
-    region, form = target.comparison.region, target.form
+    region, form = target.claimed.region, target.form
     if len(form.terms) == 1:
         ((factor, at),) = form.terms
         between = known.get(at)
@@ -531,27 +524,6 @@ def exact_value(target: QuantileTarget, known: Mapping[int, Between | None]) -> 
             return None
         value, error = value + factor * between.least, error + abs(factor) * between.error
     return Exact(value, error)
-
-
-def _judged(run: CaseRun, target: QuantileTarget, exact: Exact) -> Finding:
-    region, widen, rounding = target.comparison.region, target.widen, target.rounding
-    give = exact.error + rounding
-    inside = region.low - widen - give <= exact.value <= region.high + widen + give
-    strict = region.strict_end_within(exact.value, give)
-    beyond = (region.low_open and exact.value <= region.low) or (
-        region.high_open and exact.value >= region.high
-    )
-    if strict:
-        verdict = Verdict.INCONCLUSIVE
-    else:
-        verdict = Verdict.VERIFIED if inside and not beyond else Verdict.REFUTED
-    ends = exact.value - exact.error, exact.value + exact.error
-    return replace(
-        target.finding(run, Method.EXACT_VALUE, verdict, exact.value, ends),
-        standard_error=0.0,
-        exact=exact,
-        explanation=Reason.AT_THE_EDGE.explain() if strict else None,
-    )
 
 
 # ---- order statistics ----------------------------------------------------------------------------
@@ -577,18 +549,14 @@ def by_order_statistics(run: CaseRun, claim: Quantiles, compiled: AtThresholds) 
         return broken
     if pilot.empty:
         return _never(pilot.sample)
-    if pilot.has_gap:  # counts may not tell on which side of it the level is passed
-        known = by_exact_quantiles(run, claim, pilot.targets)
-        if known is not None:
-            return known
     thresholds = thresholds_of(pilot)
     counted = compile_counts(claim.quantities, thresholds)
     program = counted.program.fitted(pilot.most, FEWEST_BLOCKS)
     tally = Tally(program.in_blocks(pilot.expected // PLANNED_BLOCKS))
     findings: list[Finding] = []
     place, rounding = 0, _Rounding(run, pilot, compiled)
-    fewest = min(max(FEWEST_DRAWS, tally.program.fewest_planned), pilot.most)
-    for look in budget.looks(pilot.expected, fewest, pilot.most, run.alpha):
+    looks = run.looks(tally.program, expected=pilot.expected, fewest=FEWEST_DRAWS, most=pilot.most)
+    for look in looks:
         yield from run.draw_until(tally, MAIN, look.draws)
         broken = run.undefined(tally, Method.ORDER_STATISTICS, Guarantee.EXACT)
         if broken is not None:

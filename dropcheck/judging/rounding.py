@@ -48,6 +48,14 @@ def theta_of(compiled: Compiled, comparison: Comparison, centres: Floats) -> The
     return theta
 
 
+def used(compiled: Compiled, comparison: Comparison, averages: Floats) -> Floats:
+    """The averages that a comparison's quantity is made of, and 0 for others: [terms]."""
+    own = np.zeros_like(averages)
+    columns = compiled.functional.columns(comparison.looked_at)
+    own[columns] = averages[columns]
+    return own
+
+
 def rounding_of(
     compiled: Compiled,
     comparison: Comparison,
@@ -156,6 +164,7 @@ def room_for(
     """The largest change of a quantity when its averages have errors up to `off`: [terms]."""
     with np.errstate(all="ignore"):
         value = float(theta_of(compiled, comparison, centres)(means[:, np.newaxis])[0])
+    means, off = (used(compiled, comparison, one) for one in (means, off))
     low, high = enclose(enclosing(compiled, comparison, centres), means, off)
     return max(high - value, value - low)
 

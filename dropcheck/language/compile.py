@@ -32,7 +32,9 @@ from dropcheck.language.syntax import (
     Position,
     Statement,
     lines_of,
+    loops_of,
     names_in,
+    unsigned,
 )
 from dropcheck.results import ParameterValue
 from dropcheck.settings import DEFAULT_MEMORY
@@ -68,6 +70,15 @@ class ParsedClaim:
 
     def _single(self, statement: Statement) -> bool:
         return self.claim.column is not None and counts_draws(statement)
+
+    def uses(self, parameter: str) -> bool:
+        """Whether the model, or a side of the statement that is more than its name, has it."""
+        lines = lines_of(self.model)
+        sides = [one for one in self.statement.operands if not isinstance(unsigned(one), Name)]
+        loops = [node for loop in loops_of(self.model) for node in loop.over]
+        return any(
+            parameter in names_in(one) for one in (*(x.right for x in lines), *loops, *sides)
+        )
 
     def parameter(self, name: str) -> Name:
         """A parameter's name, at its place in the file."""

@@ -13,7 +13,7 @@ import string
 import unicodedata
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dropcheck.claims.registry import SourceText
 from dropcheck.claims.values import LITERAL, LONGEST_NAME, TOO_SMALL, vanishes
@@ -27,6 +27,7 @@ from dropcheck.language.hints import (
     function_hint,
 )
 from dropcheck.language.syntax import (
+    ROUNDED,
     Call,
     Compare,
     Logic,
@@ -35,10 +36,12 @@ from dropcheck.language.syntax import (
     ModelLine,
     Name,
     Node,
+    Number,
     Position,
     Statement,
     always,
     of_every_draw,
+    unsigned,
 )
 from dropcheck.vocabulary import function as slot_calls
 from dropcheck.vocabulary.functions import FUNCTIONS, hint_for
@@ -348,8 +351,7 @@ _SIGNS = {
 # Pairs of characters that would be read as two operators.
 _PAIRS = {
     "+-": "write '-' for a difference; give and take is 'within' or 'tolerance'",
-    "~=": "write '=='; of a figure that is printed as 0.25 the range, 0.245 <= L <= 0.255, which "
-    "'~=' stands for in the marks of a document",
+    "~=": "it compares the two sides of a claim; here write '=='",
 }
 _SIGN_OF_INDEPENDENCE = (
     rf"(?:{'|'.join(map(re.escape, sorted(INDEPENDENT_ELSEWHERE, reverse=True)))})(?![^\W\d_])"
@@ -809,11 +811,14 @@ class Converter:
                 "this number is too large for a float64",
                 "the largest is about 1.8e308; infinity is inf",
             )
-        if number == 0 and isinstance(value, float):
-            written = LITERAL.match(at.source.text.split("\n")[at.line][at.column :])
-            if written is not None and vanishes(written.group()):
-                raise at.error(f"this number {TOO_SMALL}", "write 0, or what is meant")
-        return syntax.Number(at, number)
+        if isinstance(value, int):
+            return syntax.Number(at, number, str(value))
+        written = LITERAL.match(at.source.text.split("\n")[at.line][at.column :])
+        if written is None:
+            return syntax.Number(at, number)
+        if number == 0 and vanishes(written.group()):
+            raise at.error(f"this number {TOO_SMALL}", "write 0, or what is meant")
+        return syntax.Number(at, number, written.group())
 
     def _called(self, at: Position, function: ast.expr) -> str:
         """The name of the function that is called.
@@ -999,10 +1004,15 @@ def parse_statement(source: SourceText) -> Statement:
     >>> parse_statement(SourceText.plain("y ~ normal(0, 1)")).operators
     ('~',)
     """
+    rounded = ROUNDED in source.text
+    if rounded:  # of one length, so that places stay as they are
+        source = replace(source, text=source.text.replace(ROUNDED, "=="))
     follows = _law_statement(source)
     if follows is not None:
         return follows
     node = parse_expression(source)
+    if rounded:
+        return _rounded(node)
     if isinstance(node, Call) and node.name == INDEPENDENT:
         return Statement(node.at, (), (node,))
     if isinstance(node, Logic) and node.operator == "and":
@@ -1034,6 +1044,24 @@ def parse_statement(source: SourceText) -> Statement:
             "write 'L == R' or 'a <= L <= b', and one claim for each",
         )
     return Statement(node.at, operators, node.operands)
+
+
+def _rounded(node: Node) -> Statement:
+    """The statement `L ~= 0.41`.
+
+    Raises:
+        DropcheckError: neither side is a number, or a name that may be a parameter, alone.
+    """
+    if not isinstance(node, Compare) or node.operators != ("==",):
+        raise node.at.error(
+            f"{ROUNDED!r} stands between two sides, once", f"write L {ROUNDED} 0.41"
+        )
+    if not any(isinstance(one, Number | Name) for one in map(unsigned, node.operands)):
+        raise node.at.error(
+            f"{ROUNDED!r} compares with the digits of a number, and neither side is one",
+            f"write the number out, as in L {ROUNDED} 0.41, or '=='",
+        )
+    return Statement(node.at, (ROUNDED,), node.operands)
 
 
 def _law_statement(source: SourceText) -> Statement | None:

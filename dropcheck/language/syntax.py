@@ -45,9 +45,10 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Number(Node):
-    """A number."""
+    """A number; `text` is how it is written, where it is."""
 
     value: float
+    text: str | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +183,8 @@ class Loop:
     body: Model
 
 
+ROUNDED = "~="
+"""Says of a side that it is equal to a number to the digits in which that is written."""
 Model = tuple[ModelLine | Loop, ...]
 """The lines of a model in order; the lines of a loop are within the loop."""
 
@@ -209,6 +212,11 @@ class Statement:
             case (Call(name=name), Number(value=0 | 1)) | (Number(value=0 | 1), Call(name=name)):
                 return name == PROBABILITY and self.operators == ("==",)
         return False
+
+
+def unsigned(node: Node) -> Node:
+    """The node without a sign before it."""
+    return node.operand if isinstance(node, Negative) else node
 
 
 def of_every_draw(node: Node) -> bool:

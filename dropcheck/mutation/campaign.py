@@ -23,6 +23,8 @@ from dropcheck.claims.values import format_value
 from dropcheck.errors import DropcheckError
 from dropcheck.execution.pool import shared
 from dropcheck.execution.schedule import carried_out, in_order
+from dropcheck.judging.case import prepare
+from dropcheck.judging.judge import run_case
 from dropcheck.language.compile import CaseGraphs, ParsedClaim
 from dropcheck.language.printing import unparse_model, unparse_statement
 from dropcheck.language.syntax import Binary, Model, Name, Number, lines_of, loops_of
@@ -30,7 +32,6 @@ from dropcheck.mutation.mutators import MUTATORS, ClaimFacts, Readings
 from dropcheck.processors import default_threads
 from dropcheck.reasons import Reason
 from dropcheck.results import CaseResult, ParameterValue, Verdict
-from dropcheck.running import run_claim_case
 from dropcheck.settings import Settings
 from dropcheck.simulation import compile_averages, compile_strategy
 from dropcheck.vocabulary.distribution import Values
@@ -507,11 +508,17 @@ class MutantJudge:
     def result(
         self, case: Case, graphs: CaseGraphs | None = None, most: int | None = None
     ) -> CaseResult | None:
-        """The result of a case, from at most so many draws; None where nothing can be judged."""
+        """The result of a case: by its exact value, or from at most so many draws.
+
+        None where nothing can be judged.
+        """
         settings = self.settings if most is None else replace(self.settings, max_draws=most)
-        judged = run_claim_case(case, settings, self.alpha, lambda _: "", graphs=graphs)
+        known = replace(settings, exact=True)
         try:
-            result = carried_out(judged)
+            prepared = prepare(case, graphs, crossing=not settings.plain)
+            result = carried_out(run_case(prepared, known, self.alpha))
+            if result.exact is None:
+                result = carried_out(run_case(prepared, settings, self.alpha))
         except DropcheckError:
             return None
         self.draws += result.draws

@@ -89,7 +89,7 @@ COLUMNS: Mapping[str, Callable[[CaseResult], str] | None] = {
     "seed": None,  # of the run
     "repeat": lambda case: text_field(case.repeat),
     "exact": lambda case: number_field(None if case.exact is None else case.exact.value),
-    "confirmed": lambda case: str(case.confirmed).lower(),
+    "confirmed": lambda case: "" if case.confirmed is None else str(case.confirmed).lower(),
     "within": lambda case: number_field(case.within),
     "left": lambda case: number_field(_three(case.sides)[0]),
     "middle": lambda case: number_field(_three(case.sides)[1]),

@@ -93,7 +93,8 @@ def _case_properties(case: CaseResult, run: RunResult) -> Iterator[tuple[str, st
         yield "note", note
     if case.exact is not None:
         yield "exact", number_field(case.exact.value)
-        yield "confirmed", str(case.confirmed).lower()
+        if case.confirmed is not None:
+            yield "confirmed", str(case.confirmed).lower()
     yield "draws", str(case.draws)
     yield "seed", str(run.settings.seed)
     yield "alpha", number_field(run.settings.alpha)

@@ -32,6 +32,9 @@ SIGNIFICANT = 5.0
 DIFFERENCE_ROUNDING = 1e-9
 
 
+NOT_CONFIRMED = "not confirmed"
+
+
 def within(case: CaseResult) -> str:
     """How far a verified quantity may be from what is claimed: `±0.05`."""
     return numbers.UNKNOWN if case.within is None else _give(case)
@@ -42,10 +45,16 @@ def _give(case: CaseResult) -> str:
 
 
 def basis(case: CaseResult) -> str:
-    """What the verdict rests on: `moments, confirmed exactly`."""
+    """What the verdict rests on: `exact, confirmed`."""
     declared = case.calls is not None and case.calls.declared
-    more = ", confirmed exactly" * case.confirmed + ", if elements are independent" * declared
+    known = {True: ", confirmed", False: f", {NOT_CONFIRMED}", None: ""}[case.confirmed]
+    more = known + ", if elements are independent" * declared
     return numbers.UNKNOWN if case.guarantee is None else f"{case.guarantee}{more}"
+
+
+def verdict(case: CaseResult) -> str:
+    """The verdict: `verified`, or `verified, not confirmed` where too few draws confirm it."""
+    return f"{case.verdict}, {NOT_CONFIRMED}" if case.confirmed is False else str(case.verdict)
 
 
 def drawn(case: CaseResult) -> str:
@@ -57,6 +66,8 @@ def drawn(case: CaseResult) -> str:
 def off(case: CaseResult) -> str | None:
     """How far a verified quantity is from what is claimed; None where it seems to be as claimed."""
     if case.verdict is not Verdict.VERIFIED or case.region is None or case.estimate is None:
+        return None
+    if case.method is Method.EXACT_VALUE:  # then it is as near as the claim allows
         return None
     low, high = case.region.low, case.region.high
     if case.exact is not None:

@@ -226,7 +226,9 @@ class CaseResult:
     sides: tuple[float, ...] | None = None
     relations: tuple[str, ...] = ()
     exact: Exact | None = None  # the same quantity, by the model alone
-    confirmed: bool = False  # whether the exact value is in the interval and fits the verdict
+    # whether draws confirm the exact value: it is in the interval, and fits the verdict. None where
+    # there is none, or nothing was drawn
+    confirmed: bool | None = None
     confidence: float
     scale: float | None = None
     resolution: float  # relative to the scale, as it was asked for
@@ -285,6 +287,8 @@ class CaseResult:
         if self.region is None or self.interval is None:
             return math.inf
         low, high = self.interval
+        if self.method is Method.EXACT_VALUE and self.exact is not None:
+            low = high = self.exact.value
         beyond = max(
             self.region.low - (-math.inf if low is None else low),
             (math.inf if high is None else high) - self.region.high,

@@ -13,7 +13,6 @@ from dropcheck.judging.case import prepare
 from dropcheck.judging.exact import exact_quantity
 from dropcheck.language.compile import lower_case, parse_claim
 from dropcheck.language.graph import Kind, in_order, joined_sources, kernel_of
-from dropcheck.simulation import Compiled
 from dropcheck.simulation.compile import compile_averages
 from dropcheck.simulation.program import Program
 from dropcheck.simulation.variants import values_of
@@ -84,10 +83,11 @@ def exactly(model: str, claim: str) -> float:
     """What the model says that a side is."""
     (case,) = read_text(text_of(model, f"{claim} == 1")).expand()
     prepared = prepare(case)
-    assert prepared.knowledge is not None
-    assert isinstance(prepared.compiled, Compiled)
+    compiled, knowledge = prepared.analysed.compiled, prepared.analysed.knowledge
+    assert compiled is not None
+    assert knowledge is not None
     (comparison,) = prepared.reading.comparisons
-    exact = exact_quantity(prepared.compiled, prepared.knowledge, comparison)
+    exact = exact_quantity(compiled, knowledge, comparison)
     assert exact is not None
     assert exact.error <= 1e-8 * max(1.0, abs(exact.value))
     return exact.value

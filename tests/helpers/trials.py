@@ -58,10 +58,17 @@ def judged(
     most: int | None = None,
     plain: bool = False,
     asymptotic: bool = False,
+    draws_only: bool = True,
 ) -> CaseResult:
-    """One claim by itself, judged."""
+    """One claim by itself, judged by draws alone; or by its exact value too."""
     settings = Settings(
-        alpha=alpha, seed=seed, max_draws=most, threads=1, plain=plain, asymptotic=asymptotic
+        alpha=alpha,
+        seed=seed,
+        max_draws=most,
+        threads=1,
+        plain=plain,
+        asymptotic=asymptotic,
+        draws_only=draws_only,
     )
     (result,) = tried(registry_of(entry("claim", model, claim, keys)), settings)
     return result
@@ -70,7 +77,8 @@ def judged(
 def repeated(
     model: str, claim: str, seeds: Iterable[int], settings: Settings, keys: str = ""
 ) -> list[CaseResult]:
-    """One claim's results, a seed each; the case is made ready once."""
+    """One claim's results by draws alone, a seed each; the case is made ready once."""
+    settings = replace(settings, draws_only=True)
     (case,) = registry_of(entry("claim", model, claim, keys)).expand()
     prepared = prepare(case, crossing=not settings.plain)
     return [

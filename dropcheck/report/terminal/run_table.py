@@ -124,7 +124,7 @@ def _row(case: CaseResult, outcome: str) -> Row:
         "guarantee": words.basis(case),
         "within": words.within(case),
         "draws": numbers.count(case.draws),
-        "verdict": TableCell(str(case.verdict), style),
+        "verdict": TableCell(words.verdict(case), style),
         "result": TableCell(outcome, style),
     }
 
@@ -158,7 +158,7 @@ def _block(case: CaseResult, terminal: Terminal) -> list[RenderableType]:
         "distance": words.distance(case),
         "write": words.instead(case),
         "resolution": words.resolution(case),
-        "verdict": f"{case.verdict}, expected {case.expect}",
+        "verdict": f"{words.verdict(case)}, expected {case.expect}",
         "reading": words.reading(case),
         "reason": None if case.explanation is None else str(case.explanation),
         "where": place(case.location),
