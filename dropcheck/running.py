@@ -32,6 +32,7 @@ from dropcheck.execution.together import together
 from dropcheck.inference.budget import case_alpha
 from dropcheck.judging.case import Prepared, prepare, prepare_together, result_of_error
 from dropcheck.judging.judge import run_case
+from dropcheck.judging.one_value import with_note
 from dropcheck.language.compile import CaseGraphs
 from dropcheck.processors import default_threads
 from dropcheck.results import CaseResult
@@ -328,7 +329,8 @@ def run_together(
     def start(one: Prepared | DropcheckError) -> Generator[Request, SpanSums, CaseResult]:
         if isinstance(one, DropcheckError):
             raise one
-        return (yield from run_case(one, settings, alpha, repeat(one.case), deadline))
+        result = yield from run_case(one, settings, alpha, repeat(one.case), deadline)
+        return with_note(result, one, graphs)
 
     return (yield from together([partial(guarded, partial(start, one)) for one in prepared]))
 
@@ -348,4 +350,5 @@ def run_claim_case(
     """
     graphs = graphs or CaseGraphs(settings.max_memory, keep=0)
     prepared = prepare(case, graphs, crossing=not settings.plain)
-    return (yield from run_case(prepared, settings, alpha, repeat(case), deadline))
+    result = yield from run_case(prepared, settings, alpha, repeat(case), deadline)
+    return with_note(result, prepared, graphs)

@@ -102,6 +102,7 @@ class ClaimResult:
     draws: int
     seconds: float
     skipped: str | None = None
+    warnings: tuple[str, ...] = ()  # on the claim itself, as `run` gives them
 
     def count(self, *fates: Fate) -> int:
         """How many mutants ended in one of these ways."""
@@ -486,6 +487,7 @@ def _mutate(
         mutants=tuple(map(judging.fate, mutants_of(judging.readings, facts, first, most))),
         draws=judging.draws,
         seconds=time.perf_counter() - started,
+        warnings=own.warnings,
     )
 
 

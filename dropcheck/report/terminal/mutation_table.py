@@ -152,6 +152,8 @@ def _warnings(run: MutationRun, terminal: Terminal, verbose: bool) -> list[Rende
                 f"{numbers.plural(len(claim.hidden), 'planted error')} the same at every case, as "
                 f"its values hide them: {claim.hidden[0].mutant.changed}"
             )
+        own = [f"warning: {warning}" for warning in claim.warnings]
+        items += [styled(terminal.spell(line), "yellow") for line in own]
         if text is not None:
             line = f"warning: {claim.claim.id}: {text}"
             items.append(styled(terminal.spell(line), "bold red" if claim.failed else "yellow"))
