@@ -1,1 +1,0 @@
-"""Moments of what is averaged, from the model itself, before any draw."""

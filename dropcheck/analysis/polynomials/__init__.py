@@ -1,1 +1,0 @@
-"""Quantities as polynomials in independent draws, and the expectations of these."""

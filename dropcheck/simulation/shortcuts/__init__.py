@@ -1,1 +1,0 @@
-"""Shortcuts: averages that are not computed draw by draw."""

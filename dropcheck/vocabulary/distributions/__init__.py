@@ -1,1 +1,0 @@
-"""What a distribution is: its parameters, its moments and its distribution function."""
