@@ -141,7 +141,7 @@ def entries_alike(
     Args:
         values: the values; those of a smaller shape are broadcast.
         shape: their common shape.
-        models: by id of a value that code gives, the value that stands for it in mathematics.
+        models: by id of a call of code, the value that stands for it in mathematics.
     """
     tracked = _Tracked(models)
     walked = in_order(values, tracked.below)
@@ -184,7 +184,7 @@ class _Tracked:
     def below(self, value: Value) -> Sequence[Value]:
         """The values that the axes of a value follow from."""
         if value.call is not None:
-            model = self.models.get(id(value))
+            model = self.models.get(id(value.call))
             return value.inputs if model is None else (model, *value.inputs)
         return value.inputs if value.random else ()
 
@@ -238,7 +238,7 @@ class _Tracked:
 
     def _of_code(self, value: Value) -> Axes:
         """Those of the slot's own mathematics, or of its argument for a gradient of this shape."""
-        model = self.models.get(id(value))
+        model = self.models.get(id(value.call))
         if model is None or value.call is None:
             return self._differ(value)
         given = value.inputs[0] if value.call.mode == GRAD else model

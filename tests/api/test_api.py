@@ -142,6 +142,19 @@ def test_code_needs_no_option_for_the_limit_theorem() -> None:
     assert verify("E(x**2) == 1", sample=sample).verdict is Verdict.VERIFIED
 
 
+def test_every_entry_of_code_is_compared() -> None:
+    """Nothing says that entries of code have one law."""
+
+    def sample(generator: np.random.Generator, count: int) -> dict[str, Any]:
+        return {"y": generator.normal([0.0, 1.0, 2.0], 1.0, (count, 3))}
+
+    assert verify("E(y) == [0, 1, 2]", sample=sample, within=0.01).verdict is Verdict.VERIFIED
+    assert verify("E(mean(y)) == 1", sample=sample).verdict is Verdict.VERIFIED
+    with pytest.raises(ClaimFailedError) as caught:
+        verify("E(y) == 1", sample=sample)
+    assert caught.value.result.entry in ((0,), (2,))
+
+
 def test_refuted_claim_raises_whatever_undecided_ones_do() -> None:
     with pytest.raises(ClaimFailedError):
         verify("E(x) == 2", undecided="pass", **FEW)

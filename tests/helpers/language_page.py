@@ -28,10 +28,11 @@ This page has a line for every name that a model or a statement may use. The
 ## Operators on the law
 
 They stand only in statements, and are about the law of a quantity `u`, over all draws. Each may
-have a condition: `E(u, given=event)`. If `u` is an array, the operator is about one element picked
-at random. If a side of the statement is an array, as in `E(x) == [0, 1]` or `Cov(x) == eye(n)`, the
-statement is about every element, and one false entry refutes it. `Cov(x)` and `Corr(x)` of one
-vector are the matrix of all pairs of its elements.
+have a condition: `E(u, given=event)`. If `u` is an array, so is the operator: it speaks of every
+entry, operands and conditions are broadcast as in numpy, and one false entry refutes a statement.
+Functions apply to the array: `sum(E(x))`, `E(x)[1]`, `max(Var(x)) < 2`. `P(any(x > 3))` is the
+probability of one event. An entry picked at random is `x[pick]`, with `pick ~ discrete_uniform(0, n - 1)`.
+`Cov(x)` and `Corr(x)` of one vector are the matrix of all pairs of its elements.
 
 An event is 0 or 1 in every draw: a comparison, a Bernoulli draw, and what is made of events by `and`,
 `or`, `not`, `where` and products. `P(x)` or `given=x` of a number is an error, and so is a condition

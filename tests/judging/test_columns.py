@@ -17,6 +17,7 @@ from dropcheck.claims.registry import Code, CodeRequest, Registry, Slot
 from dropcheck.claims.selection import select
 from dropcheck.code.columns import with_columns
 from dropcheck.errors import DropcheckError
+from dropcheck.language.compile import lower_case, parse_claim
 from dropcheck.results import CaseResult, Outcome
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
@@ -463,3 +464,47 @@ claims:
     for factor, verdict in ((1.0, "verified"), (1 + 2e-4, "verified"), (1 + 1.5e-3, "refuted")):
         registry = with_columns(read_text(text), [Own("own", scale=scaled(factor))])
         assert verdicts(judged(registry, "mean@own")) == {verdict}
+
+
+# ---- entries of arrays ---------------------------------------------------------------------------
+
+OF_ARRAYS = {
+    "x ~ uniform(1, 2)[8]; E(y) == E(x)": 1,
+    "x ~ uniform(1, 2)[4, 8]; Var(y) < 9": 1,
+    "x ~ uniform(1, [2, 2, 3]); E(y) == E(x)": 2,
+    "x ~ uniform(1, [2, 2, 3]); Cov(y) < 9": 4,  # alone, and in pairs, of one law and of two
+    "x ~ uniform(1, 2)[3]; Cov(x, dropout(x * [1, 2, 2], p)) > 0": 2,
+    "x ~ uniform(1, 2)[3]; E(grad(dropout)(x, p)) == 1": 1,
+    "x ~ uniform(1, 2)[3]; P(y != 0) < 1": 1,
+    "x ~ uniform(1, 2)[3]; E(cumsum(y)) > 0": 3,
+}
+
+
+@pytest.mark.parametrize("text", OF_ARRAYS)
+def test_entries_of_code_count_once_where_those_of_the_mathematics_do(text: str) -> None:
+    model, claim = text.split("; ")
+    lines = FILE.split("claims:\n  dropout:")[0] % "title: D"
+    own = f"  c:\n    title: C\n    parameters: {{p: 0.1}}\n    model: |\n      {model}\n"
+    own += f"      y = dropout(x, p)\n    claim: {claim}\n"
+    registry = with_columns(read_text(f"{lines}claims:\n{own}"), [Own("sound", dropout=dropout())])
+    for case in registry.expand():
+        found = lower_case(parse_claim(case.claim), case.parameters)
+        assert max(len(found.entries), 1) == OF_ARRAYS[text]
+
+
+def test_every_entry_of_code_is_averaged() -> None:
+    """Of alike entries of the mathematics none is left out, wherever code is off."""
+
+    def off(
+        generator: np.random.Generator, asked: CodeRequest, inputs: Sequence[Array]
+    ) -> Mapping[str, Array]:
+        shape = (*inputs[0].shape[:-1], asked.draws)
+        y = inputs[0] * (generator.random(shape) >= 0.5) * 2.0
+        y[1] = y[2]  # two of three entries have one mask
+        return {"train": y}
+
+    lines = FILE.split("claims:\n  dropout:")[0] % "title: D"
+    own = "  c:\n    title: C\n    model: |\n      x = ones(3)\n      y = dropout(x, 0.5)\n"
+    own += "    claim: Cov(y) == eye(3)\n"
+    registry = with_columns(read_text(f"{lines}claims:\n{own}"), [Own("off", dropout=off)])
+    assert verdicts(judged(registry, "c@off")) == {"refuted"}

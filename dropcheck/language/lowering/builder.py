@@ -486,7 +486,7 @@ class Slots:
         # the last call by slot and arguments: its gradient needs the same random numbers
         self.made: dict[tuple[object, ...], Any] = {}
         self.calls = 0
-        # by id of a value that code gives, the slot's own mathematics of it
+        # by id of a call of code, the slot's own mathematics of what it gives
         self.models: dict[int, Value] = {}
         self.axes: dict[str, tuple[str, ...]] = {}  # the names of the axes of the model's names
         self.formats: dict[str, str] = {}  # parameters that are number formats

@@ -331,7 +331,7 @@ def define_call(context: Context, node: Call, size: Shape | None, names: tuple[s
     call = CodeCall(slot=slot, code=code, asked=asked, tag=tag, mode=mode, draws=draws)
     shape = values[0].shape if mode == GRAD else given.shape
     called = _called(context, node, call, values, shape)
-    context.slots.models[id(called)] = like
+    context.slots.models[id(call)] = like
     return called
 
 
