@@ -40,7 +40,8 @@ def agreed(request: pytest.FixtureRequest) -> Agreed:
         path = FOLDER / name
         if update:
             path.write_text(found, encoding="utf-8")
-        changed = difference(path.read_text(encoding="utf-8"), found)
+        golden = path.read_text(encoding="utf-8") if path.exists() else ""
+        changed = difference(golden, found)
         if changed:
             pytest.fail(f"{name} says otherwise; if that is meant, --update-contract\n{changed}")
 
