@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -43,11 +42,11 @@ from dropcheck.judging.look import (
     undefined_at_averages,
 )
 from dropcheck.judging.plan_draws import CENTRE_DRAWS, PILOT_BLOCKS, PILOT_GROWTH, PILOT_STEPS
-from dropcheck.judging.rounding import LOOK_ROUNDING, enclosing, theta_of
+from dropcheck.judging.rounding import LOOK_ROUNDING, enclosing, own_averages, theta_of
 from dropcheck.language.graph import Kind, Value, operators, ordered
 from dropcheck.reasons import Reason
 from dropcheck.results import Guarantee, Method, Verdict
-from dropcheck.simulation import MAIN, PILOT, Compiled, Program, Request, SpanSums, Tally, means_of
+from dropcheck.simulation import MAIN, PILOT, Compiled, Program, Request, SpanSums, Tally
 
 # ---- as seen -------------------------------------------------------------------------------------
 #
@@ -275,7 +274,7 @@ def deciding(
         comparison: Comparison, alpha: float, widen: float, rounding: float
     ) -> tuple[Interval, Verdict]:
         theta = theta_of(compiled, comparison, tally.centres)
-        own = _own_averages(compiled, comparison, tally, theta)
+        own = own_averages(compiled, comparison, tally, theta)
         interval = estimate_interval(
             own.sums,
             tally.block_values,
@@ -337,7 +336,8 @@ def _with_unseen_calls(
         comparison: Comparison, alpha: float, widen: float, rounding: float
     ) -> tuple[Interval, Verdict]:
         interval, verdict = decided(comparison, (1 - SHARE) * alpha, widen, rounding)
-        place = next(i for i, one in enumerate(run.reading.comparisons) if one is comparison)
+        places = [one.looked_at for one in run.reading.comparisons]
+        place = places.index(comparison.looked_at)
         room = unseen[place](min(1.0, -math.log(SHARE * alpha) / tally.units))
         if interval.unmet is None and verdict is not Verdict.INCONCLUSIVE:
             interval = replace(interval, low=interval.low - room, high=interval.high + room)
@@ -347,36 +347,6 @@ def _with_unseen_calls(
         return interval, verdict
 
     return wider
-
-
-class _OwnAverages(NamedTuple):
-    """The sums that a comparison is judged by, and its quantity as a function of their averages.
-
-    `columns` are those that the quantity is made of; None where these are all.
-    """
-
-    sums: Floats
-    theta: Theta
-    columns: list[int] | None
-
-
-def _own_averages(
-    compiled: Compiled, comparison: Comparison, tally: Tally, theta: Theta
-) -> _OwnAverages:
-    """What one comparison is judged by: of several, by its own averages alone."""
-    functional, looked_at = compiled.functional, comparison.looked_at
-    columns = functional.columns(looked_at)
-    estimated = sum(value.estimated for value in functional.operands)
-    if estimated <= len(looked_at):
-        return _OwnAverages(tally.sums, theta, columns if compiled.scaled else None)
-    means = means_of(tally.sums, tally.values)[:, np.newaxis]
-
-    def of_own(points: Floats) -> Floats:
-        everything = np.repeat(means, points.shape[1], axis=1)
-        everything[columns] = points
-        return theta(everything)
-
-    return _OwnAverages(tally.sums[:, columns], of_own, None)
 
 
 def _once_settled(

@@ -25,7 +25,13 @@ from dropcheck.inference.region import (
     widening,
 )
 from dropcheck.judging.case import CaseRun, Finding, of_calls, why_undefined
-from dropcheck.judging.rounding import rounding_of, rounding_of_sides, theta_of, with_digits_left
+from dropcheck.judging.rounding import (
+    own_averages,
+    rounding_of,
+    rounding_of_sides,
+    theta_of,
+    with_digits_left,
+)
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Guarantee, Method, Region, Verdict
 from dropcheck.simulation import Compiled, Tally, means_of
@@ -269,12 +275,10 @@ def judge_look(
                 run, compiled, tally, comparison, (interval, verdict), widen, rounding, of_sides
             )
         if verdict is Verdict.VERIFIED and not planning:
+            theta = theta_of(compiled, comparison, centres)
+            own = own_averages(compiled, comparison, tally, theta)
             ordinary = estimate_interval(
-                tally.sums,
-                tally.block_values,
-                theta_of(compiled, comparison, centres),
-                share,
-                tally.draws,
+                own.sums, tally.block_values, own.theta, share, tally.draws
             )
             if misses(ordinary, comparison.region, rounding):
                 why = against_evidence(interval, ordinary, unit)
