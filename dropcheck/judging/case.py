@@ -23,6 +23,7 @@ from dropcheck.analysis.strategy import (
     Unanswerable,
     strategy_of,
 )
+from dropcheck.analysis.waiting import with_ends
 from dropcheck.array_types import Floats
 from dropcheck.claims.registry import Case, Claim
 from dropcheck.claims.values import case_name, decimal_text, parameter_text
@@ -101,6 +102,7 @@ class Analysed:
     strategy: Strategy
     compiled: Compiled | None  # None where its quantities are no averages
     knowledge: Knowledge | None
+    notes: tuple[str, ...] = ()  # what it takes for granted, as it fails too seldom to matter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -336,16 +338,21 @@ def _analysed(
     own = Analysed(lowered=lowered, strategy=strategy, compiled=averages, knowledge=knowledge)
     if isinstance(strategy, Arithmetic | Laws | Unanswerable) or case.claim.column is not None:
         return own
-    changed = with_fewer_draws(lowered)
+    ended, notes = with_ends(lowered)
+    changed = with_fewer_draws(ended)
     if changed is lowered:
         return own
     strategy = strategy_of(changed, case.claim.tolerance)
     if not isinstance(strategy, BlockMeans):
-        return Analysed(lowered=changed, strategy=strategy, compiled=None, knowledge=None)
+        return Analysed(
+            lowered=changed, strategy=strategy, compiled=None, knowledge=None, notes=notes
+        )
     averages = compile_averages(strategy, changed.operands, crossing=False)
     known = knowledge_of(averages)
     averages = replace(averages, unbounded=known.unbounded)
-    return Analysed(lowered=changed, strategy=strategy, compiled=averages, knowledge=known)
+    return Analysed(
+        lowered=changed, strategy=strategy, compiled=averages, knowledge=known, notes=notes
+    )
 
 
 # ---- case of code --------------------------------------------------------------------------------
@@ -862,7 +869,8 @@ class CaseRun:
         finding = replace(finding, exact=with_digits(finding.exact, finding.sharpness))
         quantity, region = self._claimed(finding)
         edge = edge_of(claim.written, region, finding.verdict, finding.exact, finding.interval)
-        confirmed, warnings = self._confirmed(finding, region), finding.warnings
+        taken = (f"{claim.id}: {note}" for note in self.prepared.analysed.notes)
+        confirmed, warnings = self._confirmed(finding, region), (*finding.warnings, *taken)
         if confirmed is False and finding.confirmed is None:
             why = "the interval misses the exact value, which chance may do at this error rate"
             warnings = (*warnings, f"{claim.id}: {why}")
