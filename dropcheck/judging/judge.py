@@ -242,7 +242,7 @@ def judge(run: CaseRun) -> Judging:
     if known is None:
         return (yield from _as_drawn(run))
     if run.settings.exact or known.finding.verdict is Verdict.INCONCLUSIVE or run.out_of_time():
-        return known.finding
+        return unless_unclear(run, known.finding)
     return (yield from _confirmed(run, known))
 
 
