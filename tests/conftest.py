@@ -98,3 +98,13 @@ def cli(
     for name in ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "DROPCHECK_DEBUG"):
         monkeypatch.delenv(name, raising=False)
     return program
+
+
+@pytest.fixture
+def draws_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Judge and plan by draws, as where the model says no value: these are tests of intervals."""
+    import dropcheck.judging.judge
+    import dropcheck.planning
+
+    for module in (dropcheck.judging.judge, dropcheck.planning):
+        monkeypatch.setattr(module, "by_model", lambda _run: None)

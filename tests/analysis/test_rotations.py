@@ -146,7 +146,7 @@ def test_a_matrix_that_is_claimed_about_itself_stays() -> None:
 
 
 def test_draws_that_are_shown_are_those_of_the_model() -> None:
-    """A counterexample to a certainty names its matrix; statements beside it share its draws."""
+    """What is drawn is what is written, of averages too."""
     model = LAYERS.format(vector=RANDOM, step="relu(g)")
     certain = prepared(model, "P(h[0] >= 0) == 1").lowered
     average = prepared(model, "E(h[0]) >= 0").lowered
@@ -154,7 +154,7 @@ def test_draws_that_are_shown_are_those_of_the_model() -> None:
         {one.shape for one in ordered(case.operands[0].inputs) if one.law}
         for case in (certain, average)
     ]
-    assert shapes == [{(4,), (4, 4)}, {(4,)}]
+    assert shapes == [{(4,), (4, 4)}] * 2
 
 
 def test_arrays_of_zeros_are_added() -> None:

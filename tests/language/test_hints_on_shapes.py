@@ -101,7 +101,6 @@ def test_what_to_write_where_a_shape_or_a_place_is_wrong(model: str, hint: str) 
 @pytest.mark.parametrize(
     ("claim", "hint"),
     [
-        ("E(x) ~= 0", "0.245 <= L <= 0.255"),
         ("E(x) == 0 within 0.1", "write it on a line below 'claim', as in within: 0.1"),
         ("E('x') == 0", "names need no quotes: write E(u)"),
     ],

@@ -31,6 +31,8 @@ from dropcheck.mutation.mutators import MUTATORS, Readings, fixed_change, same_c
 from dropcheck.results import Verdict
 from dropcheck.settings import Settings
 
+pytestmark = pytest.mark.usefixtures("draws_alone")
+
 SHIPPED = read_registry(Path(__file__).parents[2] / "claims.yaml")
 
 

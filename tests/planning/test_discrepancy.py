@@ -17,6 +17,8 @@ from scipy import stats
 from dropcheck.inference import region
 from dropcheck.results import Verdict
 
+pytestmark = pytest.mark.usefixtures("draws_alone")
+
 BUDGET = 30_000
 KINDS = {
     "a mean": ("x ~ normal({}, 1)", "E(x) == 1", 1.0),

@@ -16,6 +16,8 @@ from dropcheck.results import CaseResult, Guarantee, Verdict
 from dropcheck.settings import Settings
 from dropcheck.simulation.streams import PILOT
 
+pytestmark = pytest.mark.usefixtures("draws_alone")
+
 ALPHA = 1e-6
 DROPPED = "m ~ bernoulli(0.9); y = m / 0.9"
 # the model bounds their moments, and has no exact ones

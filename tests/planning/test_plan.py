@@ -26,6 +26,8 @@ from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 from dropcheck.simulation import blocks
 
+pytestmark = pytest.mark.usefixtures("draws_alone")
+
 SHIPPED = Path(__file__).parents[2] / "claims.yaml"
 
 

@@ -111,9 +111,9 @@ def inverse_of_squares(weights: Sequence[float], r: float) -> float:
     steps = round(_FINENESS * math.log2(_HIGHEST / _LOWEST))
     grid = _LOWEST * 2.0 ** (np.arange(steps + 1) / _FINENESS)  # λ times the largest weight
     logs = np.zeros_like(grid)
-    for weight, count in different.items():
+    for weight, often in different.items():
         s = np.sqrt(grid * weight)
-        logs += count * np.log(np.minimum(math.sqrt(math.pi) * special.erf(s / 2) / s, 1.0))
+        logs += often * np.log(np.minimum(math.sqrt(math.pi) * special.erf(s / 2) / s, 1.0))
     powers = grid**r
     cells = float(np.sum(np.diff(powers) * np.exp(logs[:-1]))) / r
     # below the grid the product is at most 1; above the grid it falls as λ^(-count / 2)
