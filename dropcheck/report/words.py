@@ -310,12 +310,11 @@ def exact(case: CaseResult) -> str:
 
 
 def exactly(case: CaseResult) -> str | None:
-    """The exact value, and whether it confirms the verdict; None where it is the estimate."""
+    """The exact value, and whether draws confirm it; None where it is the estimate."""
     if not exact(case):
         return None
-    return f"{exact(case)} by the model" + (
-        ", which confirms the verdict" if case.confirmed else ""
-    )
+    said = {True: ", which the draws confirm", False: f", {NOT_CONFIRMED}", None: ""}
+    return f"{exact(case)} by the model{said[case.confirmed]}"
 
 
 def interval(case: CaseResult) -> str:
