@@ -23,6 +23,7 @@ from dropcheck.inference.intervals import FEWEST_BLOCKS
 from dropcheck.inference.region import COARSE, decide
 from dropcheck.judging.averages import judge_averages
 from dropcheck.judging.case import (
+    CONFIRMING,
     PILOT_DRAWS,
     SELDOM,
     CaseRun,
@@ -323,11 +324,18 @@ def _counterexample(run: CaseRun, known: Finding, drawn: Finding) -> bool:
 
 def _says(run: CaseRun, known: Finding, drawn: Finding) -> bool:
     """Whether draws confirm an exact value that lies in their interval."""
-    if run.confirms is None or isinstance(run.prepared.strategy, Certainty):
+    if isinstance(run.prepared.strategy, Certainty):
         return drawn.verdict is known.verdict
+    if run.confirms is None and drawn.verdict is known.verdict:
+        return True
     low, high = drawn.interval or (-math.inf, math.inf)
-    wide = drawn.about is not None and high - low > COARSE * drawn.about
-    return drawn.verdict is Verdict.VERIFIED and not wide
+    if drawn.about is not None and high - low > COARSE * drawn.about:
+        return False
+    if run.confirms is not None:
+        return drawn.verdict is Verdict.VERIFIED
+    assert known.exact is not None
+    sharp = 0.0 if known.sharpness is None else known.sharpness.asked
+    return max(high - known.exact.value, known.exact.value - low) <= CONFIRMING * sharp
 
 
 def _counted(drawn: Finding) -> Explanation | None:

@@ -302,7 +302,7 @@ def _estimate(case: CaseResult) -> str:
 
 def exact(case: CaseResult) -> str:
     """The exact value, with one digit more than the estimate; empty where it is the estimate."""
-    if case.exact is None or case.method is Method.EXACT_VALUE:
+    if case.exact is None or (case.method is Method.EXACT_VALUE and not case.draws):
         return ""
     width = numbers.spread(case.interval, case.estimate)
     value = numbers.beyond_error(case.exact.value, case.exact.error)

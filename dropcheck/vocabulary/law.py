@@ -91,9 +91,6 @@ class Law(Distribution):
     # after. Takes fixed arguments, and returns NaN for those with another density; None: not known.
     mode: Callable[..., Any] | None = None
     nanoseconds: float | Callable[[Shape], float]  # for one number, or for a draw of a shape
-    # for laws of vectors: the law of one element, and what makes its arguments, each for all
-    # elements, from fixed arguments
-    element: tuple[Law, Callable[..., tuple[Any, ...]]] | None = None
 
     aliases: tuple[str, ...] = ()  # its names in papers and in other libraries
     note: str = ""  # what may surprise those who know it from another library

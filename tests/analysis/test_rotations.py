@@ -145,16 +145,14 @@ def test_a_matrix_that_is_claimed_about_itself_stays() -> None:
         assert (numbers_a_draw(fewer) == numbers_a_draw(plain)) is same
 
 
-def test_draws_that_are_shown_are_those_of_the_model() -> None:
-    """What is drawn is what is written, of averages too."""
-    model = LAYERS.format(vector=RANDOM, step="relu(g)")
-    certain = prepared(model, "P(h[0] >= 0) == 1").lowered
-    average = prepared(model, "E(h[0]) >= 0").lowered
-    shapes = [
+def test_what_is_drawn_is_what_is_written() -> None:
+    """The matrices are drawn, and vectors in their place are analysed alone."""
+    ready = prepared(LAYERS.format(vector=RANDOM, step="relu(g)"), "E(h[0]) >= 0")
+    drawn, analysed = (
         {one.shape for one in ordered(case.operands[0].inputs) if one.law}
-        for case in (certain, average)
-    ]
-    assert shapes == [{(4,), (4, 4)}] * 2
+        for case in (ready.lowered, ready.analysed.lowered)
+    )
+    assert (drawn, analysed) == ({(4,), (4, 4)}, {(4,)})
 
 
 def test_arrays_of_zeros_are_added() -> None:

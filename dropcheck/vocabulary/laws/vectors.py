@@ -20,16 +20,12 @@ from dropcheck.vocabulary.distribution import (
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.law import Generator, Size
 from dropcheck.vocabulary.laws.continuous import (
-    BETA,
     LOG_ROOT_TWO_PI,
-    NORMAL,
     STANDARD_BETA,
     STANDARD_NORMAL,
     normal_norm,
 )
 from dropcheck.vocabulary.laws.discrete import (
-    BINOMIAL,
-    DISCRETE_UNIFORM,
     OUTCOMES,
     STANDARD_BINOMIAL,
     STANDARD_EQUAL_CHANCES,
@@ -84,7 +80,6 @@ MULTINOMIAL = of_lists(
     # how often one of the outcomes comes up is binomial
     standard=STANDARD_BINOMIAL,
     line=lambda n, p: (0.0, 1.0, n[..., None], p / p.sum(axis=-1, keepdims=True)),
-    element=(BINOMIAL, lambda n, p: (n, p / p.sum())),
     norm_of_random=binomial_of_random,
 )
 
@@ -137,7 +132,6 @@ DIRICHLET = of_lists(
     # one share is a beta variable
     standard=STANDARD_BETA,
     line=lambda a: (0.0, 1.0, a, _others(a)),
-    element=(BETA, lambda a: (a, _others(a))),
     norm_of_random=lambda p, norm, hull: 1.0,
 )
 
@@ -180,7 +174,6 @@ PERMUTATION = of_lists(
     # each number is equally likely at each place
     standard=STANDARD_EQUAL_CHANCES,
     line=lambda n: (0.0, 1.0, n[..., None] - 1.0),
-    element=(DISCRETE_UNIFORM, lambda n: (0.0, n - 1.0)),
 )
 
 
@@ -285,7 +278,6 @@ MULTIVARIATE_NORMAL = of_lists(
     aliases=("multinormal", "mvn", "mvnormal"),
     standard=STANDARD_NORMAL,
     line=lambda mean, cov: (mean, np.sqrt(np.maximum(np.diagonal(cov, axis1=-2, axis2=-1), 0.0))),
-    element=(NORMAL, lambda mean, cov: (mean, np.sqrt(np.maximum(np.diagonal(cov), 0.0)))),
     covariances=lambda mean, cov: cov,
     # the norm of one element given mean and cov; where p / 2 is below 1, order 1 bounds it
     norm_of_random=lambda p, norm, hull: (
