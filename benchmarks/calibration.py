@@ -224,7 +224,11 @@ def repeated(task: Task) -> tuple[int, Counter[Verdict], int]:
     with threadpool_limits(1):
         for seed in range(first, first + count):  # hashed with the case into streams
             settings = Settings(
-                seed=seed, threads=1, max_draws=most, asymptotic=SETS[name].asymptotic
+                draws_only=True,
+                seed=seed,
+                threads=1,
+                max_draws=most,
+                asymptotic=SETS[name].asymptotic,
             )
             result = run_once(_prepared(name, place), settings, alpha)
             verdicts[result.verdict] += 1
