@@ -187,5 +187,5 @@ def test_a_model_of_2000_lines_is_run(folder: Path, capsys: Capsys) -> None:
     (folder / "claims.yaml").write_text(text, encoding="utf-8")
     code = main(["run", "all", "--file", "claims.yaml", "--max-draws", "1000", "--format", "json"])
     (case,) = json.loads(capsys.readouterr().out)["cases"]
-    assert code == 4  # too few draws to tell, and no error
+    assert code == 0
     assert case["draws"] > 0

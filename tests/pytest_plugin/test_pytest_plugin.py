@@ -115,7 +115,7 @@ def test_failure_shows_the_block_of_the_table_and_no_traceback(claims: Pytester)
             "  statement   Std(m / (1 - p)) == 0.5",
             "  claimed     0.5",
             "  estimated   1.0*, interval *, confidence *, * draws",
-            "  exact       1 by the model, which confirms the verdict",
+            "  exact       1 by the model, which the draws confirm",
             "  distance    * standard errors above*",
             "  resolution  0.01 of 0.5: ±0.005",
             "  verdict     refuted, expected verified",

@@ -157,7 +157,7 @@ def loaded(pytester: Pytester, *arguments: str) -> set[str]:
 def test_unused_the_plugin_imports_the_table_of_options_and_no_more(pytester: Pytester) -> None:
     write(pytester, "[pytest]\n")
     pytester.makepyfile("def test(): pass\n")
-    table = {f"dropcheck.{name}" for name in ("options", "processors", "records", "settings")}
+    table = {f"dropcheck.{name}" for name in ("options", "processors", "settings")}
     assert loaded(pytester) == {"dropcheck", "dropcheck.pytest_plugin", *table}
 
 

@@ -12,6 +12,8 @@ from mutation_cases import HALF, TOOTHLESS
 
 from dropcheck.cli import main
 
+pytestmark = pytest.mark.usefixtures("draws_alone")
+
 Called = Callable[..., tuple[int, str, str]]
 
 

@@ -156,7 +156,7 @@ def test_the_json_of_a_run_is_exactly_this() -> None:
                 "relations": [],
                 "within": 5.12,
                 "exact": None,
-                "confirmed": False,
+                "confirmed": None,
                 "sampling": "plain",
                 "more_draws": None,
                 "more_seconds": None,

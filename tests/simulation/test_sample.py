@@ -213,7 +213,7 @@ def test_calls_ask_for_a_moderate_count_and_never_overlap() -> None:
         finally:
             inside.release()
 
-    found = tried("E(y) == 0", watched, resolution=0.003, threads=4)
+    found = tried("E(y) == 0", watched, within=0.003, threads=4)
     assert found.verdict is Verdict.VERIFIED
     assert found.draws > 10 * MOST_SAMPLE_DRAWS
     assert max(counts) <= MOST_SAMPLE_DRAWS

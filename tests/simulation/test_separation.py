@@ -105,11 +105,6 @@ CASES = [
         "x ~ normal(1, 1); w ~ normal(2, 1); y = (x * exp(w))**2 * x",
         lambda x, w: (x * np.exp(w)) ** 2 * x,
     ),
-    ("x ~ normal(1, 1)[3]; w ~ normal(2, 1); y = 2 * x * w", lambda x, w: 2 * x * w),
-    (
-        "x ~ normal(1, 1)[3]; w ~ normal(2, 1)[2, 3]; y = arange(3) * x * w",
-        lambda x, w: np.arange(3) * x * w,
-    ),
 ]
 
 
