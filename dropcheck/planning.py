@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, repeat
@@ -25,7 +25,7 @@ from dropcheck.inference import budget
 from dropcheck.inference import region as detectable
 from dropcheck.inference.budget import case_alpha
 from dropcheck.inference.intervals import FEWEST_BLOCKS, student_quantile
-from dropcheck.inference.region import claims_rounding, edge_of_exact, region_floor
+from dropcheck.inference.region import region_floor
 from dropcheck.judging import events, limit_theorem
 from dropcheck.judging.case import (
     DRAWS_WITHOUT_CONDITION,
@@ -33,12 +33,11 @@ from dropcheck.judging.case import (
     CaseRun,
     Prepared,
     prepare,
-    prepare_some,
     undefined_draws,
     why_undefined,
 )
 from dropcheck.judging.events import by_averages
-from dropcheck.judging.judge import by_model, confirming, judged_exactly
+from dropcheck.judging.judge import by_model, confirming
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.laws import counting_by_relation as counting_of
 from dropcheck.judging.look import ENDLESS, judge_look, why_endless
@@ -49,7 +48,7 @@ from dropcheck.language.compile import CaseGraphs
 from dropcheck.language.graph import LawClaim
 from dropcheck.processors import default_threads
 from dropcheck.reasons import Explanation, Reason
-from dropcheck.results import Edge, Guarantee, Verdict, Written
+from dropcheck.results import Guarantee, Verdict
 from dropcheck.settings import Settings
 from dropcheck.simulation import (
     MOST_ROWS,
@@ -97,7 +96,6 @@ class Forecast:
     explanation: Explanation | None = None
     ends: int | None = None
     shared: bool = False  # whether other statements of its entry have the same draws
-    edge: Edge | None = None  # of a printed figure's rounding, where its exact value is near it
 
 
 def forecast(
@@ -361,41 +359,6 @@ def _last_share(fewest: int, most: int, alpha: float) -> float:
     return list(looks)[-1].alpha
 
 
-# ---- near edges ----------------------------------------------------------------------------------
-#
-# Figures near an edge of their rounding, where the model shows it without a draw.
-
-
-MOST_CHECKED = 40  # the most figures in a check, which must be quick; a plan looks at every case
-MOST_CASES = 3  # of each
-
-
-def known_edge(prepared: Prepared) -> Edge | None:
-    """What to print instead of a figure whose exact value lies near an edge of its rounding."""
-    written = prepared.case.claim.written
-    if written is None or not written.rounded:
-        return None
-    finding = judged_exactly(prepared)
-    if finding is None or finding.exact is None or finding.region is None:
-        return None
-    is_rounding = claims_rounding(written, finding.region)
-    return edge_of_exact(written, finding.exact) if is_rounding else None
-
-
-def edges_of(registry: Registry) -> Iterator[tuple[Written, Edge]]:
-    """Which of the first figures lie so near an edge that deciding takes many draws."""
-    graphs = CaseGraphs()
-    figures = [one for one in registry.claims.values() if one.written and one.written.rounded]
-    for claim in figures[:MOST_CHECKED]:
-        try:
-            cases = prepare_some(claim, graphs, MOST_CASES)
-        except DropcheckError:
-            continue  # it is reported as an error
-        edge = next(filter(None, map(known_edge, cases)), None)
-        if edge is not None and claim.written is not None:
-            yield claim.written, edge
-
-
 # ---- plan ----------------------------------------------------------------------------------------
 #
 # What a run would cost and what it could see, by the pilots of its cases.
@@ -424,7 +387,6 @@ class CasePlan:
     work: float  # the same, of one thread
     drawn: int  # draws that a run would make: until the verdict, or until it gives up
     shared: bool = False  # whether other statements of its entry have the same draws
-    edge: Edge | None = None  # of a printed figure's rounding, where its exact value is near it
 
     @property
     def within(self) -> bool:
@@ -495,8 +457,7 @@ def plan_cases(
 
     def start(case: Case) -> Judge[Forecast]:
         prepared = prepare(case, built, crossing=not settings.plain)
-        expected = yield from forecast(prepared, settings, alpha)
-        return replace(expected, edge=known_edge(prepared))
+        return (yield from forecast(prepared, settings, alpha))
 
     starts = (partial(guarded, partial(start, case)) for case in cases)
     results: dict[int, Forecast | DropcheckError] = {}
@@ -591,5 +552,4 @@ def _planned(expected: Forecast, budget: int, threads: int) -> CasePlan:
         work=drawn * expected.seconds_a_draw,
         drawn=drawn,
         shared=expected.shared,
-        edge=expected.edge,
     )

@@ -133,7 +133,6 @@ def check_file(name: str | None) -> CheckedFile:
                 *checked.notes,
                 *notes_on_resolutions(registry),
                 *_without_an_option(registry),
-                *([] if checked.problems else _near_edges(registry)),
             )
         ),
     )
@@ -151,18 +150,6 @@ def _without_an_option(registry: Registry) -> Iterable[Problem]:
                 message = f"the parameter {name!r} is named like an option of run"
                 place = claim.parameter_locations.get(name, claim.location)
                 yield Problem(message, place, f"it is set by --set {name}=VALUE only")
-
-
-def _near_edges(registry: Registry) -> Iterable[Problem]:
-    """Notes on printed figures near an edge of their rounding."""
-    if not registry.coverage:
-        return
-    from dropcheck.planning import edges_of  # loads what judges
-    from dropcheck.report import words
-
-    for figure, edge in edges_of(registry):
-        message = f"{figure.text} is {words.where(edge)}, which takes many draws to decide"
-        yield Problem(message, figure.start, words.remedy(edge, figure))
 
 
 def _is_json(given: Given) -> bool:

@@ -326,7 +326,6 @@ def _planned_case(plan: CasePlan) -> dict[str, Any]:
         "guarantee": plan.guarantee,
         "reason": reason_data(plan.explanation),
         "written": written_data(claim.written),
-        "edge": edge_data(plan.edge),
         "location": location(claim.location),
     }
 

@@ -241,7 +241,6 @@ REFUSED = {
     "Quantile(x) == 1": "Quantile lacks 'p'",
     "Quantile(x, 1.5) == 1": "the level of a quantile lies between 0 and 1, and this is 1.5",
     "Quantile(x, x) == 1": "the level of a quantile is fixed, and this is random",
-    "Median(v) == 0": "Median is of one number a draw, and this has shape [3]",
     "Median(x) < E(x)": "quantiles are compared with numbers and with one another",
     "Median(x)**2 == 1": "quantiles are compared with numbers and with one another",
     "Median(x) * Quantile(x, 0.1) == 1": "quantiles are compared with numbers",

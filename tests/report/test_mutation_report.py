@@ -37,8 +37,8 @@ def called(
 
 
 SHARP = "model: x ~ normal(1, 2)\nclaim: E(x**2) == 5\nresolution: 0.02"
-BELOW = "parameters: {n: 200}\nmodel: x ~ normal(200, 100)\nclaim: E(x) == n\nresolution: 0.02"
-OPEN = "model: x ~ normal(1, 1)\nclaim: E(x) > 0.5"
+BELOW = "parameters: {n: 200}\nmodel: x ~ normal(200, 100)\nclaim: E(x) == n\ntolerance: 0.02"
+OPEN = "model: x, w ~ normal(0, 1)\nclaim: E(cos(x * w)) == 1 / sqrt(2)"
 
 
 @pytest.mark.parametrize(

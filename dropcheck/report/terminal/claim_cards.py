@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dropcheck.claims.registry import Claim, Document, Registry, Slot, Tolerance
 from dropcheck.claims.values import format_value, parameter_text, shortened
 from dropcheck.errors import Problem
-from dropcheck.report import numbers, words
+from dropcheck.report import numbers
 from dropcheck.report.terminal.screen import (
     Fields,
     Row,
@@ -79,7 +79,7 @@ def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[Renderab
         "tolerance": tolerance_text(claim.tolerance),
         "resolution": resolution_text(claim, cases),
         "exact": exact_text([(one.case.parameters, judged_exactly(one)) for one in cases]),
-        "rounding": _roundings(claim, cases),
+        "rounding": _rounding(claim),
         "guarantee": "\n".join(dict.fromkeys(case.rests_on for case in cases)),
         **_sources(claim.sources, registry),
         "tags": ", ".join(claim.tags),
@@ -224,16 +224,12 @@ def exact_text(cases: Sequence[tuple[Mapping[str, ParameterValue], Finding | Non
     return "\n".join([of.rstrip(), *lines] if of else lines)
 
 
-def _roundings(claim: Claim, cases: Sequence[Prepared]) -> str | None:
-    """The rounding that a figure claims, and what to print where its value is near an edge."""
-    from dropcheck.planning import known_edge
-
+def _rounding(claim: Claim) -> str | None:
+    """The rounding that a figure claims."""
     figure = claim.written
     if figure is None or not figure.rounded or figure.digits is None or figure.unit is None:
         return None
-    rounding = numbers.rounding(figure.digits, figure.unit)
-    near = filter(None, map(known_edge, cases))
-    return "\n".join([rounding, *dict.fromkeys(words.advice(one, figure) for one in near)])
+    return numbers.rounding(figure.digits, figure.unit)
 
 
 def document_text(key: str, document: Document | None) -> str:

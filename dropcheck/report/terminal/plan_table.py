@@ -7,7 +7,6 @@ from rich.console import RenderableType
 from dropcheck.claims.values import format_parameters
 from dropcheck.planning import CasePlan, Plan
 from dropcheck.report import numbers
-from dropcheck.report import words as edges
 from dropcheck.report.terminal.screen import (
     Fields,
     Row,
@@ -68,9 +67,6 @@ def note(case: CasePlan) -> str:
         parts.append(f"beyond the budget of {numbers.draws(case.budget)}")
     if case.doubtful:
         parts.append(f"may take more: {why}")
-    figure = case.case.claim.written
-    if case.edge is not None and figure is not None:
-        parts.append(edges.advice(case.edge, figure))
     return "; ".join(parts)
 
 
