@@ -51,7 +51,9 @@ def our_draws(p: float) -> tuple[int, str]:
         return carry_out(request)
 
     with patch.object(blocks.Request, "carry_out", counted):
-        (result,) = verify_cases(registry.expand(), Settings(alpha=ALPHA, threads=1), registry)
+        (result,) = verify_cases(
+            registry.expand(), Settings(alpha=ALPHA, threads=1, draws_only=True), registry
+        )
     if result.verdict is not Verdict.VERIFIED:
         raise AssertionError(f"the claim is true and was {result.verdict}")
     assert result.guarantee is not None

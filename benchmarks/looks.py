@@ -33,7 +33,7 @@ FEWEST_COMPARED = 2048
 def run_once(case: Case, alpha: float) -> tuple[CaseResult, int, CaseRun]:
     """One run, and all draws that it made, those of its pilot too."""
     prepared = prepare(case)
-    settings = Settings(threads=1)
+    settings = Settings(threads=1, draws_only=True)
     made = 0
     asked = run_case(prepared, settings, alpha)
     try:

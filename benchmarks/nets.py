@@ -33,7 +33,7 @@ def judged(case: Case, registry: Registry, settings: Settings, clock: Clock) -> 
 def measured(clock: Clock, *, quick: bool = False) -> Iterator[Figure]:
     """The draws of each claim without nets over those with them, and what is wrong in all."""
     registry = read_registry(CLAIMS)
-    settings = Settings(threads=1, max_draws=100_000 if quick else None)
+    settings = Settings(threads=1, draws_only=True, max_draws=100_000 if quick else None)
     wrong = 0
     saved: list[float] = []
     for case in registry.expand()[: 3 if quick else None]:

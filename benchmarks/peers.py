@@ -198,7 +198,9 @@ def ours(law: Law, claimed: float, delta: float) -> Callable[[int, float], Found
     prepared = ready(case, SHORT_BLOCK)
 
     def found(seed: int, alpha: float) -> Found:
-        result = run_once(prepared, Settings(seed=seed, max_draws=MOST_DRAWS), alpha)
+        result = run_once(
+            prepared, Settings(seed=seed, max_draws=MOST_DRAWS, draws_only=True), alpha
+        )
         return result.verdict, result.draws
 
     return found

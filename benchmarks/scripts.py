@@ -92,12 +92,12 @@ def plain_script(dk: int, half: float, alpha: float, rows: int = 10_000) -> int:
 def against_script(repeats: int, dk: int = 512, resolution: float = 0.01) -> Iterator[Figure]:
     """`Var(q @ k) == dk` by the script and by dropcheck, to dropcheck's width and confidence."""
     text = QK.format(dk=dk, resolution=resolution)
-    result = judged(text, Settings(alpha=ALPHA))
+    result = judged(text, Settings(alpha=ALPHA, draws_only=True))
     half = half_width(result)
     took: list[int] = []
     times = paired(
         lambda: took.append(plain_script(dk, half, ALPHA)),
-        lambda: judged(text, Settings(alpha=ALPHA)),
+        lambda: judged(text, Settings(alpha=ALPHA, draws_only=True)),
         repeats,
         CLOCKS["wall"],
     )
@@ -110,7 +110,7 @@ def against_bootstrap(repeats: int, resamples: int = 9999) -> Iterator[Figure]:
     """The variance of q·k at d_k = 16 by scipy.stats.bootstrap, at an α that it can reach."""
     alpha, dk = 1e-3, 16
     text = QK.format(dk=dk, resolution=0.05)
-    settings = Settings(alpha=alpha)
+    settings = Settings(alpha=alpha, draws_only=True)
     result = judged(text, settings)
     half = half_width(result)
     quantile = NormalDist().inv_cdf(1 - alpha / 2)

@@ -328,6 +328,7 @@ def in_time(monkeypatch: pytest.MonkeyPatch) -> InTime:
     return run
 
 
+@pytest.mark.usefixtures("draws_alone")
 def test_a_time_limit_ends_the_run_and_what_is_left_is_shared(in_time: InTime) -> None:
     found, clock = in_time(2.0, 0.01)
     assert 2.0 <= clock.now < 2.3
@@ -348,6 +349,7 @@ def test_a_time_limit_ends_the_run_and_what_is_left_is_shared(in_time: InTime) -
     assert longer["easy"] == found["easy"]
 
 
+@pytest.mark.usefixtures("draws_alone")
 def test_what_is_not_begun_in_time_says_so_and_arithmetic_needs_no_time(in_time: InTime) -> None:
     found, _ = in_time(0.5, 1.0)
     assert found["sum"].verdict is Verdict.VERIFIED
