@@ -12,6 +12,7 @@ from dropcheck.array_types import Floats
 from dropcheck.inference import budget
 from dropcheck.inference.intervals import Interval, estimate_interval
 from dropcheck.inference.region import (
+    ROUNDED_SHARE,
     Comparison,
     Reading,
     claimed_about,
@@ -280,7 +281,9 @@ def judge_look(
             ordinary = estimate_interval(
                 own.sums, tally.block_values, own.theta, share, tally.draws
             )
-            if misses(ordinary, comparison.region, rounding):
+            of_code = compiled.program.tests_code
+            give = rounding + ROUNDED_SHARE * widen if of_code else rounding
+            if misses(ordinary, comparison.region, give):
                 why = against_evidence(interval, ordinary, unit)
                 interval, verdict = replace(interval, unmet=why), Verdict.INCONCLUSIVE
         off.append(far_off(interval.estimate, comparison.region, widen))

@@ -350,6 +350,7 @@ def rare_and_large(rng: np.random.Generator, blocks: int) -> Floats:
     return 5e3 * rng.binomial(DRAWS, 2e-4, (blocks, 1)).astype(np.float64)
 
 
+@pytest.mark.usefixtures("draws_alone")
 @pytest.mark.parametrize("naive", [False, True])
 def test_the_conditions_are_needed_for_rare_events(
     naive: bool, monkeypatch: pytest.MonkeyPatch
