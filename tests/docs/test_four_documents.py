@@ -55,7 +55,7 @@ def same(one: Case, other: Case) -> bool:
     """Whether two cases say the same of the same draws, whatever the names and the spelling."""
     signs, sides = stated(one)
     others, other_sides = stated(other)
-    turned = [other_sides, other_sides[::-1]] if others == ("==",) else [other_sides]
+    turned = [other_sides, other_sides[::-1]] if others in (("==",), ("~=",)) else [other_sides]
     return signs == others and any(Pairing().all(sides, found) for found in turned)
 
 
