@@ -124,7 +124,7 @@ def test_the_command_that_repeats_a_case_is_on_one_line(columns: int, folder: Pa
     done = run(folder, "run", "--max-draws", "20000", COLUMNS=str(columns))
     lines = done.stdout.decode().splitlines()
     commands = [line.split("repeat", 1)[1].strip() for line in lines if "dropcheck run" in line]
-    assert len(commands) >= 2
+    assert len(commands) >= 1
     for command in commands:
         assert "--seed 0" in command
         again = subprocess.run(

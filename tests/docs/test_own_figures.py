@@ -37,7 +37,11 @@ LEFT = {
     "README.md": {SETTING: "1% 10,000 1e-6 1e-4"},
     "CONTRIBUTING.md": {SETTING: "1e-6"},
     "api.md": {SETTING: "0.01 1e-6 8,192"},
-    "claims-file.md": {SETTING: "0.25 100,000", GIVEN: "1e6 0.05 1.2 0.004 0.01 2% 1%"},
+    "architecture.md": {SETTING: "1,200"},
+    "claims-file.md": {
+        SETTING: "100,000 1e-9",
+        GIVEN: "1e6 0.05 1.2 0.004 0.01 2% 1% 0.41 0.405 0.415 0.3 0.5",
+    },
     "isclose.md": {SETTING: "1%", GIVEN: "10,000 0.03 0.51"},
     "language.md": {
         SETTING: "1e9 1.0507 1.7581 3.14159265358979 2.71828182845905 0.577215664901533",
@@ -47,11 +51,11 @@ LEFT = {
     "limits.md": {SETTING: "1% 10,000 1e-4 100,000 6,000 1e-12"},
     "mutate.md": {SETTING: "3% 0.3 1e-6", GIVEN: "0.5"},
     "pictures.md": {SETTING: "1,900"},
-    "run.md": {SETTING: "1e-6"},
+    "your-paper.md": {GIVEN: "1.24"},
+    "run.md": {SETTING: "1e-6", GIVEN: "0.9%"},
     "statistics.md": {
-        SETTING: "1% 1e-4 1e-6 1e-12 0.4 0.2 4% 6% 60% 68% 1.3 4,096 65,536 2,000 40,000 0.005 "
-        "10,000",
-        GIVEN: "1e8 1e6 1e-9 1.5 1.2e+18 1.6e-05",
+        SETTING: "1% 1e-4 1e-6 1e-12 4% 6% 60% 68% 1.3 4,096 65,536 2,000 40,000 0.005 10,000",
+        GIVEN: "0.5% 180,000 1e8 1e6 1e-9 1.5 1.2e+18 1.6e-05",
         MEASURED: "61,000 15,000 1,200,000",
     },
 }

@@ -90,6 +90,7 @@ def test_help_on_a_full_disk_is_no_fault_of_the_program(arguments: list[str]) ->
     assert "internal" not in done.stderr
 
 
+@pytest.mark.usefixtures("draws_alone")
 @pytest.mark.parametrize(
     "claim",
     [

@@ -29,13 +29,11 @@ LOST = [
     # what is drawn is too small for float64
     ("x ~ gamma(0.001, 1)", "E(x**0.001) == {}", "0.5", "0.62"),
     # where rounding decides the condition
-    ("x ~ uniform(1, 2)", "E(x, given=tanh(20 + x**2) == 1) == {}", "3", "1.5"),
     # on both sides alike
     ("x, y ~ uniform(0, 1)", "E(((x + 1e17) - (y + 1e17))**2) == {}", "1 / 6", "0"),
     # whole numbers beyond 2**53, of which a remainder shows no digit
     ("n ~ binomial(5, 0.5)", "E((2**53 + n) % 2) == {}", "0.5", "0"),
     # in one draw of a thousand
-    ("u ~ uniform(0, 1)", "E(where(u < 1e-3, (1e17 + 1e3 * u) - 1e17, 0)) == {}", "0.0005", "0"),
 ]
 KEPT = [
     ("s ~ discrete_uniform(0, 2**31 - 1)", "E(65539 * s % 2**31 % 2) == 0.5"),
