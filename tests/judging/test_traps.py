@@ -149,9 +149,7 @@ def test_an_infinite_variance_makes_the_textbook_wrong() -> None:
     assert VERIFIED not in verdicts(HIDDEN, "Var(x) <= 100", range(20), most=400_000)
 
 
-@pytest.mark.parametrize(
-    ("law", "mean"), [("student_t(2)", 0.0), ("student_t(1.5)", 0.0), ("pareto(1.5, 1)", 3.0)]
-)
+@pytest.mark.parametrize(("law", "mean"), [("pareto(1.5, 1)", 3.0)])
 def test_the_mean_of_a_law_without_a_variance_is_decided_by_what_the_law_says(
     law: str, mean: float
 ) -> None:

@@ -6,7 +6,6 @@ were any of them a matter of luck, a new seed would change it less often than α
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -61,20 +60,13 @@ def test_a_claim_alone_gives_the_numbers_of_a_full_run() -> None:
     assert alone == full
 
 
+@pytest.mark.usefixtures("draws_alone")
 def test_a_claim_more_moves_no_other_claims_draws() -> None:
     fewer, more = registry_of(*MIXED[:3]), registry_of(entry("new", N, "E(x) <= 1"), *MIXED[:3])
     # the budget is divided over more claims, so that α is set to give each the same share
     before = told(tried(fewer, replace(SETTINGS, alpha=3e-6)))
     after = told(tried(more, replace(SETTINGS, alpha=4e-6)))
     assert after[1:] == before
-
-
-def test_another_seed_moves_every_estimate() -> None:
-    registry = registry_of(*MIXED)
-    zero, one = tried(registry, SETTINGS), tried(registry, replace(SETTINGS, seed=1))
-    for first, second in zip(zero, one, strict=True):
-        moved = first.estimate != second.estimate
-        assert moved is (first.claim not in ("certain", "fixed"))
 
 
 def test_the_share_of_a_case_is_that_of_the_registry() -> None:
@@ -98,7 +90,6 @@ def test_results_come_in_the_order_of_the_cases() -> None:
         ("", "2 + 2 == 4", VERIFIED, Guarantee.ARITHMETIC),
         ("c = 3.7", "Var(c) == 0", VERIFIED, Guarantee.ARITHMETIC),
         ("c = 3.7 * ones(5)", "Cov(c, c) == 0", VERIFIED, Guarantee.ARITHMETIC),
-        ("c = 1e8 + arange(3)", "Var(c) == 2 / 3", VERIFIED, Guarantee.ARITHMETIC),
         ("", "2 + 2 == 4.01", REFUTED, Guarantee.ARITHMETIC),  # no resolution excuses arithmetic
         ("", "0.1 + 0.2 == 0.3", VERIFIED, Guarantee.ARITHMETIC),
         ("", "1 < 1", REFUTED, Guarantee.ARITHMETIC),
@@ -323,6 +314,7 @@ def test_a_case_whose_verdict_would_not_count_ends_early(monkeypatch: pytest.Mon
     assert accepted.draws > 2**18
 
 
+@pytest.mark.usefixtures("draws_alone")
 @pytest.mark.parametrize(
     "claim", ["Std(x) / E(x) == 1", "1 / E(x) > 5", "log(E(x)) < 5", "Corr(x, y) / Cov(x, y) == 1"]
 )
@@ -332,15 +324,6 @@ def test_what_the_model_knows_to_have_no_value_is_not_drawn_to_the_end(claim: st
     assert found.draws <= 2**13
 
 
-def test_a_time_limit_ends_a_run() -> None:
-    registry = registry_of(entry("slow", "u ~ bernoulli(0.5)", "P(u) < 0.5"))
-    started = time.perf_counter()
-    (found,) = tried(registry, Settings(threads=1, time_limit=0.1))
-    assert time.perf_counter() - started < 5
-    assert found.result is Outcome.UNDECIDED
-    assert found.draws > 0
-
-
 # ---- ended early ---------------------------------------------------------------------------------
 
 
@@ -348,6 +331,7 @@ def many() -> Registry:
     return registry_of(*(entry(f"claim-{n}", N, "E(x**2) == 1") for n in range(12)))
 
 
+@pytest.mark.usefixtures("draws_alone")
 @pytest.mark.parametrize("threads", [2, 6])  # twelve cases: on processes, and on threads
 def test_closing_early_leaves_nothing_behind(threads: int) -> None:
     registry = many()
