@@ -57,10 +57,6 @@ HEAVY = """\
 """
 # what is shown is the same, for half of the processor's time
 ALONE = ("--draws-only", "--threads", "1")
-    "--draws-only",
-    "--threads",
-    "1",
-)  # what is shown is the same, for half of the processor's time
 SECOND = 1.0
 STOPS_WITHIN = 4 * SECOND  # one second on a machine that has nothing else to do
 
@@ -245,8 +241,6 @@ def test_every_command_that_draws_stops(after: float, arguments: list[str], fold
     assert process.returncode == 130, out + err
     assert err == ""
     assert "Traceback" not in out
-
-
 
 
 def test_sigterm_that_is_ignored_stays_ignored() -> None:
