@@ -231,9 +231,9 @@ def ticks_between(ends: tuple[float, float], most: int | None = None) -> list[tu
 
     Where there are more than `most`, only every second power of ten beyond the band has one.
 
-    >>> ticks((-1.6, 3.2))
+    >>> ticks_between((-1.6, 3.2))
     [(-1.0, '-1'), (0.0, '0'), (1.0, '1'), (2.0, '10'), (3.0, '100')]
-    >>> ticks((-1.6, 3.2), most=4)
+    >>> ticks_between((-1.6, 3.2), most=4)
     [(-1.0, '-1'), (0.0, '0'), (1.0, '1'), (3.0, '100')]
     """
     low, high = ends

@@ -32,7 +32,7 @@ def test_the_page_s_commands_print_what_it_shows(
             assert shown
             assert matches(shown, now), os.linesep.join([f"$ {line}", *now])
             tried += 1
-    assert tried == 7
+    assert tried == 6
 
 
 def test_the_page_has_a_row_for_every_format() -> None:

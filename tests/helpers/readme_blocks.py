@@ -10,8 +10,10 @@ the recipes into their file; read the difference before you commit it.
 from __future__ import annotations
 
 import os
+import shlex
 import re
 import subprocess
+import sys
 import tempfile
 from dataclasses import dataclass
 from itertools import takewhile
@@ -111,6 +113,9 @@ def prepare(folder: Path) -> dict[str, str]:
             (folder / recipe_file.name).write_bytes(recipe_file.read_bytes())
     (folder / "bin").mkdir()
     made = program(folder / "bin")
+    python = folder / "bin" / "python"  # that of the environment which a reader activates
+    python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n', encoding="utf-8")
+    python.chmod(0o755)
     kept = {
         name: value
         for name, value in os.environ.items()

@@ -60,7 +60,7 @@ def operation(name: str) -> Function:
         KeyError: there is none.
 
     >>> operation("max").signature, operation("matmul").usage
-    ('max(x, axis=-1, keepdims=0)', 'a @ b')
+    ('max(x, axis=…, keepdims=0)', 'a @ b')
     """
     for table in (FUNCTIONS, SIGNS, OF_LAWS):
         if name in table:
