@@ -10,8 +10,8 @@ the recipes into their file; read the difference before you commit it.
 from __future__ import annotations
 
 import os
-import shlex
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
