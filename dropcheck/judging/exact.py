@@ -158,6 +158,7 @@ def _known_averages(
     each = zip(run.reading.comparisons, run.reading.of_each, scales, strict=True)
     for comparison, part, size in each:
         scale = size if math.isfinite(size) else 0.0  # there is no second moment
+        about = scale or _first_moment(compiled, knowledge, averages, comparison)
         exact = exact_quantity(compiled, knowledge, comparison)
         if exact is None:
             return None
@@ -165,7 +166,7 @@ def _known_averages(
         of_sides = rounding_of_sides(run, part) / unit
         exact = exact_with_digits_left(run, compiled, comparison, averages, exact, of_sides)
         asked = sharpness_of(run, part, scale, operands, math.inf) / unit
-        found = found_exactly(run, comparison, exact, scale, asked, unit)
+        found = found_exactly(run, comparison, exact, scale, asked, unit, about)
         if found is None:
             return None
         sides = None if comparison.against is None else part.sides(operands)
@@ -176,6 +177,15 @@ def _known_averages(
     return Known(tuple(findings), tuple(values), place)
 
 
+def _first_moment(
+    compiled: Compiled, knowledge: Knowledge, averages: ExactMeans, comparison: Comparison
+) -> float:
+    """A bound of E|u| of what a comparison averages; 0 where there is none."""
+    columns = list(compiled.functional.columns(comparison.looked_at))
+    sizes = knowledge.bounds(averages.centres).sizes(1.0)[columns]
+    return float(sizes.max()) if len(sizes) and np.isfinite(sizes).all() else 0.0
+
+
 def found_exactly(
     run: CaseRun,
     comparison: Comparison,
@@ -183,6 +193,7 @@ def found_exactly(
     scale: float,
     asked: float,
     unit: float = 1.0,
+    about: float | None = None,
 ) -> Finding | None:
     """The finding on a known quantity; None where its error leaves room for another.
 
@@ -193,9 +204,10 @@ def found_exactly(
         scale: the scale of the claim.
         asked: the resolution, in the unit of the region.
         unit: the factor of the quantity in results.
+        about: the size beside which rounding is nothing; by default the scale.
     """
     region, allowed = comparison.region, comparison.allowed(asked)
-    rounding = LOOK_ROUNDING * max(abs(exact.value), scale / unit)
+    rounding = LOOK_ROUNDING * max(abs(exact.value), (about or scale) / unit)
     if exact.error > max(widening(region, asked) / 100, rounding):
         return None
     sides = run.prepared.statement.operands
@@ -230,9 +242,12 @@ def found_exactly(
 def _known_certainty(run: CaseRun, claim: Certainty) -> Known | None:
     """What the model says of a claim of certainty: an exception refutes, however rare it is."""
     exact = exact_probability(claim.event, claim.condition)
-    if exact is None or exact.error > NEARLY:
+    if exact is None:
         return None
     comparison = replace(run.reading.comparisons[0], gives=NEARLY)
+    # an exception is one however uncertain its chance is, as where a tie is a part of it
+    if exact.error > NEARLY and abs(exact.value - claim.probability) <= NEARLY + exact.error:
+        return None
     found = found_exactly(run, comparison, exact, 1.0, 1.0)
     if found is None:
         return None

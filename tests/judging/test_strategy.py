@@ -9,6 +9,9 @@ from trials import entry, judged, registry_of
 
 from dropcheck.claims.reader import read_registry
 from dropcheck.judging.case import Prepared, prepare
+from dropcheck.judging.judge import announced, judged_exactly
+from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
 
 CLAIMS = read_registry(Path(__file__).parents[2] / "claims.yaml")
 
@@ -17,6 +20,16 @@ CLAIMS = read_registry(Path(__file__).parents[2] / "claims.yaml")
 def prepared(model: str, claim: str, keys: str = "") -> Prepared:
     (case,) = registry_of(entry("claim", model, claim, keys)).expand()
     return prepare(case)
+
+
+def test_every_shipped_claim_is_judged_as_it_is_announced() -> None:
+    cases = [claim.expand()[0] for claim in CLAIMS.claims.values()]
+    settings = Settings(max_draws=50_000, threads=1)
+    for case, result in zip(cases, verify_cases(cases, settings, CLAIMS), strict=True):
+        one = prepare(case)
+        said = announced(one, judged_exactly(one))
+        assert said.startswith(f"{result.guarantee}:"), case.key
+        assert not said.startswith("asymptotic"), case.key
 
 
 @pytest.mark.parametrize(

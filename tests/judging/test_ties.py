@@ -6,10 +6,13 @@ False alarms: at the default settings 1e-6 of a verdict; with the fixed seed eve
 from __future__ import annotations
 
 import pytest
+from scipy.stats import poisson
 from trials import entry, judged, registry_of
 
+from dropcheck.judging.case import prepare
+from dropcheck.judging.exact import of_proportion
 from dropcheck.reasons import Reason
-from dropcheck.results import Verdict
+from dropcheck.results import Method, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 
@@ -174,3 +177,29 @@ def test_ties_count_in_other_processes_too(threads: int) -> None:
     registry = registry_of(*(entry(one, HALF, claim) for one, claim in claims.items()))
     found = verify_cases(registry.expand(), Settings(threads=threads), registry)
     assert {one.reason for one in found} == {Reason.TIED}
+
+
+@pytest.mark.parametrize(
+    ("model", "claim"),
+    [
+        # 9 is allowed on paper alone, where 10 and more have a tenth of its chance
+        ("k ~ poisson(1)", "P(k / 10 - 0.3 <= 0.6) == 1"),
+        ("k ~ binomial(12, 0.1); j ~ bernoulli(0.5)", "P((k + j) / 10 - 0.3 <= 0.6) == 1"),
+    ],
+)
+def test_a_tie_hides_no_exception_that_is_one_either_way(model: str, claim: str) -> None:
+    found = judged(model, claim, draws_only=False)
+    assert (found.verdict, found.method) == (Verdict.REFUTED, Method.EXACT_VALUE)
+
+
+def test_what_rounding_decides_is_part_of_the_error_of_an_exact_value() -> None:
+    for model, claim, low, high in (
+        ("k ~ poisson(1)", "P(k / 10 - 0.3 <= 0.6) == 0.5", poisson.cdf(8, 1), poisson.cdf(9, 1)),
+        (HALF, "P(mean(m) - 0.5 >= 0.2) == 0.1", 56 / 1024, 176 / 1024),
+    ):
+        (case,) = registry_of(entry("claim", model, claim)).expand()
+        exact = of_proportion(prepare(case).strategy)
+        assert exact is not None
+        assert abs(exact.value - low) <= exact.error
+        assert abs(exact.value - high) <= exact.error
+        assert exact.error < 0.6 * (high - low)

@@ -6,6 +6,7 @@ were any of them a matter of luck, a new seed would change it less often than α
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -67,6 +68,15 @@ def test_a_claim_more_moves_no_other_claims_draws() -> None:
     before = told(tried(fewer, replace(SETTINGS, alpha=3e-6)))
     after = told(tried(more, replace(SETTINGS, alpha=4e-6)))
     assert after[1:] == before
+
+
+@pytest.mark.usefixtures("draws_alone")
+def test_another_seed_moves_every_estimate() -> None:
+    registry = registry_of(*MIXED)
+    zero, one = tried(registry, SETTINGS), tried(registry, replace(SETTINGS, seed=1))
+    for first, second in zip(zero, one, strict=True):
+        moved = first.estimate != second.estimate
+        assert moved is (first.claim not in ("certain", "fixed"))
 
 
 def test_the_share_of_a_case_is_that_of_the_registry() -> None:
@@ -322,6 +332,16 @@ def test_what_the_model_knows_to_have_no_value_is_not_drawn_to_the_end(claim: st
     found = judged("x, y ~ normal(0, 1)", claim, most=2**22)
     assert found.reason is Reason.UNDEFINED_AT_AVERAGES
     assert found.draws <= 2**13
+
+
+@pytest.mark.usefixtures("draws_alone")
+def test_a_time_limit_ends_a_run() -> None:
+    registry = registry_of(entry("slow", "u ~ normal(0, 1)", "E(u) < 0", "resolution: 1e-9"))
+    started = time.perf_counter()
+    (found,) = tried(registry, Settings(threads=1, time_limit=0.1))
+    assert time.perf_counter() - started < 5
+    assert found.result is Outcome.UNDECIDED
+    assert found.draws > 0
 
 
 # ---- ended early ---------------------------------------------------------------------------------

@@ -59,12 +59,13 @@ def claim_cards(
 def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[RenderableType]:
     from dropcheck.code.columns import calls_of_slots
     from dropcheck.judging.case import prepare_some  # loads numpy, which a list does not need
-    from dropcheck.judging.judge import judged_exactly
+    from dropcheck.judging.judge import announced, judged_exactly
     from dropcheck.language.compile import CaseGraphs
 
     graphs = CaseGraphs()
     called = {name for name, _ in calls_of_slots(claim, graphs)} if claim.slots else set()
     cases = prepare_some(claim, graphs, MOST_ROWS)
+    known = [judged_exactly(case) for case in cases]
     pairs = {
         "title": one_line(claim.title),
         "written": claim.written.text if claim.written else None,
@@ -78,9 +79,11 @@ def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[Renderab
         "xfail": "\n".join(f"{dtype}: {reason}" for dtype, reason in claim.xfail.items()),
         "tolerance": tolerance_text(claim.tolerance),
         "resolution": resolution_text(claim, cases),
-        "exact": exact_text([(one.case.parameters, judged_exactly(one)) for one in cases]),
+        "exact": exact_text(
+            [(one.case.parameters, found) for one, found in zip(cases, known, strict=True)]
+        ),
         "rounding": _rounding(claim),
-        "guarantee": "\n".join(dict.fromkeys(case.rests_on for case in cases)),
+        "guarantee": "\n".join(dict.fromkeys(map(announced, cases, known))),
         **_sources(claim.sources, registry),
         "tags": ", ".join(claim.tags),
         "says": claim.says and one_line(claim.says),
