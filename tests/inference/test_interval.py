@@ -351,6 +351,17 @@ def rare_and_large(rng: np.random.Generator, blocks: int) -> Floats:
 
 
 @pytest.mark.parametrize("naive", [False, True])
+def test_the_conditions_are_needed_for_rare_events(
+    naive: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if naive:
+        monkeypatch.setattr(intervals, "_unmet", lambda *_: None)
+        monkeypatch.setattr(intervals, "_without_spread", lambda c, _n, _a: Interval(c, c, c, 0.0))
+    missed = misses(rare_and_large, first, 1.0, 0.01)
+    assert alarm(missed, REPEATS, 0.01) is naive
+
+
+@pytest.mark.parametrize("naive", [False, True])
 def test_elements_of_one_draw_are_not_draws(naive: bool) -> None:
     def sums(rng: np.random.Generator, blocks: int) -> Floats:
         common = rng.normal(size=(blocks, 1))

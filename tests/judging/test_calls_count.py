@@ -204,9 +204,12 @@ def test_a_verdict_holds_though_draws_of_a_call_share_a_little(
     assert "refuted" in verdicts()
 
 
-@pytest.mark.parametrize(("claim", "often"), [("law", 400), ("pair", 2000), ("apart", 400)])
+@pytest.mark.parametrize(
+    ("claim", "often", "seed"),
+    [("law", 400, 0), ("pair", 2000, 0), ("apart", 400, 0), ("quarter", 4000, 1)],
+)
 def test_counts_of_draws_that_share_numbers_are_worth_fewer(
-    claim: str, often: int, monkeypatch: pytest.MonkeyPatch
+    claim: str, often: int, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each mask is that of so many draws: were these independent, the truth would be refuted."""
 
@@ -214,12 +217,12 @@ def test_counts_of_draws_that_share_numbers_are_worth_fewer(
         masks = generator.random((len(x), -(-x.shape[-1] // often))) < 0.5
         return x * np.repeat(masks, often, axis=1)[:, : x.shape[-1]]
 
-    found = judged(each_often, f"counted.{claim}", draws=600_000)
+    found = judged(each_often, f"counted.{claim}", seed, 600_000)
     assert (found.verdict.value, found.reason) == ("inconclusive", Reason.NOT_INDEPENDENT)
     monkeypatch.setattr("dropcheck.judging.case.calls_of", none)
     monkeypatch.setattr("dropcheck.judging.laws.calls_of", none)
     monkeypatch.setattr("dropcheck.judging.quantiles.calls_of", none)
-    found = judged(each_often, f"counted.{claim}", draws=600_000)
+    found = judged(each_often, f"counted.{claim}", seed, 600_000)
     assert found.verdict.value == "refuted"
 
 
@@ -317,3 +320,17 @@ def test_a_plan_counts_calls_too() -> None:
 def test_what_draws_nothing_has_draws_that_count() -> None:
     """Neither an evaluation nor a slot without a random number shares any among its draws."""
     assert judged(sound, "noisy.evaluated", draws=400_000).verdict.value == "verified"
+
+
+def test_a_mean_too_skewed_for_the_limit_theorem_is_refuted_where_wrong() -> None:
+    """The variance of four numbers is next to 0 now and then: no sample is like a normal one."""
+
+    def norm(ddof: int) -> Layer:
+        def layer(_: np.random.Generator, x: Array) -> Array:
+            found: Array = (x - x.mean(0)) / np.sqrt(x.var(0, ddof=ddof) + 1e-5)
+            return found
+
+        return layer
+
+    assert judged(norm(0), "norm.square").verdict.value != "refuted"
+    assert judged(norm(1), "norm.square").verdict.value == "refuted"
