@@ -11,6 +11,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from page import parse
 from report_cases import CONFIRMED, FAILED, PASSED, UNDECIDED, run_of
 
 from dropcheck.claims.reader import read_text
@@ -77,6 +78,12 @@ def test_a_run_that_knows_no_exact_value_has_no_such_column() -> None:
     assert "exact" not in run_report(run_of(PASSED, FAILED), Terminal(160), verbose=True)
 
 
+def test_verbose_shows_what_a_verdict_rests_on_and_what_confirms_it() -> None:
+    report = run_report(run_of(CONFIRMED, PASSED), Terminal(200), verbose=True)
+    assert report.count("moments") == 2
+    assert report.count("moments, confirmed") == 1
+
+
 def test_a_case_that_did_not_pass_says_what_the_model_gives() -> None:
     report = run_report(run_of(REFUTED), Terminal())
     assert "  exact       0.7 by the model, which the draws confirm\n" in report
@@ -124,6 +131,14 @@ def test_markdown_has_a_column_where_a_row_needs_it() -> None:
 
 def test_annotations_say_it() -> None:
     assert "%0Aexact: 0.7 by the model, which the draws confirm%0A" in written("github", REFUTED)
+
+
+def test_the_page_has_it_below_the_estimate_and_among_the_facts() -> None:
+    page = parse(written("html", CONFIRMED, replace(ON_THE_LIMIT, parameters={"dk": 64.0})))
+    assert [one.text for one in page.all("span", **{"class": "exact"})] == ["exact 512"]
+    text = page.text
+    assert "moments, confirmed; asymptotic" in text
+    assert "511.8 in [509.1, 514.6] , exact 512, 262k draws" in text
 
 
 # ---- how it reads --------------------------------------------------------------------------------
