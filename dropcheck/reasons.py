@@ -220,6 +220,12 @@ class Reason(Enum):
         "false as stated: they depend on each other, as the counts in cells show",
     )
     # why a statement about laws is undecided
+    NEVER_VARIES = (
+        "{what} has the same value in each of {draws:,} draws, which do not show what it depends "
+        "on",
+        "what never varies shows no independence: claim what varies; code that seeds itself, or "
+        "makes a generator in each call, repeats itself",
+    )
     CELLS_TOO_WIDE = (
         "values with a chance of {chance:.3g} together cannot be told apart in floating point",
         "the law puts more than the resolution on values that floating point does not tell apart: "

@@ -332,6 +332,13 @@ class DependencePlan:
     levels: tuple[Floats, ...]  # of each entry, [cuts]
     names: tuple[str, ...]  # of each entry
     counting: Counting
+    pilot: int
+
+    @property
+    def fixed(self) -> list[str]:
+        """The entries that had one value in all draws of the pilot, which show nothing of them."""
+        each = zip(self.names, self.levels, strict=True)
+        return [name for name, levels in each if not ((levels > 0) & (levels < 1)).any()]
 
 
 def tables_plan(run: CaseRun, claim: LawClaim, program: Program) -> DependencePlan:
@@ -359,7 +366,7 @@ def tables_plan(run: CaseRun, claim: LawClaim, program: Program) -> DependencePl
     alpha = shares_of(run.alpha).distance * budget.PLANNED * ABOVE
     precision = _precision(tables, levels, alpha)
     counting = counting_of(run, program, counter, run.sharpness(1.0), precision)
-    return DependencePlan(counter, levels, tuple(_names(run, claim)), counting)
+    return DependencePlan(counter, levels, tuple(_names(run, claim)), counting, drawn.draws)
 
 
 def _precision(
@@ -423,7 +430,10 @@ def by_tables(run: CaseRun, claim: LawClaim, program: Program) -> Judging:
 
     within, shares = run.sharpness(1.0), shares_of(run.alpha)
     holds = Reason.INDEPENDENT_ON_CELLS.explain(within=within, what=_what(plan))
-    return (yield from until_decided(run, plan.counting, tally, shares, at_look, holds))
+    finding = yield from until_decided(run, plan.counting, tally, shares, at_look, holds)
+    if finding.verdict is not Verdict.VERIFIED or not plan.fixed:
+        return finding
+    return finding.left_open(Reason.NEVER_VARIES.explain(what=plan.fixed[0], draws=plan.pilot))
 
 
 def _tables(plan: DependencePlan, totals: Floats) -> list[Floats]:

@@ -61,6 +61,11 @@ def counter_seed() -> Any:
     return dropout
 
 
+def seeded_anew(x: Any, p: float, training: bool) -> Any:
+    """The same mask in each call."""
+    return dropped(x, p, np.random.default_rng(42).random(x.shape)) if training else x
+
+
 class OtherMask:
     def __call__(self, x: Any, p: float, training: bool, generator: Generator) -> Any:
         return drops_in_evaluation(x, p, training, generator) if training else x

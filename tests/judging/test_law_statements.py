@@ -129,6 +129,13 @@ def test_values_that_floats_do_not_tell_apart_leave_it_open() -> None:
     assert result.reason is Reason.CELLS_TOO_WIDE
 
 
+@pytest.mark.parametrize("claim", ["independent(x, y)", "independent(y, x - 1)"])
+def test_what_never_varies_shows_no_independence(claim: str) -> None:
+    result = judged(f"{X}\ny = x > 40", claim)
+    assert result.reason is Reason.NEVER_VARIES
+    assert str(result.explanation).startswith("y has the same value in each of 32,768 draws")
+
+
 def test_an_undefined_draw_leaves_it_open() -> None:
     result = judged(f"{X}\ny = sqrt(x)", "y ~ normal(0, 1)")
     assert result.reason is Reason.UNDEFINED_DRAWS

@@ -149,6 +149,7 @@ DETAILS: dict[Reason, dict[str, float | str]] = {
     Reason.LAW_IMPOSSIBLE: {"count": 9, "draws": 100},
     Reason.LAWS_DIFFER: {"cells": 8, "power": 9.0},
     Reason.DEPENDENT: {"cells": 64, "power": 9.0, "what": "x and y"},
+    Reason.NEVER_VARIES: {"what": "y[0]", "draws": 1024},
     Reason.CELLS_TOO_WIDE: {"chance": 0.5},
     Reason.COUNTEREXAMPLES: {"violations": 1234, "draws": 20_000},
     Reason.ONE_COUNTEREXAMPLE: {"draws": 20_000},

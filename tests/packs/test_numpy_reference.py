@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from faulty_code import FAULTS, OtherMask, without_scale
+from faulty_code import FAULTS, OtherMask, seeded_anew, without_scale
 from reported_faulty_code import REPORTED
 from seldom_faulty_code import SELDOM, BackwardMask, of_twelve_bit_places
 from slots_made import OfFunctions
@@ -22,6 +22,7 @@ from dropcheck.claims.selection import select
 from dropcheck.code.columns import with_columns
 from dropcheck.code.slots import implementations_of
 from dropcheck.packs.pack_files import pack_file
+from dropcheck.reasons import Reason
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
@@ -117,6 +118,13 @@ def test_masks_that_repeat_beyond_many_elements_are_refuted(sound: bool) -> None
     registry = with_columns(read_text(text, "pack:dropout"), [own], FLOAT32)
     [case] = verify_cases(select(registry, ["many-elements@numpy"], (), {}), Settings(), registry)
     assert case.verdict is (Verdict.VERIFIED if sound else Verdict.REFUTED)
+
+
+@pytest.mark.parametrize("claim", ["masks", "seeds"])
+def test_code_that_seeds_itself_anew_in_each_call_has_no_independent_masks(claim: str) -> None:
+    for case in judged(f"dropout/{claim}", {"dropout": seeded_anew}):
+        assert case.verdict is Verdict.INCONCLUSIVE
+        assert case.reason is Reason.NEVER_VARIES
 
 
 def test_code_without_a_gradient_has_no_claims_of_one() -> None:
