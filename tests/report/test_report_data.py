@@ -312,7 +312,7 @@ def test_a_card_shows_a_claim_in_full() -> None:
         "  resolution  0.01 of |dk|\n"
         "  exact       16 at dk = 16, law = normal(0, 1)\n"
         "              512 at dk = 512, law = normal(0, 1)\n"
-        "  guarantee   moments: the model bounds the moments of what is averaged (Catoni 2012)\n"
+        "  guarantee   exact: the model gives the value, and draws confirm it\n"
         "  document    A post, 2024-02-13 (post)\n"
         "  section     Attention\n"
         "  tags        attention, scaling\n"
