@@ -115,8 +115,12 @@ def registry_of(name: str) -> Registry:
     registry = read_registry(KNOWN / f"{name}.yaml")
     if name != "code":
         return registry
+    false = {f"{claim}@{one.name}" for one in IMPLEMENTATIONS for claim in one.false}
     columns = with_columns(registry, IMPLEMENTATIONS).claims.items()
-    return replace(registry, claims={key: one for key, one in columns if one.column})
+    return replace(registry, claims={
+        key: replace(one, expect="refuted" if key in false else "verified")
+        for key, one in columns if one.column
+    })  # fmt: skip
 
 
 @lru_cache
@@ -129,7 +133,7 @@ def _known(case: Case, chosen: KnownSet) -> Known:
     claim, off = case.claim, case.parameters.get(OFF, 0.0)
     assert isinstance(off, float)
     assert off == 0 or abs(off) > 1, f"{claim.id} is off by {off:g} resolutions: what is wrong?"
-    truth = Truth.FALSE if off or case.expect == "refuted" else Truth.TRUE
+    truth = Truth.FALSE if off or claim.expect == "refuted" else Truth.TRUE
     if "undefined" in claim.tags:
         truth = Truth.UNDEFINED
     long = LONG_BLOCK if "long" in claim.tags else SHORT_BLOCK

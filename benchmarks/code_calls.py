@@ -134,14 +134,13 @@ class OfFunctions:
     functions: Mapping[str, Callable[..., Any]]
     dtypes: Sequence[str] = ("float32",)
     given: Sequence[str] = ()
-    xfail: Mapping[str, str] = field(default_factory=dict)
     lacking: Mapping[str, str] = field(default_factory=dict)
 
     def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
         """The functions, by the slots that they have the names of."""
         module, kind = FRAMEWORKS[self.name].adapter.split(".")
         made = getattr(importlib.import_module(f"dropcheck.code.adapters.{module}"), kind)
-        adapter: Adapter = made(None, False)
+        adapter: Adapter = made(False)
         return {
             name: Bound(slots[name], adapter, function, name=name, limit=SECONDS)
             for name, function in self.functions.items()

@@ -19,11 +19,11 @@ Drawn = Callable[[np.random.Generator, CodeRequest, Sequence[Array]], Mapping[st
 
 @dataclass(frozen=True, slots=True)
 class KnownCode:
-    """An implementation by functions; `xfail` says how false the claims are that fit a pattern."""
+    """An implementation by functions; `false` says how false claims are of it, by their ids."""
 
     name: str
     functions: Mapping[str, Drawn]
-    xfail: Mapping[str, str] = field(default_factory=dict)
+    false: Mapping[str, str] = field(default_factory=dict)
     lacking: Mapping[str, str] = field(default_factory=dict)
     dtypes: Sequence[str] = FORMATS
     given: Collection[str] = ()

@@ -257,8 +257,6 @@ class Claim:
     slots: Mapping[str, Slot] = field(default_factory=dict)  # those of its file
     column: Column | None = None  # the code under test; None: the slots' own mathematics
     sharpness_given: bool = False  # whether its file gives 'resolution' or 'within'
-    # why code is expected to fail, by number format
-    xfail: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def entry(self) -> str:
@@ -319,18 +317,6 @@ class Case:
         """The number format in which code computes; None if no code is under test."""
         dtype = self.parameters.get(DTYPE)
         return dtype if self.claim.column is not None and isinstance(dtype, str) else None
-
-    @property
-    def xfail(self) -> str | None:
-        """Why code is expected to fail in this case; None if it is not."""
-        return self.claim.xfail.get(self.dtype or "")
-
-    @property
-    def expect(self) -> str:
-        """The verdict that passes: the claim's, or the opposite if code is expected to fail."""
-        if self.xfail is None:
-            return self.claim.expect
-        return "verified" if self.claim.expect == "refuted" else "refuted"
 
     @property
     def key(self) -> str:

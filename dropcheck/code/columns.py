@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Container, Mapping, Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
-from pathlib import PurePath
 from typing import Protocol
 
 from dropcheck.claims.registry import (
-    COLUMN,
     DTYPE,
     Claim,
     Code,
@@ -44,10 +41,6 @@ class ColumnCode(Protocol):
     @property
     def given(self) -> Collection[str]:
         """The slots for which the command line names code; a run must have each of them."""
-
-    @property
-    def xfail(self) -> Mapping[str, str]:
-        """Why claims are expected to fail, by patterns of their ids, `PATTERN@FORMAT`."""
 
     @property
     def lacking(self) -> Mapping[str, str]:
@@ -118,7 +111,6 @@ def with_columns(
             no_gradient |= without
             if called and not without and not _unanswered(claim, calls, column.code) and chosen:
                 own = _in_column(claim, column, chosen, sharp=not _of_laws(claim, graphs))
-                own = replace(own, xfail=_expected_failures(claim, chosen, one.xfail))
                 claims[own.id] = own
                 of_code.add(claim.id)
                 columns += 1
@@ -190,27 +182,6 @@ def _formats(claim: Claim, one: ColumnCode, formats: Sequence[str]) -> tuple[str
         finer = FINEST[:place]
         asked = [name for name in asked if name == own[0] or name in finer]
     return tuple(name for name in asked if name in one.dtypes)
-
-
-def _expected_failures(
-    claim: Claim, formats: Sequence[str], xfail: Mapping[str, str]
-) -> dict[str, str]:
-    """The reasons why code is expected to fail, by number format, from the first pattern that fits.
-
-    A pattern is one of ids, as on the command line, with or without the name of the pack or file
-    before the id: `dropout/values` fits `values` of `pack:dropout` and of `dropout.yaml`. Both
-    forms fit in any run, also where ids themselves have the names of packs before them.
-    """
-    source = PurePath(claim.location.file.rpartition(":")[2]).stem
-    bare = [name.removeprefix(f"{source}/") for name in (claim.id, claim.entry)]
-    names = {*bare, *(f"{source}/{name}" for name in bare)}
-    reasons: dict[str, str] = {}
-    for written, reason in xfail.items():
-        pattern, _, dtype = written.partition(COLUMN)
-        if any(fnmatchcase(name, pattern) for name in names):
-            fitting = (name for name in formats if dtype in ("", name))
-            reasons |= {name: reason for name in fitting if name not in reasons}
-    return reasons
 
 
 def _in_column(claim: Claim, column: Column, formats: Sequence[str], *, sharp: bool) -> Claim:

@@ -66,7 +66,6 @@ class Implementation:
     name: str
     framework: Framework
     given: Mapping[str, Target]
-    xfail: Mapping[str, str]  # reasons by patterns of ids of claims
     folder: Path  # where modules of the command line are looked for
     shipped: bool = False  # whether code that ships is used for the slots of packs
     compiled: bool = False
@@ -114,7 +113,7 @@ class Implementation:
         try:
             name, kind = self.framework.adapter.split(".")
             module = importlib.import_module(f"{_ADAPTERS}.{name}")
-            made: Adapter = getattr(module, kind)(None, self.compiled)
+            made: Adapter = getattr(module, kind)(self.compiled)
         except ImportError as error:
             raise DropcheckError(_not_installed(self.framework, self.name, error)) from error
         except ValueError as error:
@@ -255,7 +254,6 @@ def _made(name: str, targets: Mapping[str, Target], folder: Path) -> Implementat
         name=name,
         framework=FRAMEWORKS.get(plain, FRAMEWORKS["numpy"]),
         given=targets,
-        xfail={},
         folder=folder,
         shipped=plain in FRAMEWORKS and not targets,
         compiled=name != plain,

@@ -406,13 +406,12 @@ def of_case(case: Case, alpha: float, repeat: str) -> dict[str, Any]:
         "written": claim.written,
         "tags": claim.tags,
         "confidence": 1 - alpha,
-        "expect": Verdict(case.expect),
+        "expect": Verdict(claim.expect),
         "location": claim.location,
         "repeat": repeat,
         "column": None if claim.column is None else claim.column.name,
         "dtype": case.dtype,
         "of": None if claim.column is None else claim.of,
-        "xfail": case.xfail,
     }
 
 
@@ -880,7 +879,7 @@ class CaseRun:
         if finding.verdict is Verdict.INCONCLUSIVE:
             outcome = Outcome.UNDECIDED
         else:
-            outcome = Outcome.PASS if finding.verdict is Verdict(self.case.expect) else Outcome.FAIL
+            outcome = Outcome.PASS if finding.verdict is Verdict(claim.expect) else Outcome.FAIL
         more = None
         if finding.more_draws is not None and finding.more_draws < 1e18:
             more = max(1, math.ceil(finding.more_draws))

@@ -275,7 +275,7 @@ _BROKEN = frozenset(
 
 def confirming(run: CaseRun, known: Known) -> CaseRun:
     """The run that confirms exact values; one that fails is judged by draws to the end."""
-    if known.finding.verdict is not Verdict(run.case.expect):
+    if known.finding.verdict is not Verdict(run.case.claim.expect):
         return run
     values = [one.value for one in known.values]
     return replace(

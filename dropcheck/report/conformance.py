@@ -21,9 +21,7 @@ class ConformanceMark(Enum):
 
     ERROR = ("error", "could not be judged")
     FAILS = ("✗", "does not hold")
-    HOLDS_UNEXPECTED = ("!", "holds, and is expected to fail")
     UNDECIDED = ("?", "undecided")
-    FAILS_AS_EXPECTED = ("x", "fails, as expected")
     HOLDS = ("✓", "holds")
 
     def __init__(self, sign: str, meaning: str) -> None:
@@ -42,10 +40,9 @@ def mark(case: CaseResult) -> ConformanceMark:
         case Outcome.UNDECIDED:
             return ConformanceMark.UNDECIDED
         case Outcome.PASS:
-            return (
-                ConformanceMark.HOLDS if case.xfail is None else ConformanceMark.FAILS_AS_EXPECTED
-            )
-    return ConformanceMark.FAILS if case.xfail is None else ConformanceMark.HOLDS_UNEXPECTED
+            return ConformanceMark.HOLDS
+        case Outcome.FAIL:
+            return ConformanceMark.FAILS
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,16 +219,8 @@ def seen(case: CaseResult) -> str:
 
 
 def said(cell: ConformanceCell) -> str | None:
-    """The text on a cell below the table; None where the claim holds, as it should."""
-    case = cell.worst
-    match cell.mark:
-        case ConformanceMark.HOLDS | None:
-            return None
-        case ConformanceMark.FAILS_AS_EXPECTED:
-            return f"{case.xfail} ({seen(case)})"
-        case ConformanceMark.HOLDS_UNEXPECTED:
-            return words.reading(case)
-    return seen(case)
+    """The text on a cell below the table; None where the claim holds."""
+    return None if cell.mark in (ConformanceMark.HOLDS, None) else seen(cell.worst)
 
 
 def measured(case: CaseResult) -> str:

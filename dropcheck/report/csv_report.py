@@ -101,6 +101,5 @@ COLUMNS: Mapping[str, Callable[[CaseResult], str] | None] = {
     "column": lambda case: text_field(case.column),
     "dtype": lambda case: case.dtype or "",
     "of": lambda case: text_field(case.of),
-    "xfail": lambda case: text_field(case.xfail),
 }
 """The field of a case in each column."""

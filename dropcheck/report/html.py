@@ -435,15 +435,13 @@ def _conformance_cell(cell: ConformanceCell) -> Markup:
 
 
 def _class(mark: ConformanceMark) -> str:
-    return mark.name.lower().replace("_", "-")
+    return mark.name.lower()
 
 
 def _said(cell: ConformanceCell, mark: ConformanceMark, said: str) -> Markup:
-    command = None
-    if mark is not ConformanceMark.FAILS_AS_EXPECTED:
-        command = element("code", cell.worst.repeat)
     sign = element("span", mark.sign, class_=_class(mark), title=mark.meaning)
     name = element("a", table_of.where(cell), href=f"#{anchor(cell.worst.claim)}")
+    command = element("code", cell.worst.repeat)
     return element("li", join([sign, " ", name, ": ", said, " "]), command)
 
 

@@ -93,7 +93,7 @@ def _case(case: CaseResult) -> dict[str, Any]:
         **fields_of(case, "sampling more_draws more_seconds warnings quantity expression entry"),
         **fields_of(case, "region sharpness method"),
         "reason_code": None if case.reason is None else case.reason.name.lower(),
-        **fields_of(case, "column dtype of xfail"),
+        **fields_of(case, "column dtype of"),
         "details": {} if case.explanation is None else case.explanation.details,
     }
 
@@ -246,7 +246,6 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "requires": [text.text for text in claim.requires],
         "expect": claim.expect,
         "column": None if claim.column is None else claim.column.name,
-        "xfail": claim.xfail,
         "tolerance": _tolerance(claim.tolerance),
         **fields_of(claim, "resolution within"),
         **sources_data(claim.sources),

@@ -3,7 +3,7 @@
 By the schema of pytest's own reports (junit-10.xsd), a test case has neither properties nor a file;
 so a case's properties stand with those of the suite, under its name. An undecided case is a failure
 of the type `undecided`: viewers pass over skipped tests, and a claim that is not verified must be
-seen. Code that fails as expected is skipped with its reason, as pytest writes it.
+seen.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def junit_report(report: Report) -> str:
     counts = {
         "errors": len(report.problems) + run.count(Outcome.ERROR),
         "failures": run.count(Outcome.FAIL) + run.count(Outcome.UNDECIDED),
-        "skipped": sum(map(_expected_failure, run.cases)),
+        "skipped": 0,
         "tests": len(run.cases) + len(report.problems),
     }
     suites = Element("testsuites", name="dropcheck")
@@ -124,26 +124,15 @@ def _case(suite: Element, case: CaseResult, class_name: str) -> None:
         name=_legal(one_line(words.case_name(case))),
         time=f"{case.seconds:.3f}",
     )
-    if _expected_failure(case):  # as pytest writes one
-        reason = _legal(one_line(case.xfail or ""))
-        SubElement(element, "skipped", type="dropcheck.xfail", message=reason)
     if case.result is Outcome.PASS:
         return
-    undecided = case.result is Outcome.UNDECIDED
     message = f"{case.verdict}, expected {case.expect}: {words.reading(case)}"
-    kind = "undecided" if undecided else str(case.verdict)
-    if case.xfail is not None and not undecided:
-        kind = "xpass"
+    kind = "undecided" if case.result is Outcome.UNDECIDED else str(case.verdict)
     failure = SubElement(element, "failure", type=kind, message=_legal(message))
     if case.result is Outcome.ERROR:
         failure.tag, failure.attrib = "error", {"message": _legal(str(case.explanation))}
     block = case_block(case)
     failure.text = _legal(block)
-
-
-def _expected_failure(case: CaseResult) -> bool:
-    """Whether code fails as its implementation declares."""
-    return case.xfail is not None and case.result is Outcome.PASS
 
 
 def _problem(suite: Element, problem: Problem, registry: str) -> None:

@@ -125,8 +125,7 @@ def _cell(cell: ConformanceCell, *, verbose: bool) -> str:
 
 
 def _said(cell: ConformanceCell, mark: ConformanceMark, said: str) -> str:
-    command = "" if mark is ConformanceMark.FAILS_AS_EXPECTED else f"<br>{code(cell.worst.repeat)}"
-    return f"{mark.sign} {code(where(cell))}: {text(said)}{command}"
+    return f"{mark.sign} {code(where(cell))}: {text(said)}<br>{code(cell.worst.repeat)}"
 
 
 def _line(cells: Iterable[str]) -> str:

@@ -430,8 +430,6 @@ def reading(case: CaseResult) -> str:
         if _slightly(case):
             return "false as stated, by less than the resolution: a tolerance would let that pass"
         return "false as stated: the interval misses what is claimed"
-    if case.xfail is not None and case.result is Outcome.FAIL:
-        return f"it holds, and is expected to fail: {case.xfail}; take it out of 'xfail'"
     if case.verdict is Verdict.VERIFIED:
         return as_verified(case)
     cheaper = price(case)
@@ -499,11 +497,9 @@ def claimed_share(documents: Sequence[Coverage]) -> str | None:
 
 def counts(run: RunResult) -> str:
     """How many cases of a run passed, failed and stayed undecided."""
-    expected = sum(case.xfail is not None and case.result is Outcome.PASS for case in run.cases)
-    known = f" ({expected} by failing as expected)" if expected else ""
     errors = run.count(Outcome.ERROR)
     return (
-        f"{numbers.plural(len(run.cases), 'case')}: {run.count(Outcome.PASS)} passed{known}, "
+        f"{numbers.plural(len(run.cases), 'case')}: {run.count(Outcome.PASS)} passed, "
         f"{run.count(Outcome.FAIL)} failed, {run.count(Outcome.UNDECIDED)} undecided"
         + (f", {numbers.plural(errors, 'error')}" if errors else "")
     )

@@ -254,12 +254,11 @@ class CaseResult:
     repeat: str
     written: Written | None = None  # what a document prints, where the claim stands in one
     edge: Edge | None = None  # of the rounding of what is printed, where it leaves the case open
-    # of code under test: the implementation, the number format that it computed in, the id of the
-    # same claim of the mathematics, and why it is expected to fail, where it is
+    # of code under test: the implementation, the number format that it computed in, and the id of
+    # the same claim of the mathematics
     column: str | None = None
     dtype: str | None = None
     of: str | None = None
-    xfail: str | None = None
     calls: CallCount | None = None
 
     @property

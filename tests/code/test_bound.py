@@ -242,7 +242,7 @@ def test_seeds_and_calls_are_loops() -> None:
         return x + rng.random(x.shape)
 
     x = np.zeros((4, 3, 2, 5))  # seeds, calls, of one draw, draws
-    code = bound(Noted(None, False), noise, ("x",))
+    code = bound(Noted(False), noise, ("x",))
     found = drawn(code, 5, x, seeds=4, calls=3, single=True)["train"]
     assert found.shape == x.shape
     assert len(seeds) == 4 * 5
@@ -273,7 +273,7 @@ def test_all_calls_have_one_shape_where_shapes_are_compiled(
     monkeypatch.setattr("dropcheck.code.calls.LEAST_ELEMENTS", 48)
     monkeypatch.setattr("dropcheck.code.calls.MOST_ELEMENTS", 192)
     fake_framework.seen.clear()
-    code = bound(OneShape(None, False), fake_framework.dropout)
+    code = bound(OneShape(False), fake_framework.dropout)
     for draws in (40, 7, 1000, 16):
         x = np.resize(X, (3, draws))
         found = drawn(code, draws, x, 0.5)["train"]
@@ -283,7 +283,7 @@ def test_all_calls_have_one_shape_where_shapes_are_compiled(
 
 
 def test_what_is_drawn_depends_on_nothing_that_was_asked_before() -> None:
-    code, other = (bound(OneShape(None, False), fake_framework.dropout) for _ in range(2))
+    code, other = (bound(OneShape(False), fake_framework.dropout) for _ in range(2))
     drawn(other, 1000, np.resize(X, (3, 1000)), 0.5)
     one, two = (drawn(of, 40, X, 0.5)["train"] for of in (code, other))
     assert np.array_equal(one, two)
@@ -291,14 +291,14 @@ def test_what_is_drawn_depends_on_nothing_that_was_asked_before() -> None:
 
 def test_a_framework_is_given_its_own_arrays() -> None:
     fake_framework.seen.clear()
-    code = bound(FakeAdapter(None, False), fake_framework.dropout)
+    code = bound(FakeAdapter(False), fake_framework.dropout)
     drawn(code, 40, X, 0.5, dtype="bfloat16")
     assert {one.dtype for one in fake_framework.seen} == {"bfloat16"}
 
 
 @pytest.mark.parametrize("function", [fake_framework.dropout, fake_framework.Layer])
 def test_modes_come_from_one_draw(function: Any) -> None:
-    code = bound(FakeAdapter(None, False), function)
+    code = bound(FakeAdapter(False), function)
     found = drawn(code, 40, X, 0.5, modes=("train", "eval", "grad"))
     assert np.array_equal(found["eval"], X)
     assert np.array_equal(found["grad"], found["train"] / X)

@@ -61,7 +61,7 @@ def test_an_array_that_cannot_be_read_is_refused() -> None:
         def returned(self, output: Any) -> Any:
             raise NotImplementedError("no data")
 
-    code = bound(Unreadable(None, False), lambda x: x, ("x",))
+    code = bound(Unreadable(False), lambda x: x, ("x",))
     assert "of type 'ndarray' that cannot be read: no data" in fault(code, X)
 
 
@@ -187,7 +187,7 @@ def test_a_class_that_cannot_be_built_or_called_says_from_what_it_is_built() -> 
 
 
 def test_a_number_format_that_a_framework_has_not_is_refused() -> None:
-    code = bound(FakeAdapter(None, False), fake_framework.dropout)
+    code = bound(FakeAdapter(False), fake_framework.dropout)
     assert "cannot be given float64 | it takes float32" in fault(code, X, 0.5, dtype="float64")
 
 

@@ -133,7 +133,7 @@ def test_each_slot_of_a_claim_is_looked_at() -> None:
 
 
 def test_what_is_looked_at_moves_no_draws() -> None:
-    adapter = NumpyAdapter(None, False)
+    adapter = NumpyAdapter(False)
     codes = [bound(adapter, one, ("x",)) for one in (near, kept)]
     x = np.ones((3, 40))
     steps: Any = [

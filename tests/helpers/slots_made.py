@@ -59,7 +59,6 @@ class OfFunctions:
     name: str = "numpy"
     dtypes: tuple[str, ...] = NumpyAdapter.dtypes
     given: Sequence[str] = ()
-    xfail: Mapping[str, str] = field(default_factory=dict)
     lacking: Mapping[str, str] = field(default_factory=dict)
 
     def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
@@ -67,7 +66,7 @@ class OfFunctions:
         return {
             name: Bound(
                 slots[name],
-                NumpyAdapter(None, False),
+                NumpyAdapter(False),
                 function,
                 name=getattr(function, "__qualname__", repr(function)),
                 limit=SECONDS,
@@ -96,7 +95,7 @@ def drawn(code: Bound, draws: int, *inputs: Any, seed: int = 1, **more: Any) -> 
 
 def numpy_code(function: Any, takes: tuple[str, ...] = ("x", "p"), **more: Any) -> Any:
     """A function of numpy bound to a slot."""
-    return bound(NumpyAdapter(None, False), function, takes, **more)
+    return bound(NumpyAdapter(False), function, takes, **more)
 
 
 def ours(x: Any, p: float, rng: Generator) -> Any:

@@ -94,7 +94,6 @@ class Own:
     """A column of one function, for both slots."""
 
     name, dtypes, given = "own", ("float32",), ()
-    xfail: Mapping[str, str] = {}
     lacking: Mapping[str, str] = {}
     has_gradient = False
 

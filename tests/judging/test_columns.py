@@ -18,7 +18,7 @@ from dropcheck.claims.selection import select
 from dropcheck.code.columns import with_columns
 from dropcheck.errors import DropcheckError
 from dropcheck.language.compile import lower_case, parse_claim
-from dropcheck.results import CaseResult, Outcome
+from dropcheck.results import CaseResult
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 from dropcheck.vocabulary.functions.number_formats import rounded
@@ -87,9 +87,8 @@ class Own:
     given = ()
     lacking: Mapping[str, str] = {}
 
-    def __init__(self, name: str, xfail: Mapping[str, str] | None = None, **code: Draw) -> None:
+    def __init__(self, name: str, **code: Draw) -> None:
         self.name = name
-        self.xfail = xfail or {}
         self.code = code
 
     def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
@@ -322,38 +321,6 @@ def test_what_rounds_once_is_sound_where_rounding_hides_the_scale() -> None:
         cases = select(registry, [f"{claim}@own"], (), {"p": "0.001", "dtype": "bfloat16"})
         [case] = verify_cases(cases, Settings(), registry)
         assert case.verdict.value == "verified"
-
-
-def test_an_expected_failure_passes_and_one_that_does_not_come_fails() -> None:
-    reasons = {"dropout.mean@bfloat16": "its scale is rounded", "<text>/dropout.va*": "as above"}
-    off = registry_of(Own("off", reasons, dropout=dropout(factor=1.03)))
-    found = judged(off, "dropout.mean@off")
-    bad, expected = found["dropout.mean@off float32"], found["dropout.mean@off bfloat16"]
-    assert (bad.result, bad.xfail, bad.expect) == (Outcome.FAIL, None, "verified")
-    assert (expected.result, expected.xfail) == (Outcome.PASS, "its scale is rounded")
-    assert expected.expect == "refuted"
-    values = judged(off, "dropout.values@off")
-    assert {one.result for one in values.values()} == {Outcome.PASS}
-    assert {one.xfail for one in values.values()} == {"as above"}
-    sound = registry_of(Own("sound", {"dropout": "all of them"}, dropout=dropout()))
-    found = judged(sound, "dropout.evaluation@sound")
-    assert {one.result for one in found.values()} == {Outcome.FAIL}
-    assert {one.verdict.value for one in found.values()} == {"verified"}
-    # what is undecided neither fails nor holds, and the mathematics is not expected to fail
-    model = judged(sound, "dropout.evaluation")["dropout.evaluation"]
-    assert (model.result, model.xfail) == (Outcome.PASS, None)
-
-
-def test_a_failure_is_expected_by_the_same_name_in_a_run_of_several_packs() -> None:
-    own = Own("own", {"values": "a", "dropout/zeros-stay": "b"}, dropout=dropout())
-    for packs in (["pack:dropout"], ["pack:dropout", "pack:attention"]):
-        registry = with_columns(read_registries(packs), [own])
-        found = {
-            (claim.id.rpartition("/")[2], *set(claim.xfail.values()))
-            for claim in registry.claims.values()
-            if claim.xfail
-        }
-        assert found == {("values@own", "a"), ("zeros-stay@own", "b")}
 
 
 def test_a_result_knows_its_column() -> None:

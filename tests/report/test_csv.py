@@ -29,15 +29,15 @@ def test_the_report_is_exactly_this() -> None:
         "claim,parameters,title,statement,document,section,tags,claimed_low,claimed_high,estimate,"
         "interval_low,interval_high,standard_error,confidence,scale,resolution,draws,seconds,"
         "guarantee,verdict,expect,result,reason,file,line,seed,repeat,exact,confirmed,within,"
-        "left,middle,right,entry,note,written,rounding,column,dtype,of,xfail\r\n"
+        "left,middle,right,entry,note,written,rounding,column,dtype,of\r\n"
         "qk-variance,dk=512,The dot product of a query and a key has variance d_k,"
         "Var(q @ k) == dk,scaling-post,Similar Scaling,attention,512,512,511.83,509.11,514.57,"
         "0.45,0.999999991,512,0.01,262144,0.01,moments,verified,verified,pass,,claims.yaml,18,"
-        "0,dropcheck run qk-variance --dk 512 --seed 0,,,5.12,,,,,,,,,,,\r\n"
+        "0,dropcheck run qk-variance --dk 512 --seed 0,,,5.12,,,,,,,,,,\r\n"
         'naive-dropout,p=0.3,"A ""title"", quoted",P(x > 3) >= 0.9,scaling-post,Similar Scaling,'
         "attention,0.9,,0.7004,0.691,0.7098,0.001,0.999999991,0.9,0.01,262144,0.01,moments,"
         "refuted,verified,fail,,claims.yaml,40,0,"
-        "dropcheck run naive-dropout --p 0.3 --seed 0,,,,,,,,,,,,,,\r\n"
+        "dropcheck run naive-dropout --p 0.3 --seed 0,,,,,,,,,,,,,\r\n"
     )
 
 

@@ -176,7 +176,6 @@ def test_the_json_of_a_run_is_exactly_this() -> None:
                 "column": None,
                 "dtype": None,
                 "of": None,
-                "xfail": None,
                 "details": {},
             }
         ],

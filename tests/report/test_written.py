@@ -62,7 +62,7 @@ def test_json_has_the_number_and_its_half_unit() -> None:
     assert case["written"] == {
         "text": "41%", "line": 13, "column": 43, "value": 0.41, "half_unit": 0.005,
     }  # fmt: skip
-    assert csv_report(REPORT).endswith(",41%,0.41 ± 0.005,,,,\r\n")
+    assert csv_report(REPORT).endswith(",41%,0.41 ± 0.005,,,\r\n")
 
 
 def test_a_claim_of_another_region_is_shown_as_that() -> None:

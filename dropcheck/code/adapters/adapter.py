@@ -20,18 +20,17 @@ FrameworkFunction = Callable[..., Any]
 
 
 class Adapter(ABC):
-    """One framework, on one device, plain or compiled.
+    """One framework, plain or compiled.
 
     It is made in the thread that calls the code, so that settings of this thread, such as
     `torch.autocast` or a context variable, hold in every call.
 
     Args:
-        device: where arrays are put; None: on the CPU.
         compiled: whether functions are compiled before they are called.
 
     Raises:
         ImportError: the framework is not installed.
-        ValueError: it has no such device, or cannot compile; the text says what it has.
+        ValueError: it cannot compile, or not compute on the CPU; the text says so.
     """
 
     dtypes: ClassVar[tuple[str, ...]]
@@ -41,8 +40,7 @@ class Adapter(ABC):
     seeds: ClassVar[int] = 2**31
     """The number of seeds: they are 0 up to this number less 1."""
 
-    def __init__(self, device: str | None, compiled: bool) -> None:
-        self.device = device
+    def __init__(self, compiled: bool) -> None:
         self.compiled = compiled
 
     @property

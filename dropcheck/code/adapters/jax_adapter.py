@@ -22,12 +22,12 @@ class JaxAdapter(Adapter):
     dtypes = ("float32", "bfloat16", "float16", "float64")
     sources = ("key", "rng")
 
-    def __init__(self, device: str | None, compiled: bool) -> None:
-        super().__init__(device, compiled)
+    def __init__(self, compiled: bool) -> None:
+        super().__init__(compiled)
         try:
-            self._device = jax.devices(device or "cpu")[0]
-        except RuntimeError as error:
-            raise ValueError(f"jax has no device {device!r}: {str(error)[:200]}") from error
+            self._cpu = jax.devices("cpu")[0]
+        except RuntimeError as error:  # as JAX_PLATFORMS says
+            raise ValueError(f"jax does not compute on the CPU: {str(error)[:200]}") from error
         self._compiled: dict[object, Callable[..., Any]] = {}
 
     @property
@@ -57,8 +57,8 @@ class JaxAdapter(Adapter):
         return jnp.dtype(name)
 
     def given(self, values: Array, dtype: str) -> Any:
-        """An array on the device."""
-        return jax.device_put(values.astype(self.dtype(dtype), copy=False), self._device)
+        """An array on the CPU."""
+        return jax.device_put(values.astype(self.dtype(dtype), copy=False), self._cpu)
 
     def returned(self, output: Any) -> Array:
         """The values; bfloat16 becomes float32, which holds all its numbers."""

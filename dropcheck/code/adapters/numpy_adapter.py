@@ -21,12 +21,10 @@ class NumpyAdapter(Adapter):
     sources = ("generator", "rng")
     seeds = 2**63
 
-    def __init__(self, device: str | None, compiled: bool) -> None:
-        if device not in (None, "cpu"):
-            raise ValueError("numpy computes on the CPU alone")
+    def __init__(self, compiled: bool) -> None:
         if compiled:
             raise ValueError("numpy compiles nothing")
-        super().__init__(device, compiled)
+        super().__init__(compiled)
 
     def begin(self, seed: int) -> None:
         """Seed the global sources, and make a Generator of this seed."""

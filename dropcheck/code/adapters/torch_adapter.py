@@ -25,23 +25,15 @@ class TorchAdapter(Adapter):
     sources = ("generator",)
     seeds = 2**63
 
-    def __init__(self, device: str | None, compiled: bool) -> None:
-        super().__init__(device, compiled)
-        try:
-            self._device = torch.device(device or "cpu")
-            self._generator = torch.Generator(self._device)
-            torch.empty(0, device=self._device)
-        except (RuntimeError, AssertionError) as error:
-            raise ValueError(f"torch has no device {device!r}: {str(error)[:200]}") from error
+    def __init__(self, compiled: bool) -> None:
+        super().__init__(compiled)
+        self._generator = torch.Generator("cpu")
         self._compiled: dict[object, FrameworkFunction] = {}
 
     def begin(self, seed: int) -> None:
-        """Seed torch on every device, and the Generator."""
+        """Seed torch on the CPU, and the Generator."""
         super().begin(seed)
-        if self._device.type == "cpu":  # a hundred times as fast as torch.manual_seed
-            torch.default_generator.manual_seed(seed)
-        else:
-            torch.manual_seed(seed)
+        torch.default_generator.manual_seed(seed)  # a hundred times as fast as torch.manual_seed
         self._generator.manual_seed(seed)
 
     def source(self, name: str) -> torch.Generator:
@@ -59,7 +51,7 @@ class TorchAdapter(Adapter):
 
     def given(self, values: Array, dtype: str) -> torch.Tensor:
         """A tensor; it shares the array's memory where it has the same number format."""
-        return torch.from_numpy(values).to(self._device, self.dtype(dtype))
+        return torch.from_numpy(values).to(self.dtype(dtype))
 
     def each(self, values: Array, dtype: str) -> Sequence[torch.Tensor]:
         """The parts of one tensor: they do not overlap."""
@@ -86,9 +78,9 @@ class TorchAdapter(Adapter):
         return values
 
     def layer(self, target: Any, fixed: Mapping[str, Any], dtype: str) -> Any:
-        """A module in the number format and on the device of what it is given."""
+        """A module on the CPU, in the number format of what it is given."""
         made = super().layer(target, fixed, dtype)
-        return made.to(self._device, self.dtype(dtype)) if _is_module(made) else made
+        return made.to("cpu", self.dtype(dtype)) if _is_module(made) else made
 
     def entry(self, target: Any) -> Any:
         """The `forward` of a module; the schema of what TorchScript compiled."""

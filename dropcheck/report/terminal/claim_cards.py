@@ -76,7 +76,6 @@ def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[Renderab
         "cases": str(claim.case_count),
         "requires": "\n".join(text.text.strip() for text in claim.requires),
         "expect": claim.expect,
-        "xfail": "\n".join(f"{dtype}: {reason}" for dtype, reason in claim.xfail.items()),
         "tolerance": tolerance_text(claim.tolerance),
         "resolution": resolution_text(claim, cases),
         "exact": exact_text(

@@ -39,9 +39,7 @@ MOST = 40  # cells with a line below the table; the rest are counted
 MARK_STYLES = {
     ConformanceMark.ERROR: STYLES[Outcome.ERROR],
     ConformanceMark.FAILS: STYLES[Outcome.FAIL],
-    ConformanceMark.HOLDS_UNEXPECTED: STYLES[Outcome.FAIL],
     ConformanceMark.UNDECIDED: STYLES[Outcome.UNDECIDED],
-    ConformanceMark.FAILS_AS_EXPECTED: STYLES[Outcome.UNDECIDED],
     ConformanceMark.HOLDS: STYLES[Outcome.PASS],
 }
 
@@ -111,24 +109,17 @@ def _bands(
     return [band for band in bands if band]
 
 
-def said_below(
-    cases: Sequence[CaseResult], terminal: Terminal, *, full: bool = False
-) -> list[RenderableType]:
-    """A line for each cell that does not simply hold, and the command that repeats it.
-
-    With `full`, failures are shown elsewhere, and only cells that fail as expected stand here.
-    """
+def said_below(cases: Sequence[CaseResult], terminal: Terminal) -> list[RenderableType]:
+    """A line for each cell that does not hold, and the command that repeats it."""
     table = conformance(cases)
     if table is None:
         return []
-    expected = ConformanceMark.FAILS_AS_EXPECTED
-    shown = [one for one in to_say(table) if not full or one[1] is expected]
+    shown = to_say(table)
     items: list[RenderableType] = []
     for cell, mark, text in shown[:MOST]:
         line = f"{mark.sign} {where(cell)}: {one_line(text)}"
         items.append(styled(terminal.spell(line), MARK_STYLES[mark]))
-        if mark is not expected:
-            items.append(f"  {cell.worst.repeat}")
+        items.append(f"  {cell.worst.repeat}")
     if len(shown) > MOST:
         items.append(styled(f"and {numbers.plural(len(shown) - MOST, 'more cell')}"))
     return [*items, ""] if items else []

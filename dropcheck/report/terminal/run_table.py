@@ -90,9 +90,9 @@ def run_report(
         rest = "each has a row above"
     else:
         rest = "--verbose shows a row for each"
-    if columns:
-        items += said_below(result.cases, terminal, full=verbose)
-    if verbose or not columns:
+    if columns and not verbose:
+        items += said_below(result.cases, terminal)
+    else:
         items += _failures(result.cases, terminal, rest)
     if not quiet:
         items += _notes(result.cases)
