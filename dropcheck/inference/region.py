@@ -837,8 +837,6 @@ GROUPS = 16
 # A value more standard errors than this away from 0 is not 0. With sixteen groups Student's t is
 # wrong about that once in six thousand times; no verdict depends on it.
 SIGNIFICANT = 5.0
-# Below this share of the scale a number that is known exactly is rounding.
-SIDE_ROUNDING = 1e-9
 
 
 def grouped(tally: Tally) -> Floats | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from enum import IntEnum
 
@@ -178,6 +177,3 @@ def number_text(value: float) -> str:
         return ("-" if math.copysign(1.0, value) < 0 else "") + str(abs(int(value)))
     mantissa, separator, exponent = repr(value).partition("e")
     return f"{mantissa}e{int(exponent)}" if separator else mantissa
-
-
-_LETTERS_DIGITS = re.compile(r"([^\W\d_]+)(\d+)")

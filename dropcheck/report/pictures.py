@@ -80,20 +80,18 @@ _STYLE: Any = {  # its type differs between versions of matplotlib
 class VerdictSymbol:
     """The mark of a verdict in every picture: a colour, and a shape that says the same.
 
-    `shape` is matplotlib's name for it; `character` and `ascii` stand for it in a terminal.
+    `shape` is matplotlib's name for it.
     """
 
     colour: str
     shape: str
-    character: str
-    ascii: str
 
 
 # colours of Okabe and Ito, which colour-blind people can distinguish
 MARKS = {
-    Verdict.VERIFIED: VerdictSymbol("#0072b2", "o", "●", "o"),
-    Verdict.REFUTED: VerdictSymbol("#d55e00", "X", "✕", "x"),
-    Verdict.INCONCLUSIVE: VerdictSymbol("#6b6b6b", "s", "□", "?"),
+    Verdict.VERIFIED: VerdictSymbol("#0072b2", "o"),
+    Verdict.REFUTED: VerdictSymbol("#d55e00", "X"),
+    Verdict.INCONCLUSIVE: VerdictSymbol("#6b6b6b", "s"),
 }
 
 

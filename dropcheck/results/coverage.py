@@ -67,11 +67,6 @@ class CoverageCounts:
         counted = [one.name for one in fields(cls)]
         return cls(**{name: sum(getattr(one, name) for one in listed) for name in counted})
 
-    @property
-    def unclaimed(self) -> int:
-        """How many figures and formulas no mark claims."""
-        return self.figures - self.claimed_figures + self.formulas - self.claimed_formulas
-
 
 MOST_LINES = 20  # of a document, that a message lists
 

@@ -13,7 +13,7 @@ class Constant:
     Attributes:
         name: its name in claims.
         value: the nearest float64.
-        latex: its name in LaTeX.
+        latex: the command that is read as it.
         note: what to tell a user who may mean something else by the name.
         yields: whether a line of a model may give the name to something else, if no line above
             uses the number: papers write e for errors, and π for probabilities and policies.

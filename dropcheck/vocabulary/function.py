@@ -151,7 +151,7 @@ class Function:
     square: PolynomialRule | None = None
     # the function as a polynomial in its arguments and in sizes |·| of such polynomials
     with_sizes: PolynomialRule | None = None
-    # a command, or the parts before, between and after the arguments; "": the name in upright type
+    # the command that is read as it, or the parts before, between and after its arguments
     latex: str | tuple[str, ...] = ""
     aliases: tuple[str, ...] = ()  # its names in papers and in other libraries
     written: str = ""  # how it is written, if it is not called by its name
@@ -173,7 +173,6 @@ class Function:
     picks: bool = False  # picks single elements
     moves: bool = False  # moves elements or adds them up: linear, with no minus sign
     by_rank: bool = False  # picks elements by their ranks, or averages such elements
-    vector: bool = False  # makes a fixed vector
     # how places of the result are tied to those of the arguments along the axes it works along, as
     # numpy writes the signatures of generalised ufuncs. If the places of a small letter are
     # exchanged wherever it stands, the function stays the same; those of a capital are in order.

@@ -317,12 +317,12 @@ ARRAYS = (
 
 FIXED = (
     entry("arange", lambda *, n: np.arange(float(count(n, "n")))[:, None], "0, 1, …, n−1",
-          unknown, BY_HULL, parameters=(option("n"),), shape=_count_shape, vector=True,
+          unknown, BY_HULL, parameters=(option("n"),), shape=_count_shape,
           aliases=("range",)),
     entry("linspace", lambda a, b, *, n: np.linspace(a, b, count(n, "n"), axis=0),
           "n numbers from a to b, both included, evenly spaced", unknown,
           growth.Growth(powers.Picked(0, smooth=False)),
-          parameters=(*PAIR, option("n")), shape=_count_shape, vector=True),
+          parameters=(*PAIR, option("n")), shape=_count_shape),
     entry("ones", lambda *, sizes: np.ones((*as_sizes(sizes), 1)),
           "all 1, of the shape given: ones(2, 3)", unknown, BY_HULL, **_FILLED),
     entry("zeros", lambda *, sizes: np.zeros((*as_sizes(sizes), 1)),
