@@ -113,35 +113,6 @@ def test_two_files_do_not_share_an_entry(tmp_path: Path) -> None:
         read_registries([one, other])
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "expected"),
-    [
-        ("    claims:\n", "    claim: 1 == 1\n    claims:\n", "both 'claims' and 'claim'"),
-        ("    claims:\n", "    tolerance: 0.1\n    claims:\n", "both 'claims' and 'tolerance'"),
-        ("      mean: E", "      Mean: E", "'Mean' is not a claim id"),
-        ("E(y) == E(x)", "3", "statement 'mean' must be a statement as text, and is 3"),
-        ("title: The var", "model: The var", "no key 'model' | the statements of a claim share it"),
-        ("section: A}", "sectoin: A}", "no key 'sectoin' | did you mean 'section'?"),
-        ("{document: post}", "{document: pots}", "there is no document 'pots' | did you mean"),
-        ("{document: post}", "{section: B}", "lacks 'document'"),
-        ("truth: variance", "truth: varianse", "no claim 'varianse' | did you mean 'variance'?"),
-        ("truth: variance", "truth: inverted-dropout", "name one of its statements"),
-        ("truth: variance", "truth: sd", "inverted-dropout.sd is false itself"),
-        ("expect: refuted, truth", "truth", "'truth' belongs to a claim that is false"),
-        ("    section: Scaling", "    sources: [{document: post}, {document: notes}]\n"
-         "    section: B", "both 'sources' and 'section'"),
-    ],
-)  # fmt: skip
-def test_errors_say_what_to_do(before: str, after: str, expected: str) -> None:
-    assert any(expected in line for line in problems(changed(before, after)))
-
-
-def test_a_section_alone_belongs_to_one_document() -> None:
-    text = changed("    section: Scaling", "    sources: [{document: post}, {document: notes}]")
-    text = text.replace("truth: variance", "section: B")
-    assert any("which document this section is in" in line for line in problems(text))
-
-
 # ---- shared models -------------------------------------------------------------------------------
 
 
@@ -174,24 +145,6 @@ def test_places_of_folded_text_are_kept() -> None:
     assert model is not None
     assert model.text.startswith("x ~ normal(mu, 1)\n# the mask")
     assert [model.locate(0, column).line for column in (0, 4)] == [5, 6]
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "expected"),
-    [
-        ("model: inverted", "model: invertd", "no model 'invertd' | did you mean 'inverted'?"),
-        ("      inverted\n", "      inverted; base\n", ""),
-        ("    base\n", "    inverted\n", "'inverted' stands below, or is this one"),
-        ("    x ~ normal(mu, 1)\n", "    inverted\n", "'inverted' stands below, or is this one"),
-        ("  base: |", "  ba.se: |", "'ba.se' is not a model's name"),
-        ("model: inverted", "model: [inverted]", "'model' must be lines of text"),
-    ],
-)
-def test_a_name_of_no_model(before: str, after: str, expected: str) -> None:
-    if expected:
-        assert any(expected in line for line in problems(changed(before, after)))
-    else:
-        assert check_registry(read_text(changed(before, after))).problems
 
 
 def test_a_bare_name_within_brackets_is_no_model() -> None:

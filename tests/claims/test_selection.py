@@ -287,24 +287,6 @@ def test_a_sweep_of_listed_cases_is_counted_before_it_is_made() -> None:
     assert problem.message == "crossed would have 643,202 cases, and the most is 100,000"
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("banana", "--dk: 'banana' is neither a number nor a law"),
-        ("9**9**9", "--dk: '9**9**9' is too large: numbers are float64, up to 1.8e308"),
-        ("nan", "--dk: 'nan' is neither a number nor a law"),
-        ("1/0", "--dk: '1/0' divides by zero"),
-        ("", "--dk: a value in '' is empty"),
-        ("1,,2", "--dk: a value in '1,,2' is empty"),
-        ("normal(0, 1", "--dk: 'normal(0, 1' has brackets that do not match"),
-    ],
-)
-def test_a_value_that_cannot_be_read(text: str, message: str) -> None:
-    (problem,) = problems_of(patterns=("qk-variance",), dk=text)
-    assert problem.message == message
-    assert "write a number such as 512, 1e6, 2**20 or 1/3" in (problem.hint or "")
-
-
 def test_a_value_of_the_form_of_a_law_stays_text() -> None:
     text = "__import__('os')"  # no law has that name, which the language reports
     (case,) = select(REGISTRY, ["qk-variance"], [], {"dk": text})

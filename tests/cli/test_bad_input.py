@@ -1,104 +1,102 @@
-"""Bad files and bad options, through the command line: message, place, hint, exit code."""
+"""Files and values that are refused whole, in good time; `contract/refused.yaml` has all others."""
 
 from __future__ import annotations
 
 import json
 import time
+import tracemalloc
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
-from bad_inputs import FILES, GOOD, Bad, one_claim
-from refusals import ERROR, SECONDS, Capsys, Refusal, assert_refused, check, run
 
 from dropcheck.cli import main
 
-# -- files -----------------------------------------------------------------------------------------
+Capsys = pytest.CaptureFixture[str]
 
 
-@pytest.mark.parametrize("what", FILES)
-def test_files(what: str, folder: Path, capsys: Capsys) -> None:
-    bad = FILES[what]
-    data = bad.text if isinstance(bad.text, bytes) else bad.text.encode()
-    (folder / "claims.yaml").write_bytes(data)
-    checked = check(capsys, "claims.yaml")
-    assert_refused(run(capsys, "claims.yaml"), checked, "claims.yaml", bad)
+@dataclass(frozen=True)
+class Refusal:
+    """What the command line said of a file."""
+
+    code: int
+    errors: list[dict[str, Any]]
 
 
-def test_a_file_that_is_not_there(folder: Path, capsys: Capsys) -> None:
-    bad = Bad("", None, None, "there is no file 'absent.yaml'")
-    checked = check(capsys, "absent.yaml")
-    assert_refused(run(capsys, "absent.yaml"), checked, "absent.yaml", bad)
+def run(capsys: Capsys, text: str | bytes, *arguments: str) -> Refusal:
+    """What `run` says of a file, in good time; `check` says it at the same places."""
+    Path("claims.yaml").write_bytes(text if isinstance(text, bytes) else text.encode())
+    started = time.process_time()
+    code = main(["run", "all", "--max-draws", "1000", "--format", "json", *arguments])
+    assert time.process_time() - started < 5  # each takes a tenth of a second
+    return Refusal(code, json.loads(capsys.readouterr().out).get("errors", []))
 
 
-def test_a_file_of_another_kind(folder: Path, capsys: Capsys) -> None:
-    (folder / "layers.py").write_text("import math\n\n\ndef f(x):\n    return x\n")
-    bad = Bad("", 1, 1, "this is not a claims file", "begins with 'dropcheck: 1'")
-    assert_refused(run(capsys, "layers.py"), check(capsys, "layers.py"), "layers.py", bad)
-
-
-def test_a_folder(folder: Path, capsys: Capsys) -> None:
-    (folder / "claims.d").mkdir()
-    bad = Bad("", None, None, "'claims.d' is a folder", "name the file in it")
-    assert_refused(run(capsys, "claims.d"), check(capsys, "claims.d"), "claims.d", bad)
-
-
-def test_a_file_that_cannot_be_read(
-    folder: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (folder / "claims.yaml").write_text(GOOD)
-
-    def refuse(*_: object, **__: object) -> bytes:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, "read_bytes", refuse)
-    monkeypatch.setattr(Path, "open", refuse)
-    refusal = run(capsys, "claims.yaml")
-    assert refusal.code == ERROR
-    assert "claims.yaml" in refusal.errors[0]["message"]
-
-
-def test_a_good_file_is_told_nothing(folder: Path, capsys: Capsys) -> None:
-    (folder / "claims.yaml").write_text(GOOD)
-    assert check(capsys, "claims.yaml").code == 0
-    assert run(capsys, "claims.yaml") == Refusal(0, [], "")
-
-
-# -- the command line ------------------------------------------------------------------------------
-
-
-VALUES = {
-    "banana": ("'banana' is neither a number nor a law", "512, 1e6, 2**20"),
-    "9**9**9": ("'9**9**9' is too large", "2**20"),
-    "1e999": ("'1e999' is too large", "2**20"),
-    "nan": ("'nan' is neither a number nor a law", ""),
-    "": ("is empty", "512"),
-    "1,,2": ("is empty", "512"),
-    "open(1)": ("'open' is not a law", ""),
-    "x.y": ("'x.y' is neither a number nor a law", ""),
-    "1/0": ("1/0", ""),
-    "1.2": ("bernoulli: p must satisfy 0 <= p <= 1, and is 1.2 (c with p = 1.2)", "bernoulli(p)"),
-    "-1": ("bernoulli: p must satisfy 0 <= p <= 1, and is -1 (c with p = -1)", ""),
-    "normal(0, 1)": ("'p' is a law, not a number", "x ~ p"),
-    "0.5,2": ("and is 2 (c with p = 2)", ""),
-}
+def one_claim(model: str, claim: str, more: str = "") -> str:
+    """A file with one claim; `;` stands between the lines of its model, which begins at line 6."""
+    lines = "".join(f"      {line}\n" for line in model.split(";"))
+    text = f"dropcheck: 1\nclaims:\n  c:\n    title: T\n    model: |\n{lines}"
+    return f"{text}{more}    claim: >-\n      {claim}\n"
 
 
 @pytest.mark.parametrize(
-    ("way", "value"),
+    ("text", "message", "hint"),
     [
-        *(("option", value) for value in VALUES),
-        *(("set", value) for value in VALUES if value),  # `--set p=` is a slip of another kind
+        (b"\xff\xfe\x00a", "not UTF-8", "save it as UTF-8"),
+        ("[" * 10_000_000, "nested more than 20 deep", "five levels"),
+        (one_claim("x ~ normal(0, 1)", "(" * 5_000 + "1"), "deeper than 60 levels", "model"),
+        (one_claim("x ~ normal(0, 1)", f"{'-' * 5_000}1 == 1"), "deeply nested", "model"),
+        (one_claim("x ~ normal(0, 1)", "1 + " * 10_000 + "1 == 1"), "longer than", "array"),
+        (one_claim("x ~ categorical(ones(2e5))", "E(x) == 0"), "p must sum to 1", "index"),
     ],
+    ids=lambda text: repr(text)[:20],
 )
-def test_values_on_the_command_line(way: str, value: str, folder: Path, capsys: Capsys) -> None:
-    text = one_claim("x ~ bernoulli(p)", "E(x) == p", "    parameters: {p: 0.5}\n")
-    (folder / "claims.yaml").write_text(text, encoding="utf-8")
-    arguments = ["--p", value] if way == "option" else ["--set", f"p={value}"]
-    refusal = run(capsys, "claims.yaml", *arguments)
-    message, hint = VALUES[value]
-    assert refusal.code == ERROR
+@pytest.mark.usefixtures("folder")
+def test_what_is_far_too_much(text: str | bytes, message: str, hint: str, capsys: Capsys) -> None:
+    refusal = run(capsys, text)
+    assert refusal.code == 2
     assert message in refusal.errors[0]["message"]
-    assert hint in (refusal.errors[0]["hint"] or "")
+    assert hint in refusal.errors[0]["hint"]
+
+
+def test_a_file_of_another_kind_and_a_folder(folder: Path, capsys: Capsys) -> None:
+    (folder / "layers.py").write_text("import math\n\n\ndef f(x):\n    return x\n")
+    (folder / "claims.d").mkdir()
+    for command in ("run", "check"):
+        assert main([command, "layers.py"]) == 2
+        told = " ".join(capsys.readouterr().err.split())
+        assert "layers.py:1:1: this is not a claims file" in told
+        assert "begins with 'dropcheck: 1'" in told
+        assert main([command, "claims.d"]) == 2
+        told = capsys.readouterr().err
+        assert "'claims.d' is a folder" in told
+        assert "name the file in it" in told
+
+
+def test_errors_of_keys_are_told_at_once_and_before_those_of_the_language(
+    folder: Path, capsys: Capsys
+) -> None:
+    text = "dropcheck: 1\nclaims: {{c: {{{}: T, claim: E(q) == r, expect: {}}}}}\n"
+    (folder / "a.yaml").write_text(text.format("titel", "maybe"), encoding="utf-8")
+    (folder / "b.yaml").write_text(text.format("titel", "refuted"), encoding="utf-8")
+    (folder / "c.yaml").write_text(text.format("title", "refuted"), encoding="utf-8")
+    for command in ("run", "plan", "mutate"):
+        assert main([command, "a.yaml", "b.yaml", "c.yaml"]) == 2
+        told = capsys.readouterr().err
+        assert told.count("no key 'titel'") == 2
+        assert told.count("'expect' must be") == 1
+        assert "not defined" not in told
+        assert main([command, "c.yaml"]) == 2
+        assert capsys.readouterr().err.count("not defined") == 2
+
+
+@pytest.mark.usefixtures("folder")
+def test_one_draw_that_is_undefined_is_no_error(capsys: Capsys) -> None:
+    assert run(capsys, one_claim("b ~ bernoulli(0.5);y = b / b", "E(y) == 1")).code == 4
+
+
+# -- values on the command line --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -111,54 +109,70 @@ def test_values_on_the_command_line(way: str, value: str, folder: Path, capsys: 
         (["--law", "cauchy(0, 1), normal(0)"], "--law: normal lacks 'sd' (c with law", "write"),
     ],
 )
+@pytest.mark.usefixtures("folder")
 def test_what_is_wrong_within_a_law_that_an_option_gives_has_no_place_in_the_file(
-    arguments: list[str], message: str, hint: str, folder: Path, capsys: Capsys
+    arguments: list[str], message: str, hint: str, capsys: Capsys
 ) -> None:
     laws = "    parameters: {law: ['normal(0, 1)', rademacher()], alpha: rademacher()}\n"
-    text = one_claim("x ~ law;y ~ alpha", "E(x + y) == 0", laws)
-    (folder / "claims.yaml").write_text(text, encoding="utf-8")
-    (error,) = run(capsys, "claims.yaml", *arguments).errors
+    (error,) = run(capsys, one_claim("x ~ law;y ~ alpha", "E(x + y) == 0", laws), *arguments).errors
     assert error["message"].startswith(message)
     assert hint in error["hint"]
     assert (error["file"], error["line"], error["column"]) == (None, None, None)
 
 
-def test_what_no_option_gives_keeps_its_place(folder: Path, capsys: Capsys) -> None:
+@pytest.mark.usefixtures("folder")
+def test_what_no_option_gives_keeps_its_place(capsys: Capsys) -> None:
     # the file itself is sound: it is 's' that the option makes wrong, in the file's own law
-    more = "    parameters: {s: 1, law: 'normal(0, 1)'}\n"
-    text = one_claim("x ~ law;y ~ normal(0, s)", "E(x + y) == 0", more)
-    (folder / "claims.yaml").write_text(text, encoding="utf-8")
-    (error,) = run(capsys, "claims.yaml", "--s", "-1", "--law", "rademacher()").errors
+    text = one_claim(
+        "x ~ law;y ~ normal(0, s)", "E(x + y) == 0", "    parameters: {s: 1, law: 'normal(0, 1)'}\n"
+    )
+    (error,) = run(capsys, text, "--s", "-1", "--law", "rademacher()").errors
     assert error["message"].startswith("normal: sd must satisfy sd >= 0, and is -1 (c with")
     assert (error["file"], error["line"]) == ("claims.yaml", 7)
 
 
+# -- memory ----------------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize(
-    ("arguments", "message", "hint"),
+    ("model", "limit", "message", "most"),
     [
-        (["--rate", "3"], "no option '--rate'", ""),
-        (["--dp", "3"], "no option '--dp'", "--dk"),
-        (["--set", "dp=3"], "'dp'", "dk"),
-        (["--set", "dk"], "must be NAME=VALUE", "dk=512"),
-        (["--alpha", "9**9**9"], "'--alpha' cannot be", ""),
-        (["--alpha", "5e-324"], "it must be a number between 1e-30 and 1", ""),
-        (["--max-draws", "9**9**9"], "'--max-draws' cannot be", ""),
-        (["--seed", "banana"], "'--seed' cannot be", ""),
-        (["--dk", "2.5"], "whole numbers", ""),
-        (["--dk", "1e12"], "takes 7.28 TiB", "smaller"),
-        (["nonesuch"], "nonesuch", ""),
+        ("A = ones(30000, 30000);y = (A @ A)[0, 0] + x", "1GiB", "is allowed", 100e6),
+        ("A = outer(arange(2e4), arange(2e4));y = A[0, 0] + x", "1GiB", "is allowed", 100e6),
+        ("i ~ discrete_uniform(0, 9);y = one_hot(i, 1e9)[0] + x", "1GiB", "is allowed", 100e6),
+        ("v ~ choice(arange(1e9));y = v + x", "1GiB", "is allowed", 100e6),
+        ("v ~ normal(0, 1)[6e7];w = stack(v, v);y = w[0, 0] + x", "1GiB", "is allowed", 100e6),
+        ("A = eye(9000);y = eigvalsh(A)[0] + x", "1GiB", "is allowed", 100e6),
+        (
+            ";".join(f"v{i} ~ normal({i}, 1)[1e7]" for i in range(40)) + ";y = v0[0] + x",
+            "1GiB",
+            "is allowed",
+            100e6,
+        ),
+        (
+            ";".join(f"v{i} = arange(1e6) + {i}" for i in range(40)) + ";y = v0[0] + x",
+            "64MiB",
+            "what is fixed in this claim takes",
+            32 * 2**20 + 20e6,
+        ),
     ],
 )
-def test_options(
-    arguments: list[str], message: str, hint: str, folder: Path, capsys: Capsys
+@pytest.mark.usefixtures("folder")
+def test_what_is_too_large_takes_no_memory(
+    model: str, limit: str, message: str, most: float, capsys: Capsys
 ) -> None:
-    text = one_claim("x ~ normal(0, 1)[dk]", "E(sum(x)) == 0", "    parameters: {dk: 4}\n")
-    (folder / "claims.yaml").write_text(text, encoding="utf-8")
-    started = time.process_time()
-    name = arguments.pop(0) if arguments[0] == "nonesuch" else "all"
-    code = main(["run", name, "--file", "claims.yaml", "--format", "json", *arguments])
-    errors = json.loads(capsys.readouterr().out)["errors"]
-    assert code == ERROR
-    assert message in errors[0]["message"]
-    assert hint in (errors[0]["hint"] or "")
-    assert time.process_time() - started < SECONDS
+    text = one_claim(f"x ~ normal(0, 1);{model}", "E(y) == 0")
+    tracemalloc.start()
+    refusal = run(capsys, text, "--max-memory", limit)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert refusal.code == 2
+    assert message in refusal.errors[0]["message"]
+    assert peak < most
+
+
+@pytest.mark.usefixtures("folder")
+def test_a_model_of_2000_lines_is_run(capsys: Capsys) -> None:
+    lines = [f"x{i} = x{i - 1} + {i % 2}" for i in range(1, 2000)]
+    text = one_claim(";".join(["x0 ~ normal(0, 1)", *lines]), "Var(x1999) == 1")
+    assert run(capsys, text) == Refusal(0, [])

@@ -180,26 +180,6 @@ def test_help_lists_the_parameters_with_their_grids(cli: Cli) -> None:
             "there is no option '--sede', and product-variance has no such parameter",
             "did you mean '--seed'?",
         ),
-        (
-            ["--zzzzzz", "3"],
-            "there is no option '--zzzzzz', and no claim has such a parameter",
-            "dropcheck run --help lists the options",
-        ),
-        (
-            ["product-variance", "--set", "rho=3"],
-            "option '--set' names 'rho', and no selected claim has such a parameter",
-            "the parameters are dk",
-        ),
-        (
-            ["product-variance", "--set", "dk"],
-            "option '--set' cannot be 'dk': it must be NAME=VALUE",
-            "for example --set dk=512",
-        ),
-        (
-            ["product-varianse", "--dk", "3"],
-            "there is no claim 'product-varianse' in claims.yaml",
-            "did you mean 'product-variance'?",
-        ),
     ],
 )
 def test_what_is_unknown_is_said_with_the_nearest_name(
@@ -209,76 +189,6 @@ def test_what_is_unknown_is_said_with_the_nearest_name(
     assert result.code == 2
     assert result.out == ""
     assert result.err == f"error: {message}\nhint: {hint}\n"
-
-
-@pytest.mark.parametrize(
-    ("option", "hint"),
-    [
-        ("-f", "hint: it goes after the command: dropcheck run -f FILE\n"),
-        ("--file", "hint: it goes after the command: dropcheck run --file FILE\n"),
-        ("--fail-fast", "hint: it goes after the command: dropcheck run --fail-fast\n"),
-        ("-Z", ""),
-    ],
-)
-def test_an_option_before_the_command(cli: Cli, option: str, hint: str) -> None:
-    result = cli(option, "y.yaml", "run")
-    assert result.code == 2
-    assert result.err == f"error: there is no option '{option}'\n{hint}"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message", "hint"),
-    [
-        (["--resolution", "5"], "a number between 0 and 1", "--resolution 5%"),
-        (["--format", "yml"], "'yml'", "did you mean 'json'?"),
-        (["--format", "md"], "'md'", "did you mean 'markdown'?"),
-        (["--format", "tabel"], "'tabel'", "did you mean 'table'?"),
-        (["--format", "html"], "'html'", "-o FILE.html"),
-        (["-o", "/no/such/x.json"], "there is no folder '/no/such'", "a folder that exists"),
-    ],
-)
-def test_a_bad_value_has_a_hint(cli: Cli, arguments: list[str], message: str, hint: str) -> None:
-    result = cli("run", "product-variance", *arguments)
-    assert (result.code, result.out) == (2, "")
-    assert message in result.err
-    assert hint in result.err
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["--alpha", "2"],
-        ["--alpha", "0"],
-        ["--alpha", "nan"],
-        ["--seed", "x"],
-        ["--seed", "-1"],
-        ["--seed", "1.5"],
-        ["--threads", "0"],
-        ["--threads", "100000"],
-        ["--max-draws", "-5"],
-        ["--max-draws", "9**9**9"],
-        ["--resolution", "0"],
-        ["--resolution", "inf"],
-        ["--resolution", "-1%"],
-        ["--resolution", "%"],
-        ["--resolution", "x%"],
-        ["--time-limit", "0"],
-        ["--time-limit", "10 parsecs"],
-        ["--format", "xml"],
-        ["--output", "a.txt"],
-        ["--output", "-"],
-        ["--dk", "banana"],
-        ["--dk", ""],
-    ],
-)
-def test_a_bad_value_is_one_message_with_option_and_value(cli: Cli, arguments: list[str]) -> None:
-    result = cli("run", "product-variance", *arguments)
-    assert result.code == 2
-    assert result.out == ""
-    errors = [line for line in result.err.splitlines() if line.startswith("error: ")]
-    assert len(errors) == 1
-    assert arguments[0] in errors[0]
-    assert arguments[1] in errors[0]
 
 
 @pytest.mark.parametrize(("cores", "most"), [(1, 16), (4, 64), (1000, 1024)])
@@ -291,21 +201,6 @@ def test_so_many_threads_that_they_hold_one_another_up_are_refused(
     assert result.code == 2
     accepted = f"it must be a whole number from 1 to {most}, at most 16 a core"
     assert result.err == f"error: option '--threads' cannot be '{most + 1}': {accepted}\n"
-
-
-@pytest.mark.parametrize(
-    "arguments", [["--keep-prob", "10%"], ["--set", "keep_prob=10%"], ["--alpha", "10%"]]
-)
-def test_a_percentage_in_place_of_a_number_has_a_hint(cli: Cli, arguments: list[str]) -> None:
-    result = cli("run", "kept-share", *arguments)
-    assert result.code == 2
-    assert result.err.splitlines()[1:] == ["hint: write 0.1"]
-
-
-def test_all_bad_options_are_told_at_once(cli: Cli) -> None:
-    result = cli("run", "--alpha", "2", "--seed", "x", "--threads", "0")
-    assert result.err.count("error: ") == 3
-    assert result.err.endswith("3 errors\n")
 
 
 @pytest.mark.parametrize(
@@ -365,26 +260,6 @@ def test_arguments_are_read_by_the_options_that_are_known(
 ) -> None:
     line = read_line(arguments, [FILE, QUIET, HELP])
     assert (line.words, line.texts, line.unknown, line.problems) == (words, texts, unknown, [])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ("run --alpha", "option '--alpha' needs a value"),
-        ("run -f", "option '-f' needs a value"),
-        ("run --quiet=yes", "option '--quiet' takes no value"),
-        ("show", "show needs at least one claim or claims file"),
-        ("schema what", "schema takes no argument 'what'"),
-        ("init a.yaml b.yaml", "init takes no argument 'b.yaml'"),
-    ],
-)
-def test_what_a_command_lacks_or_does_not_take_is_said(
-    cli: Cli, arguments: str, message: str
-) -> None:
-    result = cli(*arguments.split())
-    hint = f"dropcheck {arguments.split(maxsplit=1)[0]} --help says what it takes"
-    assert (result.code, result.out) == (2, "")
-    assert result.err == f"error: {message}\nhint: {hint}\n"
 
 
 def test_set_and_an_option_of_the_same_name_clash() -> None:

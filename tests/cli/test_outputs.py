@@ -89,17 +89,7 @@ def test_an_ending_in_capitals_is_known(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (
-            ["-o", "a.txt"],
-            "option '--output' cannot be 'a.txt': it must be a file that ends in .json, .xml, .md, "
-            ".csv, .html, .svg or .png",
-        ),
         (["-o", "json"], "option '--output' cannot be 'json'"),
-        (["-o", "a.json", "-o", "a.json"], "option '--output' names one file twice: 'a.json'"),
-        (
-            ["-o", "a.json", "-o", "./x/../a.json"],
-            "option '--output' names one file twice: 'a.json' and 'x/../a.json'",
-        ),
         (["--format", "xml"], "it must be table, json, junit, markdown, github or csv"),
     ],
 )

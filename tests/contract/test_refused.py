@@ -1,9 +1,10 @@
 """Inputs that are refused: each with the place, the words and the hint of every error in it.
 
-A row of `refused.yaml` has an input and what is said of it. `claim` is the body of the one claim of
-a file, from line 4 on; `file` is a whole claims file; `md`, `tex` and `ipynb` are documents; and
-`command` is typed in a folder that holds the claims file `FILE`. Add a row without `says`, run
-`pytest tests/contract --update-contract`, and read what was written.
+A row of `refused.yaml` has an input and what is said of it. `claim` is the body of the one claim
+of a file, from line 4 on; `model` is its model, from line 6 on; `statement` is what is claimed of
+`MODEL`; `file` is a whole claims file; `md`, `tex` and `ipynb` are documents; `command` is typed in
+a folder that holds the claims file `FILE`. Add a row without `says`, run `pytest tests/contract
+--update-contract`, and read what was written. What `check` lets pass is marked `run`.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from dropcheck.cli import main
 
 NAME = "refused.yaml"
 REFUSED = 2  # the exit code
+DOCUMENTS = ("md", "tex", "ipynb")
 LONGEST = 110  # characters of a message, and of a hint: enough for the words that matter
 HEAD = "dropcheck: 1\nclaims:\n  c:\n"
 FILE = f"""\
@@ -30,6 +32,17 @@ FILE = f"""\
     parameters: {{p: [0.1, 0.5]}}
     model: x ~ bernoulli(p)
     claim: E(x) == p
+"""
+MODEL = """\
+x, s ~ normal(0, 1)
+v ~ normal(0, 1)[3]
+w ~ normal(0, 1)[4]
+m ~ normal(0, 1)[2, 3]
+k ~ normal(0, 1)[3, 3]
+t ~ normal(0, 1)[5, 2, 3]
+i ~ discrete_uniform(0, 2)[6]
+f = arange(3)
+g = ones(2, 3)
 """
 OUTPUT = ("--format", "json", "--max-draws", "1000")
 
@@ -52,25 +65,39 @@ _Dumper.add_representer(str, _text)
 def said(row: Row, capsys: Capsys) -> str:
     """What the program says of an input: a line for each error."""
     (kind, text), *_ = row.items()
+    name = f"document.{kind}" if kind in DOCUMENTS else "claims.yaml"
+    Path(name).write_text(FILE if kind == "command" else _file(kind, text), encoding="utf-8")
     if kind == "command":
-        Path("claims.yaml").write_text(FILE, encoding="utf-8")
         code = main(shlex.split(text))
-        errors = [{"message": capsys.readouterr().err}]
-    else:
-        name = {"claim": "claims.yaml", "file": "claims.yaml"}.get(kind, f"document.{kind}")
-        whole = HEAD + textwrap.indent(text, "    ") if kind == "claim" else text
-        Path(name).write_text(whole, encoding="utf-8")
-        code = main(["run", "all", "--file", name, *OUTPUT])
-        errors = json.loads(capsys.readouterr().out).get("errors", [])
-    return "".join(map(_line, errors)) if code == REFUSED else f"exit {code}\n"
+        message, _, hint = capsys.readouterr().err.partition("hint: ")
+        return _line({"message": message, "hint": hint}) if code == REFUSED else f"exit {code}\n"
+    code = main(["run", "all", "--file", name, *OUTPUT])
+    errors = json.loads(capsys.readouterr().out).get("errors", [])
+    main(["check", name])
+    checked = " ".join(capsys.readouterr().err.split())
+    return (
+        "".join(_line(error, checked) for error in errors) if code == REFUSED else f"exit {code}\n"
+    )
 
 
-def _line(error: dict[str, Any]) -> str:
-    """An error as `line:column message → hint`."""
+def _file(kind: str, text: str) -> str:
+    """The file of a row."""
+    model, statement = (text, "1 == 1") if kind == "model" else (MODEL, text)
+    if kind == "claim":
+        return HEAD + textwrap.indent(text, "    ")
+    if kind not in ("model", "statement"):
+        return text
+    lines, claimed = (textwrap.indent(one.rstrip("\n"), "      ") for one in (model, statement))
+    return f"{HEAD}    title: T\n    model: |\n{lines}\n    claim: |\n{claimed}\n"
+
+
+def _line(error: dict[str, Any], checked: str = "") -> str:
+    """An error as `line:column message → hint`; `run` before it where `check` does not tell it."""
     cell = f"cell {error['cell']} " if error.get("cell") else ""
-    place = f"{cell}{error['line']}:{error['column']} " if error.get("line") else ""
+    place = f"{error['line']}:{error['column']}" if error.get("line") else ""
+    told = not place or f"{place}: {error['message'][:20]}" in checked
     hint = f" → {_short(error['hint'])}" if error.get("hint") else ""
-    return f"{place}{_short(error['message'])}{hint}\n"
+    return f"{'' if told else 'run '}{cell}{place} {_short(error['message'])}{hint}\n".lstrip()
 
 
 def _short(text: str) -> str:

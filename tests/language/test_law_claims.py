@@ -6,7 +6,6 @@ import pytest
 
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import SourceText
-from dropcheck.language.check import check_registry
 from dropcheck.language.compile import lower_case, parse_claim
 from dropcheck.language.graph import LawClaim, Relation, pairs
 from dropcheck.language.parser import parse_statement
@@ -26,12 +25,6 @@ def read(claim: str, **parameters: float) -> LawClaim:
     law = lower_case(parse_claim(one), parameters).law
     assert law is not None
     return law
-
-
-def refused(claim: str, more: str = "") -> tuple[str, str | None, int | None]:
-    (problem,) = check_registry(read_text(file_of(claim, more))).problems
-    assert problem.location is not None
-    return problem.message, problem.hint, problem.location.column
 
 
 @pytest.mark.parametrize(
@@ -77,48 +70,3 @@ def test_pairs_are_those_that_differ_along_the_axes() -> None:
     assert len(pairs(read("independent(v, over=[1])"))) == 12
     assert len(pairs(read("independent(v, over=[0, 1])"))) == 15
     assert pairs(read("independent(v, over=[-1])")) == pairs(read("independent(v, over=[1])"))
-
-
-@pytest.mark.parametrize(
-    ("claim", "message", "hint", "column"),
-    [
-        ("normal(0,1) ~ x", "a law stands left", "x ~ normal(0, 1)", 13),
-        ("x ~ normal", "needs its arguments", "normal(mean, sd)", 17),
-        ("x ~ norml(0,1)", "not a law", "normal", 17),
-        ("x ~ 3", "a number, not a law", "normal(0, 1)", 17),
-        ("x ~ normal(y, 1)", "is random", "(y - m) / s", 24),
-        ("w ~ normal([0,1,2],1)", "one law", "x / s", 24),
-        ("x ~ y ~ w", "one '~'", "one claim for each", 19),
-        ("E(x ~ y) == 1", "within brackets", "nothing around it", 17),
-        ("x ~", "nothing stands right", "y ~ normal(0, 1)", 15),
-        ("~ normal(0,1)", "nothing stands left", "y ~ normal(0, 1)", 13),
-        ("x ~ w", "shapes [] and [3]", "x[0]", 15),
-        ("E(x) ~ normal(0,1)", "an operator on the law", "'=='", 13),
-        ("x ~ dirichlet([1, 2])", "law of vectors", "entries", 17),
-        ("x ~ normal(0, 1)[3]", "no shape", "normal(0, 1)", 17),
-        ("x ~ normal(0, -1)", "sd >= 0", "normal(mean, sd)", 27),
-        ("independent(x)", "at least two", "over=[0]", 13),
-        ("independent(x, ovr=[0])", "no argument 'ovr'", "independent(x, y)", 32),
-        ("independent(x, y, over=[0])", "one quantity", "over=[0]", 36),
-        ("independent(w, over=[1])", "names axes", "[0]", 33),
-        ("P(independent(x, y)) == 1", "by itself", "independent(x, y)", 15),
-    ],
-)
-def test_a_misuse_is_refused_at_its_place(claim: str, message: str, hint: str, column: int) -> None:
-    said, advice, at = refused(claim)
-    assert message in said
-    assert hint in (advice or "")
-    assert at == column
-
-
-def test_too_many_entries_are_refused_before_any_draw() -> None:
-    text = file_of("u ~ normal(0, 1)").replace("x ~ normal(0, 1)\n", "u ~ normal(0, 1)[300]\n", 1)
-    messages = [problem.message for problem in check_registry(read_text(text)).problems]
-    assert any("at most 64" in message for message in messages)
-
-
-@pytest.mark.parametrize("claim", ["independent(x, x)", "independent(x, y)", "x ~ y"])
-def test_one_quantity_under_two_names_is_refused(claim: str) -> None:
-    text = "dropcheck: 1\nclaims:\n  c:\n    title: T\n    model: |\n      x ~ normal(0, 1)\n"
-    found = check_registry(read_text(f"{text}      y = x\n    claim: '{claim}'\n")).problems
-    assert ["one" in problem.message for problem in found] == [True]

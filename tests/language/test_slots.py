@@ -1,4 +1,4 @@
-"""Slots in a claims file: how they are called, what stands in for them, and what is refused."""
+"""Slots in a claims file: how they are called and what stands in for them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from slots_made import DROPOUT
 
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import SourceText
-from dropcheck.errors import DropcheckError
 from dropcheck.language.check import check_registry
 from dropcheck.language.compile import lower_case, parse_claim
 from dropcheck.language.graph import Kind, Value, ordered
@@ -84,52 +83,6 @@ def test_a_sampler_is_drawn_from_as_a_law_is() -> None:
     assert check_registry(registry).problems == ()
     [result] = verify_cases(registry.expand(), Settings(), registry)
     assert result.verdict.value == "verified"
-
-
-@pytest.mark.parametrize(
-    ("statement", "lines", "message"),
-    [
-        ("E(y) == 1", ("x ~ normal(0, 1)", "y = dropout(x)"), "dropout lacks 'p'"),
-        ("E(y) == 1", ("x ~ normal(0, 1)", "y = dropout(x, q=p)"), "no argument 'q'"),
-        ("E(y) == 1", ("y = die(6)",), "the slot 'die' is a sampler"),
-        ("E(y) == 1", ("x ~ normal(0, 1)", "y ~ dropout(x, p)"), "is a function"),
-        ("E(y) == 1", ("x ~ normal(0, 1)", "y = dropuot.eval(x, p)"), "there is no slot 'dropuot'"),
-        ("E(y) == 1", ("x ~ normal(0, 1)", "y = dropout(E(x), p)"), "operator on the law"),
-        ("E(y) == 1", ("x ~ normal(0, 1)", "y = round(x, float23)"), "a format of numbers"),
-    ],
-)  # fmt: skip
-def test_wrong_calls(statement: str, lines: tuple[str, ...], message: str) -> None:
-    problems = check_registry(read_text(file_of(statement, *lines))).problems
-    assert message in problems[0].message
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (("gives: y\n", "gives: z\n"), "'z' is not defined"),
-        (("    gives: y\n", ""), "a slot says what it gives"),
-        (("takes: [n]", "takes: [n, n]"), "'n' is taken twice"),
-        (("law: disc", "gives: n\n    law: disc"), "has no 'gives'"),
-        (("takes: [x, p]", "takes: [x, 1p]"), "is not a name"),
-        (("gives: y\n", "gives: y\n    function: os.system\n"), "function"),
-    ],
-)  # fmt: skip
-def test_wrong_slots(change: tuple[str, str], message: str) -> None:
-    text = file_of("E(y) == 1", "x ~ normal(0, 1)", "y = dropout(x, p)")
-    assert change[0] in text
-    try:
-        problems = check_registry(read_text(text.replace(*change))).problems
-    except DropcheckError as error:
-        problems = error.problems
-    assert message in str([one.message for one in problems])
-
-
-def test_a_slot_that_is_made_of_itself_is_refused() -> None:
-    """As one with the name of a law is, whose law is that name."""
-    text = file_of("E(x) == 0.5", "x ~ beta(1, 1)")
-    text = text.replace("die:\n    takes: [n]", "beta:\n    takes: [a, b]")
-    found = check_registry(read_text(text.replace("discrete_uniform(1, n)", "beta(a, b)")))
-    assert [one.message for one in found.problems] == ["the slot 'beta' is defined by itself"]
 
 
 @pytest.mark.parametrize("name", [name for name in EPSILONS if name != "float64"])

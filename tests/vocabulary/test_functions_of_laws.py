@@ -1,4 +1,4 @@
-"""Functions of a law beside mpmath: their values, where these lie, and what is refused."""
+"""Functions of a law beside mpmath: their values, where these lie."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import mpmath
 import numpy as np
 import pytest
 from law_table import CASES, as_arrays, twin
-from lowered import expressed, lowering, refusal
+from lowered import expressed, lowering
 from numpy.typing import NDArray
 from trials import VERIFIED, judged
 
@@ -175,7 +175,7 @@ def test_no_value_leaves_its_cell(function: str, name: str, arguments: tuple[Any
         assert inside.all()
 
 
-# ---- in claims, and what is refused -------------------------------------------------------------
+# ---- in claims -------------------------------------------------------------
 
 
 def test_a_claim_of_the_probability_transform() -> None:
@@ -184,21 +184,3 @@ def test_a_claim_of_the_probability_transform() -> None:
     assert judged(model, "P(survival(gamma(2, 3), x) <= 0.1) == 0.1").verdict is VERIFIED
     by_inverse = "u ~ uniform(0, 1); x = quantile_of(exponential(2), u)"
     assert judged(by_inverse, "P(x > 2) == exp(-1)").verdict is VERIFIED
-
-
-REFUSED = {
-    "cdf(normal(0, 1))": ("cdf lacks 'x'", "write cdf(law, x)"),
-    "quantile_of(normal(0, 1), x=0.5)": ("no argument 'x'", "quantile_of(law, u)"),
-    "cdf(dirichlet([1, 2]), v)": ("'cdf' is of laws of numbers, and dirichlet", "P(…)"),
-    "survival(normal(0, 1)[3], s)": ("takes no shape", ""),
-    "ppf(normal(0, 1), 0.5)": ("'ppf' is not a function", "write quantile_of(law, u)"),
-    "probit(0.5)": ("'probit' is not a function", "write quantile_of(normal(0, 1), u)"),
-    "quantile_of(normal(0, -1), 0.5)": ("sd must satisfy sd >= 0", ""),
-}
-
-
-@pytest.mark.parametrize("text", REFUSED)
-def test_refusals(text: str) -> None:
-    message, hint, _ = refusal("v ~ normal(0, 1)[2]; s ~ normal(0, 1)", text)
-    assert REFUSED[text][0] in message
-    assert REFUSED[text][1] in hint
