@@ -93,6 +93,7 @@ def statements(
 LONGEST = 5_000  # characters of a formula
 IN_MARK = "write the statement in the mark"
 NOTATION = "name it in 'notation'"
+COMPLEMENT = r"write \lnot A for the event that A does not happen"
 REFUSED = {
     **dict.fromkeys(
         (r"\approx", r"\simeq", r"\lesssim", r"\gtrsim", r"\ll", r"\gg"),
@@ -185,7 +186,8 @@ def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
             continue
         if found is None:
             message = f"'{formula[at]}' is not part of what is read"
-            raise LatexError(at, message, "write it as LaTeX does")
+            hint = COMPLEMENT if formula[at] == "'" else "write it as LaTeX does"
+            raise LatexError(at, message, hint)
         kind, text, start = str(found.lastgroup), found.group(), at
         at = found.end()
         if text in _SPACES:
@@ -730,12 +732,16 @@ class _FormulaReader:
             self.at += 1
             start, end = self.at, self.group_end()
             self.at -= 1
+            inside = self.tokens[start:end]
             if self.in_brackets(start, end):
                 raise self.error("the brackets here may hold a power or the number of a sample",
                                    "leave the brackets out if it is a power")  # fmt: skip
             end += 1
         else:
             end = self.at + 1
+            inside = self.tokens[self.at : end]
+        if [one.text for one in inside] in (["c"], [r"\complement"]):
+            raise self.error("^c may be a complement or a power", COMPLEMENT)
         if end < len(self.tokens) and self.tokens[end].text == "^":
             column = self.tokens[end].column
             raise self.error("two powers stand one after the other", "write braces", column)
@@ -770,6 +776,10 @@ class _FormulaReader:
         if len(known) > 1:
             message = f"this may be {' or '.join(known)}"
             raise self.error(message, NOTATION, sign.column)
+        if not known and text in self.axes:
+            message = f"{joined[1]!r} is no name of the model"
+            hint = rf"name the line {joined[1]}; that the event {text} does not happen is \lnot {text}"
+            raise self.error(message, hint, sign.column)
         if not known:
             raise unknown(sign.column, joined[1], self.axes)
         return known[0]
@@ -986,6 +996,8 @@ def unread(token: Token, names: Collection[str]) -> LatexError:
     known = [one for one in names if len(one) > 1]
     hint = name_hint(name, known) if token.kind == "command" else None
     message = f"'{token.text}' is not part of what is read"
+    if token.text in (r"\prime", r"\complement"):
+        hint = COMPLEMENT
     return LatexError(token.column, message, hint or NOTATION)
 
 

@@ -16,6 +16,7 @@ AXES = {"x": 0, "y": 0, "X": 0, "Y": 0, "p": 0, "n": 0, "mu": 0, "sigma": 0, "Ps
 NOTATION = {r"\text{Dropout}(X)": "y", r"\sigma^2_x": "mu + 1"}
 
 READ = {
+    r"P(x > 1 \cap \neg y > 2 \cup x < 0) = p": "P(x > 1 and not y > 2 or x < 0) == p",
     r"p(1 - p) = n(n + 1)^2": "p * (1 - p) == n * (n + 1)**2",
     r"2(3) (x)(y) = 1\,.": "2 * 3 * x * y == 1",
     r"\operatorname{Var}(q \cdot k) = d_k": "Var(q @ k) == d_k",
@@ -171,6 +172,10 @@ REFUSED = [
     ("2^3^2 = 1", 3, "two powers"),
     ("2^{3}^2 = 1", 5, "two powers"),
     # what mathematicians write so for something else
+    ("P(x^c) = 1", 4, "a complement or a power"),
+    (r"P(\{x > 1\}^{c}) = 1", 12, "a complement or a power"),
+    (r"P(x^\complement) = 1", 4, "a complement or a power"),
+    ("P(x') = 1", 3, "not part"),
     ("E(x^{(2)}) = 1", 4, "may hold a power or"),
     ("q_{(1)} = 1", 3, "sorted order"),
     ("A_{12} = 1", 1, "a row"),
@@ -213,6 +218,8 @@ def test_what_is_refused_and_where(formula: str, column: int, message: str) -> N
         (r"\mathrm{Vra}(x) = 1", "did you mean 'Var'?"),
         (r"\mathrm{sd}(x) = 1", "Std(u)"),
         ("z = 1", "its names: x, y"),
+        (r"P(\bar{x}) = 1", r"that the event x does not happen is \lnot x"),
+        ("P(x') = 1", r"write \lnot A"),
         (r"\tau = 1", "its names: x, y"),
         (r"x \lt \Lambda^2 y", "its names: x, y"),
         ("x = Y", "capitals matter: did you mean 'y'?"),
