@@ -778,7 +778,9 @@ class _FormulaReader:
             raise self.error(message, NOTATION, sign.column)
         if not known and text in self.axes:
             message = f"{joined[1]!r} is no name of the model"
-            hint = rf"name the line {joined[1]}; that the event {text} does not happen is \lnot {text}"
+            hint = (
+                rf"name the line {joined[1]}; that the event {text} does not happen is \lnot {text}"
+            )
             raise self.error(message, hint, sign.column)
         if not known:
             raise unknown(sign.column, joined[1], self.axes)
