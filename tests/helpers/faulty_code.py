@@ -51,16 +51,6 @@ def infinity_to_nan(x: Any, p: float, training: bool, generator: Generator) -> A
         return (x * (kept(x, p, generator) / (1 - p))).astype(x.dtype) if training else x
 
 
-def counter_seed() -> Any:
-    calls = iter(range(10**9))
-
-    def dropout(x: Any, p: float, training: bool) -> Any:
-        own = np.random.default_rng(next(calls) // 2)
-        return np.where(kept(x, p, own), x / (1 - p), 0).astype(x.dtype) if training else x
-
-    return dropout
-
-
 def seeded_anew(x: Any, p: float, training: bool) -> Any:
     """The same mask in each call."""
     return dropped(x, p, np.random.default_rng(42).random(x.shape)) if training else x

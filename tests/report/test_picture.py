@@ -147,7 +147,7 @@ def test_words_tell_a_failure_from_a_refutation_that_was_expected() -> None:
 
 
 def test_each_verdict_has_its_own_colour_and_its_own_shape() -> None:
-    for field in ("colour", "shape", "character", "ascii"):
+    for field in ("colour", "shape"):
         assert len({getattr(mark, field) for mark in MARKS.values()}) == len(Verdict)
     assert marker(Verdict.INCONCLUSIVE)["markerfacecolor"] == "white"  # hollow, in grey print too
     for case in (PASSED, FAILED, UNDECIDED):
