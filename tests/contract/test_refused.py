@@ -2,9 +2,10 @@
 
 A row of `refused.yaml` has an input and what is said of it. `claim` is the body of the one claim
 of a file, from line 4 on; `model` is its model, from line 6 on; `statement` is what is claimed of
-`MODEL`; `file` is a whole claims file; `md`, `tex` and `ipynb` are documents; `command` is typed in
-a folder that holds the claims file `FILE`. Add a row without `says`, run `pytest tests/contract
---update-contract`, and read what was written. What `check` lets pass is marked `run`.
+`MODEL`; `file` is a whole claims file; `formula` is claimed on line 8 of a document; `md`, `tex`
+and `ipynb` are documents; `command` is typed in a folder that holds the claims file `FILE`. Add a
+row without `says`, run `pytest tests/contract --update-contract`, and read what was written. What
+`check` lets pass is marked `run`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from dropcheck.cli import main
 
 NAME = "refused.yaml"
 REFUSED = 2  # the exit code
-DOCUMENTS = ("md", "tex", "ipynb")
+DOCUMENTS = {"md": "md", "tex": "tex", "ipynb": "ipynb", "formula": "md"}
 LONGEST = 110  # characters of a message, and of a hint: enough for the words that matter
 HEAD = "dropcheck: 1\nclaims:\n  c:\n"
 FILE = f"""\
@@ -43,6 +44,15 @@ t ~ normal(0, 1)[5, 2, 3]
 i ~ discrete_uniform(0, 2)[6]
 f = arange(3)
 g = ones(2, 3)
+"""
+FORMULA = """\
+<!-- dropcheck
+models:
+  m: |
+    x, y, X, Y, p, mu, sigma, Psi, rho, d_k, Xbar, mu_hat, beta_0, tau1 ~ normal(0, 1)
+    q, k, w, wbar, scores ~ normal(0, 1)[3]
+    Q, K, A ~ normal(0, 1)[3, 3]
+-->
 """
 OUTPUT = ("--format", "json", "--max-draws", "1000")
 
@@ -65,7 +75,7 @@ _Dumper.add_representer(str, _text)
 def said(row: Row, capsys: Capsys) -> str:
     """What the program says of an input: a line for each error."""
     (kind, text), *_ = row.items()
-    name = f"document.{kind}" if kind in DOCUMENTS else "claims.yaml"
+    name = f"document.{DOCUMENTS[kind]}" if kind in DOCUMENTS else "claims.yaml"
     Path(name).write_text(FILE if kind == "command" else _file(kind, text), encoding="utf-8")
     if kind == "command":
         code = main(shlex.split(text))
@@ -85,6 +95,8 @@ def _file(kind: str, text: str) -> str:
     model, statement = (text, "1 == 1") if kind == "model" else (MODEL, text)
     if kind == "claim":
         return HEAD + textwrap.indent(text, "    ")
+    if kind == "formula":
+        return f"{FORMULA}${text}$<!-- dropcheck: n: 3 -->\n"
     if kind not in ("model", "statement"):
         return text
     lines, claimed = (textwrap.indent(one.rstrip("\n"), "      ") for one in (model, statement))

@@ -71,40 +71,6 @@ def test_errors_of_keys_come_at_once_and_then_those_of_formulas_and_models(
     assert all(any(word in one.message for one in language) for word in words), language
 
 
-GIVE_IT = "give it as a parameter, as in d_k: 8 or d_k: [8, 16]"
-
-
-@pytest.mark.parametrize(
-    ("mark", "line", "at", "hint"),
-    [
-        ("== Var(q); model: scores", 10, "<!--", GIVE_IT),
-        ("== Var(q); model: scores; D_k: 4", 10, "D_k", "capitals matter: did you mean 'd_k'?"),
-        ("== Var(q); d_k_: 4", 10, "<!--", GIVE_IT),
-        ("== Var(q); model: scores; d_k: [N]", 10, "N]", None),
-        ("== Var(Q); model: scores; d_k: 4", 10, "Q", "capitals matter: did you mean 'q'?"),
-    ],
-)
-def test_what_a_mark_lacks_of_a_shared_model_is_an_error_of_the_mark(
-    tmp_path: Path, mark: str, line: int, at: str, hint: str | None
-) -> None:
-    text = f"{BLOCK}\n1<!-- dropcheck: {mark} -->\n"
-    found, *more = problems(tmp_path, text)
-    assert more == []
-    where = found.location
-    assert where is not None
-    assert (where.line, where.column) == (line, text.split("\n")[line - 1].index(at) + 1)
-    if hint is not None:
-        assert found.hint == hint
-
-
-def test_a_slip_in_a_shared_model_is_an_error_of_the_model(tmp_path: Path) -> None:
-    block = BLOCK.replace("y = m", "y = M")
-    text = f"{block}\n1<!-- dropcheck: == E(y); model: inverted; p: 0.5 -->\n"
-    (found,) = problems(tmp_path, text)
-    assert found.location is not None
-    assert (found.location.line, found.hint) == (6, "capitals matter: did you mean 'm'?")
-
-
 def test_a_paper(tmp_path: Path) -> None:
     registry = read(tmp_path, PAPER)
     assert check_registry(registry).problems == ()
@@ -181,87 +147,6 @@ NO_MARKS = [
 @pytest.mark.parametrize("text", NO_MARKS)
 def test_there_are_no_marks_in_code(tmp_path: Path, text: str) -> None:
     assert read(tmp_path, text).claims == {}
-
-
-BAD = {
-    "It is 8<!-- dropcheck: ; -->\n": ("does not say what the figure", 1, 8),
-    "```yaml dropcheck\nparameters: {mu: 1.<}\n```\n$\\mu = 1$<!-- dropcheck: -->\n": (
-        "'mu' must be a number", 2, 18,
-    ),
-    "```yaml dropcheck\nparameters: {mu: []}\n```\n$\\mu = 1$<!-- dropcheck: -->\n": (
-        "'mu' is empty", 2, 14,
-    ),
-    "see ![8<!-- dropcheck: == 9 -->](x.png)\n": ("in the text of a picture", 1, 8),
-    "<img alt='8<!-- dropcheck: == 9 -->'>\n": ("in a tag", 1, 12),
-    "$y(x) = 1$<!-- dropcheck: x: 1; y: 2 -->\n": ("may be a function", 1, 3),
-    "$c_n = 1$<!-- dropcheck: model: \"c = [1, 2]\"; n: 0 -->\n": ("asks for element 0", 1, 4),
-    "$c_{-1} = 1$<!-- dropcheck: model: \"c = [1, 2]\" -->\n": ("for element -1", 1, 4),
-    "$\\sum_{t=1}^{4} c_t = 6$<!-- dropcheck: model: \"c = [1, 2]\" -->\n": (
-        "counts elements 1 to 4, and there are 2", 1, 8,
-    ),
-    "8<!-- dropchek: == 9 -->": ("'dropchek' is no mark", 1, 2),
-    "8 <!-- dropcheck: == 9 -->": ("no figure stands right before", 1, 3),
-    "2/3<!-- dropcheck: ~= 0.667 -->": ("may be read in several ways", 1, 2),
-    "$x + 1$<!-- dropcheck: model: x ~ normal(0, 1) -->": ("needs a relation", 1, 7),
-    "$x = \\foo$<!-- dropcheck: model: x ~ normal(0, 1) -->": ("'\\foo' is not part of what", 1, 6),
-    "text<!-- dropcheck: p: 0.5 -->": ("neither a figure nor a formula", 1, 5),
-    "8<!-- dropcheck: == E(z) -->": ("'z' is not defined", 1, 23),
-    "8<!-- dropcheck: == 8; p 0.5 -->": ("not one key with its value", 1, 24),
-    "8<!-- dropcheck: == 8; p: [0.5 -->": ("cannot be read as YAML", 1, 31),
-    "8<!-- dropcheck #Big: == 8 -->": ("not a claim id", 1, 2),
-    "8<!-- dropcheck #a: == 8 --> 9<!-- dropcheck #a: == 9 -->": ("given twice", 1, 31),
-    "8<!-- dropcheck: == 8; expect: maybe -->": ("must be", 1, 32),
-    "8<!-- dropcheck #a.b: == 8 --> 8<!-- dropcheck #a.b: == 8 -->": ("'a.b' is given", 1, 33),
-    "$1 = 1 = 1$<!-- dropcheck #a: --> 8<!-- dropcheck #a-2: == 8 -->": ("'a-2' is given", 1, 36),
-    "8<!-- dropcheck #a.B: == 8 -->": ("not a claim id", 1, 2),
-    "8<!-- dropcheck: == 8; cases: [{p: 1}, {q: 1}] -->": ("gives no value for", 1, 32),
-    "8<!-- /dropcheck -->": ("never opened", 1, 2),
-    "8<!-- dropcheck: == 9": ("never closed", 1, 2),
-    "8<!-- dropcheck: == 8 -- 9<!-- dropcheck: == 9 -->": ("a comment begins before", 1, 2),
-    "<!-- dropcheck\nmodels: {a: x = 1}\n\n1<!-- dropcheck: == x -->\n": (
-        "a comment begins before this one is closed", 1, 1,
-    ),
-    "<!-- dropcheck\nclaims:\n  a: {claim: 1 == 2}\n": ("never closed", 1, 1),
-    "<!-- dropcheck: ~= 5 -->about 5<!-- /dropcheck -->": ("more than a figure", 1, 1),
-    "<!-- dropcheck\nmodel:\n  a: x ~ normal(0, 1)\n-->": ("no key 'model'", 2, 1),
-    "<!-- dropcheck\nmodels:\n  a: [\n-->": ("cannot be read as YAML", 4, 1),
-    "<!-- dropcheck\nmodels:\n  a: |\n    x ~ nrmal(0, 1)\n-->\n\n8<!-- dropcheck: == E(x) -->": (
-        "nrmal", 4, 9,
-    ),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("text", BAD)
-def test_what_is_wrong_is_said_at_its_place(tmp_path: Path, text: str) -> None:
-    message, line, column = BAD[text]
-    found = problems(tmp_path, text)
-    assert any(message in problem.message for problem in found), found
-    (problem, *_) = [one for one in found if message in one.message]
-    assert problem.location is not None
-    assert (problem.location.line, problem.location.column) == (line, column)
-
-
-HINTS = {
-    "8 <!-- dropcheck: == 9 -->": "take away the space before the mark",
-    "$x = 1$ <!-- dropcheck: model: x = 1 -->": "take away the space before the mark",
-    "$E(x)$<!-- dropcheck: ~= 0 -->": "a formula does: write the statement in it",
-    "8<!-- dropcheck: p: 1 -->": "write ~= or == and what it is",
-    "8<!-- dropcheck: ~ E(x) -->": "write ~= for the rounding",
-    "8<!-- dropcheck: == 8; expected: refuted -->": "did you mean 'expect'?",
-    "8<!-- dropcheck: == 8: p: 1 -->": "';' stands between the parts of a mark",
-    "8<!-- dropcheck: == E(x[1:2]), p: 1 -->": "';' stands between the parts of a mark",
-    "8<!-- dropcheck: == x; p: 0.5, q: 1; model: x = p -->": "write key: value, and ';' between",
-    "2/3<!-- dropcheck: ~= 0.667 -->": "mark a number in decimals alone",
-    "one half<!-- dropcheck: ~= 1 / 2 -->": "bound the figure by two marks",
-    "text<!-- dropcheck: p: 0.5 -->": "as in dropcheck: E(y) == x",
-}
-
-
-@pytest.mark.parametrize("text", HINTS)
-def test_a_mark_with_nothing_before_it_is_told_what_to_do(tmp_path: Path, text: str) -> None:
-    (problem,) = problems(tmp_path, text)
-    assert problem.hint is not None
-    assert HINTS[text] in problem.hint
 
 
 TWO_MODELS = """\
@@ -479,30 +364,6 @@ def test_the_title_of_a_cell_has_the_heads_of_its_row_and_column(tmp_path: Path)
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        ("p.md", "A 41<!-- dropcheck: == 41 -->% of all."),
-        ("p.md", "A **41**<!-- dropcheck: == 41 --><!-- a note --> \\% of all."),
-        ("p.md", "A 41<!-- dropcheck: == 41 -->.5 of all."),
-        ("p.md", "A 41<!-- dropcheck: == 41 -->,000 of all."),
-        ("p.md", "A 41<!-- dropcheck: == 41 -->&nbsp;000 of all."),
-        ("p.md", "A 41<!-- dropcheck: == 41 -->/3 of all."),
-        ("p.md", "A 41<!-- dropcheck: == 41 -->e3 of all."),
-        ("p.md", "A 41<!-- dropcheck: == 41 --> × 10^3 of all."),
-        ("p.tex", "A 41% dropcheck: == 41\n\\% of all."),
-        ("p.tex", "A 41 % dropcheck: == 41\n  \\% of all."),
-    ],
-)
-def test_a_figure_that_goes_on_behind_its_mark_is_refused(
-    tmp_path: Path, name: str, text: str
-) -> None:
-    with pytest.raises(DropcheckError) as refused:
-        read(tmp_path, text, name)
-    (problem,) = refused.value.problems
-    assert "continues after" in problem.message
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
         ("p.md", "41<!-- dropcheck: == 41 -->, 5% of it, 42<!-- dropcheck: == 42 -->. 5"),
         ("p.md", "41<!-- dropcheck: == 41 --> 5 of all, 42<!-- dropcheck: == 42 -->x."),
         ("p.tex", "A 41 % dropcheck: == 41\n  5 of all."),
@@ -536,12 +397,6 @@ def test_a_sentence_is_looked_for_near_its_mark(
     marks = (f"A {at}<!-- dropcheck: == {at} --> b." for at in range(2000))
     assert len(read(tmp_path, " ".join(marks)).claims) == 2000
     assert max(looked_at) < 3 * LONGEST_BEFORE
-
-
-@pytest.mark.parametrize("comment", ["<!--- {} --->", "<!-- @{} -->", "<!-- %{} -->"])
-def test_a_mark_behind_other_signs_is_no_mark(tmp_path: Path, comment: str) -> None:
-    (problem,) = problems(tmp_path, "A 2" + comment.format("dropcheck #a: == 2"))
-    assert "signs stand before" in problem.message
 
 
 # ---- as GitHub renders it ------------------------------------------------------------------------
