@@ -78,6 +78,7 @@ from dropcheck.vocabulary.majorants.rule import (
     highest,
     log_of,
     nearest_zero,
+    raised,
     size,
     spread_within,
     summed,
@@ -448,8 +449,24 @@ class NormedValue:
         return self.norms.dissected(self)
 
     def norm(self, p: float) -> float:
-        """A bound of (E|x|^p)^(1/p); for orders below 1, the bound of order 1."""
-        return self._bound("sizes", max(p, 1.0))[0] if self.random else size(self.hull)
+        """A bound of (E|x|^p)^(1/p); for orders below 1 that of order 1, or that of a product."""
+        if not self.random:
+            return size(self.hull)
+        bound = self._bound("sizes", max(p, 1.0))[0]
+        return self._of_independent_factors(p) if bound == INF and p < 1 else bound
+
+    def _of_independent_factors(self, p: float) -> float:
+        """The norm of a product of powers that share no draw, of any order above 0."""
+        parts = self.parts()
+        if any(len(group) > 1 or group[0][0] is self for group in parts):
+            return INF
+        norms = (
+            raised(one.norm(p * power), power)
+            if power > 0
+            else raised(one.inverse(-p * power), -power)
+            for ((one, power),) in parts
+        )
+        return _outward(times(1.0, *norms))
 
     def spread(self, p: float) -> float:
         """A bound of the norm of the distance from the mean."""

@@ -164,3 +164,31 @@ def test_images_of_uniform_numbers(seed: int) -> None:
     values = 1 / (draws**2).sum(axis=1)
     bound = inverse(f"x ~ uniform(-0.5, 0.5)[9]; A = {matrix.tolist()}", "sum((A @ x)**2)", 1.0)
     assert values.mean() - 6 * values.std() / math.sqrt(len(values)) <= bound <= 4 * values.mean()
+
+
+# ---- negative moments of sums of what comes near 0 -----------------------------------------------
+
+
+@pytest.mark.parametrize("order", [1.0, 2.0, 4.0])
+def test_registers_that_count_leading_zeros(order: float) -> None:
+    """An estimate by 64 registers, each of which comes as near to 0 as an exponential draw."""
+    model = "e ~ exponential(1)[64]; z = 2.0**(-maximum(0, ceil(log2(1000 / e))))"
+    draws = np.random.default_rng(6).exponential(1, (100_000, 64))
+    sums = (2.0 ** -np.maximum(0, np.ceil(np.log2(1000 / draws)))).sum(axis=1)
+    bound, seen = inverse(model, "sum(z)", order), float((sums**-order).mean())
+    assert seen <= bound <= 10**order * seen
+    assert inverse(model, "z", 1.5) == INF
+
+
+@pytest.mark.parametrize(
+    ("text", "truth"),
+    [
+        ("2.0**(0.25 * log2(8 / e))", 8**0.25 * math.gamma(0.75)),  # E e^-0.25
+        ("exp(0.5 * log(w / e))", math.gamma(1.5) * math.gamma(0.5)),
+        ("exp(log(w**2 / (3 * e)) / 4)", math.gamma(1.5) * math.gamma(0.75) / 3**0.25),
+    ],
+)
+def test_a_power_below_1_of_a_product_that_has_no_mean(text: str, truth: float) -> None:
+    value = lowered("e, w ~ exponential(1)", text)
+    bound = Norms(integrate=False).norm(value, 1.0)
+    assert truth <= bound <= 2 * truth

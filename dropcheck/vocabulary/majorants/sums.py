@@ -364,14 +364,16 @@ def inverse_of_sum(use: Applied, r: float, power: float) -> float:
     """A bound of (E(Σ|x|^k)^-r)^(1/r) over the axes, for the power k.
 
     A sum is at least n times the geometric mean of its terms (AM-GM). So for independent y,
-    E(Σ y)^-r <= n^-r Π E y^(-r/n).
+    E(Σ y)^-r <= n^-r Π E y^(-r/n), and the bound of a larger order is one of a smaller order.
     """
     x, count = use.arguments[0], use.length()
     if not count:
         return INF
     bound = raised(x.inverse(r * power), power)
     if x.apart.issuperset(use.axes()):
-        bound = min(bound, raised(x.inverse(r * power / count), power) / count)
+        order = r * power / count
+        each = min(x.inverse(one) for one in {order, max(order, 0.25), max(order, 0.5)})
+        bound = min(bound, raised(each, power) / count)
     base = x if power == 2 else _squared(x) if power == 1 else None
     if base is not None:
         weights = base.weights_of_squares(use.axes(), centred=False)
