@@ -12,6 +12,7 @@ import numpy as np
 
 from dropcheck.analysis.bounds import support
 from dropcheck.analysis.fewer_draws import with_fewer_draws
+from dropcheck.analysis.seldom import with_values
 from dropcheck.analysis.strategy import (
     Arithmetic,
     BlockMeans,
@@ -23,7 +24,6 @@ from dropcheck.analysis.strategy import (
     Unanswerable,
     strategy_of,
 )
-from dropcheck.analysis.waiting import with_ends
 from dropcheck.array_types import Floats
 from dropcheck.claims.registry import Case, Claim
 from dropcheck.claims.values import case_name, decimal_text, parameter_text
@@ -338,7 +338,7 @@ def _analysed(
     own = Analysed(lowered=lowered, strategy=strategy, compiled=averages, knowledge=knowledge)
     if isinstance(strategy, Arithmetic | Laws | Unanswerable) or case.claim.column is not None:
         return own
-    ended, notes = with_ends(lowered)
+    ended, notes = with_values(lowered)
     changed = with_fewer_draws(ended)
     if changed is lowered:
         return own

@@ -40,11 +40,21 @@ _STRICT = {
 
 def is_event(value: Value) -> bool:
     """Whether the model knows that a value is 0 or 1 in every draw."""
+    ends = _whole_ends(value)
+    return ends is not None and ends[0] >= 0 and ends[1] <= 1
+
+
+def is_whole_from_0(value: Value) -> bool:
+    """Whether the model knows that a value is a whole number of at least 0 in every draw."""
+    ends = _whole_ends(value)
+    return ends is not None and ends[0] >= 0
+
+
+def _whole_ends(value: Value) -> Ends | None:
     known: dict[int, Ends | None] = {}
     for one in in_order([value], _inputs):
         known[id(one)] = _whole_between(one, known)
-    ends = known[id(value)]
-    return ends is not None and ends[0] >= 0 and ends[1] <= 1
+    return known[id(value)]
 
 
 def _inputs(value: Value) -> tuple[Value, ...]:
@@ -73,6 +83,9 @@ def _whole_between(value: Value, known: Mapping[int, Ends | None]) -> Ends | Non
     if function is MULTIPLY and len(given) == 2:
         products = [a * b for a in given[0] for b in given[1]]
         return min(products), max(products)
+    if function is SUM and given:
+        count = math.prod(value.inputs[0].shape) // max(math.prod(value.shape), 1)
+        return count * given[0][0], count * given[0][1]
     if function is NEGATIVE and given:
         return -given[0][1], -given[0][0]
     if function is ABS and given:
