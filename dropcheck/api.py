@@ -377,7 +377,6 @@ def verify(
     file, here = Path(caller.f_code.co_filename), Path.cwd()
     file = file.relative_to(here) if file.is_relative_to(here) else file  # as seen from this folder
     options = {name: arguments[name] for name in VERIFY_OPTIONS}
-    failures: list[Exception] = []
     try:
         check_texts(claim, model)
         check_options(options, verify.__kwdefaults__ or {})
@@ -403,12 +402,11 @@ def verify(
             tags=(),
             location=Location(str(file), caller.f_lineno),
             parameter_locations={},
-            sample=None if sample is None else _own_code(sample, settings, values, failures),
+            sample=None if sample is None else _sample_of(sample, values),
         )
         result, notes = _judge(read, settings, repeat, tuple(more_parameters))
     except DropcheckError as error:
-        cause = failures[0] if failures else None
-        raise InvalidClaimError(error.problems) from cause
+        raise InvalidClaimError(error.problems) from error.__cause__
     for text in (*notes, *result.warnings):
         warnings.warn(f"dropcheck: {text.removeprefix(f'{ID}: ')}", stacklevel=2)
     if result.result is Outcome.UNDECIDED and undecided == "skip":
@@ -422,6 +420,14 @@ def verify(
 
 
 _DEFAULTS: dict[str, object] = {**(verify.__kwdefaults__ or {}), "seed": None}  # a seed is shown
+
+
+def _sample_of(
+    function: Callable[..., Mapping[str, Any]], parameters: Mapping[str, ParameterValue]
+) -> Sample:
+    from dropcheck.code.samples import sample_of
+
+    return sample_of(function, parameters)
 
 
 def _judge(
@@ -441,29 +447,6 @@ def _judge(
         raise DropcheckError(problems)
     [result] = verify_cases(cases, settings, registry, lambda _: repeat, graphs=graphs)
     return result, [note.message for note in checked.notes]
-
-
-def _own_code(
-    sample: Callable[..., Mapping[str, Any]],
-    settings: Settings,
-    parameters: Mapping[str, ParameterValue],
-    failures: list[Exception],
-) -> Sample:
-    """The user's function as a source of draws; its errors are kept, to be shown as the cause."""
-    from functools import wraps
-
-    from dropcheck.simulation.user_code import own_code
-
-    @wraps(sample, assigned=(), updated=())  # its parameters are read
-    def noted(generator: Any, count: int, **given: Any) -> Mapping[str, Any]:
-        try:
-            return sample(generator, count, **given)
-        except Exception as error:
-            failures.append(error)
-            raise
-
-    code = noted if callable(sample) else sample
-    return own_code(code, settings.seed, settings.max_memory, parameters)
 
 
 def _failure(result: CaseResult) -> str:

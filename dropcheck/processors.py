@@ -1,4 +1,4 @@
-"""How many processors this process may use.
+"""How many processors this process may use, and the time that work takes of them.
 
 A control group (cgroup) often limits a container to a share of the machine's time. The list of
 processors does not show this quota, and threads beyond it would only be stopped in turns.
@@ -8,10 +8,29 @@ from __future__ import annotations
 
 import math
 import os
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
+
+
+class Stopwatch:
+    """The time since it was made, of the processor: on a busy machine it stands still.
+
+    It counts all threads, as those of a framework work for the one that calls it, but no second
+    more than the clock: others may work beside it.
+    """
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter(), time.process_time()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds so far."""
+        clock, processor = self._start
+        return min(time.perf_counter() - clock, time.process_time() - processor)
+
 
 GROUPS = Path("/sys/fs/cgroup")
 OWN = Path("/proc/self/cgroup")

@@ -77,7 +77,8 @@ class Reason(Enum):
         "the model may be undefined on some draws, even if too rare to be seen; {hint}",
     )
     NOT_NUMBERS = (
-        "{undefined:,} of {draws:,} draws are NaN or infinite{first}",
+        "what is claimed of your code is NaN or infinite in {undefined:,} of {draws:,} "
+        "draws{first}",
         "false as stated: what is no number has no mean; claim what is finite by itself, as by "
         "P(isnan(y)) == 0",
     )

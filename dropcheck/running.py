@@ -162,15 +162,17 @@ def verify_cases(
         for place, result in zip(groups[index], results, strict=True)
     )
     problems: dict[Problem, None] = {}
+    cause: BaseException | None = None
     for case, result in in_order(judged):
         if isinstance(result, DropcheckError) and errors_of_code and case.claim.column is not None:
             yield result_of_error(case, result, alpha, repeat(case))
         elif isinstance(result, DropcheckError):
             problems.update(dict.fromkeys(result.problems))
+            cause = cause or result.__cause__
         else:
             yield result
     if problems:
-        raise DropcheckError(problems)
+        raise DropcheckError(problems) from cause
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -81,15 +81,15 @@ class Document:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sample:
-    """Draws by the user's own code, in place of lines of a model.
+    """Code that draws names in place of lines of a model, bound to a slot without mathematics.
 
     One call draws all names, which may depend on each other. `shapes` are the shapes in one draw.
-    `draw(generator, count)` returns an array for each name, with the axis of draws last.
     """
 
+    slot: Slot
+    code: Code
     shapes: Mapping[str, tuple[int, ...]]
     truths: frozenset[str]  # the names that are truths
-    draw: Callable[[Any, int], Mapping[str, Any]]
     takes: frozenset[str] = frozenset()  # the parameters that are passed to it
     dtype: str | None = None  # the coarsest format of its numbers, if that is not float64
 
@@ -127,6 +127,10 @@ class Code(Protocol):
     @property
     def has_gradient(self) -> bool:
         """Whether it can give a gradient; if not, claims about its gradient are left out."""
+
+    @property
+    def set_up(self) -> float:
+        """The seconds that its first calls took, with imports, compilation and checks."""
 
     def drawn(self, generator: Any, asked: CodeRequest, inputs: Sequence[Any]) -> Mapping[str, Any]:
         """An array for each mode, float64, [*shape of one draw, draws]; the generator seeds it.
@@ -262,6 +266,11 @@ class Claim:
     def entry(self) -> str:
         """The id of its entry under `claims`: its family's id, or its own."""
         return self.id if self.family is None else self.family.id
+
+    @property
+    def of_code(self) -> bool:
+        """Whether code is judged: that of a column, or of a test in Python."""
+        return self.column is not None or self.sample is not None
 
     @property
     def of(self) -> str:

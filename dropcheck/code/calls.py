@@ -8,20 +8,32 @@ import math
 import signal
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dropcheck.array_types import Floats
 from dropcheck.claims.registry import CodeRequest, Slot
 from dropcheck.code.adapters.adapter import Adapter, FrameworkFunction, kind_of
+from dropcheck.code.probes import (
+    CALLS,
+    FEWEST_COMPARED,
+    PROBE_DRAWS,
+    Words,
+    alike,
+    check_draws,
+    draws_of_a_call,
+    rows_of,
+    shared_numbers,
+)
 from dropcheck.code.targets import raised, said_by
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.simulation.user_code import PROBE_DRAWS, Words, alike, check_draws, draws_first
+from dropcheck.processors import Stopwatch
 from dropcheck.vocabulary.function import Array
 
 # ---- calling -------------------------------------------------------------------------------------
@@ -339,7 +351,8 @@ class CallPlan:
     elements: int  # numbers of one draw
     one_shape: bool  # whether calls should have few shapes
     single: bool  # whether one draw is one call
-    callers: dict[frozenset[str], Caller] = field(default_factory=dict)  # by the modes of a call
+    # by the modes of a call and the number of its draws, each of which may cost a compilation
+    callers: dict[tuple[frozenset[str], int], Caller] = field(default_factory=dict)
 
     def call_draws(self, draws: int) -> int:
         """The draws of each call where so many are asked for in all."""
@@ -498,6 +511,52 @@ def _as_given(adapter: Adapter, value: Any, dtype: str) -> Any:
     return adapter.given(value, dtype) if isinstance(value, np.ndarray) else value
 
 
+# ---- draws first ---------------------------------------------------------------------------------
+#
+# Moves the axis of draws from the last place, as in programs, to the first, as in code.
+#
+# numpy copies a transpose number by number. If the rows are a power of two apart, as in spans of
+# draws, all numbers of a column share a few lines of the cache, and copying each takes ten times as
+# long (Hill and Smith, Evaluating associativity in CPU caches, 1989). So blocks are copied through
+# a buffer whose rows have another length.
+
+
+BLOCK = 256  # columns: in smaller blocks, numpy's calls cost more; larger ones leave the cache
+PADDING = 16  # numbers by which a row of the buffer is longer than a block
+
+
+def draws_first(values: Array, dtype: npt.DTypeLike) -> Array:
+    """From [*shape, draws] to [draws, *shape], contiguous and of another type.
+
+    >>> draws_first(np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), "float32").tolist()
+    [[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]
+    """
+    first = values.transpose(-1, *range(values.ndim - 1))
+    if first.flags.c_contiguous:  # draws come first in memory already
+        return first.astype(dtype)
+    *shape, draws = values.shape
+    return _transposed(values.reshape(math.prod(shape), draws), dtype).reshape(draws, *shape)
+
+
+def _transposed(values: Array, dtype: npt.DTypeLike) -> Array:
+    """The transpose of a table, in another type."""
+    rows, columns = values.shape
+    result = np.empty((columns, rows), dtype)
+    if rows >= columns:  # cut the longer side into blocks
+        buffer = np.empty((BLOCK, columns + PADDING), values.dtype)
+        for start in range(0, rows, BLOCK):
+            block = values[start : start + BLOCK]
+            buffer[: len(block), :columns] = block
+            result[:, start : start + BLOCK] = buffer[: len(block), :columns].T
+        return result
+    buffer = np.empty((rows, BLOCK + PADDING), dtype)
+    for start in range(0, columns, BLOCK):
+        block = values[:, start : start + BLOCK]
+        buffer[:, : block.shape[1]] = block
+        result[start : start + BLOCK] = buffer[:, : block.shape[1]].T
+    return result
+
+
 # ---- call data -----------------------------------------------------------------------------------
 #
 # The arguments of calls of code, and the results: each number is copied once.
@@ -631,93 +690,6 @@ def _padded(values: Array, draws: int) -> Array:
     return np.concatenate([values, missing])
 
 
-# ---- shared numbers ------------------------------------------------------------------------------
-#
-# Whether draws of one call share random numbers, by calls with several seeds.
-#
-# Where a slot declares the draws of a call independent, each counts by itself. Draws with the same
-# inputs are then independent and of one law. So the products of numbers of two draws of a call add
-#  up
-# to 0, but for chance: over all pairs of draws (which finds a mask or a scale of the call), over
-# pairs that are k apart (blocks, a period, sorted values, antithetic halves), and over pairs whose
-# places add up to k (mirrored halves). The numbers are the ranks of elements, the distances of the
-# ranks from the middle, which show a shared scale, and the ranks of sums over all elements, which
-# show what is shared between different elements.
-
-
-CALLS = 32  # how many calls are compared: what a whole call shares shows only between calls
-FEWEST_COMPARED = 8  # the same, for slow code
-NUMBERS = 2**14  # of a call, with at least 64 and at most 1,024 draws
-ELEMENTS = 8  # of each draw, that are compared
-CHANCE = 1e-9  # of an error for independent draws, by bounds for normal variables
-
-
-def draws_of_a_call(elements: int) -> int:
-    """How many draws of a call are compared, each of so many numbers."""
-    return max(64, min(1024, NUMBERS // elements))
-
-
-def shared_numbers(calls: Array) -> str | None:
-    """Which draws of a call share random numbers, in words; None where no draws seem to.
-
-    Args:
-        calls: what calls with different seeds gave, all for the same inputs:
-            [calls, *shape of one draw, draws].
-    """
-    whole = calls.reshape(len(calls), -1, calls.shape[-1])
-    elements = np.unique(np.linspace(0, whole.shape[1] - 1, ELEMENTS).astype(int))
-    ranks = np.stack([_standard(_ranks(whole[:, element])) for element in elements])
-    ranks = ranks[ranks.any(axis=(1, 2))]
-    if not len(ranks):
-        return None
-    scales = np.stack([_standard(np.abs(one)) for one in ranks])
-    sums = _standard(_ranks(whole.sum(axis=1)))[np.newaxis]
-    shared = map(_shared, (ranks, scales[scales.any(axis=(1, 2))], sums[sums.any(axis=(1, 2))]))
-    return next((one for one in shared if one is not None), None)
-
-
-def _shared(numbers: Floats) -> str | None:
-    """The same by numbers of mean 0 and variance 1: [kinds, calls, draws]."""
-    kinds, count, draws = numbers.shape
-    if not kinds:
-        return None
-    products = np.einsum("fkn,gkn->fg", numbers, numbers, optimize=True) / (count * draws)
-    norm, largest = float(np.linalg.norm(products)), float(np.linalg.norm(products, 2))
-    most = float(np.square(numbers).sum(axis=0).max())
-    log = math.log(9 * draws / CHANCE)
-    # sums of squares of normal variables: Laurent and Massart 2000, Lemma 1
-    beyond = 2 * math.sqrt(count * log) * norm + 2 * log * largest
-    if float(np.square(numbers.sum(axis=2)).sum()) > draws * (count * kinds + beyond):
-        return "all draws of a call"
-    # sums of products none of which is larger than `most`: Freedman 1975, Theorem 1.6
-    apart = math.sqrt(4 * log * count * draws) * norm + 2 * log * most
-    spectrum = np.fft.rfft(numbers)
-    lags = np.abs(np.fft.irfft(np.square(np.abs(spectrum)).sum(axis=(0, 1)), draws))[1:]
-    if lags.max(initial=0.0) > apart:
-        lag = int(lags.argmax()) + 1
-        return f"draws of a call that are {min(lag, draws - lag)} apart"
-    mirrored = np.fft.irfft(np.square(spectrum).sum(axis=(0, 1)), draws)
-    itself = np.bincount(2 * np.arange(draws) % draws, minlength=draws)  # a draw with itself
-    if np.abs(mirrored - count * kinds * itself).max() > apart:
-        return "draws at the start of a call and at its end"
-    return None
-
-
-def _ranks(values: Array) -> Array:
-    """The ranks of an element among its values; equal values have the rank in their middle."""
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    middle = np.cumsum(counts) - counts / 2
-    return np.asarray(middle[place].reshape(values.shape))
-
-
-def _standard(values: Array) -> Array:
-    """The values scaled to mean 0 and variance 1; all 0 where they are equal."""
-    deviations = values - values.mean()
-    size = float(np.sqrt(np.square(deviations).mean()))
-    varies = size > 1e-9 * float(np.abs(values).max(initial=0.0))
-    return np.asarray(deviations / size if varies else 0.0 * deviations)
-
-
 # ---- bound ---------------------------------------------------------------------------------------
 
 
@@ -758,6 +730,8 @@ class Bound:
         self._limit = limit
         self._plans: dict[object, CallPlan] = {}
         self._shapes: dict[tuple[object, str], tuple[int, ...]] = {}
+        self.set_up = 0.0
+        self._setting_up = False
 
     @property
     def _counts_each(self) -> bool:
@@ -806,11 +780,22 @@ class Bound:
         return not self._plans[key].lead
 
     def _look_at(self, key: object, asked: CodeRequest, inputs: Sequence[Array]) -> None:
-        plan = self._planned(asked, inputs)
-        with limited(self._limit):
+        with self._first(), limited(self._limit):
+            plan = self._planned(asked, inputs)
             if not plan.lead:
                 self._check(plan, key, asked, inputs)
         self._plans[key] = plan
+
+    @contextmanager
+    def _first(self) -> Iterator[None]:
+        """A context for first calls, which import and compile: their time counts for no case."""
+        watch, within = Stopwatch(), self._setting_up
+        self._setting_up = True
+        try:
+            yield
+        finally:
+            self._setting_up = within
+            self.set_up += 0.0 if within else watch.seconds
 
     def _key(self, asked: CodeRequest, inputs: Sequence[Array]) -> object:
         """The key of a plan: all of a request but varying values, number of draws, and seeds."""
@@ -875,13 +860,13 @@ class Bound:
         """What one call returns, in each mode."""
         arguments: Sequence[Any] = ()
         try:
-            call = plan.callers.get(modes)
-            if call is None:
-                dtype = asked.dtype or self._adapter.dtypes[0]
-                call = plan.callers[modes] = caller(self._adapter, plan.code, dtype, modes)
+            kind = modes, plan.call_draws(asked.draws)
+            first = kind not in plan.callers
+            if first:
+                plan.callers[kind] = self._caller(plan, asked, modes)
             arguments = given.arguments(number, start)
-            with calls:
-                return call(arguments)
+            with self._first() if first else nullcontext(), calls:
+                return plan.callers[kind](arguments)
         except (DropcheckError, KeyboardInterrupt):
             raise
         except CallTookTooLongError:
@@ -892,8 +877,15 @@ class Bound:
                 "a call is meant to take milliseconds",
             ) from None
         except BaseException as error:
-            shown = _described(self.slot.takes, arguments) or "nothing"
-            raise self._fault(raised(error), f"it was given {shown}") from error
+            raise self._fault(raised(error), self._given(arguments)) from error
+
+    def _caller(self, plan: CallPlan, asked: CodeRequest, modes: frozenset[str]) -> Caller:
+        dtype = asked.dtype or self._adapter.dtypes[0]
+        return caller(self._adapter, plan.code, dtype, modes)
+
+    def _given(self, arguments: Sequence[Any]) -> str:
+        """What a call was given, in words."""
+        return f"it was given {_described(self.slot.takes, arguments) or 'nothing'}"
 
     def _take(self, taken: Taken, output: Any, number: int, start: int) -> None:
         """Keep what a call returned, if it has the right axes."""
@@ -955,7 +947,7 @@ class Bound:
         of the run, whose draws do not depend on these checks.
         """
         draws = min(asked.draws, SINGLE_PROBES if asked.single else PROBE_DRAWS)
-        train = frozenset({"train"}) if asked.modes - {"eval"} else asked.modes
+        train = frozenset({"train"}) if asked.modes & {"train", "grad"} else asked.modes
         probe = _replaced(asked, draws=max(draws, 2), modes=train)
         same = _repeated(plan, inputs, probe.draws)
 
@@ -964,7 +956,7 @@ class Bound:
 
         shared = replace(_WORDS, draw_each="")  # draws of a call may share all random numbers
         check_draws(once, _WORDS if self._counts_each else shared, self._fault)
-        if "train" in train and not asked.single and asked.draws > 1:
+        if "eval" not in train and not asked.single and asked.draws > 1:
             self._check_independence(plan, key, probe, inputs)
         if asked.single or not plan.varying or asked.draws < 3:
             return
@@ -990,18 +982,25 @@ class Bound:
             return
         own = _replaced(probe, draws=draws_of_a_call(plan.elements), modes=probe.modes)
         same = _repeated(plan, inputs, own.draws)
-        calls: list[Array] = []
-        end = time.monotonic() + PROBE_SECONDS
-        while len(calls) < CALLS and (len(calls) < FEWEST_COMPARED or time.monotonic() < end):
-            seed = itertools.repeat(len(calls)).__next__
-            calls.append(self._run(plan, key, own, same, seed)["train"])
-        shared = shared_numbers(np.stack(calls))
-        if shared is not None:
-            declared = "or leave 'elements: independent' out of its slot: a call is then one draw"
-            raise self._fault(
-                f"gives {shared} random numbers in common",
-                f"{_WORDS.draw_each}; {declared}" if self.slot.independent else _WORDS.draw_each,
-            )
+        rows: dict[str, list[Floats]] = {mode: [] for mode in own.modes}
+        made, end = 0, time.monotonic() + PROBE_SECONDS
+        while made < CALLS and (made < FEWEST_COMPARED or time.monotonic() < end):
+            drawn = self._run(plan, key, own, same, itertools.repeat(made).__next__)
+            for mode, one in drawn.items():
+                rows[mode].append(rows_of(one))
+            made += 1
+        for calls in rows.values():
+            shared = shared_numbers(np.stack(calls))
+            if shared is not None:
+                declared = (
+                    "or leave 'elements: independent' out of its slot: a call is then one draw"
+                )
+                raise self._fault(
+                    f"gives {shared} random numbers in common",
+                    f"{_WORDS.draw_each}; {declared}"
+                    if self.slot.independent
+                    else _WORDS.draw_each,
+                )
 
     # ---- messages -------------------------------------------------------------------------------
 

@@ -357,6 +357,6 @@ def _is_for_the_caller(request: Request) -> bool:
     The user's code may depend on its thread (a torch.autocast, a context variable).
     """
     program = request.program
-    return program.calls_own_code or (
+    return program.tests_code or (
         program.cost * program.span_draws * request.count < AT_ONCE_NANOSECONDS
     )

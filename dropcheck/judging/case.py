@@ -336,7 +336,7 @@ def _analysed(
     """The case as the analysis sees it, with what it knows of it."""
     averages = compiled if isinstance(compiled, Compiled) else None
     own = Analysed(lowered=lowered, strategy=strategy, compiled=averages, knowledge=knowledge)
-    if isinstance(strategy, Arithmetic | Laws | Unanswerable) or case.claim.column is not None:
+    if isinstance(strategy, Arithmetic | Laws | Unanswerable) or case.claim.of_code:
         return own
     ended, notes = with_values(lowered)
     changed = with_fewer_draws(ended)
@@ -661,6 +661,8 @@ class CaseRun:
     alpha: float  # the case's own share of the error rate
     repeat: str = ""  # the command that repeats the run
     deadline: Deadline = field(default_factory=Deadline)  # never by default
+    most_seconds: float = math.inf  # of the processor, that draws of code may take
+    seconds: dict[int, float] = field(default_factory=dict)  # what draws took, by purpose
     # that each quantity has its exact value, which draws are to confirm; None: the claim is judged
     confirms: Reading | None = None
     spans: dict[int, int] = field(default_factory=dict)  # how many were drawn, by purpose
@@ -723,15 +725,19 @@ class CaseRun:
     def most_draws(self, program: Program) -> int:
         """The budget in draws; a time limit takes its place, as code under test always has one."""
         by_default = int(min(MOST_DRAWS_BY_DEFAULT, DEFAULT_WORK / program.cost))
-        limited = self.settings.time_limit is not None or self.case.claim.column is not None
+        limited = self.settings.time_limit is not None or self.case.claim.of_code
         most = self.settings.max_draws or (UNLIMITED_DRAWS if limited else max(1, by_default))
         if self.confirms is None:
             return most
         return max(1, min(MOST_TO_CONFIRM, min(most, by_default) // SHARE_TO_CONFIRM))
 
     def out_of_time(self) -> bool:
-        """Whether the time of the whole run is up."""
-        return self.deadline.passed()
+        """Whether the time is up: that of the whole run, or of the case's code."""
+        return self.time_left() <= 0
+
+    def time_left(self) -> float:
+        """Seconds until the time is up."""
+        return min(self.deadline.left(), self.most_seconds - sum(self.seconds.values()))
 
     def seems_never(self, draws: int) -> bool:
         """Whether to give up after so many draws without a value, where no limit says to go on."""
@@ -782,9 +788,12 @@ class CaseRun:
                 a_span = tally.seconds / tally.spans
             held = 1 + NUMBERS_AT_ONCE // (program.columns * program.span_blocks)
             count = min(SPANS_AT_ONCE * self.threads, held, needed - tally.spans)
-            if self.deadline.limited:
-                turn = self.threads * max(TURN_SECONDS, self.deadline.left() / TURNS_LEFT)
+            left = self.time_left()
+            if left < math.inf:
+                turn = self.threads * max(TURN_SECONDS, left / TURNS_LEFT)
                 count = min(count, max(1, int(turn / max(a_span, 1e-9))))
+            if program.tests_code and not tally.spans:
+                count = 1  # it shows how long a call takes
             spans = yield Request(
                 program=program,
                 seed=self.settings.seed,
@@ -800,6 +809,7 @@ class CaseRun:
                 spans = replace(spans, first_undefined=first)
             tally.add(spans)  # fewer come back than were asked for where time is up
             self.spans[purpose] = tally.spans
+            self.seconds[purpose] = self.seconds.get(purpose, 0.0) + spans.seconds
             if self.out_of_time():
                 return
 

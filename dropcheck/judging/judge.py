@@ -103,7 +103,7 @@ def unless_tied(run: CaseRun, finding: Finding, judge: Callable[[CaseRun], Judgi
     certain = isinstance(run.prepared.strategy, Certainty)
     # a counterexample may be a tie itself, however rare
     closely = certain and finding.verdict is Verdict.REFUTED
-    if program.calls_own_code and not closely:
+    if program.tests_code and not closely:
         return finding
     off = first_off(run.prepared.lowered.operands)
     if off is not None:
@@ -175,7 +175,9 @@ def _on_paper(
 
 
 CODE_SECONDS = 20.0
-"""The most that a case of code under test takes, where no other limit is set."""
+"""The most that a case of code under test takes of the processor, where no other limit is set."""
+PATIENCE = 30
+"""As many times that, by the clock, ends a case whose code waits, or runs on a busy machine."""
 
 
 def run_case(
@@ -192,22 +194,24 @@ def run_case(
         settings: seed and limits.
         alpha: the case's own share of the error rate.
         repeat: the command that repeats the run.
-        deadline: when to stop; by default the settings' time limit from now. Of code under test
-            it is `CODE_SECONDS` from now at the latest, unless the draws are limited.
+        deadline: when to stop; by default the settings' time limit from now. Code under test
+            takes `CODE_SECONDS` at most, unless the draws are limited.
 
     Raises:
         DropcheckError: for what only a draw can show: nothing defined, an argument out of its
             law's domain.
     """
     end = deadline or Deadline.after(settings.time_limit)
-    if prepared.case.claim.column is not None and settings.max_draws is None:
-        end = Deadline.after(min(end.left(), CODE_SECONDS), end.clock)
+    timed = prepared.case.claim.of_code and settings.max_draws is None
+    if timed:
+        end = Deadline.after(min(end.left(), PATIENCE * CODE_SECONDS), end.clock)
     run = CaseRun(
         prepared=prepared,
         settings=settings,
         alpha=alpha,
         repeat=repeat,
         deadline=end,
+        most_seconds=CODE_SECONDS if timed else math.inf,
     )
     return run.result((yield from judge(run)))
 

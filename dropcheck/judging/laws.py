@@ -651,7 +651,7 @@ def _format_of(sample: Sample | None, program: Program, values: Floats) -> str:
     if sample is not None and sample.dtype is not None:
         return sample.dtype
     finite = values[np.isfinite(values)]
-    short = program.calls_own_code and (rounded(finite, SINGLE) == finite).all()
+    short = program.tests_code and (rounded(finite, SINGLE) == finite).all()
     return SINGLE if short else DOUBLE
 
 

@@ -165,7 +165,7 @@ def accepted(run: CaseRun, compiled: Compiled) -> bool:
     it may have no mean at all, and no sample tells. So a user has to accept that. No model says
     anything of a user's own code, for which the limit theorem is all that there is.
     """
-    return compiled.program.calls_own_code or run.asymptotic
+    return compiled.program.tests_code or run.asymptotic
 
 
 def by_limit_theorem(

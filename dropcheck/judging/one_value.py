@@ -47,7 +47,7 @@ def _in_question(result: CaseResult, prepared: Prepared) -> bool:
         result.verdict is result.expect is Verdict.VERIFIED
         and result.exact is not None
         and case.claim.tolerance is None
-        and case.claim.column is None
+        and not case.claim.of_code
         and region is not None
         and region.point
         and case.key == case.claim.expand()[0].key

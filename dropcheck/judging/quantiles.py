@@ -585,7 +585,7 @@ class _Rounding:
     def _room(self, target: QuantileTarget) -> float:
         """How far rounding may move the quantity of a comparison; 0 for code, which is as it is."""
         program, pilot = self._compiled.program, self._pilot
-        if program.calls_own_code:
+        if program.tests_code:
             return 0.0
         if self._seen is None:
             generator, draws = self._run.generator(PILOT, 0), draws_to_look_at(program)

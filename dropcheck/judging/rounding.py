@@ -148,7 +148,7 @@ def draws_to_look_at(program: Program) -> int:
 
 def rounding_of_means(run: CaseRun, program: Program, centres: Floats) -> Floats:
     """How far rounding may move each average, [terms]; 0 for code, whose numbers count as given."""
-    if program.calls_own_code:
+    if program.tests_code:
         return np.zeros(len(program.terms))
     key = program.sampling, centres.tobytes()
     if key not in run.roundings:
@@ -171,7 +171,7 @@ def share_lost(run: CaseRun, program: Program, resolution: float) -> float:
 
     Such a draw may be moved by more than this resolution of the width of the law's middle half.
     """
-    if program.calls_own_code:
+    if program.tests_code:
         return 0.0
     generator, draws = run.generator(PILOT, 0), draws_to_look_at(program)
     share = 0.0
@@ -290,7 +290,7 @@ def unless_unclear(run: CaseRun, finding: Finding) -> Finding:
     if finding.verdict is Verdict.INCONCLUSIVE or not isinstance(counted, Counted):
         return finding
     program, signs = counted.program, run.generator(PILOT, 0)
-    if program.calls_own_code:
+    if program.tests_code:
         return finding
     if isinstance(strategy, Certainty) and finding.verdict is Verdict.REFUTED:
         draws = program.span_draws if finding.draws else draws_to_look_at(program)

@@ -63,7 +63,7 @@ def _inputs(value: Value) -> tuple[Value, ...]:
 
 def _whole_between(value: Value, known: Mapping[int, Ends | None]) -> Ends | None:
     """The ends between which a value is a whole number in every draw; None if that is unknown."""
-    if value.binary or value.call is not None or value.sample is not None:
+    if value.binary or value.call is not None:
         return 0.0, 1.0  # of code it is seen in its draws
     if value.constant is not None:
         return _of_numbers(value.constant)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.claims.registry import Code, CodeRequest, Sample, Slot
+from dropcheck.claims.registry import Code, CodeRequest, Slot
 from dropcheck.language.syntax import Position
 from dropcheck.vocabulary.distribution import Values
 from dropcheck.vocabulary.function import Array, Function, Kernel
@@ -210,8 +210,6 @@ class Value:
     law: Law | None = None
     # a problem, to be reported if the value is used
     suspect: Suspect | None = None
-    # the code that draws this value, by its name, in place of a law
-    sample: Sample | None = None
     # the call of code under test that gives this value
     call: CodeCall | None = None
 

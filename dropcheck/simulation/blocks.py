@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dropcheck.array_types import Floats
+from dropcheck.processors import Stopwatch
 from dropcheck.simulation.program import Program, SpanSums, broken_span
 from dropcheck.simulation.steps import FEWEST_CALLS, Step, freeing
 from dropcheck.simulation.streams import stream
@@ -77,9 +78,14 @@ class Together:
         return self.drawn.span_draws
 
     @property
-    def calls_own_code(self) -> bool:
-        """Whether the user's function makes the draws."""
-        return self.drawn.calls_own_code
+    def tests_code(self) -> bool:
+        """Whether code is under test."""
+        return self.drawn.tests_code
+
+    @property
+    def set_up(self) -> float:
+        """The seconds that first calls of code took."""
+        return self.drawn.set_up
 
     def held(self) -> AbstractContextManager[None]:
         """A context for consecutive spans."""
@@ -165,8 +171,11 @@ class Request:
         return parts
 
     def carry_out(self) -> SpanSums:
-        """Draw all spans and return the sums of their blocks, in order."""
-        started = time.perf_counter()
+        """Draw all spans and return the sums of their blocks, in order.
+
+        The seconds of code are those of the processor, without its first calls.
+        """
+        started, watch, set_up = time.perf_counter(), Stopwatch(), self.program.set_up
         parts: list[SpanSums] = []
         end = self.first + self.count
         with self.program.held():
@@ -177,7 +186,9 @@ class Request:
                     self.program.span(own, self.centres, span)
                     for own, span in zip(streams, spans, strict=True)
                 ]
-        return joined(parts, time.perf_counter() - started)
+        if not self.program.tests_code:
+            return joined(parts, time.perf_counter() - started)
+        return joined(parts, max(0.0, watch.seconds - (self.program.set_up - set_up)))
 
 
 def joined(parts: list[SpanSums], seconds: float | None = None) -> SpanSums:

@@ -28,6 +28,7 @@ from dropcheck.simulation.steps import (
     as_drawn,
     held,
     laws_points,
+    set_up,
     with_clips,
 )
 from dropcheck.simulation.steps import computed_registers as computed
@@ -478,19 +479,19 @@ class Program:
     def _cut(self, block: int, blocks: int) -> Program:
         return replace(self, span_draws=blocks * block, span_blocks=blocks)
 
-    @property
-    def calls_own_code(self) -> bool:
-        """Whether the user's function makes draws; it may store data in its thread."""
-        return self.tests_code or any(step.value.sample for step in self.steps)
-
     def held(self) -> AbstractContextManager[None]:
         """A context for consecutive spans."""
         return held(self.steps)
 
     @property
     def tests_code(self) -> bool:
-        """Whether code is under test; its values may be NaN."""
+        """Whether code is under test: values may be NaN, and it may store data in its thread."""
         return bool(self.code.modes)
+
+    @property
+    def set_up(self) -> float:
+        """The seconds that first calls of its code took."""
+        return set_up(self.steps)
 
     @property
     def declared(self) -> bool:
@@ -522,7 +523,6 @@ class Program:
         from a law.
         """
         arrays: list[Array | None] = [None] * self.size
-        sampled: Mapping[str, Array] | None = None
         code, calls_code = SpanCalls(self.code, generator, keep), self.tests_code
         points: Mapping[int, Points] = {}
         if self.net > 1:
@@ -545,10 +545,6 @@ class Program:
                         draws_first=calls_code,
                     )
                     arrays[step.target] = drawn(step, inputs, draw)
-                elif step.value.sample is not None:  # one call draws all names
-                    if sampled is None:
-                        sampled = step.value.sample.draw(generator, count)
-                    arrays[step.target] = sampled[step.value.name or ""]
                 elif step.value.call is not None:
                     arrays[step.target] = code.given(step.value, inputs, count)
             else:

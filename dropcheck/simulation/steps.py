@@ -15,7 +15,7 @@ import numpy.typing as npt
 from dropcheck.array_types import Floats
 from dropcheck.claims.registry import Code, CodeRequest
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.language.graph import CodeCall, Kind, Value, kernel_of, number
+from dropcheck.language.graph import SAMPLE, CodeCall, Kind, Value, kernel_of, number
 from dropcheck.simulation.integrands import Term
 from dropcheck.vocabulary.distribution import Values
 from dropcheck.vocabulary.function import EVAL, TRAIN, Array, Kernel
@@ -380,6 +380,11 @@ def calls_of(steps: Iterable[Step]) -> list[CodeCall]:
     return [step.value.call for step in steps if step.value.call is not None]
 
 
+def set_up(steps: Iterable[Step]) -> float:
+    """The seconds that first calls of the code in some steps took, which no case's time counts."""
+    return sum(code.set_up for code in {id(one.code): one.code for one in calls_of(steps)}.values())
+
+
 @contextmanager
 def held(steps: Iterable[Step]) -> Iterator[None]:
     """A context for consecutive spans, in which code under test is set up once."""
@@ -545,14 +550,14 @@ def most_of_span(values: Iterable[Value]) -> int:
     for value in values:
         if value.call is not None and value.call.asked.single:
             return MOST_CALLS
+        if value.call is not None and value.call.tag == SAMPLE:
+            most = min(most, MOST_SAMPLE_DRAWS)
         if value.call is not None and value.call.dependent:
             most = min(most, max(FEWEST_DEPENDENT, DEPENDENT_NUMBERS // _largest(value)))
         elif value.call is not None and value.call.draws:
             most = min(most, max(FEWEST_DEPENDENT, DECLARED_NUMBERS // _largest(value)))
         elif value.call is not None:
             most = min(most, max(MOST_SAMPLE_DRAWS, MOST_SPAN_DRAWS // _largest(value)))
-        elif value.sample is not None:
-            most = min(most, MOST_SAMPLE_DRAWS)
     return most
 
 

@@ -14,7 +14,7 @@ from fake_framework import FakeAdapter, OneShape
 from slots_made import Generator, X, bound, drawn, numpy_code, ours
 
 from dropcheck.code.adapters.numpy_adapter import NumpyAdapter
-from dropcheck.simulation.user_code import BLOCK, draws_first
+from dropcheck.code.calls import BLOCK, draws_first
 
 # ---- what code is given --------------------------------------------------------------------------
 

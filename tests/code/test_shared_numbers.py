@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from slots_made import X, drawn, numpy_code, slot
 
-from dropcheck.code import calls as shared
+from dropcheck.code import probes as shared
 from dropcheck.errors import DropcheckError
 
 Generator = np.random.Generator
@@ -20,7 +20,7 @@ Noise = Callable[[Generator, int, int], Any]
 def calls(noise: Noise, elements: int, draws: int, seed: int) -> Any:
     """What calls give, [calls, elements, draws]."""
     made = [noise(np.random.default_rng((seed, one)), draws, elements) for one in range(32)]
-    return np.stack([np.broadcast_to(one, (draws, elements)).T for one in made]).astype(float)
+    return np.stack([shared.rows_of(np.broadcast_to(one, (draws, elements)).T) for one in made])
 
 
 def blocks(g: Generator, n: int, e: int) -> Any:

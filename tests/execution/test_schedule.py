@@ -369,7 +369,7 @@ def test_without_a_time_limit_no_clock_is_looked_at() -> None:
 class Free:
     """A program whose spans cost nothing; it stands for one that draws."""
 
-    calls_own_code = False
+    tests_code = False
     block_draws = 1
     cost = 1.0
     span_draws = 1

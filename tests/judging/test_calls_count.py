@@ -96,6 +96,7 @@ class Own:
     name, dtypes, given = "own", ("float32",), ()
     lacking: Mapping[str, str] = {}
     has_gradient = False
+    set_up = 0.0
 
     def __init__(self, layer: Layer) -> None:
         self.layer = layer

@@ -69,6 +69,7 @@ class OwnCode:
     """Code by a function of what it is given."""
 
     has_gradient = True
+    set_up = 0.0
 
     def __init__(self, draw: Draw) -> None:
         self.drawn = draw

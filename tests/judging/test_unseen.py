@@ -170,9 +170,8 @@ def noise(generator: np.random.Generator, count: int) -> Drawn:
 @pytest.mark.parametrize("line", RARE)
 def test_no_budget_is_too_small_to_wait_for_what_the_model_says_to_be_rare(line: str) -> None:
     model = "\n".join(part.strip() for part in f"{line}; y = x + 1e7 * b".split(";"))
-    found = verify(
-        "E(y) == 1", sample=noise, model=model, max_draws=MOST // 10, undecided="pass", threads=1
-    )
+    few = MOST // 10  # of which, with this seed, none is the rare one
+    found = verify("E(y) == 1", sample=noise, model=model, max_draws=few, undecided="pass", seed=1)
     assert found.verdict is OPEN
     assert "the rarest outcome of the model is expected" in str(found.explanation)
 
@@ -180,7 +179,10 @@ def test_no_budget_is_too_small_to_wait_for_what_the_model_says_to_be_rare(line:
 def test_without_the_wait_it_is_verified(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limit_theorem, "once_expected", lambda found, *_: found)
     model = "u ~ uniform(0, 1)\ny = x + 1e7 * (u < 1e-7)"
-    assert verify("E(y) == 1", sample=noise, model=model, max_draws=MOST).verdict is VERIFIED
+    assert (
+        verify("E(y) == 1", sample=noise, model=model, within=0.02, max_draws=MOST).verdict
+        is VERIFIED
+    )
 
 
 @pytest.mark.parametrize(

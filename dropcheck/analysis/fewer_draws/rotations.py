@@ -218,7 +218,7 @@ def _is_normal(value: Value) -> bool:
     """Whether a value is a matrix or row of independent normal entries with mean 0 and one sd."""
     if value.kind != Kind.DRAW or value.law is not NORMAL or len(value.shape) not in (1, 2):
         return False
-    if value.sample is not None or value.call is not None:
+    if value.call is not None:
         return False
     mean, spread = value.inputs
     fixed = all(one.constant is not None and one.shape == () for one in value.inputs)

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from dropcheck.claims.registry import Sample
+from dropcheck.claims.registry import CodeRequest, Sample
 from dropcheck.errors import About, DropcheckError
 from dropcheck.language.graph import (
     SAMPLE,
+    CodeCall,
     Kind,
     Sources,
     Value,
@@ -104,6 +105,10 @@ def sampled(context: Context, name: Name, sample: Sample) -> Value:
     """A draw from code; only its shape is known."""
     shape = sample.shapes[name.name]
     context.graph.spend_draw(None, shape, name)
+    asked = CodeRequest(draws=1, shapes=(), dtype=None, modes=frozenset(), size=())
+    call = CodeCall(
+        slot=sample.slot, code=sample.code, asked=asked, tag=SAMPLE, mode=name.name, draws=True
+    )
     return Value(
         kind=Kind.DRAW,
         operation=SAMPLE,
@@ -112,7 +117,7 @@ def sampled(context: Context, name: Name, sample: Sample) -> Value:
         name=name.name,
         random=True,
         sources=Sources([SAMPLE]),
-        sample=sample,
+        call=call,
     )
 
 

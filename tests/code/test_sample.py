@@ -11,10 +11,9 @@ import pytest
 from own_samples import Drawn, Generator, P, X, dropout, tried
 
 from dropcheck import InvalidClaimError, verify
+from dropcheck.code.probes import PROBE_DRAWS
 from dropcheck.results import Guarantee, Verdict
 from dropcheck.simulation.steps import MOST_SAMPLE_DRAWS
-from dropcheck.simulation.streams import MAIN, stream
-from dropcheck.simulation.user_code import PROBE_DRAWS, own_code
 
 STATEMENT = "Var(y) == p / (1 - p) * x**2"
 
@@ -109,7 +108,20 @@ def test_whole_numbers_are_numbers() -> None:
 
 def test_certainty_is_refuted_by_a_counterexample() -> None:
     assert tried("P(y >= 0) == 1", kept).verdict is Verdict.VERIFIED
-    assert tried("P(y > 0) == 1", kept).verdict is Verdict.REFUTED
+    found = tried("P(y > 0) == 1", kept)
+    assert (found.verdict, found.draws) == (Verdict.REFUTED, MOST_SAMPLE_DRAWS)  # those of one call
+    assert str(found.explanation).endswith("the first with y = 0")
+
+
+@pytest.mark.parametrize("repeat", [2, 16])
+@pytest.mark.parametrize("names", ["y", "zy"])
+def test_draws_that_share_numbers_refute_no_true_claim(repeat: int, names: str) -> None:
+    def repeating(generator: Generator, count: int) -> Drawn:
+        own = {name: generator.standard_normal(count) for name in names}
+        return {**own, "y": np.repeat(generator.standard_normal(count), repeat)[:count]}
+
+    with pytest.raises(InvalidClaimError, match="random numbers in common"):
+        verify("P(y > 0) == 1 / 2", sample=repeating)
 
 
 def test_conditions_are_on_the_same_draw() -> None:
@@ -250,8 +262,4 @@ def test_array_that_the_code_keeps_is_copied() -> None:
         kept_array[:count] = generator.normal(size=count)
         return {"y": kept_array[:count]}
 
-    sample = own_code(reusing, 0, 2**30)
-    first = sample.draw(stream(0, "a", MAIN, 0), 100)["y"]
-    before = first.copy()
-    sample.draw(stream(0, "a", MAIN, 1), 100)
-    assert np.array_equal(first, before)
+    assert tried("Var(y) == 1", reusing).verdict is Verdict.VERIFIED
