@@ -121,7 +121,8 @@ def decided_exactly(case: CaseResult) -> bool:
 def price(case: CaseResult) -> str | None:
     """The `within` with which the draws of an undecided case would verify it; None without one.
 
-    `within` cannot widen a range or a strict end as far as one likes.
+    It is a `resolution` of code, whose claims have one for all values of their parameters. Neither
+    can widen a range or a strict end as far as one likes.
     """
     region, interval = case.region, case.interval
     if case.sharpness is None or region is None or interval is None or None in interval:
@@ -134,8 +135,11 @@ def price(case: CaseResult) -> str | None:
     beyond = max(region.low - low, high - region.high)
     if not (math.isfinite(beyond) and beyond > case.sharpness.widening):
         return None
-    power = 10.0 ** (math.floor(math.log10(beyond)) - 1)
-    return f"within: {numbers.rough(math.ceil(beyond / power) * power)} would do with these"
+    relative = case.calls is not None and not case.sharpness.absolute
+    size = beyond * case.resolution / case.sharpness.asked if relative else beyond
+    power = 10.0 ** (math.floor(math.log10(size)) - 1)
+    key = "resolution" if relative else "within"
+    return f"{key}: {numbers.rough(math.ceil(size / power) * power)} would do with these"
 
 
 def _seems_off(case: CaseResult, region: Region) -> bool:
@@ -432,7 +436,7 @@ def reading(case: CaseResult) -> str:
         return "false as stated: the interval misses what is claimed"
     if case.verdict is Verdict.VERIFIED:
         return as_verified(case)
-    cheaper = price(case)
+    cheaper = price(case) if case.calls is None else None  # else it is what the case needs
     cheaper = f"; {cheaper}" if cheaper else ""
     edge = f"; {advice(case.edge, case.written)}" if case.edge and case.written else ""
     if decided_exactly(case):
@@ -454,12 +458,18 @@ def _slightly(case: CaseResult) -> bool:
 
 
 def needs(case: CaseResult) -> str | None:
-    """What would probably decide an undecided case: `needs about 3.1e6 more draws, 4 s`."""
+    """What would probably decide an undecided case: `needs about 3.1e6 more draws, 4 s`.
+
+    Of code, it is the resolution that its time allows: more time takes hours.
+    """
     if case.more_draws is None:
         return None
     time = "" if case.more_seconds is None else f", {numbers.duration(case.more_seconds)}"
     more, total = map(numbers.option, (case.more_draws, case.draws + case.more_draws))
-    up = "its seconds are up: " if case.column else "--time-limit ended it: make it longer, or "
+    coarser = price(case)
+    if case.calls is not None and coarser is not None:
+        return f"{coarser} draws (or --max-draws {total})"
+    up = "its seconds are up: " if case.calls else "--time-limit ended it: make it longer, or "
     return f"needs about {more} more draws{time} ({up * case.timed_out}--max-draws {total})"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +15,7 @@ from slots_made import OfFunctions
 from dropcheck.claims.reader import read_text
 from dropcheck.code.columns import with_columns
 from dropcheck.judging import judge
+from dropcheck.report import words
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
@@ -78,6 +80,24 @@ def test_code_that_computes_for_long_is_ended(judged: Judged) -> None:
     assert ended.verdict is Verdict.INCONCLUSIVE
     assert ended.calls is not None
     assert ended.calls.count < 16
+
+
+def test_the_resolution_that_is_named_is_one_that_its_time_allows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(judge, "CODE_SECONDS", SECONDS)
+
+    def masks(generator: Generator, count: int) -> Drawn:
+        return {"picked": generator.random(count) < 0.15, "random": generator.random(count) < 0.1}
+
+    claim = "P(picked and random) == 0.15 * 0.1"
+    found = tried(claim, masks, resolution=1e-4)
+    assert found.verdict is Verdict.INCONCLUSIVE
+    named = re.search("resolution: (.*) would do with these draws", words.reading(found))
+    assert named is not None
+    assert 1e-4 < float(named[1]) < 0.3
+    again = tried(claim, masks, resolution=float(named[1]), max_draws=2 * found.draws)
+    assert again.verdict is Verdict.VERIFIED
 
 
 def test_code_that_waits_for_ever_is_ended(judged: Judged, monkeypatch: pytest.MonkeyPatch) -> None:

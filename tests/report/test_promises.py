@@ -16,6 +16,7 @@ from dropcheck.report.html import html_report
 from dropcheck.report.terminal.run_table import run_report
 from dropcheck.report.terminal.screen import Terminal
 from dropcheck.results import (
+    CallCount,
     CaseResult,
     Exact,
     Outcome,
@@ -135,6 +136,22 @@ def test_an_undecided_case_names_the_promise_that_would_do(
     case = claiming(UNDECIDED, region, interval=interval, scale=1.0)
     assert words.price(case) == price
     assert words.reading(case).endswith(price or "(--max-draws 1.5e6)")
+
+
+def test_an_undecided_case_of_code_names_the_resolution_that_its_time_allows() -> None:
+    sharp = Resolution(5.12, 5.12)  # 0.01 of 512
+    code = replace(
+        claiming(UNDECIDED, Region(512.0, 512.0), interval=(500.0, 520.0), scale=512.0),
+        calls=CallCount(64, declared=True),
+        sharpness=sharp,
+        estimate=511.0,
+        more_seconds=54_000.0,
+    )
+    assert words.reading(code) == (
+        "too few draws: resolution: 0.024 would do with these draws (or --max-draws 1.5e6)"
+    )
+    absolute = replace(code, sharpness=replace(sharp, absolute=True))
+    assert "within: 12 would do with these draws" in words.reading(absolute)
 
 
 def test_sides_are_shown_with_their_relations() -> None:

@@ -13,7 +13,16 @@ from dropcheck.report import words
 from dropcheck.report.terminal.run_table import MOST_BLOCKS, case_block, run_report
 from dropcheck.report.terminal.screen import Terminal, plain, render, styled, terminal_of
 from dropcheck.report.words import worst
-from dropcheck.results import CaseResult, Method, Outcome, Quantity, Region, Resolution, Verdict
+from dropcheck.results import (
+    CallCount,
+    CaseResult,
+    Method,
+    Outcome,
+    Quantity,
+    Region,
+    Resolution,
+    Verdict,
+)
 
 # the table
 
@@ -188,7 +197,7 @@ def because(explanation: Explanation) -> CaseResult:
             "or --max-draws 1.5e6)",
         ),
         (
-            replace(UNDECIDED, timed_out=True, column="torch"),
+            replace(UNDECIDED, timed_out=True, calls=CallCount(64, declared=True)),
             "too few draws: needs about 1.3e6 more draws (its seconds are up: --max-draws 1.5e6)",
         ),
         (because(Reason.HEAVY_SUM.explain()), "heavy-tailed"),
