@@ -8,7 +8,6 @@ from functools import lru_cache
 import numpy as np
 import numpy.random  # not when a thread first draws: its lock would be held while others fork
 
-PROBE = 2
 PILOT = 1
 MAIN = 0
 # The numbers that SeedSequence takes as one word are below this.

@@ -38,6 +38,12 @@ def computes(seconds: float) -> None:
         pass
 
 
+def on_the_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So few seconds, however busy the machine is."""
+    monkeypatch.setattr(judge, "CODE_SECONDS", SECONDS)
+    monkeypatch.setattr(judge, "PATIENCE", 1000)
+
+
 def as_sample(wait: Wait) -> CaseResult:
     def sample(generator: Generator, count: int) -> Drawn:
         wait()
@@ -59,7 +65,7 @@ def as_slot(wait: Wait) -> CaseResult:
 
 @pytest.fixture(params=[as_sample, as_slot])
 def judged(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Judged:
-    monkeypatch.setattr(judge, "CODE_SECONDS", SECONDS)
+    on_the_processor(monkeypatch)
     how: Judged = request.param
     return how
 
@@ -85,7 +91,7 @@ def test_code_that_computes_for_long_is_ended(judged: Judged) -> None:
 def test_the_resolution_that_is_named_is_one_that_its_time_allows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(judge, "CODE_SECONDS", SECONDS)
+    on_the_processor(monkeypatch)
 
     def masks(generator: Generator, count: int) -> Drawn:
         return {"picked": generator.random(count) < 0.15, "random": generator.random(count) < 0.1}
@@ -116,7 +122,7 @@ def test_the_first_call_of_code_may_take_longer(judged: Judged) -> None:
 
 def test_a_first_call_of_more_draws_may_compile_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """As jax does for each shape: the first calls of all are those that look for faults."""
-    monkeypatch.setattr(judge, "CODE_SECONDS", SECONDS)
+    on_the_processor(monkeypatch)
     known: set[int] = set()
 
     def sample(generator: Generator, count: int) -> Drawn:

@@ -370,6 +370,7 @@ class Free:
     """A program whose spans cost nothing; it stands for one that draws."""
 
     tests_code = False
+    set_up = 0.0
     block_draws = 1
     cost = 1.0
     span_draws = 1

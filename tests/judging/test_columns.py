@@ -181,7 +181,7 @@ def test_values_that_are_no_numbers_are_values() -> None:
     assert own["dropout.number@nan float32"].verdict.value == "refuted"
     mean = own["dropout.mean@nan float32"]
     assert mean.verdict.value == "refuted"
-    assert "are NaN or infinite" in str(mean.explanation)
+    assert "is NaN or infinite" in str(mean.explanation)
     assert own["dropout.values@nan float32"].verdict.value == "refuted"
 
 
@@ -390,7 +390,7 @@ def test_the_first_draw_that_is_no_number_is_shown() -> None:
     registry = registry_of(Own("nan", dropout=dropout(spoiled=1e-3)))
     mean = judged(registry, "dropout.mean@nan")["dropout.mean@nan float32"]
     first = r"the first with x\[(\d)\] = 1\.\d+, y\[\1\] = nan"
-    pattern = rf"[\d,]+ of [\d,]+ draws are NaN or infinite, {first}"
+    pattern = rf"what is .* is NaN or infinite in [\d,]+ of [\d,]+ draws, {first}"
     assert re.fullmatch(pattern, str(mean.explanation))
 
 
