@@ -91,7 +91,7 @@ class NamedDraws(Bound):
     first: Mapping[str, Array] = {}
 
     def __init__(self, function: Callable[..., Mapping[str, Any]]) -> None:
-        super().__init__(_SLOT, NumpyAdapter(None, False), function, name="sample", limit=SECONDS)
+        super().__init__(_SLOT, NumpyAdapter(False), function, name="sample", limit=SECONDS)
         plan = self._planned(_ASKED, ())
         self._adapter.begin(0)
         with limited(SECONDS) as calls, np.errstate(all="ignore"):
