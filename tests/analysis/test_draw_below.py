@@ -66,23 +66,12 @@ MODEL = (
 @pytest.mark.parametrize(
     ("text", "of"),
     [
-        ("relu(x) + x ** 2", "x"),
-        ("v ** 2 + 1", "v"),
-        ("v[1] ** 2 + exp(v[1])", "v[1]"),
-        ("max([x, x ** 2])", "x"),
-        ("m * v", "v"),
-        ("b", "b"),
-        ("x + y", None),
-        ("v[0] + v[1]", None),
-        ("v + v[0]", None),
-        ("sum(v)", None),
-        ("v * a", None),
-        ("w", None),
-        ("d[0]", None),
-        ("s", None),
-        ("1", None),
+        ("relu(x) + x ** 2", "x"), ("v ** 2 + 1", "v"), ("v[1] ** 2 + exp(v[1])", "v[1]"),
+        ("max([x, x ** 2])", "x"), ("m * v", "v"), ("b", "b"), ("x + y", None),
+        ("v[0] + v[1]", None), ("v + v[0]", None), ("sum(v)", None), ("v * a", None), ("w", None),
+        ("d[0]", None), ("s", None), ("1", None),
     ],
-)
+)  # fmt: skip
 def test_the_draw_below(text: str, of: str | None) -> None:
     scope = lowering(MODEL)
     found = draw_below(expressed(scope, text))

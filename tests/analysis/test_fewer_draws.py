@@ -157,41 +157,33 @@ SUMS = [
     ("x ~ normal(1, 2)[5]", "sum(x)", 1),
     ("x ~ exponential(2)[4]", "1 / (1 + mean(x))", 1),
     ("x ~ gamma(0.5, 3)[4]", "log(1 + mean(2 - 3 * x / 4)**2)", 1),
-    ("x ~ chi_square(3)[4]", "sqrt(sum(x))", 1),
-    ("x ~ cauchy(1, 2)[4]", "arctan(mean(x))", 1),
-    ("x ~ poisson(0.7)[4]", "exp(-sum(x))", 1),
-    ("x ~ bernoulli(0.3)[4]", "sqrt(mean(x))", 1),
-    ("x ~ binomial(3, 0.3)[4]", "sqrt(sum(x))", 1),
-    ("x ~ geometric(0.3)[4]", "4 / sum(x)", 1),
+    ("x ~ chi_square(3)[4]", "sqrt(sum(x))", 1), ("x ~ cauchy(1, 2)[4]", "arctan(mean(x))", 1),
+    ("x ~ poisson(0.7)[4]", "exp(-sum(x))", 1), ("x ~ bernoulli(0.3)[4]", "sqrt(mean(x))", 1),
+    ("x ~ binomial(3, 0.3)[4]", "sqrt(sum(x))", 1), ("x ~ geometric(0.3)[4]", "4 / sum(x)", 1),
     ("x ~ negative_binomial(2, 0.6)[4]", "sqrt(mean(x))", 1),
     ("x ~ rademacher()[4]", "abs(sum(x))", 1),
     ("x ~ exponential([[1], [2], [3]])[3, 5]", "mean(sqrt(mean(x, axis=-1)))", 3),
     ("x ~ gamma([1, 2, 3], 1)[5, 3]", "mean(sqrt(sum(x, axis=0)))", 3),
     ("x ~ normal(0, 1)[2, 3, 4]", "max(sum(x, axis=[0, 2]))", 3),
     # squares of normal draws
-    ("x ~ normal(0, 2)[5]", "log(sum(x**2))", 1),
-    ("x ~ normal(0, 2)[5]", "norm(-x / 3)", 1),
+    ("x ~ normal(0, 2)[5]", "log(sum(x**2))", 1), ("x ~ normal(0, 2)[5]", "norm(-x / 3)", 1),
     ("x ~ normal(0, 2)[5]", "1 / (1 + x @ x)", 1),
     ("x ~ normal([1, -2, 0.5], 2)[3]", "sqrt(mean(x * x))", 2),
     ("x ~ normal([[1, -2, 0.5], [0, 0, 1]], [[1], [2]])[2, 3]", "norm(mean(x * x, axis=-1))", 4),
     (NORMALS, "std(x, ddof=1)", 1),
     (NORMALS, "mean(x) / std(3 * x + 1, ddof=1)", 2),
-    (NORMALS, "norm(x) + sum((2 - x)**2)", 2),
-    (NORMALS, "log(sum((x - mean(x))**2))", 1),
+    (NORMALS, "norm(x) + sum((2 - x)**2)", 2), (NORMALS, "log(sum((x - mean(x))**2))", 1),
     (NORMALS, "sqrt(mean(((x - mean(x)) / std(x))**2) * var(x))", 1),
     ("x ~ normal(0, 1)[7]; y = (1 - 5 / sum(x**2)) * x", "log(sum(y**2))", 1),
     ("x ~ normal(1, 2)[3, 4]", "var(mean(x, axis=-1)) / mean(var(x, axis=-1))", 6),
     # random arguments
     ("m ~ uniform(0, 1); s ~ exponential(1); x ~ normal(m, s)[5]", "mean(x) / (1 + std(x))", 4),
-    (
-        "m ~ uniform(0, 1)[3]; x ~ normal(m[:, None], 1)[3, 5]",
-        "var(mean(x, axis=-1)) + max(var(x, axis=-1))",
-        9,
-    ),
+    ("m ~ uniform(0, 1)[3]; x ~ normal(m[:, None], 1)[3, 5]",
+        "var(mean(x, axis=-1)) + max(var(x, axis=-1))", 9),
     ("a ~ uniform(1, 2); x ~ gamma(a, 2)[5]", "log(sum(x))", 2),
     ("p ~ beta(2, 3); x ~ bernoulli(p)[5]", "sqrt(sum(x))", 2),
     ("r ~ gamma(2, 1); x ~ poisson(r)[5]", "sqrt(sum(x))", 2),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("model", "quantity", "numbers"), SUMS)
@@ -222,15 +214,10 @@ def test_wrong_degrees_are_seen(monkeypatch: pytest.MonkeyPatch, wrong: int) -> 
     "claim",
     [
         "E(sum(x) + x[0]) == 0",  # an element by itself
-        "E(mean(x)) + E(x) == 0",
-        "E(sum(x), given=x[0] > 0) == 0",
-        "E(sum(x) * max(x)) == 0",
-        "E(sum(x**3)) == 0",
-        "E(sum(x * [1, 2, 3, 4])) == 0",
+        "E(mean(x)) + E(x) == 0", "E(sum(x), given=x[0] > 0) == 0", "E(sum(x) * max(x)) == 0",
+        "E(sum(x**3)) == 0", "E(sum(x * [1, 2, 3, 4])) == 0",
         "E(sum(x * z)) == 0",  # of lines that differ by element
-        "E(sum(x - mean(x))) == 0",
-        "E(norm(x, ord=1)) == 0",
-        "E(sum(exp(x))) == 0",
+        "E(sum(x - mean(x))) == 0", "E(norm(x, ord=1)) == 0", "E(sum(exp(x))) == 0",
         "E(sum(2**x)) == 0",
         "E(var(x, ddof=4)) == 0",  # of no degrees
         "E(mean(y) + mean(sum(y, axis=0))) == 0",  # along different axes
@@ -248,7 +235,7 @@ def test_wrong_degrees_are_seen(monkeypatch: pytest.MonkeyPatch, wrong: int) -> 
         "E(sum(x / b)) == 0",  # numbers that may be infinite
         "E(sum(x * (1 / b))) == 0",
     ],
-)
+)  # fmt: skip
 def test_other_sums_stay(claim: str) -> None:
     model = (
         "x ~ normal(0, 1)[4]; y ~ normal(0, 1)[3, 3]; z ~ uniform(0, 1)[4]; e ~ exponential(1)[4]"

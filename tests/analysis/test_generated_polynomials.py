@@ -83,36 +83,25 @@ class Expressions:
             lambda: "det" + matrix(),
         )
         vectors = (
-            lambda: matrix() + "@" + vector(),
-            lambda: vector() + "@" + matrix(),
-            lambda: "cumsum" + vector(),
-            lambda: f"sum({matrix()}, axis=0)",
-            lambda: f"[{number()}, {number()}]",
-            lambda: "diag" + matrix(),
-            lambda: f"take({vector()}, [1, 0])",
-            lambda: f"concat({number()}, {number()})",
-            lambda: f"roll({vector()}, 1)",
-            lambda: f"solve([[2, 1], [1, 3]], {vector()})",
-            lambda: vector() + "[::-1]",
-            lambda: f"reshape({matrix()}, -1)[[2, 1]]",
-            lambda: f"diag({matrix()})[[1, 1]]",
-            lambda: f"kron({vector()}, {vector()})[1:3]",
-        )
+            lambda: matrix() + "@" + vector(), lambda: vector() + "@" + matrix(),
+            lambda: "cumsum" + vector(), lambda: f"sum({matrix()}, axis=0)",
+            lambda: f"[{number()}, {number()}]", lambda: "diag" + matrix(),
+            lambda: f"take({vector()}, [1, 0])", lambda: f"concat({number()}, {number()})",
+            lambda: f"roll({vector()}, 1)", lambda: f"solve([[2, 1], [1, 3]], {vector()})",
+            lambda: vector() + "[::-1]", lambda: f"reshape({matrix()}, -1)[[2, 1]]",
+            lambda: f"diag({matrix()})[[1, 1]]", lambda: f"kron({vector()}, {vector()})[1:3]",
+        )  # fmt: skip
         matrices = (
-            lambda: matrix() + "@" + matrix(),
-            lambda: f"outer({vector()}, {vector()})",
-            lambda: "diag" + vector(),
-            lambda: matrix() + ".T",
-            lambda: f"stack({vector()}, {vector()})",
-            lambda: f"cumsum({matrix()}, axis=0)",
-            lambda: f"tril({matrix()})",
-            lambda: f"transpose({matrix()}, [1, 0])",
+            lambda: matrix() + "@" + matrix(), lambda: f"outer({vector()}, {vector()})",
+            lambda: "diag" + vector(), lambda: matrix() + ".T",
+            lambda: f"stack({vector()}, {vector()})", lambda: f"cumsum({matrix()}, axis=0)",
+            lambda: f"tril({matrix()})", lambda: f"transpose({matrix()}, [1, 0])",
             lambda: f"({vector()}[:, None] * {vector()})",
             lambda: f"reshape(tile({vector()}, 2), [2, 2])",
             lambda: f"flip(repeat({vector()}[None], 2, axis=0), axis=0)",
             lambda: f"diag({number()}[None], k=1)",
             lambda: f"kron({vector()}[None], {vector()}[:, None])",
-        )
+        )  # fmt: skip
         if self.random.random() < 0.6:
             form: Callable[[], str] = self.random.choice(list(forms.values()))
         else:

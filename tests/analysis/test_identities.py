@@ -13,38 +13,24 @@ MODEL = (
 )
 
 ZERO = [
-    "maximum(x, y) + minimum(x, y) - x - y",
-    "minimum(x, y) - (x + y - maximum(y, x))",
-    "maximum(x, y) - minimum(x, y) - abs(x - y)",
-    "relu(x) - relu(-x) - x",
-    "relu(v) + relu(-v) - abs(v)",
-    "abs(2 * x - y) - abs(y - 2 * x)",
-    "abs(v - w) - abs(w - v)",
-    "maximum(x, 0) - relu(x)",
-    "maximum(v, y) + minimum(v, y) - v - y",
-    "leaky_relu(x, 0.1) - relu(x) + 0.1 * relu(-x)",
-    "clip(x, -1, 2) - minimum(maximum(x, -1), 2)",
+    "maximum(x, y) + minimum(x, y) - x - y", "minimum(x, y) - (x + y - maximum(y, x))",
+    "maximum(x, y) - minimum(x, y) - abs(x - y)", "relu(x) - relu(-x) - x",
+    "relu(v) + relu(-v) - abs(v)", "abs(2 * x - y) - abs(y - 2 * x)", "abs(v - w) - abs(w - v)",
+    "maximum(x, 0) - relu(x)", "maximum(v, y) + minimum(v, y) - v - y",
+    "leaky_relu(x, 0.1) - relu(x) + 0.1 * relu(-x)", "clip(x, -1, 2) - minimum(maximum(x, -1), 2)",
     "maximum(x, y, z) - maximum(maximum(x, y), z)",
     "sum(maximum(v, w)) + sum(minimum(v, w)) - sum(v) - sum(w)",
     "abs(m - 1) - abs(1 - m)",
-]
+]  # fmt: skip
 NOT_ZERO = [
     "maximum(x, y) + minimum(x, y) - x - 1.0000001 * y",
-    "maximum(x, y) - minimum(x, y) - (x - y)",
-    "maximum(x, y) + minimum(x, z) - x - y",
-    "relu(x) + relu(-x) - x",
-    "abs(x - y) - abs(x + y)",
-    "abs(x) - abs(2 * x)",
-    "abs(v - w) - abs(v - w[::-1])",
-    "abs(m) - abs(m.T)",
-    "abs(v[0]) - abs(v[1])",
-    "abs(v) - abs(w)",
-    "abs(v) - abs(x)",
-    "abs(m[0]) - abs(m[:, 0])",
-    "leaky_relu(x, 0.1) - relu(x)",
-    "clip(x, -1, 2) - clip(x, -1, 3)",
+    "maximum(x, y) - minimum(x, y) - (x - y)", "maximum(x, y) + minimum(x, z) - x - y",
+    "relu(x) + relu(-x) - x", "abs(x - y) - abs(x + y)", "abs(x) - abs(2 * x)",
+    "abs(v - w) - abs(v - w[::-1])", "abs(m) - abs(m.T)", "abs(v[0]) - abs(v[1])",
+    "abs(v) - abs(w)", "abs(v) - abs(x)", "abs(m[0]) - abs(m[:, 0])",
+    "leaky_relu(x, 0.1) - relu(x)", "clip(x, -1, 2) - clip(x, -1, 3)",
     "abs(v[:, None] - w) - abs(v[:, None] - w).T",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", ZERO)

@@ -52,17 +52,11 @@ def test_products_with_what_is_independent_gain_too() -> None:
 @pytest.mark.parametrize(
     ("text", "is_one"),
     [
-        ("relu(x)", True),
-        ("3 * exp(x) + 1", True),
-        ("x", False),
-        ("3 * x + 1", False),
-        ("(2 - x) / 4", False),
-        ("x * x", True),
-        ("x + x ** 2", True),
-        ("x + y", False),
+        ("relu(x)", True), ("3 * exp(x) + 1", True), ("x", False), ("3 * x + 1", False),
+        ("(2 - x) / 4", False), ("x * x", True), ("x + x ** 2", True), ("x + y", False),
         ("2", False),
     ],
-)
+)  # fmt: skip
 def test_what_is_integrated(text: str, is_one: bool) -> None:
     scope = lowering("x ~ normal(0, 1); y ~ normal(0, 1)")
     assert is_function_of_one_draw(expressed(scope, text)) is is_one

@@ -9,20 +9,11 @@ from dropcheck.vocabulary.functions.number_formats import EPSILONS, below_number
 from dropcheck.vocabulary.laws import LAWS
 
 NAMES = {
-    "normal": (1.0, 2.0),
-    "uniform": (-1.0, 3.0),
-    "gamma": (0.5, 2.0),
-    "beta": (0.5, 0.5),
-    "cauchy": (0.0, 1.0),
-    "pareto": (0.5, 1.0),
-    "exponential": (3.0,),
-    "bernoulli": (0.3,),
-    "poisson": (4.0,),
-    "binomial": (100_000.0, 0.3),
-    "geometric": (0.1,),
-    "rademacher": (),
+    "normal": (1.0, 2.0), "uniform": (-1.0, 3.0), "gamma": (0.5, 2.0), "beta": (0.5, 0.5),
+    "cauchy": (0.0, 1.0), "pareto": (0.5, 1.0), "exponential": (3.0,), "bernoulli": (0.3,),
+    "poisson": (4.0,), "binomial": (100_000.0, 0.3), "geometric": (0.1,), "rademacher": (),
     "constant": (),
-}
+}  # fmt: skip
 
 
 def cells_of(  # type: ignore[no-untyped-def]  # a pair

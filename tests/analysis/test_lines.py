@@ -111,20 +111,14 @@ def test_reciprocals_have_the_moments_that_the_mass_near_zero_leaves_them(
 @pytest.mark.parametrize(
     ("quantity", "never"),
     [
-        ("1 / mean(x)", 1),
-        ("1 / (3 - 2 * sum(x))", 1),
-        ("1 / mean(x)**2", 0.5),
-        ("1 / (x[0] + y)", 1),
-        ("y / mean(x - 1)", 1),
+        ("1 / mean(x)", 1), ("1 / (3 - 2 * sum(x))", 1), ("1 / mean(x)**2", 0.5),
+        ("1 / (x[0] + y)", 1), ("y / mean(x - 1)", 1),
         # nothing of the sort is known: the parts may cancel, or keep away from 0
-        ("1 / (2 + x[0] - x[0])", INF),
-        ("1 / (2 + sum(x) - x[0] - x[1] - x[2])", INF),
-        ("1 / (y + sum(y * x))", INF),
-        ("1 / (1 + mean(x)**2)", INF),
-        ("1 / mean(z)", INF),
+        ("1 / (2 + x[0] - x[0])", INF), ("1 / (2 + sum(x) - x[0] - x[1] - x[2])", INF),
+        ("1 / (y + sum(y * x))", INF), ("1 / (1 + mean(x)**2)", INF), ("1 / mean(z)", INF),
         ("1 / mean(x * x)", INF),
     ],
-)
+)  # fmt: skip
 def test_a_sum_with_a_density_around_zero_has_no_reciprocal_mean(
     quantity: str, never: float
 ) -> None:

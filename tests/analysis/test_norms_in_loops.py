@@ -16,25 +16,15 @@ from dropcheck.language.graph import Value
 
 # few outcomes, so that the truth is known: a body, what is asked after three steps
 LOOPS = {
-    "x = x - 0.3 * (x + g)": "x",
-    "x = x - (x - g) / 4": "x**2",
-    "v = 0.5 * v + g;x = x - 0.1 * v": "x",
-    "v = 0.5 * v + x + g;x = x - 0.1 * v": "[x, v]",
-    "x = x + x * w": "x",
-    "x = x + 0.1 * x - x * w + g": "x",
-    "x = x + w * (x + g)": "x * g[-1]",
-    "x = x + abs(x) * w;p = x": "sum(p)",
-    "x = x / 3 + g;p = x": "mean(p)",
-    "v = b;x = v + b * (w + 2)": "x",
-    "x = x / 2 + g;p = x": "p[-1] - p[-2] - g[-1]",
-    "x = x + g - 0.5;p = -x": "sum(p) + x",
-    "x = x + w * b;y = g * w": "x + y[-1]",
-    "x = x + w;y = x * w": "x - y[-1]",
-    "x = maximum(0, x + g)": "x",
-    "x = relu(x - g)": "x",
-    "x = minimum(0, x + g + w)": "x",
-    "x = maximum(x, g)": "x - g[0]",
-}
+    "x = x - 0.3 * (x + g)": "x", "x = x - (x - g) / 4": "x**2",
+    "v = 0.5 * v + g;x = x - 0.1 * v": "x", "v = 0.5 * v + x + g;x = x - 0.1 * v": "[x, v]",
+    "x = x + x * w": "x", "x = x + 0.1 * x - x * w + g": "x", "x = x + w * (x + g)": "x * g[-1]",
+    "x = x + abs(x) * w;p = x": "sum(p)", "x = x / 3 + g;p = x": "mean(p)",
+    "v = b;x = v + b * (w + 2)": "x", "x = x / 2 + g;p = x": "p[-1] - p[-2] - g[-1]",
+    "x = x + g - 0.5;p = -x": "sum(p) + x", "x = x + w * b;y = g * w": "x + y[-1]",
+    "x = x + w;y = x * w": "x - y[-1]", "x = maximum(0, x + g)": "x", "x = relu(x - g)": "x",
+    "x = minimum(0, x + g + w)": "x", "x = maximum(x, g)": "x - g[0]",
+}  # fmt: skip
 
 
 def of_loop(body: str, asked: str) -> Value:

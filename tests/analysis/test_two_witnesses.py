@@ -24,21 +24,10 @@ LAWS = (
     "chi_square({c})",
 )
 USES = (
-    "sum(x)",
-    "mean(x)**2",
-    "mean(x) * sum(x)",
-    "sum(x**2) / (1 + {b})",
-    "var(x)",
-    "max(x)",
-    "sort(x)[1]",
-    "min(x) + {a}",
-    "x[0] * x[1]",
-    "sum(x * w) / (1 + sum(w**2))",
-    "norm(W @ x)",
-    "sum(relu(W @ (W2 @ x)))",
-    "sum((W @ x)**2) / (1 + sum(x**2))",
-    "{a} * sum(x) + {b} * sum(w)",
-)
+    "sum(x)", "mean(x)**2", "mean(x) * sum(x)", "sum(x**2) / (1 + {b})", "var(x)", "max(x)",
+    "sort(x)[1]", "min(x) + {a}", "x[0] * x[1]", "sum(x * w) / (1 + sum(w**2))", "norm(W @ x)",
+    "sum(relu(W @ (W2 @ x)))", "sum((W @ x)**2) / (1 + sum(x**2))", "{a} * sum(x) + {b} * sum(w)",
+)  # fmt: skip
 
 
 def made(seed: int) -> tuple[str, str]:

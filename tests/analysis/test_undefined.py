@@ -35,30 +35,20 @@ NORMAL = "x ~ normal(7, 1)"
 @pytest.mark.parametrize(
     ("model", "quantity"),
     [
-        (NORMAL, "sqrt(x)"),
-        (NORMAL, "x**0.5"),
-        (NORMAL, "x**-1.5"),
-        (NORMAL, "log(x)"),
-        (NORMAL, "log1p(x)"),
-        (NORMAL, "arcsin(x / 14)"),
-        (NORMAL, "arctanh(x / 14)"),
-        (NORMAL, "logit(x / 14)"),
-        (NORMAL, "clip(log(x), 0, 5)"),
-        (NORMAL, "xlogy(x, x)"),
-        (NORMAL, "clip(comb(x, 2), 0, 5)"),
-        (NORMAL, "logdensity(exponential(1), x)"),
+        (NORMAL, "sqrt(x)"), (NORMAL, "x**0.5"), (NORMAL, "x**-1.5"), (NORMAL, "log(x)"),
+        (NORMAL, "log1p(x)"), (NORMAL, "arcsin(x / 14)"), (NORMAL, "arctanh(x / 14)"),
+        (NORMAL, "logit(x / 14)"), (NORMAL, "clip(log(x), 0, 5)"), (NORMAL, "xlogy(x, x)"),
+        (NORMAL, "clip(comb(x, 2), 0, 5)"), (NORMAL, "logdensity(exponential(1), x)"),
         (NORMAL, "clip(quantile_of(normal(0, 1), x / 14), 0, 5)"),
         ("x ~ normal(7, 1)[2]", "arctan(sqrt(max(x)))"),
         # 0 on one side alone, though each part is analytic on it
-        (NORMAL, "clip(1 / (sqrt(x**2) + x), 0, 1)"),
-        (NORMAL, "clip(1 / (abs(x) + x), 0, 1)"),
+        (NORMAL, "clip(1 / (sqrt(x**2) + x), 0, 1)"), (NORMAL, "clip(1 / (abs(x) + x), 0, 1)"),
         (NORMAL, "clip(1 / (exp(log(x**2) / 2) + x), 0, 1)"),
         (NORMAL, "clip(1 / relu(x), 0, 1)"),
         (NORMAL, "clip(1 / (arctan(1 / x) + arctan(x) - pi / 2), 0, 1)"),
         ("s ~ normal(8, 1); x ~ normal(0, s)", "x"),
         ("a ~ normal(0, 1); b ~ normal(9, 1); x ~ uniform(a, b)", "tanh(x)"),
-        ("n ~ poisson(30)", "clip(1 / n, 0, 1)"),
-        ("n ~ poisson(30)", "clip(log(n), 0, 9)"),
+        ("n ~ poisson(30)", "clip(1 / n, 0, 1)"), ("n ~ poisson(30)", "clip(log(n), 0, 9)"),
         ("n ~ poisson(30)", "log(n - 0.5)"),
         ("m ~ bernoulli(0.9)[40]; x ~ normal(0, 1)[40]", "clip(sum(m * x) / sum(m), -1, 1)"),
         ("m ~ bernoulli(1e-9); x ~ normal(0, m)", "clip(x / x, 0, 2)"),
@@ -80,7 +70,7 @@ NORMAL = "x ~ normal(7, 1)"
         ("x, y ~ normal(7, 1)", "where([x > 0, y > 0], sqrt(x), 0)"),
         ("n ~ poisson(9)", "first(n > [3, 40])"),
     ],
-)
+)  # fmt: skip
 def test_what_may_be_undefined_is_seen(model: str, quantity: str) -> None:
     assert undefined(model, quantity)
 
@@ -88,12 +78,10 @@ def test_what_may_be_undefined_is_seen(model: str, quantity: str) -> None:
 @pytest.mark.parametrize(
     ("model", "quantity"),
     [
-        ("x ~ exponential(1)", "sqrt(x)"),
-        ("x ~ exponential(1)", "log(x)"),
+        ("x ~ exponential(1)", "sqrt(x)"), ("x ~ exponential(1)", "log(x)"),
         ("x ~ truncated_normal(7, 1, 0, inf)", "log(x)"),
         ("u ~ uniform(0, 1)", "sqrt(-2 * log(u)) * cos(pi * u)"),
-        ("u ~ uniform(0, 1)", "-log(-log(u))"),
-        ("u ~ uniform(0, 2)", "sqrt(4 - u**2)"),
+        ("u ~ uniform(0, 1)", "-log(-log(u))"), ("u ~ uniform(0, 2)", "sqrt(4 - u**2)"),
         ("u ~ uniform(-1, 1)", "arcsin(u) + arccos(u) + arctanh(u) + log1p(u)"),
         ("u ~ uniform(0, 1)", "logit(u) + quantile_of(normal(0, 1), u)"),
         ("x ~ normal(0, 1)", "1 / x + 1 / (x**2 - 2) + x**-3 + tan(x) + x / sinh(x)"),
@@ -105,14 +93,12 @@ def test_what_may_be_undefined_is_seen(model: str, quantity: str) -> None:
         ("u ~ uniform(0, 1); x ~ uniform(0, u)", "sqrt(x)"),
         ("x ~ normal(0, 1); y ~ uniform(x, x + 1)", "y"),
         ("n ~ poisson(4)", "log(n + 1) + comb(n, 2) + (-1)**n + 1 / (n + 0.5)"),
-        ("n ~ geometric(0.5)", "1 / n + log(n)"),
-        (NORMAL, "where(x > 0, sqrt(x), 0)"),
+        ("n ~ geometric(0.5)", "1 / n + log(n)"), (NORMAL, "where(x > 0, sqrt(x), 0)"),
         (NORMAL, "sqrt(x) if not (x < 0) else 0"),
         (NORMAL, "where(x > 0 and x < 14, arcsin(x / 14), 0)"),
         (NORMAL, "where(all([x > 1, x < 3]), log(x - 1), 0)"),
         (NORMAL, "where(isfinite(sqrt(x)), sqrt(x), 0)"),
-        (NORMAL, "where(isnan(sqrt(x)), 0, sqrt(x))"),
-        (NORMAL, "where(x == 0, 1, sin(x) / x)"),
+        (NORMAL, "where(isnan(sqrt(x)), 0, sqrt(x))"), (NORMAL, "where(x == 0, 1, sin(x) / x)"),
         ("n ~ poisson(4)", "where(n == 0, 1, 1 / n)"),
         ("n ~ poisson(4)", "where(n < 1, 0, where(n > 2, log(n - 1), 1 / n))"),
         ("x ~ normal(7, 1)[2]", "where(x > 0, sqrt(x), 0)"),
@@ -127,7 +113,7 @@ def test_what_may_be_undefined_is_seen(model: str, quantity: str) -> None:
         ("n ~ poisson(20)", "take([1, 2, 3], minimum(n, 2))"),
         (NORMAL, "sqrt(x) > 2"),  # a truth that cannot be told does not hold
     ],
-)
+)  # fmt: skip
 def test_what_is_defined_with_chance_1_is_known_to_be(model: str, quantity: str) -> None:
     assert not undefined(model, quantity)
 

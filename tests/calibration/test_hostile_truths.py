@@ -62,31 +62,10 @@ NODES: dict[str, Nodes] = {
     **{
         f"bits-{name}": BITS
         for name in [
-            "mean",
-            "and-noise",
-            "variance",
-            "deviation",
-            "kurtosis",
-            "skewness",
-            "correlation",
-            "covariance",
-            "ratio",
-            "ratio-below",
-            "difference",
-            "given",
-            "crossed-numbers",
-            "cumprod",
-            "all",
-            "min",
-            "sum-equals",
-            "sum-above",
-            "sum-quotient",
-            "sum-comb",
-            "mean-floor",
-            "and-uniform",
-            "second-side",
-            "inequality",
-            "range",
+            "mean", "and-noise", "variance", "deviation", "kurtosis", "skewness", "correlation",
+            "covariance", "ratio", "ratio-below", "difference", "given", "crossed-numbers",
+            "cumprod", "all", "min", "sum-equals", "sum-above", "sum-quotient", "sum-comb",
+            "mean-floor", "and-uniform", "second-side", "inequality", "range",
         ]
     },
     "bits-given-bits": Nodes(
@@ -240,7 +219,7 @@ NODES: dict[str, Nodes] = {
     "random-normal-mean": Nodes(draws={"u": ([0.5, 1 - 5e-9], [1 - 1e-8, 1e-8])}),
     "random-uniform-end": Nodes(draws={"z": beyond(stats.norm(), 6.0)}),
     "easy-variance-of-difference": Nodes(noise=["x", "w"]),
-}
+}  # fmt: skip
 
 
 def quadrature(function: Callable[[float], float], *points: float) -> float:

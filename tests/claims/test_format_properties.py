@@ -21,18 +21,10 @@ WHOLE: dict[str, Any] = {
     "defaults": {"within": 1, "expect": "refuted", "document": "post", "tags": ["a", "b"]},
     "claims": {
         "one": {
-            "title": "One",
-            "claim": "E(x) == p",
-            "model": "x ~ normal(p, 1)",
+            "title": "One", "claim": "E(x) == p", "model": "x ~ normal(p, 1)",
             "parameters": {"p": [1, 0.5, "1/3"], "n": 4, "law": "normal(0, 1)"},
-            "requires": "p > 0",
-            "expect": "verified",
-            "tolerance": 0.01,
-            "resolution": 0.02,
-            "document": "post",
-            "section": "3",
-            "note": "why",
-            "tags": ["c"],
+            "requires": "p > 0", "expect": "verified", "tolerance": 0.01, "resolution": 0.02,
+            "document": "post", "section": "3", "note": "why", "tags": ["c"],
         },
         "two": {
             "title": "Two",
@@ -53,7 +45,7 @@ WHOLE: dict[str, Any] = {
             },
         },
     },
-}
+}  # fmt: skip
 Way = tuple[Any, ...]
 
 

@@ -27,22 +27,15 @@ def assert_every_word_is_found(text: SourceText, file: str) -> None:
 @pytest.mark.parametrize(
     ("written", "text"),
     [
-        ("E(x) == 0", "E(x) == 0"),
-        ("   E(x) == 0   # note", "E(x) == 0"),
-        ("'E(x) == 0'", "E(x) == 0"),
-        ('"E(x) == 0"', "E(x) == 0"),
-        ("E(x)\n    ==\n   0", "E(x) == 0"),
-        ("'E(x)\n   ==\n   0'", "E(x) == 0"),
-        ('"E(x)\n   ==\n\n   0"', "E(x) ==\n0"),
-        ('"E(x) \\\n   == 0"', "E(x) == 0"),
-        ("|\n  E(x) ==\n    0\n", "E(x) ==\n  0"),
-        ("|2\n    E(x)\n   == 0", "  E(x)\n == 0"),
-        ("|-\n\n  E(x)\n\n  == 0", "\nE(x)\n\n== 0"),
-        (">\n  E(x)\n  ==\n\n  0\n", "E(x) ==\n0"),
-        (">-  # folded\n  E(x) ==\n  0", "E(x) == 0"),
-        ("E(σ·x) == σ", "E(σ·x) == σ"),
+        ("E(x) == 0", "E(x) == 0"), ("   E(x) == 0   # note", "E(x) == 0"),
+        ("'E(x) == 0'", "E(x) == 0"), ('"E(x) == 0"', "E(x) == 0"),
+        ("E(x)\n    ==\n   0", "E(x) == 0"), ("'E(x)\n   ==\n   0'", "E(x) == 0"),
+        ('"E(x)\n   ==\n\n   0"', "E(x) ==\n0"), ('"E(x) \\\n   == 0"', "E(x) == 0"),
+        ("|\n  E(x) ==\n    0\n", "E(x) ==\n  0"), ("|2\n    E(x)\n   == 0", "  E(x)\n == 0"),
+        ("|-\n\n  E(x)\n\n  == 0", "\nE(x)\n\n== 0"), (">\n  E(x)\n  ==\n\n  0\n", "E(x) ==\n0"),
+        (">-  # folded\n  E(x) ==\n  0", "E(x) == 0"), ("E(σ·x) == σ", "E(σ·x) == σ"),
     ],
-)
+)  # fmt: skip
 def test_each_character_of_a_text_leads_back_to_itself(written: str, text: str) -> None:
     file = file_with(f"title: T\nnote: é\nclaim: {written}\nmodel: x ~ normal(0, 1)")
     (claim,) = read_text(file).claims.values()

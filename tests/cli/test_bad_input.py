@@ -143,20 +143,12 @@ def test_what_no_option_gives_keeps_its_place(capsys: Capsys) -> None:
         ("v ~ choice(arange(1e9));y = v + x", "1GiB", "is allowed", 100e6),
         ("v ~ normal(0, 1)[6e7];w = stack(v, v);y = w[0, 0] + x", "1GiB", "is allowed", 100e6),
         ("A = eye(9000);y = eigvalsh(A)[0] + x", "1GiB", "is allowed", 100e6),
-        (
-            ";".join(f"v{i} ~ normal({i}, 1)[1e7]" for i in range(40)) + ";y = v0[0] + x",
-            "1GiB",
-            "is allowed",
-            100e6,
-        ),
-        (
-            ";".join(f"v{i} = arange(1e6) + {i}" for i in range(40)) + ";y = v0[0] + x",
-            "64MiB",
-            "what is fixed in this claim takes",
-            32 * 2**20 + 20e6,
-        ),
+        (";".join(f"v{i} ~ normal({i}, 1)[1e7]" for i in range(40)) + ";y = v0[0] + x", "1GiB",
+            "is allowed", 100e6),
+        (";".join(f"v{i} = arange(1e6) + {i}" for i in range(40)) + ";y = v0[0] + x", "64MiB",
+            "what is fixed in this claim takes", 32 * 2**20 + 20e6),
     ],
-)
+)  # fmt: skip
 @pytest.mark.usefixtures("folder")
 def test_what_is_too_large_takes_no_memory(
     model: str, limit: str, message: str, most: float, capsys: Capsys

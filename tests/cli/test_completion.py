@@ -184,21 +184,15 @@ def asked(cli: Cli, monkeypatch: pytest.MonkeyPatch, words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
-        ("run prod", ["product-variance"]),
-        ("show prod", ["product-variance"]),
-        ("run product-variance --dk", ["--dk"]),
-        ("run product-variance --dk ", ["16", "64"]),
+        ("run prod", ["product-variance"]), ("show prod", ["product-variance"]),
+        ("run product-variance --dk", ["--dk"]), ("run product-variance --dk ", ["16", "64"]),
         ("run product-variance --dk 6", ["64"]),
         ("run kept-share --k", ["--keep_prob", "--keep-prob"]),
-        ("run --tag f", ["fails"]),
-        ("run --seed ", ["fresh"]),
-        ("run --tag=f", ["fails"]),
-        ("run --seed 1 --tag a --see", []),
-        ("run --seed 1 --tag a --ta", ["--tag"]),
-        ("run --seed 1 --tag a kept", ["kept-share"]),
-        ("run nothing-", []),
+        ("run --tag f", ["fails"]), ("run --seed ", ["fresh"]), ("run --tag=f", ["fails"]),
+        ("run --seed 1 --tag a --see", []), ("run --seed 1 --tag a --ta", ["--tag"]),
+        ("run --seed 1 --tag a kept", ["kept-share"]), ("run nothing-", []),
     ],
-)
+)  # fmt: skip
 def test_what_is_offered(
     words: str, offered: list[str], cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -32,21 +32,18 @@ TWINS = {
     "rnn": ("b = tanh(0.5 * b + x)", "b = tanh(0.5 * b - x)"),
     "diffusion": ("sqrt(beta) * noise", "beta * noise"),
     "rope": ("k_d = [k[0] * cos((n - m)", "k_d = [k[0] * cos((n + m)"),
-    "causal-mask": ("-inf)", "-3)"),
-    "markov-chain": ("else 0.4", "else 0.5"),
-    "ar1": ("1 / (1 - phi**2)", "1 / (1 - phi)"),
-    "mm1-queue": ("(mu - lam)", "mu"),
+    "causal-mask": ("-inf)", "-3)"), "markov-chain": ("else 0.4", "else 0.5"),
+    "ar1": ("1 / (1 - phi**2)", "1 / (1 - phi)"), "mm1-queue": ("(mu - lam)", "mu"),
     "mm1-idle": ("1 - lam / mu", "1 - (lam / mu)**2"),
     "polya-urn": ("7 / (n + 1)", "8 / (n + 1)"),
     "gamblers-ruin": ("1 - start / total", "start / total"),
     "bandit": ("if explores else argmax(wins / plays)", "if explores else argmin(wins / plays)"),
     "euler-steps": ("(1 + mu / T)**T", "exp(mu / T)"),
-    "bootstrap": ("(n - 1) / n * (1 / n)", "1 / n"),
-    "james-stein": ("< d", "< d / 2"),
+    "bootstrap": ("(n - 1) / n * (1 / n)", "1 / n"), "james-stein": ("< d", "< d / 2"),
     "black-scholes": ("+ (r + sigma**2 / 2)", "+ (r - sigma**2 / 2)"),
     "birthday": ("1 - prod", "1.05 - prod"),
     "secretary": ("(k + arange(n - k))", "(k + 1 + arange(n - k))"),
-}
+}  # fmt: skip
 
 
 def body(name: str) -> str:

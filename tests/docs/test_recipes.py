@@ -25,21 +25,17 @@ RECIPES = read_text(FILE)
 TWINS = {
     "birthday-problem": ("{n: 23}", "{n: 22}"),
     "coupon-collector": ("max(seen) + 1", "max(seen)"),
-    "monty-hall": ("== 1 / 2", "== 2 / 3"),
-    "buffon-needle": ("2 * r / pi", "r / pi"),
+    "monty-hall": ("== 1 / 2", "== 2 / 3"), "buffon-needle": ("2 * r / pi", "r / pi"),
     "secretary": ("k + arange(n - k)", "k + 1 + arange(n - k)"),
     "random-walk": ("walk[-1] == 0", "walk[-1] == 2"),
-    "waiting-time": ("== gap / 2", "== gap"),
-    "cauchy-mean": ("mean(x)", "mean(x) * sqrt(n)"),
+    "waiting-time": ("== gap / 2", "== gap"), "cauchy-mean": ("mean(x)", "mean(x) * sqrt(n)"),
     "jensen": ("E(log(x)) < log(E(x))", "log(E(x)) < E(log(x))"),
     "chebyshev-is-sharp": ("== 1 / k**2", "== 1 / k"),
     "order-statistics": ("[k - 1]) == k / (n + 1)", "[k - 1]) == k / n"),
-    "bessel": ("ddof=1", "ddof=0"),
-    "root-of-bessel": ("== 2\n", "== 1.88\n"),
+    "bessel": ("ddof=1", "ddof=0"), "root-of-bessel": ("== 2\n", "== 1.88\n"),
     "total-variance": ("+ Var(n * p)", ""),
     "simpson": ("given=treated == 0", "given=treated == 0 and severe == 1"),
-    "stein": ("sd**2 *", "2 * sd**2 *"),
-    "box-muller": ("-2 *", "-1 *"),
+    "stein": ("sd**2 *", "2 * sd**2 *"), "box-muller": ("-2 *", "-1 *"),
     "control-variate": ("6 * (3 - e)", "6 * (e - 3)"),
     "importance-sampling": ("logdensity(normal(4, 1), z))", "logdensity(normal(3, 1), z))"),
     "he-initialisation": ("sqrt(2 / n)", "sqrt(1 / n)"),
@@ -47,7 +43,7 @@ TWINS = {
     "label-smoothing": ("s * mean(nll)", "s * sum(nll)"),
     "temperature": ("max(softmax(z / t))", "max(softmax(z * t))"),
     "johnson-lindenstrauss": ("* k / 4)", "* k)"),
-}
+}  # fmt: skip
 
 
 def tried(registry: Registry) -> list[CaseResult]:

@@ -33,8 +33,7 @@ def covered(tmp_path: Path, text: str, name: str = "paper.md") -> Coverage:
 
 
 FIGURES = {
-    "it is 0.41, or 41%": ["0.41", "41%"],
-    "it is .41 or 41 %": [".41", "41 %"],
+    "it is 0.41, or 41%": ["0.41", "41%"], "it is .41 or 41 %": [".41", "41 %"],
     "between 0.4 and 0.5": ["0.4", "0.5"],
     "from 3.4–5.6 or 0.1-0.2": ["3.4", "5.6", "0.1", "0.2"],
     "1,234 of 12,345.6": ["1,234", "12,345.6"],
@@ -50,13 +49,10 @@ FIGURES = {
     "[a 0.5 link][at 1.5]\n\n[at 1.5]: http://x.y/1.5": ["0.5"],
     "an <b title='1.5'>0.5</b>": ["0.5"],
     "is $0.41$ or $-1.20 \\times 10^{-3}$": ["0.41", "1.20 \\times 10^{-3}"],
-    "costs $5.50 and $6.50": ["5.50", "6.50"],
-    "a 50\\% share": ["50\\%"],
+    "costs $5.50 and $6.50": ["5.50", "6.50"], "a 50\\% share": ["50\\%"],
     # no figures
-    "2 of 12 heads, 512 wide, in 2019, 3 times": [],
-    "`0.41` and ``0.4 ` 1`` and <!-- 0.43 -->": [],
-    "    0.41\n": [],
-    "```\n0.41\n```": [],
+    "2 of 12 heads, 512 wide, in 2019, 3 times": [], "`0.41` and ``0.4 ` 1`` and <!-- 0.43 -->": [],
+    "    0.41\n": [], "```\n0.41\n```": [],
     "version 1.0.68, v1.2, V2.0, Python 3.12, Python >=3.11, 3.12rc1": [],
     "12.05.2024, 2024.05.12 and 9.30 pm, 9.30 a.m., 10:30.5": [],
     "Section 3.2, §4.1, §§ 5.1 and 5.2, sections 6.1, 6.2–6.3 and Theorem 2.1": [],
@@ -65,14 +61,10 @@ FIGURES = {
     "arXiv:1706.03762 doi:10.1145/12.5 https://doi.org/10.1145/12.5 a1.5@b.com": [],
     "gpt-3.5, cuda-12.4, 192.168.0.1, #1.5": [],
     "<http://1.5.com> ![a 0.5 b](c.png){width=12.5%}": [],
-    "[12], [3, 4] and [12, Section 3.2]": [],
-    "# 3.2 Results": [],
-    "3.2 Results\n===": [],
-    "1. one\n2. two": [],
-    "CC BY 4.0": [],
-    "---\nversion: 1.5\n---\ntext": [],
+    "[12], [3, 4] and [12, Section 3.2]": [], "# 3.2 Results": [], "3.2 Results\n===": [],
+    "1. one\n2. two": [], "CC BY 4.0": [], "---\nversion: 1.5\n---\ntext": [],
     "<style>\np {width: 1.5em}\n</style>": [],
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("text", FIGURES)

@@ -69,18 +69,9 @@ OF_HOSTILE_TEXTS = replace(
     repeat=HOSTILE,
 )
 ALL_KINDS = (
-    PASSED,
-    FAILED,
-    UNDECIDED,
-    ONE_SIDED,
-    STRICT,
-    UNKNOWN,
-    AS_EXPECTED,
-    AGAINST_EXPECTATION,
-    FAR,
-    LONG,
-    OF_HOSTILE_TEXTS,
-)
+    PASSED, FAILED, UNDECIDED, ONE_SIDED, STRICT, UNKNOWN, AS_EXPECTED, AGAINST_EXPECTATION, FAR,
+    LONG, OF_HOSTILE_TEXTS,
+)  # fmt: skip
 
 
 def swept(**changes: Any) -> tuple[CaseResult, ...]:

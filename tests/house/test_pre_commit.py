@@ -27,25 +27,15 @@ def hook() -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("path", "meant"),
     [
-        ("claims.yaml", True),
-        ("claims.yml", True),
-        ("docs/claims.yaml", True),
-        ("attention.claims.yaml", True),
-        ("papers/attention-claims.yml", True),
-        ("claims/dropout.yaml", True),
-        ("papers/claims/2024/dropout.yaml", True),
-        ("claims.schema.json", False),
-        ("disclaims.yaml", False),
-        (".pre-commit-config.yaml", False),
-        ("claims/readme.md", True),
-        ("docs/paper.tex", True),
-        ("paper.ipynb", True),
-        ("paper.Rmd", True),
-        ("index.html", False),
-        ("paper.md.txt", False),
+        ("claims.yaml", True), ("claims.yml", True), ("docs/claims.yaml", True),
+        ("attention.claims.yaml", True), ("papers/attention-claims.yml", True),
+        ("claims/dropout.yaml", True), ("papers/claims/2024/dropout.yaml", True),
+        ("claims.schema.json", False), ("disclaims.yaml", False),
+        (".pre-commit-config.yaml", False), ("claims/readme.md", True), ("docs/paper.tex", True),
+        ("paper.ipynb", True), ("paper.Rmd", True), ("index.html", False), ("paper.md.txt", False),
         ("myclaims/x.yaml", False),
     ],
-)
+)  # fmt: skip
 def test_which_files_it_is_for(path: str, meant: bool) -> None:
     assert bool(re.search(hook()["files"], path)) == meant
 

@@ -39,28 +39,16 @@ def test_randomness(expression: str, random: bool, estimated: bool, sources: str
         ("min([s, v[0], 1])", "minimum(s, v[0], 1)", True),
         ("max([s])", "s", False),
         ("max([v, w[0:3]])", "maximum(v, w[0:3])", False),
-        ("s + 1", "s + 1.0", True),
-        ("0 + s / 1 - 0", "s", True),
-        ("1 * v**1", "v", True),
-        ("0 - s", "s", False),
-        ("1 / s", "s", False),
-        ("1**s", "s", False),
-        ("s + [0, 0]", "s", False),
-        ("(v*s) + 1", "v * s + 1", True),
-        ("sum(m, axis=[0, 1])", "sum(m)", True),
-        ("m[0, 1:]", "m[0, 1:]", True),
-        ("E(s + 1)", "E(s + 1)", True),
-        ("2**3", "2**3", True),
-        ("-0.0", "0.0", False),
-        ("s + 1", "1 + s", False),
-        ("m[0, 1:]", "m[0, :1]", False),
-        ("m[0]", "m[0, 0]", False),
-        ("sum(m)", "sum(m, axis=0)", False),
-        ("E(s)", "E(s, given=s > 0)", False),
-        ("E(s)", "Var(s)", False),
-        ("var(v)", "var(v, ddof=1)", False),
+        ("s + 1", "s + 1.0", True), ("0 + s / 1 - 0", "s", True), ("1 * v**1", "v", True),
+        ("0 - s", "s", False), ("1 / s", "s", False), ("1**s", "s", False),
+        ("s + [0, 0]", "s", False), ("(v*s) + 1", "v * s + 1", True),
+        ("sum(m, axis=[0, 1])", "sum(m)", True), ("m[0, 1:]", "m[0, 1:]", True),
+        ("E(s + 1)", "E(s + 1)", True), ("2**3", "2**3", True), ("-0.0", "0.0", False),
+        ("s + 1", "1 + s", False), ("m[0, 1:]", "m[0, :1]", False), ("m[0]", "m[0, 0]", False),
+        ("sum(m)", "sum(m, axis=0)", False), ("E(s)", "E(s, given=s > 0)", False),
+        ("E(s)", "Var(s)", False), ("var(v)", "var(v, ddof=1)", False),
     ],
-)
+)  # fmt: skip
 def test_equal_expressions_are_one_value(first: str, second: str, same: bool) -> None:
     scope = lowering(ARRAYS)
     assert (expressed(scope, first) is expressed(scope, second)) is same
@@ -90,27 +78,20 @@ def test_arguments_of_laws_by_position_and_by_name() -> None:
 @pytest.mark.parametrize(
     ("line", "shape"),
     [
-        ("x ~ normal(0, 1)", ()),
-        ("x ~ normal(0, 1)[4]", (4,)),
-        ("x ~ normal(0, 1)[4, 2]", (4, 2)),
-        ("x ~ normal(0, 1)[[4, 2]]", (4, 2)),
-        ("x ~ normal(0, 1)[n, size(ones(3))]", (5, 3)),
-        ("x ~ normal([1, 2, 3], 1)", (3,)),
-        ("x ~ normal([[1], [2]], [1, 2, 3])", (2, 3)),
-        ("x ~ normal([1, 2, 3], 1)[4, 3]", (4, 3)),
-        ("x ~ categorical([0.5, 0.5])", ()),
+        ("x ~ normal(0, 1)", ()), ("x ~ normal(0, 1)[4]", (4,)), ("x ~ normal(0, 1)[4, 2]", (4, 2)),
+        ("x ~ normal(0, 1)[[4, 2]]", (4, 2)), ("x ~ normal(0, 1)[n, size(ones(3))]", (5, 3)),
+        ("x ~ normal([1, 2, 3], 1)", (3,)), ("x ~ normal([[1], [2]], [1, 2, 3])", (2, 3)),
+        ("x ~ normal([1, 2, 3], 1)[4, 3]", (4, 3)), ("x ~ categorical([0.5, 0.5])", ()),
         ("x ~ categorical([0.5, 0.5])[7]", (7,)),
         ("x ~ categorical([[0.5, 0.5], [0.1, 0.9]])", (2,)),
-        ("x ~ choice([1, 2, 3])[2]", (2,)),
-        ("x ~ multinomial(10, [0.5, 0.5])", (2,)),
+        ("x ~ choice([1, 2, 3])[2]", (2,)), ("x ~ multinomial(10, [0.5, 0.5])", (2,)),
         ("x ~ multinomial(10, [0.5, 0.5])[4]", (4, 2)),
         ("x ~ multinomial([10, 20], [0.5, 0.3, 0.2])", (2, 3)),
-        ("x ~ dirichlet([1, 1, 1])", (3,)),
-        ("x ~ permutation(n)", (5,)),
+        ("x ~ dirichlet([1, 1, 1])", (3,)), ("x ~ permutation(n)", (5,)),
         ("x ~ permutation(3)[2]", (2, 3)),
         ("x ~ multivariate_normal([0, 0], eye(2))[4]", (4, 2)),
     ],
-)
+)  # fmt: skip
 def test_shapes_of_draws(line: str, shape: tuple[int, ...]) -> None:
     value = lowered(line, "x", {"n": 5.0})
     assert value.shape == shape
@@ -134,19 +115,12 @@ def test_a_hierarchy_draws_its_arguments_first() -> None:
 @pytest.mark.parametrize(
     ("law", "constant"),
     [
-        ("normal(3, 0)", 3.0),
-        ("uniform(2, 2)", 2.0),
-        ("bernoulli(0)", 0.0),
-        ("bernoulli(1)", 1.0),
-        ("binomial(7, 1)", 7.0),
-        ("poisson(0)", 0.0),
-        ("geometric(1)", 1.0),
-        ("exponential(0)", 0.0),
-        ("normal(0, 1e-300)", None),
-        ("bernoulli(1e-300)", None),
+        ("normal(3, 0)", 3.0), ("uniform(2, 2)", 2.0), ("bernoulli(0)", 0.0), ("bernoulli(1)", 1.0),
+        ("binomial(7, 1)", 7.0), ("poisson(0)", 0.0), ("geometric(1)", 1.0),
+        ("exponential(0)", 0.0), ("normal(0, 1e-300)", None), ("bernoulli(1e-300)", None),
         ("uniform(2, 2.1)", None),
     ],
-)
+)  # fmt: skip
 def test_degenerate_laws_are_constants(law: str, constant: float | None) -> None:
     value = lowered(f"x ~ {law}", "x")
     assert value.random is (constant is None)

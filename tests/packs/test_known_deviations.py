@@ -145,8 +145,7 @@ SOUND: tuple[Row, ...] = (
     ("torch", "noise-layers/gaussian-noise-law", "bfloat16", {}),
     ("torch", "attention/weights", "float32", {"p": "0.1"}),
     ("torch", "attention/weights-sum-to-one", "float32", {}),
-    ("torch", "attention/masks", "float32", {}),
-    ("torch", "attention/values", "bfloat16", {}),
+    ("torch", "attention/masks", "float32", {}), ("torch", "attention/values", "bfloat16", {}),
     ("torch", "attention/weighed-alike", "float32", {}),
     ("torch", "attention/gradient", "float32", {"p": "0.5"}),
     ("torch", "normalisation/layer-norm-gradient", "float32", {}),
@@ -165,7 +164,7 @@ SOUND: tuple[Row, ...] = (
     ("numpy", "samplers/normal.fourth-moment", "float32", {}),
     ("numpy", "initialisers/orthogonal.mean", "float64", {"n": "2"}),
     ("numpy", "noise-layers/alpha-dropout-scale", "float32", {}),
-)
+)  # fmt: skip
 
 
 def _name(row: Row) -> str:

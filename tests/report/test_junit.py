@@ -36,23 +36,13 @@ def test_the_report_is_exactly_this() -> None:
     case_properties = "".join(
         f'<property name="qk-variance[dk=512].{name}" value="{value}" />'
         for name, value in {
-            "statement": "Var(q @ k) == dk",
-            "claimed": "512",
-            "estimate": "511.83",
-            "interval": "[509.11, 514.57]",
-            "within": "5.12",
-            "draws": "262144",
-            "seed": "0",
-            "alpha": "1e-06",
-            "confidence": "0.999999991",
-            "guarantee": "moments",
-            "verdict": "verified",
-            "expect": "verified",
-            "file": "claims.yaml",
-            "line": "18",
+            "statement": "Var(q @ k) == dk", "claimed": "512", "estimate": "511.83",
+            "interval": "[509.11, 514.57]", "within": "5.12", "draws": "262144", "seed": "0",
+            "alpha": "1e-06", "confidence": "0.999999991", "guarantee": "moments",
+            "verdict": "verified", "expect": "verified", "file": "claims.yaml", "line": "18",
             "repeat": "dropcheck run qk-variance --dk 512 --seed 0",
         }.items()
-    )
+    )  # fmt: skip
     assert report_of(PASSED) == (
         '<?xml version="1.0" encoding="utf-8"?>'
         '<testsuites name="dropcheck"><testsuite name="dropcheck" errors="0" failures="0" '

@@ -34,36 +34,19 @@ def averages(model: str, claim: str, centre: float = 0.0) -> tuple[dict[int, Flo
     ("side", "size"),
     [
         # each operator by the size of what it measures
-        ("E(x)", 3.0),
-        ("Var(x)", 9.0),
-        ("Std(x)", 3.0),
-        ("Cov(x, y)", 12.0),
-        ("Cov(x, x)", 9.0),
-        ("Corr(x, y)", 1.0),
-        ("P(x > 0)", 1.0),
-        ("E(x, given=y > 0)", 3.0),
+        ("E(x)", 3.0), ("Var(x)", 9.0), ("Std(x)", 3.0), ("Cov(x, y)", 12.0), ("Cov(x, x)", 9.0),
+        ("Corr(x, y)", 1.0), ("P(x > 0)", 1.0), ("E(x, given=y > 0)", 3.0),
         # every sign by plus
-        ("E(x) - E(y)", 7.0),
-        ("-E(x)", 3.0),
-        ("E(x) - 2", 5.0),
-        ("2 - Var(x)", 11.0),
-        ("E(x) * E(y)", 12.0),
-        ("-2 * E(x)", 6.0),
-        ("E(x)**2", 9.0),
-        ("E(x) * E(x)", 9.0),
+        ("E(x) - E(y)", 7.0), ("-E(x)", 3.0), ("E(x) - 2", 5.0), ("2 - Var(x)", 11.0),
+        ("E(x) * E(y)", 12.0), ("-2 * E(x)", 6.0), ("E(x)**2", 9.0), ("E(x) * E(x)", 9.0),
         # denominators kept as they are
-        ("E(x) / 2", 1.5),
-        ("E(x) / E(y**2)", 3 / 16),
-        ("Var(x) / (E(y**2) - 7)", 1.0),
+        ("E(x) / 2", 1.5), ("E(x) / E(y**2)", 3 / 16), ("Var(x) / (E(y**2) - 7)", 1.0),
         # and so are other functions
-        ("exp(E(x**2) / 9)", math.e),
-        ("log(E(x**2))", math.log(9.0)),
+        ("exp(E(x**2) / 9)", math.e), ("log(E(x**2))", math.log(9.0)),
         # but not those that carry a magnitude along
-        ("sqrt(E(x**2))", 3.0),
-        ("abs(E(x))", 3.0),
-        ("maximum(E(x), E(y))", 4.0),
+        ("sqrt(E(x**2))", 3.0), ("abs(E(x))", 3.0), ("maximum(E(x), E(y))", 4.0),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("centre", [0.0, 2.5])
 def test_size(side: str, size: float, centre: float) -> None:
     _, sizes = averages(SIGNS + THREE_AND_FOUR, f"{side} == 0", centre)
@@ -105,17 +88,9 @@ MIXED = "x ~ exponential(1); z ~ normal(0, 1); y = x + z"
 @pytest.mark.parametrize("centre", [0.0, 1.0, -3.0])
 def test_operators_are_what_the_sample_has(centre: float) -> None:
     terms = [
-        "E(y)",
-        "Var(y)",
-        "Std(y)",
-        "Cov(x, y)",
-        "Corr(x, y)",
-        "P(y > 0)",
-        "Skew(y)",
-        "Kurt(y)",
-        "E(y, given=x > 1)",
-        "Var(y, given=x > 1)",
-    ]
+        "E(y)", "Var(y)", "Std(y)", "Cov(x, y)", "Corr(x, y)", "P(y > 0)", "Skew(y)", "Kurt(y)",
+        "E(y, given=x > 1)", "Var(y, given=x > 1)",
+    ]  # fmt: skip
     rng = np.random.default_rng(1)
     draws = compiled(MIXED, "E(y) == 0").program.span_draws
     found = {}

@@ -90,27 +90,20 @@ def test_uniform_density_where_the_width_overflows() -> None:
     [
         ("uniform", (0.0, 1.0), [-0.1, 1.1, math.inf]),
         ("exponential", (1.0,), [-1e-300, -5.0, math.inf, -math.inf]),
-        ("lognormal", (0.0, 1.0), [0.0, -1.0]),
-        ("beta", (2.0, 2.0), [0.0, 1.0, -0.5, 1.5]),
-        ("pareto", (2.0, 3.0), [2.999, -4.0]),
-        ("von_mises", (0.0, 1.0), [3.2, -3.2]),
+        ("lognormal", (0.0, 1.0), [0.0, -1.0]), ("beta", (2.0, 2.0), [0.0, 1.0, -0.5, 1.5]),
+        ("pareto", (2.0, 3.0), [2.999, -4.0]), ("von_mises", (0.0, 1.0), [3.2, -3.2]),
         ("truncated_normal", (0.0, 1.0, -1.0, 2.0), [-1.1, 2.1]),
         ("triangular", (0.0, 1.0, 2.0), [-0.1, 2.1, 0.0, 2.0]),
-        ("normal", (0.0, 1.0), [math.inf, -math.inf]),
-        ("student_t", (1.0,), [math.inf]),
-        ("bernoulli", (0.5,), [0.5, -1.0, 2.0]),
-        ("bernoulli", (0.0,), [1.0]),
-        ("rademacher", (), [0.0, 0.5, 2.0]),
-        ("poisson", (3.0,), [-1.0, 0.5, math.inf]),
-        ("poisson", (0.0,), [1.0]),
-        ("geometric", (0.5,), [0.0]),
+        ("normal", (0.0, 1.0), [math.inf, -math.inf]), ("student_t", (1.0,), [math.inf]),
+        ("bernoulli", (0.5,), [0.5, -1.0, 2.0]), ("bernoulli", (0.0,), [1.0]),
+        ("rademacher", (), [0.0, 0.5, 2.0]), ("poisson", (3.0,), [-1.0, 0.5, math.inf]),
+        ("poisson", (0.0,), [1.0]), ("geometric", (0.5,), [0.0]),
         ("negative_binomial", (0.0, 0.5), [1.0]),
         ("categorical", ((0.5, 0.0, 0.5),), [1.0, 3.0, -1.0, 0.5]),
-        ("choice", ((0.5, 2.5),), [0.0, 2.0]),
-        ("hypergeometric", (2.0, 3.0, 4.0), [0.0, 3.0]),
+        ("choice", ((0.5, 2.5),), [0.0, 2.0]), ("hypergeometric", (2.0, 3.0, 4.0), [0.0, 3.0]),
         ("discrete_uniform", (1.0, 6.0), [0.0, 7.0, 1.5]),
     ],
-)
+)  # fmt: skip
 def test_no_density_outside_the_support(
     name: str, arguments: tuple[Any, ...], outside: list[float]
 ) -> None:

@@ -161,20 +161,13 @@ def position_of_first(x: Array) -> float:
 
 
 REDUCTIONS: dict[str, tuple[Twin, dict[str, Any]]] = {
-    "sum": (np.sum, {}),
-    "prod": (np.prod, {}),
-    "mean": (np.mean, {}),
-    "var": (np.var, {}),
+    "sum": (np.sum, {}), "prod": (np.prod, {}), "mean": (np.mean, {}), "var": (np.var, {}),
     "std": (lambda x: np.std(x, ddof=1) if x.size > 1 else NAN, {"ddof": 1.0}),
-    "max": (np.max, {}),
-    "min": (np.min, {}),
-    "any": (np.any, {}),
-    "all": (np.all, {}),
-    "norm": (np.linalg.norm, {}),
-    "logsumexp": (scipy.special.logsumexp, {}),
+    "max": (np.max, {}), "min": (np.min, {}), "any": (np.any, {}), "all": (np.all, {}),
+    "norm": (np.linalg.norm, {}), "logsumexp": (scipy.special.logsumexp, {}),
     "median": (np.median, {}),
     "quantile": (lambda x: np.quantile(x, 0.3), {"u": 0.3}),
-}
+}  # fmt: skip
 SINGLE: dict[str, tuple[Twin, dict[str, Any]]] = {
     "argmax": (np.argmax, {}),
     "argmin": (np.argmin, {}),

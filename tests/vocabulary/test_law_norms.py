@@ -85,20 +85,13 @@ def test_a_norm_that_is_too_small_is_found(name: str) -> None:
 EXACT = [
     *(("normal", (0.0, 2.5)), ("lognormal", (-2.0, 0.3)), ("exponential", (0.02,))),
     *(("gamma", (0.7, 2.0)), ("chi_square", (7.0,)), ("beta", (2.0, 5.0)), ("laplace", (0.0, 0.5))),
-    *(
-        ("student_t", (30.0,)),
-        ("f", (5.0, 20.0)),
-        ("logistic", (0.0, 4.0)),
-        ("weibull", (4.0, 0.3)),
-    ),
+    *(("student_t", (30.0,)), ("f", (5.0, 20.0)), ("logistic", (0.0, 4.0)),
+        ("weibull", (4.0, 0.3))),
     *(("rayleigh", (0.1,)), ("pareto", (10.0, 3.0))),
     *(("bernoulli", (1e-7,)), ("rademacher", ())),
-    *(
-        ("choice", ((1.0, -2.0, 5.0),)),
-        ("categorical", ((0.2, 0.3, 0.5),)),
-        ("uniform", (0.0, 3.0)),
-    ),
-]
+    *(("choice", ((1.0, -2.0, 5.0),)), ("categorical", ((0.2, 0.3, 0.5),)),
+        ("uniform", (0.0, 3.0))),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "arguments"), EXACT)
@@ -170,25 +163,20 @@ def test_no_exponential_moment_is_too_small(name: str, arguments: tuple[Any, ...
 @pytest.mark.parametrize(
     ("name", "arguments", "t", "exact"),
     [
-        ("normal", (1.0, 2.0), 3.0, 3.0 + 18.0),
-        ("exponential", (2.0,), 0.25, -math.log(0.5)),
-        ("exponential", (2.0,), 0.5, math.inf),
-        ("gamma", (3.0, 2.0), -1.0, -3 * math.log(3.0)),
-        ("laplace", (0.0, 1.0), 0.5, -math.log(0.75)),
-        ("laplace", (0.0, 1.0), 1.0, math.inf),
+        ("normal", (1.0, 2.0), 3.0, 3.0 + 18.0), ("exponential", (2.0,), 0.25, -math.log(0.5)),
+        ("exponential", (2.0,), 0.5, math.inf), ("gamma", (3.0, 2.0), -1.0, -3 * math.log(3.0)),
+        ("laplace", (0.0, 1.0), 0.5, -math.log(0.75)), ("laplace", (0.0, 1.0), 1.0, math.inf),
         ("logistic", (0.0, 1.0), 0.5, math.log(math.pi / 2)),
         ("gumbel", (0.0, 1.0), -1.0, 0.0),
         ("uniform", (0.0, 1.0), 2.0, math.log(math.expm1(2.0) / 2.0)),
         ("poisson", (3.0,), 1.0, 3 * math.expm1(1.0)),
         ("bernoulli", (0.25,), 1.0, math.log(0.75 + 0.25 * math.e)),
         ("negative_binomial", (2.0, 0.5), 0.1, 2 * math.log(0.5 / (1 - 0.5 * math.exp(0.1)))),
-        ("geometric", (0.5,), 1.0, math.inf),
-        ("student_t", (5.0,), 1e-9, math.inf),
-        ("lognormal", (0.0, 1.0), 1e-9, math.inf),
-        ("weibull", (1.0, 1.0), 0.5, math.log(2.0)),
+        ("geometric", (0.5,), 1.0, math.inf), ("student_t", (5.0,), 1e-9, math.inf),
+        ("lognormal", (0.0, 1.0), 1e-9, math.inf), ("weibull", (1.0, 1.0), 0.5, math.log(2.0)),
         ("weibull", (0.5, 1.0), 0.5, math.inf),
     ],
-)
+)  # fmt: skip
 def test_exponential_moments_that_are_known(
     name: str, arguments: tuple[float, ...], t: float, exact: float
 ) -> None:
@@ -232,18 +220,13 @@ def test_no_norm_is_too_small_below_the_last_moment(
 
 # laws, and arguments from which those of one draw are picked
 MIXED: dict[str, tuple[tuple[float, ...], ...]] = {
-    "normal": ((-3.0, 0.0, 1.0), (0.0, 1.0, 5.0)),
-    "laplace": ((-3.0, 0.0, 1.0), (0.1, 1.0, 5.0)),
+    "normal": ((-3.0, 0.0, 1.0), (0.0, 1.0, 5.0)), "laplace": ((-3.0, 0.0, 1.0), (0.1, 1.0, 5.0)),
     "uniform": ((-3.0, 0.0, 1.0), (1.5, 2.0, 9.0)),
     "lognormal": ((-3.0, 0.0, 0.5), (0.0, 0.3, 0.8)),
-    "exponential": ((0.0, 1.0, 5.0),),
-    "gamma": ((1e-7, 1.0, 5.0), (0.0, 1.0, 5.0)),
-    "chi_square": ((1e-7, 1.0, 50.0),),
-    "beta": ((1e-3, 1.0, 5.0), (1e-3, 1.0, 5.0)),
-    "student_t": ((20.0, 30.0, 1e6),),
-    "f": ((0.5, 3.0, 100.0), (40.0, 80.0, 1e5)),
-    "weibull": ((0.5, 1.0, 50.0), (0.0, 1.0, 5.0)),
-    "rayleigh": ((0.0, 1.0, 5.0),),
+    "exponential": ((0.0, 1.0, 5.0),), "gamma": ((1e-7, 1.0, 5.0), (0.0, 1.0, 5.0)),
+    "chi_square": ((1e-7, 1.0, 50.0),), "beta": ((1e-3, 1.0, 5.0), (1e-3, 1.0, 5.0)),
+    "student_t": ((20.0, 30.0, 1e6),), "f": ((0.5, 3.0, 100.0), (40.0, 80.0, 1e5)),
+    "weibull": ((0.5, 1.0, 50.0), (0.0, 1.0, 5.0)), "rayleigh": ((0.0, 1.0, 5.0),),
     "pareto": ((20.0, 30.0, 80.0), (0.0, 1.0, 5.0)),
     "triangular": ((-3.0, 0.0, 1.0), (1.0, 1.5), (1.5, 2.0, 9.0)),
     "von_mises": ((-3.0, 0.0, 1.0), (0.0, 1.0, 50.0)),
@@ -255,7 +238,7 @@ MIXED: dict[str, tuple[tuple[float, ...], ...]] = {
     "poisson": ((0.0, 1e-9, 30.0),),
     "hypergeometric": ((3.0, 10.0), (0.0, 7.0), (0.0, 1.0, 3.0)),
     "discrete_uniform": ((-9.0, 0.0, 1.0), (1.0, 6.0, 40.0)),
-}
+}  # fmt: skip
 
 
 def test_arguments_that_are_whole_are_so_in_the_bound() -> None:

@@ -94,24 +94,16 @@ BELOW: dict[str, Callable[..., Any]] = {
     "truncated_normal": truncated_below,
 }
 FAR: list[tuple[str, tuple[float, ...]]] = [
-    *(
-        ("normal", (3.0, 2.0)),
-        ("lognormal", (5.0, 0.1)),
-        ("student_t", (0.5,)),
-        ("student_t", (1.0,)),
-    ),
-    *(
-        ("student_t", (30.0,)),
-        ("student_t", (600.0,)),
-        ("gamma", (1e-3, 1.0)),
-        ("gamma", (30.0, 0.1)),
-    ),
+    *(("normal", (3.0, 2.0)), ("lognormal", (5.0, 0.1)), ("student_t", (0.5,)),
+        ("student_t", (1.0,))),
+    *(("student_t", (30.0,)), ("student_t", (600.0,)), ("gamma", (1e-3, 1.0)),
+        ("gamma", (30.0, 0.1))),
     *(("beta", (0.5, 0.5)), ("beta", (2.0, 5.0)), ("beta", (300.0, 20.0)), ("beta", (1.0, 1e-7))),
     *(("f", (0.5, 8.0)), ("f", (5.0, 20.0)), ("f", (2000.0, 30.0)), ("cauchy", (0.0, 1.0))),
     *(("logistic", (1.0, 4.0)), ("weibull", (0.5, 2.0)), ("weibull", (4.0, 0.3))),
     *(("binomial", (900, 0.4)), ("truncated_normal", (0.0, 1.0, 8.0, 9.0))),
     *(("truncated_normal", (0.0, 1.0, 3.0, 3.1)), ("truncated_normal", (0.0, 1.0, -0.1, 0.2))),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "arguments"), FAR)

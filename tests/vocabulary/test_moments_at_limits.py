@@ -38,30 +38,18 @@ def test_moments_that_do_not_exist(
 @pytest.mark.parametrize(
     ("name", "arguments", "value"),
     [
-        ("normal", (2.0, 0.0), 2.0),
-        ("cauchy", (2.0, 0.0), 2.0),
-        ("pareto", (0.5, 0.0), 0.0),
-        ("lognormal", (0.0, 0.0), 1.0),
-        ("exponential", (0.0,), 0.0),
-        ("uniform", (3.0, 3.0), 3.0),
-        ("triangular", (1.0, 1.0, 1.0), 1.0),
-        ("truncated_normal", (0.5, 0.0, 0.0, 1.0), 0.5),
-        ("truncated_normal", (0.5, 1.0, 1.0, 1.0), 1.0),
-        ("bernoulli", (0.0,), 0.0),
-        ("bernoulli", (1.0,), 1.0),
-        ("binomial", (0.0, 0.5), 0.0),
-        ("binomial", (4.0, 1.0), 4.0),
-        ("geometric", (1.0,), 1.0),
-        ("negative_binomial", (0.0, 0.5), 0.0),
-        ("negative_binomial", (2.0, 1.0), 0.0),
-        ("poisson", (0.0,), 0.0),
-        ("hypergeometric", (3.0, 0.0, 2.0), 2.0),
-        ("hypergeometric", (0.0, 0.0, 0.0), 0.0),
-        ("discrete_uniform", (4.0, 4.0), 4.0),
-        ("categorical", ((0.0, 1.0),), 1.0),
+        ("normal", (2.0, 0.0), 2.0), ("cauchy", (2.0, 0.0), 2.0), ("pareto", (0.5, 0.0), 0.0),
+        ("lognormal", (0.0, 0.0), 1.0), ("exponential", (0.0,), 0.0), ("uniform", (3.0, 3.0), 3.0),
+        ("triangular", (1.0, 1.0, 1.0), 1.0), ("truncated_normal", (0.5, 0.0, 0.0, 1.0), 0.5),
+        ("truncated_normal", (0.5, 1.0, 1.0, 1.0), 1.0), ("bernoulli", (0.0,), 0.0),
+        ("bernoulli", (1.0,), 1.0), ("binomial", (0.0, 0.5), 0.0), ("binomial", (4.0, 1.0), 4.0),
+        ("geometric", (1.0,), 1.0), ("negative_binomial", (0.0, 0.5), 0.0),
+        ("negative_binomial", (2.0, 1.0), 0.0), ("poisson", (0.0,), 0.0),
+        ("hypergeometric", (3.0, 0.0, 2.0), 2.0), ("hypergeometric", (0.0, 0.0, 0.0), 0.0),
+        ("discrete_uniform", (4.0, 4.0), 4.0), ("categorical", ((0.0, 1.0),), 1.0),
         ("choice", ((2.5, 2.5),), 2.5),
     ],
-)
+)  # fmt: skip
 def test_a_constant_has_no_spread(name: str, arguments: tuple[Any, ...], value: float) -> None:
     law = LAWS[name]
     assert float(law.mean(*arguments)) == pytest.approx(value, rel=1e-15)

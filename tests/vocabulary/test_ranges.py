@@ -42,39 +42,22 @@ def mp_cbrt(z: Any) -> Any:
 
 ALPHA, SCALE = 1.6732632423543772, 1.0507009873554805
 SMOOTH: dict[str, Callable[[Any], Any]] = {
-    "exp": mpmath.exp,
-    "expm1": lambda z: mpmath.exp(z) - 1,
-    "log": mpmath.log,
+    "exp": mpmath.exp, "expm1": lambda z: mpmath.exp(z) - 1, "log": mpmath.log,
     "log2": lambda z: mpmath.log(z) / mpmath.log(2),
     "log10": lambda z: mpmath.log(z) / mpmath.log(10),
-    "log1p": lambda z: mpmath.log(1 + z),
-    "sqrt": mpmath.sqrt,
-    "cbrt": mp_cbrt,
-    "sin": mpmath.sin,
-    "cos": mpmath.cos,
-    "arcsin": mpmath.asin,
-    "arccos": mpmath.acos,
-    "arctan": mpmath.atan,
-    "sinh": mpmath.sinh,
-    "cosh": mpmath.cosh,
-    "tanh": mpmath.tanh,
-    "arcsinh": mpmath.asinh,
-    "arctanh": mpmath.atanh,
-    "gelu": lambda z: z * mp_normal(z),
+    "log1p": lambda z: mpmath.log(1 + z), "sqrt": mpmath.sqrt, "cbrt": mp_cbrt, "sin": mpmath.sin,
+    "cos": mpmath.cos, "arcsin": mpmath.asin, "arccos": mpmath.acos, "arctan": mpmath.atan,
+    "sinh": mpmath.sinh, "cosh": mpmath.cosh, "tanh": mpmath.tanh, "arcsinh": mpmath.asinh,
+    "arctanh": mpmath.atanh, "gelu": lambda z: z * mp_normal(z),
     "silu": lambda z: z * mp_sigmoid(z),
     "softplus": lambda z: mpmath.log(1 + mpmath.exp(z)),
-    "sigmoid": mp_sigmoid,
-    "logit": lambda z: mpmath.log(z / (1 - z)),
-    "erf": mpmath.erf,
-    "erfc": mpmath.erfc,
-    "Phi": mp_normal,
-    "phi": mp_phi,
+    "sigmoid": mp_sigmoid, "logit": lambda z: mpmath.log(z / (1 - z)), "erf": mpmath.erf,
+    "erfc": mpmath.erfc, "Phi": mp_normal, "phi": mp_phi,
     # in pieces: above 0, and below
-    "abs": lambda z: z if z.real > 0 else -z,
-    "relu": lambda z: z if z.real > 0 else 0 * z,
+    "abs": lambda z: z if z.real > 0 else -z, "relu": lambda z: z if z.real > 0 else 0 * z,
     "elu": lambda z: z if z.real > 0 else mpmath.exp(z) - 1,
     "selu": lambda z: SCALE * (z if z.real > 0 else ALPHA * (mpmath.exp(z) - 1)),
-}
+}  # fmt: skip
 IN_PIECES = ("abs", "relu", "elu", "selu")
 # Rules of one number that are tested elsewhere below, or of several.
 OTHERS = {
@@ -244,12 +227,9 @@ def cell_of(*ends: tuple[float, float]) -> list[Ranges]:
 @pytest.mark.parametrize(
     ("name", "ends", "low", "high", "smooth"),
     [
-        ("floor", [(0.2, 0.9)], 0, 0, True),
-        ("floor", [(0.2, 1.1)], 0, 1, False),
-        ("ceil", [(0.2, 0.9)], 1, 1, True),
-        ("round", [(0.6, 1.4)], 1, 1, True),
-        ("round", [(0.4, 0.6)], 0, 1, False),
-        ("sign", [(0.2, 0.9)], 1, 1, True),
+        ("floor", [(0.2, 0.9)], 0, 0, True), ("floor", [(0.2, 1.1)], 0, 1, False),
+        ("ceil", [(0.2, 0.9)], 1, 1, True), ("round", [(0.6, 1.4)], 1, 1, True),
+        ("round", [(0.4, 0.6)], 0, 1, False), ("sign", [(0.2, 0.9)], 1, 1, True),
         ("sign", [(-0.2, 0.9)], -1, 1, False),
         ("minimum", [(0.2, 0.5), (0.7, 0.9)], 0.2, 0.5, True),
         ("minimum", [(0.2, 0.8), (0.7, 0.9)], 0.2, 0.8, False),
@@ -265,7 +245,7 @@ def cell_of(*ends: tuple[float, float]) -> list[Ranges]:
         ("where", [(0, 0), (2, 3), (5, 7)], 5, 7, True),
         ("where", [(0, 1), (2, 3), (5, 7)], 2, 7, False),
     ],
-)
+)  # fmt: skip
 def test_functions_in_pieces(
     name: str, ends: list[tuple[float, float]], low: float, high: float, smooth: bool
 ) -> None:

@@ -118,23 +118,15 @@ def test_draws_lie_in_the_support_and_at_no_end(name: str, arguments: tuple[Any,
 @pytest.mark.parametrize(
     ("name", "arguments"),
     [
-        ("uniform", (1.0, 1.0 + 2**-51)),
-        ("uniform", (1e16, 1e16 + 8)),
-        ("beta", (1e-3, 1e-3)),
-        ("beta", (1e-200, 1.0)),
-        ("gamma", (1e-3, 1.0)),
-        ("chi_square", (1e-3,)),
-        ("f", (1e-3, 1e-3)),
-        ("weibull", (1e-3, 1.0)),
-        ("lognormal", (-1000.0, 1.0)),
-        ("pareto", (1e17, 1.0)),
-        ("triangular", (1.0, 1.0, 1.0 + 2**-51)),
-        ("von_mises", (math.pi, 1e12)),
-        ("truncated_normal", (0.0, 1.0, 1e7, math.inf)),
+        ("uniform", (1.0, 1.0 + 2**-51)), ("uniform", (1e16, 1e16 + 8)), ("beta", (1e-3, 1e-3)),
+        ("beta", (1e-200, 1.0)), ("gamma", (1e-3, 1.0)), ("chi_square", (1e-3,)),
+        ("f", (1e-3, 1e-3)), ("weibull", (1e-3, 1.0)), ("lognormal", (-1000.0, 1.0)),
+        ("pareto", (1e17, 1.0)), ("triangular", (1.0, 1.0, 1.0 + 2**-51)),
+        ("von_mises", (math.pi, 1e12)), ("truncated_normal", (0.0, 1.0, 1e7, math.inf)),
         ("truncated_normal", (0.0, 1.0, 0.0, 1e-300)),
         ("truncated_normal", (0.0, 1e-300, 1e10, 2e10)),
     ],
-)
+)  # fmt: skip
 def test_no_end_even_where_rounding_or_underflow_lead_there(
     name: str, arguments: tuple[Any, ...]
 ) -> None:
@@ -167,28 +159,16 @@ def test_truncated_normal_far_out_and_narrow(low: float, high: float) -> None:
 
 
 CONSTANTS: list[tuple[str, tuple[Any, ...]]] = [
-    ("normal", (3.0, 0.0)),
-    ("lognormal", (0.0, 0.0)),
-    ("uniform", (2.0, 2.0)),
-    ("exponential", (0.0,)),
-    ("gamma", (1e-3, 0.0)),
-    ("cauchy", (4.0, 0.0)),
-    ("laplace", (4.0, 0.0)),
-    ("logistic", (4.0, 0.0)),
-    ("gumbel", (4.0, 0.0)),
-    ("weibull", (1e-3, 0.0)),
-    ("rayleigh", (0.0,)),
-    ("pareto", (1e-3, 0.0)),
-    ("triangular", (1.0, 1.0, 1.0)),
-    ("truncated_normal", (0.5, 0.0, 0.0, 1.0)),
-    ("truncated_normal", (0.5, 2.0, 1.0, 1.0)),
-    ("negative_binomial", (0.0, 0.5)),
-    ("hypergeometric", (3.0, 4.0, 7.0)),
-    ("multinomial", (0.0, (0.5, 0.5))),
-    ("dirichlet", ((2.0,),)),
-    ("permutation", (1.0,)),
+    ("normal", (3.0, 0.0)), ("lognormal", (0.0, 0.0)), ("uniform", (2.0, 2.0)),
+    ("exponential", (0.0,)), ("gamma", (1e-3, 0.0)), ("cauchy", (4.0, 0.0)),
+    ("laplace", (4.0, 0.0)), ("logistic", (4.0, 0.0)), ("gumbel", (4.0, 0.0)),
+    ("weibull", (1e-3, 0.0)), ("rayleigh", (0.0,)), ("pareto", (1e-3, 0.0)),
+    ("triangular", (1.0, 1.0, 1.0)), ("truncated_normal", (0.5, 0.0, 0.0, 1.0)),
+    ("truncated_normal", (0.5, 2.0, 1.0, 1.0)), ("negative_binomial", (0.0, 0.5)),
+    ("hypergeometric", (3.0, 4.0, 7.0)), ("multinomial", (0.0, (0.5, 0.5))),
+    ("dirichlet", ((2.0,),)), ("permutation", (1.0,)),
     ("multivariate_normal", ((2.0, 2.0), ((0.0, 0.0), (0.0, 0.0)))),
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "arguments"), CONSTANTS)

@@ -23,32 +23,17 @@ from dropcheck.vocabulary.laws import LAWS
 Array = NDArray[Any]
 
 RANDOM_ARGUMENTS: dict[str, tuple[tuple[float, float], ...]] = {
-    "normal": ((-3, 3), (0.1, 2)),
-    "lognormal": ((-3, 3), (0.1, 2)),
-    "uniform": ((-3, 3), (3, 5)),
-    "exponential": ((0.1, 3),),
-    "gamma": ((0.2, 3), (0.1, 4)),
-    "chi_square": ((0.5, 9),),
-    "beta": ((0.2, 5), (0.2, 5)),
-    "student_t": ((0.5, 9),),
-    "f": ((0.5, 9), (0.5, 9)),
-    "cauchy": ((-3, 3), (0.1, 2)),
-    "laplace": ((-3, 3), (0.1, 2)),
-    "logistic": ((-3, 3), (0.1, 2)),
-    "gumbel": ((-3, 3), (0.1, 2)),
-    "weibull": ((0.5, 5), (0.1, 2)),
-    "rayleigh": ((0.1, 3),),
-    "pareto": ((0.5, 5), (0.1, 2)),
-    "triangular": ((-2, 0), (0, 1), (1, 2)),
+    "normal": ((-3, 3), (0.1, 2)), "lognormal": ((-3, 3), (0.1, 2)), "uniform": ((-3, 3), (3, 5)),
+    "exponential": ((0.1, 3),), "gamma": ((0.2, 3), (0.1, 4)), "chi_square": ((0.5, 9),),
+    "beta": ((0.2, 5), (0.2, 5)), "student_t": ((0.5, 9),), "f": ((0.5, 9), (0.5, 9)),
+    "cauchy": ((-3, 3), (0.1, 2)), "laplace": ((-3, 3), (0.1, 2)), "logistic": ((-3, 3), (0.1, 2)),
+    "gumbel": ((-3, 3), (0.1, 2)), "weibull": ((0.5, 5), (0.1, 2)), "rayleigh": ((0.1, 3),),
+    "pareto": ((0.5, 5), (0.1, 2)), "triangular": ((-2, 0), (0, 1), (1, 2)),
     "truncated_normal": ((-1, 1), (0.1, 2), (-40, 1), (1, 3)),
-    "bernoulli": ((0, 1),),
-    "binomial": ((0, 9), (0, 1)),
-    "geometric": ((0.05, 1),),
-    "negative_binomial": ((0.5, 9), (0.1, 1)),
-    "poisson": ((0, 9),),
-    "hypergeometric": ((2, 9), (2, 9), (0, 4)),
-    "discrete_uniform": ((-9, 0), (0, 9)),
-}
+    "bernoulli": ((0, 1),), "binomial": ((0, 9), (0, 1)), "geometric": ((0.05, 1),),
+    "negative_binomial": ((0.5, 9), (0.1, 1)), "poisson": ((0, 9),),
+    "hypergeometric": ((2, 9), (2, 9), (0, 4)), "discrete_uniform": ((-9, 0), (0, 9)),
+}  # fmt: skip
 WHOLE = {("binomial", 0), ("discrete_uniform", 0), ("discrete_uniform", 1)} | {
     ("hypergeometric", index) for index in range(3)
 }
