@@ -136,10 +136,3 @@ def test_an_unknown_id_without_a_usual_file_names_the_files_that_are_here(
     assert main(["run", "birthday"]) == 2
     hint = "there is no claims.yaml here; name a file: birthdays.yaml, another.yaml"
     assert hint in capsys.readouterr().err
-
-
-def test_a_file_in_the_place_of_a_command_is_likely_to_be_run(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert main(["mine.yaml"]) == 2
-    assert "did you mean dropcheck run mine.yaml?" in capsys.readouterr().err
