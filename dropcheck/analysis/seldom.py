@@ -1,8 +1,9 @@
-"""What has no value too seldom to matter is read given that it has one, and the row says so.
+"""What has no value too seldom to matter, or never under its condition, gets one in the analysis.
 
 `first(c)` is infinite where no element is true, and `x / k` is undefined where k is 0. With 200
-tosses either has the chance 2**-200: no run sees it, and no reader means it. The analysis puts an
-end to such a waiting time, and 0 where a quotient has no value.
+tosses either has the chance 2**-200: no run sees it, and no reader means it. They are read given
+that they have a value, and the row says so. Under `given=any(c)` they have one in every draw that
+counts. The analysis puts an end to such a waiting time, and 0 where a quotient has no value.
 """
 
 from __future__ import annotations
@@ -13,20 +14,31 @@ import numpy as np
 
 from dropcheck.analysis.averaged_products import Integrand
 from dropcheck.analysis.exact import exact_means
-from dropcheck.analysis.fewer_draws.sums import exchanged, varying
+from dropcheck.analysis.fewer_draws.sums import exchanged, made_of, varying
+from dropcheck.analysis.undefined import Walk
 from dropcheck.language.compile import LoweredCase
 from dropcheck.language.events import is_whole_from_0
-from dropcheck.language.graph import Kind, Value, computed, constant_beside
+from dropcheck.language.graph import Kind, Value, computed, constant_beside, ordered
+from dropcheck.vocabulary.defined_where import NEVER
 from dropcheck.vocabulary.functions import FUNCTIONS
-from dropcheck.vocabulary.functions.elementwise import DIVIDE, MINIMUM
+from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MINIMUM, SUBTRACT
 from dropcheck.vocabulary.functions.reductions import SUM
-from dropcheck.vocabulary.functions.truths import ALL, COMPARISONS, NOT, WHERE
+from dropcheck.vocabulary.functions.truths import ALL, AND, ANY, COMPARISONS, IS_FINITE, NOT, WHERE
 
 NEGLIGIBLE = 1e-15
 """The chance in a draw up to which a value is taken to exist: 10**9 draws see it with 1e-6."""
 
 _FIRST, _MAXIMUM = FUNCTIONS["first"], FUNCTIONS["maximum"]
 _LOGARITHMS = tuple(FUNCTIONS[name] for name in ("log", "log2", "log10"))
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Instead:
+    """What stands for a value that may be undefined, `zeros` of which are then all 0."""
+
+    stand: Value
+    zeros: Value
+    said: str
 
 
 def with_values(lowered: LoweredCase) -> tuple[LoweredCase, tuple[str, ...]]:
@@ -40,11 +52,16 @@ def with_values(lowered: LoweredCase) -> tuple[LoweredCase, tuple[str, ...]]:
     stands: dict[int, Value] = {}
     notes: list[str] = []
     for value in values:
+        if value.kind == Kind.OPERATOR:
+            stands |= _under_condition(value)
+            continue
         found = _instead(value)
-        if found is not None:
-            stands[id(value)], what, chance = found
+        chance = None if found is None else _chance_of_zeros(found.zeros)
+        if found is not None and chance is not None and chance <= NEGLIGIBLE:
+            stands[id(value)] = found.stand
             notes.append(
-                f"it is read given that {what}, which fails with a chance of {chance:.1g} a draw"
+                f"it is read given that {found.said}, which fails with a chance of {chance:.1g} "
+                "a draw"
             )
     if not stands:
         return lowered, ()
@@ -54,57 +71,86 @@ def with_values(lowered: LoweredCase) -> tuple[LoweredCase, tuple[str, ...]]:
     return changed, tuple(dict.fromkeys(notes))
 
 
-def _instead(value: Value) -> tuple[Value, str, float] | None:
-    """What stands for a value, given what it is read, and the chance that this fails."""
+def _under_condition(operator: Value) -> dict[int, Value]:
+    """An operator whose quantities have values where its condition holds, by its id."""
+    count = operator.operator.quantities
+    quantities, conditions = operator.inputs[:count], operator.inputs[count:]
+    if len(conditions) != 1 or conditions[0].shape:
+        return {}
+    walk, within = Walk(), ordered(quantities)
+    stands: dict[int, Value] = {}
+    for value in within:
+        found = _instead(value)
+        if found is not None and _is_guarded(walk, conditions[0], value, found.zeros):
+            stands[id(value)] = found.stand
+    if not stands:
+        return {}
+    replaced = exchanged(within, stands)
+    return {id(operator): made_of(operator, (*map(replaced, quantities), *conditions))}
+
+
+def _is_guarded(walk: Walk, condition: Value, value: Value, zeros: Value) -> bool:
+    """Whether a value is defined in each draw in which a condition holds."""
+    parts = [condition]
+    while parts:
+        part = parts.pop()
+        if part.computed_by(AND):
+            parts += part.inputs
+            continue
+        some = part.computed_by(ANY) and part.inputs[0] is zeros and not part.shape
+        if some or (value.computed_by(_FIRST) and _is_finite(part, value)):
+            return True
+    known = walk.known(value)
+    return walk.under([(condition, True)], value, known, {}, 0).defined > NEVER
+
+
+def _is_finite(condition: Value, time: Value) -> bool:
+    """Whether a condition says that a waiting time, or a number more or less, is finite."""
+    if condition.computed_by(IS_FINITE):
+        (one,) = condition.inputs
+    elif condition.computed_by(COMPARISONS["<"]) and condition.inputs[1].known == np.inf:
+        one = condition.inputs[0]
+    else:
+        return False
+    while one.computed_by(ADD, SUBTRACT) and one.inputs[1].constant is not None:
+        one = one.inputs[0]
+    return one is time
+
+
+def _instead(value: Value) -> Instead | None:
+    """What stands for a waiting time, for a quotient or logarithm of a count; None for all else."""
     if value.computed_by(_FIRST) and not value.shape:
         (event,) = value.inputs
-        chance = _chance(_all(computed(NOT, event, like=event)))
         last = constant_beside(value, float(event.shape[-1] - 1))
-        ended = computed(MINIMUM, value, last, like=value)
-        return None if chance is None else (ended, "first(…) is finite", chance)
+        stand = computed(MINIMUM, value, last, like=value)
+        return Instead(stand=stand, zeros=event, said="first(…) is finite")
     if not value.computed_by(DIVIDE, *_LOGARITHMS):
         return None
     *above, count = value.inputs
     if not count.random or count.shape or not is_whole_from_0(count):
         return None
-    chance = _chance_of_0(count)
-    if chance is None:
-        return None
     at_least_1 = computed(_MAXIMUM, count, constant_beside(count, 1.0), like=count)
-    defined = dataclasses.replace(value, inputs=(*above, at_least_1))
+    stand = dataclasses.replace(value, inputs=(*above, at_least_1))
     if not all(one.sources.isdisjoint(count.sources) for one in above):
         some = computed(COMPARISONS[">"], count, constant_beside(count, 0.0), like=count)
-        defined = computed(WHERE, some, defined, constant_beside(value, 0.0), like=value)
-    what = f"what {'/ divides by' if above else f'{value.operation} takes'} is not 0"
-    return defined, what, chance
+        stand = computed(WHERE, some, stand, constant_beside(value, 0.0), like=value)
+    said = f"what {'/ divides by' if above else f'{value.operation} takes'} is not 0"
+    zeros = count.inputs[0] if count.computed_by(SUM) else count
+    return Instead(stand=stand, zeros=zeros, said=said)
 
 
-def _chance_of_0(count: Value) -> float | None:
-    """A bound of the chance that a whole number of at least 0 is 0, where it can be neglected."""
-    terms = count.inputs[0] if count.computed_by(SUM) else count
+def _chance_of_zeros(terms: Value) -> float | None:
+    """A bound of the chance that all entries of events or counts are 0; None if it is unknown."""
     if terms.kind == Kind.DRAW and all(one.constant is not None for one in terms.inputs):
         arguments = [np.asarray(one.constant)[..., 0] for one in terms.inputs]
         each = None if terms.law is None else terms.law.cdf(0.0, *arguments)
         if each is not None:
-            chance = float(np.prod(np.broadcast_to(each, terms.shape)))
-            return chance if chance <= NEGLIGIBLE else None
+            return float(np.prod(np.broadcast_to(each, terms.shape)))
     zero = constant_beside(terms, 0.0)
-    return _chance(_all(computed(COMPARISONS["=="], terms, zero, like=terms)))
-
-
-def _all(event: Value) -> Value:
-    """Whether an event holds at all entries."""
-    along = (("axis", -1.0), ("keepdims", 0.0))
+    none = NOT if terms.truth else COMPARISONS["=="]
+    event = computed(none, *([terms] if terms.truth else [terms, zero]), like=terms)
     while event.shape:
         event = computed(ALL, event, like=event, shape=event.shape[:-1])
-        event = dataclasses.replace(event, options=along)
-    return event
-
-
-def _chance(event: Value) -> float | None:
-    """A bound of the chance of an event, where that is small enough to be neglected."""
-    if event.kind != Kind.COMPUTED or not event.random:
-        return None
+        event = dataclasses.replace(event, options=(("axis", -1.0), ("keepdims", 0.0)))
     found = exact_means([Integrand(factors=((event, 1),))])
-    bound = None if found is None else float(found[0][0] + found[1][0])
-    return None if bound is None or bound > NEGLIGIBLE else bound
+    return None if found is None else float(found[0][0] + found[1][0])

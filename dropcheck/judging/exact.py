@@ -212,6 +212,7 @@ def found_exactly(
         return None
     sides = run.prepared.statement.operands
     alike = len(sides) == 2 and sides[0] == sides[1]
+    alike |= not exact.error and exact.value in (region.low, region.high)
     verdict = decide_exactly(exact.value, exact.error + rounding, allowed, alike=alike)
     low, high = exact.value - exact.error, exact.value + exact.error
     beyond = max(region.low - low, high - region.high, 0.0)

@@ -82,3 +82,29 @@ def test_one_that_may_be_undefined_is_undecided(model: str) -> None:
     found = result(model, "E(1 / x) <= 1")
     assert found.verdict is Verdict.INCONCLUSIVE
     assert found.warnings == ()
+
+
+FEW = "c ~ bernoulli(0.25)[20]; t = first(c) + 1"  # E(t | it ends) is 4 - 20 q^20 / (1 - q^20)
+SHARE = "m ~ bernoulli(0.5)[3]; x ~ normal(2, 1)[3]; a = sum(m * x) / sum(m)"
+
+
+@pytest.mark.parametrize(
+    ("model", "claim", "verdict"),
+    [
+        (FEW, "E(t, given=t < inf) == 4 - 20 * 0.75**20 / (1 - 0.75**20)", Verdict.VERIFIED),
+        (FEW, "E(t, given=any(c)) == 4", Verdict.REFUTED),
+        (FEW, "E(t, given=isfinite(t) and c[0] == 0) == 4.927", Verdict.VERIFIED),
+        (SHARE, "E(a, given=sum(m) > 0) == 2", Verdict.VERIFIED),
+        (SHARE, "E(a, given=any(m)) == 1.75", Verdict.REFUTED),
+        ("n ~ poisson(3)", "E(1 / n, given=n > 0) == 0.43268", Verdict.VERIFIED),
+        ("n ~ poisson(5); x ~ binomial(n, 0.3)", "E(x / n, given=n >= 1) == 0.3", Verdict.VERIFIED),
+        ("n ~ poisson(5)", "E(log(n), given=n > 0) < 1.5", Verdict.REFUTED),  # 1.504
+        # a condition of something else, or one that does not exclude it, is no guard
+        (FEW, "E(t, given=c[1] == 1) == 4", Verdict.INCONCLUSIVE),
+        (SHARE, "E(a, given=m[0] == m[1]) == 2", Verdict.INCONCLUSIVE),
+        ("n ~ poisson(3)", "E(1 / n, given=n >= 0) <= 9", Verdict.INCONCLUSIVE),
+    ],
+)
+def test_a_condition_guards_what_it_excludes(model: str, claim: str, verdict: Verdict) -> None:
+    found = result(model, claim)
+    assert (found.verdict, found.warnings) == (verdict, ())
