@@ -44,7 +44,6 @@ class _Bound:
     """Code of one slot."""
 
     function: Drawn
-    set_up: float = 0.0
 
     @property
     def has_gradient(self) -> bool:

@@ -14,7 +14,7 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from dropcheck.claims.registry import Claim, Registry, SourceText, Tolerance
+from dropcheck.claims.registry import Claim, Registry, Sample, SourceText, Tolerance
 from dropcheck.claims.values import (
     ACCEPTED,
     KINDS_OF_VALUE,
@@ -383,11 +383,6 @@ def verify(
         values = read_parameters({} if parameters is None else parameters, more_parameters)
         repeat = call_text(claim, {"model": model, "sample": sample, **options}, values, _DEFAULTS)
         settings = settings_of(options)
-        own = None
-        if sample is not None:
-            from dropcheck.code.samples import sample_of
-
-            own = sample_of(sample, values)
         read = Claim(
             id=ID,
             title="",
@@ -407,7 +402,7 @@ def verify(
             tags=(),
             location=Location(str(file), caller.f_lineno),
             parameter_locations={},
-            sample=own,
+            sample=None if sample is None else _sample_of(sample, values),
         )
         result, notes = _judge(read, settings, repeat, tuple(more_parameters))
     except DropcheckError as error:
@@ -425,6 +420,14 @@ def verify(
 
 
 _DEFAULTS: dict[str, object] = {**(verify.__kwdefaults__ or {}), "seed": None}  # a seed is shown
+
+
+def _sample_of(
+    function: Callable[..., Mapping[str, Any]], parameters: Mapping[str, ParameterValue]
+) -> Sample:
+    from dropcheck.code.samples import sample_of
+
+    return sample_of(function, parameters)
 
 
 def _judge(

@@ -161,15 +161,15 @@ class Slot:
     """
 
     name: str
+    title: str | None
     takes: tuple[str, ...]
+    model: SourceText | None
+    gives: SourceText | None
+    law: SourceText | None
+    gradient: SourceText | None
+    evaluation: SourceText | None
+    independent: bool
     location: Location
-    title: str | None = None
-    model: SourceText | None = None
-    gives: SourceText | None = None
-    law: SourceText | None = None
-    gradient: SourceText | None = None
-    evaluation: SourceText | None = None
-    independent: bool = False
     fractions: frozenset[str] = frozenset()  # arguments to which some claim gives fractions
 
 
@@ -324,8 +324,6 @@ class Case:
     @property
     def dtype(self) -> str | None:
         """The number format in which code computes; None if no code is under test."""
-        if self.claim.sample is not None:
-            return self.claim.sample.dtype
         dtype = self.parameters.get(DTYPE)
         return dtype if self.claim.column is not None and isinstance(dtype, str) else None
 

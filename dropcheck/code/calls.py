@@ -22,9 +22,9 @@ from dropcheck.claims.registry import CodeRequest, Slot
 from dropcheck.code.adapters.adapter import Adapter, FrameworkFunction, kind_of
 from dropcheck.code.probes import (
     CALLS,
-    DRAW_EACH,
     FEWEST_COMPARED,
     PROBE_DRAWS,
+    Words,
     alike,
     check_draws,
     draws_of_a_call,
@@ -700,6 +700,13 @@ SINGLE_PROBES = 8
 MIXING_PROBES = 6
 # Code that is slower than this is compared by fewer calls.
 PROBE_SECONDS = 2.0
+_WORDS = Words(
+    source="seed",
+    draw_from_it="draw from the framework's own source, which is seeded before, or from the one "
+    "that is given; what it keeps from call to call may not change what it returns",
+    draw_each="each draw needs random numbers of its own: the first axis is the draw",
+    use_it="what seeds itself, or makes a generator in each call, repeats itself",
+)
 
 
 class Bound:
@@ -747,10 +754,11 @@ class Bound:
             DropcheckError: it fails, takes too long, returns something else than an array of so
                 many draws, or draws in a way that allows no verdict.
         """
-        self.looked_at(asked, inputs)
-        key, seeds = self._key(asked, inputs), self._seeds(generator, asked)
+        key = self._key(asked, inputs)
         with np.errstate(all="ignore"), self._adapter.on_one_thread():
-            return self._run(self._plans[key], key, asked, inputs, seeds)
+            if key not in self._plans:
+                self._look_at(key, asked, inputs)
+            return self._run(self._plans[key], key, asked, inputs, self._seeds(generator, asked))
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -940,19 +948,19 @@ class Bound:
         """
         draws = min(asked.draws, SINGLE_PROBES if asked.single else PROBE_DRAWS)
         train = frozenset({"train"}) if asked.modes & {"train", "grad"} else asked.modes
-        new = replace(asked, modes=train, skipped=frozenset(), begin=True)
-        probe = replace(new, draws=max(draws, 2))
+        probe = _replaced(asked, draws=max(draws, 2), modes=train)
         same = _repeated(plan, inputs, probe.draws)
 
         def once(number: int) -> dict[str, Array]:
             return self._run(plan, key, probe, same, itertools.repeat(number).__next__)
 
-        check_draws(once, self._fault, apart=self._counts_each)
+        shared = replace(_WORDS, draw_each="")  # draws of a call may share all random numbers
+        check_draws(once, _WORDS if self._counts_each else shared, self._fault)
         if "eval" not in train and not asked.single and asked.draws > 1:
             self._check_independence(plan, key, probe, inputs)
         if asked.single or not plan.varying or asked.draws < 3:
             return
-        pair = replace(new, draws=2)
+        pair = _replaced(asked, draws=2, modes=train)
         changed = []
         both = _columns(inputs, 0, 1), _columns(inputs, 0, 2)
         for number in range(MIXING_PROBES):
@@ -972,7 +980,7 @@ class Bound:
         """Refuse draws of one call that share random numbers where each counts by itself."""
         if not self._counts_each:
             return
-        own = replace(probe, draws=draws_of_a_call(plan.elements))
+        own = _replaced(probe, draws=draws_of_a_call(plan.elements), modes=probe.modes)
         same = _repeated(plan, inputs, own.draws)
         rows: dict[str, list[Floats]] = {mode: [] for mode in own.modes}
         made, end = 0, time.monotonic() + PROBE_SECONDS
@@ -984,15 +992,27 @@ class Bound:
         for calls in rows.values():
             shared = shared_numbers(np.stack(calls))
             if shared is not None:
-                advice = DRAW_EACH
-                if self.slot.independent:
-                    advice += "; or leave 'elements: independent' out: a call is then one draw"
-                raise self._fault(f"gives {shared} random numbers in common", advice)
+                declared = (
+                    "or leave 'elements: independent' out of its slot: a call is then one draw"
+                )
+                raise self._fault(
+                    f"gives {shared} random numbers in common",
+                    f"{_WORDS.draw_each}; {declared}"
+                    if self.slot.independent
+                    else _WORDS.draw_each,
+                )
 
     # ---- messages -------------------------------------------------------------------------------
 
     def _fault(self, message: str, hint: str) -> DropcheckError:
         return DropcheckError(Problem(f"{self.name} {message}", hint=hint))
+
+
+def _replaced(asked: CodeRequest, *, draws: int, modes: frozenset[str]) -> CodeRequest:
+    return CodeRequest(
+        draws=draws, shapes=asked.shapes, dtype=asked.dtype, modes=modes, size=asked.size,
+        seeds=asked.seeds, calls=asked.calls, single=asked.single, begin=True,
+    )  # fmt: skip
 
 
 def _repeated(plan: CallPlan, inputs: Sequence[Array], draws: int) -> list[Array]:

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
 from dropcheck.array_types import Floats
 from dropcheck.errors import DropcheckError
 from dropcheck.vocabulary.function import Array
+
+# ---- what draws depend on ------------------------------------------------------------------------
+
 
 # Calls that are compared, and the draws of each. Events of probability 1/64, for which calls agree
 # most easily, are the same in five calls less than once in 10^9.
@@ -24,53 +28,61 @@ PROBE_DRAWS = 64
 CALL_ROUNDING, FINEST = 1e-3, 1e-6
 
 
-DRAW_EACH = "each draw needs random numbers of its own: the first axis is the draw"
-"""The advice for code whose draws share random numbers."""
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words for the source of randomness in messages, and the advice."""
+
+    source: str  # such as "generator"
+    draw_from_it: str  # if draws change with the same source
+    draw_each: str  # if all draws of a call are equal; empty if they may be
+    use_it: str  # if another source changes nothing
 
 
 def check_draws(
     called: Callable[[int], Mapping[str, Array]],
+    words: Words,
     fault: Callable[[str, str], DropcheckError],
-    *,
-    apart: bool,
 ) -> None:
-    """Refuse draws that depend on more than their seed, or on less.
+    """Refuse draws that depend on more than their source, or on less.
 
-    Two calls with one seed must agree. Calls with other seeds must differ, unless everything is
-    fixed, and so must the draws of one call if they are to be `apart`.
+    Two calls with one source must agree. Calls with other sources must differ, and so must the
+    draws of one call, unless everything is fixed.
 
     Args:
-        called: makes a call with a seed; the last axis is that of draws.
+        called: makes a call with the source of this number; the last axis is that of draws.
+        words: the words for messages.
         fault: makes an error from what is wrong and the advice.
-        apart: whether no random number may be that of all draws of a call.
 
     Raises:
         DropcheckError: the draws cannot be used.
     """
-    once, again = called(1), called(1)
+    once = called(1)
+    again = called(1)
     for name, array in once.items():
         if array.shape != again[name].shape or not alike(array, again[name]):
             raise fault(
-                f"returned other draws of {name!r} when called again with the same seed",
-                "draw from the framework's own source, which is seeded before, or from the one "
-                "that is given; what it keeps from call to call may not change what it returns",
+                f"returned other draws of {name!r} when called again with the same {words.source}",
+                words.draw_from_it,
             )
     varied = any(map(_varies, once.values()))
     for other in map(called, range(2, PROBES + 1)):
         differ = not all(np.array_equal(once[name], other[name], equal_nan=True) for name in once)
-        if differ and apart and not (varied or any(map(_varies, other.values()))):
-            raise fault("returned draws that are all alike, and others in another call", DRAW_EACH)
+        if differ and words.draw_each and not (varied or any(map(_varies, other.values()))):
+            raise fault(
+                "returned draws that are all alike, and others in another call", words.draw_each
+            )
         if differ:
             return
     if varied:
         raise fault(
-            "returned the same draws when called with another seed",
-            "what seeds itself, or makes a generator in each call, repeats itself",
+            f"returned the same draws when called with another {words.source}", words.use_it
         )
 
 
 def alike(once: Array, again: Array) -> bool:
     """Whether two arrays are equal up to rounding."""
+    if once.dtype == bool:
+        return np.array_equal(once, again)
     finite = once[np.isfinite(once)]
     if not finite.size:
         return np.array_equal(once, again, equal_nan=True)

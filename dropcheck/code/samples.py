@@ -26,7 +26,6 @@ from dropcheck.code.calls import (
     Caller,
     CallPlan,
     PreparedFunction,
-    constant,
     limited,
 )
 from dropcheck.code.probes import PROBE_DRAWS
@@ -41,15 +40,27 @@ from dropcheck.vocabulary.operators import OPERATORS
 # The draws of the first call, which shows the shapes: a length that few axes have by chance.
 FIRST_DRAWS = 3
 _RETURN = "return {'y': y}, with an array of `count` draws for each name"
-# as of a sampler, draws of one call are independent
-_SLOT = Slot("sample", takes=(), location=Location("sample"), law=SourceText.plain("sample"))
+_SLOT = Slot(
+    name="sample",
+    title=None,
+    takes=(),
+    model=None,
+    gives=None,
+    law=SourceText.plain("sample"),  # as of a sampler, draws of one call are independent
+    gradient=None,
+    evaluation=None,
+    independent=False,
+    location=Location("sample"),
+)
 _ASKED = CodeRequest(draws=FIRST_DRAWS, shapes=(), dtype=None, modes=frozenset(), size=())
 
 
 def sample_of(function: Any, parameters: Mapping[str, ParameterValue]) -> Sample:
     """A function as a source of draws, after a call that shows its names and shapes.
 
-    It may take parameters of the claim by name.
+    Args:
+        function: makes the draws.
+        parameters: the claim's parameters, which the function may take by name.
 
     Raises:
         DropcheckError: it fails, or returns something other than named arrays of draws.
@@ -126,12 +137,25 @@ class NamedDraws(Bound):
             what = "an empty mapping" if isinstance(returned, Mapping) else kind_of(returned)
             raise self._fault(f"returned {what}, and named arrays are needed", _RETURN)
         drawn = {name: self._array(name, value, count) for name, value in returned.items()}
-        before, now = map(_described, (self.first or drawn, drawn))
-        if before != now:
+        if self.first and drawn.keys() != self.first.keys():
+            before, now = (", ".join(map(repr, names)) for names in (self.first, drawn))
             raise self._fault(
                 f"returned {before} in one call, and {now} in another",
-                "names, kinds and the shape of a draw are the same, whatever the count",
+                "return the same names whatever the count",
             )
+        for name, array in drawn.items():
+            first = self.first.get(name, array)
+            if array.shape[1:] != first.shape[1:]:
+                raise self._fault(
+                    f"returned {name!r} with draws of shape {list(first.shape[1:])} in one call, "
+                    f"and of shape {list(array.shape[1:])} in another",
+                    "the first axis is the draw, and all others are those of one draw",
+                )
+            if (array.dtype == bool) != (first.dtype == bool):
+                raise self._fault(
+                    f"returned {name!r} as truths in one call, and as numbers in another",
+                    "return one or the other, whatever is drawn",
+                )
         return drawn
 
     def _array(self, name: object, value: object, count: int) -> Array:
@@ -151,22 +175,17 @@ class NamedDraws(Bound):
                 "return numpy arrays of real numbers or truths; a tensor is one by "
                 ".detach().cpu().numpy(), of bfloat16 by .detach().cpu().float().numpy()",
             ) from error
-        if array.ndim == 0 or len(array) != count or array.size == 0:
-            what = f"an array of shape {list(array.shape)}" if array.ndim else "one number"
+        if array.ndim == 0 or len(array) != count:
+            what = "one number" if array.ndim == 0 else f"an array of shape {list(array.shape)}"
             raise self._fault(
                 f"returned {name!r} as {what}, and {count:,} draws were asked for",
-                "the first axis is the draw: its length is the count, and a draw has elements",
+                "the first axis is the draw: its length is the count",
             )
+        if array.size == 0:
+            shape = list(array.shape[1:])
+            message = f"returned {name!r} with draws of shape {shape}, without elements"
+            raise self._fault(message, "leave it out")
         return array
-
-
-def _described(drawn: Mapping[str, Array]) -> str:
-    """The names, kinds and shapes of draws: `'y' as numbers of shape [2]`."""
-    return ", ".join(
-        f"{name!r} as {'truths' if one.dtype == bool else 'numbers'}"
-        + (f" of shape {list(one.shape[1:])}" if one.ndim > 1 else "")
-        for name, one in drawn.items()
-    )
 
 
 def with_parameters(
@@ -176,8 +195,12 @@ def with_parameters(
 
     Whole numbers are passed as int, others as float, vectors as arrays, laws as text.
 
+    Args:
+        function: takes a generator and a count, and then parameters by name.
+        parameters: the claim's parameters.
+
     Returns:
-        The function of a generator and a count, and the names of the parameters that it takes.
+        The function of a generator and a count, and the names that it takes.
 
     Raises:
         DropcheckError: it takes a parameter that the claim does not have.
@@ -187,18 +210,27 @@ def with_parameters(
     ([0.5, 0.5], frozenset({'p'}))
     """
     try:
-        own = list(inspect.signature(function).parameters.values())[2:]
+        own = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):  # for example, it is not written in Python
         return function, frozenset()
     by_name = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
-    named = [one for one in own if one.kind in by_name]
-    values = {one.name: parameters[one.name] for one in named if one.name in parameters}
-    given = {
-        name: one if isinstance(one, str) else constant(np.array(one), DOUBLE, whole=True)
-        for name, one in values.items()
-    }
+    named = [one for one in own[2:] if one.kind in by_name]
+    given: dict[str, Any] = {}
     for one in named:
-        if one.name not in parameters and one.default is one.empty:
+        if one.name in parameters:
+            given[one.name] = _as_given(parameters[one.name])
+        elif one.default is one.empty:
             message = f"sample takes {one.name!r}, which is no parameter of the claim"
-            raise DropcheckError(Problem(message, hint=f"give it: verify(…, {one.name}=…)"))
-    return functools.partial(function, **given) if given else function, frozenset(given)
+            hint = f"give it: verify(…, {one.name}=…)"
+            raise DropcheckError(Problem(message, hint=hint))
+    if not given:
+        return function, frozenset()
+    return functools.partial(function, **given), frozenset(given)
+
+
+def _as_given(value: ParameterValue) -> Any:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, tuple):
+        return np.array(value)
+    return int(value) if float(value).is_integer() and abs(value) < 2**53 else value

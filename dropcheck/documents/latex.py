@@ -93,7 +93,6 @@ def statements(
 LONGEST = 5_000  # characters of a formula
 IN_MARK = "write the statement in the mark"
 NOTATION = "name it in 'notation'"
-OWN_NAMES = "its names:"
 COMPLEMENT = r"write \lnot A for the event that A does not happen"
 REFUSED = {
     **dict.fromkeys(
@@ -777,12 +776,14 @@ class _FormulaReader:
         if len(known) > 1:
             message = f"this may be {' or '.join(known)}"
             raise self.error(message, NOTATION, sign.column)
+        if not known and text in self.axes:
+            message = f"{joined[1]!r} is no name of the model"
+            hint = (
+                rf"name the line {joined[1]}; that the event {text} does not happen is \lnot {text}"
+            )
+            raise self.error(message, hint, sign.column)
         if not known:
-            found = unknown(sign.column, joined[1], self.axes)
-            if text in self.axes and str(found.hint).startswith(OWN_NAMES):
-                found.hint = f"name the line {joined[1]}; that the event {text} does not happen is "
-                found.hint += rf"\lnot {text}"
-            raise found
+            raise unknown(sign.column, joined[1], self.axes)
         return known[0]
 
     def _bare_argument(self, name: str) -> Node:
@@ -981,7 +982,7 @@ def unknown(column: int, name: str, names: Collection[str]) -> LatexError:
         return LatexError(column, "the order of this matrix is not known", "write I_n")
     near = name_hint(name, list(names)) or hint_for(name) or slip_of(name, [*OPERATORS, *FUNCTIONS])
     own = ", ".join(sorted(set(names).difference(LETTERS.values())))
-    return LatexError(column, f"{name!r} is no name of the model", near or f"{OWN_NAMES} {own}")
+    return LatexError(column, f"{name!r} is no name of the model", near or f"its names: {own}")
 
 
 def is_event(node: Node | None) -> bool:

@@ -20,6 +20,7 @@ from dropcheck.analysis.cells import (
     sample_cells,
 )
 from dropcheck.array_types import Floats
+from dropcheck.claims.registry import Sample
 from dropcheck.inference import budget, cell_evidence
 from dropcheck.inference.cell_evidence import (
     Distance,
@@ -627,7 +628,7 @@ def plan_of(run: CaseRun, claim: LawClaim, program: Program) -> OneLawPlan:
         tails=TAILS,
         magnitude=drawn.size,
         drawn=drawn.values.ravel(),
-        number_format=run.case.dtype or _format_of(program, drawn.values),
+        number_format=run.case.dtype or _format_of(run.case.claim.sample, program, drawn.values),
     )
     counter = AtCuts(
         entries=claim.entries,
@@ -645,8 +646,10 @@ def plan_of(run: CaseRun, claim: LawClaim, program: Program) -> OneLawPlan:
     return OneLawPlan(cells=cells, counter=counter, counting=counting, left_open=left_open)
 
 
-def _format_of(program: Program, values: Floats) -> str:
-    """The number format of what code gives: float32 where it is enough."""
+def _format_of(sample: Sample | None, program: Program, values: Floats) -> str:
+    """The number format of what code gives: that of its arrays, or float32 where it is enough."""
+    if sample is not None and sample.dtype is not None:
+        return sample.dtype
     finite = values[np.isfinite(values)]
     short = program.tests_code and (rounded(finite, SINGLE) == finite).all()
     return SINGLE if short else DOUBLE

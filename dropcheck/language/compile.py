@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from dropcheck.claims.registry import DTYPE, Case, Claim, SourceText
+from dropcheck.claims.registry import DTYPE, Case, Claim, Sample, SourceText
 from dropcheck.claims.values import NUMBER_FORMATS, parameter_text
 from dropcheck.errors import About, DropcheckError, Location, Problem, stop_at_most
 from dropcheck.language.graph import LawClaim, Value
@@ -227,13 +227,7 @@ def lower_case(
     problems: list[Problem] = []
     define_parameters(parsed, context, parameters, problems)
     if claim.sample is not None:
-        for name in claim.sample.shapes:
-            node = Name(_position(claim.location, name), name)
-            try:
-                define_sampled(context, node, claim.sample)
-            except DropcheckError as error:
-                problems.extend(error.problems)
-                context.scope.mark_broken([node])
+        _define_sampled(context, claim, claim.sample, problems)
     broken = check_requires(parsed, context, parameters, problems)
     if broken:  # the errors that the condition guards against would be reported too
         raise DropcheckError(problems)
@@ -345,6 +339,19 @@ def define_parameters(
             if isinstance(value, str) and value not in NUMBER_FORMATS:
                 given = parsed.law(name, value)
             define_parameter(context, node, given)
+        except DropcheckError as error:
+            problems.extend(error.problems)
+            context.scope.mark_broken([node])
+
+
+def _define_sampled(
+    context: Context, claim: Claim, sample: Sample, problems: list[Problem]
+) -> None:
+    """Define the names that code draws; append the errors to `problems`."""
+    for name in sample.shapes:
+        node = Name(_position(claim.location, name), name)
+        try:
+            define_sampled(context, node, sample)
         except DropcheckError as error:
             problems.extend(error.problems)
             context.scope.mark_broken([node])

@@ -82,8 +82,13 @@ class Together:
         """Whether code is under test."""
         return self.drawn.tests_code
 
-    def held(self) -> AbstractContextManager[Callable[[], float]]:
-        """A context for consecutive spans: the seconds that first calls of code have taken."""
+    @property
+    def set_up(self) -> float:
+        """The seconds that first calls of code took."""
+        return self.drawn.set_up
+
+    def held(self) -> AbstractContextManager[None]:
+        """A context for consecutive spans."""
         return self.drawn.held()
 
     def span(self, generator: np.random.Generator, _: Floats, number_of_span: int) -> SpanSums:
@@ -170,11 +175,10 @@ class Request:
 
         The seconds of code are those of the processor, without its first calls.
         """
-        started, watch = time.perf_counter(), Stopwatch()
+        started, watch, set_up = time.perf_counter(), Stopwatch(), self.program.set_up
         parts: list[SpanSums] = []
         end = self.first + self.count
-        with self.program.held() as set_up:
-            before = set_up()
+        with self.program.held():
             for start in range(self.first, end, STREAMS):
                 spans = range(start, min(start + STREAMS, end))
                 streams = [stream(self.seed, self.case_key, self.purpose, span) for span in spans]
@@ -184,7 +188,7 @@ class Request:
                 ]
         if not self.program.tests_code:
             return joined(parts, time.perf_counter() - started)
-        return joined(parts, max(0.0, watch.seconds - (set_up() - before)))
+        return joined(parts, max(0.0, watch.seconds - (self.program.set_up - set_up)))
 
 
 def joined(parts: list[SpanSums], seconds: float | None = None) -> SpanSums:

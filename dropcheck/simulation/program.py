@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Protocol
@@ -28,6 +28,7 @@ from dropcheck.simulation.steps import (
     as_drawn,
     held,
     laws_points,
+    set_up,
     with_clips,
 )
 from dropcheck.simulation.steps import computed_registers as computed
@@ -478,14 +479,19 @@ class Program:
     def _cut(self, block: int, blocks: int) -> Program:
         return replace(self, span_draws=blocks * block, span_blocks=blocks)
 
-    def held(self) -> AbstractContextManager[Callable[[], float]]:
-        """A context for consecutive spans: the seconds that first calls of code have taken."""
+    def held(self) -> AbstractContextManager[None]:
+        """A context for consecutive spans."""
         return held(self.steps)
 
     @property
     def tests_code(self) -> bool:
         """Whether code is under test: values may be NaN, and it may store data in its thread."""
         return bool(self.code.modes)
+
+    @property
+    def set_up(self) -> float:
+        """The seconds that first calls of its code took."""
+        return set_up(self.steps)
 
     @property
     def declared(self) -> bool:

@@ -380,14 +380,18 @@ def calls_of(steps: Iterable[Step]) -> list[CodeCall]:
     return [step.value.call for step in steps if step.value.call is not None]
 
 
+def set_up(steps: Iterable[Step]) -> float:
+    """The seconds that first calls of the code in some steps took, which no case's time counts."""
+    return sum(code.set_up for code in {id(one.code): one.code for one in calls_of(steps)}.values())
+
+
 @contextmanager
-def held(steps: Iterable[Step]) -> Iterator[Callable[[], float]]:
-    """A context for consecutive spans: the seconds that first calls of their code have taken."""
-    codes = {id(call.code): call.code for call in calls_of(steps)}.values()
+def held(steps: Iterable[Step]) -> Iterator[None]:
+    """A context for consecutive spans, in which code under test is set up once."""
     with ExitStack() as stack:
-        for code in codes:
+        for code in {id(call.code): call.code for call in calls_of(steps)}.values():
             stack.enter_context(code.held())
-        yield lambda: sum(code.set_up for code in codes)
+        yield
 
 
 def counts_each(call: CodeCall) -> bool:
@@ -544,16 +548,19 @@ def most_of_span(values: Iterable[Value]) -> int:
     """The most draws in a span of a program with these values."""
     most = MOST_SPAN_DRAWS
     for value in values:
-        call, largest = value.call, max(one.elements for one in (value, *value.inputs))
-        if call is None:
-            continue
-        if call.asked.single:
+        if value.call is not None and value.call.asked.single:
             return MOST_CALLS
-        if call.tag == SAMPLE:
+        if value.call is not None and value.call.tag == SAMPLE:
             most = min(most, MOST_SAMPLE_DRAWS)
-        if call.draws:
-            numbers = DEPENDENT_NUMBERS if call.dependent else DECLARED_NUMBERS
-            most = min(most, max(FEWEST_DEPENDENT, numbers // largest))
-        else:
-            most = min(most, max(MOST_SAMPLE_DRAWS, MOST_SPAN_DRAWS // largest))
+        if value.call is not None and value.call.dependent:
+            most = min(most, max(FEWEST_DEPENDENT, DEPENDENT_NUMBERS // _largest(value)))
+        elif value.call is not None and value.call.draws:
+            most = min(most, max(FEWEST_DEPENDENT, DECLARED_NUMBERS // _largest(value)))
+        elif value.call is not None:
+            most = min(most, max(MOST_SAMPLE_DRAWS, MOST_SPAN_DRAWS // _largest(value)))
     return most
+
+
+def _largest(value: Value) -> int:
+    """The most numbers in one draw of a call's inputs or of its result."""
+    return max(one.elements for one in (value, *value.inputs))

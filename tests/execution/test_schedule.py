@@ -370,12 +370,13 @@ class Free:
     """A program whose spans cost nothing; it stands for one that draws."""
 
     tests_code = False
+    set_up = 0.0
     block_draws = 1
     cost = 1.0
     span_draws = 1
 
-    def held(self) -> AbstractContextManager[Callable[[], float]]:
-        return nullcontext(lambda: 0.0)
+    def held(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def span(self, *_: object) -> SpanSums:
         return SpanSums(sums=np.ones((1, 1)))

@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from dropcheck.claims.registry import CodeRequest, Sample
 from dropcheck.errors import About, DropcheckError
 from dropcheck.language.graph import (
+    SAMPLE,
+    CodeCall,
     Kind,
     Sources,
     Value,
@@ -96,6 +99,26 @@ def _sampler(context: Context, node: Node) -> Call | None:
     """The call right of '~', if it is the call of a slot."""
     base = node.base if isinstance(node, Subscript) else node
     return base if isinstance(base, Call) and base.name in context.slots.known else None
+
+
+def sampled(context: Context, name: Name, sample: Sample) -> Value:
+    """A draw from code; only its shape is known."""
+    shape = sample.shapes[name.name]
+    context.graph.spend_draw(None, shape, name)
+    asked = CodeRequest(draws=1, shapes=(), dtype=None, modes=frozenset(), size=())
+    call = CodeCall(
+        slot=sample.slot, code=sample.code, asked=asked, tag=SAMPLE, mode=name.name, draws=True
+    )
+    return Value(
+        kind=Kind.DRAW,
+        operation=SAMPLE,
+        shape=shape,
+        at=name.at,
+        name=name.name,
+        random=True,
+        sources=Sources([SAMPLE]),
+        call=call,
+    )
 
 
 def _in_place_of(node: Node) -> str:

@@ -6,13 +6,13 @@ import dataclasses
 from collections.abc import Sequence
 from functools import partial
 
-from dropcheck.claims.registry import CodeRequest, Sample
+from dropcheck.claims.registry import Sample
 from dropcheck.language import syntax
 from dropcheck.language.events import is_event
-from dropcheck.language.graph import SAMPLE, CodeCall, Kind, Sources, Suspect, Value
+from dropcheck.language.graph import Suspect, Value
 from dropcheck.language.lowering.builder import Context, note_axes, rounded_for_code, shape_at
 from dropcheck.language.lowering.calls import call, operator_call, subscript
-from dropcheck.language.lowering.draws import draw
+from dropcheck.language.lowering.draws import draw, sampled
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import ModelLine, Node, Position
 from dropcheck.results import Vector
@@ -72,21 +72,8 @@ def _written(value: float | Vector, at: Position) -> Node:
 
 
 def define_sampled(context: Context, name: syntax.Name, sample: Sample) -> None:
-    """Define a name that code draws; only its shape is known."""
-    shape = sample.shapes[name.name]
-    context.graph.spend_draw(None, shape, name)
-    asked = CodeRequest(draws=1, shapes=(), dtype=None, modes=frozenset(), size=())
-    made = CodeCall(sample.slot, sample.code, asked, tag=SAMPLE, mode=name.name, draws=True)
-    value = Value(
-        kind=Kind.DRAW,
-        operation=SAMPLE,
-        shape=shape,
-        at=name.at,
-        name=name.name,
-        random=True,
-        sources=Sources([SAMPLE]),
-        call=made,
-    )
+    """Define a name that code draws."""
+    value = sampled(context, name, sample)
     if name.name in sample.truths:
         zero = context.graph.number(0.0, name.at)
         truth = context.graph.elementwise(NOT_EQUAL, (value, zero), name.at)
