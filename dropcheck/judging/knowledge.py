@@ -198,7 +198,7 @@ def knowledge_of(compiled: Compiled) -> Knowledge:
     variances = exact is not None or bool(np.isfinite(plain.sizes(2.0)[used]).all())
     return Knowledge(
         exact=exact,
-        means=exact if variances else _means_alone(compiled, used, integrals),
+        means=exact or _means_alone(compiled, used, integrals),
         bounds=about,
         guarantee=guarantee,
         has_variance=variances,

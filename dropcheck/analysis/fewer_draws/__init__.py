@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
+from dropcheck.analysis.fewer_draws.entries import with_entries
 from dropcheck.analysis.fewer_draws.rotations import turned, with_roots
 from dropcheck.analysis.fewer_draws.sums import varying, with_ranks, with_sums
 from dropcheck.language.compile import LoweredCase
@@ -16,7 +17,7 @@ def with_fewer_draws(lowered: LoweredCase) -> LoweredCase:
     Only the analysis sees it: what is drawn is what is written.
     """
     values: list[Value] = []
-    for rule in (with_roots, turned, with_ranks, with_sums):
+    for rule in (with_entries, with_roots, turned, with_ranks, with_sums):
         values = values or varying(lowered.operands)
         stands = rule(values, lowered.operands)
         if stands is not None:
