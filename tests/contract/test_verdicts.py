@@ -5,8 +5,8 @@ exact values alone (`NAME-exact.yaml`). With `--full` every claim is judged: tho
 at a million draws, and what ships without a bound (`NAME-full.yaml`). A line is
 `claim: verdict (reason) result`, for each case where cases differ.
 
-What few draws decide is decided by many in the same way; what they leave open may be decided then,
-or not, and the golden file of the full run says which. `--update-contract` rewrites what is judged.
+What few draws decide is decided by many in the same way, but for `LEFT_OPEN`; what they leave open
+may be decided then, or not, and the golden file of the full run says which. `--update-contract` rewrites what is judged.
 """
 
 from __future__ import annotations
@@ -48,17 +48,21 @@ KNOWN: dict[str, str | Path] = {
 DRAWS = dict.fromkeys(SHIPPED, (100_000, None)) | dict.fromkeys(KNOWN, (30_000, 1_000_000))
 # In the gate draws are made for every so-many-th claim, where all would take minutes. True and
 # false ones take turns in some sets: an odd step takes both.
-EVERY = {"ordinary": 7, "hostile": 25, "moments": 3, "quantiles": 3, "rounding": 3}
-BY_EXACT_VALUES = {"ordinary": 1, "hostile": 3, "moments": 1}  # the same, where nothing is drawn
+EVERY = {"ordinary": 7, "hostile": 35, "moments": 3, "quantiles": 5, "rounding": 5}
+BY_EXACT_VALUES = {"ordinary": 1, "hostile": 5, "moments": 1}  # the same, where nothing is drawn
 # A draw of these costs a hundred times what one of others does: they have a hundredth of the draws.
 SLOW = {"residual-layers", "residual-layers-false"}
-# What is wrong today: a claim that is off by more than is allowed, as its sum ends after 50 steps;
-# and events that float64 does not tell from what is certain, whose exact value is taken for it.
+# What is wrong today, to be taken out here once it is right: a claim that is off by more than is
+# allowed, as its loop ends after 50 steps; and false events that float64 does not tell from what is
+# certain, which the exact value decides where there are too few draws to look for their digits.
 WRONG = {
     "ordinary": {"stationary-variance"},
-    "rounding": {
-        *(f"event-{number}" for number in (14, 15, 16, 36, 37, 45, 49, 76)),
-    },
+    "rounding": {f"event-{number}" for number in (14, 15, 16, 36, 37, 45, 49, 76)},
+}
+# What few draws decide, or exact values, and many leave open: there they look for lost digits.
+LEFT_OPEN = {
+    "rounding": WRONG["rounding"],
+    "hostile-exact": {"easy-deviation-of-constant"},
 }
 OFF = "off"  # the parameter that says how far a claim of known truth is off
 
@@ -109,7 +113,7 @@ GOLDENS = [*DRAWS, *(f"{name}-exact" for name in BY_EXACT_VALUES)]
 
 
 def _full(name: str) -> Path:
-    """The golden file of the full run of a set; there is none before its first full run."""
+    """The golden file of the full run of a set."""
     return FOLDER / "verdicts" / f"{name.removesuffix('-exact')}-full.yaml"
 
 
@@ -152,10 +156,11 @@ def test_claims_end_as_they_did_by_exact_values(name: str, agreed: Agreed) -> No
     assert wrong(results) == WRONG.get(name, set())
 
 
-@pytest.mark.parametrize("name", [one for one in GOLDENS if _full(one).exists()])
+@pytest.mark.parametrize("name", GOLDENS)
 def test_what_few_draws_decide_many_decide_alike(name: str) -> None:
     few = (FOLDER / "verdicts" / f"{name}.yaml").read_text(encoding="utf-8")
-    assert changed_by_draws(few, _full(name).read_text(encoding="utf-8")) == []
+    changed = changed_by_draws(few, _full(name).read_text(encoding="utf-8"))
+    assert {line.split(":")[0].split()[0] for line in changed} <= LEFT_OPEN.get(name, set())
 
 
 def test_a_verdict_that_more_draws_turn_is_noticed() -> None:
