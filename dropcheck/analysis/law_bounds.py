@@ -534,7 +534,7 @@ def inverse_of_line(line: AffineDraw, r: float) -> float:
             if known and _follows(line, zero, lowest, (power, fall)):
                 break
         else:
-            return math.inf
+            return _inverse_far_out(line, zero, r)
         # at most up to the distance that contains half of the probability
         steps = np.arange(_FINENESS * 2000)
         grid = lowest * 2.0 ** (steps / _FINENESS)
@@ -548,6 +548,25 @@ def inverse_of_line(line: AffineDraw, r: float) -> float:
         total = (cells + below + float(sizes[-1])) * (1 + 1e-9)
         bound = total ** (1 / r) / abs(line.factor)
     return bound if math.isfinite(bound) and total > 0 else math.inf
+
+
+def _inverse_far_out(line: AffineDraw, zero: float, r: float) -> float:
+    """A bound of (E|x|^-r)^(1/r) for r < 1, where 0 lies so far out that no chance is known there.
+
+    Densities fall on either side of their mode. So within a distance d of 0 that ends before it
+    the density is at most that at the near end, m, and E|x|^-r <= 2 m d^(1 - r) / (1 - r) + d^-r.
+    """
+    law, arguments = line.law, tuple(map(np.float64, line.arguments))
+    if r >= 1 or law.discrete or law.mode is None:
+        return math.inf
+    away = float(law.mode(*arguments)) - zero
+    bound = math.inf
+    for share in (0.5, 0.8, 0.9, 0.95):
+        d = share * abs(away)
+        m = float(np.exp(law.log_density_inside(np.float64(zero + share * away), *arguments)))
+        total = (2 * m * d ** (1 - r) / (1 - r) + d**-r) * (1 + _ROUNDING) if d > 0 else math.inf
+        bound = min(bound, total ** (1 / r) / abs(line.factor)) if total > 0 else bound
+    return bound
 
 
 def _near(line: AffineDraw, zero: float, distance: Array) -> Array:

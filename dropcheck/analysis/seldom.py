@@ -15,7 +15,7 @@ import numpy as np
 from dropcheck.analysis.averaged_products import Integrand
 from dropcheck.analysis.exact import exact_means
 from dropcheck.analysis.fewer_draws.sums import exchanged, made_of, varying
-from dropcheck.analysis.undefined import Walk
+from dropcheck.analysis.undefined import NEGLIGIBLE, Walk
 from dropcheck.language.compile import LoweredCase
 from dropcheck.language.events import is_whole_from_0
 from dropcheck.language.graph import Kind, Value, computed, constant_beside, ordered
@@ -24,9 +24,6 @@ from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MINIMUM, SUBTRACT
 from dropcheck.vocabulary.functions.reductions import SUM
 from dropcheck.vocabulary.functions.truths import ALL, AND, ANY, COMPARISONS, IS_FINITE, NOT, WHERE
-
-NEGLIGIBLE = 1e-15
-"""The chance in a draw up to which a value is taken to exist: 10**9 draws see it with 1e-6."""
 
 _FIRST, _MAXIMUM = FUNCTIONS["first"], FUNCTIONS["maximum"]
 _LOGARITHMS = tuple(FUNCTIONS[name] for name in ("log", "log2", "log10"))
@@ -55,16 +52,19 @@ def with_values(lowered: LoweredCase) -> tuple[LoweredCase, tuple[str, ...]]:
         if value.kind == Kind.OPERATOR:
             stands |= _under_condition(value)
             continue
-        found = _instead(value)
-        chance = None if found is None else _chance_of_zeros(found.zeros)
-        if found is not None and chance is not None and chance <= NEGLIGIBLE:
+        found, walk = _instead(value), Walk()
+        chance = walk.chance(value) if found is None else _chance_of_zeros(found.zeros)
+        if chance is None or chance > NEGLIGIBLE:
+            continue
+        if found is not None:
             stands[id(value)] = found.stand
+        said = f"{value.operation} is defined" if found is None else found.said
+        if chance > 0:
             notes.append(
-                f"it is read given that {found.said}, which fails with a chance of {chance:.1g} "
-                "a draw"
+                f"it is read given that {said}, which fails with a chance of {chance:.1g} a draw"
             )
     if not stands:
-        return lowered, ()
+        return lowered, tuple(dict.fromkeys(notes))
     replaced = exchanged(values, stands)
     operands = tuple(map(replaced, lowered.operands))
     changed = dataclasses.replace(lowered, operands=operands, beside=(), place=0)

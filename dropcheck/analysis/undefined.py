@@ -143,6 +143,8 @@ def one_draw(values: Sequence[Value]) -> dict[int, Array]:
 # The most values that are checked again behind guards, in all, and the deepest nesting of guards.
 MOST_AGAIN = 20_000
 MOST_GUARDS = 12
+NEGLIGIBLE = 1e-15
+"""The chance in a draw up to which a value is taken to exist: 10**9 draws see it with 1e-6."""
 KnownValues = dict[int, Known]
 Assumed = Mapping[int, Known]
 """What is known of some values where a guard holds, by their ids."""
@@ -263,7 +265,12 @@ class Walk:
             first, second = value.inputs
             holds = [(first, value.function is AND)]
             below = [below[0], self._guarded(second, below[1], holds, assumed, depth)]
-        return self._computed(value, below)
+        known = self._computed(value, below)
+        if known.defined == NEVER and all(one.defined > NEVER for one in below):
+            chance = self.chance(value)
+            if chance is not None and chance <= NEGLIGIBLE:
+                return replace(known, number=SURE, finite=SURE)
+        return known
 
     def _guarded(
         self,
@@ -396,12 +403,12 @@ class Walk:
         rules = culprit.function.defined if culprit.kind == Kind.COMPUTED else None
         if rules is not None and rules.finite == NEVER and rules.hint:
             return Reason.MAY_BE_INFINITE.explain(step=step, hint=rules.hint)
-        chance = self._chance(culprit)
+        chance = self.chance(culprit)
         if chance is None:
             return Reason.MAY_BE_UNDEFINED.explain(step=step)
         return Reason.SELDOM_UNDEFINED.explain(step=step, chance=chance)
 
-    def _chance(self, culprit: Value) -> float | None:
+    def chance(self, culprit: Value) -> float | None:
         """A bound of the probability that an argument, a line of one draw, leaves the domain."""
         interval = culprit.function.defined.interval if culprit.kind == Kind.COMPUTED else None
         drawn = random_inputs(culprit)
@@ -441,7 +448,8 @@ def _outside(line: AffineDraw, low: float, high: float) -> float:
     if math.isfinite(ends[0]):
         below = float(line.law.cdf(ends[0], *line.arguments))
     if math.isfinite(ends[1]):
-        above = float(line.law.survival(ends[1], *line.arguments))
+        end = math.nextafter(ends[1], -math.inf) if line.law.discrete else ends[1]
+        above = float(line.law.survival(end, *line.arguments))
     return below + above
 
 

@@ -71,6 +71,8 @@ def _whole_between(value: Value, known: Mapping[int, Ends | None]) -> Ends | Non
         return _of_draw(value)
     if value.kind != Kind.COMPUTED:
         return None
+    if value.function.name == "one_hot":
+        return 0.0, 1.0
     ends = [known[id(one)] for one in value.inputs]
     function = value.function
     if function in (WHERE, CONDITIONAL):

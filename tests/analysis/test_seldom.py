@@ -108,3 +108,20 @@ SHARE = "m ~ bernoulli(0.5)[3]; x ~ normal(2, 1)[3]; a = sum(m * x) / sum(m)"
 def test_a_condition_guards_what_it_excludes(model: str, claim: str, verdict: Verdict) -> None:
     found = result(model, claim)
     assert (found.verdict, found.warnings) == (verdict, ())
+
+
+@pytest.mark.parametrize(
+    ("model", "claim", "verdict"),
+    [
+        ("x ~ normal(5000, 2)", "E(log(x)) ~= 8.5172", Verdict.VERIFIED),
+        ("x ~ normal(5000, 2)", "E(log(x)) ~= 8.5173", Verdict.REFUTED),
+        ("x ~ normal(5000, 2)", "E(sqrt(x)) ~= 70.7107", Verdict.VERIFIED),
+        ("x ~ normal(100, 10)[3]", "E(sum(log(x))) <= 3 * log(100)", Verdict.VERIFIED),
+        ("x ~ normal(7, 1)", "E(log(x)) < 2", Verdict.INCONCLUSIVE),  # 1.3e-12
+        ("x ~ normal(9, 1)", "E(log(log(x))) < 1", Verdict.INCONCLUSIVE),  # below 1 with 6e-16
+    ],
+)
+def test_a_function_of_a_draw_that_is_surely_in_its_domain_has_a_mean(
+    model: str, claim: str, verdict: Verdict
+) -> None:
+    assert result(model, claim).verdict is verdict

@@ -36,7 +36,7 @@ NORMAL = "x ~ normal(7, 1)"
     ("model", "quantity"),
     [
         (NORMAL, "sqrt(x)"), (NORMAL, "x**0.5"), (NORMAL, "x**-1.5"), (NORMAL, "log(x)"),
-        (NORMAL, "log1p(x)"), (NORMAL, "arcsin(x / 14)"), (NORMAL, "arctanh(x / 14)"),
+        ("x ~ normal(6, 1)", "log1p(x)"), (NORMAL, "arcsin(x / 14)"), (NORMAL, "arctanh(x / 14)"),
         (NORMAL, "logit(x / 14)"), (NORMAL, "clip(log(x), 0, 5)"), (NORMAL, "xlogy(x, x)"),
         (NORMAL, "clip(comb(x, 2), 0, 5)"), (NORMAL, "logdensity(exponential(1), x)"),
         (NORMAL, "clip(quantile_of(normal(0, 1), x / 14), 0, 5)"),

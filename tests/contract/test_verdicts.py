@@ -6,7 +6,8 @@ at a million draws, and what ships without a bound (`NAME-full.yaml`). A line is
 `claim: verdict (reason) result`, for each case where cases differ.
 
 What few draws decide is decided by many in the same way, but for `LEFT_OPEN`; what they leave open
-may be decided then, or not, and the golden file of the full run says which. `--update-contract` rewrites what is judged.
+may be decided then, or not, and the golden file of the full run says which. `--update-contract`
+rewrites what is judged.
 """
 
 from __future__ import annotations
