@@ -528,8 +528,9 @@ class Comparison:
     share: bool = False
     entry: tuple[int, ...] | None = None  # of the arrays that the statement is about
     # what the claim's text allows beyond a closed end of the region, at most the resolution; None:
-    # a hundredth of the resolution
+    # a hundredth of the resolution, but at most half a unit where a whole number is printed
     gives: float | None = None
+    most: float = math.inf
 
     def allowed(self, asked: float) -> Region:
         """The region with all that the claim allows, at a resolution: an open end is as it is.
@@ -539,7 +540,8 @@ class Comparison:
         Region(low=2.995, high=3.005, low_open=False, high_open=False)
         """
         region = self.region
-        give = widening(region, asked) / 100 if self.gives is None else min(self.gives, asked)
+        share = min(widening(region, asked) / 100, self.most)
+        give = share if self.gives is None else min(self.gives, asked)
         low = region.low if region.low_open else region.low - give
         high = region.high if region.high_open else region.high + give
         return replace(region, low=low, high=high)
@@ -671,6 +673,7 @@ def read_statement(
             magnitudes=magnitudes,
         )
     region, gives = _region(operator, fixed), None
+    most = float(figure.unit / 2) if figure is not None and operator == "==" else math.inf
     if tolerance is not None:
         give, gives = tolerance.around(fixed), 0.0
         region = Region(fixed - give, fixed + give)
@@ -681,7 +684,9 @@ def read_statement(
     elif figure is not None and figure.unit < 1:
         gives = float(figure.unit / 2)
     measures = Quantity.RIGHT if side else Quantity.LEFT
-    comparison = Comparison(lambda operands: operands[side], measures, region, side, gives=gives)
+    comparison = Comparison(
+        lambda operands: operands[side], measures, region, side, gives=gives, most=most
+    )
     scale = known_scale(magnitudes[side], [fixed])
     return Reading(
         comparisons=(comparison,), side=side, ends=(end,), known_scale=scale, magnitudes=magnitudes

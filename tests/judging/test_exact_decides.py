@@ -46,6 +46,11 @@ def decided(model: str, claim: str, keys: str = "") -> CaseResult:
         (N, "E(x**2) == 1 + 1 / 20000", "", VERIFIED),
         (N, "E(x**2) == 1 + 1 / 2000", "", REFUTED),
         (N, "E(x**2) <= 0.999", "", REFUTED),
+        # but no more than half a unit of a whole number
+        ("x ~ normal(1e6, 1)", "E(x) == 1000002", "", REFUTED),
+        ("x ~ normal(1e6, 1)", "1000002 == E(x)", "", REFUTED),
+        ("x ~ normal(1e6 + 0.4, 1)", "E(x) == 1000000", "", VERIFIED),
+        ("x ~ normal(1e6 + 2, 1)", "E(x) == 1e6", "", VERIFIED),
         # the digits that are written
         (N, "E(x**2) ~= 1.00", "", VERIFIED),
         (N, "E(x**2) ~= 1.01", "", REFUTED),
@@ -65,6 +70,7 @@ def decided(model: str, claim: str, keys: str = "") -> CaseResult:
         # an end that is left out
         (N, "E(x**2) < 1", "", OPEN),
         (N, "E(x) < E(x)", "", REFUTED),
+        (N, "Var(x - x) > 0", "", REFUTED),
         (N, "E(x) <= E(x)", "", VERIFIED),
         (N, "E(x**2) < 1.0001", "", VERIFIED),
     ],
