@@ -11,6 +11,7 @@ from trials import OPEN, REFUTED, VERIFIED, N, entry, judged, registry_of, tried
 
 from dropcheck.analysis import exact as analysis
 from dropcheck.analysis import letters
+from dropcheck.analysis.fewer_draws import with_fewer_draws
 from dropcheck.analysis.single_draw import Estimate
 from dropcheck.errors import InternalError
 from dropcheck.judging import case as cases
@@ -193,30 +194,41 @@ def test_wrong_parts_of_the_analysis_are_told_by_the_draws(
     assert decided(model, claim).confirmed
     whole = getattr(module, name)
 
-    def wrong(*asked: Any, **more: Any) -> Any:
-        return _scaled(whole(*asked, **more))
+    def off(factor: float) -> None:
+        planted = lambda *asked, **more: _scaled(whole(*asked, **more), factor)  # noqa: E731
+        monkeypatch.setattr(module, name, planted)
 
-    monkeypatch.setattr(module, name, wrong)
+    off(1.1)  # by ten resolutions
     with pytest.raises(InternalError):
         decided(model, claim)
+    off(1.02)  # by two, which draws alone tell
+    with pytest.raises(InternalError):
+        judged(model, claim)
 
 
-def _scaled(found: Any) -> Any:
-    """A tenth more of every number."""
+def _scaled(found: Any, factor: float) -> Any:
     if isinstance(found, tuple):
-        return type(found)(map(_scaled, found)) if type(found) is tuple else found
+        return tuple(_scaled(one, factor) for one in found) if type(found) is tuple else found
     if isinstance(found, Estimate):
-        return Estimate(1.1 * found.value, found.error)
-    return 1.1 * found if isinstance(found, float | np.ndarray) else found
+        return Estimate(factor * found.value, found.error)
+    return factor * found if isinstance(found, float | np.ndarray) else found
 
 
 def test_a_wrong_rewriting_is_told_by_the_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     model, claim = "x ~ uniform(0, 1)[5]", "E(max(x)) == 5/6"
     found = decided(model, claim)
     assert (found.verdict, found.confirmed) == (VERIFIED, True)
-    other = registry_of(entry("c", model.replace("[5]", "[9]"), claim))
-    (changed,) = other.expand()
-    rewritten = prepare(changed).analysed.lowered
-    monkeypatch.setattr(cases, "with_fewer_draws", lambda _: rewritten)
+
+    def planted(model: str, claim: str) -> None:
+        (changed,) = registry_of(entry("c", model, claim)).expand()
+        with monkeypatch.context() as plain:
+            plain.setattr(cases, "with_fewer_draws", with_fewer_draws)
+            rewritten = prepare(changed).analysed.lowered
+        monkeypatch.setattr(cases, "with_fewer_draws", lambda _: rewritten)
+
+    planted("x ~ uniform(0, 1)[9]", claim)  # by eight resolutions
     with pytest.raises(InternalError, match=r"exact value is 0\.9"):
         decided(model, claim)
+    planted(f"{model}; y = 1.02 * max(x)", "E(y) == 5/6")  # by two, which draws alone tell
+    with pytest.raises(InternalError, match=r"exact value is 0\.85"):
+        judged(model, claim)
