@@ -155,10 +155,10 @@ def has_no_chance(event: Value) -> bool:
     left, right = event.inputs
     if not left.sources.isdisjoint(right.sources):
         return False
-    return _continuous(left) or _continuous(right)
+    return has_no_atoms(left) or has_no_atoms(right)
 
 
-def _continuous(value: Value) -> bool:
+def has_no_atoms(value: Value) -> bool:
     """Whether a value has no atoms; False if that is not seen."""
     if value.kind == Kind.DRAW:
         return _continuous_draw(value)
@@ -167,22 +167,22 @@ def _continuous(value: Value) -> bool:
     function, inputs = value.function, value.inputs
     if function in (ADD, SUBTRACT):
         a, b = inputs
-        return a.sources.isdisjoint(b.sources) and (_continuous(a) or _continuous(b))
+        return a.sources.isdisjoint(b.sources) and (has_no_atoms(a) or has_no_atoms(b))
     if function in (MULTIPLY, DIVIDE):
         a, b = inputs
         return a.sources.isdisjoint(b.sources) and all(map(_continuous_or_not_0, inputs))
     if function in (SUM, MEAN):
         (x,) = inputs
-        return x.kind == Kind.DRAW and math.prod(x.shape) > 0 and _continuous(x)
+        return x.kind == Kind.DRAW and math.prod(x.shape) > 0 and has_no_atoms(x)
     one_draw = len(inputs) == 1 and function.name in _STRICT
     moved = function.rearranges or function.view or (function.picks and not inputs[1:])
     to_a_power = function is POWER and inputs[1].known not in (None, 0.0)
-    return (one_draw or moved or function is NEGATIVE or to_a_power) and _continuous(inputs[0])
+    return (one_draw or moved or function is NEGATIVE or to_a_power) and has_no_atoms(inputs[0])
 
 
 def _continuous_or_not_0(value: Value) -> bool:
     if value.random:
-        return _continuous(value)
+        return has_no_atoms(value)
     return value.constant is not None and bool(np.all(np.asarray(value.constant) != 0))
 
 

@@ -69,3 +69,28 @@ def test_vectors_whose_entries_depend_on_each_other_stay_whole() -> None:
     assert drawn(f"x ~ normal(0, 1)[{MOST_ENTRIES + 1}]", f"E({many}) == 0") == {
         "x": (MOST_ENTRIES + 1,)
     }
+
+
+# ---- where a product is 0 ------------------------------------------------------------------------
+
+MASKED = "m ~ bernoulli(0.7); x ~ normal(0, 1); y = -x * m / 0.7"
+
+
+@pytest.mark.parametrize(
+    ("model", "claim", "value"),
+    [
+        (MASKED, "P(y == 0) == 0.3", 0.3),
+        (MASKED, "P(y != 0) == 0.7", 0.7),
+        (MASKED, "P(x * y == 0, given=m == 0) == 1", 1.0),
+        ("m, k ~ bernoulli(0.7); x ~ normal(0, 1); y = x * m * k", "P(y == 0) == 0.51", 0.51),
+        ("k ~ poisson(2); x ~ exponential(1)", "P(k * x == 0) == exp(-2)", math.exp(-2)),
+        # atoms at 0, a fixed factor of 0, and a sum are left as they are
+        ("m ~ bernoulli(0.7); x ~ normal(0, 1); y = relu(x) * m", "P(y == 0) == 0.65", None),
+        (f"{MASKED}; z = y + 1", "P(z == 0) == 0", None),
+        (f"{MASKED}; z = y * [0, 1]", "P(z[0] == 0) == 1", None),
+    ],
+)
+def test_a_product_is_0_where_a_factor_is(model: str, claim: str, value: float | None) -> None:
+    found = judged(model, claim, draws_only=False)
+    assert found.verdict is VERIFIED
+    assert value is None or (found.exact and found.exact.value == pytest.approx(value, abs=1e-11))

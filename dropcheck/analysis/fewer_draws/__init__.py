@@ -7,6 +7,7 @@ import dataclasses
 from dropcheck.analysis.fewer_draws.entries import with_entries
 from dropcheck.analysis.fewer_draws.rotations import turned, with_roots
 from dropcheck.analysis.fewer_draws.sums import varying, with_ranks, with_sums
+from dropcheck.analysis.fewer_draws.zeros import with_zeros
 from dropcheck.language.compile import LoweredCase
 from dropcheck.language.graph import Value
 
@@ -17,7 +18,7 @@ def with_fewer_draws(lowered: LoweredCase) -> LoweredCase:
     Only the analysis sees it: what is drawn is what is written.
     """
     values: list[Value] = []
-    for rule in (with_entries, with_roots, turned, with_ranks, with_sums):
+    for rule in (with_zeros, with_entries, with_roots, turned, with_ranks, with_sums):
         values = values or varying(lowered.operands)
         stands = rule(values, lowered.operands)
         if stands is not None:
