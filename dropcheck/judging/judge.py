@@ -299,6 +299,10 @@ def _confirmed(run: CaseRun, known: Known) -> Judging:
     drawn = yield from _as_drawn(own)
     if drawn.reason in _BROKEN:
         return drawn
+    if drawn.verdict is Verdict.INCONCLUSIVE:  # few draws: nothing was looked for in them
+        unclear = unless_unclear(run, known.finding)
+        if unclear.verdict is Verdict.INCONCLUSIVE:
+            return replace(unclear, draws=drawn.draws, seconds=drawn.seconds)
     finding, shown = known.finding, known.of(drawn)
     interval, confirmed = drawn.interval, False
     if shown is not None and interval is not None and drawn.guarantee is not Guarantee.ASYMPTOTIC:

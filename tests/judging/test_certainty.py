@@ -219,3 +219,12 @@ def test_a_condition_that_is_never_met_is_given_up_unless_a_limit_says_to_go_on(
     for claim in ("P(x > 0, given=x > 50) == 1", "P(x > 0, given=x > 50) == 0.5"):
         assert judged(model, claim).draws < 10_000_000
         assert judged(model, claim, most=20_000_000).draws >= 19_000_000
+
+
+@pytest.mark.parametrize("most", [30_000, None])
+def test_a_certainty_that_rounding_makes_is_open_however_few_draws_are_made(
+    most: int | None,
+) -> None:
+    for claim in ("P(1 + 1e-20 * n == 1) == 1", "P(Phi(50 + n) >= 1) == 1"):
+        found = judged("n ~ poisson(3)", claim, most=most, draws_only=False)
+        assert (found.verdict, found.exact) == (OPEN, None)
