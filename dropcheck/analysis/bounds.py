@@ -109,8 +109,7 @@ def of_operators(value: Value) -> LinearCombination | None:
 # A step `x = x - lr * (x + g)` is (1 - lr) · x - lr · g, a sum of two independent parts. In a step
 # `x = x + W @ x` the second part changes its sign with W, of which x is independent. For such sums
 # the squares of bounds are added. For parts of any other kind the bounds themselves are added,
-# which
-# is useless after a few steps of a loop.
+# which is useless after a few steps of a loop.
 
 
 # The most sums that are opened, and pairs of parts that are compared, for all bounds of a case.

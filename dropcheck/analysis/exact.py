@@ -297,8 +297,7 @@ def _product(factors: Sequence[Estimates]) -> Estimates:
 # Exact moments from the exact moments given each outcome of some discrete draws N.
 #
 # E f = E E(f | N), and Cov(f, g) = E Cov(f, g | N) + Cov(E(f | N), E(g | N)), the law of total
-# covariance (Ross 2014, "A First Course in Probability", section 7.5). So the moments of a sum of
-# a
+# covariance (Ross 2014, "A First Course in Probability", section 7.5). So the moments of a sum of a
 # random number of terms, or of a mixture by a random index, follow from those for each number.
 #
 # Nearly impossible outcomes A are left out. They contribute E |f g| [A] <= ‖f‖₄ ‖g‖₄ √P(A), by

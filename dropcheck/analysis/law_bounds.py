@@ -494,12 +494,10 @@ def disjoint(sources: Sequence[Sources]) -> bool:
 #
 # With F(d) = P(|x| <= d), E|x|^-r is the integral of r d^(-r - 1) F(d) over d > 0. F rises, and is
 # known from the law. On a grid of d, its value at the upper end of each cell is used. Below the
-# grid,
-# F falls as a power of d that the law states (`near_ends`). If F follows this power at the lowest
-# points of the grid, twice the power is used below it.
+# grid, F falls as a power of d that the law states (`near_ends`). If F follows this power at the
+# lowest points of the grid, twice the power is used below it.
 #
-# For a sum of squares of linear forms in several draws, see `sums_of_squares`: as many of the
-# forms
+# For a sum of squares of linear forms in several draws, see `sums_of_squares`: as many of the forms
 # count as are independent, one after the other.
 
 

@@ -55,22 +55,17 @@ from dropcheck.vocabulary.shapes import Shape
 #
 # Expectations of terms: the expectation is taken over one draw after the other, by its cumulants.
 #
-# The expectation of a product of functions of the elements of one draw is a sum over all
-# partitions
+# The expectation of a product of functions of the elements of one draw is a sum over all partitions
 # of the factors into blocks. Each summand is the product of the blocks' joint cumulants, and the
 # indices of each block are identified, as elements with different indices are independent (Leonov
-# and
-# Shiryaev 1959; Brillinger 1975, theorem 2.3.2; McCullagh 1987, "Tensor Methods in Statistics",
+# and Shiryaev 1959; Brillinger 1975, theorem 2.3.2; McCullagh 1987, "Tensor Methods in Statistics",
 # chapter 2). Draws are centred, so that blocks of one factor vanish; for normal draws only pairs
-# are
-# left (Isserlis 1918).
+# are left (Isserlis 1918).
 #
 # For a covariance, the factors of its two sides are distinguished. A block with factors of both
-# sides
-# links them by the group of its draw; terms that are not linked make up the product of the two
-# means.
-# For two averages over all combinations of B draws of each group, the part linked by a set L of
-# groups counts with the factor B^-|L| (Hoeffding 1948, section 5).
+# sides links them by the group of its draw; terms that are not linked make up the product of the
+# two means. For two averages over all combinations of B draws of each group, the part linked by a
+# set L of groups counts with the factor B^-|L| (Hoeffding 1948, section 5).
 
 
 ElementNumbers = float | Floats

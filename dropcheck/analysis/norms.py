@@ -92,8 +92,7 @@ from dropcheck.vocabulary.shapes import Shape
 # Quantities as sums of quadratics in independent quantities, for bounds of their exponentials.
 #
 # In exp(z²/2 - (z - 4)²/2) the squares cancel, and the exponent is a line in z, whose exponential
-# the
-# law knows. The exponentials of the single squares have no useful bounds.
+# the law knows. The exponentials of the single squares have no useful bounds.
 
 
 # The most elements of a sum with weights, which has a part for each element.

@@ -27,8 +27,7 @@ from dropcheck.vocabulary.shapes import Shape, ShapeError, broadcast
 # The terms of a polynomial: coefficient · fixed arrays · atoms, with summed indices.
 #
 # An index is a number from 0 on, whose range the `Space` knows. The negative number −1 − k stands
-# for
-# the fixed place k.
+# for the fixed place k.
 
 
 FunctionPowers = tuple[tuple[int, int], ...]

@@ -63,8 +63,7 @@ from dropcheck.vocabulary.smoothness import (
 #
 # In a cell the density is close to a polynomial; its Legendre series tells how close. A Gauss rule
 #  of
-# n points is exact up to degree 2n - 1. The degrees that the density's polynomial does not need
-# are
+# n points is exact up to degree 2n - 1. The degrees that the density's polynomial does not need are
 # left for the function that is averaged (Davis and Rabinowitz 1984, "Methods of numerical
 # integration", section 2.7).
 

@@ -457,17 +457,14 @@ def _outside(line: AffineDraw, low: float, high: float) -> float:
 #
 # Which moments of a quantity do not exist, as far as the laws in its expression show it.
 #
-# A normal variable has all moments, Student's t with ν degrees of freedom has those of orders
-# below
+# A normal variable has all moments, Student's t with ν degrees of freedom has those of orders below
 # ν. What a function does to the moments of its arguments is in its entry in the vocabulary. If
 # nothing follows from an expression, a moment may exist or not; the moments that surely exist are
 # those with bounds of norms (`moments/norms`).
 #
 # For a·x + b with a single draw x, the law gives more. Near 0 its probability falls as a power of
-# the
-# distance, which tells the moments of its reciprocal. Where the law's tail is exponential, its
-# rate
-# tells the moments of the exponential function.
+# the distance, which tells the moments of its reciprocal. Where the law's tail is exponential, its
+# rate tells the moments of the exponential function.
 
 
 def moment_order(value: Value) -> float:

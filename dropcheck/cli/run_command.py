@@ -107,13 +107,16 @@ def _outputs(given: Given) -> tuple[Path, ...]:
 
 
 def _without_use(given: Given, format_name: str, outputs: Sequence[Path]) -> Iterator[Problem]:
-    """The problems of options that have no effect on any report that is asked for."""
+    """The problems of options that have no effect, alone or together."""
     from dropcheck.report.formats import PRINTED, written_as
 
     asked = [PRINTED[format_name], *filter(None, map(written_as, outputs))]
     if given.flag("plot") and not any(form.shows_curves for form in asked):
         hint = "add '-o FILE.svg' or '-o FILE.png'"
         yield Problem("option '--plot' draws curves in a picture", hint=hint)
+    if given.flag("exact") and given.flag("draws_only"):
+        hint = "keep one: the model decides alone, or the draws do"
+        yield Problem("options '--exact' and '--draws-only' exclude each other", hint=hint)
 
 
 def _spare_the_claims(outputs: Sequence[Path], given: Given, registry: Registry) -> None:

@@ -41,9 +41,8 @@ from dropcheck.vocabulary.function import Array
 # How code is called: which of its parameters get the arguments of the slot, and which are filled.
 #
 # A function takes what its slot takes, in the same order. Where it has parameters with all these
-# names, each argument goes to the parameter of its name, also in another order or by keyword
-# alone. A
-# function with one of these names at the place of another is refused, as one of the two is wrong.
+# names, each argument goes to the parameter of its name, also in another order or by keyword alone.
+# A function with one of these names at the place of another is refused, as one of the two is wrong.
 # Other parameters are filled, wherever they stand:
 #
 # - `training` or `train` is whether it trains, `deterministic` or `inference` whether it does not;

@@ -168,8 +168,7 @@ def of_product(table: Floats) -> float:
 # The distance is the largest difference of the two functions anywhere (Kolmogorov's). Arrays of
 # distribution functions have an entry for each cut, in rising order: the chance, or the share of
 # draws, at or below the cut. A cell is what lies above one cut and at or below the next; there is
-# one
-# more below all cuts and one above.
+# one more below all cuts and one above.
 
 
 @dataclass(frozen=True, slots=True)

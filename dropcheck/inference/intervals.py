@@ -822,12 +822,10 @@ def _unmet(skewness: float, excess: float, blocks: int) -> Explanation:
 #
 #     exp(λξ - ψ(λ)ξ²) ≤ 1 + λξ
 #
-# (Fan, Grama and Liu 2015, "Exponential inequalities for martingales with applications",
-# Electronic
+# (Fan, Grama and Liu 2015, "Exponential inequalities for martingales with applications", Electronic
 # Journal of Probability 20, lemma 4.1; Waudby-Smith and Ramdas 2024, "Estimating means of bounded
 # random variables by betting", J. Roy. Stat. Soc. B 86, section 3.2). So for independent values Z
-# of
-# one law, Z ≥ -b, and λ chosen without them, ξ = Z/b gives with chance at least 1 - α/2 (Markov)
+# of one law, Z ≥ -b, and λ chosen without them, ξ = Z/b gives with chance at least 1 - α/2 (Markov)
 #
 #     E Z ≥ mean(Z) - b log(2/α)/(nλ) - ψ(λ)/(λb) mean(Z²),
 #

@@ -185,11 +185,9 @@ COARSE = 0.5
 # Printed figures near an edge of their rounding: how near, and which digits to print instead.
 #
 # A figure is claimed to within half a unit of its last digit, and a range is verified beyond its
-# ends
-# by a tenth of its half-width at most (`region.widening`). So a value in the middle takes an
-# interval
-# of about half a unit to be verified. A value at the edge takes one of a twentieth of that, with
-# hundreds of times the draws, and a value just beyond the edge takes still more.
+# ends by a tenth of its half-width at most (`region.widening`). So a value in the middle takes an
+# interval of about half a unit to be verified. A value at the edge takes one of a twentieth of
+# that, with hundreds of times the draws, and a value just beyond the edge takes still more.
 
 
 # How far a range is widened, a tenth of half a unit: there the draws grow without bound.
@@ -293,8 +291,7 @@ def _plain(value: float) -> bool:
 #
 # The convention is that of TensorFlow Probability's `statistical_testing.py` (there for means of
 # bounded variables, `min_discrepancy_of_true_means_detectable_by_dkwm`): with a chance of false
-# alarm α and a chance of a false pass β, both given, the smallest discrepancy is the one from
-# which
+# alarm α and a chance of a false pass β, both given, the smallest discrepancy is the one from which
 # on a false claim is refuted with probability at least 1 − β. It is not the half-width of the
 # interval, at which a claim so far off would be refuted about every second time.
 

@@ -502,8 +502,7 @@ def first_wrong(tally: Tally, draw: int, streams: Streams, purpose: int) -> str:
 # The second witness of a verdict: the exact value by the model. And which guarantee is enough.
 #
 # Draws and exact value are two ways to one number. Where they agree, the verdict is confirmed.
-# Where
-# they do not, one of them is wrong, and no verdict of the run can be trusted.
+# Where they do not, one of them is wrong, and no verdict of the run can be trusted.
 
 
 SELDOM = 1e-6

@@ -172,7 +172,8 @@ def _known_averages(
         sides = None if comparison.against is None else part.sides(operands)
         findings.append(replace(found, sides=sides))
         values.append(exact)
-        off.append(far_off(exact.value, comparison.region, widening(comparison.region, asked)))
+        widen = widening(comparison.region, asked)
+        off.append(far_off(exact.value, exact.value, comparison.region, widen))
     place = settling(run.reading, [one.verdict for one in findings], off)
     return Known(tuple(findings), tuple(values), place)
 

@@ -78,10 +78,9 @@ from dropcheck.simulation import (
 # Ties that rounding decides: `mean(m) - 0.5 >= 0.2` at the mean 0.7, `floor(0.1 * k / 0.3)`.
 #
 # On paper both sides are equal, or a number is whole, and in float64 one side is smaller. No
-# interval
-# shows that. So where it makes a difference, a claim is judged once more as it is on paper, and
-# has a
-# verdict if both are the same. A claim that something is certain is verified if it holds on paper.
+# interval shows that. So where it makes a difference, a claim is judged once more as it is on
+# paper, and has a verdict if both are the same. A claim that something is certain is verified if it
+# holds on paper.
 
 
 # Work, in rough nanoseconds, that the search for rare ties and the judgement on paper may take.
@@ -470,7 +469,7 @@ def by_arithmetic(run: CaseRun, compiled: Compiled) -> Finding:
         verdicts.append(verdict)
         points.append(value)
         rooms.append(room)
-        off.append(far_off(value, comparison.region, 0.0))
+        off.append(far_off(value, value, comparison.region, 0.0))
     place = settling(run.reading, verdicts, off)
     value, comparison, scale = points[place], run.reading.comparisons[place], scales[place]
     is_open = verdicts[place] is Verdict.INCONCLUSIVE

@@ -52,18 +52,15 @@ from dropcheck.simulation import MAIN, PILOT, Compiled, Program, Request, SpanSu
 #
 # An interval for averages of code that are too skewed for the limit theorem.
 #
-# No bound is known of the numbers that code gives, and a sample says nothing of values that it
-# does
+# No bound is known of the numbers that code gives, and a sample says nothing of values that it does
 # not show: every verdict on their average supposes something of such values. The limit theorem
 # supposes that they hardly matter. Here it is supposed that the tail of a block's mean falls at
-# least
-# as fast as x^(-3/2) beyond b, a multiple of the farthest distance of a pilot's block from their
-# middle. Then
+# least as fast as x^(-3/2) beyond b, a multiple of the farthest distance of a pilot's block from
+# their middle. Then
 #
 #     E(|D| - b)₊ = ∫ P(|D| > x) dx over x > b ≤ 2b P(|D| > b),
 #
-# and of n later blocks, none of which is beyond b, P(|D| > b) ≤ log(1/α)/n. With deviations cut
-# off
+# and of n later blocks, none of which is beyond b, P(|D| > b) ≤ log(1/α)/n. With deviations cut off
 # at b, the interval of `inference.spread` holds for every law, however skewed.
 
 

@@ -91,9 +91,12 @@ def settling(reading: Reading, verdicts: Sequence[Verdict], off: Sequence[float]
     return max(places, key=lambda place: off[place]) if reading.entries else places[0]
 
 
-def far_off(estimate: float, region: Region, allowed: float) -> float:
-    """How far an estimate lies from its region, in units of what is allowed."""
-    away = max(region.low - estimate, estimate - region.high, 0.0)
+def far_off(low: float, high: float, region: Region, allowed: float) -> float:
+    """How far an interval reaches out of its region, in units of what is allowed.
+
+    It is negative where the interval is well inside.
+    """
+    away = max(region.low - low, high - region.high)
     return away / allowed if allowed > 0 else away
 
 
@@ -286,7 +289,10 @@ def judge_look(
             if misses(ordinary, comparison.region, give):
                 why = against_evidence(interval, ordinary, unit)
                 interval, verdict = replace(interval, unmet=why), Verdict.INCONCLUSIVE
-        off.append(far_off(interval.estimate, comparison.region, widen))
+        ends = interval.low, interval.high
+        if verdict is Verdict.REFUTED:
+            ends = interval.estimate, interval.estimate
+        off.append(far_off(*ends, comparison.region, widen))
         judged.append(
             Judged(
                 verdict=verdict,

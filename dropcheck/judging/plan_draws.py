@@ -356,8 +356,7 @@ def smallest_seen(
 #
 # Stratified sampling of rare events: one draw of a case comes from strata of its values.
 #
-# That draw is chosen whose strata lower the variance of the statement's quantity most, by the
-# model
+# That draw is chosen whose strata lower the variance of the statement's quantity most, by the model
 # and before any draw.
 
 

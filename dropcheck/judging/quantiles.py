@@ -492,7 +492,7 @@ def known_quantiles(run: CaseRun) -> Known | None:
             return None
         findings.append(found)
         values.append(exact)
-        off.append(far_off(exact.value, target.claimed.region, target.widen))
+        off.append(far_off(exact.value, exact.value, target.claimed.region, target.widen))
     place = settling(run.reading, [one.verdict for one in findings], off)
     return Known(tuple(findings), tuple(values), place)
 
@@ -751,7 +751,12 @@ def _exact(claim: Quantiles, target: QuantileTarget) -> Exact | None:
 
 def _off(finding: Finding, target: QuantileTarget) -> float:
     value = finding.estimate
-    return 0.0 if value is None else far_off(value, target.comparison.region, target.widen)
+    low, high = finding.interval or (value, value)
+    if finding.verdict is Verdict.REFUTED:
+        low, high = value, value
+    if low is None or high is None:
+        return 0.0
+    return far_off(low, high, target.comparison.region, target.widen)
 
 
 def _middle(low: float, high: float) -> float | None:

@@ -413,8 +413,7 @@ def folded(function: Function, constants: Sequence[Array], options: Mapping[str,
 # What one draw of a quantity costs, by its shape: memory, and nanoseconds on one core.
 #
 # The figures are good to a factor of a few. They limit what a claim may ask for, and they plan
-# spans
-# and default budgets; no result depends on them.
+# spans and default budgets; no result depends on them.
 
 
 # One draw may take two seconds. Then ten draws, of the thousands that a verdict needs, use up a

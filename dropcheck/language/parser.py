@@ -61,8 +61,7 @@ from dropcheck.vocabulary.operators import (
 #
 # The indentation of a model's lines: which lines belong to a loop, and how a loop begins.
 #
-# Outside of loops, indentation means nothing. A loop's first line ends in a colon; the lines of
-# its
+# Outside of loops, indentation means nothing. A loop's first line ends in a colon; the lines of its
 # body are indented further, all by the same blanks.
 
 

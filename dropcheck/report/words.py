@@ -137,6 +137,8 @@ def price(case: CaseResult) -> str | None:
         return None
     relative = case.calls is not None and not case.sharpness.absolute
     size = beyond * case.resolution / case.sharpness.asked if relative else beyond
+    if relative and size >= 1:  # the scale is of what may be near 0
+        relative, size = False, beyond
     power = 10.0 ** (math.floor(math.log10(size)) - 1)
     key = "resolution" if relative else "within"
     return f"{key}: {numbers.rough(math.ceil(size / power) * power)} would do with these"

@@ -40,8 +40,7 @@ from dropcheck.vocabulary.jumps import AtZero
 # Counts draws in cells, in place of sums of integrands.
 #
 # A counter takes the values of some quantities, [..., draws] each, and returns counts for each
-# block:
-# [blocks, columns]. A quantity that does not vary has one draw, which stands for all.
+# block: [blocks, columns]. A quantity that does not vary has one draw, which stands for all.
 
 
 # In each block, the places within fine cells are counted for so many draws, the first ones.

@@ -186,17 +186,12 @@ def any_remainder(
 #
 # Reference draws show the result of a comparison where rounding does not decide it.
 #
-# Two values that are computed as equal may be exactly equal, like `x**3` and `x * x * x`. Or one
-# of
-# them has lost the difference, like `sigmoid(x)` and 1 for large x. If analytic functions are
-# equal
+# Two values that are computed as equal may be exactly equal, like `x**3` and `x * x * x`. Or one of
+# them has lost the difference, like `sigmoid(x)` and 1 for large x. If analytic functions are equal
 # for all values near one point, they are equal for all values of the law (Mityagin 2015, "The zero
-# set of a real analytic function"). So both are compared for values of moderate size: of the
-# draws,
-# of the linear functions of draws that are farthest from 0, such as `x + 40`, and of those that
-# are
-# smallest or steepest, such as `1e-20 * x` and `20 * x`. They are also compared for large draws,
-# as
+# set of a real analytic function"). So both are compared for values of moderate size: of the draws,
+# of the linear functions of draws that are farthest from 0, such as `x + 40`, and of those that are
+# smallest or steepest, such as `1e-20 * x` and `20 * x`. They are also compared for large draws, as
 # far as the law has such, or as large as what is added to them.
 
 

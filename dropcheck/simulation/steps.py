@@ -27,20 +27,16 @@ from dropcheck.vocabulary.shapes import Shape
 #
 # Nets: the points of a scrambled Sobol' net, turned into draws by quantile functions.
 #
-# A net is 2^m points of Sobol's sequence (1967) in the unit cube, with the direction numbers of
-# Joe
+# A net is 2^m points of Sobol's sequence (1967) in the unit cube, with the direction numbers of Joe
 # and Kuo (2008, "Constructing Sobol sequences with better two-dimensional projections"). It is
 # scrambled at random: the digits of each coordinate are multiplied by a random lower triangular
-# matrix over GF(2), and random digits are added (Matoušek 1998, "On the L2-discrepancy for
-# anchored
+# matrix over GF(2), and random digits are added (Matoušek 1998, "On the L2-discrepancy for anchored
 # boxes", Journal of Complexity 14). The points are more evenly distributed than independent ones,
-# so
-# the mean of a smooth function over a net varies far less.
+# so the mean of a smooth function over a net varies far less.
 #
 # The judgment uses only two facts, and the added random digits give both. Each point is uniform in
 # the cube, so the mean over a net has the expectation of one draw. Each net has its own random
-# digits, so nets are independent and have the same law. The points of one net depend on each
-# other:
+# digits, so nets are independent and have the same law. The points of one net depend on each other:
 # a net counts as one draw, and no assumption is made on how little its mean varies.
 
 

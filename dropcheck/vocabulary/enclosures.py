@@ -29,22 +29,17 @@ from dropcheck.vocabulary.special import Special
 #
 # its Taylor polynomial of order one with a remainder (a Taylor model of order one: Moore 1966,
 # "Interval Analysis"; de Figueiredo and Stolfi 2004, "Affine arithmetic: concepts and
-# applications";
-# Makino and Berz 2003, "Taylor models and other validated functional inclusion methods"). Beside
-# it
-# an interval [low, high] holds q(m) too, and may be narrower. The first order is exact, so that it
-# cancels where one number stands at several places of an expression; the remainder is of second
-# order
-# in b.
+# applications"; Makino and Berz 2003, "Taylor models and other validated functional inclusion
+# methods"). Beside it an interval [low, high] holds q(m) too, and may be narrower. The first order
+# is exact, so that it cancels where one number stands at several places of an expression; the
+# remainder is of second order in b.
 #
 # numpy's functions can be applied to an enclosure in place of an array: `np.sqrt(x) * x` is an
 # enclosure. So formulas for arrays of averages work on enclosures too. A function without a rule
-# here
-# raises a TypeError, by numpy's protocol. Where a quantity may be undefined or unbounded on the
-# box,
-# its enclosure holds all numbers, and so does every enclosure made from it. Functions of this
-# module
-# that are called directly leave it to the caller to silence numpy's floating-point warnings.
+# here raises a TypeError, by numpy's protocol. Where a quantity may be undefined or unbounded on
+# the box, its enclosure holds all numbers, and so does every enclosure made from it. Functions of
+# this module that are called directly leave it to the caller to silence numpy's floating-point
+# warnings.
 
 
 # The rounding error of one step, as a share of the largest magnitude in it: some units in the last

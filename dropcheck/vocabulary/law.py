@@ -422,8 +422,7 @@ def inside_support(law: Law, arguments: Sequence[Known], x: Known) -> int:
 # The values of a law cut into strata: the law within one stratum, and a mixture of all strata.
 #
 # A stratum lies between two values of the law. Each is given by the probabilities below and above
-# it,
-# so that values far out in either tail keep their digits.
+# it, so that values far out in either tail keep their digits.
 
 
 # No stratum has a smaller probability.

@@ -17,18 +17,14 @@ from dropcheck.vocabulary import special
 # Ranges: intervals of a function's values on many small cells of one draw, and its smoothness.
 #
 # Let a quantity be a function g of one draw x. For each cell, an interval of x, a hull of its
-# values
-# is kept. Where g is analytic near the cell, there is also a bound of the distance between that
-# hull
-# and the values of g at complex numbers. From this bound the error of a quadrature rule is known
-# before a single value is computed, so that no spike and no kink between its points can be missed
-# (Trefethen 2008, "Is Gauss quadrature better than Clenshaw-Curtis?", theorem 4.5; for bounds of
-# this
-# kind by arithmetic see Petras 2002, "Self-validating integration and approximation of piecewise
-# analytic functions").
+# values is kept. Where g is analytic near the cell, there is also a bound of the distance between
+# that hull and the values of g at complex numbers. From this bound the error of a quadrature rule
+# is known before a single value is computed, so that no spike and no kink between its points can be
+# missed (Trefethen 2008, "Is Gauss quadrature better than Clenshaw-Curtis?", theorem 4.5; for
+# bounds of this kind by arithmetic see Petras 2002, "Self-validating integration and approximation
+# of piecewise analytic functions").
 #
-# The rules use the mean value theorem: if z is at most `off` away from an interval, then f(z) is
-# at
+# The rules use the mean value theorem: if z is at most `off` away from an interval, then f(z) is at
 # most `off` times the largest |f'| within that distance away from the values on the interval.
 #
 # The caller silences numpy's floating-point warnings, and takes NaN as unknown.

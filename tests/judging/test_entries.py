@@ -321,3 +321,17 @@ def test_refusals(claim: str) -> None:
         judged(model, claim)
     (problem,) = caught.value.problems
     assert REFUSED[claim] in problem.message
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("draws_only", [True, False])
+def test_an_inequality_shows_the_entry_nearest_its_edge(seed: int, draws_only: bool) -> None:
+    """The others are well inside; this one is off by a fifth of a resolution."""
+    for model, claim in (
+        ("c ~ multinomial(10, [0.2, 0.3, 0.5])", "E(c) <= 4.99"),
+        ("x ~ normal([1, 5, 3], 1)", "Median(x) <= 4.99"),
+    ):
+        found = judged(model, claim, seed=seed, draws_only=draws_only)
+        assert found.entry in ((1,), (2,))
+        assert found.estimate == pytest.approx(5, abs=0.1)
+        assert found.verdict is REFUTED or (found.within or 0) > 0.01

@@ -250,8 +250,7 @@ def _factor(function: Function, value: Value, below: Sequence[Lengths]) -> Lengt
 # Replace random vectors by a linear map of independent numbers.
 #
 # A normal vector x with mean m and covariances S has the law of m + R z, where R R' = S and z has
-# independent standard normal elements (Muirhead 1982, "Aspects of Multivariate Statistical
-# Theory",
+# independent standard normal elements (Muirhead 1982, "Aspects of Multivariate Statistical Theory",
 # theorem 1.2.9). The moments of products of such draws are known.
 
 

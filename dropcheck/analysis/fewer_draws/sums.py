@@ -436,8 +436,7 @@ def _raised(value: Value) -> Value:
 #
 # If `max(x)`, `sort(x)[k]` or the like is the only use of independent draws of one continuous law,
 # one number is drawn from the law of that order statistic (`ranked_law`). Its moments,
-# probabilities
-# and quantiles are then known, as for any draw.
+# probabilities and quantiles are then known, as for any draw.
 
 
 # The most elements of an array that is replaced.

@@ -510,8 +510,7 @@ def _inner(node: Node) -> Node:
 # Indices in brackets: numbers, slices, `None`, `...`, and fixed arrays of places or of truths.
 #
 # They mean the same as in numpy. They must be fixed before any draw, because all draws have the
-# same
-# shape. Only a single index may be random: `mu[k]`.
+# same shape. Only a single index may be random: `mu[k]`.
 
 
 MOST_PLACES = 2**16  # in an array of indices

@@ -56,14 +56,11 @@ from dropcheck.vocabulary.shapes import broadcast, normalise_axes
 # Bounds of E S^-r for a sum S of squares of independent numbers, from bounds of their densities.
 #
 # With S = Σ w_j (x_j - c_j)², E S^-r is ∫ λ^(r - 1) E exp(-λ S) dλ / Γ(r). Let x_j have a density
-# of
-# at most M given those before it, and let c_j depend only on those. Then E exp(-λ w (x - c)²) is
+# of at most M given those before it, and let c_j depend only on those. Then E exp(-λ w (x - c)²) is
 # largest if all probability is as near to c as M allows, on an interval of length 1 / M (Lieb and
-# Loss, Analysis, 2001, theorem 1.14, the bathtub principle). With s = sqrt(λ w), it is at most
-# M sqrt(π) erf(s / (2 M)) / s. The product of these bounds falls in λ, so that its value at the
-# lower
-# end of each cell of a grid bounds the integral; beyond the grid erf is at most 1. The weights
-# here
+# Loss, Analysis, 2001, theorem 1.14, the bathtub principle). With s = sqrt(λ w), it is at most M
+# sqrt(π) erf(s / (2 M)) / s. The product of these bounds falls in λ, so that its value at the lower
+# end of each cell of a grid bounds the integral; beyond the grid erf is at most 1. The weights here
 # are in units in which M is 1.
 
 
