@@ -288,7 +288,11 @@ def _of_laws(
     if undefined is not None:
         return replace(result, explanation=undefined, ends=tally.drawn)
 
-    result = replace(result, scale=1.0, smallest=counting.precision.smallest)
+    def smallest(most: int) -> float | None:
+        seen = counting.precision.smallest(most)
+        return None if seen is None else max(seen, run.sharpness(1.0))  # nearer laws are verified
+
+    result = replace(result, scale=1.0, smallest=smallest)
     return _decided_after(result, counting.planned)
 
 
