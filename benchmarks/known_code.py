@@ -50,6 +50,11 @@ class _Bound:
         """Always."""
         return True
 
+    @property
+    def set_up(self) -> float:
+        """Nothing."""
+        return 0.0
+
     def drawn(
         self, generator: np.random.Generator, asked: CodeRequest, inputs: Sequence[Any]
     ) -> Mapping[str, Array]:

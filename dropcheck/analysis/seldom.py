@@ -48,12 +48,13 @@ def with_values(lowered: LoweredCase) -> tuple[LoweredCase, tuple[str, ...]]:
     values = varying(lowered.operands)
     stands: dict[int, Value] = {}
     notes: list[str] = []
+    walk = Walk()
     for value in values:
         if value.kind == Kind.OPERATOR:
             stands |= _under_condition(value)
             continue
-        found, walk = _instead(value), Walk()
-        chance = walk.chance(value) if found is None else _chance_of_zeros(found.zeros)
+        found = _instead(value)
+        chance = _neglected(walk, value) if found is None else _chance_of_zeros(found.zeros)
         if chance is None or chance > NEGLIGIBLE:
             continue
         if found is not None:
@@ -69,6 +70,14 @@ def with_values(lowered: LoweredCase) -> tuple[LoweredCase, tuple[str, ...]]:
     operands = tuple(map(replaced, lowered.operands))
     changed = dataclasses.replace(lowered, operands=operands, beside=(), place=0)
     return changed, tuple(dict.fromkeys(notes))
+
+
+def _neglected(walk: Walk, value: Value) -> float | None:
+    """The chance with which a function of one draw is undefined, where that is too small."""
+    if value.kind != Kind.COMPUTED or value.function.defined.interval is None:
+        return None
+    walk.known(value)
+    return walk.neglected.get(id(value))
 
 
 def _under_condition(operator: Value) -> dict[int, Value]:

@@ -191,6 +191,8 @@ class Walk:
         self._nonzero: list[Value] = []
         self._nan_somewhere = False  # whether a fixed value is NaN
         self._left = MOST_AGAIN
+        # the chances that are too small to matter with which values are undefined, by their ids
+        self.neglected: dict[int, float] = {}
 
     def known(self, value: Value) -> Known:
         """What is known of a value in all draws."""
@@ -267,8 +269,9 @@ class Walk:
             below = [below[0], self._guarded(second, below[1], holds, assumed, depth)]
         known = self._computed(value, below)
         if known.defined == NEVER and all(one.defined > NEVER for one in below):
-            chance = self.chance(value)
+            chance = self._chance(value)
             if chance is not None and chance <= NEGLIGIBLE:
+                self.neglected[id(value)] = chance
                 return replace(known, number=SURE, finite=SURE)
         return known
 
@@ -403,12 +406,12 @@ class Walk:
         rules = culprit.function.defined if culprit.kind == Kind.COMPUTED else None
         if rules is not None and rules.finite == NEVER and rules.hint:
             return Reason.MAY_BE_INFINITE.explain(step=step, hint=rules.hint)
-        chance = self.chance(culprit)
+        chance = self._chance(culprit)
         if chance is None:
             return Reason.MAY_BE_UNDEFINED.explain(step=step)
         return Reason.SELDOM_UNDEFINED.explain(step=step, chance=chance)
 
-    def chance(self, culprit: Value) -> float | None:
+    def _chance(self, culprit: Value) -> float | None:
         """A bound of the probability that an argument, a line of one draw, leaves the domain."""
         interval = culprit.function.defined.interval if culprit.kind == Kind.COMPUTED else None
         drawn = random_inputs(culprit)
