@@ -132,7 +132,7 @@ def test_conditions_are_on_the_same_draw() -> None:
 
 def test_draws_that_all_agree_decide_nothing_of_code_that_has_no_bounds() -> None:
     for claim in ("E(y, given=m) == 2 / 0.7", "E(y, given=m) == 3"):
-        found = tried(claim, kept)
+        found = tried(claim, kept, max_draws=10**6)
         assert found.verdict is Verdict.INCONCLUSIVE
         assert "too rare to be seen" in str(found.explanation)
 
