@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
 
 import numpy as np
 
@@ -26,7 +25,6 @@ from dropcheck.vocabulary.functions.elementwise import (
 from dropcheck.vocabulary.functions.linear_algebra import DOT, MATMUL
 from dropcheck.vocabulary.functions.reductions import MAX, MEAN, NORM, STD, SUM, VAR
 from dropcheck.vocabulary.hulls import EVERYWHERE, UNIT, Hull, Use
-from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.majorants.rule import summed
 from dropcheck.vocabulary.shapes import normalise_axes
 
@@ -730,16 +728,6 @@ def hull_of_fixed(value: Value) -> Hull:
     return _outward(Hull(float(array.min()), float(array.max())))  # NaN makes it everywhere
 
 
-def _of_draws_apart(law: Law, arguments: Sequence[Any]) -> Hull:
-    """The hull of all elements of a draw whose arguments are arrays."""
-    if not callable(law.ends):
-        return Hull(*law.ends)
-    if law.own_axes is not None or any(one.axes for one in law.parameters):
-        return EVERYWHERE
-    low, high = law.ends(*(np.asarray(one, dtype=np.float64) for one in arguments))
-    return Hull(float(np.min(low)), float(np.max(high)))  # NaN makes it everywhere
-
-
 def _of_draw(value: Value) -> Hull:
     law = value.law
     if law is None:
@@ -751,7 +739,9 @@ def _of_draw(value: Value) -> Hull:
         return EVERYWHERE
     ranks = zip(value.inputs, law.parameters, strict=True)
     if any(len(argument.shape) > parameter.axes for argument, parameter in ranks):
-        return _of_draws_apart(law, [argument.constant for argument in value.inputs])
+        if law.own_axes is not None or any(one.axes for one in law.parameters):
+            return EVERYWHERE
+        return Hull(*law.ends_of_all([one.constant for one in value.inputs]))  # NaN: everywhere
     low, high = law.support(*known)
     return Hull(float(low), float(high))
 

@@ -17,7 +17,7 @@ from dropcheck.analysis.exact import exact_means
 from dropcheck.analysis.fewer_draws.sums import exchanged, made_of, varying
 from dropcheck.analysis.undefined import NEGLIGIBLE, Walk
 from dropcheck.language.compile import LoweredCase
-from dropcheck.language.events import is_whole_from_0
+from dropcheck.language.events import Ends, is_whole_from_0
 from dropcheck.language.graph import Kind, Value, computed, constant_beside, ordered
 from dropcheck.vocabulary.defined_where import NEVER
 from dropcheck.vocabulary.functions import FUNCTIONS
@@ -46,71 +46,102 @@ def with_values(lowered: LoweredCase) -> tuple[LoweredCase, tuple[str, ...]]:
     the chance times itself.
     """
     values = varying(lowered.operands)
+    search = _Search()
     stands: dict[int, Value] = {}
-    notes: list[str] = []
-    walk = Walk()
+    notes: dict[str, None] = {}
     for value in values:
         if value.kind == Kind.OPERATOR:
-            stands |= _under_condition(value)
+            stands |= search.under_condition(value)
             continue
-        found = _instead(value)
-        chance = _neglected(walk, value) if found is None else _chance_of_zeros(found.zeros)
+        found = search.instead(value)
+        chance = search.neglected(value) if found is None else search.chance(found.zeros)
         if chance is None or chance > NEGLIGIBLE:
             continue
         if found is not None:
             stands[id(value)] = found.stand
         said = f"{value.operation} is defined" if found is None else found.said
         if chance > 0:
-            notes.append(
-                f"it is read given that {said}, which fails with a chance of {chance:.1g} a draw"
-            )
+            fails = f"which fails with a chance of {chance:.1g} a draw"
+            notes[f"it is read given that {said}, {fails}"] = None
     if not stands:
-        return lowered, tuple(dict.fromkeys(notes))
+        return lowered, tuple(notes)
     replaced = exchanged(values, stands)
     operands = tuple(map(replaced, lowered.operands))
-    changed = dataclasses.replace(lowered, operands=operands, beside=(), place=0)
-    return changed, tuple(dict.fromkeys(notes))
+    return dataclasses.replace(lowered, operands=operands, beside=(), place=0), tuple(notes)
 
 
-def _neglected(walk: Walk, value: Value) -> float | None:
-    """The chance with which a function of one draw is undefined, where that is too small."""
-    if value.kind != Kind.COMPUTED or value.function.defined.interval is None:
-        return None
-    walk.known(value)
-    return walk.neglected.get(id(value))
+class _Search:
+    """What is known of the values of a case, each looked at once."""
 
+    def __init__(self) -> None:
+        self._walk = Walk()
+        self._ends: dict[int, Ends | None] = {}
+        self._chances: dict[int, float | None] = {}
 
-def _under_condition(operator: Value) -> dict[int, Value]:
-    """An operator whose quantities have values where its condition holds, by its id."""
-    count = operator.operator.quantities
-    quantities, conditions = operator.inputs[:count], operator.inputs[count:]
-    if len(conditions) != 1 or conditions[0].shape:
-        return {}
-    walk, within = Walk(), ordered(quantities)
-    stands: dict[int, Value] = {}
-    for value in within:
-        found = _instead(value)
-        if found is not None and _is_guarded(walk, conditions[0], value, found.zeros):
-            stands[id(value)] = found.stand
-    if not stands:
-        return {}
-    replaced = exchanged(within, stands)
-    return {id(operator): made_of(operator, (*map(replaced, quantities), *conditions))}
+    def instead(self, value: Value) -> Instead | None:
+        """What stands for a waiting time, for a quotient or logarithm of a count; else None."""
+        if value.computed_by(_FIRST) and not value.shape:
+            (event,) = value.inputs
+            last = constant_beside(value, float(event.shape[-1] - 1))
+            stand = computed(MINIMUM, value, last, like=value)
+            return Instead(stand=stand, zeros=event, said="first(…) is finite")
+        if not value.computed_by(DIVIDE, *_LOGARITHMS):
+            return None
+        *above, count = value.inputs
+        if not count.random or count.shape or not is_whole_from_0(count, self._ends):
+            return None
+        at_least_1 = computed(_MAXIMUM, count, constant_beside(count, 1.0), like=count)
+        stand = dataclasses.replace(value, inputs=(*above, at_least_1))
+        if not all(one.sources.isdisjoint(count.sources) for one in above):
+            some = computed(COMPARISONS[">"], count, constant_beside(count, 0.0), like=count)
+            stand = computed(WHERE, some, stand, constant_beside(value, 0.0), like=value)
+        said = f"what {'/ divides by' if above else f'{value.operation} takes'} is not 0"
+        zeros = count.inputs[0] if count.computed_by(SUM) else count
+        return Instead(stand=stand, zeros=zeros, said=said)
 
+    def chance(self, terms: Value) -> float | None:
+        """A bound of the chance that all entries are 0; None if it is unknown."""
+        if id(terms) not in self._chances:
+            self._chances[id(terms)] = _chance_of_zeros(terms)
+        return self._chances[id(terms)]
 
-def _is_guarded(walk: Walk, condition: Value, value: Value, zeros: Value) -> bool:
-    """Whether a value is defined in each draw in which a condition holds."""
-    parts = [condition]
-    while parts:
-        part = parts.pop()
-        if part.computed_by(AND):
-            parts += part.inputs
-            continue
-        some = part.computed_by(ANY) and part.inputs[0] is zeros and not part.shape
-        if some or (value.computed_by(_FIRST) and _is_finite(part, value)):
-            return True
-    known = walk.known(value)
-    return walk.under([(condition, True)], value, known, {}, 0).defined > NEVER
+    def neglected(self, value: Value) -> float | None:
+        """The chance with which a function of one draw is undefined, where that is too small."""
+        if value.kind != Kind.COMPUTED or value.function.defined.interval is None:
+            return None
+        self._walk.known(value)
+        return self._walk.neglected.get(id(value))
+
+    def under_condition(self, operator: Value) -> dict[int, Value]:
+        """An operator whose quantities have values where its condition holds, by its id."""
+        count = operator.operator.quantities
+        quantities, conditions = operator.inputs[:count], operator.inputs[count:]
+        if len(conditions) != 1 or conditions[0].shape:
+            return {}
+        within = ordered(quantities)
+        stands: dict[int, Value] = {}
+        for value in within:
+            found = self.instead(value)
+            if found is not None and self._is_guarded(conditions[0], value, found.zeros):
+                stands[id(value)] = found.stand
+        if not stands:
+            return {}
+        replaced = exchanged(within, stands)
+        return {id(operator): made_of(operator, (*map(replaced, quantities), *conditions))}
+
+    def _is_guarded(self, condition: Value, value: Value, zeros: Value) -> bool:
+        """Whether a value is defined in each draw in which a condition holds."""
+        parts = [condition]
+        while parts:
+            part = parts.pop()
+            if part.computed_by(AND):
+                parts += part.inputs
+                continue
+            some = part.computed_by(ANY) and part.inputs[0] is zeros and not part.shape
+            if some or (value.computed_by(_FIRST) and _is_finite(part, value)):
+                return True
+        known = self._walk.known(value)
+        return self._walk.under([(condition, True)], value, known, {}, 0).defined > NEVER
 
 
 def _is_finite(condition: Value, time: Value) -> bool:
@@ -124,28 +155,6 @@ def _is_finite(condition: Value, time: Value) -> bool:
     while one.computed_by(ADD, SUBTRACT) and one.inputs[1].constant is not None:
         one = one.inputs[0]
     return one is time
-
-
-def _instead(value: Value) -> Instead | None:
-    """What stands for a waiting time, for a quotient or logarithm of a count; None for all else."""
-    if value.computed_by(_FIRST) and not value.shape:
-        (event,) = value.inputs
-        last = constant_beside(value, float(event.shape[-1] - 1))
-        stand = computed(MINIMUM, value, last, like=value)
-        return Instead(stand=stand, zeros=event, said="first(…) is finite")
-    if not value.computed_by(DIVIDE, *_LOGARITHMS):
-        return None
-    *above, count = value.inputs
-    if not count.random or count.shape or not is_whole_from_0(count):
-        return None
-    at_least_1 = computed(_MAXIMUM, count, constant_beside(count, 1.0), like=count)
-    stand = dataclasses.replace(value, inputs=(*above, at_least_1))
-    if not all(one.sources.isdisjoint(count.sources) for one in above):
-        some = computed(COMPARISONS[">"], count, constant_beside(count, 0.0), like=count)
-        stand = computed(WHERE, some, stand, constant_beside(value, 0.0), like=value)
-    said = f"what {'/ divides by' if above else f'{value.operation} takes'} is not 0"
-    zeros = count.inputs[0] if count.computed_by(SUM) else count
-    return Instead(stand=stand, zeros=zeros, said=said)
 
 
 def _chance_of_zeros(terms: Value) -> float | None:

@@ -988,18 +988,15 @@ class Bound:
             for mode, one in drawn.items():
                 rows[mode].append(rows_of(one))
             made += 1
-        for calls in rows.values():
-            shared = shared_numbers(np.stack(calls))
-            if shared is not None:
-                declared = (
-                    "or leave 'elements: independent' out of its slot: a call is then one draw"
+        shared = (shared_numbers(np.stack(calls)) for calls in rows.values())
+        found = next((one for one in shared if one is not None), None)
+        if found is not None:
+            advice = _WORDS.draw_each
+            if self.slot.independent:
+                advice += (
+                    "; or leave 'elements: independent' out of its slot: a call is then one draw"
                 )
-                raise self._fault(
-                    f"gives {shared} random numbers in common",
-                    f"{_WORDS.draw_each}; {declared}"
-                    if self.slot.independent
-                    else _WORDS.draw_each,
-                )
+            raise self._fault(f"gives {found} random numbers in common", advice)
 
     # ---- messages -------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@ A number is none, and `P(x)` of it is an error: it would count every value but 0
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,20 +40,23 @@ _STRICT = {
 
 def is_event(value: Value) -> bool:
     """Whether the model knows that a value is 0 or 1 in every draw."""
-    ends = _whole_ends(value)
+    ends = _whole_ends(value, {})
     return ends is not None and ends[0] >= 0 and ends[1] <= 1
 
 
-def is_whole_from_0(value: Value) -> bool:
-    """Whether the model knows that a value is a whole number of at least 0 in every draw."""
-    ends = _whole_ends(value)
+def is_whole_from_0(value: Value, known: dict[int, Ends | None]) -> bool:
+    """Whether the model knows that a value is a whole number of at least 0 in every draw.
+
+    `known` keeps the ends of the values that were looked at, by their ids, for the next question.
+    """
+    ends = _whole_ends(value, known)
     return ends is not None and ends[0] >= 0
 
 
-def _whole_ends(value: Value) -> Ends | None:
-    known: dict[int, Ends | None] = {}
-    for one in in_order([value], _inputs):
-        known[id(one)] = _whole_between(one, known)
+def _whole_ends(value: Value, known: dict[int, Ends | None]) -> Ends | None:
+    for one in in_order([value], lambda v: [w for w in _inputs(v) if id(w) not in known]):
+        if id(one) not in known:
+            known[id(one)] = _whole_between(one, known)
     return known[id(value)]
 
 
@@ -130,13 +133,9 @@ def _of_draw(value: Value) -> Ends | None:
         return None if listed is None else _of_numbers(listed)
     if law.values is not Values.WHOLE or law.own_axes is not None:
         return None
-    if not callable(law.ends):
-        return float(law.ends[0]), float(law.ends[1])
     if any(one.constant is None for one in value.inputs):
-        return None
-    with np.errstate(all="ignore"):
-        low, high = law.ends(*(np.asarray(one.constant, float) for one in value.inputs))
-    return float(np.min(low)), float(np.max(high))
+        return None if callable(law.ends) else law.ends
+    return law.ends_of_all([one.constant for one in value.inputs])
 
 
 # ---- events of probability 0 ---------------------------------------------------------------------
@@ -144,46 +143,56 @@ def _of_draw(value: Value) -> Ends | None:
 
 def has_no_chance(event: Value) -> bool:
     """Whether an event has probability 0, as a continuous quantity at a point has."""
-    if event.kind != Kind.COMPUTED or event.shape:
-        return False
-    if event.function is AND:
-        return any(map(has_no_chance, event.inputs))
-    if event.function is OR:
-        return all(map(has_no_chance, event.inputs))
-    if event.function is not COMPARISONS["=="]:
+    known: dict[int, bool] = {}
+    for one in in_order([event], lambda v: v.inputs if v.computed_by(AND, OR) else ()):
+        parts = [known[id(part)] for part in one.inputs if id(part) in known]
+        if one.computed_by(AND, OR) and not one.shape:
+            known[id(one)] = any(parts) if one.function is AND else all(parts)
+        else:
+            known[id(one)] = not one.shape and _meets_a_point(one)
+    return known[id(event)]
+
+
+def _meets_a_point(event: Value) -> bool:
+    """Whether an event is that a continuous quantity equals one that it has nothing to do with."""
+    if not event.computed_by(COMPARISONS["=="]):
         return False
     left, right = event.inputs
-    if not left.sources.isdisjoint(right.sources):
-        return False
-    return has_no_atoms(left) or has_no_atoms(right)
+    return left.sources.isdisjoint(right.sources) and (has_no_atoms(left) or has_no_atoms(right))
 
 
 def has_no_atoms(value: Value) -> bool:
     """Whether a value has no atoms; False if that is not seen."""
+    known: dict[int, bool] = {}
+    for one in in_order([value], lambda v: v.inputs if v.kind == Kind.COMPUTED else ()):
+        known[id(one)] = _has_no_atoms(one, [known.get(id(v), False) for v in one.inputs])
+    return known[id(value)]
+
+
+def _has_no_atoms(value: Value, below: Sequence[bool]) -> bool:
+    """The same, from whether its inputs have none."""
     if value.kind == Kind.DRAW:
         return _continuous_draw(value)
     if value.kind != Kind.COMPUTED or not value.random or value.call is not None:
         return False
     function, inputs = value.function, value.inputs
-    if function in (ADD, SUBTRACT):
-        a, b = inputs
-        return a.sources.isdisjoint(b.sources) and (has_no_atoms(a) or has_no_atoms(b))
-    if function in (MULTIPLY, DIVIDE):
-        a, b = inputs
-        return a.sources.isdisjoint(b.sources) and all(map(_continuous_or_not_0, inputs))
+    if function in (ADD, SUBTRACT, MULTIPLY, DIVIDE):
+        if not inputs[0].sources.isdisjoint(inputs[1].sources):
+            return False
+        if function in (ADD, SUBTRACT):
+            return any(below)
+        pairs = zip(inputs, below, strict=True)
+        return all(apart if one.random else _is_never_0(one) for one, apart in pairs)
     if function in (SUM, MEAN):
-        (x,) = inputs
-        return x.kind == Kind.DRAW and math.prod(x.shape) > 0 and has_no_atoms(x)
+        return inputs[0].kind == Kind.DRAW and math.prod(inputs[0].shape) > 0 and below[0]
     one_draw = len(inputs) == 1 and function.name in _STRICT
     moved = function.rearranges or function.view or (function.picks and not inputs[1:])
     to_a_power = function is POWER and inputs[1].known not in (None, 0.0)
-    return (one_draw or moved or function is NEGATIVE or to_a_power) and has_no_atoms(inputs[0])
+    return (one_draw or moved or function is NEGATIVE or to_a_power) and below[0]
 
 
-def _continuous_or_not_0(value: Value) -> bool:
-    if value.random:
-        return has_no_atoms(value)
-    return value.constant is not None and bool(np.all(np.asarray(value.constant) != 0))
+def _is_never_0(fixed: Value) -> bool:
+    return fixed.constant is not None and bool(np.all(np.asarray(fixed.constant) != 0))
 
 
 def _continuous_draw(value: Value) -> bool:

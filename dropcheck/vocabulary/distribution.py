@@ -488,6 +488,15 @@ class Distribution:
         low, high = self._ends(self._arrays(values))
         return (_number(low), _number(high))
 
+    def ends_of_all(self, arguments: Sequence[Any]) -> tuple[float, float]:
+        """The least interval that holds all values with any of these arguments, given as arrays.
+
+        The ends are NaN where one of the arguments has none.
+        """
+        with np.errstate(all="ignore"):
+            low, high = self._ends([np.asarray(one, dtype=np.float64) for one in arguments])
+        return float(np.min(low)), float(np.max(high))
+
     def moment_order(self, *values: Any) -> float:
         """The order below which all moments exist, and from which on none exists."""
         if self.constant(*values) is not None:

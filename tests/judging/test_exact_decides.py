@@ -195,7 +195,9 @@ def test_wrong_parts_of_the_analysis_are_told_by_the_draws(
     whole = getattr(module, name)
 
     def off(factor: float) -> None:
-        planted = lambda *asked, **more: _scaled(whole(*asked, **more), factor)  # noqa: E731
+        def planted(*asked: Any, **more: Any) -> Any:
+            return _scaled(whole(*asked, **more), factor)
+
         monkeypatch.setattr(module, name, planted)
 
     off(1.1)  # by ten resolutions

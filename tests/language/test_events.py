@@ -56,3 +56,14 @@ def test_a_continuous_quantity_takes_no_value(text: str) -> None:
 @pytest.mark.parametrize("text", SOME_CHANCE)
 def test_what_may_happen_has_a_chance(text: str) -> None:
     assert not has_no_chance(lowered(MODEL, text))
+
+
+def test_a_long_model_is_walked_step_by_step() -> None:
+    lines = ["m0 = 1", "c0 = 1"]
+    for t in range(1500):
+        lines += [f"z{t} ~ normal(0, 1)", f"m{t + 1} = m{t} * z{t}", f"b{t} ~ bernoulli(0.5)"]
+        lines += [f"c{t + 1} = c{t} and b{t}"]
+    model = "; ".join(lines)
+    assert not is_event(lowered(model, "m1500 * c1500"))
+    assert is_event(lowered(model, "c1500"))
+    assert has_no_chance(lowered(model, "m1500 == 0"))

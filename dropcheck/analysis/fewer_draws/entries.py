@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 
-from dropcheck.analysis.fewer_draws.sums import exchanged, made_of
+from dropcheck.analysis.fewer_draws.sums import exchanged, made_of, own_names
 from dropcheck.language.graph import (
     Kind,
     Sources,
@@ -30,11 +30,11 @@ def with_entries(
     values: Sequence[Value], operands: Sequence[Value]
 ) -> Callable[[Value], Value] | None:
     """Replacements in which entries are drawn by themselves; None if there are none."""
-    picks = [one for one in values if _index_of(one) is not None and one.random]
+    picks = {id(one): (one, index) for one in values if (index := _index_of(one)) is not None}
     whole: set[int] = set()
     while picks:
         entries = _Entries(whole)
-        stands = {id(one): entries.at(one.inputs[0], _index_of(one) or ()) for one in picks}
+        stands = {at: entries.at(one.inputs[0], index) for at, (one, index) in picks.items()}
         if not 0 < len(entries.drawn) <= MOST_ENTRIES:
             return None
         replaced = exchanged(values, stands)
@@ -48,7 +48,7 @@ def with_entries(
 
 def _index_of(value: Value) -> _Index | None:
     """The fixed index of one entry; None if a value is none."""
-    if not value.computed_by(SUBSCRIPT) or value.shape:
+    if not (value.random and value.computed_by(SUBSCRIPT)) or value.shape:
         return None
     index = tuple(dict(value.options)["index"])
     whole = len(index) == len(value.inputs[0].shape)
@@ -83,8 +83,9 @@ class _Entries:
             return constant_beside(value, value.constant[index])
         if _is_apart(value) and id(value) not in self._whole:
             inputs = tuple(self.at(one, index, steps + 1) for one in value.inputs)
-            name = f"{value.name}[{', '.join(map(str, index))}]"
-            sources = Sources([name]) | joined_sources(inputs)
+            place = f"[{', '.join(map(str, index))}]"
+            own = Sources([f"{name}{place}" for name in own_names(value)])
+            sources, name = own | joined_sources(inputs), f"{value.name}{place}"
             self.apart.add(id(value))
             self.drawn.append(
                 dataclasses.replace(value, inputs=inputs, shape=(), name=name, sources=sources)
