@@ -302,7 +302,7 @@ class InvalidClaimError(DropcheckError, ValueError):
     """The arguments are not a claim: the message shows each problem and its place."""
 
     def __str__(self) -> str:
-        from dropcheck.report.terminal.screen import Terminal, problems_text
+        from dropcheck.report.screen import Terminal, problems_text
 
         text = problems_text(self.problems, Terminal(), counted=False)
         return text.rstrip("\n").removeprefix("error: ")
@@ -545,6 +545,7 @@ def run(
         registry=registry.name,
         settings=settings,
         cases=tuple(results),
+        planned=len(cases),
         seconds=time.perf_counter() - started,
         warnings=(*(note.message for note in checked.notes), *of_lost(len(lost))),
         coverage=registry.coverage,

@@ -640,7 +640,7 @@ def _formats(given: Given) -> tuple[str, ...]:
 
 
 def _as_warning(note: Problem) -> str:
-    from dropcheck.report.terminal.screen import place
+    from dropcheck.report.screen import place
 
     where = place(note.location)
     hint = f" ({note.hint})" if note.hint else ""

@@ -73,7 +73,7 @@ def described(text: str) -> str:
     >>> described("1\n2 \\$(x) [red]")
     '1 2 /$(x) \\[red]'
     """
-    from dropcheck.report.terminal.screen import one_line
+    from dropcheck.report.screen import one_line
 
     text = one_line(text).replace("\\", "/")
     text = text if len(text) <= LONGEST_TEXT else text[: LONGEST_TEXT - 3].rstrip() + "..."

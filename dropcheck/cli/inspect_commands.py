@@ -25,8 +25,8 @@ if TYPE_CHECKING:  # completion and JSON do not need rich, which it imports
 
 def list_or_show(given: Given) -> ExitCode:
     """Print claims: `list` has a row for each, `show` all that the file says."""
+    from dropcheck.report.screen import terminal_of
     from dropcheck.report.terminal.claim_cards import claim_cards, claims_table
-    from dropcheck.report.terminal.screen import terminal_of
 
     as_json = _is_json(given)
     registry = columns_of(given)
@@ -58,8 +58,8 @@ def _list_unclaimed(given: Given, registry: Registry, *, as_json: bool) -> ExitC
         DropcheckError: no document is named, or claims are.
     """
     from dropcheck.report.json_report import coverage_json
+    from dropcheck.report.screen import terminal_of
     from dropcheck.report.terminal.document_tables import coverage_table
-    from dropcheck.report.terminal.screen import terminal_of
 
     if given.patterns or given.several("tag"):
         message = "option '--unclaimed' lists what is in no claim, and claims are named"
@@ -76,8 +76,8 @@ def _list_unclaimed(given: Given, registry: Registry, *, as_json: bool) -> ExitC
 
 def check(given: Given) -> ExitCode:
     """Report all errors and notes that claims files give without any draw."""
+    from dropcheck.report.screen import line, render, terminal_of
     from dropcheck.report.terminal.claim_cards import check_line
-    from dropcheck.report.terminal.screen import line, render, terminal_of
 
     expected = given.value("expect_claims")
     as_json = _is_json(given)

@@ -24,8 +24,8 @@ def mutate(given: Given) -> ExitCode:
     run = _mutated(given, settings)
 
     from dropcheck.report.json_report import mutation_json
+    from dropcheck.report.screen import terminal_of
     from dropcheck.report.terminal.mutation_table import mutation_report
-    from dropcheck.report.terminal.screen import terminal_of
 
     if format_name == "json":
         print_out(mutation_json(run))

@@ -80,7 +80,7 @@ def complain(problems: Sequence[Problem], kind: str = "error") -> None:
     """Print problems, or notes, to standard error."""
     if not problems:
         return
-    from dropcheck.report.terminal.screen import problems_text, terminal_of
+    from dropcheck.report.screen import problems_text, terminal_of
 
     text = problems_text(problems, terminal_of(sys.stderr), "note" if kind == "note" else "error")
     emit(text, sys.stderr)
@@ -188,6 +188,6 @@ def reason(error: BaseException) -> str:
 
 def interactive() -> bool:
     """Whether standard error, on which progress is shown, is a terminal."""
-    from dropcheck.report.terminal.screen import is_terminal
+    from dropcheck.report.screen import is_terminal
 
     return is_terminal(sys.stderr)

@@ -34,7 +34,7 @@ def report_run(
 ) -> list[Problem]:
     """Print the result and write the files; returns what could not be printed or written."""
     from dropcheck.report import Report
-    from dropcheck.report.terminal.screen import terminal_of
+    from dropcheck.report.screen import terminal_of
 
     report = Report(
         run=run,
@@ -75,7 +75,7 @@ def print_report(report: Report, format_name: str) -> list[Problem]:
 def _printed(format_name: str, report: Report) -> str:
     """The text of a report, in characters that standard output can write."""
     from dropcheck.report.formats import PRINTED
-    from dropcheck.report.terminal.screen import Terminal
+    from dropcheck.report.screen import Terminal
 
     made = PRINTED[format_name].make(report)
     text = made if isinstance(made, str) else made.decode("utf-8")
@@ -146,7 +146,7 @@ def report_problems(
 
 def _error_report(problems: Sequence[Problem]) -> Report:
     from dropcheck.report import Report
-    from dropcheck.report.terminal.screen import terminal_of
+    from dropcheck.report.screen import terminal_of
     from dropcheck.settings import Settings
 
     places = [problem.location.file for problem in problems if problem.location is not None]

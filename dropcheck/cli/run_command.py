@@ -63,9 +63,9 @@ def plan(given: Given) -> ExitCode:
     """Print what a run with the same options would take."""
     from dropcheck.planning import plan_cases
     from dropcheck.report.json_report import plan_json
+    from dropcheck.report.screen import terminal_of
     from dropcheck.report.terminal.plan_table import plan_report
     from dropcheck.report.terminal.progress import progress
-    from dropcheck.report.terminal.screen import terminal_of
 
     settings, format_name = given.settings(), given.value("format")
     given.finish()
@@ -190,6 +190,7 @@ def verify_chosen(
         settings=settings,
         cases=tuple(done),
         seconds=seconds,
+        planned=len(cases),
         interrupted=interrupted,
         warnings=(*chosen.notes, *of_lost(len(lost))),
         coverage=registry.coverage,

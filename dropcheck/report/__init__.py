@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # the table of formats needs none of these
     from dropcheck.claims.registry import Registry
     from dropcheck.errors import Problem
-    from dropcheck.report.terminal.screen import Terminal
+    from dropcheck.report.screen import Terminal
     from dropcheck.results import RunResult
 
 

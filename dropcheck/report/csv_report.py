@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dropcheck.claims.values import format_parameters
 from dropcheck.report import Report, words
 from dropcheck.report.json_report import value_data
-from dropcheck.report.terminal.screen import one_line
+from dropcheck.report.screen import one_line
 from dropcheck.results import CaseResult
 
 # a spreadsheet reads a text with such a beginning as a formula (OWASP, "CSV Injection")

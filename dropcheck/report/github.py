@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 from dropcheck.claims.reader import SHIPPED_NAME
 from dropcheck.errors import Location, Problem
 from dropcheck.report import Report, numbers, words
-from dropcheck.report.terminal.screen import one_line, place, plain
+from dropcheck.report.screen import one_line, place, plain
 from dropcheck.report.words import not_passed
 from dropcheck.results import CaseResult
 

@@ -37,8 +37,8 @@ from dropcheck.report.conformance import (
 )
 from dropcheck.report.numbers import UNKNOWN, count, duration, exact, plural
 from dropcheck.report.pictures import Placed
+from dropcheck.report.screen import place, plain
 from dropcheck.report.terminal.claim_cards import parameters_text, tolerance_text
-from dropcheck.report.terminal.screen import place, plain
 from dropcheck.report.words import by_claim, not_passed, standing
 from dropcheck.results import CaseResult, Outcome, Passage, RunResult, Verdict
 from dropcheck.results.coverage import CoverageCounts

@@ -17,8 +17,8 @@ from dropcheck import __version__
 from dropcheck.errors import Problem
 from dropcheck.report import Report, words
 from dropcheck.report.csv_report import number_field
+from dropcheck.report.screen import Terminal, one_line, problems_text
 from dropcheck.report.terminal.run_table import case_block
-from dropcheck.report.terminal.screen import Terminal, one_line, problems_text
 from dropcheck.results import CaseResult, Outcome, RunResult
 
 # XML 1.0 cannot hold these, not even as references (the specification, 2.2)

@@ -18,8 +18,8 @@ from dropcheck.report.conformance import (
     to_say,
     where,
 )
+from dropcheck.report.screen import one_line, place
 from dropcheck.report.terminal.run_table import summary_parts
-from dropcheck.report.terminal.screen import one_line, place
 from dropcheck.report.words import not_passed
 from dropcheck.results import CaseResult, Outcome
 

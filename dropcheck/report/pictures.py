@@ -27,7 +27,7 @@ from dropcheck.claims.values import format_parameters, format_value
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.report import Report, words
 from dropcheck.report.numbers import exact, plural
-from dropcheck.report.terminal.screen import one_line
+from dropcheck.report.screen import one_line
 from dropcheck.report.words import by_claim
 from dropcheck.results import CaseResult, Outcome, ParameterValue, RunResult, Verdict
 

@@ -40,6 +40,11 @@ def within(case: CaseResult) -> str:
     return numbers.UNKNOWN if case.within is None else _give(case)
 
 
+def is_difference(case: CaseResult) -> bool:
+    """Whether the estimate and the interval are of a difference of two sides."""
+    return case.quantity is not None and case.quantity.is_difference
+
+
 def _give(case: CaseResult) -> str:
     return f"±{numbers.rough(case.within or 0.0, 3)}"
 
@@ -485,6 +490,13 @@ def headline(case: CaseResult) -> str:
     return f"{outcome_text}: {', '.join(figures)}" if figures else outcome_text
 
 
+def interrupted(run: RunResult) -> str | None:
+    """How far an interrupted run came: `interrupted: 1 of 5 cases judged`."""
+    if not run.interrupted:
+        return None
+    return f"interrupted: {len(run.cases)} of {numbers.plural(run.planned, 'case')} judged"
+
+
 def on_the_limit(run: RunResult) -> str | None:
     """How many verdicts rest on the limit theorem; None where none does."""
     if not run.asymptotic:
@@ -526,11 +538,11 @@ def outcome(case: CaseResult) -> str:
 def standing(case: CaseResult) -> str:
     """The verdict, and what it means for the claim, in few words."""
     if case.verdict is Verdict.INCONCLUSIVE:
-        return str(case.result)
+        return outcome(case)
     if case.result is Outcome.FAIL:
         expected = "" if case.verdict is Verdict.REFUTED else ", expected refuted"
         return f"FAIL: {case.verdict}{expected}"
-    return str(case.verdict) if case.verdict is Verdict.VERIFIED else "refuted, as expected"
+    return verdict(case) if case.verdict is Verdict.VERIFIED else "refuted, as expected"
 
 
 def by_claim(cases: Iterable[CaseResult]) -> dict[str, list[CaseResult]]:

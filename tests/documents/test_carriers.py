@@ -13,7 +13,7 @@ from dropcheck.cli.app import main
 from dropcheck.documents import read_any
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.check import check_registry
-from dropcheck.report.terminal.screen import place
+from dropcheck.report.screen import place
 
 PAPERS = {
     "paper.tex": TEX,

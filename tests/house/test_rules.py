@@ -50,7 +50,7 @@ AT_THE_TOP: Mapping[str, tuple[str, ...]] = {
         *("inference", "judging", "code", "packs"),
     ),
     "typer": ("cli.app", "cli.typer_app"),
-    "rich": ("report.terminal",),
+    "rich": ("report.terminal", "report.table"),
     "torch": ("code.adapters.torch_adapter", "packs.implementations"),
     "jax": ("code.adapters.jax_adapter", "packs.implementations"),
     "pytest": ("pytest_claims", "pytest_plugin"),

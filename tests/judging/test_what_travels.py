@@ -10,8 +10,8 @@ from trials import OPEN, VERIFIED, N, entry, judged, registry_of, tried
 
 from dropcheck.reasons import Reason
 from dropcheck.report import words
+from dropcheck.report.screen import Terminal
 from dropcheck.report.terminal.run_table import run_report
-from dropcheck.report.terminal.screen import Terminal
 from dropcheck.results import Method, Quantity, Region, Resolution
 from dropcheck.settings import Settings
 

@@ -18,8 +18,8 @@ from dropcheck.reasons import Reason
 from dropcheck.report import Report, html
 from dropcheck.report.conformance import ConformanceCell, ConformanceMark, Head, conformance, where
 from dropcheck.report.formats import FORMATS
+from dropcheck.report.screen import Terminal
 from dropcheck.report.terminal.run_table import run_report
-from dropcheck.report.terminal.screen import Terminal
 from dropcheck.results import CaseResult, Outcome, Region, Verdict
 
 MEAN = replace(

@@ -21,9 +21,9 @@ from dropcheck.judging.case import CaseRun, Finding
 from dropcheck.pytest_claims import properties
 from dropcheck.report import Report, words
 from dropcheck.report.formats import FORMATS
+from dropcheck.report.screen import Terminal
 from dropcheck.report.terminal.claim_cards import claim_cards, exact_text
 from dropcheck.report.terminal.run_table import run_report
-from dropcheck.report.terminal.screen import Terminal
 from dropcheck.results import (
     CaseResult,
     Exact,

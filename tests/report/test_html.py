@@ -15,7 +15,7 @@ from report_cases import FAILED, PASSED, UNDECIDED, run_of
 
 from dropcheck.report import Report
 from dropcheck.report.html import element, html_report, join, text
-from dropcheck.report.terminal.screen import plain
+from dropcheck.report.screen import plain
 from dropcheck.results import CaseResult, Region
 
 

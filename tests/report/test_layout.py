@@ -10,7 +10,7 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
-from dropcheck.report.terminal.screen import (
+from dropcheck.report.screen import (
     GAP,
     WRAPPED,
     Fields,

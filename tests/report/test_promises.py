@@ -13,8 +13,8 @@ from dropcheck.report import Report, words
 from dropcheck.report.csv_report import csv_report
 from dropcheck.report.formats import PRINTED
 from dropcheck.report.html import html_report
+from dropcheck.report.screen import Terminal
 from dropcheck.report.terminal.run_table import run_report
-from dropcheck.report.terminal.screen import Terminal
 from dropcheck.results import (
     CallCount,
     CaseResult,

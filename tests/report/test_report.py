@@ -10,8 +10,8 @@ from report_cases import FAILED, PASSED, UNDECIDED, claiming, looked_at, run_of
 
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.report import words
+from dropcheck.report.screen import Terminal, plain, render, styled, terminal_of
 from dropcheck.report.terminal.run_table import MOST_BLOCKS, case_block, run_report
-from dropcheck.report.terminal.screen import Terminal, plain, render, styled, terminal_of
 from dropcheck.report.words import worst
 from dropcheck.results import (
     CallCount,

@@ -15,6 +15,7 @@ from dropcheck.errors import Location, Problem
 from dropcheck.judging.case import prepare
 from dropcheck.report import numbers, words
 from dropcheck.report.json_report import check_json, errors_json, run_json
+from dropcheck.report.screen import Terminal, problems_text
 from dropcheck.report.terminal.claim_cards import (
     CheckedFile,
     check_line,
@@ -22,7 +23,6 @@ from dropcheck.report.terminal.claim_cards import (
     claims_table,
     resolution_text,
 )
-from dropcheck.report.terminal.screen import Terminal, problems_text
 from dropcheck.results import Passage, Region
 
 # numbers

@@ -11,7 +11,7 @@ from dropcheck.claims.registry import Claim, Document, Registry, Slot, Tolerance
 from dropcheck.claims.values import format_value, parameter_text, shortened
 from dropcheck.errors import Problem
 from dropcheck.report import numbers
-from dropcheck.report.terminal.screen import (
+from dropcheck.report.screen import (
     Fields,
     Row,
     TableCell,

@@ -18,7 +18,7 @@ from dropcheck.report.conformance import (
     to_say,
     where,
 )
-from dropcheck.report.terminal.screen import (
+from dropcheck.report.screen import (
     Fields,
     TableCell,
     Terminal,

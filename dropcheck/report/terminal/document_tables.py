@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dropcheck.claims.values import shortened
 from dropcheck.report import numbers
-from dropcheck.report.terminal.screen import (
+from dropcheck.report.screen import (
     Fields,
     Row,
     TableCell,

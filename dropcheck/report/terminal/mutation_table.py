@@ -14,7 +14,7 @@ from dropcheck.mutation.campaign import (
     MutationRun,
 )
 from dropcheck.report import numbers
-from dropcheck.report.terminal.screen import (
+from dropcheck.report.screen import (
     Fields,
     Row,
     TableCell,

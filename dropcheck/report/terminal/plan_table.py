@@ -7,7 +7,7 @@ from rich.console import RenderableType
 from dropcheck.claims.values import format_parameters
 from dropcheck.planning import CasePlan, Plan
 from dropcheck.report import numbers
-from dropcheck.report.terminal.screen import (
+from dropcheck.report.screen import (
     Fields,
     Row,
     TableCell,

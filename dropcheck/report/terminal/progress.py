@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dropcheck.report import numbers
-from dropcheck.report.terminal.screen import is_dumb, one_line, terminal_of
+from dropcheck.report.screen import is_dumb, one_line, terminal_of
 
 if TYPE_CHECKING:  # a run that shows no progress does not need rich
     from rich.progress import Progress

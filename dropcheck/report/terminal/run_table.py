@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from rich.console import RenderableType
 
 from dropcheck.report import Report, numbers, words
-from dropcheck.report.terminal.conformance_table import conformance_table, said_below
-from dropcheck.report.terminal.screen import (
+from dropcheck.report.screen import (
     Fields,
     Layout,
     Row,
@@ -23,6 +22,7 @@ from dropcheck.report.terminal.screen import (
     render,
     styled,
 )
+from dropcheck.report.terminal.conformance_table import conformance_table, said_below
 from dropcheck.report.words import by_claim, not_passed
 from dropcheck.results import CaseResult, RunResult
 
