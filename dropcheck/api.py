@@ -10,6 +10,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields
 from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -33,7 +34,7 @@ from dropcheck.errors import (
     in_file_order,
     nearest,
 )
-from dropcheck.options import RUN_OPTIONS, VERIFY_OPTIONS, accepts, as_float
+from dropcheck.options import RUN_OPTIONS, VALUES, as_float
 from dropcheck.processors import default_threads
 from dropcheck.results import CaseResult, Outcome, ParameterValue, RunResult, Vector
 from dropcheck.settings import DEFAULT_MEMORY, Settings
@@ -53,7 +54,8 @@ ABSOLUTE = "absolute"
 MOST_SHOWN = 60  # characters of a wrong value in a message
 
 # All arguments of `verify` but the claim; the last three are not checked by the table of options.
-ARGUMENTS = (*VERIFY_OPTIONS, "model", "sample", "parameters")
+_OPTIONS = tuple(name for name in VALUES if name != "expect_claims")
+ARGUMENTS = (*_OPTIONS, "model", "sample", "parameters")
 
 
 def check_options(options: Mapping[str, object], defaults: Mapping[str, object]) -> None:
@@ -64,9 +66,8 @@ def check_options(options: Mapping[str, object], defaults: Mapping[str, object])
     """
     problems = []
     for name, value in options.items():
-        option = VERIFY_OPTIONS[name]
         if not ((value is None and defaults[name] is None) or _accepts(name, value)):
-            accepted = option.accepted(in_python=True)
+            accepted = VALUES[name].in_python or VALUES[name].accepts
             message = f"option {name!r} cannot be {_short(value)}: it must be {accepted}"
             hint = f"a parameter of that name is given by parameters={{{name!r}: …}}"
             problems.append(Problem(message, hint=hint))
@@ -79,8 +80,8 @@ def check_options(options: Mapping[str, object], defaults: Mapping[str, object])
 
 def _accepts(name: str, value: object) -> bool:
     if name == "tolerance" and isinstance(value, Mapping) and [*value] == [ABSOLUTE]:
-        return accepts(VERIFY_OPTIONS["within"], value[ABSOLUTE])
-    return accepts(VERIFY_OPTIONS[name], value)
+        return VALUES["within"].takes(value[ABSOLUTE])
+    return VALUES[name].takes(value)
 
 
 def read_tolerance(given: float | Mapping[str, float] | None) -> Tolerance | None:
@@ -97,9 +98,9 @@ def read_tolerance(given: float | Mapping[str, float] | None) -> Tolerance | Non
 def settings_of(options: Mapping[str, Any]) -> Settings:
     """The settings from checked options, without the resolution, which is part of the claim."""
     settings: dict[str, Any] = {
-        VERIFY_OPTIONS[name].setting: _plain(value)
-        for name, value in options.items()
-        if VERIFY_OPTIONS[name].setting and name != "resolution" and value is not None
+        one.name: _plain(options[one.name])
+        for one in fields(Settings)
+        if one.name != "resolution" and options.get(one.name) is not None
     }
     return Settings(**settings)
 
@@ -376,7 +377,7 @@ def verify(
     caller = sys._getframe(1)
     file, here = Path(caller.f_code.co_filename), Path.cwd()
     file = file.relative_to(here) if file.is_relative_to(here) else file  # as seen from this folder
-    options = {name: arguments[name] for name in VERIFY_OPTIONS}
+    options = {name: arguments[name] for name in _OPTIONS}
     try:
         check_texts(claim, model)
         check_options(options, verify.__kwdefaults__ or {})

@@ -1,274 +1,192 @@
-"""The table of all options, and how their values are read.
+"""The values that settings take: read from text, and checked where Python gives them.
 
-From this table come the options of each command with their help and completion, the checks of the
-arguments of `dropcheck.verify`, and the keys of the pytest plugin. A parameter of a claim that has
-the name of an option of `run` has no option of its own.
+One table for the command line, `[tool.dropcheck]` in pyproject.toml, pytest's ini keys and the
+arguments of `dropcheck.verify`.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
 from numbers import Integral, Real
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.settings import (
     LEAST_MEMORY,
     MOST_DRAWS,
     MOST_MEMORY,
     MOST_SEED,
-    Option,
-    OptionKind,
+    THREADS_A_CORE,
+    most_threads,
+    one_of,
 )
 
-if TYPE_CHECKING:  # pytest imports this module at every start, and it must be fast
-    from dropcheck.errors import Problem
+REPEATED = (
+    *("alpha", "resolution", "max_draws", "time_limit", "max_memory"),
+    *("plain", "asymptotic", "exact", "draws_only"),
+)
+"""The settings that change a result: the command that repeats a case has them too."""
 
-_CASES = ("run", "plan")  # both choose cases and take the same limits
-_CHOOSE = (*_CASES, "list", "mutate")
-_RATE = "a number between 0 and 1"
-_ALPHA = "a number between 1e-30 and 1"  # no generator of random numbers is good for less
-_COUNT = "a whole number from 1 on"
-
-OPTIONS: tuple[Option, ...] = (
-    Option(name="file", letter="f", commands=(*_CHOOSE, "show", "check"),
-        kind=OptionKind.FILE, repeated=True,
-        help="A claims file, or 'shipped': the claims that ship with dropcheck. May be given "
-        "several times. Default: claims.yaml in this folder, otherwise (but not under CI) the "
-        "claims that ship."),
-    Option(name="set", commands=_CASES, kind=OptionKind.TEXT, metavar="NAME=VALUE", repeated=True,
-        help="Set a parameter by its name."),
-    Option(name="tag", commands=_CHOOSE, kind=OptionKind.TAG, repeated=True,
-        help="Only claims with this tag."),
-    Option(name="with", commands=("run", "plan", "list", "show"), kind=OptionKind.TEXT,
-        metavar="CODE", repeated=True,
-        help="Also check code that implements the slots of the claims: torch, "
-        "jax or numpy, or NAME:SLOT=MODULE:FUNCTION. It is imported and called. May be given "
-        "several times."),
-    Option(name="dtype", commands=("run", "plan", "list", "show"), kind=OptionKind.TEXT,
-        metavar="FORMATS",
-        help="The number formats in which code is checked, in place of each claim's own: "
-        "float32,bfloat16."),
-    Option(name="unclaimed", commands=("list",),
-        help="In place of the claims, list the figures and formulas of documents that no mark "
-        "speaks of."),
-    Option(name="expect_claims", commands=("run", "check"), kind=OptionKind.WHOLE, high=10**6,
-        accepts="a whole number from 0 on",
-        ini="how many claims the documents are to hold; another number is an error",
-        help="How many claims the documents are to hold; another number is an error: a mark that "
-        "was deleted claims nothing."),
-    Option(name="alpha", commands=(*_CASES, "mutate"), kind=OptionKind.NUMBER, low=1e-30,
-        high=1, accepts=_ALPHA, setting="alpha", in_repeat=True, in_verify=_ALPHA,
-        ini="the probability that any verdict of a file is wrong", ini_default="1e-6",
-        help="The probability that any verdict of a full run is wrong [default: 1e-6].",
-        help_in={"mutate": "The probability that any verdict on a mutant of the file is wrong "
-                 "[default: 1e-6]."}),
-    Option(name="resolution", commands=_CASES, kind=OptionKind.SHARE, high=1,
-        accepts="a number between 0 and 1, or a share such as 1%", setting="resolution",
-        in_repeat=True, in_verify=_RATE,
-        ini="the smallest difference to look for, in place of each claim's own",
-        help="The smallest difference to look for, as a share of each claim's scale, in place of "
-        "the claim's own."),
-    Option(name="seed", commands=(*_CASES, "mutate"), kind=OptionKind.SEED, high=MOST_SEED,
-        accepts="a whole number, or fresh", setting="seed", in_verify="a whole number from 0 on",
-        ini="the seed of all draws, or fresh", ini_default="0",
-        help="The seed of all draws [default: 0]."),
-    Option(name="max_draws", commands=(*_CASES, "mutate"), kind=OptionKind.WHOLE, low=1,
-        high=MOST_DRAWS, accepts=_COUNT, setting="max_draws", in_repeat=True, in_verify=_COUNT,
-        ini="the limit of draws for each case: 1e6",
-        help="Stop a case after this many draws: 1e6, 2**20.",
-        help_in={"plan": "Plan for at most this many draws for each case: 1e6, 2**20.",
-                 "mutate": "Stop a run after this many draws [default: 8 times what the claim "
-                 "took, then 8 times that]."}),
-    Option(name="time_limit", commands=_CASES, kind=OptionKind.SECONDS,
-        accepts="a time above 0, such as 10s, 500ms or 2m", setting="time_limit", in_repeat=True,
-        in_verify="seconds, a number above 0", ini="the time limit for each case: 10s, 500ms",
-        help="End the run after this time: 10s, 500ms, 2m; undecided cases share the time.",
-        help_in={"plan": "Plan for a run of this time: 10s, 500ms, 2m; undecided cases share the "
-                 "time."}),
-    Option(name="max_memory", commands=_CASES, kind=OptionKind.BYTES, low=LEAST_MEMORY,
-        high=MOST_MEMORY, accepts="a size such as 500MB or 2GiB", setting="max_memory",
-        in_repeat=True, in_verify="bytes, a whole number from 2**20 on",
-        help="What one draw of a claim may take: 500MB, 2GiB [default: 1GiB]."),
-    Option(name="threads", commands=(*_CASES, "mutate"), kind=OptionKind.THREADS, low=1,
-        setting="threads",
-        in_verify="a whole number",  # and how many at most, which depends on the machine
-        help="Threads to draw with; no result depends on it.",
-        help_in={"mutate": "Claims to work on at a time; no result depends on it."}),
-    Option(name="scheduler", commands=("run",), kind=OptionKind.TEXT, metavar="ADDRESS",
-        help="Judge on the workers of the Dask cluster at this address, tcp://host:8786. No result "
-        "depends on it."),
-    Option(name="plain", commands=_CASES, setting="plain", in_repeat=True,
-        help="Make a new independent draw for every value, even where independent draws could be "
-        "paired, or a net of points would take fewer."),
-    Option(name="asymptotic", commands=_CASES, setting="asymptotic", in_repeat=True,
-        in_verify="True or False", accepts="true or false",
-        ini="whether the limit theorem judges what the model does not bound: true or false",
-        ini_default="false",
-        help="Judge by the limit theorem what the model does not bound, and mark it so in every "
-        "report; by default it is undecided, except where code draws."),
-    Option(name="exact", commands=("run",), setting="exact", in_repeat=True,
-        help="Draw nothing: decide the cases whose values are known exactly from the model."),
-    Option(name="draws_only", commands=_CASES, setting="draws_only", in_repeat=True,
-        in_verify="True or False", accepts="true or false",
-        ini="whether draws alone decide, where the model gives an exact value too: true or false",
-        ini_default="false",
-        help="Decide by draws alone, where the model gives an exact value too."),
-    Option(name="fail_fast", letter="x", commands=("run",), setting="fail_fast",
-        help="Stop at the first case that fails."),
-    Option(name="format", commands=("run",), kind=OptionKind.FORMAT,
-        help="What to print [default: table]."),
-    Option(name="format", commands=("plan", "list", "show", "check", "mutate"),
-        kind=OptionKind.FORMAT, words=("table", "json"), help="What to print [default: table]."),
-    Option(name="output", letter="o", commands=("run",), kind=OptionKind.REPORT, repeated=True,
-        help="Also write a report to a file. The ending of its name says which kind: {words}. "
-        "May be given several times."),
-    Option(name="plot", commands=("run",),
-        help="Draw the curves of a sweep in the .svg or .png file that -o names."),
-    Option(name="quiet", letter="q", commands=("run", "mutate"),
-        help="Print only what did not pass, and the summary.",
-        help_in={"mutate": "Print only what survived, and the summary."}),
-    Option(name="verbose", letter="v", commands=("run", "mutate"),
-        help="Print a row for every case, and more about each.",
-        help_in={"mutate": "Name every mutant that was not refuted."}),
-    Option(name="exit_zero", commands=("run",),
-        help="Exit with 0 even where cases fail or stay undecided."),
-    Option(name="no_progress", commands=(*_CASES, "mutate"),
-        help="Show no progress on a terminal."),
-    Option(name="force", commands=("init",),
-        help="Write the file even where there is one already."),
-    Option(name="expect", kind=OptionKind.WORD, words=("verified", "refuted"),
-        in_verify="'verified' or 'refuted'"),
-    Option(name="undecided", kind=OptionKind.WORD, words=("fail", "skip", "pass"),
-        in_verify="'fail', 'skip' or 'pass'", ini="what an undecided case is: fail, skip or pass",
-        ini_default="fail"),
-    Option(name="tolerance", kind=OptionKind.NUMBER, high=1,
-        in_verify=f"{_RATE}, or {{'absolute': a number above 0}}"),
-    Option(name="within", kind=OptionKind.NUMBER, in_verify="a number above 0"),
-)  # fmt: skip
+RUN_OPTIONS = frozenset((
+    "alpha", "asymptotic", "draws_only", "dtype", "exact", "exit_zero", "expect_claims",
+    "fail_fast", "file", "format", "help", "max_draws", "max_memory", "no_progress", "output",
+    "plain", "plot", "quiet", "resolution", "scheduler", "seed", "set", "tag",
+    "threads", "time_limit", "verbose", "with",
+))  # fmt: skip
+"""The options of `dropcheck run`: a parameter with such a name is set by `--set`."""
 
 
-def options_of(command: str) -> Iterator[Option]:
-    """The options of a command, in the order in which `--help` lists them."""
-    return (option for option in OPTIONS if command in option.commands)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Value:
+    """What a setting may be: a number of a kind, a truth (`bool`), or one of `words`.
 
-
-RUN_OPTIONS = frozenset({"help", *(option.name for option in options_of("run"))})
-"""Names of options of `run`: a parameter with such a name is set by `--set`."""
-
-VERIFY_OPTIONS = {option.name: option for option in OPTIONS if option.in_verify}
-"""The options that are arguments of `dropcheck.verify`, by name."""
-
-
-# ---- from text -----------------------------------------------------------------------------------
-
-_TIMES = {"ms": 1e-3, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
-_SIZES = {"": 1.0, "b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9}
-_SIZES |= {"kib": 1024.0, "mib": 1024.0**2, "gib": 1024.0**3}
-_TIME = re.compile(rf"(.*?)({'|'.join(_TIMES)})?\s*", re.DOTALL)
-_SIZE = re.compile(r"(.*?)((?:[kmg]i?)?b)?\s*", re.DOTALL | re.IGNORECASE)
-
-
-def read_value(option: Option, text: str) -> Any:
-    """The value of an option, read from its text.
-
-    Raises:
-        ValueError: the option does not accept the text.
-        OverflowError: the text is a number that is too large.
-
-    >>> read_value(VERIFY_OPTIONS["time_limit"], "2m"), read_value(VERIFY_OPTIONS["alpha"], "0.05")
-    (120.0, 0.05)
-    >>> read_value(VERIFY_OPTIONS["max_memory"], "500MB")
-    500000000
+    A number lies between `low` and `high`; only a whole number may be equal to one of them.
     """
-    from dropcheck.claims.values import parse_number, percentage  # imported late: help needs none
 
-    value: Any
-    match option.kind:
-        case OptionKind.FLAG:
-            value, fits = text == "true", text in ("true", "false")
-        case OptionKind.WORD | OptionKind.FORMAT:
-            value, fits = text, text in option.words
-        case OptionKind.REPORT:
-            value = Path(text)
-            fits = value.suffix.lower() in option.words
-        case OptionKind.SHARE if (share := percentage(text)) is not None:
-            value, fits = share, share > 0
-        case OptionKind.NUMBER | OptionKind.SHARE:
-            value = parse_number(text)
-            fits = option.low < value < option.high
-        case OptionKind.SECONDS:
-            value = _with_unit(text, _TIME, _TIMES, "s")
-            fits = option.low < value < option.high
-        case OptionKind.BYTES:
-            value = _with_unit(text, _SIZE, _SIZES, "")
-            fits = option.low <= value <= option.high
-            value = int(value)
-        case OptionKind.SEED if text.strip().lower() == "fresh":
+    accepts: str  # the texts that are accepted, in words
+    in_python: str = ""  # the values of Python, where they differ from the texts
+    kind: type = float
+    words: tuple[str, ...] = ()
+    low: float = 0
+    high: float = math.inf
+    units: Mapping[str, float] = field(default_factory=dict)  # one may follow a number
+    share: bool = False  # whether a percentage is accepted too
+    fresh: bool = False  # whether `fresh` is
+
+    def takes(self, value: object) -> bool:
+        """Whether a value of Python is accepted.
+
+        >>> VALUES["alpha"].takes(0.01), VALUES["max_draws"].takes(True)
+        (True, False)
+        """
+        if self.words:
+            return isinstance(value, str) and value in self.words
+        if isinstance(value, bool) or self.kind is bool:
+            return isinstance(value, bool) and self.kind is bool
+        if self.kind is int:
+            return isinstance(value, Integral) and self.low <= int(value) <= self.high
+        return isinstance(value, Real) and self.low < as_float(value) < self.high
+
+    def read(self, text: str) -> Any:
+        """The value that a text stands for.
+
+        Raises:
+            ValueError: it stands for none that is accepted.
+            OverflowError: it is a number that is too large.
+
+        >>> VALUES["time_limit"].read("2m"), VALUES["max_memory"].read("500MB")
+        (120.0, 500000000)
+        """
+        from dropcheck.claims.values import parse_number, percentage
+
+        value: Any = text
+        if self.kind is bool:
+            value = {"true": True, "false": False}.get(text)
+        elif self.fresh and text.strip().lower() == "fresh":
             import secrets
 
-            return secrets.randbits(32)  # short enough to type again
-        case OptionKind.WHOLE | OptionKind.THREADS | OptionKind.SEED:
-            # plain digits are read as a whole number, as a float would round a long seed
-            digits = text.strip().replace("_", "")
-            plain = digits.isascii() and digits.isdecimal()
-            number = int(digits) if plain else parse_number(text)
-            value = int(number)
-            fits = value == number and option.low <= value <= option.highest
-        case _:
-            return text
-    if not fits:
-        raise ValueError(text)
-    return value
+            value = secrets.randbits(32)  # short enough to type again
+        elif self.share and (part := percentage(text)) is not None:
+            value = part
+        elif self.kind is int and text.strip().replace("_", "").isdecimal():
+            value = int(text)  # a float would round a long seed
+        elif not self.words:
+            ending = re.search(rf"({'|'.join(self.units)})\s*$", text, re.IGNORECASE)
+            unit = ending.group(1) if self.units and ending else ""
+            number = parse_number(text.rstrip()[: -len(unit)] if unit else text)
+            value = number * self.units.get(unit.lower(), 1.0)
+            if self.kind is int and (self.units or value == int(value)):
+                value = int(value)
+        if not self.takes(value):
+            raise ValueError(text)
+        return value
 
 
-def _with_unit(
-    text: str, pattern: re.Pattern[str], units: Mapping[str, float], default: str
-) -> float:
-    """The number in `text` times the unit that follows it, or times the default unit."""
-    from dropcheck.claims.values import parse_number
-
-    parts = pattern.fullmatch(text)
-    if parts is None:
-        raise ValueError(text)
-    return parse_number(parts.group(1)) * units[(parts.group(2) or default).lower()]
+def _one_of(*words: str) -> Value:
+    return Value(words=words, accepts=one_of(words), in_python=one_of([repr(one) for one in words]))
 
 
-def problem_with(option: Option, text: str) -> Problem:
-    """The error message for a text that the option does not accept."""
-    from dropcheck.claims.values import parse_number, percentage_hint
-    from dropcheck.errors import Problem, suggestion
+_RATE = "a number between 0 and 1"
+_COUNT = "a whole number from 1 on"
+_TIMES = {"ms": 1e-3, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
+_SIZES = {"b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30}
+_TRUTH = Value(kind=bool, accepts="true or false", in_python="True or False")
 
-    message = f"option '{option.flag}' cannot be {text[:100]!r}: it must be {option.accepted()}"
-    hint = suggestion(text[:100], option.words) if option.words else None
-    if option.kind is OptionKind.NUMBER:
-        hint = percentage_hint(text)
-    elif option.kind is OptionKind.SHARE:
-        with suppress(ValueError, OverflowError):
-            if parse_number(text) >= option.high:  # 2 was probably meant as 2%
-                hint = f"{option.flag} {text.strip()}%"
-    return Problem(message, hint=hint)
+VALUES: Mapping[str, Value] = {
+    # no generator of random numbers is good for a smaller α
+    "alpha": Value(low=1e-30, high=1, accepts="a number between 1e-30 and 1"),
+    "resolution": Value(
+        high=1, share=True, accepts=f"{_RATE}, or a share such as 1%", in_python=_RATE
+    ),
+    "seed": Value(
+        kind=int,
+        high=MOST_SEED,
+        fresh=True,
+        accepts="a whole number, or fresh",
+        in_python="a whole number from 0 on",
+    ),
+    "max_draws": Value(kind=int, low=1, high=MOST_DRAWS, accepts=_COUNT),
+    "time_limit": Value(
+        units=_TIMES,
+        accepts="a time above 0, such as 10s, 500ms or 2m",
+        in_python="seconds, a number above 0",
+    ),
+    "max_memory": Value(
+        kind=int,
+        low=LEAST_MEMORY,
+        high=MOST_MEMORY,
+        units=_SIZES,
+        accepts="a size such as 500MB or 2GiB",
+        in_python="bytes, a whole number from 2**20 on",
+    ),
+    "threads": Value(
+        kind=int,
+        low=1,
+        high=most_threads(),
+        accepts=f"a whole number from 1 to {most_threads()}, at most {THREADS_A_CORE} a core",
+    ),
+    "expect_claims": Value(kind=int, high=10**6, accepts="a whole number from 0 on"),
+    "asymptotic": _TRUTH,
+    "draws_only": _TRUTH,
+    "expect": _one_of("verified", "refuted"),
+    "undecided": _one_of("fail", "skip", "pass"),
+    "tolerance": Value(high=1, accepts=f"{_RATE}, or {{'absolute': a number above 0}}"),
+    "within": Value(accepts="a number above 0"),
+}
 
 
-# ---- from Python ---------------------------------------------------------------------------------
+def read_value(name: str, text: str, said: str) -> Any:
+    """The value of a setting from its text; `said` is how a message names the setting.
 
+    Raises:
+        DropcheckError: the setting does not accept the text.
 
-def accepts(option: Option, value: object) -> bool:
-    """Whether `dropcheck.verify` takes this value for the option.
-
-    >>> accepts(VERIFY_OPTIONS["alpha"], 0.01), accepts(VERIFY_OPTIONS["max_draws"], True)
-    (True, False)
+    >>> read_value("seed", "9007199254740993", "option '--seed'")
+    9007199254740993
     """
-    if option.words:
-        return isinstance(value, str) and value in option.words
-    if isinstance(value, bool) or option.kind is OptionKind.FLAG:
-        return isinstance(value, bool) and option.kind is OptionKind.FLAG
-    if option.kind in (OptionKind.NUMBER, OptionKind.SHARE, OptionKind.SECONDS):
-        return isinstance(value, Real) and option.low < as_float(value) < option.high
-    return isinstance(value, Integral) and option.low <= int(value) <= option.highest
+    value = VALUES[name]
+    try:
+        return value.read(text)
+    except (ValueError, OverflowError):
+        message = f"{said} cannot be {text[:100]!r}: it must be {value.accepts}"
+        raise DropcheckError(Problem(message, hint=_hint(value, text))) from None
+
+
+def _hint(value: Value, text: str) -> str | None:
+    from dropcheck.claims.values import parse_number, percentage_hint
+
+    if value.words:
+        return suggestion(text[:100], value.words)
+    if value.share:
+        with suppress(ValueError, OverflowError):
+            if value.high <= parse_number(text) < 100:  # 2 was probably meant as 2%
+                return f"did you mean {text.strip()}%?"
+        return None
+    return percentage_hint(text) if value.kind is float else None
 
 
 def as_float(value: Real) -> float:

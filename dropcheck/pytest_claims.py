@@ -24,13 +24,13 @@ from dropcheck.documents import is_document, read_any
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.check import check_registry
 from dropcheck.language.compile import CaseGraphs
-from dropcheck.options import RUN_OPTIONS, read_value
+from dropcheck.options import REPEATED, RUN_OPTIONS, VALUES, read_value
 from dropcheck.report.screen import Terminal, problems_text
 from dropcheck.report.terminal.run_table import case_block
 from dropcheck.report.words import headline
 from dropcheck.results import CaseResult, Outcome
 from dropcheck.results.coverage import Coverage, unexpected
-from dropcheck.settings import Option, OptionKind, Settings
+from dropcheck.settings import Settings
 
 SEED = "dropcheck_seed"
 MARK = "dropcheck_undecided"
@@ -52,7 +52,7 @@ class ClaimsPlugin:
     """
 
     def __init__(
-        self, config: pytest.Config, named: tuple[str, str], keys: Mapping[str, Option]
+        self, config: pytest.Config, named: tuple[str, str], keys: Mapping[str, tuple[str, str]]
     ) -> None:
         files, implementations = named
         self.root = config.rootpath
@@ -69,10 +69,11 @@ class ClaimsPlugin:
         if worker is not None:  # workers share the cores; no result depends on that
             values |= {"seed": worker.get(SEED, values["seed"]), "threads": 1}
         self.settings = Settings(**values)
+        texts = {name: config.getini(f"dropcheck_{name}") for name in keys}
         self.limits = [
-            option.flag if option.kind is OptionKind.FLAG else f"{option.flag}={config.getini(key)}"
-            for key, option in keys.items()
-            if option.in_repeat and config.getini(key) not in ("", option.ini_default)
+            f"--{name.replace('_', '-')}" + ("" if VALUES[name].kind is bool else f"={text}")
+            for name, text in texts.items()
+            if name in REPEATED and text not in ("", keys[name][1])
         ]
         if config.args_source is pytest.Config.ArgsSource.TESTPATHS:
             # without names on the command line, pytest runs all configured files; it collects a
@@ -297,15 +298,14 @@ def _files(key: str, patterns: Iterable[str], root: Path) -> list[Path]:
     return list(named)
 
 
-def _values(config: pytest.Config, keys: Mapping[str, Option]) -> dict[str, Any]:
+def _values(config: pytest.Config, names: Iterable[str]) -> dict[str, Any]:
     """The values of the ini keys that are set, read as on the command line."""
-    values = {}
-    for key, option in keys.items():
-        text: str = config.getini(key)
-        try:
-            if text:
-                values[option.name] = read_value(option, text)
-        except (ValueError, OverflowError):
-            message = f"{key} cannot be {text[:100]!r}: it must be {option.accepted()}"
-            raise pytest.UsageError(message) from None
-    return values
+    texts = {name: config.getini(f"dropcheck_{name}") for name in names}
+    try:
+        return {
+            name: read_value(name, text, f"dropcheck_{name}")
+            for name, text in texts.items()
+            if text
+        }
+    except DropcheckError as error:
+        raise pytest.UsageError(error.problems[0].message) from None

@@ -7,13 +7,30 @@ from __future__ import annotations
 
 import pytest
 
-from dropcheck.options import OPTIONS
-
 FILES = "dropcheck_files"
 IMPLEMENTATIONS = "dropcheck_implementations"
 PLUGIN = "dropcheck-claims"
-KEYS = {f"dropcheck_{option.name}": option for option in OPTIONS if option.ini}
-"""The ini keys that set an option."""
+KEYS = {
+    "expect_claims": (
+        "how many claims the documents are to hold; another number is an error",
+        "",
+    ),
+    "alpha": ("the probability that any verdict of a file is wrong", "1e-6"),
+    "resolution": ("the smallest difference to look for, in place of each claim's own", ""),
+    "seed": ("the seed of all draws, or fresh", "0"),
+    "max_draws": ("the limit of draws for each case: 1e6", ""),
+    "time_limit": ("the time limit for each case: 10s, 500ms", ""),
+    "asymptotic": (
+        "whether the limit theorem judges what the model does not bound: true or false",
+        "false",
+    ),
+    "draws_only": (
+        "whether draws alone decide, where the model gives an exact value too: true or false",
+        "false",
+    ),
+    "undecided": ("what an undecided case is: fail, skip or pass", "fail"),
+}
+"""The settings that an ini key gives, with its help text and its default."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -24,9 +41,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini(
         IMPLEMENTATIONS, "code to check beside the claims of these files, as --with", "args", []
     )
-    for key, option in KEYS.items():
-        default = option.ini_default
-        parser.addini(key, f"{option.ini} [default: {default or 'none'}]", "string", default)
+    for name, (text, default) in KEYS.items():
+        told = f"{text} [default: {default or 'none'}]"
+        parser.addini(f"dropcheck_{name}", told, "string", default)
 
 
 def pytest_configure(config: pytest.Config) -> None:

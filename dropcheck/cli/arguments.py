@@ -19,6 +19,7 @@ from dropcheck.claims.reader import MISTAKEN_NAME, SHIPPED, USUAL_NAME, load_reg
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import option_of, select
 from dropcheck.claims.values import NUMBER_FORMATS
+from dropcheck.cli.option_table import RUN_OPTIONS, options_of, problem_with, read_value
 from dropcheck.cli.output import printing_aside
 from dropcheck.documents import ENDINGS, read_any
 from dropcheck.errors import (
@@ -29,7 +30,6 @@ from dropcheck.errors import (
     nearest,
     suggestion,
 )
-from dropcheck.options import RUN_OPTIONS, options_of, problem_with, read_value
 from dropcheck.packs.pack_files import PACK, pack_names
 from dropcheck.results.coverage import Coverage, unexpected
 from dropcheck.settings import DEFAULT_MEMORY, Option, OptionKind, Settings

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from dropcheck.claims.registry import DTYPE, SEED, Registry
 from dropcheck.claims.selection import repeat_command, select_claims
 from dropcheck.cli.arguments import Given, claims_of, columns_of, refuse_in_automation
+from dropcheck.cli.option_table import RUN_OPTIONS
 from dropcheck.cli.output import ExitCode, complain, emit, print_out, write_file
 from dropcheck.documents import ENDINGS
 from dropcheck.errors import DropcheckError, Location, Problem, in_file_order
-from dropcheck.options import RUN_OPTIONS
 from dropcheck.results.coverage import unexpected
 
 if TYPE_CHECKING:  # completion and JSON do not need rich, which it imports

@@ -24,10 +24,10 @@ from dropcheck.cli.arguments import (
     fallback_notes,
     refuse_in_automation,
 )
+from dropcheck.cli.option_table import RUN_OPTIONS
 from dropcheck.cli.output import ExitCode, complain, interactive, print_out, printing_aside
 from dropcheck.cli.reporting import report_run
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.options import RUN_OPTIONS
 from dropcheck.results import CaseResult, Outcome, ParameterValue, RunResult
 from dropcheck.settings import Settings
 

@@ -15,10 +15,11 @@ import pytest
 from cli_stub import Cli
 
 import dropcheck
-from dropcheck import options
+from dropcheck.cli import option_table as options
 from dropcheck.cli.app import COMMANDS
 from dropcheck.cli.arguments import Given, read_arguments
-from dropcheck.options import OPTIONS, RUN_OPTIONS, options_of, problem_with, read_value
+from dropcheck.cli.option_table import OPTIONS, RUN_OPTIONS, options_of, problem_with
+from dropcheck.options import VALUES
 from dropcheck.pytest_plugin import KEYS
 from dropcheck.settings import Option, OptionKind, Settings
 
@@ -87,8 +88,8 @@ def test_verify_takes_the_options_that_the_table_gives_it() -> None:
 
 
 def test_every_key_of_the_plugin_accepts_its_default() -> None:
-    for option in KEYS.values():
-        assert not option.ini_default or read_value(option, option.ini_default) is not None
+    for name, (_, default) in KEYS.items():
+        assert not default or VALUES[name].read(default) is not None
 
 
 @pytest.mark.parametrize("name", COMMANDS)
