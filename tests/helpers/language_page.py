@@ -5,16 +5,9 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
 from pathlib import Path
 
-from dropcheck.vocabulary.constants import CONSTANTS
-from dropcheck.vocabulary.function import Function
-from dropcheck.vocabulary.functions import FUNCTIONS_OF_ARRAYS, FUNCTIONS_OF_NUMBERS, OF_LAWS
-from dropcheck.vocabulary.law import Law
-from dropcheck.vocabulary.laws import LAWS
-from dropcheck.vocabulary.operators import OPERATORS
+from dropcheck.report.reference import words
 
 PAGE = Path(__file__).parents[2] / "docs" / "language.md"
 
@@ -146,35 +139,21 @@ shape may follow: `normal(0, 1)[n, dk]` draws so many independent values. Argume
 """
 
 
-_CONSTANTS = {"inf": "infinity"}
-
-
-def _listed(entries: Iterable[tuple[str, str]]) -> str:
-    return "\n".join(f"- `{name}`: {said}." for name, said in entries)
-
-
-def _functions(functions: Iterable[Function]) -> str:
-    return _listed((re.sub(r"e-0(?=\d)", "e-", one.signature), one.summary) for one in functions)
-
-
-def _laws(laws: Iterable[Law]) -> str:
-    return _listed((one.signature, one.summary) for one in laws)
-
-
 def page() -> str:
     """The page as it should be."""
-    single = [law for law in LAWS.values() if law.own_axes is None]
+    tables = {
+        title: "\n".join(f"- `{word.written}`: {word.summary}." for word in group)
+        for title, group in words().items()
+    }
     return _TEXT.format(
-        operators=_listed((one.written, one.summary) for one in OPERATORS.values()),
-        constants=_listed(
-            (name, _CONSTANTS.get(name, f"{one.value:.15g}")) for name, one in CONSTANTS.items()
-        ),
-        numbers=_functions(FUNCTIONS_OF_NUMBERS.values()),
-        of_laws=_listed((one.usage, one.summary) for one in OF_LAWS.values()),
-        arrays=_functions(FUNCTIONS_OF_ARRAYS.values()),
-        continuous=_laws(law for law in single if not law.discrete),
-        discrete=_laws(law for law in single if law.discrete),
-        vectors=_laws(law for law in LAWS.values() if law.own_axes is not None),
+        operators=tables["operators on the law"],
+        constants=tables["constants"],
+        numbers=tables["functions of numbers"],
+        of_laws=tables["functions of a law"],
+        arrays=tables["functions of the array that one draw is"],
+        continuous=tables["distributions of numbers"],
+        discrete=tables["distributions of whole numbers and of given values"],
+        vectors=tables["distributions of vectors"],
     )
 
 

@@ -1,0 +1,291 @@
+"""What the words of the language mean: for `dropcheck show WORD` and the page on the language.
+
+All of it comes from the vocabulary, and the examples are worked out by the language itself.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import re
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dropcheck.claims.reader import read_text
+from dropcheck.claims.registry import SourceText
+from dropcheck.errors import DropcheckError
+from dropcheck.language.compile import CaseGraphs
+from dropcheck.language.lowering.builder import Context
+from dropcheck.language.lowering.loops import define_model
+from dropcheck.language.lowering.lower import lower
+from dropcheck.language.parser import parse_expression, parse_model
+from dropcheck.report.screen import Terminal, line, pairs_table, render, styled
+from dropcheck.vocabulary.constants import CONSTANTS, Constant
+from dropcheck.vocabulary.distribution import LARGEST_COUNT, LawParameter, Values
+from dropcheck.vocabulary.function import Function
+from dropcheck.vocabulary.functions import FUNCTIONS_OF_ARRAYS, FUNCTIONS_OF_NUMBERS, OF_LAWS, SIGNS
+from dropcheck.vocabulary.law import Law
+from dropcheck.vocabulary.laws import LAWS
+from dropcheck.vocabulary.operators import OPERATORS, Operator
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+Meaning = Law | Function | Operator | Constant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Word:
+    """A word of the language: how it is written, and what it is in one line."""
+
+    name: str
+    written: str
+    summary: str
+    meaning: Meaning
+
+
+def words() -> dict[str, tuple[Word, ...]]:
+    """All words of the language, by what they are, in the order of the page on the language.
+
+    >>> [one.written for one in words()["constants"]]
+    ['pi', 'e', 'inf', 'euler_gamma']
+    """
+    single = [law for law in LAWS.values() if law.own_axes is None]
+    groups: dict[str, Iterable[Meaning]] = {
+        "operators on the law": OPERATORS.values(),
+        "signs": [sign for sign in SIGNS.values() if sign.written != "x"],
+        "constants": CONSTANTS.values(),
+        "functions of numbers": FUNCTIONS_OF_NUMBERS.values(),
+        "functions of the array that one draw is": FUNCTIONS_OF_ARRAYS.values(),
+        "functions of a law": OF_LAWS.values(),
+        "distributions of numbers": [law for law in single if not law.discrete],
+        "distributions of whole numbers and of given values": [
+            law for law in single if law.discrete
+        ],
+        "distributions of vectors": [law for law in LAWS.values() if law.own_axes is not None],
+    }
+    return {title: tuple(map(_word, group)) for title, group in groups.items()}
+
+
+def _word(meaning: Meaning) -> Word:
+    match meaning:
+        case Constant():
+            return Word(
+                name=meaning.name,
+                written=meaning.name,
+                summary="infinity" if math.isinf(meaning.value) else f"{meaning.value:.15g}",
+                meaning=meaning,
+            )
+        case Operator():
+            written = meaning.written
+        case Function() if meaning.name in OF_LAWS or meaning.written:
+            written = meaning.usage
+        case _:
+            written = re.sub(r"e-0(?=\d)", "e-", meaning.signature)
+    return Word(name=meaning.name, written=written, summary=meaning.summary, meaning=meaning)
+
+
+# ---- on the screen -------------------------------------------------------------------------------
+
+
+def words_text(terminal: Terminal) -> str:
+    """All words, by what they are."""
+    from rich.padding import Padding
+
+    items: list[RenderableType] = []
+    for title, group in words().items():
+        names = [one.written if one.name in SIGNS else one.name for one in group]
+        items += [styled(title, "bold"), Padding(styled("  ".join(names)), (0, 0, 1, 2))]
+    last = "dropcheck show WORD says what a word means, with an example."
+    return render([*items, line(last, terminal)], terminal)
+
+
+def word_cards(chosen: Iterable[Word], terminal: Terminal) -> str:
+    """Each of the words with all that is said of it."""
+    items: list[RenderableType] = []
+    for word in chosen:
+        items += ["", styled(word.written, "bold"), pairs_table(said_of(word))]
+    return render(items[1:], terminal)
+
+
+# ---- one word ------------------------------------------------------------------------------------
+
+
+def words_called(name: str) -> list[Word]:
+    """The words with a name; or else those that stand for a name of papers and other libraries.
+
+    >>> [one.written for one in words_called("gamma")], words_called("randint")[0].name
+    (['gamma(x)', 'gamma(shape, scale)'], 'discrete_uniform')
+    """
+    every = [word for group in words().values() for word in group]
+    return [word for word in every if name in (word.name, word.written)] or [
+        word for word in every if {name, name.lower()} & {*getattr(word.meaning, "aliases", ())}
+    ]
+
+
+def near(name: str) -> list[str]:
+    """The words whose names, here or elsewhere, are most like a name: three at most.
+
+    >>> near("sofmax"), near("gausian")
+    (['softmax', 'max'], ['normal', 'arcsin', 'arcsinh'])
+    """
+    known = {
+        one: word.name
+        for group in words().values()
+        for word in group
+        for one in (word.name, *getattr(word.meaning, "aliases", ()))
+    }
+    return list(dict.fromkeys(known[one] for one in get_close_matches(name.lower(), known, 5)))[:3]
+
+
+def said_of(word: Word) -> dict[str, str]:
+    """What is said of a word, by label; an example is worked out by the language.
+
+    >>> for label, text in said_of(words_called("exponential")[0]).items():
+    ...     print(f"{label}: {text}")
+    is: waiting time whose mean is scale, the inverse of its rate
+    arguments: scale >= 0
+    example: x ~ exponential(2)
+    values: any number from 0
+    mean: 2
+    sd: 2
+    note: scale is its mean, the inverse of a rate
+    elsewhere: exp, expo
+    """
+    meaning = word.meaning
+    said = {"is": word.summary}
+    if isinstance(meaning, Law):
+        said |= _of_law(meaning)
+    elif isinstance(meaning, Operator):
+        said["example"] = _stated(meaning)
+    elif isinstance(meaning, Function):
+        said["example"] = _worked(meaning)
+    said["note"] = getattr(meaning, "note", "")
+    said["elsewhere"] = ", ".join(getattr(meaning, "aliases", ()))
+    return {label: text for label, text in said.items() if text}
+
+
+# What an argument of an example may be: the first that the language takes.
+_NUMBERS = (0.0, 2.0, 3.0, 10.0, 0.5, 1.0)
+_OF_AXES = (_NUMBERS, ((1.0, 2.0, 3.0), (0.5, 0.3, 0.2), (1.0, 2.0)), (((2.0, 0.5), (0.5, 1.0)),))
+_OF_NUMBERS = ("0.5", "2", "3")
+_OF_ARRAYS = ("[3, 1, 2]", "[[2, 0.5], [0.5, 1]]", "[1, 0, 2]", "2", "0.5", "3")
+_OPTIONS = ("2", "3", "[3, 1]", "1")
+_LAW = "exponential(2)"
+_OPERANDS = {"event": "x > 2", "p": "0.5", "u": "x", "v": "3 * x"}  # where x has this law
+
+
+def _of_law(law: Law) -> dict[str, str]:
+    """The domains of a law's arguments, and what is known of it with those of an example."""
+    needed = [said.replace(" is required", "") for said, _ in law.conditions if "is req" in said]
+    arguments = _arguments(law)
+    said = {
+        "arguments": "; ".join([*map(_domain, law.parameters), *needed]),
+        "example": _draw(law, arguments),
+    }
+    if law.own_axes is not None:
+        return said
+    low, high = law.support(*arguments)
+    said["values"] = law.values.value.removesuffix(" between two ends")
+    if law.values in (Values.NUMBERS, Values.WHOLE):
+        said["values"] += "" if low == -math.inf else f" from {_shown(low)}"
+        said["values"] += "" if high == math.inf else f" to {_shown(high)}"
+    order = law.moment_order(*arguments)
+    said["mean"] = _shown(law.mean(*arguments)) if order > 1 else "none"
+    said["sd"] = _shown(math.sqrt(law.central(2, *arguments))) if order > 2 else "none"
+    return said
+
+
+def _domain(parameter: LawParameter) -> str:
+    """The values that an argument may take; the limit of exact counting goes without saying."""
+    domain = parameter.domain
+    low = domain.low if domain.low > -LARGEST_COUNT else -math.inf
+    high = domain.high if domain.high < LARGEST_COUNT else math.inf
+    return replace(domain, low=low, high=high).describe(parameter.name)
+
+
+def _arguments(law: Law) -> tuple[Any, ...]:
+    """Arguments with which the law varies, and has a variance if it has one for any."""
+    found: list[tuple[Any, ...]] = []
+    for arguments in itertools.product(*(_OF_AXES[one.axes] for one in law.parameters)):
+        if not _is_drawn(_draw(law, arguments)):
+            continue
+        if law.own_axes is not None and 0.0 not in arguments:
+            return arguments
+        if law.own_axes is None and law.constant(*arguments) is None:
+            if law.moment_order(*arguments) > 2:
+                return arguments
+            found.append(arguments)
+    return found[0]
+
+
+def _is_drawn(line: str) -> bool:
+    """Whether the language takes a line of a model."""
+    return not define_model(Context(lower), parse_model(SourceText.plain(line)))
+
+
+def _draw(law: Law, arguments: tuple[Any, ...]) -> str:
+    return f"x ~ {law.name}({', '.join(map(_shown, arguments))})"
+
+
+def _worked(function: Function) -> str:
+    """A call of a function with its value, which is not 0 if it need not be."""
+    scalar = function.name in FUNCTIONS_OF_NUMBERS or function.name in OF_LAWS
+    needed = [one for one in function.parameters if one.required or one.variadic]
+    taken = [
+        (_LAW,)
+        if one.name == "law"
+        else _OPTIONS
+        if one.option
+        else _OF_NUMBERS
+        if scalar or function.by_element
+        else _OF_ARRAYS
+        for one in needed
+    ]
+    zero = ""
+    for texts in sorted(itertools.product(*taken), key=lambda one: len(one) - len({*one})):
+        call = function.usage
+        for parameter, text in zip(needed, texts, strict=True):
+            name = "…" if parameter.variadic else re.escape(parameter.name)
+            call = re.sub(rf"(?<!\w){name}(?!\w)", text, call, count=1)
+        known = _fixed(call)
+        if known is not None and not np.isnan(known).any():
+            example = f"{call} = {_shown(known)}"
+            if np.any(known):
+                return example
+            zero = zero or example
+    return zero
+
+
+def _fixed(expression: str) -> Any:
+    """The fixed value of an expression; None where the language does not take it."""
+    with suppress(DropcheckError):
+        return Context(lower).lower(parse_expression(SourceText.plain(expression))).known
+    return None
+
+
+def _stated(operator: Operator) -> str:
+    """An operator with its value for a law."""
+    from dropcheck.judging.case import prepare_some
+    from dropcheck.judging.judge import judged_exactly
+
+    call = f"{operator.name}({', '.join(_OPERANDS[one] for one in operator.operands)})"
+    one = {"title": call, "model": f"x ~ {_LAW}", "claim": f"{call} == 0"}
+    registry = read_text(json.dumps({"dropcheck": 1, "claims": {"one": one}}))
+    [case] = prepare_some(registry.claims["one"], CaseGraphs(), 1)
+    found = judged_exactly(case)
+    assert found is not None
+    assert found.exact is not None
+    return f"{call} = {_shown(found.exact.value)} where x ~ {_LAW}"
+
+
+def _shown(value: Any) -> str:
+    if np.ndim(value) > 0:
+        return f"[{', '.join(map(_shown, value))}]"
+    return f"{float(value):.6g}"
