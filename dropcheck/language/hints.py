@@ -1,31 +1,305 @@
-"""Hints for unknown names: what other software and papers call our words, and misspellings.
+"""What to write in place of words and signs of other software and of papers, and of misspellings.
 
 A known word of other software may look like a misspelling of one of ours, as `swish` does of
-`sinh`. So the tables of such words are searched first.
+`sinh`. So the tables of such words are searched first. If a function or a law only has another name
+elsewhere, that name is in its entry. The tables here have the words that need several of ours, or
+another construct, or for which there is nothing.
 """
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.syntax import ArrayLiteral, Binary, Call, Name, Node, Number, Position
-from dropcheck.vocabulary import functions, laws, operators
-from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
-from dropcheck.vocabulary.functions.other_words import COMPLEX, DERIVATIVE
+from dropcheck.vocabulary.constants import CONSTANTS
+from dropcheck.vocabulary.function import Function
+from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS, SIGNS
+from dropcheck.vocabulary.functions.reductions import DERIVATIVE
 from dropcheck.vocabulary.law import Law
-from dropcheck.vocabulary.laws import LAWS, law_called
+from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import OPERATORS
-
-LONGEST_SHOWN = 60  # characters of the user's text in a hint
-
 
 NO_FUNCTIONS = (
     "functions of your own are not part of a model: write the formula out, its parts on lines of "
     "the model, or make it a slot of the file, for code"
 )
+
+# ---- words of functions --------------------------------------------------------------------------
+
+_NONE = "it is not in the vocabulary, and nothing there stands for it"
+
+COMPLEX = (
+    "numbers are real: of a complex one keep both parts. exp(1j * t) is cos(t) and sin(t); a pair "
+    "(a, b) turned by t is a * cos(t) - b * sin(t), a * sin(t) + b * cos(t)"
+)
+INTEGRAL = (
+    "there are no integrals: one from a to b is (b - a) * E(g(u)) with u ~ uniform(a, b), one over "
+    "a density is a mean, and a probability P(a < x < b)"
+)
+FILES = (
+    "a model reads no files: write the numbers as a list, a = [1, 2], or as parameters; data and "
+    "code of your own are checked from Python, dropcheck.verify(…, sample=…)"
+)
+_LIMIT = (
+    "there are no limits: claim it at a large n, or at growing ones, n: [10, 100, 1000], with "
+    "'within' for how near it is"
+)
+_EACH = (
+    "functions go over the elements of an array by themselves: sqrt(x), where(x > 0, x, 0); no "
+    "function is an argument of another"
+)
+_STEPS = "a recurrence is a loop in the model: for t in range(T):, its lines indented below"
+_CHOICE = "write where(c, a, b), or a if c else b"
+_SOFTMAX = "write z - logsumexp(z), with keepdims=1 where z has rows"
+_AXES = "write x[:, None] for a new axis of length 1, and x[0] to take one out"
+_NAN = "write where(isnan(x), 0, x) first, and divide by sum(not isnan(x)) for a mean"
+_DRAW = "the draws are the tool's: draw on a line of the model, x ~ normal(0, 1)[n]"
+_STACK = "write stack(a, b, axis=0) for rows, concat(a, b, axis=0) for one after the other"
+
+_SEVERAL: tuple[tuple[str, str], ...] = (
+    (
+        "airy bessel betainc betaln bitwise_and ellipk entropy erfcx erfinv expm "
+        "fsolve gammainc gcd hermite interp kl kl_div kv jv iv lambertw lcm legendre linprog logm "
+        "lu minimize nll polyfit polygamma root_scalar schur sqrtm ttest_ind trigamma unique zeta "
+        "acosh arccosh",
+        _NONE,
+    ),
+    ("cross_entropy", "of logits z and a label write logsumexp(z) - take(z, label)"),
+    ("cexp cis complex conj conjugate fft fft2 ifft im imag polar re real rfft roots", COMPLEX),
+    (
+        "D autograd backward deriv derivative divergence grad gradient hessian jac jacobian "
+        "laplacian nabla partial",
+        DERIVATIVE,
+    ),
+    (
+        "dblquad integral integrate nquad quad simps simpson trapezoid trapz tplquad "
+        "cumulative_trapezoid",
+        INTEGRAL,
+    ),
+    ("fromfile genfromtxt load load_csv loadtxt open read read_csv read_table savetxt save", FILES),
+    ("lim limit limsup liminf", _LIMIT),
+    ("apply apply_along_axis filter lambda map piecewise reduce vectorize vmap", _EACH),
+    ("fori_loop foldl itertools iterate recur recursion scan while_loop", _STEPS),
+    ("cond if_else ifelse ite masked_fill select switch", _CHOICE),
+    ("log_softmax logsoftmax", _SOFTMAX),
+    ("broadcast_to expand_dims newaxis squeeze unsqueeze", _AXES),
+    ("nan_to_num nancumsum nanmax nanmean nanmin nanstd nansum nanvar", _NAN),
+    ("default_rng manual_seed seed", _DRAW),
+    ("append column_stack dstack hstack row_stack vstack", _STACK),
+    ("t", "write x.T"),
+    ("flatten ravel view", "write reshape(x, -1), or the shape as a list"),
+    ("moveaxis rollaxis", "write transpose(x, [1, 0, 2]): the axes in their new order"),
+    ("asarray list matrix tensor tuple vector", "a list is an array: [1, 2], [[1, 2], [3, 4]]"),
+    ("ndtri phi_inv probit", "write quantile_of(normal(0, 1), u)"),
+    ("argpartition argtopk", "write argsort(x)[-k:] for the places of the largest k"),
+    ("logdet slogdet", "write log(abs(det(x)))"),
+    ("lstsq", "write pinv(A) @ b"),
+    ("deg2rad radians", "write x * pi / 180"),
+    ("degrees rad2deg", "write x * 180 / pi"),
+    ("fix trunc", "write sign(x) * floor(abs(x))"),
+    ("add plus", "write a + b"),
+    ("minus subtract", "write a - b"),
+    ("multiply times", "write a * b"),
+    ("divide true_divide", "write a / b"),
+    ("logical_and", "write a and b"),
+    ("logical_or", "write a or b"),
+    ("logical_not", "write not a"),
+    ("sorted", "write sort(x)"),
+    ("equal array_equal", "write a == b, and all(a == b) of arrays"),
+    ("allclose", "write all(isclose(a, b))"),
+    ("gather index_select embedding", "write take(x, i)"),
+    ("scatter scatter_add put", "write one_hot(i, n), times what is to stand there"),
+    ("diag_embed", "write diag(x)"),
+    ("fliplr", "write x[:, ::-1]"),
+    ("flipud", "write x[::-1]"),
+    ("split chunk array_split", "write x[:k] and x[k:]"),
+    ("pad", "write concat(zeros(1), x)"),
+    ("inner vdot", "write a @ b"),
+    ("normalize standardize zscore", "write (x - mean(x)) / std(x)"),
+    ("bootstrap resample", "draw i ~ discrete_uniform(0, n - 1)[n], and write take(x, i)"),
+    ("shuffle", "draw i ~ permutation(n), and write take(x, i)"),
+    ("eig", "of a symmetric matrix write eigvalsh(x) for the eigenvalues, eigvecsh(x) for the "
+            "vectors; those of others are complex, and svdvals(x) is real"),
+    ("eigh", "write eigvalsh(x) for the eigenvalues, eigvecsh(x) for the vectors as columns"),
+    ("svd", "write svdvals(x) for the singular values; eigvecsh(x.T @ x) has the vectors"),
+    ("qr", "write qr_q(x), and qr_q(x).T @ x for R"),
+)  # fmt: skip
+
+_WORDS_ELSEWHERE = {word: hint for words, hint in _SEVERAL for word in words.split()} | {
+    "I": "a comparison is 1 or 0 by itself: E(x > 0), P(x > 0)",
+    "Q": "of the elements of one draw write quantile(x, u); of the law of u write Quantile(u, p)",
+    "angle": "write arctan2(y, x) for the angle of the point (x, y)",
+    "average": "of the law write E(u), of the elements of one draw mean(x)",
+    "bool": "any number but 0 is true: write x != 0",
+    "center": "write x - mean(x)",
+    "cosine_similarity": "write a @ b / (norm(a) * norm(b))",
+    "cot": "write 1 / tan(x)",
+    "count_nonzero": "write sum(x != 0)",
+    "cross": "write [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * "
+    "b[0]]",
+    "csc": "write 1 / sin(x)",
+    "cummin": "write -cummax(-x)",
+    "einsum": "write products as a @ b, a * b and sum(…, axis=…)",
+    "exp2": "write 2**x",
+    "float": "all numbers are floats: leave it out",
+    "float_power": "write x**y",
+    "fmod": "write a % b, which has the sign of b",
+    "gmean": "write exp(mean(log(x)))",
+    "hmean": "write 1 / mean(1 / x)",
+    "heaviside": "a comparison is 1 or 0 by itself: x > 0",
+    "histogram": "write bincount(floor(x / width), n), or sum(x <= edge)",
+    "hypot": "write sqrt(a**2 + b**2)",
+    "indicator": "a comparison is 1 or 0 by itself: E(x > 0), P(x > 0)",
+    "int": "write floor(x), which is the whole part of x >= 0; the integral of a function g from a "
+    "to b is (b - a) * E(g(u)) with u ~ uniform(a, b)",
+    "layernorm": "write (x - mean(x)) / std(x), with keepdims=1 where x has rows",
+    "mae": "write mean(abs(a - b))",
+    "matrix_power": "write A @ A",
+    "matrix_rank": "write sum(svdvals(x) > 1e-9)",
+    "meshgrid": "x[:, None] and y[None] go together to a table of all pairs",
+    "mish": "write x * tanh(softplus(x))",
+    "mse": "write mean((a - b)**2)",
+    "nonzero": "sum(x != 0) counts them, and x[c] keeps those where a fixed c holds",
+    "argwhere": "sum(c) counts them, and first(c) is the place of the first",
+    "pdf": "write density(law, x), or phi(x) of a standard normal",
+    "perm": "write factorial(n) / factorial(n - k)",
+    "print": "'dropcheck show' prints a claim; claim what is wanted of a quantity, E(x) == …",
+    "prob": "write P(event)",
+    "ptp": "write max(x) - min(x)",
+    "rank": "write argsort(argsort(x)) for the ranks of elements, sum(svdvals(x) > 1e-9) for that "
+    "of a matrix",
+    "rint": "write round(x)",
+    "rms": "write sqrt(mean(x**2))",
+    "rmsnorm": "write x / sqrt(mean(x**2)), with keepdims=1 where x has rows",
+    "rsqrt": "write 1 / sqrt(x)",
+    "searchsorted": "write sum(edges <= x)",
+    "sec": "write 1 / cos(x)",
+    "sinc": "write sin(pi * x) / (pi * x) where x is not 0, and 1 where it is",
+    "softsign": "write x / (1 + abs(x))",
+    "sqr": "write x**2 for the square, sqrt(x) for the root",
+    "square": "write x**2",
+    "topk": "write sort(x)[-k:] for the largest k",
+}
+
+# ---- words of laws -------------------------------------------------------------------------------
+
+_SHAPE = "and a shape in brackets after it: "
+_DIE = "discrete_uniform(1, 6)"
+# What stands right of `~`, or the lines to write.
+_LAWS_ELSEWHERE = {
+    word: hint
+    for words, hint in (
+        ("randn standard_normal", f"normal(0, 1), {_SHAPE}normal(0, 1)[n]"),
+        ("rand random random_sample", f"uniform(0, 1), {_SHAPE}uniform(0, 1)[n]"),
+        ("dice die roll", _DIE),
+        ("coin", "bernoulli(0.5)"),
+        ("choices sample", "choice([1, 2, 3]), whose values are equally likely"),
+        ("half_normal halfnorm halfnormal", "z ~ normal(0, sd), and abs(z) on the line below"),
+        ("half_cauchy halfcauchy", "z ~ cauchy(0, scale), and abs(z) on the line below"),
+        ("inverse_gamma invgamma", "g ~ gamma(shape, 1), and scale / g on the line below"),
+        ("log_uniform loguniform", "u ~ uniform(log(a), log(b)), and exp(u) below it"),
+        ("chi", "c ~ chi_square(df), and sqrt(c) on the line below"),
+        ("maxwell", "c ~ chi_square(3), and scale * sqrt(c) on the line below"),
+        ("erlang", "gamma(k, scale)"),
+        ("wishart", "X ~ normal(0, 1)[n, p], and X.T @ X on the line below"),
+        ("constant delta deterministic dirac", "x = 2 for what is fixed: '=' in place of '~'"),
+        ("onehot one_hot_categorical", "i ~ categorical([p…]), and one_hot(i, n) below it"),
+    )
+    for word in words.split()
+}
+# R's names without their first letter: rnorm draws, dnorm, pnorm and qnorm are functions of a law.
+_OF_R = {
+    "norm": "normal", "unif": "uniform", "binom": "binomial", "pois": "poisson", "t": "student_t",
+    "exp": "exponential", "gamma": "gamma", "beta": "beta", "chisq": "chi_square", "f": "f",
+    "geom": "geometric", "hyper": "hypergeometric", "nbinom": "negative_binomial",
+    "weibull": "weibull", "cauchy": "cauchy", "logis": "logistic", "lnorm": "lognormal",
+    "multinom": "multinomial",
+}  # fmt: skip
+
+# ---- words of constants --------------------------------------------------------------------------
+
+_CONSTANTS_ELSEWHERE = {
+    "π": "write pi", "infty": "write inf", "infinity": "write inf", "true": "write 1",
+    "false": "write 0", "nan": "an undefined quantity has no value here",
+}  # fmt: skip
+
+# ---- statements and signs ------------------------------------------------------------------------
+
+# Statements of Python by their first word.
+_FREEZE = (
+    "let the loop run to its end: to stop a state, keep its value by s = where(done, s, next); "
+    "after the loop, first(event) tells at which step something happened"
+)
+STATEMENTS = {
+    "while": f"write for t in range(T): with a T that is large enough, and {_FREEZE}",
+    "break": _FREEZE,
+    "continue": "choose by where(c, a, b), or a if c else b, in each line",
+    **dict.fromkeys(
+        ("if", "elif", "else"), "choose within a line: x = a if c else b, or x = where(c, a, b)"
+    ),
+    **dict.fromkeys(("def", "class"), NO_FUNCTIONS),
+    **dict.fromkeys(
+        ("import", "from"), "the vocabulary is there without it: sqrt(x), not np.sqrt(x)"
+    ),
+    "assert": "claim it: a statement in 'claim', or a condition on parameters in 'requires'",
+    "return": "name what is wanted on a line of the model, and claim about that name",
+    "pass": "leave the line out",
+}
+# Characters that people type from a paper, from another language or a mathematical keyboard.
+SIGNS_ELSEWHERE = {
+    "≤": "write <=", "≥": "write >=", "≠": "write !=", "×": "write *", "·": "write *",
+    "÷": "write /", "−": "write -", "–": "write -", "²": "write **2", "³": "write **3",
+    "√": "write sqrt(…)", "∞": "write inf", "∼": "write ~", "∧": "write and", "∨": "write or",
+    "¬": "write not", "∑": "write sum(…)", "∏": "write prod(…)", "ᵀ": "write .T",
+    "⊤": "write .T", "‖": "write norm(x)",
+    "∂": DERIVATIVE,
+    "∇": DERIVATIVE,
+    "∫": INTEGRAL,
+    "≈": "write '==' and give a 'tolerance' or 'within', or isclose(a, b) of each draw",
+    "±": "write the number, and the share that it may be off as 'tolerance'",
+    "…": "write the numbers themselves",
+    "∈": "write a comparison, or any(…)",
+    "^": "write '**' for a power",
+    "&": "write 'and'",
+    "|": "write 'or', abs(x) for a magnitude, and given=event for a condition",
+    "!": "write factorial(n), and 'not' for negation",
+    "?": "write 'a if c else b'",
+    "$": "write names without it",
+    ";": "write each definition on a line of its own",
+}  # fmt: skip
+# Pairs of characters that would be read as two operators.
+PAIRS = {
+    "+-": "write '-' for a difference; give and take is 'within' or 'tolerance'",
+    "~=": "it compares the two sides of a claim; here write '=='",
+}
+_PLAIN = "leave it out: names are written without commands, and brackets are enough"
+# Commands of LaTeX that are no words of the language.
+COMMANDS_ELSEWHERE = {
+    command: hint
+    for commands, hint in (
+        (r"\sim", "write ~"),
+        (r"\cdot \times", "write *"),
+        (r"\frac \dfrac \tfrac", "write (a) / (b)"),
+        (r"\sum", "write sum(x), over the elements of an array"),
+        (r"\prod", "write prod(x), over the elements of an array"),
+        (r"\int", INTEGRAL),
+        (r"\partial \nabla", DERIVATIVE),
+        (r"\binom \choose", "write comb(n, k)"),
+        (r"\ldots \dots \cdots", "write the numbers themselves"),
+        (r"\mid", "write given=event for a condition, after a comma"),
+        (r"\left \right \big \Big \mathcal \mathbf \mathrm \mathbb \mathsf \text", _PLAIN),
+        (r"\operatorname \boldsymbol \bm \quad", _PLAIN),
+    )
+    for command in commands.split()
+}
+
+# ---- hints ---------------------------------------------------------------------------------------
+
+LONGEST_SHOWN = 60  # characters of the user's text in a hint
 # A word of at least these lengths may differ by one letter, or by two. A shorter word may differ
 # only by capitals or by two exchanged letters, since most short names are similar.
 ONE_OFF, TWO_OFF = 5, 9
@@ -99,31 +373,61 @@ def written_law(law: Law) -> str:
     return f"{law.signature}: {law.note}" if law.note else law.signature
 
 
-def _written(name: str) -> str | None:
-    """The law with this name, or with this name in other software, as a call."""
-    law = law_called(name)
-    return None if law is None else written_law(law)
+def words_elsewhere() -> dict[str, str]:
+    """What to write in place of each word of other software and papers for a function.
+
+    >>> words_elsewhere()["swish"], words_elsewhere()["matmul"], words_elsewhere()["pnorm"]
+    ('write silu(x)', 'write a @ b', 'write cdf(normal(mean, sd), x)')
+    """
+    ours = (*FUNCTIONS.values(), *SIGNS.values(), *OF_LAWS.values())
+    of_laws = (("d", "density({}, x)"), ("p", "cdf({}, x)"), ("q", "quantile_of({}, u)"))
+    return {
+        **{
+            letter + word: f"write {called.format(LAWS[name].signature)}"
+            for letter, called in of_laws
+            for word, name in _OF_R.items()
+        },
+        **{word: one.hint for one in OPERATORS.values() for word in one.aliases},
+        **{word: f"write {one.usage}" for one in reversed(ours) for word in one.aliases},
+        **{name: f"write {one.usage}" for name, one in SIGNS.items()},
+        **_WORDS_ELSEWHERE,
+    }
+
+
+def _laws_elsewhere() -> dict[str, str]:
+    """What stands right of `~`, or the lines to write, for each law's name here and elsewhere."""
+    names = {word: law for law in LAWS.values() for word in (law.name, *law.aliases)}
+    names |= {f"r{word}": LAWS[name] for word, name in _OF_R.items()}
+    return _LAWS_ELSEWHERE | {word: written_law(law) for word, law in names.items()}
+
+
+def _law_called(name: str) -> str | None:
+    """A law by its name here or elsewhere; capitals are ignored if the name as written is none."""
+    known = _laws_elsewhere()
+    return known.get(name) or known.get(name.lower())
 
 
 def law_hint(name: str) -> str:
     """The hint for a name that is not a law.
 
-    >>> law_hint("Ber")
-    'write bernoulli(p)'
-    >>> law_hint("bernouli")
-    "did you mean 'bernoulli'?"
+    >>> law_hint("Ber"), law_hint("rpois"), law_hint("bernouli")
+    ('write bernoulli(p)', 'write poisson(rate)', "did you mean 'bernoulli'?")
+    >>> law_hint("wald")
+    "near it are normal, weibull, rayleigh; 'dropcheck show' lists all laws"
     """
-    written = _written(name)
+    written = _law_called(name)
     if written is not None:
         return f"write {written}"
-    hint = laws.hint_for(name)
-    if hint is None and name in FUNCTIONS:
-        hint = f"{name!r} is a function: write '=' in place of '~'"
-    near = hint or slip_of(name, LAWS)
+    if name in FUNCTIONS:
+        return f"{name!r} is a function: write '=' in place of '~'"
+    near = slip_of(name, LAWS)
     for law in LAWS.values() if near is None else ():
         word = slip_of(name, law.aliases)
         near = near or (word and f"write {written_law(law)}")
-    return near or f"laws are {', '.join(sorted(LAWS))}"
+    if near is not None:
+        return near
+    most_alike = difflib.get_close_matches(name[:LONGEST_SHOWN], LAWS, 3, cutoff=0)
+    return f"near it are {', '.join(most_alike)}; 'dropcheck show' lists all laws"
 
 
 def name_hint(name: str, known: Collection[str]) -> str | None:
@@ -132,6 +436,8 @@ def name_hint(name: str, known: Collection[str]) -> str | None:
     >>> name_hint("xy", ["x", "y"]), name_hint("X", ["x"]), name_hint("lenght", ["length"])
     ('write x * y for the product', "capitals matter: did you mean 'x'?", "did you mean 'length'?")
     """
+    if name in _CONSTANTS_ELSEWHERE:
+        return _CONSTANTS_ELSEWHERE[name]
     near = slip_of(name, known)
     if any(name.lower() == one.lower() for one in known):
         return f"capitals matter: {near}"
@@ -139,6 +445,43 @@ def name_hint(name: str, known: Collection[str]) -> str | None:
         if name[:length] in known and name[length:] in known:
             return f"write {name[:length]} * {name[length:]} for the product"
     return near
+
+
+def one_more(number: str) -> str:
+    """The number after one that is written so.
+
+    >>> one_more("10"), one_more("n"), one_more("n - 1")
+    ('11', 'n + 1', 'n')
+    """
+    if number.isdecimal() and len(number) < LONGEST_SHOWN:
+        return str(int(number) + 1)
+    less = re.fullmatch(r"(.*?)\s*-\s*1", number)
+    return less[1] if less else f"{number} + 1"
+
+
+def counted_from(low: str, high: str) -> str:
+    """The whole numbers from `low` to `high`, as an array.
+
+    >>> counted_from("1", "10"), counted_from("0", "n"), counted_from("a", "b")
+    ('1 + arange(10)', 'arange(n + 1)', 'a + arange(b - a + 1)')
+    """
+    if low == "0":
+        return f"arange({one_more(high)})"
+    if low.isdecimal() and high.isdecimal() and len(low + high) < LONGEST_SHOWN:
+        return f"{low} + arange({max(int(high) - int(low) + 1, 0)})"
+    return f"{low} + arange({high if low == '1' else f'{high} - {low} + 1'})"
+
+
+def written_call(function: Function, node: Call) -> str:
+    """How a function is called, for a call with other arguments; `arange` of two ends as it is."""
+    if function.name == "arange" and len(node.arguments) == 2 and not node.keywords:
+        from dropcheck.language.printing import unparse
+
+        low, stop = map(unparse, node.arguments)
+        if stop.isdecimal():
+            return counted_from(low, str(int(stop) - 1))
+        return f"{low} + arange({stop} - {low})"
+    return function.signature
 
 
 def argument_hint(name: str) -> str | None:
@@ -189,23 +532,33 @@ def shape_by_name(call: Call, names: Sequence[str]) -> DropcheckError:
     return given.at.error(f"the shape of a draw follows {call.name}(…) in brackets", hint)
 
 
-def attribute_hint(name: str, owner: str = "") -> str:
+def attribute_hint(name: str, owner: str = "", drawn: bool = True) -> str:
     """The hint for `x.name` and `x.name(…)`, where x ends in the word `owner`.
 
-    >>> attribute_hint("mean"), attribute_hint("flatten")
-    ('functions are called by name: mean(x)', 'write reshape(x, -1), or the shape as a list')
-    >>> attribute_hint("gamma")
-    'laws are called by name: gamma(shape, scale)'
+    `drawn` says whether the line draws from a law.
+
+    >>> attribute_hint("mean"), attribute_hint("flatten"), attribute_hint("pi")
+    ('functions are called by name: mean(x)', 'write reshape(x, -1), or the shape as a list', \
+'write pi')
+    >>> attribute_hint("rayleigh")
+    'laws are called by name: rayleigh(scale)'
     >>> attribute_hint("norm", "stats"), attribute_hint("norm", "linalg")
     ('write normal(mean, sd): its second argument is the standard deviation, not the variance', \
 'functions are called by name: norm(x)')
     """
     if owner in _OF_LAWS:
-        return law_hint(name)
+        return law_hint(name) if drawn else function_hint(name)
+    if name in CONSTANTS:
+        return f"write {name}"
     if name in LAWS:  # g.normal
         return f"laws are called by name: {written_law(LAWS[name])}"
-    known = None if name in FUNCTIONS else functions.hint_for(name)
-    return known or f"functions are called by name: {name}(x)"
+    if name in FUNCTIONS:
+        return f"functions are called by name: {FUNCTIONS[name].usage}"
+    known = words_elsewhere().get(name) or _CONSTANTS_ELSEWHERE.get(name)
+    if known is None and (law := _law_called(name)) is not None:
+        return f"write {law}" if drawn else function_hint(name)
+    near = known or slip_of(name, [*FUNCTIONS, *LAWS])
+    return near or f"functions are called by name, as in sqrt(x), and none is called {name}"
 
 
 def function_hint(name: str) -> str:
@@ -217,12 +570,12 @@ def function_hint(name: str) -> str:
     'draw on a line of the model, x ~ normal(mean, sd): its second argument is the standard \
 deviation, not the variance'
     """
-    for asked in (name, name.lower()):
-        hint = functions.hint_for(asked) or operators.hint_for(asked) or laws.hint_for(asked)
-        if hint is not None:
-            return hint
-    written = _written(name)
-    if written is not None and name.lower() not in FUNCTIONS:
-        return f"draw on a line of the model, x ~ {written}"
+    words = words_elsewhere()
+    known = words.get(name) or words.get(name.lower())
+    if known is not None:
+        return known
+    written = None if name.lower() in FUNCTIONS else _law_called(name)
+    if written is not None:
+        return f"draw on a line of the model, {'' if '~' in written else 'x ~ '}{written}"
     near = slip_of(name, [*FUNCTIONS, *OPERATORS, *OF_LAWS])
-    return near or NO_FUNCTIONS
+    return near or f"{NO_FUNCTIONS}; 'dropcheck show' lists the functions of the language"

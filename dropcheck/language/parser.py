@@ -20,11 +20,20 @@ from dropcheck.claims.values import LITERAL, LONGEST_NAME, TOO_SMALL, vanishes
 from dropcheck.errors import MOST_PROBLEMS, DropcheckError, Problem, at_most
 from dropcheck.language import syntax
 from dropcheck.language.hints import (
+    COMMANDS_ELSEWHERE,
+    COMPLEX,
+    DERIVATIVE,
     LONGEST_SHOWN,
     NO_FUNCTIONS,
+    PAIRS,
+    SIGNS_ELSEWHERE,
+    STATEMENTS,
     argument_hint,
     attribute_hint,
+    counted_from,
     function_hint,
+    one_more,
+    words_elsewhere,
 )
 from dropcheck.language.syntax import (
     ROUNDED,
@@ -42,11 +51,11 @@ from dropcheck.language.syntax import (
     always,
     of_every_draw,
     unsigned,
+    walk,
 )
 from dropcheck.vocabulary import function as slot_calls
-from dropcheck.vocabulary.functions import FUNCTIONS, hint_for
-from dropcheck.vocabulary.functions.other_words import COMPLEX, DERIVATIVE, INTEGRAL
-from dropcheck.vocabulary.latex_words import CALLED, GROUPED, LETTERS, LOGIC, RELATIONS
+from dropcheck.vocabulary.functions import FUNCTIONS
+from dropcheck.vocabulary.latex_words import CALLED, GREEK, GROUPED, LETTERS, LOGIC, RELATIONS
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import (
     EXAMPLES,
@@ -69,26 +78,6 @@ DEEPEST_LOOPS = 8  # loops within one another
 
 HOW = "write for t in range(T): and the lines of its body below it, indented"
 
-# Statements of Python by their first word, and what to write instead.
-_FREEZE = (
-    "let the loop run to its end: to stop a state, keep its value by s = where(done, s, next); "
-    "after the loop, first(event) tells at which step something happened"
-)
-_STATEMENTS = {
-    "while": f"write for t in range(T): with a T that is large enough, and {_FREEZE}",
-    "break": _FREEZE,
-    "continue": "choose by where(c, a, b), or a if c else b, in each line",
-    **dict.fromkeys(
-        ("if", "elif", "else"), "choose within a line: x = a if c else b, or x = where(c, a, b)"
-    ),
-    **dict.fromkeys(("def", "class"), f"{NO_FUNCTIONS}, each with its name"),
-    **dict.fromkeys(
-        ("import", "from"), "the vocabulary is there without it: sqrt(x), not np.sqrt(x)"
-    ),
-    "assert": "claim it: a statement in 'claim', or a condition on parameters in 'requires'",
-    "return": "name what is wanted on a line of the model, and claim about that name",
-    "pass": "leave the line out",
-}
 _LOOP = re.compile(r"\s*for(?!\w)")
 _IN = re.compile(r"(?<!\w)in(?!\w)")
 _RANGE = re.compile(r"\s*range\(.*\)\s*")
@@ -247,8 +236,7 @@ def refuse_other_counting(source: SourceText, first: int, row: str) -> None:
         return
     low, high, step = (counted[part] for part in ("low", "high", "step"))
     high = high.strip()
-    less = re.fullmatch(r"(.*?)\s*-\s*1", high)
-    stop = str(int(high) + 1) if high.isdecimal() else less[1] if less else f"{high} + 1"
+    stop = one_more(high)
     numbers = [stop] if low == "0" and step is None else [low, stop, *([step] if step else [])]
     raise Position(source, first, counted.start("low")).error(
         "a loop goes through range(…)",
@@ -277,9 +265,9 @@ def refuse_statement(source: SourceText, first: int, row: str) -> None:
     column = len(row) - len(row.lstrip())
     found = re.match(r"[^\W\d]\w*", row[column:])
     word = found.group() if found is not None else ""
-    if word in _STATEMENTS:
+    if word in STATEMENTS:
         at = Position(source, first, column)
-        raise at.error(f"{word!r} does not begin a line of the language", _STATEMENTS[word])
+        raise at.error(f"{word!r} does not begin a line of the language", STATEMENTS[word])
     end = column + len(word)
     rest = row[end:]
     repeated = _REPEATED.fullmatch(row.strip())
@@ -298,9 +286,17 @@ def refuse_statement(source: SourceText, first: int, row: str) -> None:
     if word and re.match(r"\[[^\]]*\]\s*=(?!=)", rest):
         raise Position(source, first, end).error(
             "an element of an array cannot be given a value",
-            f"in a loop, write {word} = … at each step: after the loop a new name is the array of "
-            "its values; where(arange(n) == i, a, x) is x with a at place i",
+            f"write {_with_element(word, rest)} under a new name; in a loop write {word} = … at "
+            "each step: a state keeps its name, and a new name is the array of its values",
         )
+
+
+def _with_element(word: str, rest: str) -> str:
+    """The array of this name with another element, for `word[i] = a`."""
+    found = re.fullmatch(r"\[([\w+\-* ]+)\]\s*=\s*(.{1,30}?)\s*", rest)
+    if found is None:
+        return "where(c, a, x), which is a where c holds and x elsewhere,"
+    return f"where(arange(size({word})) == {found[1]}, {found[2]}, {word})"
 
 
 # ---- text checks ---------------------------------------------------------------------------------
@@ -325,42 +321,17 @@ _RESERVED_ARGUMENT = re.compile(rf"([^\W\d]\w*)\s*\((?:[^()]*,)?\s*({_RESERVED})
 _GIVEN_IN_WORDS = re.compile(r"([^\W\d]\w*)\(([^()]*[^\s(),])\s+(given)\s+(?!=)([^()]*[^()\s])\)")
 _CLOSES = {")": "(", "]": "[", "}": "{"}
 _BRACKET = re.compile(r"[()\[\]{}]")
-# Characters that people type from a paper, from another language or a mathematical keyboard.
-_SIGNS = {
-    "≤": "write <=", "≥": "write >=", "≠": "write !=", "×": "write *", "·": "write *",
-    "÷": "write /", "−": "write -", "–": "write -", "²": "write **2", "³": "write **3",
-    "√": "write sqrt(…)", "∞": "write inf", "∼": "write ~", "∧": "write and", "∨": "write or",
-    "¬": "write not", "∑": "write sum(…)", "∏": "write prod(…)", "ᵀ": "write .T",
-    "⊤": "write .T", "‖": "write norm(x)",
-    "∂": DERIVATIVE,
-    "∇": DERIVATIVE,
-    "∫": INTEGRAL,
-    "≈": "write '==' and give a 'tolerance' or 'within', or isclose(a, b) of each draw",
-    "±": "write the number, and the share that it may be off as 'tolerance'",
-    "…": "write the numbers themselves",
-    "∈": "write a comparison, or any(…)",
-    "^": "write '**' for a power",
-    "&": "write 'and'",
-    "|": "write 'or', abs(x) for a magnitude, and given=event for a condition",
-    "!": "write factorial(n), and 'not' for negation",
-    "?": "write 'a if c else b'",
-    "$": "write names without it",
-    ";": "write each definition on a line of its own",
-}  # fmt: skip
-# Pairs of characters that would be read as two operators.
-_PAIRS = {
-    "+-": "write '-' for a difference; give and take is 'within' or 'tolerance'",
-    "~=": "it compares the two sides of a claim; here write '=='",
-}
 _SIGN_OF_INDEPENDENCE = (
     rf"(?:{'|'.join(map(re.escape, sorted(INDEPENDENT_ELSEWHERE, reverse=True)))})(?![^\W\d_])"
 )
 _COMMANDS: dict[str, str] = {
     **{command: name for command, (name, _) in GROUPED.items()},
-    **RELATIONS, **LOGIC, **CALLED, **LETTERS,
+    **{rf"\{name}": name for name in GREEK}, **RELATIONS, **LOGIC, **CALLED, **LETTERS,
 }  # fmt: skip
 _INDEPENDENCE = re.compile(rf"{_SIGN_OF_INDEPENDENCE}(?:[\s\\!]*{_SIGN_OF_INDEPENDENCE})*")
 _QUOTES = "'\"`“”‘’«»"
+# 1..10, and 1, …, n without its commas
+_DOTS = re.compile(r"(?<!\w)(\d{1,40}|[^\W\d_])\s*(\.{2,3}|…)\s*(\d{1,40}|[^\W\d_]\w{0,40})(?!\w)")
 # Other characters are checked one by one.
 _PLAIN = frozenset(string.ascii_letters + string.digits + " \t_+-*/%@<>=~.,:()[]{}")
 NO_COMPREHENSION = (
@@ -415,6 +386,17 @@ _LIKELY = (
         r"~",
         "{} draws, and stands only after the names of a model's line",
         "draw on a line of the model; a law alone has no name before it",
+    ),
+    (
+        r"//\s*[^\W\d]\w*\s+[^\W\d]\w*\s*(?!\()",
+        "these words are no expression",
+        "a comment begins with '#'",
+    ),
+    (
+        rf"(?<!\w)(?!(?:{_RESERVED}|and|or|not|if|else)\b)[^\W\d]\w*\s+"
+        r"(?!(?:and|or|not|if|else|in|is)\b)[^\W\d]\w*",
+        "two names stand side by side",
+        "write an operator between them, such as '*'; a function has brackets: sqrt(x)",
     ),
 )
 
@@ -485,10 +467,19 @@ def check_signs(source: SourceText, first: int, lines: list[str]) -> None:
             raise Position(source, number, long.start()).error(
                 f"a name has at most {LONGEST_NAME} characters", "choose a shorter name"
             )
-        for sign, hint in _PAIRS.items():
+        for sign, hint in PAIRS.items():
             if sign in line:
                 at = Position(source, number, line.find(sign))
                 raise at.error(f"{sign!r} is not part of the language", hint)
+        counted = _DOTS.search(line) if ".." in line or "…" in line else None
+        if counted is not None:
+            at = Position(source, number, counted.start(2))
+            low, sign, high = counted.groups()
+            raise at.error(
+                f"{sign!r} is not part of the language",
+                f"write {counted_from(low, high)} for the numbers {low}, …, {high}; a loop goes "
+                f"through range({low}, {one_more(high)})",
+            )
         if _PLAIN.issuperset(line):
             continue
         _refuse_independence(source, number, line)
@@ -500,8 +491,10 @@ def check_signs(source: SourceText, first: int, lines: list[str]) -> None:
                 raise _quoted(at, line)
             if character == "\\":
                 raise _command(at, line)
-            if character in _SIGNS:
-                raise at.error(f"{character!r} is not part of the language", _SIGNS[character])
+            if character in SIGNS_ELSEWHERE:
+                raise at.error(
+                    f"{character!r} is not part of the language", SIGNS_ELSEWHERE[character]
+                )
             if not character.isprintable():
                 raise at.error(
                     f"an invisible character stands here (U+{ord(character):04X})",
@@ -538,19 +531,23 @@ def _command(at: Position, line: str) -> DropcheckError:
         return at.error(message, "an open bracket goes on over lines by itself")
     word = found.group()
     known = _COMMANDS.get(word)
+    hint = COMMANDS_ELSEWHERE.get(word) if known is None else f"write {known}"
     return at.error(
-        f"'{word}' is a command of LaTeX, which is read in documents alone",
-        "names are written without it, and formulas as in Python: (a + b) / c"
-        if known is None
-        else f"write {known}",
+        f"'{word}' is a command of LaTeX, which is read in formulas of documents alone",
+        hint or "names are written without it, and formulas as in Python: (a + b) / c",
     )
 
 
 def _quoted(at: Position, line: str) -> DropcheckError:
     """The error for a quote: a prime, an argument that is a string, or any other string."""
     before, after = line[: at.column], line[at.column + 1 :]
+    if not before.strip() and after.rstrip().endswith(tuple(_QUOTES)):
+        return at.error(
+            f"{line[at.column]!r} does not belong to the text",
+            "take the quotes out; YAML reads straight ones alone, \"…\" or '…', around a text",
+        )
     if re.search(r"[\w)\]]$", before) and line[at.column] not in after:
-        prime = f"write A.T for a transpose; {DERIVATIVE}"
+        prime = f"a name is written without, as x1; A.T is a transpose; {DERIVATIVE}"
         return at.error("a prime is not part of the language", prime)
     call = re.search(r"([^\W\d]\w*)\([^()]*$", before)
     if call is None:
@@ -756,16 +753,14 @@ class Converter:
             case ast.Attribute(value=base, attr="T"):
                 return syntax.Transpose(at, self.convert(base))
             case ast.Attribute(value=base, attr=attribute):
-                raise self._end(base).error(
-                    f"'.{attribute}' is not part of the language",
-                    f"'.T' is the only one; {attribute_hint(attribute)}",
-                )
+                raise self._attribute(base, attribute, f"'.{attribute}'")
             case ast.Lambda():
                 raise at.error("'lambda' is not part of the language", NO_FUNCTIONS)
             case ast.Tuple():
                 raise at.error(
                     "a comma stands where one expression is expected",
-                    "write a list as [a, b], and a number such as 1,000 without commas",
+                    "write a list as [a, b], a shape as normal(0, 1)[2, 3], and a number such as "
+                    "1,000 without commas",
                 )
             case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
                 raise at.error("a comprehension is not part of the language", NO_COMPREHENSION)
@@ -833,16 +828,22 @@ class Converter:
             case ast.Call(func=ast.Name(id=slot_calls.GRAD), args=[ast.Name(id=slot)], keywords=[]):
                 return slot_calls.gradient_of(slot)
             case ast.Attribute(value=base, attr=name):
-                raise self._end(base).error(
-                    f"'.{name}(…)' is not part of the language",
-                    attribute_hint(name, getattr(base, "attr", getattr(base, "id", ""))),
-                )
+                raise self._attribute(base, name, f"'.{name}(…)'")
             case ast.Call(func=ast.Name(id=name)) if name in LAWS:
                 hint = f"the shape of a draw stands in square brackets: write {name}(…)[n]"
                 raise at.error("only a name can be called", hint)
             case ast.Lambda():
                 self.convert(function)
         raise at.error("only a name can be called", "write '*' between a number and a bracket")
+
+    def _attribute(self, base: ast.expr, name: str, written: str) -> DropcheckError:
+        """The error for `base.name` and `base.name(…)`."""
+        owner = getattr(base, "attr", getattr(base, "id", ""))
+        at = self._end(base)
+        drawn = FOLLOWS in self.source.text.split("\n")[at.line]
+        return at.error(
+            f"{written} is not part of the language", attribute_hint(name, owner, drawn)
+        )
 
     def _call(self, at: Position, node: ast.Call) -> Node:
         called = self._called(at, node.func)
@@ -992,6 +993,13 @@ def _loop_header(source: SourceText, block: IndentedBlock) -> tuple[Name, tuple[
     return name, over.arguments
 
 
+_ONE_EACH = (
+    "write one claim for each; those of one model stand under 'claims' in place of 'claim', each "
+    "with a name"
+)
+_COMPARES = re.compile(r"[=<>~]")
+
+
 def parse_statement(source: SourceText) -> Statement:
     """A claim's statement: `L == R`, an inequality, a range, `x in {a, b}`, or one about laws.
 
@@ -1009,15 +1017,23 @@ def parse_statement(source: SourceText) -> Statement:
     follows = _law_statement(source)
     if follows is not None:
         return follows
-    node = parse_expression(source)
+    try:
+        node = parse_expression(source)
+    except DropcheckError:
+        second = _second_statement(source.text)
+        if second is None:
+            raise
+        at = Position(source, *second)
+        raise at.error("a second statement begins here", _ONE_EACH) from None
     if rounded:
         return _rounded(node)
     if isinstance(node, Call) and node.name == INDEPENDENT:
         return Statement(node.at, (), (node,))
-    if isinstance(node, Logic) and node.operator == "and":
+    if isinstance(node, Logic) and any(
+        isinstance(one, Call) and one.name in OPERATORS for one in walk(node)
+    ):
         raise node.at.error(
-            "a claim states one thing, and this joins several with 'and'",
-            "write one claim for each, or P(… and …) == 1",
+            f"a claim states one thing, and this joins several with {node.operator!r}", _ONE_EACH
         )
     if of_every_draw(node):
         return always(node)
@@ -1043,6 +1059,20 @@ def parse_statement(source: SourceText) -> Statement:
             "write 'L == R' or 'a <= L <= b', and one claim for each",
         )
     return Statement(node.at, operators, node.operands)
+
+
+def _second_statement(text: str) -> tuple[int, int] | None:
+    """Line and column of a second comparison, after a comma, a semicolon or an end of line."""
+    depth, starts = 0, [0]
+    for place, sign in enumerate(text):
+        depth += (sign in "([{") - (sign in ")]}")
+        if sign in ",;\n" and depth == 0:
+            starts.append(place + 1)
+    parts = [text[a:b] for a, b in zip(starts, [*starts[1:], len(text)], strict=True)]
+    if len(parts) < 2 or not all(map(_COMPARES.search, filter(str.strip, parts))):
+        return None
+    place = starts[1] + len(parts[1]) - len(parts[1].lstrip())
+    return text.count("\n", 0, place), place - text.rfind("\n", 0, place) - 1
 
 
 def _rounded(node: Node) -> Statement:
@@ -1175,12 +1205,12 @@ def _of_several(right_of: str) -> str:
     known = None
     if called is not None:
         name, bracket = called.groups()
-        known = hint_for(name) if bracket else f"{name}[0], {name}[1]"
+        known = words_elsewhere().get(name) if bracket else f"{name}[0], {name}[1]"
     return f"write a line for each{f': {known}' if known else ''}"
 
 
 # A name with a sign that defines it, after something that can end an expression.
-_SECOND = re.compile(r"((?<!\w)\w+|[)\]])\s+([^\W\d]\w*)\s*(?:~|(?<![=!<>])=(?!=))")
+_SECOND = re.compile(r"((?<!\w)\w+|[)\]])(?:\s+|\s*,\s*)([^\W\d]\w*)\s*(?:~|(?<![=!<>])=(?!=))")
 
 
 def _second_definition(line: str, start: int) -> int | None:
@@ -1207,11 +1237,22 @@ def _names(source: SourceText, first: int, text: str) -> Iterator[Name]:
             )
         if not name.isidentifier():
             raise at.error(
-                f"{name!r} cannot be a name" if name else "a name is missing here",
-                "a name has letters, digits and underscores, and starts with a letter",
+                f"{name!r} cannot be a name" if name else "a name is missing here", _renamed(name)
             )
         yield Name(at, name)
         column += len(part) + 1
+
+
+def _renamed(name: str) -> str:
+    """What to write in place of `x1, …`, `let x`, `x: float` or another text that is no name."""
+    if ".." in name or "…" in name:
+        return "write out the names, or draw them as one array: x ~ normal(0, 1)[5]"
+    alone = re.fullmatch(
+        r"(?:let|const|var|double|float|int|auto|\\?set)\s+(\w+)|(\w+)\s*:.*", name
+    )
+    if alone is not None:
+        return f"write {alone[1] or alone[2]} alone"
+    return "a name has letters, digits and underscores, and starts with a letter"
 
 
 def _parse_lines(source: SourceText, first: int, lines: list[str]) -> Node:

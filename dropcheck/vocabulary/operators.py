@@ -131,8 +131,9 @@ class Operator:
         """What to write in place of another name of it."""
         if not self.of_elements:
             return f"write {self.written}"
+        kind = "quantile" if self.quantile else self.summary
         return (
-            f"the {self.summary} of the law is {self.written}, that of the elements of one draw "
+            f"the {kind} of the law is {self.written}, that of the elements of one draw "
             f"{self.of_elements}(x)"
         )
 

@@ -9,10 +9,15 @@ import pytest
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import suggestion
 from dropcheck.language.check import check_registry
-from dropcheck.language.hints import function_hint, law_hint
+from dropcheck.language.hints import (
+    _LAWS_ELSEWHERE,
+    _OF_R,
+    _WORDS_ELSEWHERE,
+    function_hint,
+    law_hint,
+)
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
-from dropcheck.vocabulary.functions.other_words import OTHER_WORDS
-from dropcheck.vocabulary.laws import _NO_LAWS, LAWS
+from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import OPERATORS
 
 # words of numpy, scipy and books on statistics for which nothing stands here
@@ -48,12 +53,13 @@ def test_a_slip_is_seen(word: str) -> None:
 def test_words_of_others_are_none_of_ours() -> None:
     ours = {*FUNCTIONS, *OPERATORS, *OF_LAWS}
     over_the_law = {"median", "quantile"}  # asked of operators, where a draw is one number
-    assert set(OTHER_WORDS) & ours <= over_the_law
+    assert set(_WORDS_ELSEWHERE) & ours <= over_the_law
     named = {name for one in FUNCTIONS.values() for name in one.aliases}
-    assert not set(OTHER_WORDS) & named
+    assert not set(_WORDS_ELSEWHERE) & named
     # what a hint calls is there
     words = ours | set(LAWS) | {"e", "pi"}
-    called = {w for hint in OTHER_WORDS.values() for w in re.findall(r"([A-Za-z_]\w*)\(", hint)}
+    hints = [*_WORDS_ELSEWHERE.values(), *_LAWS_ELSEWHERE.values()]
+    called = {w for hint in hints for w in re.findall(r"([A-Za-z_]\w*)\(", hint)}
     assert called - words <= {"range", "verify", "g"}
 
 
@@ -61,7 +67,8 @@ def test_hints_name_what_is_there() -> None:
     others = [name for law in LAWS.values() for name in law.aliases]
     assert len(others) == len({*others})
     assert not set(others) & set(LAWS)
-    assert not set(_NO_LAWS) & (set(LAWS) | set(FUNCTIONS))
+    assert not set(_LAWS_ELSEWHERE) & (set(LAWS) | set(others))
+    assert set(_OF_R.values()) <= set(LAWS)
 
 
 def test_the_nearest_spelling_would_mislead() -> None:

@@ -22,6 +22,7 @@ from dropcheck.settings import DEFAULT_MEMORY, LEAST_MEMORY, MOST_MEMORY
 from dropcheck.vocabulary import shapes
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.function import Array, Function
+from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.functions.elementwise import ADD, DIVIDE, MULTIPLY, POWER, SUBTRACT
 from dropcheck.vocabulary.functions.number_formats import EPSILONS, ROUNDED, SMALLEST_NORMAL
 from dropcheck.vocabulary.law import Law
@@ -418,6 +419,8 @@ class Scope:
         hint: str | None
         if name in self.to_come:
             hint = "a line below defines it: move that line up"
+        elif name in FUNCTIONS:
+            hint = f"it is a function: write {FUNCTIONS[name].usage}"
         elif name in LAWS:
             hint = f"{name!r} is a law: draw from it on a line of the model, x ~ {name}(…)"
         else:

@@ -21,7 +21,7 @@ from dropcheck.language.graph import (
     hashable,
     joined_sources,
 )
-from dropcheck.language.hints import function_hint, notation_hint
+from dropcheck.language.hints import function_hint, notation_hint, written_call
 from dropcheck.language.lowering.builder import (
     Context,
     shape_at,
@@ -68,7 +68,7 @@ def call(context: Context, node: Call) -> Value:
     if function is ROUND and len(node.arguments) == 2:
         return _rounded(context, *node.arguments)
     if function is None:
-        raise unknown_function(node)
+        raise _name_called(node) if node.name in context.scope else unknown_function(node)
     return _function(context, function, node)
 
 
@@ -108,6 +108,14 @@ def unknown_function(node: Call) -> DropcheckError:
         )
     hint = notation_hint(node.name, node.at) or function_hint(node.name)
     return node.at.error(f"{node.name!r} is not a function of the language", hint)
+
+
+def _name_called(node: Call) -> DropcheckError:
+    """The error for a call of a name of the model."""
+    return node.at.error(
+        f"{node.name!r} is no function: it has a value",
+        f"write {node.name}[…] for an element, and {node.name} * (…) for a product",
+    )
 
 
 def _function(context: Context, function: Function, node: Call) -> Value:
@@ -170,7 +178,9 @@ def _bind_function(
             values = [context.lower(argument) for argument in node.arguments]
     else:
         needed = sum(p.required for p in parameters)
-        bound = bind(node, [p.name for p in parameters], needed, lambda: function.signature)
+        bound = bind(
+            node, [p.name for p in parameters], needed, lambda: written_call(function, node)
+        )
     for parameter in parameters:
         if parameter.variadic:
             continue
@@ -366,10 +376,18 @@ def _level(context: Context, node: Node) -> float:
     if not isinstance(known, float) or not 0 < known < 1:
         shown = f"{known:.12g}" if isinstance(known, float) else f"of shape {list(value.shape)}"
         raise node.at.error(
-            f"the level of a quantile lies between 0 and 1, and this is {shown}",
-            "for the ends of its support claim for example P(u <= 1) == 1",
+            f"the level of a quantile lies between 0 and 1, and this is {shown}", _of_level(known)
         )
     return known
+
+
+def _of_level(known: object) -> str:
+    """What to write in place of a level of a quantile that is none."""
+    if not isinstance(known, float):
+        return "write a parameter, p: [0.1, 0.5, 0.9], and Quantile(u, p): each value is a case"
+    if 1 < known < 100:
+        return f"write {known / 100:g} for {known:g}%"
+    return "for the ends of its support claim for example P(u <= 1) == 1"
 
 
 def _pairs(context: Context, node: Call, x: Value, *given: Value) -> tuple[Value, ...]:

@@ -30,7 +30,17 @@ from dropcheck.language.lowering.builder import (
     names_of_lengths,
     shape_at,
 )
-from dropcheck.language.syntax import Call, Name, Node, Position, Slice, Subscript, bind, walk
+from dropcheck.language.syntax import (
+    Binary,
+    Call,
+    Name,
+    Node,
+    Position,
+    Slice,
+    Subscript,
+    bind,
+    walk,
+)
 from dropcheck.vocabulary import shapes, special
 from dropcheck.vocabulary.distribution import FINITE, NOT_NEGATIVE, Values, domain_problem
 from dropcheck.vocabulary.function import Function, Kernel
@@ -123,6 +133,8 @@ def sampled(context: Context, name: Name, sample: Sample) -> Value:
 
 def _in_place_of(node: Node) -> str:
     """The hint for an expression right of `~`, with or without a law in it."""
+    if isinstance(node, Binary) and node.operator in ("//", "%"):
+        return "a comment begins with '#'"
     if not any(isinstance(one, Call) and one.name in LAWS for one in walk(node)):
         return "write a law such as normal(0, 1)[n], or '=' for an expression"
     return (
@@ -148,6 +160,10 @@ def read_draw(context: Context, node: Node) -> Draw:
             raise base.at.error(
                 f"{base.name!r} needs its arguments", f"write {LAWS[base.name].signature}"
             )
+        if shape is not None and base.name not in context.scope:  # U[0, 1]
+            hint = law_hint(base.name)
+            if hint.startswith("write"):
+                raise base.at.error("the arguments of a law stand in round brackets", hint)
         meaning = context.scope.look_up(base.name, base.at)
         if not isinstance(meaning, Call):
             raise base.at.error(

@@ -226,9 +226,14 @@ def _refuse_numbers(operator: str, nodes: Sequence[Node], values: Sequence[Value
     for place, (node, value) in enumerate(zip(nodes, values, strict=True)):
         if is_event(value):
             continue
-        hint = "write a comparison, such as x > 0 or x != 0"
+        written = unparse(node) if isinstance(node, syntax.Name) else "x"
+        hint = f"write a comparison, such as {written} > 0 or {written} != 0"
         before = nodes[place - 1] if place else None
-        if isinstance(before, syntax.Compare) and len(before.operands) == 2:
+        if (
+            isinstance(before, syntax.Compare)
+            and len(before.operands) == 2
+            and node not in before.operands
+        ):
             left, right = map(unparse, before.operands)
             sign, again = before.operators[0], unparse(node)
             hint = f"write {left} {sign} {right} {operator} {left} {sign} {again}"

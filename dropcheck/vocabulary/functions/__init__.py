@@ -27,7 +27,6 @@ from dropcheck.vocabulary.functions import (
     reductions,
     truths,
 )
-from dropcheck.vocabulary.functions.other_words import OTHER_WORDS
 
 
 def _by_name(*families: tuple[Function, ...]) -> dict[str, Function]:
@@ -69,17 +68,3 @@ def operation(name: str) -> Function:
 
 
 copyreg.pickle(Function, lambda one: (operation, (one.name,)))  # it is sent as its name
-
-
-def hint_for(name: str) -> str | None:
-    """What to write in place of a name of papers and other libraries; None if it is unknown.
-
-    >>> hint_for("swish"), hint_for("matmul"), hint_for("nothing")
-    ('write silu(x)', 'write a @ b', None)
-    """
-    if name in OTHER_WORDS:
-        return OTHER_WORDS[name]
-    for function in (*FUNCTIONS.values(), *SIGNS.values(), *OF_LAWS.values()):
-        if name in function.aliases or (name == function.name and name in SIGNS):
-            return f"write {function.usage}"
-    return None

@@ -31,7 +31,6 @@ from dropcheck.vocabulary.function import (
     spoil,
 )
 from dropcheck.vocabulary.functions import algebra
-from dropcheck.vocabulary.functions.other_words import DERIVATIVE
 from dropcheck.vocabulary.growth import LARGEST_ELEMENT
 from dropcheck.vocabulary.hulls import picking, unknown
 from dropcheck.vocabulary.majorants import elements, sums
@@ -212,6 +211,12 @@ def _quantile_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
         raise ShapeError(f"'u' must satisfy 0 <= u <= 1, and is {level}")
     reduced = reduction(empty=False)(shapes, options)
     return reduced if levels is not level else (len(levels), *reduced)
+
+
+DERIVATIVE = (
+    "there are no derivatives: write the formula of the derivative, or a quotient of differences, "
+    "(y1 - y0) / h, with y0 at x and y1 at x + h; diff(y) has the differences of neighbours"
+)
 
 
 def _diff_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:

@@ -38,39 +38,6 @@ LAWS: dict[str, Law] = {
 }
 
 
-_HALF_NORMAL = "there is none: draw z ~ normal(0, sd), and take abs(z)"
-# Names of other libraries for laws that the language does not have, and what to write instead.
-_NO_LAWS = {
-    "half_normal": _HALF_NORMAL,
-    "halfnorm": _HALF_NORMAL,
-    "halfnormal": _HALF_NORMAL,
-    "rand": "write uniform(0, 1), and a shape in brackets after it: uniform(0, 1)[n]",
-    "randn": "write normal(0, 1), and a shape in brackets after it: normal(0, 1)[n]",
-}
-
-
-def hint_for(name: str) -> str | None:
-    """What to write for a law of other libraries that the language does not have; None: unknown.
-
-    >>> hint_for("HalfNormal"), hint_for("normal")
-    ('there is none: draw z ~ normal(0, sd), and take abs(z)', None)
-    """
-    return _NO_LAWS.get(name.lower())
-
-
-def law_called(name: str) -> Law | None:
-    """The law of this name or alias; capital letters are ignored if the name as written is none.
-
-    >>> law_called("Ber").name, law_called("nothing")
-    ('bernoulli', None)
-    """
-    for wanted in (name, name.lower()):
-        for law in LAWS.values():
-            if wanted == law.name or wanted in law.aliases:
-                return law
-    return None
-
-
 def _named(name: str) -> Law:
     return LAWS[name]
 

@@ -129,7 +129,7 @@ NORMAL = _any_number(
     log_density_inside=normal_log_density,
     parabola=lambda mean, sd: (mean, sd, -LOG_ROOT_TWO_PI - np.log(sd)),
     nanoseconds=9.0,
-    aliases=("N", "gauss", "gaussian", "norm"),
+    aliases=("N", "gauss", "gaussian", "norm", "normalvariate"),
     note="its second argument is the standard deviation, not the variance",
     standard=STANDARD_NORMAL,
     line=lambda mean, sd: (mean, sd),
@@ -189,7 +189,7 @@ STUDENT_T = _any_number(
     tails=lambda df: (0.0, 0.0),
     sampler=lambda generator, size, df: generator.standard_t(scalar_or_array(df), size),
     log_density_inside=_student_t_log_density,
-    aliases=("t", "studentt"),
+    aliases=("t", "studentt", "standard_t"),
     standard=Standard(
         mean=lambda df: 0.0,
         central=lambda df: pearson(sharper_beyond(df), 0.0, df * sharper_beyond(df)),
@@ -232,6 +232,7 @@ CAUCHY = _located(
         quantile=_cauchy_quantile,
         upper_quantile=opposite(_cauchy_quantile),
     ),
+    aliases=("standard_cauchy",),
 )
 
 
@@ -267,6 +268,7 @@ LAPLACE = _located(
         quantile=_laplace_quantile,
         upper_quantile=opposite(_laplace_quantile),
     ),
+    aliases=("double_exponential",),
 )
 
 
@@ -340,6 +342,7 @@ GUMBEL = _located(
         quantile=lambda u: -np.log(-np.log(u)),
         upper_quantile=lambda v: -np.log(-np.log1p(-v)),
     ),
+    aliases=("gumbel_r",),
 )
 
 
@@ -379,7 +382,7 @@ LOGNORMAL = _positive(
     tails=lambda mean, sd: (math.inf, 0.0),
     sampler=_lognormal_draws,
     log_density_inside=lambda x, mean, sd: normal_log_density(np.log(x), mean, sd) - np.log(x),
-    aliases=("lognorm",),
+    aliases=("lognorm", "lognormvariate"),
     note="mean and sd are those of the logarithm, and sd is no variance",
     standard=Standard(
         mean=lambda mean, sd: np.exp(mean + 0.5 * sd * sd),
@@ -422,7 +425,7 @@ EXPONENTIAL = _positive(
     sampler=lambda generator, size, scale: positive(exponentials(generator, size), scale),
     log_density_inside=lambda x, scale: -x / scale - np.log(scale),
     nanoseconds=5.0,
-    aliases=("exp", "expo"),
+    aliases=("exp", "expo", "expon", "expovariate"),
     note="scale is its mean, the inverse of a rate",
     standard=STANDARD_GAMMA,
     line=lambda scale: (0.0, scale, 1.0),
@@ -445,6 +448,7 @@ def _gamma_log_density(x: Array, shape: Array, scale: Array | float) -> Any:
 GAMMA = _positive(
     name="gamma",
     summary="mean shape * scale; shape > 0",
+    note="scale is the inverse of a rate",
     parameters=(SHAPE, SCALE),
     degenerate=lambda shape, scale: (scale == 0, 0.0),
     moments=math.inf,
@@ -457,6 +461,7 @@ GAMMA = _positive(
     standard=STANDARD_GAMMA,
     line=lambda shape, scale: (0.0, scale, shape),
     standard_arguments=(None, 1.0),
+    aliases=("gammavariate",),
 )
 
 
@@ -623,6 +628,7 @@ WEIBULL = _positive(
     ),
     line=lambda shape, scale: (0.0, scale, shape),
     standard_arguments=(None, 1.0),
+    aliases=("weibull_min", "weibullvariate"),
 )
 
 
@@ -694,6 +700,7 @@ PARETO = _positive(
     ),
     line=lambda alpha, scale: (0.0, scale, alpha),
     standard_arguments=(None, 1.0),
+    aliases=("paretovariate",),
 )
 
 
@@ -828,6 +835,7 @@ BETA = bounded(
         special.xlogy(a - 1.0, x) + special.xlog1py(b - 1.0, -x) - special.betaln(a, b)
     ),
     standard=STANDARD_BETA,
+    aliases=("betavariate",),
 )
 
 
@@ -897,6 +905,7 @@ TRIANGULAR = bounded(
     line=lambda low, mode, high: (low, high - low, (mode - low) / (high - low)),
     norm_of_random=lambda p, norm, hull: norm(0, p) + norm(2, p),
     greatest_at_corners=False,
+    aliases=("triang",),
 )
 
 
@@ -1220,6 +1229,6 @@ TRUNCATED_NORMAL = bounded(
     line=lambda mean, sd, low, high: (mean, sd, (low - mean) / sd, (high - mean) / sd),
     norm_of_random=_norm_of_random,
     greatest_at_corners=False,
-    aliases=("truncnorm",),
+    aliases=("truncnorm", "truncatednormal"),
     note="its second argument is the standard deviation before it is truncated",
 )

@@ -311,7 +311,7 @@ NEGATIVE_BINOMIAL = discrete(
     ),
     sampler=_negative_binomial_draws,
     log_density_inside=_negative_binomial_log_mass,
-    aliases=("nbinom",),
+    aliases=("nbinom", "negativebinomial"),
     standard=STANDARD_NEGATIVE_BINOMIAL,
 )
 
@@ -472,6 +472,7 @@ HYPERGEOMETRIC = discrete(
         high=lambda good, bad, drawn: np.minimum(good, drawn),
     ),
     norm_of_random=lambda p, norm, hull: min(norm(0, p), norm(2, p)),
+    aliases=("hypergeom",),
 )
 
 
@@ -518,7 +519,10 @@ DISCRETE_UNIFORM = discrete(
     sampler=_discrete_uniform_draws,
     log_density_inside=lambda x, low, high: -np.log(high - low + 1.0),
     nanoseconds=5.0,
-    aliases=("randint",),
+    aliases=(
+        *("integer", "integers", "randi", "randint", "random_integers", "randrange"),
+        *("discreteuniform", "unif_int", "uniform_int"),
+    ),
     note="both ends are values of it",
     standard=STANDARD_EQUAL_CHANCES,
     line=lambda low, high: (low, 1.0, high - low),
@@ -682,6 +686,7 @@ CHOICE = of_lists(
     summary="one of the values v, equally likely",
     parameters=(LawParameter("v", FINITE, axes=1),),
     values=Values.LISTED,
+    note="all are equally likely; of others draw i ~ categorical([p…]), and take([v…], i)",
     ends=lambda v: (v.min(axis=-2), v.max(axis=-2)),
     degenerate=None,
     rare=_choice_chances,
