@@ -79,7 +79,7 @@ class Reason(Enum):
     NOT_NUMBERS = (
         "what is claimed of your code is NaN or infinite in {undefined:,} of {draws:,} "
         "draws{first}",
-        "false as stated: what is no number has no mean; claim what is finite by itself, as by "
+        "false as stated: some of its values are no numbers; claim what is finite by itself, as by "
         "P(isnan(y)) == 0",
     )
     POWERS_OVERFLOW = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.selection import repeat_command
@@ -128,6 +128,8 @@ def verify_cases(
     deadline = Deadline.after(settings.time_limit, clock)
     alpha = case_alpha(settings.alpha, registry.case_count, len(cases))
 
+    if pool is not None:  # once it lost a worker, an executor may fail every call
+        lost = cache(lost)  # which calls it once
     repeat = repeat or (lambda case: repeat_command(case, settings.seed))
     graphs = graphs or CaseGraphs(settings.max_memory, keep=0)
     own = settings if pool is None else replace(settings, threads=pool.at_once)

@@ -61,7 +61,7 @@ def check_draws(
     for name, array in once.items():
         if array.shape != again[name].shape or not alike(array, again[name]):
             raise fault(
-                f"returned other draws of {name!r} when called again with the same {words.source}",
+                f"returned other draws when called again with the same {words.source}",
                 words.draw_from_it,
             )
     varied = any(map(_varies, once.values()))

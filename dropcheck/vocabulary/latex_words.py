@@ -50,7 +50,13 @@ RELATIONS = {str(SIGNS[sign].latex): sign for sign in ("==", "<", "<=", ">", ">=
 RELATIONS |= {r"\le": "<=", r"\ge": ">=", r"\lt": "<", r"\gt": ">", r"\ne": "!="}
 AND, OR, NOT = "and", "or", "not"
 LOGIC = {str(SIGNS[word].latex): word for word in (AND, OR, NOT)}
-LOGIC |= {r"\neg": NOT, r"\cap": AND, r"\cup": OR}  # as papers write events
+LOGIC |= {
+    r"\neg": NOT,
+    r"\cap": AND,
+    r"\cup": OR,
+    r"\wedge": AND,
+    r"\vee": OR,
+}  # as papers write events
 LETTERS = {c.latex: name for name, c in CONSTANTS.items()}
 INFINITY = LETTERS[r"\infty"]
 _SMALL = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho varsigma

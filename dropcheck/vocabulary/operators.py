@@ -224,7 +224,7 @@ _ENTRIES = (
     ),
     Operator(
         name="Median", summary="quantile of level 1/2", operands=_ONE, averages=(),
-        quantile=True, level=0.5, of_elements="median",
+        quantile=True, level=0.5, of_elements="median", aliases=("Med", "med"),
     ),
 )  # fmt: skip
 

@@ -275,7 +275,7 @@ def test_draws_of_another_source_are_refused() -> None:
         return x + own.random(x.shape)
 
     said = fault(numpy_code(unseeded, ("x",)), X)
-    assert "returned other draws of 'train' when called again with the same seed" in said
+    assert "returned other draws when called again with the same seed" in said
 
 
 def test_a_seed_of_its_own_is_refused() -> None:

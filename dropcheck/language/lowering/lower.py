@@ -229,11 +229,7 @@ def _refuse_numbers(operator: str, nodes: Sequence[Node], values: Sequence[Value
         written = unparse(node) if isinstance(node, syntax.Name) else "x"
         hint = f"write a comparison, such as {written} > 0 or {written} != 0"
         before = nodes[place - 1] if place else None
-        if (
-            isinstance(before, syntax.Compare)
-            and len(before.operands) == 2
-            and node not in before.operands
-        ):
+        if isinstance(before, syntax.Compare) and len(before.operands) == 2 and not value.random:
             left, right = map(unparse, before.operands)
             sign, again = before.operators[0], unparse(node)
             hint = f"write {left} {sign} {right} {operator} {left} {sign} {again}"

@@ -206,7 +206,8 @@ def exact_text(cases: Sequence[tuple[Mapping[str, ParameterValue], Finding | Non
 
     known = [
         (
-            numbers.exact(numbers.beyond_error(exact.value, exact.error)),
+            numbers.exact(numbers.beyond_error(exact.value, exact.error))
+            + ("" if finding.entry is None else f" at {list(finding.entry)}"),
             finding.quantity,
             parameters,
         )
