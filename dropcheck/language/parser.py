@@ -22,7 +22,6 @@ from dropcheck.language import syntax
 from dropcheck.language.hints import (
     COMMANDS_ELSEWHERE,
     COMPLEX,
-    DERIVATIVE,
     LONGEST_SHOWN,
     NO_FUNCTIONS,
     PAIRS,
@@ -55,6 +54,7 @@ from dropcheck.language.syntax import (
 )
 from dropcheck.vocabulary import function as slot_calls
 from dropcheck.vocabulary.functions import FUNCTIONS
+from dropcheck.vocabulary.functions.reductions import DERIVATIVE
 from dropcheck.vocabulary.latex_words import CALLED, GREEK, GROUPED, LETTERS, LOGIC, RELATIONS
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import (
