@@ -1,4 +1,4 @@
-"""The adapter that docs/adapters.md shows works as it stands there."""
+"""The adapter that docs/code.md shows works as it stands there."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from slots_made import bound, drawn
 
 from dropcheck.code.adapters.adapter import Adapter, numbers_of
 
-PAGE = Path(__file__).parents[2] / "docs" / "adapters.md"
+PAGE = Path(__file__).parents[2] / "docs" / "code.md"
 X = np.linspace(1, 2, 120).reshape(3, 40).astype(np.float32).astype(float)
 
 

@@ -30,8 +30,8 @@ from dropcheck.settings import Settings
 TOP = Path(__file__).resolve().parents[2]
 SHIPPED: dict[str, str | Path] = {
     "claims": TOP / "claims.yaml",
-    "recipes": TOP / "docs" / "recipes.yaml",
-    "cookbook": TOP / "docs" / "cookbook.yaml",
+    "recipes": FOLDER / "claims" / "recipes.yaml",
+    "cookbook": FOLDER / "claims" / "cookbook.yaml",
     **{f"pack-{name}": f"{PACK}{name}" for name in pack_names()},
 }
 KNOWN: dict[str, str | Path] = {
@@ -42,7 +42,7 @@ KNOWN: dict[str, str | Path] = {
     },
     **{
         name: FOLDER / "claims" / f"{name}.yaml"
-        for name in ("law-statements", "quantiles", "rounding")
+        for name in ("law-statements", "quantiles", "rounding", "twins")
     },
 }
 # The most draws of a case in the gate, and with --full; None is the budget of `run`.

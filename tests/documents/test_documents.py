@@ -405,7 +405,11 @@ def test_a_sentence_is_looked_for_near_its_mark(
 TOP = Path(__file__).parents[2]
 MARKED = {
     "paper.md": "\n".join(CELLS),
-    **{path.name: path.read_text(encoding="utf-8") for path in sorted((TOP / "docs").glob("*.md"))},
+    **{
+        path.name: path.read_text(encoding="utf-8")
+        for folder in (TOP / "docs", Path(__file__).parent)
+        for path in sorted(folder.glob("*.md"))
+    },
     "README.md": (TOP / "README.md").read_text(encoding="utf-8"),
 }
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)

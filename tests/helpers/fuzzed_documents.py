@@ -77,7 +77,12 @@ def notebook(*cells: str | list[str], **more: object) -> str:
 
 def base_documents(ending: str) -> list[str]:
     """Documents that nobody has spoilt."""
-    pages = [path.read_text(encoding="utf-8") for path in sorted((TOP / "docs").glob("*.md"))]
+    folders = (TOP / "docs", TOP / "tests" / "documents")
+    pages = [
+        path.read_text(encoding="utf-8")
+        for folder in folders
+        for path in sorted(folder.glob("*.md"))
+    ]
     if ending == ".md":
         return [*pages, *["\n".join(CELLS)] * len(pages)]
     if ending == ".tex":

@@ -3,8 +3,8 @@
 A block is a file where the comment above it says so, or where the line above it ends with the
 file's name and a colon: `first.yaml`:
 
-`python tests/helpers/readme_blocks.py` writes what the commands print today into the pages, and
-the recipes into their file; read the difference before you commit it.
+`python tests/helpers/readme_blocks.py [PAGE…]` writes what the commands print today into the pages;
+read the difference before you commit it.
 """
 
 from __future__ import annotations
@@ -23,18 +23,8 @@ from warm_starts import program
 
 TOP = Path(__file__).parents[2]
 README = TOP / "README.md"
-RECIPES = TOP / "docs" / "recipes.md"
-COOKBOOK = TOP / "docs" / "cookbook.md"
-# The pages whose reader has what `prepare` makes; the others' tests say what theirs has.
-PAGES = tuple(
-    TOP / "docs" / f"{name}.md"
-    for name in (
-        *("run", "list", "show", "check", "init", "schema", "recipes", "cookbook"),
-        *("limits", "editors", "github", "undecided", "claims-file", "documents"),
-        *("laws", "your-paper", "code-under-test"),
-    )
-)
-ELISION = "…"  # a line of its own that stands for any lines
+PAGES = (README, *sorted((TOP / "docs").glob("*.md")))
+ELISION = "…"  # a line of its own that stands for any lines; alone, for what is to be written
 _FENCED = re.compile(
     r"^(?:<!-- (?P<marker>[^\n]*) -->\n)?```(?P<kind>\w+)\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
@@ -91,12 +81,6 @@ def blocks(text: str) -> list[Block]:
     return found
 
 
-def recipes(text: str, page: str = "recipes.md") -> str:
-    """The file that the recipes of a page make together."""
-    bodies = [block.text for block in blocks(text) if block.kind == "yaml"]
-    return f"# Made of the blocks in {page}.\ndropcheck: 1\nclaims:\n" + "\n".join(bodies)
-
-
 def command(text: str, name: str) -> str:
     """The one line of the block that is marked `command: name`."""
     [found] = [block for block in blocks(text) if block.marker == f"command: {name}"]
@@ -104,29 +88,39 @@ def command(text: str, name: str) -> str:
     return line
 
 
-def prepare(folder: Path) -> dict[str, str]:
-    """What a reader has: a clone with its claims, and `dropcheck` on the path."""
-    (folder / "claims.yaml").write_bytes((TOP / "claims.yaml").read_bytes())
-    for page in (RECIPES, COOKBOOK):
-        recipe_file = page.with_suffix(".yaml")
-        if recipe_file.exists():
-            (folder / recipe_file.name).write_bytes(recipe_file.read_bytes())
-    (folder / "bin").mkdir()
-    made = program(folder / "bin")
-    python = folder / "bin" / "python"  # that of the environment which a reader activates
-    python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n', encoding="utf-8")
-    python.chmod(0o755)
+def prepare(beside: Path) -> dict[str, str]:
+    """What a reader has: the programs on the path, in a folder made for them, and git as set up."""
+    beside.mkdir()
+    made = program(beside)
+    for name, module in (("python", ""), ("pytest", "-m pytest"), ("pre-commit", "-m pre_commit")):
+        script = beside / name
+        script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {module} "$@"\n')
+        script.chmod(0o755)
     kept = {
         name: value
         for name, value in os.environ.items()
         if name not in ("COLUMNS", "FORCE_COLOR", "NO_COLOR", "CI")
+        and not name.startswith(("GIT_", "PRE_COMMIT", "PYTEST"))
     }
+    git = {
+        "user.name": "Reader",
+        "user.email": "reader@example.org",
+        "init.defaultBranch": "main",
+    }
+    numbered = dict(enumerate(git.items()))
     return {
         **kept,
         "PATH": f"{made.parent}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": str(TOP),
         "PYTHONIOENCODING": "utf-8",
-        "XDG_CACHE_HOME": str(folder / ".cache"),  # what a run remembers is of the page alone
+        "PYTHONPYCACHEPREFIX": os.environ.get("PYTHONPYCACHEPREFIX", str(beside / "bytecode")),
+        "XDG_CACHE_HOME": str(beside / "cache"),
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_CONFIG_COUNT": str(len(git)),
+        **{f"GIT_CONFIG_KEY_{number}": key for number, (key, _) in numbered.items()},
+        **{f"GIT_CONFIG_VALUE_{number}": value for number, (_, value) in numbered.items()},
+        "PRE_COMMIT_COLOR": "never",
+        "PRE_COMMIT_HOME": str(beside / "hooks"),
     }
 
 
@@ -192,7 +186,7 @@ def updated(text: str, folder: Path, environment: dict[str, str]) -> str:
     for block, printed in reversed(walked(text, folder, environment)):
         new = ""
         for (line, shown), now in zip(block.commands, printed, strict=True):
-            kept = shown if matches(shown, now) else now
+            kept = shown if shown != [ELISION] and matches(shown, now) else now
             new += "".join(f"{one}\n" for one in [f"$ {line}", *kept])
         text = text[: block.start] + new + text[block.start + len(block.text) :]
     return text
@@ -201,13 +195,11 @@ def updated(text: str, folder: Path, environment: dict[str, str]) -> str:
 def _update(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        page.write_text(updated(text, folder, prepare(folder)), encoding="utf-8")
+        folder = Path(name) / "reader"
+        folder.mkdir()
+        page.write_text(updated(text, folder, prepare(Path(name) / "beside")), encoding="utf-8")
 
 
 if __name__ == "__main__":
-    for page in (RECIPES, COOKBOOK):
-        together = recipes(page.read_text(encoding="utf-8"), page.name)
-        page.with_suffix(".yaml").write_text(together, encoding="utf-8")
-    for each in (README, *PAGES):
+    for each in map(Path, sys.argv[1:]) if sys.argv[1:] else PAGES:
         _update(each)

@@ -10,7 +10,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 from action_steps import TOP, Runner, action
 
 GOOD = "dropcheck: 1\nclaims:\n  c:\n    title: T\n    tags: [fast]\n    claim: 1 == 1\n"
@@ -38,14 +37,6 @@ def test_inputs_reach_the_shell_as_values_and_never_as_text() -> None:
     scripts = [step["run"] for step in action()["runs"]["steps"] if "run" in step]
     assert len(scripts) == 2
     assert not [script for script in scripts if "${{" in script]
-
-
-def test_its_page_tells_of_every_input_and_output() -> None:
-    page = (TOP / "docs" / "github.md").read_text(encoding="utf-8")
-    told = re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE)
-    assert told == [*action()["inputs"], *action()["outputs"]]
-    (step,) = re.findall(r"with:\n((?: {10}.*\n)+)", page.partition("upload-artifact")[0])
-    assert set(yaml.safe_load(step)) <= set(action()["inputs"])
 
 
 def test_every_input_and_output_is_described_and_used() -> None:

@@ -1,6 +1,6 @@
 """Deviations of frameworks that are known, and what is sound: claims of packs say which is which.
 
-Each row names what was seen with the versions of `docs/conformance.md`. It runs where the framework
+Each row names what was seen with the versions of `docs/code.md`. It runs where the framework
 is installed. The seed is fixed. A row that fails with a later version is news: the framework was
 mended, or has a new fault.
 """

@@ -1,6 +1,6 @@
 """What a framework has to offer for its code to be tested: one small class, in one file.
 
-Nothing else of the package knows a framework. docs/adapters.md shows how to add one.
+Nothing else of the package knows a framework. docs/code.md shows how to add one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The page on the four documents says what the registry says, claim by claim.
+"""A long marked page says what the registry says, claim by claim.
 
 The registry is judged elsewhere, so that the page's claims are held to be those: the same graph,
-not the same spelling. What the page says beyond them is judged in `test_own_figures`.
+not the same spelling. What the page says beyond them is judged here.
 """
 
 from __future__ import annotations
@@ -12,15 +12,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from readme_blocks import TOP
 
 from dropcheck.claims.reader import read_registry
 from dropcheck.claims.registry import Case, Claim, Registry
 from dropcheck.documents import read_any
 from dropcheck.language.compile import lower_case, parse_claim
 from dropcheck.language.graph import Value
+from dropcheck.results import Outcome
+from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
 
-PAGE = TOP / "docs" / "four-documents.md"
+TOP = Path(__file__).parents[2]
+PAGE = Path(__file__).with_name("four-documents.md")
 TEXT = PAGE.read_text(encoding="utf-8")
 REGISTRY = read_registry(TOP / "claims.yaml")
 DOCUMENT = read_any(PAGE)
@@ -138,6 +141,18 @@ SLIPS = {
 @pytest.mark.parametrize("name", SLIPS)
 def test_a_page_that_says_something_else_is_seen(name: str, tmp_path: Path) -> None:
     assert differences(changed(tmp_path, *SLIPS[name]), name) == [name]
+
+
+def test_what_the_page_says_beyond_the_registry_holds() -> None:
+    own = [
+        case
+        for name, claim in DOCUMENT.claims.items()
+        if registry_id(name) not in REGISTRY.claims
+        for case in claim.expand()
+    ]
+    results = list(verify_cases(own, Settings(), DOCUMENT))
+    assert len(results) == 19
+    assert [one.claim for one in results if one.result is not Outcome.PASS] == []
 
 
 def test_the_page_counts_what_it_shows() -> None:

@@ -1,0 +1,134 @@
+"""A law, a function and a report format are added by the entries that CONTRIBUTING shows."""
+
+from __future__ import annotations
+
+import math
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import page_tables
+import pytest
+from law_judges import distance_allowed, gap
+from scipy import stats
+from trials import OPEN, REFUTED, VERIFIED, judged
+
+from dropcheck.claims.reader import read_text
+from dropcheck.language.check import check_registry
+from dropcheck.reasons import Reason
+from dropcheck.vocabulary import functions
+from dropcheck.vocabulary.functions import FUNCTIONS, elementwise
+from dropcheck.vocabulary.law import Law
+from dropcheck.vocabulary.laws import LAWS, continuous
+
+TOP = Path(__file__).parents[2]
+
+
+def entries(heading: str) -> list[str]:
+    """The Python blocks of a section of the page."""
+    page = (TOP / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    section = page.partition(f"## {heading}\n")[2].partition("\n## ")[0]
+    return [block.partition("```")[0] for block in section.split("```python\n")[1:]]
+
+
+@pytest.fixture
+def lomax(monkeypatch: pytest.MonkeyPatch) -> Law:
+    """The law of the page, as if its entry stood in the file that the page names."""
+    names: dict[str, Any] = dict(vars(continuous))
+    exec(entries("A law")[0], names)
+    monkeypatch.setitem(LAWS, "lomax", names["LOMAX"])
+    return LAWS["lomax"]
+
+
+@pytest.fixture
+def logloss(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The function of the page, likewise."""
+    function = eval(entries("A function")[0], dict(vars(elementwise)))
+    monkeypatch.setitem(FUNCTIONS, "logloss", function)
+    monkeypatch.setitem(functions.FUNCTIONS_OF_NUMBERS, "logloss", function)
+
+
+def told(model: str, claim: str) -> str:
+    """What `check` says of a claim."""
+    text = f"{{title: T, model: '{model}', claim: '{claim}'}}"
+    checked = check_registry(read_text(f"dropcheck: 1\nclaims: {{c: {text}}}"))
+    return "; ".join(f"{one.message} | {one.hint}" for one in checked.problems)
+
+
+def test_they_are_not_of_the_package() -> None:
+    assert "'lomax' is not a law" in told("x ~ lomax(3, 1)", "E(x) == 0.5")
+    assert "'logloss' is not a function" in told("x = 1", "logloss(x) == 1")
+
+
+def test_the_law_is_drawn_and_judged(lomax: Law) -> None:
+    arguments = [np.full(1, 1.5), np.full(1, 2.0)]
+    draws = lomax.sample(np.random.default_rng(1), arguments, (), 20_000)
+    assert gap(draws, stats.lomax(1.5, scale=2.0).cdf) <= distance_allowed(20_000)
+    assert judged("x ~ lomax(1.5, 2)", "P(x > 2) == 2**-1.5").verdict == VERIFIED
+    assert judged("x ~ lomax(1.5, 2)", "P(x > 2) == 0.5").verdict == REFUTED
+    assert judged("x ~ lomax(3, 1)", "E(1 / (1 + x)) == 0.75").verdict == VERIFIED
+
+
+@pytest.mark.usefixtures("lomax")
+def test_a_mean_that_the_law_does_not_have_gets_no_verdict() -> None:
+    result = judged("x ~ lomax(0.8, 1)", "E(x) == 1")
+    assert (result.verdict, result.reason, result.draws) == (OPEN, Reason.NO_MOMENT, 0)
+
+
+@pytest.mark.usefixtures("lomax")
+def test_hints_and_pages_know_the_law() -> None:
+    assert "did you mean 'lomax'?" in told("x ~ lomxa(3, 1)", "E(x) == 0.5")
+    assert "alpha must satisfy alpha > 0, and is 0" in told("x ~ lomax(0, 1)", "E(x) == 0.5")
+    assert "`lomax(alpha, scale)`" in page_tables.listed("distributions of numbers")
+
+
+@pytest.mark.usefixtures("logloss")
+def test_the_function_is_worked_out_and_bounded() -> None:
+    mean = np.logaddexp(0, [-1, 1]).mean()
+    assert judged("x ~ rademacher()", f"E(logloss(x)) == {mean}").verdict == VERIFIED
+    assert judged("x ~ rademacher()", "E(logloss(x)) == 0.9").verdict == REFUTED
+    highest = math.log1p(math.exp(1))
+    within = f"P(logloss(x) <= {highest + 1e-9}) == 1"
+    assert judged("x ~ uniform(-1, 2)", within).verdict == VERIFIED
+
+
+@pytest.mark.usefixtures("logloss")
+def test_hints_and_pages_know_the_function() -> None:
+    assert "write logloss(x)" in told("x = 1", "logistic_loss(x) == 1")
+    assert "`logloss(x)`: log(1 + exp(−x))" in page_tables.listed("functions of numbers")
+
+
+def test_the_format_is_printed_written_and_known(tmp_path: Path) -> None:
+    """In a copy of the package."""
+    package = tmp_path / "dropcheck"
+    shutil.copytree(TOP / "dropcheck", package, ignore=shutil.ignore_patterns("__pycache__"))
+    module, entry = entries("A report format")
+    (package / "report" / "tsv.py").write_text(module, encoding="utf-8")
+    formats = package / "report" / "formats.py"
+    start = "FORMATS: Mapping[str, Format] = {\n"
+    text = formats.read_text(encoding="utf-8")
+    assert text.count(start) == 1
+    formats.write_text(text.replace(start, start + entry), encoding="utf-8")
+    claims = "dropcheck: 1\nclaims: {two: {title: Two is two, model: x = 2, claim: E(x) == 2}}\n"
+    (tmp_path / "claims.yaml").write_text(claims, encoding="utf-8")
+
+    def said(*words: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "dropcheck", "run", *words],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(tmp_path), "COLUMNS": "200"},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+        return done.stdout + done.stderr
+
+    assert said("--format", "tsv", "-o", "run.tsv") == "two\t2\tverified\n"
+    assert (tmp_path / "run.tsv").read_text(encoding="utf-8") == "two\t2\tverified\n"
+    assert ".tsv" in said("--help")
+    assert "tsv" in said("--format", "tsw")
