@@ -10,6 +10,7 @@ import ast
 import json
 import re
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -81,7 +82,11 @@ def test_comparison_sees_a_difference(shown: list[str], printed: list[str]) -> N
 
 def problem_of(block: Block) -> str:
     """What is wrong with a block, by its language: nothing where it is as it should be."""
-    readers = {"json": json.loads, "toml": tomllib.loads, "yaml": yaml.safe_load}
+    readers: dict[str, Callable[[str], object]] = {
+        "json": json.loads,
+        "toml": tomllib.loads,
+        "yaml": yaml.safe_load,
+    }
     try:
         if block.kind == "python":
             ast.parse(block.text)
