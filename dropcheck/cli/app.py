@@ -94,6 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     typed = typed_line()
     try:
         given = _read(arguments if typed is None else typed, lenient=typed is not None)
+        given = replace(given, line=tuple(arguments))
         app = program(COMMANDS, carry_out, given, completing=typed is not None)
         code = app(arguments, prog_name="dropcheck", standalone_mode=False)
         return _exit_code(code)

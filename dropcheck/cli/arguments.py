@@ -104,6 +104,7 @@ class Given:
     parameters: Mapping[str, str] = field(default_factory=dict)
     # of the options that were read so far
     problems: list[Problem] = field(default_factory=list)
+    line: tuple[str, ...] = ()  # the whole command line behind the name of the program
 
     @property
     def files(self) -> tuple[str, ...]:

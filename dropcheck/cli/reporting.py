@@ -6,6 +6,7 @@ Errors that prevent a run are reported in the same ways, in the format that was 
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -44,6 +45,7 @@ def report_run(
         **{name: given.flag(name) for name in ("verbose", "quiet", "plot")},
         started=datetime.now(UTC) - timedelta(seconds=run.seconds),
         workspace=workspace(),
+        command=shlex.join(("dropcheck", *given.line)),
     )
     unprinted = print_report(report, given.value("format") or "table")
     # before the files are written, in case that ends the program

@@ -19,7 +19,8 @@ class Report:
     """A run, and how to show it: each format uses what it has room for.
 
     `problems` are errors that prevented the run, or some of its cases. `started` is when it began,
-    `workspace` the folder with the repository in a job of continuous integration.
+    `workspace` the folder with the repository in a job of continuous integration, and
+    `command` what was called.
     """
 
     run: RunResult
@@ -31,3 +32,4 @@ class Report:
     plot: bool = False
     started: datetime | None = None
     workspace: Path | None = None
+    command: str = ""

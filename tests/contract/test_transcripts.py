@@ -41,6 +41,7 @@ MASKS = [
     (re.compile(r"\x1b\["), "ESC["),
     (re.compile(re.escape(dropcheck.__version__)), "VERSION"),
     (re.compile(r"(?<![\w.])\d[\d.]* (ms|s|min|h)\b"), "TIME"),
+    (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC"), "TIME"),
     (re.compile(r'("(?:\w+_)?seconds": )\d[^,\n]*'), r"\1TIME"),
     (re.compile(r'\b(time|timestamp|hostname)="[^"]*"'), r'\1="TIME"'),
     (re.compile(r"(\bseed\b(?:\W|value)*)\d+"), r"\1SEED"),

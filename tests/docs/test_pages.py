@@ -9,9 +9,11 @@ from __future__ import annotations
 import ast
 import json
 import re
+import shlex
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 import yaml
@@ -20,6 +22,7 @@ from readme_blocks import PAGES, README, TOP, Block, blocks, matches, prepare, w
 
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Registry
+from dropcheck.cli import main
 from dropcheck.language.check import check_registry
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
@@ -54,6 +57,31 @@ def differences(text: str, folder: Path) -> list[str]:
 def test_commands_print_what_is_shown(page: Path, tmp_path: Path) -> None:
     hint = "python tests/helpers/readme_blocks.py writes today's output into the pages"
     assert differences(TEXTS[page.name], tmp_path) == [], hint
+
+
+def written_in(picture: Path) -> list[str]:
+    root = ElementTree.fromstring(picture.read_bytes())
+    return ["".join(one.itertext()) for one in root.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_pictures_are_those_that_commands_draw(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    lines = ["dropcheck run first.yaml -o first.svg"]
+    for page, block in BLOCKS:
+        if (page, block.file) == ("README.md", "first.yaml"):
+            Path("first.yaml").write_text(block.text, encoding="utf-8")
+        if block.kind == "console":
+            lines += [line for line, _ in block.commands if line.endswith(".svg")]
+    shown = [
+        name for text in TEXTS.values() for name in re.findall(r"\]\((?:docs/)?(\w+\.svg)", text)
+    ]
+    assert sorted(shown) == ["cases.svg", "curve.svg", "first.svg"]
+    for line in lines:
+        main(shlex.split(line)[1:])
+    for name in shown:  # other versions of matplotlib draw the same in other bytes
+        assert written_in(Path(name)) == written_in(TOP / "docs" / name), name
 
 
 def test_an_output_that_differs_is_seen(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from pathlib import Path
 
@@ -205,7 +204,7 @@ def test_counts_stand_in_summaries(cli: Cli) -> None:
     assert share in cli("run", "paper.md", "--format", "markdown").out
     assert share in cli("run", "paper.md", "--format", "junit").out
     cli("run", "paper.md", "-q", "-o", "run.html")
-    assert re.search("figures claimed</dt>\\s*<dd>1 of 3<", Path("run.html").read_text())
+    assert share in Path("run.html").read_text()
     covered = json.loads(cli("check", "paper.md", "--format", "json").out)["files"][0]["covered"]
     assert covered["claimed_figures"] == 1
     data = json.loads(cli("run", "paper.md", "--format", "json").out)

@@ -47,15 +47,17 @@ class Page:
     def find(self, selector: str) -> Any:
         return self.driver.find_element("css selector", selector)
 
-    def rows(self) -> list[str]:
-        """The claims and parameters of the rows in sight, in their order."""
+    def cases(self) -> list[str]:
+        """The claims and parameters of the cases in sight, in their order."""
         found: list[str] = self.script(
-            "return Array.from(document.querySelectorAll('#cases tbody tr'))"
-            ".filter((row) => row.offsetParent)"
-            # what is far from sight may have no innerText yet
-            ".map((row) => row.dataset.claim + ' ' + row.cells[1].textContent.trim())"
+            "return Array.from(document.querySelectorAll('.case'))"
+            # what is far from sight has no layout yet; what is hidden or folded never has
+            ".filter((one) => !one.hidden && one.closest('.claim').open"
+            " && !one.closest('.claim').hidden)"
+            ".map((one) => one.closest('.claim').querySelector('h3').textContent + ' '"
+            " + one.querySelector('span').textContent)"
         )
-        return [row.strip() for row in found]
+        return [case.strip() for case in found]
 
     def choose(self, name: str, label: str) -> None:
         from selenium.webdriver.support.ui import Select

@@ -6,17 +6,21 @@ import base64
 import hashlib
 import re
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import pairwise
+from typing import Any
 
 import pytest
 from page import HOSTILE, Node, page, parse, registry, run_of_all_kinds
-from picture_cases import EMPTY, OF_HOSTILE_TEXTS
-from report_cases import FAILED, PASSED, UNDECIDED, run_of
+from picture_cases import AS_EXPECTED, EMPTY
+from report_cases import CONFIRMED, FAILED, PASSED, UNDECIDED, run_of
 
+import dropcheck
 from dropcheck.report import Report
-from dropcheck.report.html import element, html_report, join, text
-from dropcheck.report.screen import plain
-from dropcheck.results import CaseResult, Region
+from dropcheck.report.facts import FACTS, facts
+from dropcheck.report.html import html_report
+from dropcheck.report.screen import one_line
+from dropcheck.results import CaseResult
 
 
 @pytest.fixture(scope="module")
@@ -29,22 +33,34 @@ def document(source: str) -> Node:
     return parse(source)
 
 
-def section(document: Node, claim: str) -> Node:
-    return document.one("article", data_claim=claim)
+def page_of(*cases: CaseResult, interrupted: bool = False) -> Node:
+    return parse(html_report(Report(run_of(*cases, interrupted=interrupted), EMPTY)))
+
+
+def body(document: Node, claim: str) -> Node:
+    return document.one("div", id=f"claim-{claim}")
+
+
+def pairs(node: Node) -> dict[str, str]:
+    """The labels in a part of the page, and what stands beside them."""
+    return {
+        one.one("dt").text: one.one("dd").text for dl in node.all("dl") for one in dl.all("div")
+    }
 
 
 # ---- one file, and safe ------------------------------------------------------------------------
 
 
-def test_nothing_is_fetched(source: str, document: Node) -> None:
+def test_nothing_is_fetched_and_nothing_is_handled(source: str, document: Node) -> None:
     assert source.startswith('<!DOCTYPE html>\n<html lang="en">')
     assert not [node for node in document.all() if node.name in ("img", "iframe", "object", "base")]
     for node in document.all():
-        for name in ("src", "srcset", "action", "poster", "style"):
-            assert name not in node.attributes, node
+        for name in node.attributes:
+            assert name not in ("src", "srcset", "action", "poster", "style"), node
+            assert not name.startswith("on"), node
     assert [node.attributes["href"] for node in document.all("link")] == ["data:,"]
-    assert "@import" not in source
-    assert "url(" not in source
+    for risky in ("@import", "url(", "innerHTML", "outerHTML", "insertAdjacentHTML", "eval("):
+        assert risky not in source
 
 
 def test_the_policy_names_the_one_style_and_the_one_script_by_their_hashes(
@@ -61,217 +77,149 @@ def test_the_policy_names_the_one_style_and_the_one_script_by_their_hashes(
         assert f"{name}-src 'sha256-{digest}'" in policy
 
 
-def test_no_element_has_a_handler(document: Node) -> None:
-    assert not [key for node in document.all() for key in node.attributes if key.startswith("on")]
-    script = document.one("script").text
-    for risky in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval("):
-        assert risky not in script
-
-
 def test_hostile_texts_stay_text(source: str, document: Node) -> None:
-    assert len(list(document.all("script"))) == 1
-    article = section(document, "hostile")
-    shown = plain(HOSTILE)
-    assert article.one("p", dir="auto").text == " ".join(shown.split())
-    for fact in ("tags", "source"):
-        assert "<script>alert('x')</script>" in facts(article)[fact].text
+    shown = " ".join(one_line(HOSTILE).split())
+    claim = next(one for one in document.all("details") if list(one.all(id="claim-hostile")))
+    assert next(claim.all("span", class_="title")).text == shown
+    said = pairs(claim)
+    for fact in ("tags", "document", "section", "repeat"):
+        assert said[fact] == shown
     for forbidden in ("\x1b", "\u202e", "\ud800", "<script>alert"):
         assert forbidden not in source
     assert source.encode("utf-8")
 
 
-def test_a_link_is_never_a_program() -> None:
-    found = parse(html_report(Report(run_of_all_kinds(), registry())))
-    assert not list(section(found, "heavy-tail").all("a"))
-    assert "javascript:alert(1)" in facts(section(found, "heavy-tail"))["source"].text
-    link = facts(section(found, "qk-variance"))["source"].one("a")
+def test_every_text_of_a_user_is_escaped() -> None:
+    odd = '</pre><script>"&\x1b'
+    texts: dict[str, Any] = dict.fromkeys(
+        ("title", "statement", "expression", "repeat", "claim", "column", "dtype"), odd
+    )
+    case = replace(FAILED, parameters={odd: odd}, **texts)
+    run = replace(run_of(case), registry=odd, warnings=(odd,))
+    made = html_report(Report(run, EMPTY, command=odd))
+    assert made.count("<script>") == 1
+    assert "\x1b" not in made
+    parse(made)
+
+
+def test_a_link_is_never_a_program(document: Node) -> None:
+    assert not list(body(document, "heavy-tail").all("a"))
+    assert pairs(body(document, "heavy-tail"))["document"] == "Not a link"
+    link = body(document, "qk-variance").one("a")
     assert link.attributes["href"] == "https://example.org/scaling?a=1&b=2"
     assert link.text == 'Scaling <in> "attention"'
-
-
-def test_a_title_of_a_hundred_kilobytes_is_whole() -> None:
-    title = "<b>long & </b> " * 7000
-    found = parse(html_report(Report(run_of(replace(PASSED, title=title)), EMPTY)))
-    assert section(found, "qk-variance").one("p", dir="auto").text == " ".join(title.split())
-
-
-def test_markup_escapes_all_but_markup() -> None:
-    assert text("<&\"'>") == "&lt;&amp;&quot;&#x27;&gt;"
-    assert element("p", "<", element("b", ">"), None, title='"', hidden=False) == (
-        '<p title="&quot;">&lt;<b>&gt;</b></p>'
-    )
-    assert join(["<", element("br")], " & ") == "&lt; & <br>"
 
 
 # ---- what is in it -----------------------------------------------------------------------------
 
 
-def facts(article: Node) -> dict[str, Node]:
-    """The labels of a claim's facts, and what stands beside them."""
-    nodes = [node for node in article.one("dl").children if isinstance(node, Node)]
-    return {name.text: value for name, value in zip(nodes[::2], nodes[1::2], strict=True)}
+@pytest.mark.parametrize(
+    ("cases", "interrupted", "standing", "text"),
+    [
+        ((PASSED, AS_EXPECTED), False, "pass", "All 2 cases passed"),
+        ((PASSED,), False, "pass", "1 case passed"),
+        ((UNDECIDED,), False, "undecided", "1 case: 0 passed, 0 failed, 1 undecided"),
+        ((FAILED, UNDECIDED), False, "fail", "2 cases: 0 passed, 1 failed, 1 undecided"),
+        ((), False, "undecided", "0 cases: 0 passed, 0 failed, 0 undecided"),
+        ((PASSED,), True, "undecided", "1 case passed"),
+    ],
+)
+def test_the_outcome_stands_at_the_top_in_its_colour(
+    cases: tuple[CaseResult, ...], interrupted: bool, standing: str, text: str
+) -> None:
+    lead = next(page_of(*cases, interrupted=interrupted).one("header").all("p"))
+    assert lead.attributes["class"] == f"lead {standing}"
+    assert lead.text.endswith(text)
+    assert lead.text.startswith("interrupted: ") is interrupted
 
 
-def test_the_summary_has_every_figure(document: Node) -> None:
-    header = document.one("header")
-    assert header.one("h1").text == "claims.yaml"
-    assert header.one("p").text == "4 of 12 cases failed, 3 undecided"
-    tiles = {tile.one("dt").text: tile.one("dd").text for tile in header.all("div")}
-    assert tiles == {
-        "cases": "12",
-        "passed": "5",
-        "failed": "4",
-        "undecided": "3",
-        "draws": "3.2M",
-        "time": "0.9 s",
-        "seed": "0",
-        "error rate α": "1e-6",
-    }
+def test_claims_that_did_not_pass_come_first_and_stand_open() -> None:
+    passed = [replace(PASSED, claim=f"fine-{n}") for n in range(13)]
+    claims = list(page_of(PASSED, *passed, UNDECIDED, FAILED).all("details", class_="claim"))
+    assert [one.one("h3").text for one in claims[:3]] == [
+        "naive-dropout",
+        "heavy-tail",
+        PASSED.claim,
+    ]
+    assert ["open" in one.attributes for one in claims[:3]] == [True, True, False]
+    assert all("open" in one.attributes for one in page_of(PASSED).all("details", class_="claim"))
 
 
-def test_a_run_that_passed_or_was_cut_short_says_so() -> None:
-    def lead(*cases: CaseResult, interrupted: bool = False) -> str:
-        made = html_report(Report(run_of(*cases, interrupted=interrupted), EMPTY))
-        return parse(made).one("header").one("p").text
-
-    assert lead(PASSED) == "All 1 case passed"
-    assert lead(PASSED, interrupted=True) == "All 1 case passed, interrupted"
-    assert lead(FAILED) == "1 of 1 case failed"
-    assert lead() == "No case was finished"
-
-
-def test_the_table_has_a_row_a_case_with_what_it_is_sorted_and_filtered_by(document: Node) -> None:
-    table = document.one("table")
-    assert [head.text for head in table.one("thead").all("th")] == [
-        "claim", "parameters", "claimed", "estimated", "interval", "within", "draws", "verdict",
-        "result",
-    ]  # fmt: skip
-    rows = list(table.one("tbody").all("tr"))
-    assert len(rows) == 12
-    assert [row.attributes["data-verdict"] for row in rows[:4]] == [
-        "verified", "verified", "refuted", "inconclusive",
-    ]  # fmt: skip
-    cells = list(rows[1].all("td"))
-    assert [cell.text for cell in cells] == [
-        "dk=512", "512", "511.8", "[509.1, 514.6]", "±5.12", "512k", "verified", "pass",
-    ]  # fmt: skip
-    assert [cell.attributes["data-key"] for cell in cells] == [
-        "dk=512", "512.0", "511.83", "509.11", "5.12", "512000.0", "verified", "pass",
-    ]  # fmt: skip
-    assert str(rows[3].attributes["data-tags"]).split() == ["2", "1"]
-
-
-def test_every_filter_offers_what_there_is(document: Node) -> None:
-    offered = {
-        select.attributes["name"]: [option.text for option in select.all("option")]
-        for select in document.one("form").all("select")
-    }
-    assert offered["verdict"] == ["any", "verified", "refuted", "inconclusive"]
-    assert offered["result"] == ["any", "pass", "fail", "undecided"]
-    assert offered["document"][:3] == ["any", 'Scaling <in> "attention"', "Not a link"]
-    assert offered["tag"][2:] == ["attention", "tails"]
-
-
-def test_each_claim_has_its_section_with_all_that_the_file_says(document: Node) -> None:
-    found = {name: node.text for name, node in facts(section(document, "qk-variance")).items()}
-    assert found == {
-        "claim": "Var(q @ k) == dk",
+def test_a_claim_says_what_the_file_says_and_each_case_what_became_of_it(document: Node) -> None:
+    said = pairs(body(document, "qk-variance"))
+    assert {label: said[label] for label in list(said)[:4]} == {
+        "statement": "Var(q @ k) == dk",
         "model": "q ~ normal(0, 1)[dk] k ~ normal(0, 1)[dk]",
-        "parameters": "dk = 64, 512",
         "requires": "dk >= 1",
         "note": "Each of the <dk> terms has variance 1 & no more.",
-        "resolution": "0.01 of 512: ±5.12",
-        "guarantee": "moments",
-        "source": 'Scaling <in> "attention" , 2024-02-13 , Similar Scaling',
-        "tags": "attention",
-        "where": "claims.yaml:18",
     }
+    assert said["document"] == 'Scaling <in> "attention" , 2024-02-13'
+    cases = list(body(document, "qk-variance").all("details"))
+    assert [next(one.all("summary")).text for one in cases] == [
+        f"dk={dk} verified claimed 512, estimated 511.8, interval [509.1, 514.6]"
+        for dk in (64, 512)
+    ]
+    assert pairs(cases[1])["repeat"] == "dropcheck run qk-variance --dk 512 --seed 0"
+    for claim, standing in (("false-on-purpose", "pass"), ("true-after-all", "fail")):
+        [result] = body(document, claim).all("b")
+        assert result.attributes["class"] == standing
+        assert (
+            result.text
+            == facts(next(c for c in run_of_all_kinds().cases if c.claim == claim))["result"]
+        )
 
 
-def test_each_case_has_its_picture_in_words_too(document: Node) -> None:
-    pictures = [node for node in document.all("svg") if node.attributes.get("role") == "img"]
-    assert len(pictures) == 12
-    assert pictures[1].attributes["aria-label"] == (
-        "claimed 512; estimated 511.8, interval [509.1, 514.6]; verified"
-    )
-    shapes = {
-        verdict: [
-            next(one.name for one in next(node.all("g")).children if isinstance(one, Node))
-            for node in pictures
-            if node.attributes["class"] == f"interval {verdict}" and list(node.all("g"))
-        ]
-        for verdict in ("verified", "refuted", "inconclusive")
-    }
-    assert set(shapes["verified"]) == {"circle"}
-    assert set(shapes["refuted"]) == set(shapes["inconclusive"]) == {"path"}
-    [unknown] = [node for node in pictures if "no interval" in str(node.attributes["aria-label"])]
-    assert not list(unknown.all("g"))
+def test_everything_that_is_said_of_a_case_is_on_the_page(
+    document: Node, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for case in run_of_all_kinds().cases:
+        whole = next(
+            one for one in document.all("details") if list(one.all(id=f"claim-{case.claim}"))
+        ).text.replace(" ", "")
+        for label, text in facts(case).items():
+            shown = (
+                registry().documents[text].title
+                if label == "document" and text in registry().documents
+                else text
+            )
+            assert "".join(shown.split()) in whole, label
+    monkeypatch.setitem(FACTS, "weather", lambda _: "a sunny & <b>calm</b> day")
+    assert pairs(body(page_of(FAILED), FAILED.claim))["weather"] == "a sunny & <b>calm</b> day"
 
 
-def test_an_interval_stands_where_its_figures_say() -> None:
-    found = parse(html_report(Report(run_of(PASSED), EMPTY)))
-    [picture] = [node for node in found.all("svg") if node.attributes.get("role") == "img"]
-    band, reach = picture.one("rect"), picture.one("line", class_="reach")
-    share = [float(str(reach.attributes[end]).rstrip("%")) for end in ("x1", "x2")]
+def test_each_case_has_its_picture() -> None:
+    picture = next(body(page_of(PASSED), PASSED.claim).all("svg"))
+    share = [float(str(picture.one("line", y1="14").attributes[end])[:-1]) for end in ("x1", "x2")]
     # the axis of ±1.6 takes 94 of 100 parts
     assert share[0] == pytest.approx(50 + 94 / 3.2 * (509.11 - 512) / 5.12, abs=0.01)
     assert share[1] == pytest.approx(50 + 94 / 3.2 * (514.57 - 512) / 5.12, abs=0.01)
-    assert float(str(band.attributes["width"]).rstrip("%")) == pytest.approx(94 * 2 / 3.2)
-
-
-def test_each_case_has_the_command_that_repeats_it_and_a_button_to_copy_it(document: Node) -> None:
-    article = section(document, "qk-variance")
-    commands = article.one("ul", class_="commands")
-    assert [code.text for code in commands.all("code")] == [
-        "dropcheck run qk-variance --dk 64 --seed 0",
-        "dropcheck run qk-variance --dk 512 --seed 0",
-    ]
-    labels = [button.attributes["aria-label"] for button in commands.all("button")]
-    assert labels == [
-        "Copy the command for qk-variance dk=64",
-        "Copy the command for qk-variance dk=512",
-    ]
-
-
-def test_what_did_not_pass_comes_first_with_links(document: Node) -> None:
-    [listed] = [
-        one for one in document.all("section") if "attention-heading" in str(one.attributes)
-    ]
-    links = [link.attributes["href"] for link in listed.all("a")]
-    assert links[0] == "#claim-naive-dropout"
-    ids = {node.attributes.get("id") for node in document.all()}
-    assert all(str(link)[1:] in ids for link in links)
-    assert "What did not pass" not in html_report(Report(run_of(PASSED), EMPTY))
-
-
-def test_what_did_not_pass_is_told_claim_by_claim_with_what_was_found() -> None:
-    other = replace(FAILED, parameters={"p": 0.5}, region=Region(low=0.8))
-    source = html_report(Report(run_of(FAILED, PASSED, UNDECIDED, other), EMPTY))
-    section = parse(source).one("section", aria_labelledby="attention-heading")
-    assert [link.text for link in section.all("a")] == ["naive-dropout", "heavy-tail"]
-    figures = [figure.text for figure in section.all("span", class_="figures")]
-    assert figures == [">= 0.9", "0.700", ">= 0.8", "0.700", "0.405 … 0.415", "0.410"]
-    unknown = replace(UNDECIDED, region=None, estimate=None, interval=None)
-    section = parse(html_report(Report(run_of(unknown), EMPTY))).one(
-        "section", aria_labelledby="attention-heading"
+    assert float(str(picture.one("rect").attributes["width"])[:-1]) == pytest.approx(
+        94 * 2 / 3.2, abs=0.02
     )
-    assert not list(section.all("span", class_="figures"))
+    marks = [
+        next(next(body(page_of(case), case.claim).all("g")).all())
+        for case in (PASSED, FAILED, UNDECIDED)
+    ]
+    assert len({(one.name, one.attributes.get("d")) for one in marks}) == 3
+    assert list(page_of(CONFIRMED).all("path", class_="exact"))
+    assert not list(page_of(PASSED).all("path", class_="exact"))
 
 
-def test_where_the_table_has_no_head_nothing_speaks_of_it(document: Node) -> None:
-    told = document.one("caption").one("span", class_="wide")
-    assert "head" in told.text
-    assert "head" not in document.one("caption").text.replace(told.text, "")
+def test_warnings_and_notes_are_told(document: Node) -> None:
+    warnings = next(one for one in document.all("ul"))
+    assert " ".join(one_line(HOSTILE).split()) in [one.text for one in warnings.all("li")]
+    assert not list(page_of(PASSED).all("ul"))
 
 
-def test_warnings_are_told() -> None:
-    found = parse(html_report(Report(run_of(OF_HOSTILE_TEXTS), EMPTY)))
-    listed = found.one("section", aria_labelledby="warnings-heading")
-    assert listed.one("li").text == " ".join(plain(HOSTILE).split())
-
-
-def test_the_same_run_gives_the_same_page(source: str) -> None:
-    assert page() == source
+def test_the_foot_says_how_to_make_the_page_again() -> None:
+    began = datetime(2026, 11, 27, 7, 50, tzinfo=UTC)
+    report = Report(run_of(PASSED), EMPTY, started=began, command="dropcheck run <b>")
+    foot = parse(html_report(report)).one("footer")
+    version = dropcheck.__version__
+    assert foot.text == (
+        f"2026-11-27 07:50 UTC · dropcheck {version} · seed 0 · α 1e-6 dropcheck run <b>"
+    )
+    assert html_report(report) == html_report(report)
 
 
 # ---- for whoever reads it ----------------------------------------------------------------------
@@ -281,49 +229,25 @@ def test_ids_are_unique_and_every_reference_leads_somewhere(document: Node) -> N
     ids = [str(node.attributes["id"]) for node in document.all() if "id" in node.attributes]
     assert len(ids) == len(set(ids))
     for node in document.all():
-        for name in ("aria-labelledby", "aria-describedby", "for"):
-            if name in node.attributes:
-                assert node.attributes[name] in ids
         href = node.attributes.get("href") or ""
-        if href.startswith("#"):
-            assert href[1:] in ids, href
+        assert not href.startswith("#") or href[1:] in ids, href
 
 
-def test_every_field_and_button_has_a_name(document: Node) -> None:
+def test_it_speaks_to_screen_readers(document: Node) -> None:
     labelled = {id(field) for label in document.all("label") for field in label.all()}
-    fields = [*document.all("input"), *document.all("select")]
-    buttons, pictures = list(document.all("button")), list(document.all("svg"))
-    assert fields
-    assert buttons
-    assert pictures
-    assert all(id(field) in labelled for field in fields)
-    for button in buttons:
-        assert button.text or button.attributes.get("aria-label")
-    for svg in pictures:
-        hidden = svg.attributes.get("aria-hidden") == "true"
-        nested = "overflow" in svg.attributes
-        assert hidden or nested or svg.attributes.get("aria-label"), svg
-
-
-def test_headings_go_down_by_one(document: Node) -> None:
+    for field in (*document.all("input"), *document.all("select")):
+        assert id(field) in labelled
+    for svg in document.all("svg"):
+        assert svg.attributes.get("aria-hidden") == "true" or "overflow" in svg.attributes
     levels = [int(node.name[1]) for node in document.all() if re.fullmatch("h[1-6]", node.name)]
     assert levels[0] == 1
     assert levels.count(1) == 1
     assert all(after <= before + 1 for before, after in pairwise(levels))
-
-
-def test_counts_are_announced_and_the_table_has_a_caption(document: Node) -> None:
-    status = document.one(None, id="status")
-    assert (status.attributes["role"], status.attributes["aria-live"]) == ("status", "polite")
-    assert document.one("caption").text
-    assert all(head.attributes["scope"] == "col" for head in document.one("thead").all("th"))
-    assert document.one("html").attributes["lang"] == "en"
+    assert document.one(None, id="status").attributes["role"] == "status"
     [viewport] = [one for one in document.all("meta") if one.attributes.get("name") == "viewport"]
     assert viewport.attributes["content"] == "width=device-width, initial-scale=1"
 
 
 def test_without_its_script_the_page_offers_nothing_that_does_not_work(document: Node) -> None:
     assert "hidden" in document.one("form").attributes
-    copies = [one for one in document.all("button") if one.attributes.get("class") == "copy"]
-    assert copies
-    assert all("hidden" in one.attributes for one in copies)
+    assert all(list(document.one("form").all()).count(one) for one in document.all("button"))
