@@ -21,7 +21,7 @@ from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS, SIGNS
 from dropcheck.vocabulary.functions.reductions import DERIVATIVE
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import LAWS
-from dropcheck.vocabulary.operators import OPERATORS
+from dropcheck.vocabulary.operators import INDEPENDENT, OPERATORS
 
 NO_FUNCTIONS = (
     "functions of your own are not part of a model: write the formula out, its parts on lines of "
@@ -224,7 +224,7 @@ _OF_R = {
 
 _CONSTANTS_ELSEWHERE = {
     "π": "write pi", "infty": "write inf", "infinity": "write inf", "true": "write 1",
-    "false": "write 0", "nan": "an undefined quantity has no value here",
+    "false": "write 0", "nan": "claim P(isnan(x)) == 1 of what has no value",
 }  # fmt: skip
 
 # ---- statements and signs ------------------------------------------------------------------------
@@ -265,7 +265,7 @@ SIGNS_ELSEWHERE = {
     "∈": "write a comparison, or any(…)",
     "^": "write '**' for a power",
     "&": "write 'and'",
-    "|": "write 'or', abs(x) for a magnitude, and given=event for a condition",
+    "|": "write 'or', abs(x) for a magnitude, norm(x) for a length, given=event for a condition",
     "!": "write factorial(n), and 'not' for negation",
     "?": "write 'a if c else b'",
     "$": "write names without it",
@@ -273,6 +273,7 @@ SIGNS_ELSEWHERE = {
 }  # fmt: skip
 # Pairs of characters that would be read as two operators.
 PAIRS = {
+    "+/-": "write the number, and the share that it may be off as 'tolerance'",
     "+-": "write '-' for a difference; give and take is 'within' or 'tolerance'",
     "~=": "it compares the two sides of a claim; here write '=='",
 }
@@ -577,5 +578,8 @@ deviation, not the variance'
     written = None if name.lower() in FUNCTIONS else _law_called(name)
     if written is not None:
         return f"draw on a line of the model, {'' if '~' in written else 'x ~ '}{written}"
-    near = slip_of(name, [*FUNCTIONS, *OPERATORS, *OF_LAWS])
+    head, below, _ = name.partition("_")
+    if below and head in OPERATORS:
+        return f"write {OPERATORS[head].written}, which is over all draws"
+    near = slip_of(name, [*FUNCTIONS, *OPERATORS, *OF_LAWS, INDEPENDENT])
     return near or f"{NO_FUNCTIONS}; 'dropcheck show' lists the functions of the language"

@@ -311,6 +311,7 @@ def _with_element(word: str, rest: str) -> str:
 # Limits of a text: far above what anybody writes, far below what could exhaust the parser.
 LONGEST_EXPRESSION = 20_000  # characters
 LONGEST_MODEL = 400_000
+LONGEST_SEARCHED = 1_000  # characters of a line that are searched for a likely mistake
 DEEPEST_BRACKETS = 60
 
 _LONG_NAME = re.compile(rf"(?<!\w)[^\W\d]\w{{{LONGEST_NAME},}}")
@@ -318,7 +319,13 @@ _RESERVED = "|".join(sorted({*keyword.kwlist} - {"and", "else", "if", "not", "or
 # An argument whose name is a keyword of Python, and the call it is in.
 _RESERVED_ARGUMENT = re.compile(rf"([^\W\d]\w*)\s*\((?:[^()]*,)?\s*({_RESERVED})\s*=(?!=)")
 # A condition in words, as in E(x given x > 0), and the call it is in.
-_GIVEN_IN_WORDS = re.compile(r"([^\W\d]\w*)\(([^()]*[^\s(),])\s+(given)\s+(?!=)([^()]*[^()\s])\)")
+_GIVEN_IN_WORDS = re.compile(
+    r"([^\W\d]\w*)\(([^()]*[^\s(),])(?:\s*,)?\s+(given)\s+(?!=)([^()]*[^()\s])\)"
+)
+# The same with a bar, as in E(x | x > 0).
+_GIVEN_BY_A_BAR = re.compile(
+    r"([A-Z]\w*)[(\[]([^|()\[\]]+?)\s*\|\s*([^|()\[\]]*[<>=][^|()\[\]]*)[)\]]"
+)
 _CLOSES = {")": "(", "]": "[", "}": "{"}
 _BRACKET = re.compile(r"[()\[\]{}]")
 _SIGN_OF_INDEPENDENCE = (
@@ -347,6 +354,41 @@ _LIKELY = (
         "write it on a line below 'claim', as in {0}: 0.1",
     ),
     (
+        r"\b(for\s+(?:all|each|every|any)|forall)\b",
+        "{} is not part of the language",
+        "a statement about an array is about each entry, and values p: [1, 2] are cases",
+    ),
+    (
+        r"^\s*(assert|claim|let|show|prove|verify|check)\b",
+        "{} is not part of a statement",
+        "leave it out: a claim is the comparison itself",
+    ),
+    (
+        r"\b(independent|indep)\b(?!\s*\()",
+        "{} does not stand between its quantities",
+        f"write {SIGNATURE}",
+    ),
+    (
+        r"\b(follows|sim|distributed)\b",
+        "{} is not part of the language",
+        "write ~ in its place: x ~ normal(0, 1)",
+    ),
+    (
+        r"(?<!\w)(1\s*\{)",
+        "{} is not part of the language",
+        "a comparison is 1 or 0 by itself: E(x > 0), P(x > 0)",
+    ),
+    (
+        r"(_\{)",
+        "{} is not part of the language",
+        "leave it out: E(x) is over all draws, sum(x) over all elements; x[i] is one element",
+    ),
+    (
+        r"[(\s](<)\s*[^\W\d]\w*\s*,\s*[^\W\d]\w*\s*>",
+        "{} opens no bracket",
+        "write a @ b for an inner product",
+    ),
+    (
         r"\b(for|while)\b",
         "{} does not stand in an expression",
         "a recurrence is a loop in the model: for t in range(T):, and its lines indented below",
@@ -363,7 +405,7 @@ _LIKELY = (
         f"of a product write 2 * i; {COMPLEX}",
     ),
     (
-        r"(?<![\w.])\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?\s*(?!(?:and|or|not|if|else)\b)[^\W\d]\w*",
+        r"(?<![\w.])\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?+\s*(?!(?:and|or|not|if|else)\b)[^\W\d]\w*",
         "a number and a name stand side by side",
         "write '*' between them: 2 * x, not 2x",
     ),
@@ -393,10 +435,15 @@ _LIKELY = (
         "a comment begins with '#'",
     ),
     (
-        rf"(?<!\w)(?!(?:{_RESERVED}|and|or|not|if|else)\b)[^\W\d]\w*\s+"
-        r"(?!(?:and|or|not|if|else|in|is)\b)[^\W\d]\w*",
-        "two names stand side by side",
-        "write an operator between them, such as '*'; a function has brackets: sqrt(x)",
+        rf"(?:(?<!\w)(?!(?:{_RESERVED}|and|or|not|if|else)\b)[^\W\d]\w*|[)\]])\s+"
+        r"(?!(?:and|or|not|if|else|in|is)\b)(\w+)",
+        "an operator is missing before {}",
+        "write one, such as '*' or '=='; what a function takes stands in brackets: sqrt(x)",
+    ),
+    (
+        r"([-+*/%@])\s*$",
+        "nothing stands right of {}",
+        "write what is meant there, or take the sign out",
     ),
 )
 
@@ -492,9 +539,11 @@ def check_signs(source: SourceText, first: int, lines: list[str]) -> None:
             if character == "\\":
                 raise _command(at, line)
             if character in SIGNS_ELSEWHERE:
-                raise at.error(
-                    f"{character!r} is not part of the language", SIGNS_ELSEWHERE[character]
-                )
+                hint = SIGNS_ELSEWHERE[character]
+                bar = _GIVEN_BY_A_BAR.search(line[:LONGEST_SEARCHED]) if character == "|" else None
+                if bar is not None:
+                    hint = "write {}({}, given={})".format(*bar.groups())
+                raise at.error(f"{character!r} is not part of the language", hint)
             if not character.isprintable():
                 raise at.error(
                     f"an invisible character stands here (U+{ord(character):04X})",
@@ -595,6 +644,7 @@ def syntax_error(
     line = max(line, 0)
     at = Position(source, first + line, min(max(column, 0), len(lines[line])))
     detail = error.msg or ""
+    text = lines[line][:LONGEST_SEARCHED]
     if "positional argument follows" in detail:
         return at.error(
             "an argument by position stands after one by name", "write those by name last"
@@ -605,20 +655,20 @@ def syntax_error(
         return place.error("this number is too large for a float64", "the largest is about 1.8e308")
     if "'else'" in detail:
         return at.error("'if' lacks its 'else'", "write 'a if condition else b'")
-    if (found := _RESERVED_ARGUMENT.search(lines[line])) is not None:
+    if (found := _RESERVED_ARGUMENT.search(text)) is not None:
         call, word = found.groups()
         return Position(source, first + line, found.start(2)).error(
             f"{word!r} is a word of Python's grammar, and no argument of {call} is called so",
             argument_hint(call) or "leave the name out, and give the arguments in their order",
         )
-    if (found := _GIVEN_IN_WORDS.search(lines[line])) is not None:
+    if (found := _GIVEN_IN_WORDS.search(text)) is not None:
         call, subject, _, event = found.groups()
         return Position(source, first + line, found.start(3)).error(
             "a condition is an argument by name, 'given=…', after a comma",
             f"write {call}({subject}, given={event})",
         )
     for pattern, message, hint in _LIKELY:
-        found = re.search(pattern, lines[line])
+        found = re.search(pattern, text)
         if found is not None:
             group = found.lastindex or 0
             place = Position(source, first + line, found.start(group))
@@ -765,10 +815,10 @@ class Converter:
             case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
                 raise at.error("a comprehension is not part of the language", NO_COMPREHENSION)
             case _:
-                raise at.error(
-                    f"{_kind(node)} is not part of the language",
-                    "it has arithmetic, comparisons, lists, indexing and calls of its vocabulary",
-                )
+                hint = "it has arithmetic, comparisons, lists, indexing and calls of its vocabulary"
+                if isinstance(node, ast.Set):
+                    hint = "write a list as [a, b]"
+                raise at.error(f"{_kind(node)} is not part of the language", hint)
 
     def _member(self, at: Position, node: ast.Compare) -> Node:
         """`item in {a, b}`, and `item not in {a, b}`."""
@@ -1039,6 +1089,8 @@ def parse_statement(source: SourceText) -> Statement:
         return always(node)
     if not isinstance(node, Compare):
         hint = "write 'L == R', an inequality such as 'L <= R', or a range 'a <= L <= b'"
+        if isinstance(node, syntax.Not):
+            hint = "write it without 'not', and 'expect: refuted' on a line below"
         called = FUNCTIONS.get(node.name) if isinstance(node, Call) else None
         if isinstance(node, Logic) or (called is not None and called.truth):
             hint = f"claim its probability: P({' '.join(source.text.split())}) == 1"
@@ -1052,7 +1104,10 @@ def parse_statement(source: SourceText) -> Statement:
     rising = all(operator in ("<", "<=") for operator in operators)
     falling = all(operator in (">", ">=") for operator in operators)
     if len(operators) == 2 and not (rising or falling):
-        raise node.at.error("a range needs two signs of the same direction", "write 'a <= L <= b'")
+        raise node.at.error(
+            "a range needs two signs of the same direction",
+            "write 'a <= L <= b', or one claim for each comparison",
+        )
     if len(operators) > 2:
         raise node.at.error(
             "a claim has one or two signs of comparison, and this has more",

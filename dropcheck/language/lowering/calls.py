@@ -452,7 +452,7 @@ def _bind_operator(node: Call, names: Sequence[str]) -> dict[str, Node]:
         raise node.at.error(f"{node.name} takes {needed} {several} by position", hint)
     for name, value in node.keywords:
         meant = name in names or suggestion(name, names) is not None
-        if not meant and len(node.arguments) < needed:
+        if not meant and operator.probability and len(node.arguments) < needed:
             raise value.at.error(
                 "'=' does not compare", f"write '==' for equality: {name} == {unparse(value)}"
             )
