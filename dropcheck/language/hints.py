@@ -64,10 +64,11 @@ _SEVERAL: tuple[tuple[str, str], ...] = (
     (
         "airy bessel betainc betaln bitwise_and ellipk entropy erfcx erfinv expm "
         "fsolve gammainc gcd hermite interp kl kl_div kv jv iv lambertw lcm legendre linprog logm "
-        "lu minimize nll polyfit polygamma root_scalar schur sqrtm ttest_ind trigamma unique zeta "
+        "lu minimize nll polyfit polygamma root_scalar schur sqrtm ttest_ind trigamma zeta "
         "acosh arccosh",
         _NONE,
     ),
+    ("Counter nunique set unique", "1 + sum(diff(sort(x)) != 0) counts the different values of x"),
     ("cross_entropy", "of logits z and a label write logsumexp(z) - take(z, label)"),
     ("cexp cis complex conj conjugate fft fft2 ifft im imag polar re real rfft roots", COMPLEX),
     (
@@ -224,7 +225,8 @@ _OF_R = {
 
 _CONSTANTS_ELSEWHERE = {
     "π": "write pi", "infty": "write inf", "infinity": "write inf", "true": "write 1",
-    "false": "write 0", "nan": "claim P(isnan(x)) == 1 of what has no value",
+    "false": "write 0", "I": "write eye(n) for the matrix, normal(0, 1)[n] for n draws",
+    "nan": "claim P(isnan(x)) == 1 of what has no value",
 }  # fmt: skip
 
 # ---- statements and signs ------------------------------------------------------------------------
@@ -277,6 +279,16 @@ PAIRS = {
     "+-": "write '-' for a difference; give and take is 'within' or 'tolerance'",
     "~=": "it compares the two sides of a claim; here write '=='",
 }
+# Signs with what follows them.
+NOTATIONS = (
+    (
+        r"\^\s*\{?\s*(?:T|\\?top)\b",
+        "write A.T; of two vectors, a @ b is the inner product",
+    ),
+    (r"\^\s*[({]?\s*-\s*1\b", "write 1 / x of a number, and inv(A) of a matrix"),
+    (r"\|\|(?=\S)([^|]{1,40})(?<=\S)\|\|", "write norm({})"),
+    (r"\|(?=\S)([^|]{1,40})(?<=\S)\|", "write abs({})"),
+)
 _PLAIN = "leave it out: names are written without commands, and brackets are enough"
 # Commands of LaTeX that are no words of the language.
 COMMANDS_ELSEWHERE = {

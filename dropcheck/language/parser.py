@@ -24,6 +24,7 @@ from dropcheck.language.hints import (
     COMPLEX,
     LONGEST_SHOWN,
     NO_FUNCTIONS,
+    NOTATIONS,
     PAIRS,
     SIGNS_ELSEWHERE,
     STATEMENTS,
@@ -323,9 +324,7 @@ _GIVEN_IN_WORDS = re.compile(
     r"([^\W\d]\w*)\(([^()]*[^\s(),])(?:\s*,)?\s+(given)\s+(?!=)([^()]*[^()\s])\)"
 )
 # The same with a bar, as in E(x | x > 0).
-_GIVEN_BY_A_BAR = re.compile(
-    r"([A-Z]\w*)[(\[]([^|()\[\]]+?)\s*\|\s*([^|()\[\]]*[<>=][^|()\[\]]*)[)\]]"
-)
+_GIVEN_BY_A_BAR = re.compile(r"([A-Z]\w*)[(\[]([^|()\[\]]+?)\s*\|\s*([^|()\[\]]+)[)\]]")
 _CLOSES = {")": "(", "]": "[", "}": "{"}
 _BRACKET = re.compile(r"[()\[\]{}]")
 _SIGN_OF_INDEPENDENCE = (
@@ -543,6 +542,11 @@ def check_signs(source: SourceText, first: int, lines: list[str]) -> None:
                 bar = _GIVEN_BY_A_BAR.search(line[:LONGEST_SEARCHED]) if character == "|" else None
                 if bar is not None:
                     hint = "write {}({}, given={})".format(*bar.groups())
+                for notation, meant in NOTATIONS if bar is None else ():
+                    found = re.compile(notation).match(line, column)
+                    if found is not None:
+                        hint = meant.format(*found.groups())
+                        break
                 raise at.error(f"{character!r} is not part of the language", hint)
             if not character.isprintable():
                 raise at.error(
@@ -595,7 +599,7 @@ def _quoted(at: Position, line: str) -> DropcheckError:
             f"{line[at.column]!r} does not belong to the text",
             "take the quotes out; YAML reads straight ones alone, \"…\" or '…', around a text",
         )
-    if re.search(r"[\w)\]]$", before) and line[at.column] not in after:
+    if re.search(r"[\w)\]]$", before) and (line[at.column] in "'’" or line[at.column] not in after):
         prime = f"a name is written without, as x1; A.T is a transpose; {DERIVATIVE}"
         return at.error("a prime is not part of the language", prime)
     call = re.search(r"([^\W\d]\w*)\([^()]*$", before)

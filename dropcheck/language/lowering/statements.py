@@ -509,7 +509,10 @@ def _outside_an_operator(context: Context, node: Node) -> DropcheckError:
         message = f"{culprit.name!r} is random, and stands outside an operator"
     else:
         message = "this is random, and stands outside an operator"
-    hint = "write what is claimed of it: E(…), Var(…), Std(…), P(…), …"
+    hint = (
+        "write what is claimed of it: E(…), Var(…), Std(…), P(…), …; what holds in every draw has "
+        "probability 1: P(a <= b) == 1, P(isclose(a, b)) == 1"
+    )
     meant = operator_like(node.name) if isinstance(node, Call) else None
     if isinstance(node, Call) and meant is not None:
         hint = (
