@@ -70,12 +70,12 @@ class Runner:
             "GITHUB_STEP_SUMMARY": str(self.beside / "summary"),
             "GITHUB_WORKSPACE": str(self.work),
             "RUNNER_TEMP": str(self.beside),
-            **{key: _filled(text, given) for key, text in step.get("env", {}).items()},
+            **{key: self._filled(text, given) for key, text in step.get("env", {}).items()},
             **more,
         }
         done = subprocess.run(
             [*SHELL, str(script)],
-            cwd=self.work / _filled(step.get("working-directory", "."), given),
+            cwd=self.work / self._filled(step.get("working-directory", "."), given),
             env=environment,
             capture_output=True,
             text=True,
@@ -100,9 +100,11 @@ class Runner:
             PATH=here,
         )  # fmt: skip
 
-
-def _filled(text: str, inputs: Mapping[str, str]) -> str:
-    return re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda found: inputs[found.group(1)], text)
+    def _filled(self, text: str, inputs: Mapping[str, str]) -> str:
+        """A text with its expressions filled in; what other steps give is empty."""
+        known = {f"inputs.{key}": value for key, value in inputs.items()}
+        known["runner.temp"] = str(self.beside)
+        return re.sub(r"\$\{\{ ([\w.-]+) \}\}", lambda found: known.get(found[1], ""), text)
 
 
 def _outputs(text: str) -> Iterator[tuple[str, str]]:

@@ -19,6 +19,13 @@ dropcheck: 1
 claims:
   c: {title: T, model: 'x ~ cauchy(0, 1)', claim: E(x) == 0}
 """
+SLOT = """\
+dropcheck: 1
+slots:
+  twice: {title: T, takes: [x], gives: 2 * x}
+claims:
+  c: {title: T, model: 'x ~ normal(1, 1)', claim: E(twice(x)) == 2}
+"""
 BROKEN = GOOD.replace("claim:", "clam:")
 
 pytestmark = pytest.mark.skipif(
@@ -35,7 +42,7 @@ def runner(tmp_path: Path) -> Runner:
 
 def test_inputs_reach_the_shell_as_values_and_never_as_text() -> None:
     scripts = [step["run"] for step in action()["runs"]["steps"] if "run" in step]
-    assert len(scripts) == 2
+    assert len(scripts) == 3
     assert not [script for script in scripts if "${{" in script]
 
 
@@ -79,16 +86,29 @@ def test_reports_are_written_and_named(runner: Runner) -> None:
     assert json.loads((runner.work / "out.json").read_text())["summary"]["passed"] == 1
 
 
-def test_several_files_have_a_report_each_and_the_gravest_code(runner: Runner) -> None:
+def test_one_run_takes_all_files(runner: Runner) -> None:
     (runner.work / "my claims.yaml").write_text(GOOD)
-    (runner.work / "b.yaml").write_text(FALSE)
-    (runner.work / "c.yaml").write_text(OPEN)
+    for folder, text in (("a", FALSE), ("a/b", OPEN), ("c", GOOD)):
+        (runner.work / folder).mkdir()
+        (runner.work / folder / "[1].yaml").write_text(text.replace("c:", f"of-{folder[-1]}:"))
     done = runner.run(
-        files="my claims.yaml\r\n\nb.yaml\nc.yaml\n", report="out.json", args="--max-draws 1e3"
+        files="my claims.yaml\r\n\na/**/*.yaml\nc/[1].yaml\n",
+        report="out.json\nout.md",
+        args="--max-draws 1e3",
     )
-    assert done.code == 1
-    assert done.outputs["reports"].splitlines() == ["out-1.json", "out-2.json", "out-3.json"]
-    assert all((runner.work / name).is_file() for name in done.outputs["reports"].splitlines())
+    assert done.code == 1, done.output
+    assert done.outputs["reports"].splitlines() == ["out.json", "out.md"]
+    found = json.loads((runner.work / "out.json").read_text())
+    assert [case["claim"] for case in found["cases"]] == ["c", "of-a", "of-b", "of-c"]
+    assert runner.run(files="nothing/*.yaml").code == 2
+
+
+def test_code_is_checked(runner: Runner) -> None:
+    (runner.work / "claims.yaml").write_text(SLOT)
+    (runner.work / "mine.py").write_text("def twice(x):\n    return 2 * x\n")
+    assert runner.run(**{"with": "own:twice=mine:twice\n"}).code == 0
+    (runner.work / "mine.py").write_text("def twice(x):\n    return 2.1 * x\n")
+    assert runner.run(**{"with": "own:twice=mine:twice"}).code == 1
 
 
 def test_a_check_simulates_nothing(runner: Runner) -> None:
@@ -128,9 +148,8 @@ def test_nothing_given_is_run(field: str, text: str, runner: Runner) -> None:
 
 def test_an_output_cannot_be_forged(runner: Runner) -> None:
     (runner.work / "claims.yaml").write_text(GOOD)
-    forged = "a\nexit-code=99.json"
-    done = runner.run(report=forged)
-    assert done.outputs == {"exit-code": "0", "reports": forged}
+    done = runner.run(report="a.json\nexit-code=99.json")
+    assert done.outputs == {"exit-code": "0", "reports": "a.json\nexit-code=99.json"}
 
 
 def test_it_installs_itself_where_the_next_step_finds_it(runner: Runner, tmp_path: Path) -> None:
@@ -148,11 +167,13 @@ def test_it_installs_itself_where_the_next_step_finds_it(runner: Runner, tmp_pat
     python = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     offline = {"PIP_NO_DEPS": "1", "PIP_NO_BUILD_ISOLATION": "0", "PYTHONPATH": libraries}
     done = runner.step(
-        "Install dropcheck", {}, GITHUB_ACTION_PATH=str(source), PATH=python, **offline
+        "Install dropcheck", {"with": "torch"}, GITHUB_ACTION_PATH=str(source), PATH=python, **offline
     )
     assert done.code == 0, done.output
     (added,) = done.path.splitlines()
-    assert (Path(added) / "dropcheck").is_file()
+    (found_too,) = runner.beside.glob("dropcheck/lib/*/site-packages/job.pth")
+    assert libraries in found_too.read_text().splitlines()
+    assert [one.name for one in Path(added).iterdir()] == ["dropcheck"]  # and no other Python
     (runner.work / "claims.yaml").write_text(GOOD)
     ran = runner.step(
         "Try the claims", {}, PATH=f"{added}{os.pathsep}{python}", PYTHONPATH=libraries
