@@ -10,13 +10,13 @@ import subprocess
 import sys
 from typing import Any
 
-import pytest
 import yaml
 from readme_blocks import README, TOP, blocks, command
 from report_cases import PASSED, run_of
 
 from dropcheck.cli.output import ExitCode
 from dropcheck.judging.case import DEFAULT_WORK, MOST_DRAWS_BY_DEFAULT
+from dropcheck.reasons import Reason
 from dropcheck.report.formats import FORMATS
 from dropcheck.report.json_report import run_json
 from dropcheck.results import Guarantee
@@ -127,7 +127,8 @@ def test_the_action_takes_what_its_example_gives() -> None:
     assert set(step["with"]) <= set(action["inputs"])
 
 
-@pytest.mark.parametrize("name", ["cases", "curve"])
-def test_pictures_are_shown(name: str) -> None:
-    assert f"({name}.svg)" in PAGES["reports"]
-    assert (TOP / "docs" / f"{name}.svg").is_file()
+def test_reasons_are_those_of_the_program() -> None:
+    said = [one.sentence for one in Reason]
+    told = rows(PAGES["statistics"], "| reason |")
+    assert len(told) == 8
+    assert [one for one in told if not any(one in sentence for sentence in said)] == []

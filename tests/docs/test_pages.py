@@ -226,6 +226,6 @@ def test_tables_are_what_the_program_says(page: Path) -> None:
 def test_pages_are_few_and_short() -> None:
     sizes = {name: len(text.encode()) for name, text in TEXTS.items()}
     assert len(sizes) <= 14  # the README, CONTRIBUTING and twelve pages
-    assert sizes["README.md"] <= 7_000
+    assert sizes["README.md"] <= 6_000
     assert sizes["CONTRIBUTING.md"] <= 5_200
-    assert sum(sizes.values()) <= 145_000, sizes
+    assert sum(sizes.values()) <= 125_000, sizes

@@ -17,8 +17,11 @@ import yaml
 from dropcheck.claims.claimsfile import CLAIM, DOCUMENT, FILE, SLOT, KeyTable
 from dropcheck.claims.reader import read_registry
 from dropcheck.report.reference import words
+from dropcheck.results import Verdict
 
 TOP = Path(__file__).parents[2]
+LONG = 25  # what a key holds is said where it is said in fewer letters
+REDUCTION = ", axis=…, keepdims=0)"  # what every reduction takes: the page says it once
 # Functions that are numpy's of the same name, and need no word.
 NUMPY = {
     one.name
@@ -31,7 +34,9 @@ _TABLE = re.compile(r"^<!-- table: ([^\n]*) -->\n.*?^<!-- /table -->$", re.MULTI
 def listed(group: str) -> str:
     """The words of the language of one kind, each with what it is."""
     return "\n".join(
-        f"- `{one.written}`: {one.summary}." for one in words()[group] if one.name not in NUMPY
+        f"- `{one.written.replace(REDUCTION, ', …)')}`: {one.summary}."
+        for one in words()[group]
+        if one.name not in NUMPY
     )
 
 
@@ -42,38 +47,38 @@ def named(group: str) -> str:
 
 def keys(level: KeyTable) -> str:
     """The keys of a level of the claims file."""
-    rows = ["| key | holds | if left out | meaning |", "| --- | --- | --- | --- |"]
+    rows = []
     for key in level.keys:
-        absent = "an error" if key.required else f"`{key.default}`" if key.default else ""
-        absent += f" without `{key.unless}`" if key.unless else ""
+        needed = f"or `{key.unless}`" if key.unless else "needed" if key.required else ""
         holds = key.kind.holds.replace("'", "`")
-        rows.append(f"| `{key.name}` | {holds} | {absent} | {key.description} |")
+        holds = "" if "text" in holds or len(holds) >= LONG else holds
+        default = f"`{key.default}` if left out" if key.default else ""
+        said = "; ".join(one for one in (holds, needed, default) if one)
+        rows.append(f"- `{key.name}` ({said}): {key.description}".replace(" ()", ""))
     return "\n".join(rows)
 
 
-def statements(document: str, verdict: str) -> str:
-    """What a document says that has this verdict, each with its claim in the registry."""
+def statements(document: str) -> str:
+    """What a document says, each with its claim in the registry: first what holds."""
     claims = read_registry(TOP / "claims.yaml").claims
-    rows: dict[str, None] = {}
+    rows: dict[str, dict[str, None]] = {Verdict.VERIFIED: {}, Verdict.REFUTED: {}}
     for claim in claims.values():
-        if claim.sources[0].document == document and claim.expect == verdict:
+        if claim.sources[0].document == document:
             family = claim.family
-            shared = family and all(claims[one.id].expect == verdict for one in family.statements)
-            said = family if family and shared else claim
-            rows[f"- {said.title}: `{said.id}`"] = None
-    return "\n".join(rows)
+            alike = family and len({claims[one.id].expect for one in family.statements}) == 1
+            said = family if family and alike else claim
+            rows[claim.expect][f"- {said.title}: `{said.id}`"] = None
+    true, false = ("\n".join(found) for found in rows.values())
+    return f"Verified:\n\n{true}\n\nRefuted:\n\n{false}"
 
 
 def action() -> str:
-    """The inputs and outputs of the action for GitHub."""
+    """The names of the inputs and outputs of the action for GitHub."""
     found = yaml.safe_load((TOP / "action.yml").read_text(encoding="utf-8"))
-    rows = ["| input | default | |", "| --- | --- | --- |"]
-    for name, one in found["inputs"].items():
-        default = f"`{one['default']}`" if one.get("default") else ""
-        rows.append(f"| `{name}` | {default} | {one['description']} |")
-    rows += ["", "| output | |", "| --- | --- |"]
-    rows += [f"| `{name}` | {one['description']} |" for name, one in found["outputs"].items()]
-    return "\n".join(rows)
+    inputs, outputs = (
+        ", ".join(f"`{one}`" for one in found[kind]) for kind in ("inputs", "outputs")
+    )
+    return f"Inputs: {inputs}.\n\nOutputs: {outputs}."
 
 
 TABLES: Mapping[str, Callable[[], str]] = {
@@ -85,9 +90,8 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "keys of a claim": lambda: keys(CLAIM),
     "action": action,
     **{
-        f"{verdict}, {document}": partial(statements, document, verdict)
+        f"statements of {document}": partial(statements, document)
         for document in ("scaling-post", "dropout-article", "rescaling-thread", "variance-question")
-        for verdict in ("verified", "refuted")
     },
 }
 

@@ -167,7 +167,11 @@ def test_it_installs_itself_where_the_next_step_finds_it(runner: Runner, tmp_pat
     python = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     offline = {"PIP_NO_DEPS": "1", "PIP_NO_BUILD_ISOLATION": "0", "PYTHONPATH": libraries}
     done = runner.step(
-        "Install dropcheck", {"with": "torch"}, GITHUB_ACTION_PATH=str(source), PATH=python, **offline
+        "Install dropcheck",
+        {"with": "torch"},
+        GITHUB_ACTION_PATH=str(source),
+        PATH=python,
+        **offline,
     )
     assert done.code == 0, done.output
     (added,) = done.path.splitlines()
