@@ -14,9 +14,10 @@ import base64
 import hashlib
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
+from string import Template
 
 from dropcheck import __version__
 from dropcheck.claims.registry import Registry
@@ -33,16 +34,10 @@ MOST_TICKS = 9  # labels that a phone has room for
 # on the line of a case; what else is said of it is folded below, or is the same for all cases
 LINE = ("parameters", "result", "claimed", "estimated", "interval", "exact")
 CODE = ("written", "statement", "model", "requires", "truth", "repeat")
-LEGEND = (
-    "Each line is an interval that holds the quantity, with its estimate. A claim is verified "
-    "where the line touches what is claimed and stays within the shaded band, and refuted where it "
-    "misses what is claimed. Where the model gives the exact value, a diamond, that decides. "
-    "Beyond ±1 the scale is logarithmic, and a line to the edge goes on."
-)
 _MARKS = {
-    Verdict.VERIFIED: '<circle r="4.5"/>',
-    Verdict.REFUTED: '<path d="M-4.5-4.5 4.5 4.5M-4.5 4.5 4.5-4.5"/>',
-    Verdict.INCONCLUSIVE: '<path d="M-4-4H4V4H-4Z"/>',
+    Verdict.VERIFIED: '<circle class="mark" r="4.5"/>',
+    Verdict.REFUTED: '<path class="mark" d="M-4.5-4.5 4.5 4.5M-4.5 4.5 4.5-4.5"/>',
+    Verdict.INCONCLUSIVE: '<path class="mark" d="M-4-4H4V4H-4Z"/>',
 }
 _EXACT = '<path class="exact" d="M-3.5 0 0-3.5 3.5 0 0 3.5Z"/>'
 
@@ -51,28 +46,29 @@ def html_report(report: Report) -> str:
     """The report of a run as one HTML document."""
     run, said = report.run, dict(summary(report.run))
     style, script = _colours() + _asset("report.css"), _asset("report.js")
-    policy = (
-        "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data:; "
-        f"style-src '{_hash(style)}'; script-src '{_hash(script)}'"
+    standing, outcome = _outcome(run)
+    date = f"{report.started:%Y-%m-%d %H:%M UTC}" if report.started else ""
+    foot = filter(None, (date, f"dropcheck {__version__}", said["seed"], said["alpha"]))
+    groups = words.by_claim(run.cases).values()
+    worst_first = sorted(groups, key=lambda cases: -SEVERITY[words.worst(cases).result])
+    return Template(_asset("report.html")).substitute(
+        style=style,
+        style_hash=_hash(style),
+        script=script,
+        script_hash=_hash(script),
+        name=escape(said.pop("registry")),
+        standing=standing,
+        outcome=escape(outcome),
+        figures=escape(
+            " · ".join(said[key] for key in said if key not in ("interrupted", "cases"))
+        ),
+        conformance=_conformance(run.cases),
+        warnings=_warnings(run),
+        results="".join(f"<option>{one}</option>" for one in Outcome if run.count(one)),
+        claims="\n".join(_claim(cases, report) for cases in worst_first),
+        foot=escape(" · ".join(foot)),
+        command=_plain(report.command),
     )
-    name, (standing, outcome) = escape(said.pop("registry")), _outcome(run)
-    figures = " · ".join(said[label] for label in said if label not in ("interrupted", "cases"))
-    groups = sorted(words.by_claim(run.cases).values(), key=_severity, reverse=True)
-    claims = "\n".join(_claim(cases, report) for cases in groups)
-    return f"""<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer">
-<link rel="icon" href="data:,"><title>{name}: {outcome}</title><style>{style}</style></head>
-<body><a class="skip" href="#claims">Skip to the claims</a>
-<header><h1 dir="auto">{name}</h1><p class="lead {standing}">{outcome}</p>
-<p class="quiet">{escape(figures)}</p></header>
-<main>{_conformance(run.cases)}{_warnings(run)}
-<h2 id="claims" tabindex="-1">Claims</h2><p class="quiet">{LEGEND}</p>{_filters(run)}
-{claims}</main>
-<footer>{_foot(report)}</footer><script>{script}</script></body></html>
-"""
 
 
 def _asset(name: str) -> str:
@@ -97,17 +93,13 @@ def _colours() -> str:
 
 def _outcome(run: RunResult) -> tuple[Outcome, str]:
     """The worst result, and the run in one phrase."""
-    worst = max((case.result for case in run.cases), key=SEVERITY.__getitem__, default=Outcome.PASS)
+    results = [case.result for case in run.cases]
+    unfinished = [Outcome.UNDECIDED] if run.interrupted or not results else []
     text = words.counts(run)
-    if run.cases and worst is Outcome.PASS:
-        text = f"{'All ' * (len(run.cases) > 1)}{plural(len(run.cases), 'case')} passed"
-    if run.interrupted or not run.cases:
-        worst = max(worst, Outcome.UNDECIDED, key=SEVERITY.__getitem__)
-    return worst, escape(", ".join(filter(None, (words.interrupted(run), text))))
-
-
-def _severity(cases: Iterable[CaseResult]) -> int:
-    return max(SEVERITY[case.result] for case in cases)
+    if results and set(results) == {Outcome.PASS}:
+        text = f"{'All ' * (len(results) > 1)}{plural(len(results), 'case')} passed"
+    worst = max(results + unfinished, key=SEVERITY.__getitem__)
+    return worst, ", ".join(filter(None, (words.interrupted(run), text)))
 
 
 def _warnings(run: RunResult) -> str:
@@ -117,27 +109,6 @@ def _warnings(run: RunResult) -> str:
     texts = dict.fromkeys([*run.warnings, *own, *notes])
     items = "".join(f'<li dir="auto">{_plain(text)}</li>' for text in texts)
     return f"<h2>Warnings</h2><ul>{items}</ul>" if items else ""
-
-
-def _filters(run: RunResult) -> str:
-    """The filters, hidden until their script has started."""
-    results = (f"<option>{one}</option>" for one in Outcome if run.count(one))
-    return (
-        '<form id="filters" role="search" aria-label="Filter the cases" hidden>'
-        '<label>Text<input type="search" name="text" autocomplete="off"></label>'
-        f'<label>Result<select name="result"><option value="">any</option>{"".join(results)}'
-        '</select></label><button type="reset">Reset</button></form>'
-        '<p id="status" role="status" class="quiet"></p>'
-    )
-
-
-def _foot(report: Report) -> str:
-    """What another machine needs to make the same page."""
-    said = summary(report.run)
-    date = f"{report.started:%Y-%m-%d %H:%M UTC}" if report.started else None
-    parts = filter(None, (date, f"dropcheck {__version__}", said["seed"], said["alpha"]))
-    command = f"<p><code>{_plain(report.command)}</code></p>" if report.command else ""
-    return f'<p class="quiet">{" · ".join(map(escape, parts))}</p>{command}'
 
 
 # ---- a claim -------------------------------------------------------------------------------------
@@ -169,12 +140,10 @@ def _claim(cases: Sequence[CaseResult], report: Report) -> str:
     count = f" {passed}/{len(cases)}" if len(cases) > 1 else ""
     is_open = " open" * (worst.result is not Outcome.PASS or len(report.run.cases) <= FEW)
     name, title = escape(shared.pop("claim")), escape(shared.pop("title", ""))
-    about = _markup({label: shared.pop(label, "") for label in ("written", "statement")})
-    about |= _markup(_from_file(cases[0], report.registry))
-    rest = _markup(shared)
-    if "document" in rest:
-        keys = dict.fromkeys(one.document for one in cases[0].sources if one.document is not None)
-        rest["document"] = "; ".join(_document(key, report.registry) for key in keys)
+    about = {label: shared.pop(label, "") for label in ("written", "statement")}
+    about |= _from_file(cases[0], report.registry)
+    keys = dict.fromkeys(one.document for one in cases[0].sources if one.document)
+    documents = "; ".join(_document(key, report.registry) for key in keys)
     return (
         f'<details class="claim"{is_open}><summary><h3>{name}</h3>'
         f'<b class="{worst.result}">{escape(words.outcome(worst))}{count}</b>'
@@ -182,7 +151,7 @@ def _claim(cases: Sequence[CaseResult], report: Report) -> str:
         f'<div id="{anchor(cases[0].claim)}" class="body"><dl class="about">{_pairs(about)}</dl>'
         f'{lines}<div class="row axis"><span></span>{_axis(ends)}'
         '<span class="quiet">distance from the claim; ±1: edge of the band</span></div>'
-        f"<dl>{_pairs(rest)}</dl></div></details>"
+        f"<dl>{_pairs(shared, documents)}</dl></div></details>"
     )
 
 
@@ -201,18 +170,16 @@ def _from_file(case: CaseResult, registry: Registry) -> dict[str, str]:
     }
 
 
-def _markup(said: Mapping[str, str]) -> dict[str, str]:
-    """Texts as markup: code as it is written, other text in the direction that it has."""
-    return {
+def _pairs(said: Mapping[str, str], documents: str = "") -> str:
+    """Labels and texts: code as it is written, other text in the direction that it has."""
+    shown = {
         label: f'<pre dir="ltr">{escape(plain(text))}</pre>'
         if label in CODE
         else f'<span dir="auto">{_plain(text)}</span>'
         for label, text in said.items()
         if text
     }
-
-
-def _pairs(shown: Mapping[str, str]) -> str:
+    shown |= {"document": documents} if documents else {}
     return "".join(f"<div><dt>{label}</dt><dd>{text}</dd></div>" for label, text in shown.items())
 
 
@@ -234,7 +201,7 @@ def _case(case: CaseResult, row: Placed, said: Mapping[str, str], ends: Ends) ->
         f"<span>{escape(said.get('parameters', ''))}</span>{_picture(case, row, ends)}"
         f'<span><b class="{case.result}">{escape(said["result"])}</b><br>{figures}</span>'
     )
-    more = _pairs(_markup({label: text for label, text in said.items() if label not in LINE}))
+    more = _pairs({label: text for label, text in said.items() if label not in LINE})
     if not more:
         return f'<div class="case row {case.result}">{line}</div>'
     is_open = " open" * (case.result is not Outcome.PASS)
@@ -252,34 +219,24 @@ def _at(place: float, ends: Ends) -> str:
 
 
 def _picture(case: CaseResult, row: Placed, ends: Ends) -> str:
-    """The band, the allowed region, the interval and the estimate of a case."""
+    """The band, the allowed region, the interval, the estimate and the exact value of a case."""
     parts = []
     for name, (low, high) in (("band", row.verified), ("allowed", row.allowed)):
         if low < high:
-            left, right = _at(low, ends), _at(high, ends)
-            width = float(right[:-1]) - float(left[:-1])
-            parts.append(
-                f'<rect class="{name}" x="{left}" y="2" width="{width:.2f}%" height="24"/>'
-            )
-    claimed = {_at(end, ends) for end in row.allowed if math.isfinite(end)}
-    parts += [_upright("claimed", x, 2, 26) for x in sorted(claimed)]
+            x, right = _at(low, ends), _at(high, ends)
+            width = f"{float(right[:-1]) - float(x[:-1]):.2f}%"
+            parts.append(f'<rect class="{name}" x="{x}" y="2" width="{width}" height="24"/>')
+    claimed = sorted({_at(end, ends) for end in row.allowed if math.isfinite(end)})
+    parts += [f'<line class="claimed" x1="{x}" x2="{x}" y1="2" y2="26"/>' for x in claimed]
     if row.interval[0] <= row.interval[1]:
-        left, right = (_at(end, ends) for end in row.interval)
-        parts.append(f'<line class="reach" x1="{left}" x2="{right}" y1="14" y2="14"/>')
-        caps = (x for x in (left, right) if x not in ("0%", "100%"))
-        parts += [_upright("reach", x, 9, 19) for x in caps]
-    if ends[0] <= row.estimate <= ends[1]:
-        mark = f'<g class="mark">{_MARKS[case.verdict]}</g>'
-        x = _at(row.estimate, ends)
-        parts.append(f'<svg x="{x}" y="14" overflow="visible">{mark}</svg>')
-    if ends[0] <= row.exact <= ends[1]:
-        x = _at(row.exact, ends)
-        parts.append(f'<svg x="{x}" y="14" overflow="visible">{_EXACT}</svg>')
+        x, right = (_at(end, ends) for end in row.interval)
+        parts.append(f'<line class="reach" x1="{x}" x2="{right}" y1="14" y2="14"/>')
+        caps = (x for x in (x, right) if x not in ("0%", "100%"))
+        parts += [f'<line class="reach" x1="{x}" x2="{x}" y1="9" y2="19"/>' for x in caps]
+    for place, mark in ((row.estimate, _MARKS[case.verdict]), (row.exact, _EXACT)):
+        if ends[0] <= place <= ends[1]:  # a path cannot be placed in per cent, but a picture can
+            parts.append(f'<svg x="{_at(place, ends)}" y="14" overflow="visible">{mark}</svg>')
     return f'<svg class="{case.verdict}" aria-hidden="true">{"".join(parts)}</svg>'
-
-
-def _upright(name: str, x: str, top: int, bottom: int) -> str:
-    return f'<line class="{name}" x1="{x}" x2="{x}" y1="{top}" y2="{bottom}"/>'
 
 
 def _axis(ends: Ends) -> str:

@@ -197,7 +197,7 @@ def test_each_case_has_its_picture() -> None:
         94 * 2 / 3.2, abs=0.02
     )
     marks = [
-        next(next(body(page_of(case), case.claim).all("g")).all())
+        next(body(page_of(case), case.claim).all(class_="mark"))
         for case in (PASSED, FAILED, UNDECIDED)
     ]
     assert len({(one.name, one.attributes.get("d")) for one in marks}) == 3
