@@ -25,7 +25,8 @@ from dropcheck.claims.registry import Case
 from dropcheck.claims.values import format_parameters, format_value
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.report import Report, words
-from dropcheck.report.numbers import exact, plural
+from dropcheck.report.facts import summary
+from dropcheck.report.numbers import plural
 from dropcheck.report.screen import one_line
 from dropcheck.results import CaseResult, Outcome, ParameterValue, Region, RunResult, Verdict
 
@@ -56,7 +57,6 @@ COLOURS = {  # by their use, each for a light and for a dark ground
 LIGHT = {name: light for name, (light, _) in COLOURS.items()}
 SHAPES = {Verdict.VERIFIED: "o", Verdict.REFUTED: "X", Verdict.INCONCLUSIVE: "s"}
 FARTHEST = 7.0  # on the axis: a million units; an arrow at the edge stands for what is farther
-LEAST_SHOWN = 1.6  # on both sides: the whole band, and a little more
 AXIS = "distance from the claim; ±1: edge of the band in which it is verified; logarithmic beyond"
 MOST_CURVES = 60  # a larger picture is of no use
 MOST_PIXELS = 2**16 - 1  # of each side of a PNG: the limit of the renderer
@@ -127,7 +127,7 @@ Ends = tuple[float, float]
 NOWHERE = (math.nan, math.nan)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Placed:
     """A case on an axis; NaN where nothing is known, infinite where unbounded.
 
@@ -175,25 +175,18 @@ def placed(case: CaseResult) -> Placed:
         origin += (high - origin) / 2
         unit = max(known.verified[1], high) - origin or unit
 
-    def at(ends: Ends) -> Ends:
-        return squeeze((ends[0] - origin) / unit), squeeze((ends[1] - origin) / unit)
+    def at(first: float, last: float) -> Ends:
+        return squeeze((first - origin) / unit), squeeze((last - origin) / unit)
 
-    return Placed(
-        allowed=at(known.allowed),
-        verified=at(known.verified),
-        interval=at(known.interval),
-        estimate=at((known.estimate, known.exact))[0],
-        exact=at((known.estimate, known.exact))[1],
-    )
+    allowed, verified, interval = at(*known.allowed), at(*known.verified), at(*known.interval)
+    return Placed(allowed, verified, interval, *at(known.estimate, known.exact))
 
 
 def limits(rows: Iterable[Placed]) -> Ends:
     """The ends of the axis, which shows everything finite up to a million units."""
     known = [value for row in rows for value in (row.estimate, *row.interval)]
-    shown = [value for value in known if math.isfinite(value)]
-    low = min([-LEAST_SHOWN, *(value - 0.3 for value in shown)])
-    high = max([LEAST_SHOWN, *(value + 0.3 for value in shown)])
-    return max(low, -FARTHEST - 0.3), min(high, FARTHEST + 0.3)
+    shown = [max(min(value, FARTHEST), -FARTHEST) for value in known if math.isfinite(value)]
+    return min([-1.3, *shown]) - 0.3, max([1.3, *shown]) + 0.3
 
 
 def ticks_between(ends: Ends, most: int = 17) -> dict[int, str]:
@@ -306,10 +299,10 @@ def _draw_cases(figure: Figure, run: RunResult) -> None:
     handles += [Patch(color=LIGHT["band"], label="resolution")]
     place: Any = {"loc": "lower center", "bbox_to_anchor": (0.5, 1 + 0.2 / total)}
     axes.legend(handles=handles, ncols=3, columnspacing=1.6, **place)
-    parts = ["interrupted"] * run.interrupted + [words.counts(run), words.on_the_limit(run)]
-    parts += [f"seed {run.settings.seed}", f"α {exact(run.settings.alpha)}"]
-    said = wrapped(" · ".join(filter(None, parts)), 90)
-    axes.set_title(f"{wrapped(run.registry)}\n{said}", pad=52)
+    said = summary(run)
+    parts = (said.get(label) for label in ("interrupted", "cases", "limit", "seed", "alpha"))
+    text = wrapped(" · ".join(filter(None, parts)), 90)
+    axes.set_title(f"{wrapped(run.registry)}\n{text}", pad=52)
 
 
 # ---- a sweep -------------------------------------------------------------------------------------
@@ -324,29 +317,25 @@ def sweeps(rows: Sequence[tuple[str, Mapping[str, ParameterValue]]]) -> list[tup
     >>> sweeps([("c", {"p": 0.1, "x": 2.0}), ("c", {"p": 0.5, "x": 2.0}), ("d", {"p": 0.5})])
     [('p', [0, 1])]
     """
+    found: list[tuple[str, list[int]]] = []
     claims: dict[str, list[int]] = {}
     for place, (claim, _) in enumerate(rows):
         claims.setdefault(claim, []).append(place)
-    found: list[tuple[str, list[int]]] = []
     for places in claims.values():
-        columns: dict[str, Any] = {}
-        for name in dict.fromkeys(name for place in places for name in rows[place][1]):
-            columns[name] = [rows[place][1].get(name) for place in places]
-        worth = {
-            name: (all(isinstance(value, float) for value in column), len(set(column)))
-            for name, column in columns.items()
-            if len(set(column)) > 1
+        columns: dict[str, list[Any]] = {
+            name: [rows[place][1].get(name) for place in places] for name in rows[places[0]][1]
         }
-        if worth:
-            swept = max(worth, key=worth.__getitem__)
-            apart = [
-                name
-                for name in worth
-                if len({*zip(columns[swept], columns[name], strict=True)}) > worth[swept][1]
-            ]
-            curves: dict[tuple[ParameterValue, ...], list[int]] = {}
+        several = {
+            name: len(set(column)) for name, column in columns.items() if len(set(column)) > 1
+        }
+        numbers = [name for name in several if all(isinstance(one, float) for one in columns[name])]
+        swept = max(numbers or several, key=several.__getitem__, default=None)
+        if swept is not None:
+            pairs = {name: {*zip(columns[swept], of, strict=True)} for name, of in columns.items()}
+            apart = [columns[name] for name in columns if len(pairs[name]) > several[swept]]
+            curves: dict[tuple[Any, ...], list[int]] = {}
             for index, place in enumerate(places):
-                curves.setdefault(tuple(columns[name][index] for name in apart), []).append(place)
+                curves.setdefault(tuple(column[index] for column in apart), []).append(place)
             found += [(swept, curve) for curve in curves.values()]
     return found
 

@@ -115,7 +115,7 @@ def test_the_axis_holds_all_but_what_is_beyond_a_million_units() -> None:
     low, high = pictures.limits(map(placed, (PASSED, FAILED, FAR)))
     assert low < -(1 + math.log10(22))
     assert high == pictures.FARTHEST + 0.3
-    assert pictures.limits([placed(PASSED)]) == (-pictures.LEAST_SHOWN, pictures.LEAST_SHOWN)
+    assert pictures.limits([placed(PASSED)]) == (-1.6, 1.6)
 
 
 # ---- what is written and drawn ------------------------------------------------------------------
@@ -276,6 +276,8 @@ def test_other_parameters_give_a_curve_for_each_value_unless_the_axis_determines
     assert pictures.sweeps(listed) == [("p", [0, 1, 2])]
     laws = [("c", {"law": law, "n": n}) for law in ("a", "b", "c") for n in (1.0, 2.0)]
     assert [swept for swept, _ in pictures.sweeps(laws)] == ["n", "n", "n"]
+    assert pictures.sweeps([("c", {"law": law, "n": 2.0}) for law in "ab"]) == [("law", [0, 1])]
+    assert pictures.sweeps([("c", {"n": 2.0}), ("d", {})]) == []
 
 
 def test_a_sweep_without_a_finished_case_has_no_curve() -> None:
