@@ -70,7 +70,7 @@ def test_every_command_and_no_other_is_named() -> None:
 
 
 def test_every_option_that_is_named_is_there() -> None:
-    known = "".join(helped(name) for name in COMMANDS)
+    known = "".join(map(helped, COMMANDS))
     for name, text in [("README", TEXT), *PAGES.items()]:
         shown = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
         named = set(re.findall(r"`(?:dropcheck [^`]*?)?(--[a-z][a-z-]+)", shown)) - OTHERS

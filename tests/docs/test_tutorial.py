@@ -66,9 +66,7 @@ def last_step() -> str:
     found = yaml.safe_load(text)
     # `on` is a truth value by the rules of YAML 1.1, which this reader follows
     assert set(found["on" if "on" in found else True]) == {"push", "pull_request"}
-    checkout, python, install, step = found["jobs"]["claims"]["steps"]
-    assert checkout["uses"].startswith("actions/checkout@")
-    assert python["uses"].startswith("actions/setup-python@")
+    *_, install, step = found["jobs"]["claims"]["steps"]
     assert install["run"].startswith("pip install ")
     return str(step["run"])
 

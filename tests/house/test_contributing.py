@@ -15,7 +15,7 @@ import page_tables
 import pytest
 from law_judges import distance_allowed, gap
 from scipy import stats
-from trials import OPEN, REFUTED, VERIFIED, judged
+from trials import REFUTED, VERIFIED, judged
 
 from dropcheck.claims.reader import read_text
 from dropcheck.language.check import check_registry
@@ -36,20 +36,15 @@ def entries(heading: str) -> list[str]:
 
 
 @pytest.fixture
-def lomax(monkeypatch: pytest.MonkeyPatch) -> Law:
-    """The law of the page, as if its entry stood in the file that the page names."""
+def added(monkeypatch: pytest.MonkeyPatch) -> Law:
+    """The law and the function of the page, as if they stood in the files that it names."""
     names: dict[str, Any] = dict(vars(continuous))
     exec(entries("A law")[0], names)
     monkeypatch.setitem(LAWS, "lomax", names["LOMAX"])
-    return LAWS["lomax"]
-
-
-@pytest.fixture
-def logloss(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The function of the page, likewise."""
     function = eval(entries("A function")[0], dict(vars(elementwise)))
     monkeypatch.setitem(FUNCTIONS, "logloss", function)
     monkeypatch.setitem(functions.FUNCTIONS_OF_NUMBERS, "logloss", function)
+    return LAWS["lomax"]
 
 
 def told(model: str, claim: str) -> str:
@@ -64,29 +59,17 @@ def test_they_are_not_of_the_package() -> None:
     assert "'logloss' is not a function" in told("x = 1", "logloss(x) == 1")
 
 
-def test_the_law_is_drawn_and_judged(lomax: Law) -> None:
+def test_the_law_is_drawn_and_judged(added: Law) -> None:
     arguments = [np.full(1, 1.5), np.full(1, 2.0)]
-    draws = lomax.sample(np.random.default_rng(1), arguments, (), 20_000)
+    draws = added.sample(np.random.default_rng(1), arguments, (), 20_000)
     assert gap(draws, stats.lomax(1.5, scale=2.0).cdf) <= distance_allowed(20_000)
     assert judged("x ~ lomax(1.5, 2)", "P(x > 2) == 2**-1.5").verdict == VERIFIED
     assert judged("x ~ lomax(1.5, 2)", "P(x > 2) == 0.5").verdict == REFUTED
     assert judged("x ~ lomax(3, 1)", "E(1 / (1 + x)) == 0.75").verdict == VERIFIED
+    assert judged("x ~ lomax(0.8, 1)", "E(x) == 1").reason is Reason.NO_MOMENT
 
 
-@pytest.mark.usefixtures("lomax")
-def test_a_mean_that_the_law_does_not_have_gets_no_verdict() -> None:
-    result = judged("x ~ lomax(0.8, 1)", "E(x) == 1")
-    assert (result.verdict, result.reason, result.draws) == (OPEN, Reason.NO_MOMENT, 0)
-
-
-@pytest.mark.usefixtures("lomax")
-def test_hints_and_pages_know_the_law() -> None:
-    assert "did you mean 'lomax'?" in told("x ~ lomxa(3, 1)", "E(x) == 0.5")
-    assert "alpha must satisfy alpha > 0, and is 0" in told("x ~ lomax(0, 1)", "E(x) == 0.5")
-    assert "`lomax(alpha, scale)`" in page_tables.listed("distributions of numbers")
-
-
-@pytest.mark.usefixtures("logloss")
+@pytest.mark.usefixtures("added")
 def test_the_function_is_worked_out_and_bounded() -> None:
     mean = np.logaddexp(0, [-1, 1]).mean()
     assert judged("x ~ rademacher()", f"E(logloss(x)) == {mean}").verdict == VERIFIED
@@ -96,9 +79,12 @@ def test_the_function_is_worked_out_and_bounded() -> None:
     assert judged("x ~ uniform(-1, 2)", within).verdict == VERIFIED
 
 
-@pytest.mark.usefixtures("logloss")
-def test_hints_and_pages_know_the_function() -> None:
+@pytest.mark.usefixtures("added")
+def test_hints_and_pages_know_them() -> None:
+    assert "did you mean 'lomax'?" in told("x ~ lomxa(3, 1)", "E(x) == 0.5")
+    assert "alpha must satisfy alpha > 0, and is 0" in told("x ~ lomax(0, 1)", "E(x) == 0.5")
     assert "write logloss(x)" in told("x = 1", "logistic_loss(x) == 1")
+    assert "`lomax(alpha, scale)`" in page_tables.listed("distributions of numbers")
     assert "`logloss(x)`: log(1 + exp(−x))" in page_tables.listed("functions of numbers")
 
 
