@@ -67,7 +67,8 @@ def statements(document: str) -> str:
             family = claim.family
             alike = family and len({claims[one.id].expect for one in family.statements}) == 1
             said = family if family and alike else claim
-            rows[claim.expect][f"- {said.title}: `{said.id}`"] = None
+            title = said.title.removesuffix(f" ({said.id.rpartition('.')[2]})")
+            rows[claim.expect][f"- {title}: `{said.id}`"] = None
     true, false = ("\n".join(found) for found in rows.values())
     return f"Verified:\n\n{true}\n\nRefuted:\n\n{false}"
 
