@@ -31,7 +31,7 @@ if __package__ in (None, ""):  # `python benchmarks/calibration.py`: not the fol
 from benchmarks.known_code import IMPLEMENTATIONS
 from dropcheck.claims.reader import read_registry
 from dropcheck.claims.registry import Case, Registry
-from dropcheck.claims.selection import select_claims
+from dropcheck.claims.select import select_claims
 from dropcheck.claims.values import format_parameters
 from dropcheck.code.columns import with_columns
 from dropcheck.execution.schedule import carried_out

@@ -507,7 +507,7 @@ def run(
         DropcheckError: the files cannot be read or hold errors: every one of them.
     """
     from dropcheck.claims.reader import load_registry
-    from dropcheck.claims.selection import repeat_command, select
+    from dropcheck.claims.select import repeat_command, select
     from dropcheck.documents import read_any
     from dropcheck.execution.pool import Pool, of_lost
     from dropcheck.language.check import check_registry

@@ -18,7 +18,7 @@ from _pytest._code.code import (  # pytest offers no other way to its summary li
 )
 
 from dropcheck.claims.registry import Case, Registry
-from dropcheck.claims.selection import repeat_command
+from dropcheck.claims.select import repeat_command
 from dropcheck.claims.values import case_name, format_value
 from dropcheck.documents import is_document, read_any
 from dropcheck.errors import DropcheckError, Problem, suggestion

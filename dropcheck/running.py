@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from dropcheck.claims.registry import Case, Registry
-from dropcheck.claims.selection import repeat_command
+from dropcheck.claims.select import repeat_command
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.execution.pool import (
     EndedTwiceError,

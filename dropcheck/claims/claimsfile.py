@@ -1,294 +1,530 @@
-"""The format of claims files, version 1: kinds of values, and one table of keys.
+"""Claims files: YAML whose values know their places, and the keys as pydantic models.
 
-Each row of the table holds all facts about one key. The reader with its errors, the JSON Schema,
-and the page of the documentation that lists the keys are made from this table. A wrong value is
-reported and read as None; a file with any reported problem is refused.
+A file is read in three steps. `compose` builds nodes from the events of the YAML parser, so that
+size, depth, aliases, tags and repeated keys are looked at before anything is built. The models
+below say which keys there are, what they hold, and what they mean; the JSON Schema and the page of
+the documentation are made from them. `registry_of` reports everything that is wrong with the keys
+at once, each error at its place, or gives the registry.
+
+Positions are (line, column) from 0, in characters. A `Location`, for the user, counts from 1.
 """
 
 from __future__ import annotations
 
+import itertools
 import keyword
 import math
 import re
 import unicodedata
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import islice
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from inspect import get_annotations
+from pathlib import Path, PurePath
+from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin
+
+import yaml
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Discriminator,
+    PlainValidator,
+    StringConstraints,
+    Tag,
+    ValidationError,
+    ValidationInfo,
+    WithJsonSchema,
+)
+from pydantic import Field as ModelField
+from pydantic_core import InitErrorDetails, PydanticCustomError, PydanticKnownError
 
 from dropcheck.claims import values
-from dropcheck.claims.models import MODEL_NAME
-from dropcheck.claims.registry import MOST_CASES, MOST_STATEMENTS, SourceText, Tolerance, truth_id
-from dropcheck.claims.values import (
-    LITERAL,
-    LONGEST_NAME,
-    RangeError,
-    WrittenNumber,
-    count_values,
-    format_value,
-    name_problem,
-    parse_number,
-    percentage,
-    read_values,
+from dropcheck.claims.registry import (
+    MOST_CASES,
+    MOST_STATEMENTS,
+    Claim,
+    Document,
+    Family,
+    Jump,
+    Registry,
+    Slot,
+    SourceText,
+    Stated,
+    Tolerance,
+    truth_id,
 )
-from dropcheck.claims.yaml_places import (
-    Broken,
-    Entry,
-    LineColumn,
-    Listing,
-    Problems,
-    Scalar,
-    Tree,
-    YamlNode,
-    shown,
-    source_text,
+from dropcheck.claims.values import RangeError, WrittenNumber, format_value, shortened
+from dropcheck.errors import (
+    MOST_PROBLEMS,
+    DropcheckError,
+    Location,
+    NotebookCell,
+    Problem,
+    in_file_order,
+    nearest,
+    suggestion,
 )
-from dropcheck.errors import nearest, suggestion
-from dropcheck.results import ParameterValue, Vector
+from dropcheck.results import ParameterValue, Passage, Vector
 
 FORMAT = 1
 SCHEMA_FILE = "claims.schema.json"
 """The name of the schema file, which the first line of a claims file refers to."""
 SCHEMA_TITLE = "A claims file of dropcheck"
 MOST_CASES_IN_ALL = 1_000_000  # in a file: their names alone take a gigabyte
+LARGEST_FILE = 16 * 2**20  # bytes; a thousand claims take a twentieth of this
+MOST_NODES = 500_000  # five times the largest grid; about a second
+DEEPEST = 20  # levels of lists and mappings
+TOO_DEEP = (
+    f"lists or mappings are nested more than {DEEPEST} deep",
+    "the format itself needs five levels",
+)
 
-Schema = dict[str, Any]
+LineColumn = tuple[int, int]
+Error = tuple[LineColumn, str, str | None]  # its place, what is wrong, and a hint
 
 
-# ---- kinds of values -----------------------------------------------------------------------------
+# ---- the text of a file --------------------------------------------------------------------------
 
-_YEAR = re.compile(r"[1-9]\d{3}")
-
-LARGEST_NUMBER = 1.7976931348623157e308  # the largest float64; `.inf` is larger
-MAPPING = "a mapping of names to values"
-NOT_EMPTY = "leave it out, or put something in"
+LINE_END = re.compile(r"\r\n|\r|\n")
+# Not printable by YAML 1.2 (§5.1), or line breaks of YAML 1.1 only, which editors do not show.
+_FORBIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]"
+)
 
 
 @dataclass(frozen=True, slots=True)
-class KeyKind:
-    """A kind of value.
+class Source:
+    """The text of a claims file, and its name in messages.
 
-    `read` returns the value or raises a `WrongError`. Errors inside a list or a mapping are
-    reported instead.
+    The text of a notebook is that of its cells, one below the other.
     """
 
-    holds: str  # its name in messages and documentation: "a number greater than 0"
-    schema: Schema
-    read: Callable[[Field], Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A value in a file, its name in messages, and the place of its key."""
-
-    node: YamlNode
     name: str
-    report: Problems
-    key_start: LineColumn | None = None
+    text: str
+    lines: tuple[str, ...]
+    cells: tuple[NotebookCell, ...] = ()
 
-    def under(self, entry: Entry, name: str) -> Field:
-        """The field of a value in this mapping."""
-        return Field(entry.node, name, self.report, entry.key_start)
+    def location(self, position: LineColumn) -> Location:
+        """The location of a position, with the text of its line."""
+        line, column = position
+        text = self.line(line)
+        if not self.cells:
+            return Location(self.name, line + 1, column + 1, text)
+        at = bisect_right(self.cells, line, key=lambda one: one.first) - 1
+        cell = self.cells[max(at, 0)]
+        return Location(self.name, line - cell.first + 1, column + 1, text, cell=cell)
 
-    def read_items(self, item: KeyKind) -> tuple[Any, ...]:
-        """The values of the items of this list."""
-        assert isinstance(self.node, Listing)
-        name = f"an item of {self.name}"
-        return tuple(read(item, Field(one, name, self.report)) for one in self.node.items)
+    def line(self, number: int) -> str:
+        """The text of a line; nothing beyond the end."""
+        return self.lines[number] if number < len(self.lines) else ""
 
-    def refuse(self, says: str, hint: str | None = None) -> None:
-        """Report an error in the value; `says` continues the field's name."""
-        node = self.node
-        long_or_absent = not isinstance(node, Scalar) or node.value is None
-        at = self.key_start if long_or_absent and self.key_start is not None else node.start
-        self.report.add(at, f"{self.name} {says}", hint)
+    def line_of(self, position: LineColumn) -> str:
+        """The line of a position, in words."""
+        return self.location(position).line_in_words
 
-    def wrong_kind(self, holds: str, hint: str | None = None) -> WrongError:
-        """The error for a value that is not what `holds` says."""
-        return WrongError(f"must be {holds}, and is {shown(self.node)}", hint)
-
-
-class WrongError(Exception):
-    """A wrong value: what the message says after the field's name, and a hint."""
-
-    def __init__(self, says: str, hint: str | None = None) -> None:
-        super().__init__(says)
-        self.says, self.hint = says, hint
+    def problem(self, position: LineColumn, message: str, hint: str | None = None) -> Problem:
+        """A problem at a position."""
+        return Problem(message, self.location(position), hint)
 
 
-def read(kind: KeyKind, field: Field, if_absent: str | None = None) -> Any:
-    """The value of a field; None if it is wrong, which is reported."""
-    node = field.node
-    if isinstance(node, Broken):  # reported already
-        return None
-    if isinstance(node, Scalar) and node.value is None:
-        field.refuse("has no value", if_absent or "leave it out, or give it one")
-        return None
+class Problems:
+    """Collects the problems of a file while it is read."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._problems: list[Problem] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._problems)
+
+    def add(self, position: LineColumn, message: str, hint: str | None = None) -> None:
+        """Report a problem at a position.
+
+        Raises:
+            DropcheckError: there are too many problems to go on.
+        """
+        self._problems.append(self.source.problem(position, message, hint))
+        if len(self._problems) >= MOST_PROBLEMS:
+            raise self.error()
+
+    def extend(self, problems: Iterable[Problem]) -> None:
+        """Report problems that have their locations already."""
+        self._problems.extend(problems)
+
+    def error(self, *last: Problem) -> DropcheckError:
+        """An error with all reported problems and `last`, in the order of the file."""
+        ordered = list(in_file_order([*self._problems, *last]))
+        if len(ordered) >= MOST_PROBLEMS:
+            ordered[MOST_PROBLEMS:] = [Problem("there are more problems", hint="fix these first")]
+        return DropcheckError(ordered)
+
+
+def read_bytes(path: Path, name: str) -> bytes:
+    """The bytes of a file, up to one more than the limit of 16 MB, so that an excess shows.
+
+    Raises:
+        DropcheckError: it is missing, is a folder, or cannot be read.
+    """
+    at = Location(name)
     try:
-        return kind.read(field)
-    except WrongError as wrong:
-        field.refuse(wrong.says, wrong.hint)
+        if path.is_dir():
+            inside = ", ".join(sorted(child.name for child in path.glob("*.yaml"))[:3])
+            hint = "name the file in it" + (f": {inside}" if inside else "")
+            raise DropcheckError(Problem(f"{name!r} is a folder, not a claims file", at, hint))
+        with path.open("rb") as stream:
+            return stream.read(LARGEST_FILE + 1)
+    except FileNotFoundError:
+        raise DropcheckError(Problem(f"there is no file {name!r}", at, _nearby(path))) from None
+    except (OSError, ValueError) as error:  # ValueError: an impossible file name
+        reason = getattr(error, "strerror", None) or str(error)
+        message = f"{name!r} cannot be read: {reason[:1].lower()}{reason[1:]}"
+        raise DropcheckError(Problem(message, at)) from None
+
+
+def _nearby(path: Path) -> str | None:
+    if str(path) == "-":
+        return "standard input is named /dev/stdin"
+    try:
+        return suggestion(path.name, [one.name for one in path.parent.iterdir() if one.is_file()])
+    except OSError:
+        return f"there is no folder {str(path.parent)!r} that can be read"
+
+
+def decode(data: bytes, name: str) -> Source:
+    """Decode a file.
+
+    Raises:
+        DropcheckError: it is larger than 16 MB, is not UTF-8, or contains a forbidden character.
+    """
+    if len(data) > LARGEST_FILE:
+        message = f"the file is larger than {LARGEST_FILE // 2**20} MB, the most that is read"
+        raise DropcheckError(Problem(message, Location(name)))
+    try:
+        text = data.decode("utf-8").removeprefix("\ufeff")  # a byte order mark
+    except UnicodeDecodeError as error:
+        lines = LINE_END.split(data[: error.start].decode("utf-8"))
+        rest = data[error.start : error.start + 200].decode("utf-8", "replace")
+        at = Location(name, len(lines), len(lines[-1]) + 1, lines[-1] + LINE_END.split(rest)[0])
+        byte = f"byte 0x{data[error.start]:02x} at offset {error.start}"
+        message = f"the file is not UTF-8: {byte} does not begin a character"
+        raise DropcheckError(Problem(message, at, "save it as UTF-8")) from None
+    source = Source(name, text, tuple(LINE_END.split(text)))
+    if (hidden := forbidden(text)) is not None:
+        where, what = hidden
+        before = LINE_END.split(text[:where])
+        at_hidden = (len(before) - 1, len(before[-1]))
+        hint = "delete it, or retype the line"
+        raise DropcheckError(source.problem(at_hidden, f"the file contains {what}", hint))
+    return source
+
+
+def forbidden(text: str) -> tuple[int, str] | None:
+    """The place and the description of the first forbidden character; None if there is none.
+
+    Terminals obey control characters, and editors do not show them.
+    """
+    match = _FORBIDDEN.search(text)
+    if match is None:
         return None
+    code = ord(match.group())
+    what = f"the control character U+{code:04X}"
+    if code in (0x85, 0x2028, 0x2029):
+        what = f"a line break that YAML 1.2 does not know (U+{code:04X})"
+    named = {0: "a NUL character", 0xFEFF: "a byte order mark (U+FEFF) within the text"}
+    return match.start(), named.get(code, what)
 
 
-# ---- single values -------------------------------------------------------------------------------
+# ---- nodes ---------------------------------------------------------------------------------------
 
 
-def text(holds: str = "text", hint: str | None = None, tidy: Callable[[str], str] = str) -> KeyKind:
-    """Text that is not blank, changed by `tidy`. `hint` replaces the advice to quote a number."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A value in YAML: a scalar, a list of nodes or a mapping of names to nodes, with its place.
 
-    def read_text(field: Field) -> str:
-        node = field.node
-        if not isinstance(node, Scalar) or not isinstance(node.value, str):
-            quoted = f"put it in quotes: '{node.text[:40]}'" if isinstance(node, Scalar) else None
-            raise field.wrong_kind(holds, hint or quoted)
-        if not node.value.strip():
-            raise WrongError("must not be empty")
-        return tidy(node.value)
-
-    schema = {"type": "string", "pattern": r"\S", "patternErrorMessage": "this must not be empty"}
-    return KeyKind(holds, schema, read_text)
-
-
-def date() -> KeyKind:
-    """Text, or a bare year, which YAML reads as a number."""
-    plain = text()
-
-    def read_date(field: Field) -> str:
-        node = field.node
-        if isinstance(node, Scalar) and isinstance(node.value, int) and _YEAR.fullmatch(node.text):
-            return node.text
-        written: str = plain.read(field)
-        return " ".join(written.split())
-
-    year = {"type": "integer", "minimum": 1000, "maximum": 9999}
-    return KeyKind("text", {"anyOf": [plain.schema, year]}, read_date)
-
-
-def expression(holds: str = "text", hint: str | None = None) -> KeyKind:
-    """Text in the language: it is parsed later, and keeps its places in the file."""
-    plain = text(holds, hint)
-
-    def read_expression(field: Field) -> SourceText:
-        plain.read(field)
-        assert isinstance(field.node, Scalar)
-        return source_text(field.node, field.report.source)
-
-    return KeyKind(holds, plain.schema, read_expression)
-
-
-def number(
-    holds: str = "a number greater than 0",
-    below: float = math.inf,
-    if_larger: str | None = None,
-    of_percentage: str = "write {}",
-) -> KeyKind:
-    """A number between 0 and `below`, both excluded.
-
-    `if_larger` is the hint for a number that is not below, `of_percentage` the one for `2%`.
+    A scalar has its text, its end and its opening character, `'`, `"`, `|` or `>`; `written` is the
+    text with its places, if a document has it in pieces. `key` is the place of a value's name.
     """
 
-    def read_number(field: Field) -> float:
-        value = field.node.value if isinstance(field.node, Scalar) else None
-        if isinstance(value, str):
-            raise field.wrong_kind(holds, in_place_of(value))
-        if not isinstance(value, int | float) or isinstance(value, bool):
-            raise field.wrong_kind(holds)
-        if not 0 < value < below:
-            raise field.wrong_kind(holds, if_larger if value >= below else None)
-        return float(value)
+    value: Any
+    start: LineColumn
+    end: LineColumn = (0, 0)
+    text: str = ""
+    style: str = ""
+    key: LineColumn | None = None
+    written: SourceText | None = None
 
-    def in_place_of(written: str) -> str | None:
+    @property
+    def entries(self) -> dict[str, Node]:
+        """The values of a mapping by name; empty for anything else."""
+        return self.value if isinstance(self.value, dict) else {}
+
+    @property
+    def items(self) -> list[Node]:
+        """The items of a list; empty for anything else."""
+        return self.value if isinstance(self.value, list) else []
+
+    @property
+    def begin(self) -> LineColumn:
+        """Where it begins, with its key."""
+        return self.key or self.start
+
+    @property
+    def place(self) -> LineColumn:
+        """Where an error in it is reported: at its key, unless it stands on the line of that."""
+        plain = not isinstance(self.value, dict | list) and self.value is not None
+        return self.start if plain or self.key is None else self.key
+
+    def at(self, name: str) -> Node:
+        """The value of a name; one that holds nothing if there is none."""
+        return self.entries.get(name, _NOTHING)
+
+    def below(self, part: str | int) -> Node | None:
+        """The value of a name, or the item of a number; None if there is none."""
+        if isinstance(part, str):
+            return self.entries.get(part)
+        return self.items[part] if part < len(self.items) else None
+
+
+class _Broken:
+    """Stands for a value that could not be read, which is reported."""
+
+
+BROKEN = _Broken()
+_NOTHING = Node(value=BROKEN, start=(0, 0))
+
+
+def shown(node: Node) -> str:
+    """The node in a message: `'banana'`, `3`, `empty`, `a list`."""
+    match node.value:
+        case str():
+            return repr(shortened(" ".join(node.text.split())))
+        case list():
+            return "a list"
+        case dict():
+            return "a mapping"
+        case None:
+            return "empty"
+    return node.text[:40]
+
+
+def compose(report: Problems) -> Node | None:
+    """The root node of a file; None if the file is empty. Errors in the YAML are reported.
+
+    Raises:
+        DropcheckError: nothing after a place can be read: a syntax error, or a limit.
+    """
+    try:
+        return _Composer(report, report.source.text, lambda place: place).document()
+    except yaml.MarkedYAMLError as error:
+        raise report.error(_explained(error, report.source)) from None
+
+
+def compose_piece(
+    text: str, report: Problems, place: Callable[[LineColumn], LineColumn], at: LineColumn
+) -> Node | None:
+    """The root node of YAML in a document; None if it is empty.
+
+    Args:
+        text: the YAML.
+        report: collects the errors.
+        place: maps a place in the text to a place in the document.
+        at: the place of errors that have no place in the text.
+
+    Raises:
+        DropcheckError: a limit is exceeded.
+    """
+    try:
+        return _Composer(report, text, place).document()
+    except yaml.MarkedYAMLError as error:
+        mark: Any = error.problem_mark
+        where = at if mark is None else place((mark.line, mark.column))
+        report.add(where, f"this cannot be read as YAML: {error.problem}")
+        return Node(value=BROKEN, start=at)
+
+
+# The core schema of YAML 1.2 (§10.3.2): `1e-3` is a number, and `no` is text.
+_WORDS = dict.fromkeys(("", "~", "null", "Null", "NULL")) | {
+    cased: truth
+    for word, truth in (("true", True), ("false", False))
+    for cased in (word, word.title(), word.upper())
+}
+_NUMBER = re.compile(
+    r"(?P<int>[-+]?[0-9]+)|(?P<base>0o[0-7]+|0x[0-9a-fA-F]+)"
+    r"|(?P<float>[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?)"
+    r"|(?P<inf>[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))"
+)
+
+
+@lru_cache(maxsize=4096)  # most of them are keys, which repeat
+def _plain_scalar(text: str) -> str | int | float | bool | None:
+    """The value of an unquoted scalar.
+
+    Raises:
+        OverflowError, ValueError: the number is too large; int() refuses thousands of digits.
+    """
+    if text in _WORDS:
+        return _WORDS[text]
+    found = _NUMBER.fullmatch(text)
+    if found is None:
+        return text
+    if found["inf"]:
+        return float(text.replace(".", ""))
+    value = int(text) if found["int"] else int(text, 0) if found["base"] else float(text)
+    if math.isinf(float(value)):
+        raise OverflowError
+    return value
+
+
+class _Composer:
+    """Builds nodes from events; errors that do not stop the parser are reported.
+
+    `place` maps a place in the text to a place in the file.
+    """
+
+    def __init__(
+        self, report: Problems, text: str, place: Callable[[LineColumn], LineColumn]
+    ) -> None:
+        self.report, self.place, self.count = report, place, 0
+        self.events: Iterator[Any] = iter(yaml.parse(text, Loader=yaml.CSafeLoader))
+
+    def document(self) -> Node | None:
+        next(self.events)  # the start of the stream
+        if isinstance(next(self.events), yaml.StreamEndEvent):
+            return None
+        node = self._node(next(self.events), 0)
+        next(self.events)  # the end of the document
+        following = next(self.events)
+        if not isinstance(following, yaml.StreamEndEvent):
+            hint = "one file is one registry: take out the line '---', or split the file"
+            message = "the file holds more than one YAML document"
+            self.report.add(self._start(following), message, hint)
+        return node
+
+    def _start(self, event: Any) -> LineColumn:
+        return self.place((event.start_mark.line, event.start_mark.column))
+
+    def _node(self, event: Any, depth: int, key: LineColumn | None = None) -> Node:
+        self.count += 1
+        start, add = self._start(event), self.report.add
+        if self.count > MOST_NODES:
+            message = f"the file holds more than {MOST_NODES:,} entries"
+            raise self.report.error(self.report.source.problem(start, message))
+        if isinstance(event, yaml.AliasEvent):
+            hint = "write the value out: aliases and anchors are not part of the format"
+            add(start, f"'*{event.anchor}' is an alias", hint)
+            return Node(value=BROKEN, start=start, key=key)
+        if event.anchor is not None:
+            hint = "take it out: aliases and anchors are not part of the format"
+            add(start, f"'&{event.anchor}' is an anchor", hint)
+        if isinstance(event, yaml.ScalarEvent):
+            mark: Any = event.end_mark
+            end = self.place((mark.line, mark.column))
+            text, style = event.value, event.style or ""
+            value = self._scalar(text, style, start)
+        elif depth >= DEEPEST:
+            raise self.report.error(self.report.source.problem(start, *TOO_DEEP))
+        else:
+            end, text, style = start, "", ""
+            several = self._mapping if isinstance(event, yaml.MappingStartEvent) else self._list
+            value = several(depth, event.flow_style)
+        if event.tag is not None:
+            tag = event.tag.replace("tag:yaml.org,2002:", "!!")
+            hint = "take it out; to have a value read as text, put it in quotes"
+            add(start, f"'{tag}' is a tag, and tags are not part of the format", hint)
+            value = BROKEN
+        return Node(value=value, start=start, end=end, text=text, style=style, key=key)
+
+    def _scalar(self, text: str, style: str, start: LineColumn) -> Any:
+        if style:
+            hidden = forbidden(text) if style == '"' else None
+            if hidden is None:
+                return text
+            # an escape for a character that the file must not hold
+            self.report.add(start, f"the text holds {hidden[1]}", "take the escape out")
+            return BROKEN
         try:
-            return f"write {format_value(parse_number(written))}, without quotes"
-        except ValueError:
-            share = percentage(written)
-        return None if share is None else of_percentage.format(format_value(share))
+            value = _plain_scalar(text)
+        except (OverflowError, ValueError):
+            message = f"{text[:20]}{'…' if len(text) > 20 else ''} is too large a number"
+            self.report.add(start, message, "numbers are float64, up to 1.8e308")
+            return BROKEN
+        if value == 0 and isinstance(value, float) and values.vanishes(text):
+            message = f"{shortened(text)} {values.TOO_SMALL}"
+            self.report.add(start, message, "write 0, or what is meant")
+            return BROKEN
+        return value
 
-    most = {"exclusiveMaximum": below} if below < math.inf else {"maximum": LARGEST_NUMBER}
-    return KeyKind(holds, {"type": "number", "exclusiveMinimum": 0, **most}, read_number)
+    def _list(self, depth: int, flow: bool) -> list[Node]:
+        items = []
+        while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
+            items.append(self._node(event, depth + 1))
+        if not flow:
+            return items
+        pieces = [(one.text if _is_plain(one) else None, one.start) for one in items]
+        cut = self._cut(pieces)
+        return [replace(one, value=BROKEN) if at in cut else one for at, one in enumerate(items)]
 
+    def _mapping(self, depth: int, flow: bool) -> dict[str, Node]:
+        """The entries of a mapping; of a repeated key the first.
 
-def word(*words: str) -> KeyKind:
-    """One of a few words."""
-    holds = " or ".join(map(repr, words))
+        Keys are kept as written, so that `no` and `1` are ordinary names.
+        """
+        entries: dict[str, Node] = {}
+        pieces: list[tuple[str | None, LineColumn]] = []  # what stands between commas
+        while not isinstance(event := next(self.events), yaml.MappingEndEvent):
+            key = self._node(event, depth + 1)
+            value = self._node(next(self.events), depth + 1, key.start)
+            if key.value is BROKEN:
+                continue
+            if isinstance(key.value, dict | list):
+                self.report.add(key.start, f"a key must be a name, and is {shown(key)}")
+            elif key.text == "<<" and not key.style:
+                hint = "write the keys out: merging is not part of the format"
+                self.report.add(key.start, "'<<' is a merge key", hint)
+            elif key.text in entries:
+                line = self.report.source.line_of(entries[key.text].key or key.start)
+                hint = "take one of them out, or rename it"
+                self.report.add(key.start, f"{key.text!r} is given twice: first on {line}", hint)
+            else:
+                entries[key.text] = value
+                absent = value.value is None and not value.text
+                text = key.text if absent else value.text if _is_plain(value) else None
+                pieces.append((text, key.start))
+        names = list(entries)
+        for at in self._cut(pieces) if flow else ():
+            if pieces[at][0] == names[at]:  # no key, but what stands after a comma
+                del entries[names[at]]
+            else:
+                entries[names[at]] = replace(entries[names[at]], value=BROKEN)
+        return entries
 
-    def read_word(field: Field) -> str:
-        node = field.node
-        if isinstance(node, Scalar) and node.value in words:
-            return node.text
-        hint = suggestion(node.text, words) if isinstance(node, Scalar) else None
-        raise field.wrong_kind(holds, hint)
-
-    return KeyKind(holds, {"enum": list(words)}, read_word)
-
-
-def truth() -> KeyKind:
-    """`true` or `false`."""
-
-    def read_truth(field: Field) -> bool:
-        if isinstance(field.node, Scalar) and isinstance(field.node.value, bool):
-            return field.node.value
-        raise field.wrong_kind("true or false")
-
-    return KeyKind("true or false", {"type": "boolean"}, read_truth)
-
-
-def format_number(only: int) -> KeyKind:
-    """The version of the format; only one is known."""
-
-    def read_format(field: Field) -> int:
-        node = field.node
-        if isinstance(node, Scalar) and type(node.value) is int and node.value == only:
-            return only
-        says = f"is the number of the format, {only}, and is {shown(node)}"
-        raise WrongError(says, f"write 'dropcheck: {only}'")
-
-    return KeyKind(str(only), {"type": "integer", "const": only}, read_format)
-
-
-# ---- lists and mappings --------------------------------------------------------------------------
-
-
-def items(
-    item: KeyKind,
-    holds: str,
-    item_is: str | None = None,
-    *,
-    or_one: bool = False,
-    if_other: str | None = None,
-) -> KeyKind:
-    """A list of values of one kind; with `or_one`, a single value may replace the list.
-
-    `item_is` describes an item in the JSON Schema; `if_other` is the hint if it is not a list.
-    """
-    described = {"description": item_is, **item.schema} if item_is else item.schema
-    schema: Schema = {"type": "array", "items": described}
-
-    def read_items(field: Field) -> tuple[Any, ...]:
-        node = field.node
-        if isinstance(node, Scalar) and or_one:
-            return (item.read(field),)
-        if not isinstance(node, Listing):
-            if isinstance(node, Scalar) and item.holds != MAPPING:
-                raise field.wrong_kind(holds, f"write [{node.text[:40]}]")
-            raise field.wrong_kind(holds, if_other)
-        return field.read_items(item)
-
-    return KeyKind(holds, {"anyOf": [described, schema]} if or_one else schema, read_items)
+    def _cut(self, pieces: list[tuple[str | None, LineColumn]]) -> set[int]:
+        """Report texts that a comma cuts, such as `normal(0, 1)` in braces; return their pieces."""
+        cut: set[int] = set()
+        for at, (text, _) in enumerate(pieces):
+            if at in cut or text is None or _surplus(text) <= 0:
+                continue
+            whole, last = text, at
+            while _surplus(whole) > 0 and last + 1 < len(pieces) and pieces[last + 1][0]:
+                last += 1
+                whole += f", {pieces[last][0]}"
+            if last == at or _surplus(whole):
+                continue
+            cut |= {*range(at, last + 1)}
+            message = f"the comma before {pieces[at + 1][0]!r} ends a value"
+            hint = values.range_meant(whole) or f'put the whole in quotes: "{shortened(whole)}"'
+            self.report.add(
+                pieces[at + 1][1], f"{message}: between brackets every comma does", hint
+            )
+        return cut
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
-    """Allowed names: their JSON Schema, and the message and hint for a name that is not allowed."""
-
-    schema: Schema
-    problem: Callable[[str], tuple[str, str | None] | None]  # name → message and hint
-
-
-def _is_absent(entry: Entry) -> bool:
-    return isinstance(entry.node, Scalar) and entry.node.value is None
+def _is_plain(node: Node) -> bool:
+    return not node.style and not isinstance(node.value, dict | list) and node.value is not BROKEN
 
 
 def _surplus(text: str) -> int:
@@ -300,900 +536,795 @@ def _surplus(text: str) -> int:
     return sum((one in "([") - (one in ")]") for one in text)
 
 
-def named(
-    item: KeyKind,
-    names: Names | None = None,
-    what: str = "",
-    hint: str | None = None,
-    *,
-    if_empty: str | None = None,
-    item_is: str | None = None,
-) -> KeyKind:
-    """A mapping of any names to values of one kind, `item`.
+# ---- from the text of a scalar to its places in the file -----------------------------------------
 
-    Messages call a value by `what` and its name ("claim 'a'"). `hint` is for a value that is not a
-    mapping, `if_empty` for an empty mapping (None if it may be empty), and `item_is` describes a
-    value in the JSON Schema.
+_WORD = re.compile(r"\S+")
+_BETWEEN_WORDS = re.compile(r"(?:\s|\\\n)*")  # a backslash at the end of a line joins the next
+_END_OF_WORD = re.compile(r"\s")
+
+
+def source_text(node: Node, source: Source) -> SourceText:
+    """The text of a scalar with its places, without line breaks at its end.
+
+    The places are exact for `|` blocks, and for other text without escapes. After an escape they
+    are off by at most its length.
     """
-
-    def read_named(field: Field) -> dict[str, Any]:
-        node = field.node
-        if not isinstance(node, Tree):
-            raise field.wrong_kind(MAPPING, hint)
-        if if_empty is not None and not node.entries:
-            field.refuse("is empty", if_empty)
-        values = {}
-        opened = 0  # brackets of a value that a comma has ended
-        following = [*node.entries.items()][1:]
-        for at, (name, entry) in enumerate(node.entries.items()):
-            if opened > 0 and _is_absent(entry):
-                opened += _surplus(name)
-                continue
-            opened = _surplus(entry.node.text) if isinstance(entry.node, Scalar) else 0
-            if opened > 0 and following[at:] and _is_absent(following[at][1]):
-                after, then = following[at]
-                says = f"the comma before {after!r} ends a value: between braces every comma does"
-                field.report.add(then.key_start, says, "quote what holds the comma")
-                continue
-            if names is not None and (wrong := names.problem(name)) is not None:
-                field.report.add(entry.key_start, *wrong)
-            values[name] = read(item, field.under(entry, f"{what}{name!r}"))
-        return values
-
-    schema: Schema = {"type": "object"}
-    schema |= {"minProperties": 1} if if_empty is not None else {}
-    schema |= {"propertyNames": names.schema} if names is not None else {}
-    described = {"description": item_is} if item_is else {}
-    schema["additionalProperties"] = described | item.schema
-    return KeyKind(MAPPING, schema, read_named)
+    if node.written is not None:
+        return node.written
+    text = node.text.rstrip("\n")
+    origins, jumps = (_literal if node.style == "|" else _aligned)(text, node, source)
+    if source.cells:  # their lines count from the beginning of a cell
+        begins = [Jump(line, 0, source.location(place)) for line, place in enumerate(origins)]
+        jumps = sorted((*begins, *jumps), key=lambda jump: (jump.line, jump.column))
+    return SourceText(
+        text=text,
+        file=source.name,
+        origins=tuple((line + 1, column + 1) for line, column in origins),
+        lines=tuple(source.line(line) for line, _ in origins),
+        jumps=tuple(jumps),
+    )
 
 
-# ---- tables of keys ------------------------------------------------------------------------------
+def _literal(text: str, node: Node, source: Source) -> tuple[list[LineColumn], list[Jump]]:
+    """The places of a `|` block: its i-th line is i lines below its mark, and indented alike."""
+    first, texts = node.start[0] + 1, text.split("\n")
+    filled = next((i for i, line in enumerate(texts) if line), None)
+    indent = 0 if filled is None else len(source.line(first + filled)) - len(texts[filled])
+    last = len(source.lines) - 1
+    return [(min(first + i, last), indent) for i in range(len(texts))], []
+
+
+def _aligned(text: str, node: Node, source: Source) -> tuple[list[LineColumn], list[Jump]]:
+    """The places of a folded or quoted text: its words follow each other in the file.
+
+    What comes after an escape is taken to stand where it would without.
+    """
+    first = node.start[0]
+    lines = source.lines[first : node.end[0] + 1]
+    raw, starts = "\n".join(lines), [0, *itertools.accumulate(len(line) + 1 for line in lines)]
+    folded = node.style == ">"
+    at = starts[1] if folded else node.start[1] + (node.style in ("'", '"'))
+    visible, end = True, (first + folded, 0 if folded else at)  # of the last word
+    origins: list[LineColumn] = []
+    jumps: list[Jump] = []
+    for number, line in enumerate(text.split("\n")):
+        origins.append(end)
+        place: LineColumn | None = None
+        for match in _WORD.finditer(line) if visible else ():
+            between, word, column = _BETWEEN_WORDS.match(raw, at), match.group(), match.start()
+            begin = len(raw) if between is None else between.end()
+            gap = _END_OF_WORD.search(raw, begin)
+            found = raw.find(word, begin, len(raw) if gap is None else gap.start())
+            if found < 0:  # an escape hides it
+                visible = False
+                break
+            at = found + len(word)
+            row = bisect_right(starts, found) - 1
+            end = (first + row, at - starts[row])
+            moved = (first + row, found - starts[row] - column)
+            if place is None:
+                origins[-1] = moved
+            elif moved != place:
+                jumps.append(Jump(number, column, source.location((moved[0], moved[1] + column))))
+            place = moved
+    return origins, jumps
+
+
+# ---- what the parser's errors mean ---------------------------------------------------------------
+
+# For a title with a colon, libyaml says "mapping values are not allowed in this context". Each row
+# recognizes an error by words of its message, and says what is wrong at its place and what to do.
+
+_HAS_CLAIMS = re.compile(r"^\W*(dropcheck|claims)\W*:", re.MULTILINE)
+_KEY_AND_TEXT = re.compile(r"\s*(?:- )*([\w-]+): +(.+)")
+_MEANT = (
+    ("sequence entries are not allowed", "a list of '- …' cannot begin on this line",
+     "begin the list on the next line, or write [a, b]"),
+    ("unknown escape character", "YAML has no such escape after '\\'",
+     "use single quotes, in which a backslash is an ordinary character"),
+    ("<document start>", "the file's mapping has ended before this",
+     "every key of the file's top level begins in the first column"),
+    ("maximum nesting depth", *TOO_DEEP),  # libyaml reads on, so the place is beyond the excess
+    ("did not find expected key", "a line break is expected here: the value has ended before",
+     "a quote within quoted text is doubled: 'it''s'"),
+)  # fmt: skip
+
+
+def _explained(error: yaml.MarkedYAMLError, source: Source) -> Problem:
+    """The YAML parser's error as a problem, at the place to change."""
+    ending = PurePath(source.name).suffix.lower()
+    if ending not in ("", ".yaml", ".yml", ".json") and not _HAS_CLAIMS.search(source.text):
+        hint = "a claims file begins with 'dropcheck: 1', and 'claims:' below"
+        return source.problem((0, 0), "this is not a claims file", hint)
+    said, context = str(error.problem or error.context or "it breaks off"), str(error.context)
+    marks: Any = (error.problem_mark or error.context_mark, error.context_mark)
+    at = (marks[0].line, marks[0].column)
+    opened = at if marks[1] is None else (marks[1].line, marks[1].column)
+    mark = source.line(opened[0])[opened[1] :][:1]
+    line = source.line(at[0])
+    rest = line[at[1] :]
+    indented = not line[: at[1]].strip()
+    tab = line.find("\t", 0, len(line) - len(line.lstrip()))
+    if "tab" in said or (tab >= 0 and (indented or "mapping values are not" in said)):
+        place = (at[0], tab) if tab >= 0 else at
+        return source.problem(place, "there is a tab where YAML needs spaces", "indent with spaces")
+    if "mapping values are not allowed" in said:
+        return _colon(source, at, line)
+    refers = any(kind in context for kind in ("an anchor", "an alias", "a tag"))
+    if refers or "cannot start any token" in said:
+        place = opened if refers else at
+        text = source.lines[place[0]][place[1] :]
+        message = f"a text cannot begin with {text[:1]!r} unless it is quoted"
+        return source.problem(place, message, f"write it in quotes: '{shortened(text)}'")
+    if "unexpected end of stream" in said or "unexpected document indicator" in said:
+        message = f"the quote {mark} that opens here is never closed"
+        return source.problem(opened, message, f"close it with {mark} where the text ends")
+    if "',' or ']'" in said or "',' or '}'" in said:
+        kind, closing = ("list", "]") if "]" in said else ("mapping", "}")
+        ended = not "".join(source.lines[at[0] :])[at[1] :].strip()
+        where = "by the end of the file" if ended else f"by line {at[0] + 1}, column {at[1] + 1}"
+        message = f"the {kind} that '{mark}' opens here is not closed: "
+        message += f"',' or '{closing}' is expected {where}"
+        quotes = ", or put a text that has brackets in quotes" if rest[:1] in ("[", "{") else ""
+        return source.problem(opened, message, f"close it with '{closing}'{quotes}")
+    if "could not find expected ':'" in said:
+        hint = "write 'key: value'; text that goes on is indented deeper than its key"
+        return source.problem(opened, "a key with ': ' after it is expected here", hint)
+    if "did not find expected key" in said and rest[:1] in ("]", "}"):
+        return source.problem(at, f"'{rest[0]}' closes no bracket", "take it out")
+    if "did not find expected key" in said and indented:
+        hint = f"indent it like the keys that it belongs with, such as column {opened[1] + 1}"
+        message = "a key is expected here, and the indentation matches no other key"
+        return source.problem(at, message, hint)
+    if "expected '-' indicator" in said:
+        hint = f"indent it like the list's other items, in column {opened[1] + 1}"
+        return source.problem(at, "an item of the list, '- …', is expected here", hint)
+    if "comment or line break" in said:
+        hint = f"after '{mark}' the text begins on the next line; or put the whole in quotes"
+        return source.problem(at, f"there cannot be text on the line of '{mark}'", hint)
+    if "expected node content" in said:
+        hint = f"{shortened(rest)!r} is not one" if rest else "the file ends too soon"
+        return source.problem(at, "a value is expected here", hint)
+    said += " unknown escape character" if "escape" in context else ""
+    meant = (source.problem(at, message, hint) for words, message, hint in _MEANT if words in said)
+    return next(meant, source.problem(at, f"this is not YAML: {said}"))
+
+
+def _colon(source: Source, at: LineColumn, line: str) -> Problem:
+    found = _KEY_AND_TEXT.match(line)
+    if found is not None and at[1] > found.end(1) and (": " in found[2] or found[2][-1] == ":"):
+        key, text = found.groups()
+        whose = "a title" if key == "title" else "a text"
+        quoted = '"' + shortened(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return source.problem(at, f"{whose} that holds ': ' needs quotes", f"write {key}: {quoted}")
+    message = "a key cannot be here: what is above already has a value"
+    hint = "indent it like the keys it belongs with; a text that holds ': ' needs quotes"
+    return source.problem(at, message, hint)
+
+
+# ---- kinds of values -----------------------------------------------------------------------------
+
+
+def _wrong(says: str, hint: str | None = None) -> PydanticCustomError:
+    """The error for a wrong value: what its message says after the value's name."""
+    return PydanticCustomError("wrong", "{says}", {"says": says, "hint": hint})
+
+
+class Written(str):
+    """Text of a file that knows its node."""
+
+    __slots__ = ("node",)
+    node: Node
+
+    @classmethod
+    def of(cls, node: Node) -> Written:
+        """The text of a node."""
+        written = cls(node.value)
+        written.node = node
+        return written
 
 
 @dataclass(frozen=True, slots=True)
-class Key:
-    """One key: its meaning, the kind of its value, and its default."""
+class Or:
+    """Says in the JSON Schema what else a kind of value takes."""
 
-    name: str
-    kind: KeyKind
-    description: str
-    examples: tuple[Any, ...]
-    default: Any = None
-    required: str | None = None  # what to write if it is missing; None for an optional key
-    unless: str | None = None  # a key that can replace a required one
+    other: Mapping[str, Any]
 
-    @property
-    def schema(self) -> Schema:
-        """The JSON Schema of the key's value."""
-        inner = self.kind.schema
-        if "$ref" in inner:
-            return inner
-        default = {"default": self.default} if isinstance(self.default, str | float) else {}
-        return {"description": self.description, **inner, **default, "examples": [*self.examples]}
+    def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> dict[str, Any]:
+        """The schema of either."""
+        return {"anyOf": [self.other, handler(core)]}
 
 
-@dataclass(frozen=True, slots=True)
-class ExclusiveKeys:
-    """Two keys of which at most one may be given, and what to do if both are."""
-
-    one: str
-    other: str
-    hint: str
-
-
-@dataclass(frozen=True, slots=True)
-class KeyTable:
-    """A mapping of known keys: the file, a document, the defaults, a claim, or a statement."""
-
-    name: str
-    description: str
-    keys: tuple[Key, ...]
-    apart: tuple[ExclusiveKeys, ...] = ()
-    check: Callable[[Tree, Problems], None] | None = None  # for rules on several keys
-    misplaced: Mapping[str, str] | None = None  # keys of another table, and what to do with them
-    examples: tuple[Any, ...] = ()
-    hint: str | None = None  # what to write if the value is not a mapping
-
-    @property
-    def kind(self) -> KeyKind:
-        """The kind of value that such a mapping is."""
-        return KeyKind(MAPPING, {"$ref": f"#/definitions/{self.name}"}, self.read)
-
-    @property
-    def definition(self) -> Schema:
-        """The JSON Schema of such a mapping."""
-        required = [key.name for key in self.keys if key.required and key.unless is None]
-        alternatives = [(key.name, key.unless) for key in self.keys if key.required and key.unless]
-        in_place = [{"required": [name]} for pair in alternatives for name in pair]
-        apart = [{"required": [pair.one, pair.other]} for pair in self.apart]
-        return {
-            "description": self.description,
-            "type": "object",
-            "properties": {key.name: key.schema for key in self.keys},
-            "additionalProperties": False,
-            **({"required": required} if required else {}),
-            **({"anyOf": in_place} if in_place else {}),
-            **({"not": apart[0] if len(apart) == 1 else {"anyOf": apart}} if apart else {}),
-            **({"examples": [*self.examples]} if self.examples else {}),
-        }
-
-    def read(self, field: Field) -> dict[str, Any]:
-        """The values of the given keys, by name."""
-        node = field.node
-        if not isinstance(node, Tree):
-            raise field.wrong_kind(MAPPING, self.hint)
-        known = {key.name: key for key in self.keys}
-        values: dict[str, Any] = {}
-        self._check_names(node, field)
-        for name, entry in node.entries.items():
-            key = known.get(name)
-            if key is not None:
-                values[name] = read(key.kind, field.under(entry, repr(name)), key.required)
-        for pair in self.apart:
-            if pair.one in values and pair.other in values:
-                later = max(node.entries[name].key_start for name in (pair.one, pair.other))
-                message = f"{field.name} gives both {pair.one!r} and {pair.other!r}"
-                field.report.add(later, message, pair.hint)
-        if self.check is not None:
-            self.check(node, field.report)
-        return values
-
-    def _check_names(self, tree: Tree, field: Field) -> None:
-        """Report unknown keys, and required keys that are missing.
-
-        The value of a misspelled key is stored under the right key too, so that errors in it are
-        also found.
-        """
-        names = [key.name for key in self.keys]
-        meant = set()
-        for name in [one for one in tree.entries if one not in names]:
-            near = nearest(name, names)
-            meant.add(near)
-            hint = (self.misplaced or {}).get(name, "the keys here are " + ", ".join(names))
-            if name not in (self.misplaced or {}) and not name.replace("-", "_").isidentifier():
-                hint = "in braces a comma ends a text: put one that has commas in quotes"
-            hint = f"did you mean {near!r}?" if near is not None else hint
-            at = tree.entries[name].key_start
-            field.report.add(at, f"{field.name} has no key {name!r}", hint)
-            if near is not None:
-                value = tree.entries[name].node
-                tree.entries.setdefault(near, Entry(value.start, value))
-        at = field.key_start or tree.start
-        for key in self.keys:
-            # the hint at a misspelled key covers this
-            given = {key.name, key.unless} & {*tree.entries, *meant}
-            if key.required and not given:
-                field.report.add(at, f"{field.name} lacks {key.name!r}", key.required)
+def _expression(value: Any, info: ValidationInfo) -> SourceText:
+    """Text in the language: it is parsed later, and keeps its places in the file."""
+    if not isinstance(value, Written):
+        raise PydanticKnownError("string_type")
+    if not value.strip():
+        raise PydanticKnownError("string_pattern_mismatch", {"pattern": r"\S"})
+    source: Any = info.context
+    return source_text(value.node, source)
 
 
-def mapping_at(tree: Tree, key: str) -> Mapping[str, Entry]:
-    """The entries of the mapping under a key; empty if there is no mapping."""
-    entry = tree.entries.get(key)
-    return entry.node.entries if entry is not None and isinstance(entry.node, Tree) else {}
+def _year(value: Any) -> Any:
+    return str(value) if type(value) is int and 1000 <= value <= 9999 else value
 
 
-def items_at(tree: Tree, key: str) -> Sequence[YamlNode]:
-    """The items of the list under a key; empty if there is no list."""
-    entry = tree.entries.get(key)
-    return entry.node.items if entry is not None and isinstance(entry.node, Listing) else ()
+def _of_percentage(value: Any) -> Any:
+    share = values.percentage(value) if isinstance(value, str) else None
+    return value if share is None else share
 
 
-# ---- names of claims and models ------------------------------------------------------------------
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
 
 
-def _id_problem(name: str) -> tuple[str, str | None] | None:
-    if name == "all":
-        message = f"a claim cannot be called {name!r}: 'run {name}' means every claim"
-        return message, "give it another id"
-    return _part_problem(name)
+def _format(value: Any) -> int:
+    if type(value) is int and value == FORMAT:
+        return FORMAT
+    raise PydanticCustomError(
+        "holds",
+        "",
+        {"says": f"is the number of the format, {FORMAT},", "hint": f"write 'dropcheck: {FORMAT}'"},
+    )
 
 
-def _part_problem(name: str) -> tuple[str, str | None] | None:
-    if re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
-        return None
-    fixed = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
-    hint = f"call it {fixed!r}" if fixed not in ("", "all") else None
-    return f"{name!r} is not a claim id: ids are lower-case letters, digits and hyphens", hint
+LARGEST_NUMBER = 1.7976931348623157e308  # the largest float64; `.inf` is larger
+_TEXT = {"type": "string", "pattern": r"\S", "patternErrorMessage": "this must not be empty"}
+_ABOVE_0 = ModelField(gt=0, le=LARGEST_NUMBER, allow_inf_nan=False)
+
+Text = Annotated[str, StringConstraints(pattern=r"\S"), WithJsonSchema(_TEXT)]
+Line = Annotated[Text, AfterValidator(lambda text: " ".join(text.split()))]
+Prose = Annotated[Text, AfterValidator(str.strip)]
+Expression = Annotated[SourceText, PlainValidator(_expression), WithJsonSchema(_TEXT)]
+AS_TUPLE = AfterValidator(tuple)
+Expressions = Annotated[list[Expression], AS_TUPLE, BeforeValidator(_listed), Or(_TEXT)]
+Date = Annotated[
+    Line, BeforeValidator(_year), Or({"type": "integer", "minimum": 1000, "maximum": 9999})
+]
+Number = Annotated[float, _ABOVE_0]
+Share = Annotated[
+    Number,
+    BeforeValidator(_of_percentage),
+    Or({"type": "string", "pattern": r"^\s*[0-9][0-9.eE+\-*/()]*\s*%\s*$"}),
+]
+Proportion = Annotated[float, ModelField(gt=0, lt=1), AfterValidator(Tolerance)]
+Format = Annotated[
+    int, PlainValidator(_format), WithJsonSchema({"type": "integer", "const": FORMAT})
+]
+
+
+# ---- names ---------------------------------------------------------------------------------------
+
+ID = r"[a-z0-9][a-z0-9-]*"
+MODEL_NAME = r"[^\W\d][\w-]*"
+
+
+def _checked(problem: Callable[[str], str | None], other: str, by: str) -> Callable[[str], str]:
+    """Refuses names with a problem, and proposes one in which `by` stands for `other`."""
+
+    def check(name: str) -> str:
+        if (says := problem(name)) is None:
+            return name
+        fixed = re.sub(other, by, unicodedata.normalize("NFKC", name).strip()).strip(by)
+        ways = (fixed, fixed.lower(), f"{fixed}_")
+        hint = next((f"call it {one!r}" for one in ways if problem(one) is None), None)
+        hint = hint or "give it another name"
+        quoted = f"{name[: values.LONGEST_NAME]!r} {says}"
+        raise PydanticCustomError("name", "", {"says": quoted, "hint": hint})
+
+    return check
+
+
+def _part_problem(name: str) -> str | None:
+    proper = re.fullmatch(ID, name)
+    return None if proper else "is not a claim id: ids are lower-case letters, digits and hyphens"
+
+
+def _id_problem(name: str) -> str | None:
+    everything = "is no claim id: 'run all' means every claim"
+    return everything if name == "all" else _part_problem(name)
+
+
+def _model_name_problem(name: str) -> str | None:
+    proper = re.fullmatch(MODEL_NAME, name)
+    return None if proper else "is not a model's name: it is letters, digits, '_' and hyphens"
 
 
 _ID_SCHEMA = {
-    "pattern": r"^[a-z0-9][a-z0-9-]*$",
-    "not": {"const": "all"},  # `run all` means every claim
+    "type": "string",
+    "pattern": f"^{ID}$",
     "patternErrorMessage": "ids are lower-case letters, digits and hyphens",
 }
-_IDS = Names(_ID_SCHEMA, _id_problem)
-_PARTS = Names({key: _ID_SCHEMA[key] for key in _ID_SCHEMA if key != "not"}, _part_problem)
+# A letter or '_', then also digits. All characters beyond ASCII are allowed, since editors differ
+# in which of them their regular expressions take for letters.
+_PARAMETER_SCHEMA = {
+    "type": "string",
+    "pattern": r"^[^\x00-@\[-^`{-\x7f][^\x00-/:-@\[-^`{-\x7f]*$",
+    "not": {"enum": sorted(keyword.kwlist)},
+    "maxLength": values.LONGEST_NAME,
+    "patternErrorMessage": "names are letters, digits and '_', with no digit first",
+}
+_MODEL_SCHEMA = {
+    "type": "string",
+    "pattern": r"^[^\x00-@\[-^`{-\x7f][^\x00-,./:-@\[-^`{-\x7f]*$",
+    "patternErrorMessage": "a model's name is letters, digits, '_' and hyphens",
+}
+_NO_ALL = _ID_SCHEMA | {"not": {"const": "all"}}
+_parameter = _checked(values.name_problem, r"\W+", "_")
+_OF_IDS = (r"[^a-zA-Z0-9]+", "-")
+_part, _id = (_checked(one, *_OF_IDS) for one in (_part_problem, _id_problem))
+_model_name = _checked(_model_name_problem, r"[^\w-]+", "-")
+PartName = Annotated[str, AfterValidator(_part), WithJsonSchema(_ID_SCHEMA)]
+Id = Annotated[str, AfterValidator(_id), WithJsonSchema(_NO_ALL)]
+ModelName = Annotated[str, AfterValidator(_model_name), WithJsonSchema(_MODEL_SCHEMA)]
+Name = Annotated[str, AfterValidator(_parameter), WithJsonSchema(_PARAMETER_SCHEMA)]
 
 
-def _model_name_problem(name: str) -> tuple[str, str | None] | None:
-    if re.fullmatch(MODEL_NAME, name):
-        return None
-    fixed = re.sub(r"[^\w-]+", "-", name).strip("-")
-    hint = f"call it {fixed!r}" if re.fullmatch(MODEL_NAME, fixed) else None
-    return f"{name!r} is not a model's name: it is letters, digits, '_' and hyphens", hint
+# ---- the values of parameters --------------------------------------------------------------------
 
 
-_MODEL_NAMES = Names(
-    {
-        "pattern": r"^[^\x00-@\[-^`{-\x7f][^\x00-,./:-@\[-^`{-\x7f]*$",
-        "patternErrorMessage": "a model's name is letters, digits, '_' and hyphens",
-    },
-    _model_name_problem,
-)
-
-
-# ---- parameters and cases ------------------------------------------------------------------------
-
-
-def _read_value(field: Field) -> ParameterValue:
-    """A parameter's value in the registry: a finite float, a vector, or the text of a law."""
-    if isinstance(field.node, Listing):
-        return _read_vector(field)
-    values = _read_values(field)
-    if len(values) > 1:
-        says = "is a range, which has several values"
-        raise WrongError(says, "a range belongs under 'parameters'; a case has one value of each")
-    return values[0]
-
-
-def _read_values(field: Field) -> tuple[ParameterValue, ...]:
-    """The values that one scalar stands for: those of a range, or a single value."""
-    node, holds = field.node, values.KINDS_OF_VALUE
-    if not isinstance(node, Scalar):
-        raise field.wrong_kind(holds)
-    value = node.value
-    if isinstance(value, bool):
-        raise WrongError(f"must be {holds}, and is a truth value", "write 1 or 0")
-    if isinstance(value, int | float):
-        if math.isfinite(value):
-            if value and "." in node.text and LITERAL.fullmatch(node.text.lstrip("-+")):
-                return (WrittenNumber(node.text),)
-            return (float(value) + 0.0,)  # turns -0.0 into 0.0, so that both are one case
-        raise WrongError("must be a finite number", values.ACCEPTED)
+def _values(data: Any) -> tuple[ParameterValue, ...]:
+    """The values of an item of a grid: those of a range, a vector, a number, or a law."""
+    if isinstance(data, list):
+        return (_vector(data),)
+    if isinstance(data, bool):
+        raise _wrong(f"must be {values.KINDS_OF_VALUE}, and is a truth value", "write 1 or 0")
+    if isinstance(data, int | float):
+        if not math.isfinite(data):
+            raise _wrong("must be a finite number", values.ACCEPTED)
+        return (data if isinstance(data, WrittenNumber) else float(data) + 0.0,)  # -0.0 is 0.0
+    if not isinstance(data, str):
+        raise PydanticCustomError("holds", "", {"says": f"must be {values.KINDS_OF_VALUE},"})
     try:
-        return read_values(node.text)
+        return values.read_values(data)
     except ValueError as error:
-        says = f"must be {holds}, and {values.shortened(node.text)!r} {error}"
-        hint = error.hint if isinstance(error, RangeError) else None
-        raise WrongError(says, hint or values.value_hint(node.text, error)) from None
+        hint = error.hint if isinstance(error, RangeError) else values.value_hint(data, error)
+        quoted = repr(shortened(data))
+        raise _wrong(f"must be {values.KINDS_OF_VALUE}, and {quoted} {error}", hint) from None
 
 
-def _read_vector(field: Field, depth: int = 0) -> Vector:
-    """A list of numbers as a vector; a list of such lists as a matrix."""
-    assert isinstance(field.node, Listing)
-    entries: list[float | Vector] = []
-    for node in field.node.items:
-        within = Field(node, f"an entry of {field.name}", field.report)
-        if isinstance(node, Listing) and depth < 2:
-            entries.append(_read_vector(within, depth + 1))
-            continue
-        value = read(_ENTRY, within)
-        entries.append(value if isinstance(value, float) else 0.0)  # the error is reported
+def _value(data: Any) -> ParameterValue:
+    several = _values(data)
+    if len(several) > 1:
+        hint = "a range belongs under 'parameters'; a case has one value of each"
+        raise _wrong("is a range, which has several values", hint)
+    return several[0]
+
+
+def _vector(data: list[Any]) -> Vector:
+    """A list of numbers as a vector; a list of such lists as a matrix.
+
+    Raises:
+        ValidationError: entries are no numbers; each is an error at its place.
+        PydanticCustomError: they are no vector.
+    """
+    errors: list[InitErrorDetails] = []
+
+    def entry(one: Any, at: tuple[int, ...]) -> float | Vector:
+        if isinstance(one, list) and len(at) < 3:
+            return values.as_vector([entry(inner, (*at, i)) for i, inner in enumerate(one)])
+        try:
+            several: tuple[ParameterValue, ...] = () if isinstance(one, list) else _values(one)
+            if len(several) == 1 and isinstance(several[0], float):
+                return several[0]
+            hint = "a vector holds numbers: [0.5, -1, 3]"
+            context = {"says": "must be a number,", "hint": hint}
+            error = PydanticCustomError("holds", "", context)
+        except PydanticCustomError as caught:
+            error = caught
+        errors.append(InitErrorDetails(type=error, loc=at, input=None))
+        return 0.0
+
+    if len(data) > values.MOST_ENTRIES:  # none of them is read
+        raise _wrong(values.TOO_MANY_ENTRIES)
     try:
-        return values.as_vector(entries)
+        vector = entry(data, ())
     except ValueError as error:
-        raise WrongError(str(error)) from None
+        raise _wrong(str(error)) from None
+    if errors:
+        raise ValidationError.from_exception_data("a vector", errors)
+    return vector  # type: ignore[return-value]  # of a list it is one
 
 
-def _read_entry(field: Field) -> float:
-    value = _read_values(field) if isinstance(field.node, Scalar) else ()
-    if len(value) != 1 or not isinstance(value[0], float):
-        raise field.wrong_kind("a number", "a vector holds numbers: [0.5, -1, 3]")
-    return value[0]
-
-
-def _read_item(field: Field) -> tuple[ParameterValue, ...]:
-    return (_read_vector(field),) if isinstance(field.node, Listing) else _read_values(field)
-
-
-def _read_grid(field: Field) -> tuple[ParameterValue, ...]:
-    """The values of a parameter; a repeated value is an error."""
-    node = field.node
-    if not isinstance(node, Listing):
-        return _read_values(field)
-    if not node.items:
-        field.refuse("is empty", NOT_EMPTY)
-    name = f"an item of {field.name}"
-    items = (read(_ITEM, Field(one, name, field.report)) for one in node.items)
-    grid = [value for item in items for value in item or ()]
+def _grid(items: list[tuple[ParameterValue, ...]]) -> tuple[ParameterValue, ...]:
+    """The values of a parameter, each once."""
+    grid = tuple(itertools.chain.from_iterable(items))
     for value, count in Counter(grid).items():
         if count > 1:
             hint = "every value of a grid is a case of its own: take one out"
-            field.refuse(f"holds {values.format_value(value)} twice", hint)
-    return tuple(grid)
+            raise _wrong(f"holds {format_value(value)} twice", hint)
+    return grid
 
 
-_EITHER: Schema = {"anyOf": [{"$ref": "#/definitions/value"}, {"$ref": "#/definitions/vector"}]}
-VALUE = KeyKind(values.KINDS_OF_VALUE, _EITHER, _read_value)
-_ITEM = KeyKind(values.KINDS_OF_VALUE, {}, _read_item)
-_ENTRY = KeyKind("a number", {}, _read_entry)
+def _distinct(cases: list[dict[str, ParameterValue]]) -> tuple[dict[str, ParameterValue], ...]:
+    first: dict[frozenset[tuple[str, ParameterValue]], int] = {}
+    for index, case in enumerate(cases, start=1):
+        earlier = first.setdefault(frozenset(case.items()), index)
+        if earlier != index:
+            says = f"lists one case twice: items {earlier} and {index} are alike"
+            raise _wrong(says, "take one of the two out")
+    return tuple(cases)
+
+
 VALUE_IN_FULL = (
     "a number such as 512, 1e6 or 1/3, a list of numbers as a vector, or a law as text, such as "
     "normal(0, 1)"
 )
 # Arithmetic on literals; the same in brackets, as a vector; a range; a call, as a law.
 _DIGITS = r"[0-9a-fA-FxXoO_.+\-*/%()\s]+"
-_NUMBER = rf"(?=[^0-9]*[0-9])(?!.*\.\.){_DIGITS}"
-_VECTOR = r"\s*\[[0-9a-fA-FxXoO_.+\-*/%()\s,\[\]]+\]\s*"
-_RANGE = rf"{_DIGITS}\.\.{_DIGITS}\sby\s{_DIGITS}"
-_LAW = r"\s*[^\W\d]\w*\s*\([\s\S]*\)\s*"
-_FORMATS = "|".join(values.NUMBER_FORMATS)
-_NUMBERS: Schema = {
-    "type": ["number", "string"],
-    "minimum": -LARGEST_NUMBER,
-    "maximum": LARGEST_NUMBER,
-}
-VALUE_DEFINITION: Schema = {
-    "description": f"A parameter's value: {VALUE_IN_FULL}.",
-    **_NUMBERS,
-    "pattern": f"^(?:{_NUMBER}|{_VECTOR}|{_RANGE}|{_LAW}|{_FORMATS})$",
-    "patternErrorMessage": f"write {VALUE_IN_FULL}",
-    "examples": [512, "1/3", "normal(0, 1)"],
-}
-_ENTRY_SCHEMA: Schema = {**_NUMBERS, "pattern": f"^{_NUMBER}$"}
-_ENTRIES: Schema = {"type": "array", "minItems": 1, "maxItems": values.MOST_ENTRIES}
-VECTOR_DEFINITION: Schema = {
-    "description": "A vector, or a matrix as the list of its rows.",
-    **_ENTRIES,
-    "items": {"anyOf": [_ENTRY_SCHEMA, {**_ENTRIES, "items": _ENTRY_SCHEMA}]},
-    "examples": [[0.5, -1, 3]],
-}
-GRID = KeyKind(
-    f"{values.KINDS_OF_VALUE}, a range, or a list of these",
-    {
-        "anyOf": [
-            {"$ref": "#/definitions/value"},
-            {"type": "array", "items": VALUE.schema, "minItems": 1, "uniqueItems": True},
-        ]
+_ONE_NUMBER = rf"(?=[^0-9]*[0-9])(?!.*\.\.){_DIGITS}"
+_KINDS = "|".join(
+    (
+        _ONE_NUMBER,
+        r"\s*\[[0-9a-fA-FxXoO_.+\-*/%()\s,\[\]]+\]\s*",
+        rf"{_DIGITS}\.\.{_DIGITS}\sby\s{_DIGITS}",
+        r"\s*[^\W\d]\w*\s*\([\s\S]*\)\s*",
+        *values.NUMBER_FORMATS,
+    )
+)
+_NUMBERS = {"type": ["number", "string"], "minimum": -LARGEST_NUMBER, "maximum": LARGEST_NUMBER}
+_ENTRY = {**_NUMBERS, "pattern": f"^{_ONE_NUMBER}$"}
+_ENTRIES = {"type": "array", "minItems": 1, "maxItems": values.MOST_ENTRIES}
+_DEFINITIONS = {
+    "value": {
+        "description": f"A parameter's value: {VALUE_IN_FULL}.",
+        **_NUMBERS,
+        "pattern": f"^(?:{_KINDS})$",
+        "patternErrorMessage": f"write {VALUE_IN_FULL}",
+        "examples": [512, "1/3", "normal(0, 1)"],
     },
-    _read_grid,
-)
-
-
-def _parameter_problem(name: str) -> tuple[str, str | None] | None:
-    problem = name_problem(name)
-    if problem is None:
-        return None
-    other = re.sub(r"\W+", "_", unicodedata.normalize("NFKC", name)).strip("_")
-    other += "_" if keyword.iskeyword(other) else ""
-    hint = f"call it {other!r}" if name_problem(other) is None else None
-    return f"{name[:41]!r} {problem}", hint
-
-
-PARAMETERS = Names(
-    {
-        # A letter or '_', then also digits. All characters beyond ASCII are allowed, since editors
-        # differ in which of them their regular expressions take for letters.
-        "pattern": r"^[^\x00-@\[-^`{-\x7f][^\x00-/:-@\[-^`{-\x7f]*$",
-        "not": {"enum": sorted(keyword.kwlist)},
-        "maxLength": LONGEST_NAME,
-        "patternErrorMessage": "names are letters, digits and '_', with no digit first",
+    "vector": {
+        "description": "A vector, or a matrix as the list of its rows.",
+        **_ENTRIES,
+        "items": {"anyOf": [_ENTRY, {**_ENTRIES, "items": _ENTRY}]},
+        "examples": [[0.5, -1, 3]],
     },
-    _parameter_problem,
-)
-
-
-_CASE_HINT = "a case names its parameters: '- {p: 0.1, n: 10}'"
-_CASE = named(VALUE, hint=_CASE_HINT, if_empty=NOT_EMPTY)
-
-
-def _read_cases(field: Field) -> tuple[dict[str, ParameterValue], ...]:
-    """The listed cases, which are distinct and give values to the same parameters."""
-    node = field.node
-    if not isinstance(node, Listing):
-        raise field.wrong_kind("a list", _CASE_HINT)
-    if not node.items:
-        field.refuse("is empty", NOT_EMPTY)
-    cases = tuple(case or {} for case in field.read_items(_CASE))
-    trees = [one for one in node.items if isinstance(one, Tree)]
-    places = {name: one.key_start for tree in reversed(trees) for name, one in tree.entries.items()}
-    for name, place in places.items():
-        if (wrong := _parameter_problem(name)) is not None:
-            field.report.add(place, *wrong)
-    _check_same_names(trees, field.report)
-    first: dict[frozenset[tuple[str, ParameterValue]], int] = {}
-    for index, case in enumerate(cases, start=1):
-        complete = case and None not in case.values()
-        earlier = first.setdefault(frozenset(case.items()), index) if complete else index
-        if earlier != index:
-            says = f"lists one case twice: items {earlier} and {index} are alike"
-            field.refuse(says, "take one of the two out")
-    return cases
-
-
-def _check_same_names(cases: Sequence[Tree], report: Problems) -> None:
-    counts = Counter(name for case in cases for name in case.entries)
-    for case in cases:
-        if len(case.entries) in (0, len(counts)):  # an empty one is reported as empty
-            continue
-        lacking = list(islice((name for name in counts if name not in case.entries), 6))
-        given = ", ".join(map(repr, lacking[:5])) + (", …" if len(lacking) > 5 else "")
-        message = f"this case gives no value for {given}, which another case has"
-        slips = (nearest(name, lacking) for name in case.entries if counts[name] == 1)
-        near = next((name for name in slips if name is not None), None)
-        hint = f"did you mean {near!r}?" if near else "every case names the same parameters"
-        report.add(case.start, message, hint)
-
-
-_CASE_SCHEMA = {
-    "description": "A case: a value for each parameter.",
-    **_CASE.schema,
-    "propertyNames": PARAMETERS.schema,
 }
-CASES = KeyKind(
-    "a list of cases, each a mapping of parameters to values",
-    {"type": "array", "minItems": 1, "uniqueItems": True, "items": _CASE_SCHEMA},
-    _read_cases,
-)
+_ONE_VALUE = {"see": "value"}
+_EITHER = WithJsonSchema({"anyOf": [_ONE_VALUE, {"see": "vector"}]})
+_SOME = ModelField(min_length=1, json_schema_extra={"uniqueItems": True})
+
+Value = Annotated[Any, PlainValidator(_value), _EITHER]
+Item = Annotated[Any, PlainValidator(_values), _EITHER]
+Items = Annotated[list[Item], _SOME, BeforeValidator(_listed), AfterValidator(_grid)]
+Grid = Annotated[Items, Or(_ONE_VALUE)]
+# names are looked at once for all cases, not in each
+Case = Annotated[dict[str, Value], ModelField(min_length=1)]
+Cases = Annotated[list[Case], _SOME, AfterValidator(_distinct)]
 
 
-def _check_cases(tree: Tree, report: Problems) -> None:
-    """Report parameters under both 'parameters' and 'cases', and too many statements or cases."""
-    grid, rows = mapping_at(tree, "parameters"), _rows(tree)
-    places = {name: entry for row in reversed(rows) for name, entry in row.entries.items()}
-    for name in grid.keys() & places.keys():
-        line = report.source.line_of(grid[name].key_start)
-        message = f"{name!r} is given under 'cases' and under 'parameters' ({line})"
-        report.add(places[name].key_start, message, "keep one of the two")
-    stated = len(mapping_at(tree, "claims"))
-    if stated > MOST_STATEMENTS:
-        message = (
-            f"there are {stated:,} statements, and the most of one claim is {MOST_STATEMENTS:,}"
-        )
-        hint = "make several claims of it: they may share its model by a name under 'models'"
-        report.add(tree.entries["claims"].key_start, message, hint)
-    count = _count_cases(tree)
-    if count > MOST_CASES:
-        sizes = [len(rows), *(_length(entry.node) for entry in grid.values())]
-        factors = " × ".join(str(size) for size in sizes if size > 1)
-        message = f"the grid has {count:,} cases ({factors}), and the most is {MOST_CASES:,}"
-        hint = "use fewer values of each, or list the points that matter under 'cases'"
-        report.add(tree.entries["parameters" if grid else "cases"].key_start, message, hint)
+# ---- the keys ------------------------------------------------------------------------------------
 
-
-def _rows(tree: Tree) -> list[Tree]:
-    return [item for item in items_at(tree, "cases") if isinstance(item, Tree)]
-
-
-def _count_cases(tree: Tree) -> int:
-    """How many cases a claim has; none of them is made."""
-    sizes = (_length(entry.node) for entry in mapping_at(tree, "parameters").values())
-    return math.prod(sizes) * max(len(_rows(tree)), 1)
-
-
-def _length(node: YamlNode) -> int:
-    """How many values a grid has, at least 1."""
-    if isinstance(node, Listing):
-        return max(1, sum(1 if isinstance(one, Listing) else _length(one) for one in node.items))
-    return count_values(node.text) if isinstance(node, Scalar) else 1
-
-
-# ---- slots, passages and tolerances --------------------------------------------------------------
-
-LINE = text(tidy=lambda written: " ".join(written.split()))
-PASSAGE = KeyTable(
-    "passage",
-    description="A passage that a claim comes from.",
-    keys=(
-        Key("document", text(), description="One of the keys under `documents`.",
-            examples=("notes",), required="name it, 'document: …'"),
-        Key("section", LINE, description="Where in the document it stands.",
-            examples=("Scaling",)),
-    ),
-    hint="write '- {document: …, section: …}'",
-)  # fmt: skip
-
-
-OF_ELEMENTS = "independent"
-_SLOT_HINT = "a slot has a name: write 'dropout:', and indent its keys under it"
-_TAKES_HINT = "a slot takes names: [x, p]"
-
-
-def _read_taken(field: Field) -> str:
-    name = text().read(field)
-    assert isinstance(name, str)
-    problem = PARAMETERS.problem(name)
-    if problem is not None:
-        field.report.add(field.node.start, *problem)
-    return name
-
-
-_TAKEN = KeyKind("a name", {"type": "string", **PARAMETERS.schema}, _read_taken)
-
-
-def _check_slot(tree: Tree, report: Problems) -> None:
-    """Report keys that exclude each other, missing keys, and repeated names."""
-    entries = tree.entries
-    if "law" in entries:
-        for key in ("gives", "gradient", "evaluation"):
-            if key in entries:
-                message = f"a slot that is drawn from a law has no {key!r}"
-                hint = "keep 'law', or 'model' and 'gives'"
-                report.add(entries[key].key_start, message, hint)
-    elif "gives" not in entries:
-        message = "a slot says what it gives"
-        report.add(tree.start, message, "write 'gives: y', or 'law: normal(0, 1)' of a sampler")
-    taken = [one.text for one in items_at(tree, "takes") if isinstance(one, Scalar)]
-    for name in dict.fromkeys(taken):
-        if taken.count(name) > 1:
-            report.add(entries["takes"].key_start, f"{name!r} is taken twice", "name each once")
-
-
-SLOT = KeyTable(
-    "slot",
-    description="A name to which code may be bound outside of the file, and the mathematics that "
-    "is used if no code is bound.",
-    keys=(
-        Key("title", LINE,
-            description="What it is, in a few words.", examples=("Inverted dropout",)),
-        Key("takes", items(_TAKEN, "a list of names"), examples=(["x", "p"],), required=_TAKES_HINT,
-            description="Its arguments, in order. A sampler's code also gets `size` after these."),
-        Key("model", expression("lines of text"),
-            description="Its mathematics, line by line, as a function of its arguments.",
-            examples=("m ~ bernoulli(1 - p)[shape(x)]\ny = m * x / (1 - p)\n",)),
-        Key("gives", expression(), description="Its result: a name of its model, or an "
-            "expression.", examples=("y",)),
-        Key("law", expression(),
-            description="For a sampler, in place of `gives`: the law of its numbers. A model "
-            "draws from such a slot: `y ~ name(a, b)[n]`.", examples=("uniform(a, b)",)),
-        Key("gradient", expression(), description="The gradient of the sum of its results with "
-            "respect to its first argument, for `grad(name)(…)`.", examples=("m / (1 - p)",)),
-        Key("evaluation", expression(), description="Its result in evaluation, not in training, "
-            "for `name.eval(…)`.", examples=("x",)),
-        Key("elements", word(OF_ELEMENTS), description="The draws of one call are independent of "
-            "each other; a claim may check this.", examples=(OF_ELEMENTS,)),
-    ),
-    check=_check_slot,
-    hint=_SLOT_HINT,
-)  # fmt: skip
-
-
-ABSOLUTE = "{absolute: 0.05}"
-_ABOVE = f"a number of its own is 'tolerance: {ABSOLUTE}'"
-
-_SHARE = number(
-    f"a share greater than 0 and less than 1, or {ABSOLUTE}",
-    below=1,
-    if_larger=f"0.05 is 'within 5%'; {_ABOVE}",
-)
-
-TOLERANCE_LEVEL = KeyTable(
-    "tolerance",
-    description="A tolerance that is no share of what is claimed.",
-    keys=(
-        Key("absolute", number(), examples=(0.05,),
-            description="Part of the claim: `L == R` give or take this number.",
-            required=f"write 'tolerance: {ABSOLUTE}'"),
-    ),
-)  # fmt: skip
-
-
-def _read_tolerance(field: Field) -> Tolerance:
-    if isinstance(field.node, Tree):
-        return Tolerance(TOLERANCE_LEVEL.kind.read(field).get("absolute"), absolute=True)
-    return Tolerance(_SHARE.read(field))
-
-
-TOLERANCE = KeyKind(
-    _SHARE.holds, {"anyOf": [_SHARE.schema, TOLERANCE_LEVEL.kind.schema]}, _read_tolerance
-)
-
-
-# ---- references, and the whole file --------------------------------------------------------------
-
-
-def _check_documents(root: Tree, report: Problems) -> None:
-    """Report unknown documents, and a section that may be of several documents."""
-    documents = mapping_at(root, "documents")
-    defaults = root.entries.get("defaults")
-    if defaults is not None and isinstance(defaults.node, Tree):
-        _check_documents_of(defaults.node, documents, report)
-    for claim in _trees(mapping_at(root, "claims")):
-        _check_documents_of(claim, documents, report)
-        for statement in _trees(mapping_at(claim, "claims")):
-            _check_documents_of(statement, documents, report)
-            section = statement.entries.get("section")
-            several = len(items_at(claim, "sources")) > 1 and "document" not in statement.entries
-            if section is not None and several:
-                message = "it is not known which document this section is in"
-                report.add(section.key_start, message, "name it, 'document: …'")
-
-
-def _check_documents_of(tree: Tree, documents: Mapping[str, Entry], report: Problems) -> None:
-    for named in (tree, *(one for one in items_at(tree, "sources") if isinstance(one, Tree))):
-        entry = named.entries.get("document")
-        if entry is None or not isinstance(entry.node, Scalar):
-            continue
-        name = entry.node.value
-        if not isinstance(name, str) or not name.strip() or name in documents:
-            continue
-        hint = suggestion(name, documents)
-        if hint is None:
-            names = "the documents are " + ", ".join(list(documents)[:10])
-            hint = names if documents else "list it under 'documents', with its title"
-        report.add(entry.node.start, f"there is no document {name!r}", hint)
-
-
-def _check_truths(root: Tree, report: Problems) -> None:
-    """Report a 'truth' that is not a claim or is false, and one that a true claim names."""
-    usual = _expects(root.entries["defaults"].node) if "defaults" in root.entries else None
-    expected: dict[str, str] = {}
-    named: list[tuple[str, str | None, Scalar]] = []
-    for name, entry, family in _statements(root):
-        node = entry.node
-        own = node.entries if isinstance(node, Tree) else {}
-        above = None if family is None else _expects(mapping_at(root, "claims")[family].node)
-        expected[name] = _expects(node) or above or usual or "verified"
-        truth = own["truth"].node if "truth" in own else None
-        if isinstance(truth, Scalar) and isinstance(truth.value, str) and truth.value.strip():
-            named.append((name, family, truth))
-    for name, family, truth in named:
-        meant = truth_id(str(truth.value), family, expected)
-        if expected[name] == "verified":
-            message = "'truth' belongs to a claim that is false"
-            report.add(truth.start, message, "add 'expect: refuted', or take 'truth' out")
-        elif meant not in expected:
-            inside = [one for one in expected if one.startswith(f"{meant}.")]
-            listed = "name one of its statements: " + ", ".join(inside[:5])
-            names = _truth_names(family, expected)
-            hint = listed if inside else suggestion(str(truth.value), names)
-            report.add(truth.start, f"there is no claim {truth.value!r}", hint)
-        elif expected[meant] == "refuted":
-            report.add(truth.start, f"{meant} is false itself", "name the claim that holds")
-
-
-def _truth_names(family: str | None, known: Mapping[str, object]) -> list[str]:
-    beside = [one.partition(".")[2] for one in known if one.startswith(f"{family}.")]
-    return [*beside, *known]
-
-
-def _statements(root: Tree) -> Iterator[tuple[str, Entry, str | None]]:
-    """Each claim's id and entry, and the id of the claim that it is a statement of."""
-    for name, entry in mapping_at(root, "claims").items():
-        several = mapping_at(entry.node, "claims") if isinstance(entry.node, Tree) else {}
-        if several:
-            yield from ((f"{name}.{one}", inner, name) for one, inner in several.items())
-        else:
-            yield name, entry, None
-
-
-def _expects(node: object) -> str | None:
-    """The value of 'expect' in a mapping; None if it has none."""
-    entry = node.entries.get("expect") if isinstance(node, Tree) else None
-    if entry is None:
-        return None
-    value = entry.node.value if isinstance(entry.node, Scalar) else None
-    return value if value in ("verified", "refuted") else "what cannot be read"
-
-
-def _trees(entries: Mapping[str, Entry]) -> Iterator[Tree]:
-    return (entry.node for entry in entries.values() if isinstance(entry.node, Tree))
-
-
-def _check_file(root: Tree, report: Problems) -> None:
-    """Report references to nothing, and more cases than a file may have."""
-    claims = [entry.node for entry in mapping_at(root, "claims").values()]
-    _check_documents(root, report)
-    _check_truths(root, report)
-    counts = [
-        _count_cases(node) * max(1, len(mapping_at(node, "claims")))
-        for node in claims
-        if isinstance(node, Tree)
-    ]
-    count = sum(counts)
-    if count > MOST_CASES_IN_ALL and max(counts) <= MOST_CASES:  # or it has been reported
-        message = f"the file has {count:,} cases, and the most is {MOST_CASES_IN_ALL:,}"
-        report.add(root.entries["claims"].key_start, message, "split it into several")
-
-
-# ---- the table -----------------------------------------------------------------------------------
-
-_MODEL = expression("lines of text",
-    hint="write 'model: |', and below it, indented, a line a name: x ~ normal(0, 1)")  # fmt: skip
-_WAYS = ExclusiveKeys("resolution", "within",
-    "keep one: 'resolution' is relative to the claim's scale, 'within' is absolute")  # fmt: skip
-_PLACES = tuple(
-    ExclusiveKeys("sources", name, "list them all under 'sources'")
-    for name in ("document", "section")
-)
-_EACH = tuple(
-    ExclusiveKeys("claims", name, "give it to each of the 'claims' that it concerns")
-    for name in ("claim", "tolerance", "truth")
-)
+ABSENT: Any = None  # what a key has that is left out
+OR_GIVE_ONE = "leave it out, or give it one"
+NOT_EMPTY = "leave it out, or put something in"
+MAPPING = "a mapping of names to values"
 _ID_HINT = "a claim has an id: write 'my-claim:', and indent 'title: …' and 'claim: …' under it"
+_PASSAGE_HINT = "write '- {document: …, section: …}'"
+_CASE_HINT = "a case names its parameters: '- {p: 0.1, n: 10}'"
+_ABSOLUTE = "{absolute: 0.05}"
 
-# Keys that 'defaults' may have: how claims are judged, and where they come from.
-_SHARED = (
-    Key("expect", word("verified", "refuted"), default="verified", examples=("refuted",),
-        description="The verdict with which the claim passes; a claim that is known to be false "
-        "expects `refuted`."),
-    Key("resolution", number(), default=0.01, examples=(0.01, 0.001),
-        description="How small an error must be found, relative to the claim's scale; give this "
-        "or `within`."),
-    Key("within",
-        number(of_percentage="it is absolute; for a share of the scale write 'resolution: {}'"),
-        description="The same as an absolute number; give this or `resolution`.",
-        examples=(0.005,)),
-    Key("document", text(), examples=("notes",),
-        description="Where the claim comes from: one of the keys under `documents`."),
-    Key("section", LINE, description="Where in the document it stands.", examples=("Scaling",)),
-    Key("tags", items(LINE, "a list", "A tag."), default=(), examples=(["attention", "scaling"],),
-        description="Words that select claims: `dropcheck run --tag WORD`."),
-)  # fmt: skip
 
-# Keys that each statement of a claim may have; a claim with one statement has them too.
-_STATED = (
-    Key("tolerance", TOLERANCE,
-        description="Part of the claim: in `L == R`, `L` may be off by this share of `R`, or, with "
-        "`{absolute: 0.05}`, by this number.", examples=(0.005, {"absolute": 0.05})),
-    Key("asymptotic", truth(), default=False, examples=(True,),
-        description="Whether the limit theorem judges the claim where the model does not bound "
-        "what is averaged; otherwise it is then undecided."),
-    Key("says", text(tidy=str.strip), description="What the document says, in its own words.",
-        examples=("The variance grows with the number of terms.",)),
-    Key("note", text(tidy=str.strip), description="Why the claim holds, or why it fails.",
-        examples=("The mask is 0 or 1, so its square is itself.",)),
-    Key("truth", text(),
-        description="For a claim that expects `refuted`: the id of the claim that says what is "
-        "true instead; for one of several statements, the name of that statement.",
-        examples=("variance",)),
-    Key("sources", items(PASSAGE.kind, "a list of mappings",
-                         if_other=PASSAGE.hint), default=(),
-        description="The passages that the claim comes from, in place of `document` and `section`, "
-        "if there are several.", examples=([{"document": "notes", "section": "Scaling"}],)),
-)  # fmt: skip
-_CLAIM_TEXT = expression("a statement as text",
-    hint="a claim states something, such as 'claim: E(x) == 3'; several statements of one model "
-    "stand under 'claims', a name for each")  # fmt: skip
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Says:
+    """What is said of a key beside its description."""
 
-STATEMENT = KeyTable(
-    "statement",
-    description="One of several statements of the same model.",
-    keys=(
-        Key("claim", _CLAIM_TEXT, description="The statement, as in a claim that has one.",
-            examples=("Std(y) == Std(x)",),
-            required="write the statement, such as 'claim: E(y) == E(x)'"),
-        Key("title", LINE, description="What it says, in one sentence; if left out, the title "
-            "of the whole claim, with the statement's name.",
-            examples=("The deviation is kept too",)),
-        *_STATED,
-        *_SHARED,
-    ),
-    apart=(_WAYS, *_PLACES),
-    misplaced=dict.fromkeys(
+    holds: str | None = None  # the kind of its value, where the model does not say it
+    hint: str | None = None  # for a value of another kind
+    required: str | None = None  # what to write if it is missing
+    empty: str = NOT_EMPTY  # for an empty list or mapping
+    percentage: str = "write {}"  # for a percentage in place of a number
+
+
+def key(description: str, *examples: Any, default: Any = ..., **says: str) -> Any:
+    """A key: its meaning, examples, its default, and what messages say of it (`Says`)."""
+    extra: Any = {"says": Says(**says)}
+    default = ABSENT if default is ... and "required" not in says else default
+    return ModelField(
+        default, description=description, examples=[*examples], json_schema_extra=extra
+    )
+
+
+def says_of(field: Any) -> Says:
+    """What messages say of a field of a model."""
+    says = (field.json_schema_extra or {}).get("says") if field is not None else None
+    return says if isinstance(says, Says) else Says()
+
+
+class Keys(BaseModel):
+    """A mapping of known keys; a key that is not known is an error."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    apart: ClassVar[tuple[tuple[str, str, str], ...]] = ()  # two keys of which one, and a hint
+    misplaced: ClassVar[Mapping[str, str]] = {}  # keys of another mapping, and what to do with them
+    one_of: ClassVar[tuple[str, ...]] = ()  # keys of which one is required
+
+    @classmethod
+    def names(cls) -> list[str]:
+        """The keys, its own first."""
+        own = [one for base in cls.__mro__ for one in get_annotations(base)]
+        return [one for one in dict.fromkeys(own) if one in cls.model_fields]
+
+    def given(self) -> dict[str, Any]:
+        """The values of the keys that are given."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+class ToleranceKeys(Keys):
+    """A tolerance that is no share of what is claimed."""
+
+    absolute: Number = key(
+        "Part of the claim: `L == R` give or take this number.", 0.05,
+        required=f"write 'tolerance: {_ABSOLUTE}'",
+    )  # fmt: skip
+
+
+Absolute = Annotated[ToleranceKeys, AfterValidator(lambda keys: Tolerance(keys.absolute, True))]
+
+
+class PassageKeys(Keys):
+    """A passage that a claim comes from."""
+
+    document: Text = key(
+        "One of the keys under `documents`.", "notes", required="name it, 'document: …'"
+    )
+    section: Line = key("Where in the document it stands.", "Scaling")
+
+
+OnePassage = Annotated[
+    PassageKeys, AfterValidator(lambda keys: Passage(keys.document, keys.section))
+]
+
+
+class DefaultKeys(Keys):
+    """Values for every claim that does not have its own."""
+
+    expect: Literal["verified", "refuted"] = key(
+        "The verdict with which the claim passes; a claim that is known to be false expects "
+        "`refuted`.", "refuted", default="verified",
+    )  # fmt: skip
+    resolution: Share = key(
+        "How small an error must be found, relative to the claim's scale: a number such as 0.01, "
+        "or a percentage; give this or `within`.", 0.01, "1%", default=0.01,
+        holds="a number greater than 0, or a percentage such as 1%",
+    )  # fmt: skip
+    within: Number = key(
+        "The same as an absolute number; give this or `resolution`.", 0.005,
+        percentage="it is absolute; for a share of the scale write 'resolution: {}'",
+    )  # fmt: skip
+    document: Text = key("Where the claim comes from: one of the keys under `documents`.", "notes")
+    section: Line = key("Where in the document it stands.", "Scaling")
+    tags: Annotated[list[Line], AS_TUPLE] = key(
+        "Words that select claims: `dropcheck run --tag WORD`.", ["attention", "scaling"],
+        default=(),
+    )  # fmt: skip
+
+    apart: ClassVar[tuple[tuple[str, str, str], ...]] = ((
+        "resolution", "within",
+        "keep one: 'resolution' is relative to the claim's scale, 'within' is absolute",
+    ),)  # fmt: skip
+
+
+class _Stated(DefaultKeys):
+    # Keys that each statement of a claim may have; a claim with one statement has them too.
+    tolerance: Annotated[
+        Annotated[Proportion, Tag("<share>")] | Annotated[Absolute, Tag("<keys>")],
+        Discriminator(lambda data: "<keys>" if isinstance(data, dict) else "<share>"),
+    ] = key(
+        "Part of the claim: in `L == R`, `L` may be off by this share of `R`, or, with "
+        "`{absolute: 0.05}`, by this number.", 0.005, {"absolute": 0.05},
+        holds=f"a share greater than 0 and less than 1, or {_ABSOLUTE}",
+        hint=f"0.05 is 'within 5%'; a number of its own is 'tolerance: {_ABSOLUTE}'",
+    )  # fmt: skip
+    asymptotic: bool = key(
+        "Whether the limit theorem judges the claim where the model does not bound what is "
+        "averaged; otherwise it is then undecided.", True, default=False,
+    )  # fmt: skip
+    says: Prose = key(
+        "What the document says, in its own words.", "The variance grows with the number of terms."
+    )
+    note: Prose = key(
+        "Why the claim holds, or why it fails.", "The mask is 0 or 1, so its square is itself."
+    )
+    truth: Text = key(
+        "For a claim that expects `refuted`: the id of the claim that says what is true instead; "
+        "for one of several statements, the name of that statement.", "variance",
+    )  # fmt: skip
+    sources: Annotated[list[OnePassage], AS_TUPLE] = key(
+        "The passages that the claim comes from, in place of `document` and `section`, if there "
+        "are several.", [{"document": "notes", "section": "Scaling"}],
+        default=(), holds="a list of mappings", hint=_PASSAGE_HINT,
+    )  # fmt: skip
+
+    apart = (
+        *DefaultKeys.apart,
+        *(("sources", one, "list them all under 'sources'") for one in ("document", "section")),
+    )
+
+
+_CLAIM_HINT = (
+    "a claim states something, such as 'claim: E(x) == 3'; several statements of one model stand "
+    "under 'claims', a name for each"
+)
+
+
+class StatementKeys(_Stated):
+    """One of several statements of the same model."""
+
+    claim: Expression = key(
+        "The statement, as in a claim that has one.", "Std(y) == Std(x)",
+        required="write the statement, such as 'claim: E(y) == E(x)'",
+        holds="a statement as text", hint=_CLAIM_HINT,
+    )  # fmt: skip
+    title: Line = key(
+        "What it says, in one sentence; if left out, the title of the whole claim, with the "
+        "statement's name.", "The deviation is kept too",
+    )  # fmt: skip
+
+    misplaced = dict.fromkeys(
         ("model", "parameters", "cases", "requires"),
         "the statements of a claim share it: give it to the claim",
-    ),
+    )
+
+
+Statement = Annotated[
+    StatementKeys,
+    BeforeValidator(lambda data: data if isinstance(data, dict) else {"claim": data}),
+    Or(_TEXT),
+]
+
+
+class ClaimKeys(_Stated):
+    """A claim: a title, a statement, and the model that the statement is about."""
+
+    title: Line = key(
+        "What the claim says, in one sentence.", "The mean of dropout's output is its input's",
+        required="write what it says in one sentence, 'title: …'",
+    )  # fmt: skip
+    claim: Expression = key(
+        "The statement: `L == R`, an inequality, a range `a <= L <= b`, or one about laws: "
+        "`y ~ normal(0, 1)`, `x ~ y`, `independent(x, y)`. Elsewhere random names stand inside an "
+        "operator, such as `E(…)`, `Var(…)` or `P(…)`.",
+        "Var(q @ k) == dk", "0.405 <= Std(y) / Std(x) - 1 <= 0.415", "P(y == 0, given=x > 0) <= p",
+        default=ABSENT, required="write the statement, such as 'claim: Var(q @ k) == dk'",
+        holds="a statement as text", hint=_CLAIM_HINT,
+    )  # fmt: skip
+    claims: Annotated[dict[PartName, Statement], ModelField(min_length=1)] = key(
+        "In place of `claim`, several statements that share their draws: a name for each, with its "
+        "text or a mapping of its keys.",
+        {"mean": "E(y) == E(x)", "sd": {"claim": "Std(y) == Std(x)", "expect": "refuted"}},
+        hint="write 'name: statement' on a line for each", empty="write at least one statement",
+    )  # fmt: skip
+    model: Expression = key(
+        "The draws and computations, line by line: `name ~ law` draws, `name = expression` "
+        "computes, and brackets after a law are the shape of one draw; the name of a shared model "
+        "stands for its lines. Needed if anything in the claim is random.",
+        "q ~ normal(0, 1)[dk]\nk ~ normal(0, 1)[dk]\n", holds="lines of text",
+        hint="write 'model: |', and below it, indented, a line a name: x ~ normal(0, 1)",
+    )  # fmt: skip
+    parameters: dict[Name, Grid] = key(
+        f"A value for each name: {VALUE_IN_FULL}. A list, or a range such as `0.1..0.9 by 0.1` or "
+        "`16..1024 by x2`, makes one case for each value, and several are crossed. A list in a "
+        "list is a vector: `[[0.5, -1, 3]]`.",
+        {"dk": [16, 64, 256]}, {"p": 0.5, "law": ["normal(0, 1)", "rademacher()"]},
+        default={}, hint="write 'name: value'",
+    )  # fmt: skip
+    cases: Cases = key(
+        "The cases one by one, in place of crossed lists: each gives a value to the same "
+        "parameters.", [{"p": 0.1, "n": 10}, {"p": 0.5, "n": 40}],
+        holds="a list of cases, each a mapping of parameters to values", hint=_CASE_HINT,
+    )  # fmt: skip
+    requires: Expressions = key(
+        "A condition on the parameters, or a list of conditions; a case that breaks one is an "
+        "error.", "0 <= p < 1", ["0 <= p < 1", "n >= 1"],
+        default=(), holds="a condition as text, or a list of conditions",
+    )  # fmt: skip
+
+    apart = (
+        *_Stated.apart,
+        *(
+            ("claims", one, "give it to each of the 'claims' that it concerns")
+            for one in ("claim", "tolerance", "truth")
+        ),
+    )
+    one_of = ("claim", "claims")
+
+
+_OF_A_CLAIM = [name for name in ClaimKeys.names() if name != "claims"]
+DefaultKeys.misplaced = {
+    name: "it belongs to each claim: give it there"
+    for name in _OF_A_CLAIM
+    if name not in DefaultKeys.model_fields
+}
+
+
+class DocumentKeys(Keys):
+    """A document that claims come from."""
+
+    title: Line = key(
+        "The title of the document.", "Notes on attention", required="write its title, 'title: …'"
+    )
+    date: Date = key("When it was written, in any form.", "2024-02-13", holds="text")
+    url: Line = key("Where it is found.", "https://example.org/notes")
+
+
+class SlotKeys(Keys):
+    """A name to which code may be bound outside of the file, and the mathematics used otherwise."""
+
+    title: Line = key("What it is, in a few words.", "Inverted dropout")
+    takes: Annotated[list[Name], AS_TUPLE] = key(
+        "Its arguments, in order. A sampler's code also gets `size` after these.", ["x", "p"],
+        required="a slot takes names: [x, p]", holds="a list of names",
+    )  # fmt: skip
+    model: Expression = key(
+        "Its mathematics, line by line, as a function of its arguments.",
+        "m ~ bernoulli(1 - p)[shape(x)]\ny = m * x / (1 - p)\n", holds="lines of text",
+    )  # fmt: skip
+    gives: Expression = key("Its result: a name of its model, or an expression.", "y")
+    law: Expression = key(
+        "For a sampler, in place of `gives`: the law of its numbers. A model draws from such a "
+        "slot: `y ~ name(a, b)[n]`.", "uniform(a, b)",
+    )  # fmt: skip
+    gradient: Expression = key(
+        "The gradient of the sum of its results with respect to its first argument, for "
+        "`grad(name)(…)`.", "m / (1 - p)",
+    )  # fmt: skip
+    evaluation: Expression = key(
+        "Its result in evaluation, not in training, for `name.eval(…)`.", "x"
+    )
+    elements: Literal["independent"] = key(
+        "The draws of one call are independent of each other; a claim may check this.",
+        "independent",
+    )  # fmt: skip
+
+
+class FileKeys(Keys):
+    """Mathematical claims, each of which dropcheck checks by simulation."""
+
+    dropcheck: Format = key(
+        "The version of the format.", FORMAT, holds=str(FORMAT),
+        required=f"make 'dropcheck: {FORMAT}' its first line: the number of the format",
+    )  # fmt: skip
+    documents: dict[str, DocumentKeys] = key(
+        "The documents that claims come from, each with a key.",
+        {"notes": {"title": "Notes on attention", "date": "2024-02-13"}},
+        default={}, hint="write 'key:', and indent its title under it",
+    )  # fmt: skip
+    models: dict[ModelName, Expression] = key(
+        "Models that several claims share: a name, and lines as under `model`. A model may name "
+        "those above it.", {"dropout": "x ~ normal(0, 1)\nm ~ bernoulli(1 - p)\n"},
+        default={}, holds="lines of text", hint="write 'name: |', and indent its lines under it",
+    )  # fmt: skip
+    slots: dict[Name, SlotKeys] = key(
+        "Names to which the person who runs the file may bind code, each with the mathematics "
+        "that is used if no code is bound. The file itself names no code.",
+        {"scaled": {"takes": ["x", "c"], "gives": "c * x"}},
+        default={}, hint="a slot has a name: write 'dropout:', and indent its keys under it",
+    )  # fmt: skip
+    defaults: DefaultKeys = key(
+        "Values for every claim that does not have its own.", {"resolution": 0.01},
+    )  # fmt: skip
+    claims: Annotated[dict[Id, ClaimKeys], ModelField(min_length=1)] = key(
+        "The claims, each with a key of lower-case letters, digits and hyphens.",
+        {"mean-kept": {"title": "A fair coin", "claim": "P(x == 1) == 0.5"}},
+        required="begin a line with 'claims:', and indent the claims under it",
+        hint=_ID_HINT, empty="write at least one claim",
+    )  # fmt: skip
+
+    misplaced = dict.fromkeys(
+        (name for name in _OF_A_CLAIM if name != "claims"),
+        "it is a key of a claim: indent it under the claim's id",
+    )
+
+
+LEVELS: tuple[type[Keys], ...] = (
+    FileKeys, DocumentKeys, SlotKeys, DefaultKeys, ClaimKeys, StatementKeys, PassageKeys,
+    ToleranceKeys,
 )  # fmt: skip
 
 
-def _read_statement(field: Field) -> dict[str, Any] | None:
-    if isinstance(field.node, Tree):
-        return STATEMENT.read(field)
-    return {"claim": read(_CLAIM_TEXT, field)}
-
-
-_STATEMENT = KeyKind(
-    "a statement as text, or a mapping",
-    {"anyOf": [_CLAIM_TEXT.schema, STATEMENT.kind.schema]},
-    _read_statement,
-)
-
-CLAIM = KeyTable(
-    "claim",
-    description="A claim: a title, a statement, and the model that the statement is about.",
-    keys=(
-        Key("title", LINE, description="What the claim says, in one sentence.",
-            examples=("The mean of dropout's output is its input's",),
-            required="write what it says in one sentence, 'title: …'"),
-        Key("claim", _CLAIM_TEXT,
-            description="The statement: `L == R`, an inequality, a range `a <= L <= b`, or one "
-            "about laws: `y ~ normal(0, 1)`, `x ~ y`, `independent(x, y)`. Elsewhere random names "
-            "stand inside an operator, such as `E(…)`, `Var(…)` or `P(…)`.",
-            examples=("Var(q @ k) == dk", "0.405 <= Std(y) / Std(x) - 1 <= 0.415",
-                      "P(y == 0, given=x > 0) <= p"),
-            required="write the statement, such as 'claim: Var(q @ k) == dk'", unless="claims"),
-        Key("claims",
-            named(_STATEMENT, _PARTS, what="statement ", if_empty="write at least one statement",
-                  hint="write 'name: statement' on a line for each"),
-            description="In place of `claim`, several statements that share their draws: a name "
-            "for each, with its text or a mapping of its keys.",
-            examples=({"mean": "E(y) == E(x)", "sd": {"claim": "Std(y) == Std(x)",
-                                                     "expect": "refuted"}},)),
-        Key("model", _MODEL,
-            description="The draws and computations, line by line: `name ~ law` draws, "
-            "`name = expression` computes, and brackets after a law are the shape of one draw; "
-            "the name of a shared model stands for its lines. Needed if anything in the claim "
-            "is random.",
-            examples=("q ~ normal(0, 1)[dk]\nk ~ normal(0, 1)[dk]\n",)),
-        Key("parameters",
-            named(GRID, PARAMETERS, hint="write 'name: value'",
-                  item_is="A value, or a list of values: one case for each."),
-            description=f"A value for each name: {VALUE_IN_FULL}. A list, or a range such as "
-            "`0.1..0.9 by 0.1` or `16..1024 by x2`, makes one case for each value, and several are "
-            "crossed. A list in a list is a vector: `[[0.5, -1, 3]]`.", default={},
-            examples=({"dk": [16, 64, 256]}, {"p": 0.5, "law": ["normal(0, 1)", "rademacher()"]})),
-        Key("cases", CASES,
-            description="The cases one by one, in place of crossed lists: each gives a value to "
-            "the same parameters.",
-            examples=([{"p": 0.1, "n": 10}, {"p": 0.5, "n": 40}],)),
-        Key("requires",
-            items(expression(), "a condition as text, or a list of conditions", "A condition.",
-                  or_one=True),
-            description="A condition on the parameters, or a list of conditions; a case that "
-            "breaks one is an error.", default=(),
-            examples=("0 <= p < 1", ["0 <= p < 1", "n >= 1"])),
-        *_STATED,
-        *_SHARED,
-    ),
-    apart=(_WAYS, *_PLACES, *_EACH), check=_check_cases, hint=_ID_HINT,
-)  # fmt: skip
-_CLAIM_KEYS = [key.name for key in CLAIM.keys if key.name != "claims"]
-
-DEFAULTS = KeyTable(
-    "defaults",
-    description="Values for every claim that does not have its own.",
-    keys=_SHARED,
-    apart=(_WAYS,),
-    misplaced=dict.fromkeys(_CLAIM_KEYS, "it belongs to each claim: give it there"),
-    examples=({"resolution": 0.01},),
-)
-
-DOCUMENT = KeyTable(
-    "document",
-    description="A document that claims come from.",
-    keys=(
-        Key("title", LINE, description="The title of the document.",
-            examples=("Notes on attention",), required="write its title, 'title: …'"),
-        Key("date", date(), description="When it was written, in any form.",
-            examples=("2024-02-13",)),
-        Key("url", LINE, description="Where it is found.",
-            examples=("https://example.org/notes",)),
-    ),
-)  # fmt: skip
-
-FILE = KeyTable(
-    "file",
-    description="Mathematical claims, each of which dropcheck checks by simulation.",
-    keys=(
-        Key("dropcheck", format_number(FORMAT), description="The version of the format.",
-            examples=(FORMAT,),
-            required=f"make 'dropcheck: {FORMAT}' its first line: the number of the format"),
-        Key("documents",
-            named(DOCUMENT.kind, what="document ",
-                  hint="write 'key:', and indent its title under it"),
-            description="The documents that claims come from, each with a key.",
-            examples=({"notes": {"title": "Notes on attention", "date": "2024-02-13"}},)),
-        Key("models",
-            named(_MODEL, _MODEL_NAMES, hint="write 'name: |', and indent its lines under it"),
-            description="Models that several claims share: a name, and lines as under `model`. "
-            "A model may name those above it.",
-            examples=({"dropout": "x ~ normal(0, 1)\nm ~ bernoulli(1 - p)\n"},)),
-        Key("slots",
-            named(SLOT.kind, PARAMETERS, what="slot ",
-                  hint="write 'name:', and indent its keys under it"),
-            description="Names to which the person who runs the file may bind code, each with the "
-            "mathematics that is used if no code is bound. The file itself names no code.",
-            examples=({"scaled": {"takes": ["x", "c"], "gives": "c * x"}},)),
-        Key("defaults", DEFAULTS.kind, description=DEFAULTS.description,
-            examples=DEFAULTS.examples),
-        Key("claims",
-            named(CLAIM.kind, _IDS, what="claim ", if_empty="write at least one claim",
-                  hint=_ID_HINT),
-            description="The claims, each with a key of lower-case letters, digits and hyphens.",
-            examples=({"mean-kept": {"title": "A fair coin", "claim": "P(x == 1) == 0.5"}},),
-            required="begin a line with 'claims:', and indent the claims under it"),
-    ),
-    check=_check_file,
-    misplaced=dict.fromkeys(_CLAIM_KEYS, "it is a key of a claim: indent it under the claim's id"),
-)  # fmt: skip
-LEVELS = (
-    FILE, DOCUMENT, SLOT, DEFAULTS, CLAIM, STATEMENT, PASSAGE, TOLERANCE_LEVEL,
-)  # fmt: skip
-
-
-def claims_schema() -> Schema:
+def claims_schema() -> dict[str, Any]:
     """The JSON Schema (draft-07) of a claims file, for editors and other tools.
 
     It describes the form of a file. Errors that only the language knows (undefined names, unknown
@@ -1202,13 +1333,607 @@ def claims_schema() -> Schema:
     >>> claims_schema()["required"]
     ['dropcheck', 'claims']
     """
+    made = FileKeys.model_json_schema(ref_template="#/definitions/{model}")
+    definitions = made.pop("$defs")
+    for model in LEVELS:
+        of = definitions.get(model.__name__, made)
+        apart = [{"required": [one, other]} for one, other, _ in model.apart]
+        of |= {"not": {"anyOf": apart}} if apart else {}
+        of |= {"anyOf": [{"required": [one]} for one in model.one_of]} if model.one_of else {}
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": f"{SCHEMA_TITLE}, format {FORMAT}",
-        **FILE.definition,
-        "definitions": {
-            **{one.name: one.definition for one in LEVELS[1:]},
-            "value": VALUE_DEFINITION,
-            "vector": VECTOR_DEFINITION,
-        },
+        **_tidy({**made, "definitions": definitions | _DEFINITIONS}),
     }
+
+
+def _tidy(schema: Any) -> Any:
+    """A schema without what pydantic adds and what messages say; patterns are those of names."""
+    if isinstance(schema, list):
+        return [_tidy(one) for one in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "see" in schema:
+        return {"$ref": f"#/definitions/{schema['see']}"}
+    properties = schema.get("properties", {})
+    kept = {
+        name: one if name in ("examples", "const", "enum") else _tidy(one)
+        for name, one in schema.items()
+        if name not in ("says", "title", "properties")
+        if name != "default" or one
+    }
+    if properties:
+        kept["properties"] = {name: _tidy(one) for name, one in properties.items()}
+    for pattern, inner in kept.pop("patternProperties", {}).items():
+        kept["propertyNames"] = {"pattern": pattern, **kept.get("propertyNames", {})}
+        kept["additionalProperties"] = inner
+    return kept
+
+
+# ---- what is wrong with the keys -----------------------------------------------------------------
+
+_HOLDS = {  # by the type of pydantic's error; most others are about numbers
+    "string_type": "text",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "dict_type": MAPPING,
+    "model_type": MAPPING,
+}
+_CALLED = {2: {"claims": "claim ", "documents": "document ", "slots": "slot "},
+           4: {"claims": "statement "}}  # fmt: skip
+_Path = tuple[str | int, ...]
+
+
+def _called(path: _Path) -> str:
+    """The name of a value in messages.
+
+    >>> _called(("claims", "a")), _called(("claims", "a", "tags", 0))
+    ("claim 'a'", "an item of 'tags'")
+    """
+    if not path:
+        return "the file"
+    *above, last = path
+    if isinstance(last, str):
+        return f"{_CALLED.get(len(path), {}).get(str(above[-1:][0]) if above else '', '')}{last!r}"
+    vector = isinstance(above[-1], int) or "cases" in above[:-1]
+    return f"an {'entry' if vector else 'item'} of {_called((*above,))}"
+
+
+def _sentence(error: Any, top: Node) -> Error | None:
+    """One of pydantic's errors at its place, in our words; None if it is reported already."""
+    kind, loc, said = error["type"], error["loc"], error.get("ctx", {})
+    node, field, inside, entry = top, None, False, False
+    path: _Path = ()
+    model: type[Keys] | None = FileKeys
+    owner: type[Keys] = FileKeys  # of the last part
+    for part in loc:  # some parts are no place: alternatives of a union, a list that is left out
+        owner = owner if model is None else model
+        below = node.below(part)
+        if below is not None:
+            node, path = below, (*path, part)
+        entry = inside
+        if inside:  # a name or an index
+            inside = False
+        elif model is not None and part in model.model_fields:
+            field = model.model_fields[part]
+            inside, model = (
+                get_origin(field.annotation) in (dict, list),
+                _model_in(field.annotation),
+            )
+    if node.value is BROKEN:
+        return None
+    says, name = says_of(field), _called(path)
+    match kind:
+        case "extra_forbidden":
+            return node.begin, *_unknown(loc[-1], _called(path[:-1]), owner)
+        case "missing":
+            if loc[-1] in _meant(node, owner):  # the hint at a misspelled key says it
+                return None
+            return node.begin, f"{name} lacks {loc[-1]!r}", says.required
+        case "name":
+            at = node.key if loc[-1] == "[key]" else None
+            return at or node.start, said["says"], said.get("hint")
+    if node.value is None:
+        return node.place, f"{name} has no value", (not entry and says.required) or OR_GIVE_ONE
+    match kind:
+        case "wrong":
+            return node.place, f"{name} {said['says']}", said["hint"]
+        case "holds":
+            return node.place, f"{name} {said['says']} and is {shown(node)}", said.get("hint")
+        case "string_pattern_mismatch":
+            return node.place, f"{name} must not be empty", None
+        case "too_short":
+            return (
+                node.place,
+                f"{name} is empty",
+                NOT_EMPTY if entry else says.empty,
+            )
+        case "literal_error":
+            holds, hint = (
+                said["expected"],
+                suggestion(node.text, re.findall("'(.+?)'", said["expected"])),
+            )
+        case "string_type":
+            holds, hint = says.holds or _HOLDS[kind], says.hint
+            hint = hint or (f"put it in quotes: '{node.text[:40]}'" if node.text else None)
+        case "list_type" | "dict_type" | "model_type":
+            holds, hint = MAPPING if kind != "list_type" else says.holds or _HOLDS[kind], says.hint
+            hint = hint or (f"write [{node.text[:40]}]" if node.text else None)
+        case "bool_type":
+            holds, hint = _HOLDS[kind], None
+        case _:
+            holds = says.holds or "a number greater than 0"
+            hint = _number_hint(node.value, says) or (says.hint if kind == "less_than" else None)
+    return node.place, f"{name} must be {holds}, and is {shown(node)}", hint
+
+
+def _model_in(annotation: Any) -> type[Keys] | None:
+    """The model that an annotation contains, if there is one."""
+    if isinstance(annotation, type) and issubclass(annotation, Keys):
+        return annotation
+    inner = (_model_in(one) for one in get_args(annotation))
+    return next((one for one in inner if one is not None), None)
+
+
+def _unknown(name: str, of: str, model: type[Keys]) -> tuple[str, str]:
+    """What is said of a key that a mapping does not have."""
+    known = model.names()
+    hint = model.misplaced.get(name, "the keys here are " + ", ".join(known))
+    return f"{of} has no key {name!r}", suggestion(name, known) or hint
+
+
+def _meant(node: Node, model: type[Keys]) -> set[str | None]:
+    """The keys that unknown names of a mapping resemble."""
+    known = model.names()
+    unknown = itertools.islice((one for one in node.entries if one not in known), 100)
+    return {nearest(one, known) for one in unknown}
+
+
+def _number_hint(value: Any, says: Says) -> str | None:
+    if not isinstance(value, str):
+        return None
+    try:
+        return f"write {format_value(values.parse_number(value))}, without quotes"
+    except ValueError:
+        share = values.percentage(value)
+    return says.percentage.format(format_value(share)) if share else None
+
+
+# ---- rules on several keys -----------------------------------------------------------------------
+
+
+def _levels(top: Node) -> Iterator[tuple[str, Node, type[Keys]]]:
+    """The mappings that may share keys, with their names in messages."""
+    yield "'defaults'", top.at("defaults"), DefaultKeys
+    for name, claim in top.at("claims").entries.items():
+        yield f"claim {name!r}", claim, ClaimKeys
+        for part, statement in claim.at("claims").entries.items():
+            yield f"statement {part!r}", statement, StatementKeys
+
+
+def _broken_rules(top: Node, source: Source) -> Iterator[Error]:
+    """What is wrong with keys beside each other, and with references to other entries."""
+    for name, node, model in _levels(top):
+        for one, other, hint in model.apart:
+            if {one, other} <= node.entries.keys():
+                later = max(node.at(one).begin, node.at(other).begin)
+                yield later, f"{name} gives both {one!r} and {other!r}", hint
+        lacking = model.one_of and not {*model.one_of} & {*node.entries, *_meant(node, model)}
+        if lacking and isinstance(node.value, dict):
+            message = f"{name} lacks {model.one_of[0]!r}"
+            yield node.begin, message, says_of(model.model_fields["claim"]).required
+    for slot in top.at("slots").entries.values():
+        yield from _of_slot(slot)
+    for claim in top.at("claims").entries.values():
+        yield from _of_cases(claim, source)
+        for statement in claim.at("claims").entries.values():
+            section, apart = statement.at("section"), "document" not in statement.entries
+            if apart and section is not _NOTHING and len(claim.at("sources").items) > 1:
+                message = "it is not known which document this section is in"
+                yield section.begin, message, "name it, 'document: …'"
+    yield from _of_documents(top)
+    yield from _of_truths(top)
+
+
+def _of_slot(slot: Node) -> Iterator[Error]:
+    if "law" in slot.entries:
+        for name in {"gives", "gradient", "evaluation"} & slot.entries.keys():
+            message = f"a slot that is drawn from a law has no {name!r}"
+            yield slot.at(name).begin, message, "keep 'law', or 'model' and 'gives'"
+    elif isinstance(slot.value, dict) and "gives" not in slot.entries:
+        hint = "write 'gives: y', or 'law: normal(0, 1)' of a sampler"
+        yield slot.start, "a slot says what it gives", hint
+    for name, count in Counter(one.text for one in slot.at("takes").items).items():
+        if count > 1 and name:
+            yield slot.at("takes").begin, f"{name!r} is taken twice", "name each once"
+
+
+def _of_cases(claim: Node, source: Source) -> Iterator[Error]:
+    """Cases of other names than others, or of names that 'parameters' has too."""
+    cases = [one for one in claim.at("cases").items if isinstance(one.value, dict)]
+    counts = Counter(name for case in cases for name in case.entries)
+    first = {name: one for case in reversed(cases) for name, one in case.entries.items()}
+    for name, one in first.items():
+        try:
+            _parameter(name)
+        except PydanticCustomError as error:
+            context: Any = error.context
+            yield one.begin, context["says"], context["hint"]
+        if grid := claim.at("parameters").entries.get(name):
+            line = source.line_of(grid.begin)
+            message = f"{name!r} is given under 'cases' and under 'parameters' ({line})"
+            yield one.begin, message, "keep one of the two"
+    for case in cases:
+        if len(case.entries) in (0, len(counts)):  # an empty one is reported as empty
+            continue
+        lacking = [*itertools.islice((one for one in counts if one not in case.entries), 6)]
+        given = ", ".join(map(repr, lacking[:5])) + (", …" if len(lacking) > 5 else "")
+        message = f"this case gives no value for {given}, which another case has"
+        slips = (suggestion(one, lacking) for one in case.entries if counts[one] == 1)
+        hint = next(filter(None, slips), "every case names the same parameters")
+        yield case.start, message, hint
+
+
+def _of_documents(top: Node) -> Iterator[Error]:
+    documents = top.at("documents").entries
+    for _, node, _ in _levels(top):
+        for named in (node, *node.at("sources").items):
+            one = named.at("document")
+            if not isinstance(one.value, str) or not one.value.strip() or one.value in documents:
+                continue
+            names = "the documents are " + ", ".join(list(documents)[:10])
+            hint = names if documents else "list it under 'documents', with its title"
+            hint = suggestion(one.value, documents) or hint
+            yield one.start, f"there is no document {one.value!r}", hint
+
+
+def _of_truths(top: Node) -> Iterator[Error]:
+    """A 'truth' that is not a claim or is false, or that a true claim names."""
+    usual = top.at("defaults").at("expect").value
+    expected: dict[str, Any] = {}
+    named: list[tuple[str, str | None, Node]] = []
+    for name, claim in top.at("claims").entries.items():
+        parts = claim.at("claims").entries
+        for part, node in parts.items() or [(None, claim)]:
+            own = name if part is None else f"{name}.{part}"
+            said = (one.at("expect").value for one in (node, claim))
+            expected[own] = next((one for one in (*said, usual) if one is not BROKEN), "verified")
+            truth = node.at("truth")
+            if isinstance(truth.value, str) and truth.value.strip():
+                named.append((own, name if parts else None, truth))
+    for name, family, truth in named:
+        meant = truth_id(truth.value, family, expected)
+        if expected[name] == "verified":
+            hint: str | None = "add 'expect: refuted', or take 'truth' out"
+            yield truth.start, "'truth' belongs to a claim that is false", hint
+        elif meant not in expected:
+            inside = [one for one in expected if one.startswith(f"{meant}.")]
+            beside = [one.partition(".")[2] for one in expected if one.startswith(f"{family}.")]
+            hint = "name one of its statements: " + ", ".join(inside[:5])
+            hint = hint if inside else suggestion(truth.value, [*beside, *expected])
+            yield truth.start, f"there is no claim {truth.value!r}", hint
+        elif expected[meant] == "refuted":
+            yield truth.start, f"{meant} is false itself", "name the claim that holds"
+
+
+def _length(node: Node) -> int:
+    """How many values a grid has, at least 1; none of them is made."""
+    if node.items:
+        return sum(1 if isinstance(one.value, list) else _length(one) for one in node.items)
+    return values.count_values(node.value) if isinstance(node.value, str) else 1
+
+
+def _too_many(top: Node) -> Iterator[Error]:
+    """More cases or statements than a claim or a file may have."""
+    counts, told = [], False
+    for claim in top.at("claims").entries.values():
+        grid, cases, parts = (claim.at(name) for name in ("parameters", "cases", "claims"))
+        sizes = [max(1, len(cases.items)), *map(_length, grid.entries.values())]
+        counts.append(math.prod(sizes) * max(1, len(parts.entries)))
+        if len(parts.entries) > MOST_STATEMENTS:
+            message = f"there are {len(parts.entries):,} statements, and the most of one claim is "
+            hint = "make several claims of it: they may share its model by a name under 'models'"
+            yield parts.begin, f"{message}{MOST_STATEMENTS:,}", hint
+            told = True
+        if (count := math.prod(sizes)) > MOST_CASES:
+            factors = " × ".join(str(size) for size in sizes if size > 1)
+            message = f"the grid has {count:,} cases ({factors}), and the most is {MOST_CASES:,}"
+            hint = "use fewer values of each, or list the points that matter under 'cases'"
+            yield (grid if grid.entries else cases).begin, message, hint
+            told = True
+    if sum(counts) > MOST_CASES_IN_ALL and not told:
+        message = f"the file has {sum(counts):,} cases, and the most is {MOST_CASES_IN_ALL:,}"
+        yield top.at("claims").begin, message, "split it into several"
+
+
+# ---- from the keys to a registry -----------------------------------------------------------------
+
+
+def top_level(root: Node | None, report: Problems) -> Node:
+    """The root mapping of a claims file.
+
+    Raises:
+        DropcheckError: the file is empty, or is not a mapping.
+    """
+    if root is not None and isinstance(root.value, dict):
+        return root
+    hint = f"a claims file begins with 'dropcheck: {FORMAT}', and 'claims:' below"
+    if root is None or root.value is None:
+        bare = "".join(report.source.lines).strip()
+        message = "the file holds only comments" if "#" in bare else "the file is empty"
+        report.add((0, 0), message, hint)
+    elif root.value is not BROKEN:
+        message = f"a claims file is a mapping of names to values, and this is {shown(root)}"
+        report.add(root.start, message, hint)
+    raise report.error()
+
+
+def _plain(node: Node) -> Any:
+    """The data of a node, in which a text knows its node and a decimal its digits."""
+    value = node.value
+    if isinstance(value, str):
+        return Written.of(node)
+    if isinstance(value, dict):
+        return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    decimal = isinstance(value, float) and value and "." in node.text
+    return WrittenNumber(node.text) if decimal and math.isfinite(value) else value
+
+
+def registry_of(top: Node, report: Problems) -> Registry:
+    """The registry of a mapping with the keys of a claims file.
+
+    Raises:
+        DropcheckError: all errors, including those that were reported before.
+    """
+    number = top.at("dropcheck")
+    if type(number.value) is int and number.value != FORMAT:
+        message = f"format {shown(number)} is not known: this version reads format {FORMAT}"
+        report.add(number.start, message, "a newer dropcheck may read it")
+        raise report.error()
+    many = [*_too_many(top)]
+    for error in many:
+        report.add(*error)
+    if many:  # values that are too many are not read
+        raise report.error()
+    for error in _broken_rules(top, report.source):
+        report.add(*error)
+    try:
+        file = FileKeys.model_validate(_plain(top), context=report.source)
+    except ValidationError as invalid:
+        for one in invalid.errors(include_url=False, include_input=False):
+            if said := _sentence(one, top):
+                report.add(*said)
+        raise report.error() from None
+    if report:
+        raise report.error()
+    shared = SharedModels(file.models, top.at("models").entries, report.source)
+    claims = dict(_claims(file, top, shared, report.source))
+    if shared.problems:
+        report.extend(shared.problems)
+        raise report.error()
+    for name, claim in claims.items():
+        if claim.truth is not None:
+            family = None if claim.family is None else claim.family.id
+            claims[name] = replace(claim, truth=truth_id(claim.truth, family, claims))
+    fractions = frozenset(_with_fractions(claims.values())) if file.slots else frozenset()
+    slots = {}
+    for name, slot in file.slots.items():
+        own: dict[str, Any] = dict.fromkeys(SlotKeys.model_fields) | slot.given()
+        own["independent"] = own.pop("elements") is not None
+        own["fractions"] = fractions.intersection(slot.takes)
+        at = report.source.location(top.at("slots").at(name).begin)
+        slots[name] = Slot(name=name, location=at, **own)
+    if slots:
+        claims = {name: replace(claim, slots=slots) for name, claim in claims.items()}
+    documents = {name: Document(name, **one.given()) for name, one in file.documents.items()}
+    return Registry(report.source.name, documents, claims, shared.notes)
+
+
+def _claims(
+    file: FileKeys, top: Node, shared: SharedModels, source: Source
+) -> Iterator[tuple[str, Claim]]:
+    """The claims by their ids: one for each statement."""
+    defaults = {} if file.defaults is ABSENT else file.defaults.given()
+    for name, entry in file.claims.items():
+        own, node = entry.given(), top.at("claims").at(name)
+        if "model" in own:
+            own["model"] = shared.completed(own["model"])
+        places = _parameter_places(node, source)
+        several: dict[str, StatementKeys] | None = own.pop("claims", None)
+        if several is None:
+            at = source.location(node.begin)
+            yield name, _claim(name, (defaults, own), at, places, None)
+            continue
+        stated = tuple(
+            Stated(f"{name}.{part}", one.claim, tolerant="tolerance" in own | one.given())
+            for part, one in several.items()
+        )
+        family = Family(name, own["title"], stated)
+        for one, (part, keys) in zip(stated, several.items(), strict=True):
+            # each gets a title of its own
+            title = {"title": f"{family.title} ({part})"} if len(several) > 1 else {}
+            at = source.location(node.at("claims").at(part).begin)
+            levels = (defaults, own, title | keys.given())
+            yield one.id, _claim(one.id, levels, at, places, family)
+
+
+def _claim(
+    id_: str,
+    levels: Sequence[Mapping[str, Any]],
+    at: Location,
+    places: Mapping[str, Location],
+    family: Family | None,
+) -> Claim:
+    """A claim with the values of all levels; later levels override earlier ones.
+
+    The tags of a statement are added to those of its claim, which replace the default tags.
+    """
+    kept: dict[str, Any] = {name: one.default for name, one in ClaimKeys.model_fields.items()}
+    for level in levels:
+        kept |= level
+        if "resolution" in level:  # it overrides a 'within' of an earlier level
+            kept["within"] = None
+    tags = [level["tags"] for level in levels[1:] if "tags" in level] or [kept["tags"]]
+    kept["tags"] = tuple(dict.fromkeys(itertools.chain.from_iterable(tags)))
+    kept["sources"] = _passages(*levels)
+    sharp = any({"resolution", "within"} & level.keys() for level in levels)
+    for name in ("document", "section", "claims"):
+        del kept[name]
+    return Claim(
+        id=id_,
+        family=family,
+        statement=kept.pop("claim"),
+        location=at,
+        parameter_locations=places,
+        sharpness_given=sharp,
+        **kept,
+    )
+
+
+def _passages(*levels: Mapping[str, Any]) -> tuple[Passage, ...]:
+    """The passages a claim comes from; each level of values overrides those before it.
+
+    >>> _passages({"document": "a", "section": "1"}, {"section": "2"})
+    (Passage(document='a', section='2'),)
+    """
+    passages: tuple[Passage, ...] = ()
+    for level in levels:
+        if "sources" in level:
+            passages = level["sources"]
+        elif "document" in level or "section" in level:
+            before = passages[0] if len(passages) == 1 else Passage()
+            document = level.get("document", before.document)
+            passages = (Passage(document, level.get("section", before.section)),)
+    return passages
+
+
+def _parameter_places(claim: Node, source: Source) -> dict[str, Location]:
+    """Where each parameter is first named, in the grid or in the first listed case."""
+    named = (claim.at("parameters"), *claim.at("cases").items[:1])
+    entries = (item for node in named for item in node.entries.items())
+    return {name: source.location(one.begin) for name, one in entries}
+
+
+def _with_fractions(claims: Iterable[Claim]) -> Iterator[str]:
+    """The parameters that have some value that is not a whole number."""
+    for claim in claims:
+        for grid in (claim.parameters, *(claim.cases or ())):
+            for name, value in grid.items():
+                several = value if isinstance(value, tuple) else (value,)
+                if any(isinstance(one, float) and not one.is_integer() for one in several):
+                    yield name
+
+
+# ---- models that claims share --------------------------------------------------------------------
+
+# Limits of one joined model, and of all of them together: as much as a file itself may hold.
+MOST_CHARACTERS = 400_000
+MOST_IN_ALL = 2**24
+_BARE = re.compile(rf"({MODEL_NAME})\s*(?:#.*)?\r?")
+
+
+class SharedModels:
+    """The shared models of a file; inserts their lines where a line of a model is their name.
+
+    The joined text keeps the places of its parts, so that an error in a shared line is reported
+    where that line is.
+    """
+
+    def __init__(
+        self, texts: Mapping[str, SourceText], nodes: Mapping[str, Node], source: Source
+    ) -> None:
+        self.problems: list[Problem] = []
+        self._places = {name: source.location(nodes[name].begin) for name in texts}
+        self._known: dict[str, SourceText] = {}  # with all their lines inserted
+        self._used: set[str] = set()
+        self._characters = 0
+        for name, text in texts.items():
+            whole = self.completed(text)
+            inner = whole.models or (None,) * len(whole.origins)
+            self._known[name] = replace(whole, models=tuple(one or name for one in inner))
+
+    def completed(self, text: SourceText) -> SourceText:
+        """A model with the lines of other models inserted for their names.
+
+        It is left as it is if it names an unknown model; the problem is added to `problems`.
+        """
+        bare = dict(_bare_lines(text.text.split("\n"))) if self._places else {}
+        unknown = {number: name for number, name in bare.items() if name not in self._known}
+        for number, name in unknown.items():
+            self.problems.append(self._unknown(name, text.locate(number, 0)))
+        self._used |= {*bare.values()}
+        if not bare or unknown:  # without shared models, the language reports a bare name
+            return text
+        shared = {number: self._known[name] for number, name in bare.items()}
+        if len(text.origins) == 1:
+            return shared[0]  # the same object, so that claims that share a model share its text
+        whole = _put_together(text, shared)
+        self._characters += len(whole.text)
+        for length, most, what in (
+            (len(whole.text), MOST_CHARACTERS, "this model"),
+            (self._characters, MOST_IN_ALL, "the models of this file"),
+        ):
+            if length > most:
+                message = f"with the lines of the models named, {what} would be longer than "
+                hint = "name a shared model alone, and add fewer lines to it"
+                at = text.locate(min(shared), 0)
+                self.problems.append(Problem(f"{message}{most:,} characters", at, hint))
+                return text
+        return whole
+
+    @property
+    def notes(self) -> tuple[Problem, ...]:
+        """A note on each model that nothing uses."""
+        return tuple(
+            Problem(f"no claim uses the model {name!r}", at, "take it out")
+            for name, at in self._places.items()
+            if name not in self._used
+        )
+
+    def _unknown(self, name: str, at: Location) -> Problem:
+        if name in self._places:
+            message = f"the model {name!r} stands below, or is this one"
+            return Problem(message, at, "a model may name those above it")
+        hint = "a line draws, 'x ~ normal(0, 1)', computes, 'y = 2 * x', or names a model: "
+        hint += ", ".join(itertools.islice(self._places, 10))
+        return Problem(f"there is no model {name!r}", at, suggestion(name, self._places) or hint)
+
+
+def _bare_lines(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """The lines that consist of one name, are not indented and are outside brackets."""
+    depth = 0
+    for number, line in enumerate(lines):
+        found = _BARE.fullmatch(line)
+        if depth == 0 and found is not None:
+            yield number, found.group(1)
+        code = line.partition("#")[0]
+        depth = max(depth + sum(map(code.count, "([{")) - sum(map(code.count, ")]}")), 0)
+
+
+def _put_together(text: SourceText, shared: Mapping[int, SourceText]) -> SourceText:
+    """The text, with some of its lines replaced by other texts."""
+    parts: list[tuple[SourceText, int, int]] = []
+    at = 0
+    for number, part in shared.items():
+        parts += [(text, at, number), (part, 0, len(part.origins))]
+        at = number + 1
+    parts.append((text, at, len(text.origins)))
+    written: list[str] = []
+    jumps: list[Jump] = []
+    for one, first, last in parts:
+        shift = len(written) - first
+        inside = (jump for jump in one.jumps if first <= jump.line < last)
+        jumps += [replace(jump, line=jump.line + shift) for jump in inside]
+        written += one.text.split("\n")[first:last]
+    models = [one.models[a:b] or (None,) * (b - a) for one, a, b in parts]
+    chain = itertools.chain.from_iterable
+    return SourceText(
+        text="\n".join(written),
+        file=text.file,
+        origins=tuple(chain(one.origins[a:b] for one, a, b in parts)),
+        lines=tuple(chain(one.lines[a:b] for one, a, b in parts)),
+        jumps=tuple(jumps),
+        models=tuple(chain(models)),
+    )

@@ -1,46 +1,19 @@
-"""Reads claims files into a registry, or reports all errors of their keys at once.
+"""Finds and reads claims files, and joins several into one registry.
 
-Texts in the language (`claim`, `model`, `requires`) are stored with their places in the file; the
-language parses them later.
+What reads them, with pydantic, is imported only where a file is read.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from dropcheck.claims.claimsfile import CLAIM, FILE, FORMAT, OF_ELEMENTS, SLOT, Field, mapping_at
-from dropcheck.claims.models import Models
-from dropcheck.claims.registry import (
-    Claim,
-    Document,
-    Family,
-    Registry,
-    Slot,
-    Stated,
-    renamed,
-    truth_id,
-)
-from dropcheck.claims.yaml_places import (
-    Broken,
-    Listing,
-    Problems,
-    Scalar,
-    Source,
-    Tree,
-    YamlNode,
-    compose,
-    decode,
-    read_bytes,
-    shown,
-)
+from dropcheck.claims.registry import Claim, Document, Registry, renamed
 from dropcheck.errors import DropcheckError, Location, Problem, at_most, in_file_order
 from dropcheck.packs.pack_files import PACK, pack_file
-from dropcheck.results import Passage
 
 USUAL_NAME = "claims.yaml"
 MISTAKEN_NAME = "claims.yml"
@@ -193,7 +166,9 @@ def read_registry(path: str | Path, name: str | None = None) -> Registry:
         DropcheckError: the file cannot be read, or has errors: all of them.
     """
     name = str(path) if name is None else name
-    return _read(decode(read_bytes(Path(path), name), name))
+    from dropcheck.claims.claimsfile import read_bytes
+
+    return _read(read_bytes(Path(path), name), name)
 
 
 def read_text(text: str | bytes, name: str = "<text>") -> Registry:
@@ -207,198 +182,11 @@ def read_text(text: str | bytes, name: str = "<text>") -> Registry:
     '1 == 1'
     """
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-    return _read(decode(data, name))
+    return _read(data, name)
 
 
-def _read(source: Source) -> Registry:
-    report = Problems(source)
-    return registry_of(_top_level(compose(report), report), report)
+def _read(data: bytes, name: str) -> Registry:
+    from dropcheck.claims.claimsfile import Problems, compose, decode, registry_of, top_level
 
-
-def registry_of(top: Tree, report: Problems) -> Registry:
-    """The registry of a mapping with the keys of a claims file.
-
-    Raises:
-        DropcheckError: all errors, including those that were reported before.
-    """
-    if _is_other_format(top, report):
-        raise report.error()
-    values = FILE.read(Field(top, "the file", report, (0, 0)))
-    notes = _complete_models(values, top, report)
-    if report:
-        raise report.error()
-    return _registry(values, top, report.source, notes)
-
-
-def _complete_models(values: Mapping[str, Any], top: Tree, report: Problems) -> tuple[Problem, ...]:
-    """Insert the lines of shared models for their names; return notes on unused models."""
-    texts = values.get("models") or {}
-    entries = mapping_at(top, "models")
-    places = {name: report.source.location(entries[name].key_start) for name in texts}
-    # an unknown key of the file may be a misspelling of 'models'
-    unread = {*top.repeated} | {*top.entries} - {*values}
-    models = Models(texts, places, all_read=not unread and values.get("models", {}) is not None)
-    for claim in (values.get("claims") or {}).values():
-        if claim is not None and claim.get("model") is not None:
-            claim["model"] = models.completed(claim["model"])
-    report.extend(models.problems)
-    return models.notes
-
-
-def _top_level(root: YamlNode | None, report: Problems) -> Tree:
-    """The root mapping of a claims file.
-
-    Raises:
-        DropcheckError: the file is empty, or is not a mapping.
-    """
-    if isinstance(root, Tree):
-        return root
-    hint = f"a claims file begins with 'dropcheck: {FORMAT}', and 'claims:' below"
-    if root is None or (isinstance(root, Scalar) and root.value is None):
-        bare = "".join(report.source.lines).strip()
-        message = "the file holds only comments" if "#" in bare else "the file is empty"
-        report.add((0, 0), message, hint)
-    elif not isinstance(root, Broken):
-        message = f"a claims file is a mapping of names to values, and this is {shown(root)}"
-        report.add(root.start, message, hint)
-    raise report.error()
-
-
-def _is_other_format(top: Tree, report: Problems) -> bool:
-    """Whether the file has another format number; this is reported, and nothing else is read."""
-    node = top.entries["dropcheck"].node if "dropcheck" in top.entries else None
-    if not isinstance(node, Scalar) or type(node.value) is not int or node.value == FORMAT:
-        return False
-    message = f"format {shown(node)} is not known: this version reads format {FORMAT}"
-    report.add(node.start, message, "a newer dropcheck may read it")
-    return True
-
-
-def _registry(
-    values: Mapping[str, Any], top: Tree, source: Source, notes: tuple[Problem, ...]
-) -> Registry:
-    documents = {key: Document(key, **one) for key, one in values.get("documents", {}).items()}
-    defaults = values.get("defaults", {})
-    claims: dict[str, Claim] = {}
-    for name, entry in mapping_at(top, "claims").items():
-        own = dict(values["claims"][name])
-        several = own.pop("claims", None)
-        places = _parameter_locations(entry.node, source)
-        if several is None:
-            at = source.location(entry.key_start)
-            claims[name] = _claim(name, (defaults, own), at, places)
-            continue
-        assert isinstance(entry.node, Tree)  # or an error would have been reported
-        stated = [
-            Stated(f"{name}.{part}", one["claim"], tolerant="tolerance" in {**own, **one})
-            for part, one in several.items()
-        ]
-        family = Family(name, own["title"], tuple(stated))
-        for one, inner in zip(stated, mapping_at(entry.node, "claims").items(), strict=True):
-            at, part = source.location(inner[1].key_start), several[inner[0]]
-            if len(several) > 1:  # each gets a title of its own
-                part = {"title": f"{family.title} ({inner[0]})", **part}
-            claims[one.id] = _claim(one.id, (defaults, own, part), at, places, family)
-    slots = _slots_of(values, top, source)
-    if slots:
-        fractions = frozenset(_with_fractions(claims.values()))
-        slots = {
-            name: replace(slot, fractions=fractions.intersection(slot.takes))
-            for name, slot in slots.items()
-        }
-        claims = {name: replace(claim, slots=slots) for name, claim in claims.items()}
-    for name, claim in claims.items():
-        if claim.truth is not None:
-            family_id = None if claim.family is None else claim.family.id
-            claims[name] = replace(claim, truth=truth_id(claim.truth, family_id, claims))
-    return Registry(source.name, documents, claims, notes)
-
-
-def _claim(
-    name: str,
-    levels: Sequence[Mapping[str, Any]],
-    at: Location,
-    parameter_locations: Mapping[str, Location],
-    family: Family | None = None,
-) -> Claim:
-    """A claim with the values of all levels; later levels override earlier ones.
-
-    The tags of a statement are added to those of its claim, which replace the default tags.
-    """
-    values: dict[str, Any] = dict(_ABSENT)
-    for level in levels:
-        values |= level
-        if "resolution" in level:  # it overrides a 'within' of an earlier level
-            values["within"] = None
-    tags = [tag for level in levels[1:] for tag in level.get("tags", ())]
-    given = any("tags" in level for level in levels[1:])
-    values["tags"] = tuple(dict.fromkeys(tags if given else values["tags"]))
-    values["sources"] = _passages(*levels)
-    values["sharpness_given"] = any({"resolution", "within"} & level.keys() for level in levels)
-    for key in ("document", "section", "claims"):
-        del values[key]
-    return Claim(
-        id=name,
-        family=family,
-        statement=values.pop("claim"),
-        location=at,
-        parameter_locations=parameter_locations,
-        **values,
-    )
-
-
-_ABSENT = {key.name: key.default for key in CLAIM.keys}
-
-
-def _with_fractions(claims: Iterable[Claim]) -> Iterator[str]:
-    """The parameters that have some value that is not a whole number."""
-    for claim in claims:
-        for values in (claim.parameters, *(claim.cases or ())):
-            for name, value in values.items():
-                several = value if isinstance(value, tuple) else (value,)
-                if any(isinstance(one, float) and not one.is_integer() for one in several):
-                    yield name
-
-
-def _parameter_locations(claim: YamlNode, source: Source) -> dict[str, Location]:
-    """Where each parameter is first named, in the grid or in the first listed case."""
-    places: dict[str, Location] = {}
-    keys = claim.entries if isinstance(claim, Tree) else {}
-    for key in ("parameters", "cases"):
-        node = keys[key].node if key in keys else None
-        tree = node.items[0] if isinstance(node, Listing) else node
-        if isinstance(tree, Tree):
-            places |= {name: source.location(one.key_start) for name, one in tree.entries.items()}
-    return places
-
-
-def _slots_of(values: Mapping[str, Any], top: Tree, source: Source) -> dict[str, Slot]:
-    """The slots of a file, from the values of its keys."""
-    entries = mapping_at(top, "slots")
-    slots: dict[str, Slot] = {}
-    for name, one in (values.get("slots") or {}).items():
-        own = dict.fromkeys(key.name for key in SLOT.keys) | one
-        slots[name] = Slot(
-            name=name,
-            independent=own.pop("elements") == OF_ELEMENTS,
-            location=source.location(entries[name].key_start),
-            **own,
-        )
-    return slots
-
-
-def _passages(*levels: Mapping[str, Any]) -> tuple[Passage, ...]:
-    """The passages a claim comes from; each level of values overrides those before it.
-
-    >>> _passages({"document": "a", "section": "1"}, {"section": "2"})
-    (Passage(document='a', section='2'),)
-    """
-    passage_list: tuple[Passage, ...] = ()
-    for values in levels:
-        if "sources" in values:
-            passage_list = tuple(Passage(**one) for one in values["sources"])
-        elif "document" in values or "section" in values:
-            before = passage_list[0] if len(passage_list) == 1 else Passage()
-            document = values.get("document", before.document)
-            passage_list = (Passage(document, values.get("section", before.section)),)
-    return passage_list
+    report = Problems(decode(data, name))
+    return registry_of(top_level(compose(report), report), report)

@@ -16,7 +16,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Context, Decimal
+from decimal import ROUND_CEILING, Context, Decimal
 
 from dropcheck.claims.registry import MOST_CASES
 from dropcheck.results import ParameterValue, Vector
@@ -38,6 +38,7 @@ _LAW_BEGINS = re.compile(r"[^\W\d]\w*\s*\(")
 LONGEST_NAME = 200  # characters, since messages quote it
 _LONGEST_NUMBER = 200  # characters; a number needs a tenth of it
 MOST_ENTRIES = 1_000  # of a vector, since the name of a case lists them all
+TOO_MANY_ENTRIES = f"has more than {MOST_ENTRIES:,} entries: make it in 'model'"
 _LONGEST_VECTOR = 30 * MOST_ENTRIES  # characters
 _LONGEST_LAW = 2_000  # a `categorical` of a hundred probabilities still fits
 
@@ -65,11 +66,6 @@ WORDS = re.compile(r"[^\W\d]\w*")
 """Matches words of a text that may be names."""
 LITERAL = re.compile(
     r"(?<![\w.])(?:[0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)(?:[eE][-+]?[0-9_]+)?(?!\w)"
-)
-DEEPEST = 20  # levels of lists and mappings
-TOO_DEEP = (
-    f"lists or mappings are nested more than {DEEPEST} deep",
-    "the format itself needs five levels",
 )
 TOO_SMALL = "is too small, and would be 0: numbers are float64, down to 5e-324"
 
@@ -258,7 +254,7 @@ def as_vector(entries: Sequence[float | Vector]) -> Vector:
     if len({len(row) for row in rows}) > 1 or 0 < len(rows) < len(entries):
         raise ValueError("has rows of different lengths")
     if sum(map(len, rows)) + len(entries) - len(rows) > MOST_ENTRIES:
-        raise ValueError(f"has more than {MOST_ENTRIES:,} entries: make it in 'model'")
+        raise ValueError(TOO_MANY_ENTRIES)
     return tuple(entries)
 
 
@@ -287,6 +283,9 @@ def percentage_hint(text: str) -> str | None:
     return None if number is None else f"write {format_value(number)}"
 
 
+_ROUND_QUOTES = frozenset("“”„‟‘’‚‛«»")
+
+
 def value_hint(text: str, error: ValueError) -> str:
     """The hint for a value that `parse_value` refuses.
 
@@ -295,6 +294,8 @@ def value_hint(text: str, error: ValueError) -> str:
     >>> value_hint("1, 2, 3", NotANumberError())
     'write [1, 2, 3]'
     """
+    if text[:1] in _ROUND_QUOTES and text[-1:] in _ROUND_QUOTES:
+        return f'write it in straight quotes: "{shortened(text[1:-1])}"'
     if isinstance(error, NotANumberError) and _COMPUTES.search(text):
         return "compute it on a line of 'model', from parameters that are numbers"
     try:
@@ -437,7 +438,7 @@ def read_range(text: str) -> Range:
         number = match["low"].strip()
         raise RangeError("holds one number alone", f"write the number itself, {number}")
     if low > high:
-        by = f"{match['times'] or ''}{match['step']}"
+        by = f"{match['times'] or ''}{match['step'].lstrip('-')}"
         meant = f"{match['high'].strip()}..{match['low'].strip()} by {by}"
         raise RangeError("holds no number: its end is below its start", f"write {meant}")
     if times and (low <= 0 or step <= 1):
@@ -483,6 +484,8 @@ def read_values(text: str) -> tuple[ParameterValue, ...]:
     >>> read_values("0.5"), read_values("1..3 by 1")
     ((0.5,), (1.0, 2.0, 3.0))
     """
+    if (hint := range_meant(text)) is not None:
+        raise RangeError("is a range in other words", hint)
     return read_range(text).values() if is_range(text) else (parse_value(text),)
 
 
@@ -504,6 +507,32 @@ def count_values(text: str) -> int:
         return read_range(text).count if is_range(text) else 1
     except RangeError:
         return 1
+
+
+_STEPS = re.compile(r"(?:np\.|numpy\.|torch\.)?(range|arange|linspace)\s*\((.*)\)\s*", re.DOTALL)
+
+
+def range_meant(text: str) -> str | None:
+    """What to write for a range in the words of Python or numpy; None for any other text.
+
+    >>> range_meant("range(0, 1, 0.1)"), range_meant("linspace(0, 1, 5)")
+    ('write 0..0.9 by 0.1', 'write 0..1 by 0.25')
+    """
+    found = _STEPS.fullmatch(text.strip())
+    if found is None:
+        return None
+    try:
+        given = [_decimal(one) for one in split_values(found[2])]
+        given = [Decimal(0), *given] if len(given) == 1 else given
+        low, high, step = (*given, Decimal(1)) if len(given) == 2 else given
+        if found[1] == "linspace":
+            step = (high - low) / (step - 1)
+        else:  # its end is left out
+            high = low + step * ((high - low) / step).to_integral_value(ROUND_CEILING) - step
+    except (ArithmeticError, ValueError):
+        return RANGE_WRITTEN
+    written = [format_value(float(one)) for one in (low, high, step)]
+    return "write {}..{} by {}".format(*written)
 
 
 # ---- as text -------------------------------------------------------------------------------------

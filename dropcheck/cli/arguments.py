@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from dropcheck.claims.reader import MISTAKEN_NAME, SHIPPED, USUAL_NAME, load_registry
 from dropcheck.claims.registry import Case, Registry
-from dropcheck.claims.selection import option_of, select
+from dropcheck.claims.select import option_of, select
 from dropcheck.claims.values import NUMBER_FORMATS
 from dropcheck.cli.option_table import RUN_OPTIONS, options_of, problem_with, read_value
 from dropcheck.cli.output import printing_aside
@@ -365,7 +365,7 @@ def _take(given: Given, arguments: Sequence[str]) -> CommandLine:
 
 def _find_claims(given: Given, lenient: bool) -> None:
     """Read the claims that the arguments name, and select from them."""
-    from dropcheck.claims.selection import is_selected, select_claims
+    from dropcheck.claims.select import is_selected, select_claims
 
     given.registry = columns_of(given)
     if not lenient or given.several("tag"):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dropcheck.claims.registry import DTYPE, SEED, Registry
-from dropcheck.claims.selection import repeat_command, select_claims
+from dropcheck.claims.select import repeat_command, select_claims
 from dropcheck.cli.arguments import Given, claims_of, columns_of, refuse_in_automation
 from dropcheck.cli.option_table import RUN_OPTIONS
 from dropcheck.cli.output import ExitCode, complain, emit, print_out, write_file
@@ -226,8 +226,7 @@ def _refuse(file: Path, beside: Path, *, force: bool) -> None:
 
 def _is_schema(path: Path) -> bool:
     """Whether a file is dropcheck's schema, of any version."""
-    from dropcheck.claims.claimsfile import SCHEMA_TITLE
-    from dropcheck.claims.yaml_places import read_bytes
+    from dropcheck.claims.claimsfile import SCHEMA_TITLE, read_bytes
 
     try:
         return SCHEMA_TITLE.encode() in read_bytes(path, str(path))

@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
-from dropcheck.claims.selection import select_claims
+from dropcheck.claims.select import select_claims
 from dropcheck.cli.arguments import Given, checked_registry, refuse_in_automation
 from dropcheck.cli.output import ExitCode, interactive, print_out
 from dropcheck.settings import Settings

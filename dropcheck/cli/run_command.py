@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from dropcheck import interrupt
 from dropcheck.claims.registry import Case, Registry
-from dropcheck.claims.selection import repeat_command
+from dropcheck.claims.select import repeat_command
 from dropcheck.cli.arguments import (
     Chosen,
     Given,

@@ -32,7 +32,7 @@ def read_any(path: str | Path, name: str | None = None) -> Registry:
         from dropcheck.claims.reader import read_registry
 
         return read_registry(path, name)
-    from dropcheck.claims.yaml_places import read_bytes
+    from dropcheck.claims.claimsfile import read_bytes
     from dropcheck.documents.document_registry import document_of
 
     path, name = Path(path), str(path) if name is None else name

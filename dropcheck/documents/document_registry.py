@@ -9,22 +9,20 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from dropcheck.claims.claimsfile import CLAIM, FILE, FORMAT
-from dropcheck.claims.reader import registry_of
-from dropcheck.claims.registry import Claim, Jump, Registry, SourceText
-from dropcheck.claims.values import WORDS
-from dropcheck.claims.yaml_places import (
-    Broken,
-    Entry,
+from dropcheck.claims.claimsfile import (
+    BROKEN,
+    FORMAT,
+    ClaimKeys,
+    FileKeys,
     LineColumn,
-    Listing,
+    Node,
     Problems,
-    Scalar,
-    Tree,
-    YamlNode,
     compose_piece,
     decode,
+    registry_of,
 )
+from dropcheck.claims.registry import Claim, Jump, Registry, SourceText
+from dropcheck.claims.values import WORDS
 from dropcheck.documents.latex import LatexError, statements
 from dropcheck.documents.markdown_source import read_markdown
 from dropcheck.documents.marks import KeyBlock, Mark, Piece, Spoken, of_another_model, spoken_of
@@ -45,9 +43,9 @@ from dropcheck.results import Written
 from dropcheck.results.coverage import Printed
 
 _NOTEBOOK, _LATEX = ".ipynb", ".tex"  # documents with other suffixes are Markdown
-_FILE_KEYS = frozenset(key.name for key in FILE.keys) - {"dropcheck", "documents"}
+_FILE_KEYS = frozenset(FileKeys.model_fields) - {"dropcheck", "documents"}
 _BLOCK_KEYS = _FILE_KEYS | {"parameters", "notation"}
-_CLAIM_KEYS = frozenset(key.name for key in CLAIM.keys) - {"claim", "claims", "parameters"}
+_CLAIM_KEYS = frozenset(ClaimKeys.model_fields) - {"claim", "claims", "parameters"}
 _KEY = re.compile(r"\s*(?P<key>[^\W\d][\w-]*)\s*:(?!=)\s*")
 _SECOND_KEY = re.compile(r"[^\"'{\[|>][^\"'{\[]*,\s*[^\W\d][\w-]*\s*:\s")
 _DEFINED = re.compile(
@@ -91,10 +89,10 @@ class _Builder:
     def __init__(self, report: Problems, document: str) -> None:
         self.report = report
         self.document = document
-        self.models: dict[str, Entry] = {}
-        self.defaults: dict[str, Entry] = {}
-        self.claims: dict[str, Entry] = {}
-        self.parameters: dict[str, Entry] = {}
+        self.models: dict[str, Node] = {}
+        self.defaults: dict[str, Node] = {}
+        self.claims: dict[str, Node] = {}
+        self.parameters: dict[str, Node] = {}
         self.notation: dict[str, str] = {}
         self.formulas: dict[str, tuple[Piece, dict[str, str]]] = {}
         self.made: Counter[str] = Counter()  # how often each id was generated
@@ -106,42 +104,43 @@ class _Builder:
 
     def add_block(self, block: KeyBlock) -> None:
         node = self._composed(block.text, block.start)
-        if node is None or isinstance(node, Broken):
+        if node is None or node.value is BROKEN:
             return
-        if not isinstance(node, Tree):
+        if not isinstance(node.value, dict):
             self.report.add(block.start, "a block is a mapping", "write 'models:', and lines below")
             return
         for key, entry in node.entries.items():
+            at = entry.begin
             if key not in _BLOCK_KEYS:
                 hint = suggestion(key, _BLOCK_KEYS)
                 hint = hint or "a block may hold " + ", ".join(sorted(_BLOCK_KEYS))
-                self.report.add(entry.key_start, f"a block has no key {key!r}", hint)
-            elif not isinstance(entry.node, Tree):
-                self.report.add(entry.key_start, f"{key!r} is a mapping of names to values")
+                self.report.add(at, f"a block has no key {key!r}", hint)
+            elif not isinstance(entry.value, dict):
+                self.report.add(at, f"{key!r} is a mapping of names to values")
             elif key == "notation":
-                self._note(entry.node)
+                self._note(entry)
             else:
-                known: dict[str, Entry] = getattr(self, key)
-                for name, value in entry.node.entries.items():
+                known: dict[str, Node] = getattr(self, key)
+                for name, value in entry.entries.items():
                     if name in known and key != "parameters":
-                        line = self.report.source.line_of(known[name].key_start)
+                        line = self.report.source.line_of(known[name].begin)
                         message = f"{name!r} is given twice: first on {line}"
-                        self.report.add(value.key_start, message, "rename it, or take it out")
+                        self.report.add(value.begin, message, "rename it, or take it out")
                     known[name] = self._of_document(value) if key == "claims" else value
 
-    def _note(self, tree: Tree) -> None:
+    def _note(self, tree: Node) -> None:
         for piece, entry in tree.entries.items():
-            if isinstance(entry.node, Scalar) and entry.node.text.strip():
-                self.notation[piece] = entry.node.text
+            if not isinstance(entry.value, dict | list) and entry.text.strip():
+                self.notation[piece] = entry.text
             else:
-                self.report.add(entry.key_start, "notation stands for an expression")
+                self.report.add(entry.begin, "notation stands for an expression")
 
-    def _of_document(self, entry: Entry) -> Entry:
+    def _of_document(self, entry: Node) -> Node:
         """A claim of a block, with this document as its source unless it has another."""
-        if not isinstance(entry.node, Tree) or {"document", "sources"} & set(entry.node.entries):
+        if not isinstance(entry.value, dict) or {"document", "sources"} & set(entry.entries):
             return entry
-        entries = {**entry.node.entries, "document": self._entry(self.document, entry.key_start)}
-        return replace(entry, node=replace(entry.node, entries=entries))
+        document = self._entry(self.document, entry.begin)
+        return replace(entry, value={**entry.entries, "document": document})
 
     # ---- marks ---------------------------------------------------------------------------------
 
@@ -155,8 +154,8 @@ class _Builder:
             place = mark.start if error.column < 0 else mark.before.places[error.column]
             self.report.add(place, error.message, error.hint)
             return
-        entries: dict[str, Entry] = {}
-        parameters: dict[str, Entry] = {}
+        entries: dict[str, Node] = {}
+        parameters: dict[str, Node] = {}
         for segment in segments:
             found = _KEY.match(segment.text)
             if found is None or _SECOND_KEY.match(segment.text, found.end()):
@@ -171,11 +170,11 @@ class _Builder:
             kept = entries if found["key"] in _CLAIM_KEYS else parameters
             if found["key"] in kept:
                 self.report.add(segment.start, f"{found['key']!r} is given twice")
-            kept[found["key"]] = Entry(segment.start, node)
+            kept[found["key"]] = replace(node, key=segment.start)
         self._state(mark, spoken, entries, parameters)
 
     def _state(
-        self, mark: Mark, spoken: Spoken, entries: dict[str, Entry], parameters: dict[str, Entry]
+        self, mark: Mark, spoken: Spoken, entries: dict[str, Node], parameters: dict[str, Node]
     ) -> None:
         chosen = "model" in entries
         if not chosen and self.models:
@@ -197,7 +196,7 @@ class _Builder:
             if name in words and name not in own
         }
         if parameters:
-            entries["parameters"] = Entry(mark.start, Tree(parameters, mark.start))
+            entries["parameters"] = _mapping(parameters, mark.start)
         entries["claim"] = self._entry(text, mark.start, self._written(spoken, text, mark))
         for key, value in (("document", self.document), ("section", mark.section)):
             if value and not {key, "sources"} & set(entries):
@@ -208,14 +207,14 @@ class _Builder:
         if "title" not in entries:
             entries["title"] = self._entry(mark.sentence or given, mark.start)
         truth = entries.get("truth")
-        if truth is not None and isinstance(truth.node, Scalar):
-            entries["truth"] = self._entry(self._undotted(truth.node.text), mark.start)
+        if truth is not None and isinstance(truth.value, str):
+            entries["truth"] = self._entry(self._undotted(truth.text), mark.start)
         if name in self.claims:
-            line = self.report.source.line_of(self.claims[name].key_start)
+            line = self.report.source.line_of(self.claims[name].begin)
             message = f"the id {given!r} is given twice: first on {line}"
             self.report.add(mark.start, message, "give one of the two another #id")
             return
-        self.claims[name] = Entry(mark.start, Tree(entries, mark.start))
+        self.claims[name] = _mapping(entries, mark.start)
         if spoken.formula is not None:
             self.formulas[name] = spoken.formula, dict(self.notation)
         if spoken.prints is not None:
@@ -224,18 +223,18 @@ class _Builder:
             self.printed[spoken.prints.start, spoken.prints.places[-1]] = kind
 
     def _misspelt(
-        self, entries: dict[str, Entry], parameters: dict[str, Entry], words: set[str]
+        self, entries: dict[str, Node], parameters: dict[str, Node], words: set[str]
     ) -> bool:
         """Report misspelled keys and correct them; return whether there are any."""
-        said = [_shown(one.node) for one in entries.values()] + list(self.notation.values())
+        said = [_shown(one) for one in entries.values()] + list(self.notation.values())
         used = words.union(*map(WORDS.findall, said))
         unused = {name: one for name, one in parameters.items() if name not in used}
         misspelt = False
         for name, entry in unused.items():
             key = nearest(name, _CLAIM_KEYS)
-            if key is not None and isinstance(entry.node, Scalar):
+            if key is not None and not isinstance(entry.value, dict | list):
                 message = f"{name!r} is neither a key nor used in the model or the claim"
-                self.report.add(entry.key_start, message, f"did you mean {key!r}?")
+                self.report.add(entry.begin, message, f"did you mean {key!r}?")
                 entries.setdefault(key, parameters.pop(name))
                 misspelt = True
         return misspelt
@@ -247,27 +246,24 @@ class _Builder:
         jumps = (Jump(0, column, source.location(place)) for column, place in spoken.places)
         return replace(placed, jumps=(*placed.jumps, *jumps))
 
-    def _words_of(self, model: Entry | None) -> tuple[set[str], set[str]]:
+    def _words_of(self, model: Node | None) -> tuple[set[str], set[str]]:
         """The words of a model, with those of the models it names; and the names it defines."""
         words: set[str] = set()
         defined: set[str] = set()
         seen: set[str] = set()
         texts = [model] if model is not None else []
         while texts:
-            node = texts.pop().node
-            if isinstance(node, Scalar):
-                words |= set(WORDS.findall(node.text))
-                defined |= {
-                    one for names in _DEFINED.findall(node.text) for one in WORDS.findall(names)
-                }
-                named = {line.strip() for line in node.text.split("\n")} & set(self.models) - seen
-                texts += [self.models[name] for name in named]
-                seen |= named
+            text = texts.pop().text
+            words |= set(WORDS.findall(text))
+            defined |= {one for names in _DEFINED.findall(text) for one in WORDS.findall(names)}
+            named = {line.strip() for line in text.split("\n")} & set(self.models) - seen
+            texts += [self.models[name] for name in named]
+            seen |= named
         return words, defined
 
-    def _made_id(self, mark: Mark, text: str, entries: Mapping[str, Entry]) -> str:
+    def _made_id(self, mark: Mark, text: str, entries: Mapping[str, Node]) -> str:
         """An id made from statement, model and parameters: moving the sentence keeps it."""
-        parts = [text, *(f"{key}={_shown(one.node)}" for key, one in sorted(entries.items())
+        parts = [text, *(f"{key}={_shown(one)}" for key, one in sorted(entries.items())
                          if key in ("model", "parameters", "cases"))]  # fmt: skip
         digest = hashlib.blake2b("\n".join(parts).encode(), digest_size=3).hexdigest()
         name = f"{_slug(mark.section) or self.document}-{digest}"
@@ -285,13 +281,12 @@ class _Builder:
 
     # ---- both ----------------------------------------------------------------------------------
 
-    def _entry(self, text: str, at: LineColumn, written: SourceText | None = None) -> Entry:
-        """The entry of a text that we add at a place of the document."""
+    def _entry(self, text: str, at: LineColumn, written: SourceText | None = None) -> Node:
+        """The value of a text that we add at a place of the document."""
         written = written or SourceText.placed(text, self.report.source.location(at))
-        scalar = Scalar(text=text, value=text, start=at, end=at, style="'", written=written)
-        return Entry(at, scalar)
+        return Node(value=text, text=text, start=at, end=at, style="'", key=at, written=written)
 
-    def _composed(self, text: Piece, at: LineColumn) -> YamlNode | None:
+    def _composed(self, text: Piece, at: LineColumn) -> Node | None:
         """The nodes of a piece of YAML, with their places in the document; None if empty."""
         starts = [0]
         for line in text.text.split("\n"):
@@ -311,14 +306,16 @@ class _Builder:
             DropcheckError: all its errors.
         """
         start = (0, 0)
-        documents = {self.document: Entry(start, Tree({"title": self._entry(title, start)}, start))}
-        number = Scalar(text=str(FORMAT), value=FORMAT, start=start, end=start, style="")
-        top = {"dropcheck": Entry(start, number), "documents": Entry(start, Tree(documents, start))}
+        document = _mapping({"title": self._entry(title, start)}, start)
+        top = {
+            "dropcheck": Node(value=FORMAT, text=str(FORMAT), start=start, key=start),
+            "documents": _mapping({self.document: document}, start),
+        }
         for key in ("models", "defaults", "claims"):
             if entries := getattr(self, key):
-                top[key] = Entry(start, Tree(entries, start))
+                top[key] = _mapping(entries, start)
         problems: list[Problem] = []
-        registry = registry_of(Tree(top, start), self.report)
+        registry = registry_of(_mapping(top, start), self.report)
         claims: dict[str, Claim] = {}
         for name, read in registry.claims.items():
             claim = replace(
@@ -392,25 +389,25 @@ def refuse_doubtful_number(
             )
 
 
-def _names_of_cases(entries: Mapping[str, Entry]) -> set[str]:
+def _names_of_cases(entries: Mapping[str, Node]) -> set[str]:
     """The names of the parameters in the cases of a mark."""
-    cases = entries["cases"].node if "cases" in entries else None
-    listed = cases.items if isinstance(cases, Listing) else ()
-    return {name for case in listed if isinstance(case, Tree) for name in case.entries}
+    cases = entries["cases"].items if "cases" in entries else []
+    return {name for case in cases for name in case.entries}
+
+
+def _mapping(entries: dict[str, Node], at: LineColumn) -> Node:
+    """A mapping that we make, at a place of the document."""
+    return Node(value=entries, start=at, key=at)
 
 
 def _slug(text: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40].strip("-")
 
 
-def _shown(node: YamlNode) -> str:
+def _shown(node: Node) -> str:
     """The text of a node, without places."""
-    match node:
-        case Scalar():
-            return node.text
-        case Listing(items=items):
-            return f"[{','.join(map(_shown, items))}]"
-        case Tree(entries=entries):
-            return ",".join(f"{name}:{_shown(one.node)}" for name, one in entries.items())
-        case _:
-            return ""
+    if isinstance(node.value, list):
+        return f"[{','.join(map(_shown, node.items))}]"
+    if isinstance(node.value, dict):
+        return ",".join(f"{name}:{_shown(one)}" for name, one in node.entries.items())
+    return node.text

@@ -16,8 +16,8 @@ from dataclasses import dataclass, fields
 from decimal import Decimal
 from typing import overload
 
+from dropcheck.claims.claimsfile import LineColumn, Node, Problems, Source
 from dropcheck.claims.values import WORDS
-from dropcheck.claims.yaml_places import Entry, LineColumn, Problems, Source
 from dropcheck.documents.latex import LONGEST, LatexError
 from dropcheck.results import Written
 from dropcheck.vocabulary.constants import CONSTANTS
@@ -609,8 +609,8 @@ def _has_colon(text: str) -> bool:
 def of_another_model(
     text: str,
     known: set[str],
-    models: Mapping[str, Entry],
-    words_of: Callable[[Entry], tuple[set[str], set[str]]],
+    models: Mapping[str, Node],
+    words_of: Callable[[Node], tuple[set[str], set[str]]],
 ) -> tuple[str, str] | None:
     """A message and a hint if a statement uses a name of an earlier model than the last one.
 

@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from dropcheck.claims.claimsfile import CLAIM
 from dropcheck.claims.registry import DTYPE, Case, Claim, Registry, Slot
 from dropcheck.claims.values import NUMBER_FORMATS, WORDS, parameter_text
 from dropcheck.errors import (
@@ -306,7 +305,9 @@ def _unused(parsed: ParsedClaim, claim: Claim) -> Iterable[Problem]:
     used = used_names(parsed)
     for name in claim.parameter_names:
         if name not in used:
-            hint = slip_of(name, (key.name for key in CLAIM.keys))
+            from dropcheck.claims.claimsfile import ClaimKeys  # imported late: it is pydantic
+
+            hint = slip_of(name, ClaimKeys.model_fields)
             hint = hint or "take it out, or use it in 'model' or 'claim'"
             place = claim.parameter_locations.get(name, claim.location)
             yield Problem(f"the parameter {name!r} of {claim.entry} is not used", place, hint)

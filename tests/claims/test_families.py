@@ -10,7 +10,7 @@ import pytest
 
 from dropcheck.claims.reader import read_registries, read_text
 from dropcheck.claims.registry import Registry
-from dropcheck.claims.selection import select_claims
+from dropcheck.claims.select import select_claims
 from dropcheck.errors import DropcheckError
 from dropcheck.language.check import check_registry
 from dropcheck.language.compile import CaseGraphs, parse_claim

@@ -10,9 +10,9 @@ import pytest
 from claims_texts import GOOD, WHOLE, claim_of, file_with
 
 from dropcheck.claims import reader
+from dropcheck.claims.claimsfile import LARGEST_FILE
 from dropcheck.claims.reader import load_registry, read_registries, read_registry, read_text
 from dropcheck.claims.registry import Tolerance
-from dropcheck.claims.yaml_places import LARGEST_FILE
 from dropcheck.errors import DropcheckError, Location, Problem, in_file_order
 
 # ---- what is read --------------------------------------------------------------------------------
@@ -264,7 +264,7 @@ def test_problems_are_sorted_within_their_files() -> None:
 
 def test_reading_imports_no_numpy() -> None:
     code = (
-        "import sys; from dropcheck.claims import reader, selection;"
+        "import sys; from dropcheck.claims import reader, select;"
         f"reader.read_text({GOOD!r}); print({{'numpy', 'scipy'}} & set(sys.modules))"
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

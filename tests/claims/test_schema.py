@@ -21,9 +21,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from dropcheck.claims.claimsfile import SCHEMA_FILE, claims_schema
+from dropcheck.claims.claimsfile import SCHEMA_FILE, Node, Problems, claims_schema, compose, decode
 from dropcheck.claims.reader import read_text
-from dropcheck.claims.yaml_places import Listing, Problems, Scalar, Tree, YamlNode, compose, decode
 from dropcheck.errors import DropcheckError
 
 TOP = Path(__file__).parents[2]
@@ -47,16 +46,11 @@ def valid(text: str) -> bool:
     return bool(VALIDATOR.is_valid(plain(root)))
 
 
-def plain(node: YamlNode) -> Any:
+def plain(node: Node) -> Any:
     """What a node holds, as JSON does."""
-    match node:
-        case Listing():
-            return [plain(item) for item in node.items]
-        case Tree():
-            return {key: plain(entry.node) for key, entry in node.entries.items()}
-        case Scalar():
-            return node.value
-    raise AssertionError(node)
+    if isinstance(node.value, dict):
+        return {name: plain(one) for name, one in node.entries.items()}
+    return [plain(one) for one in node.items] if isinstance(node.value, list) else node.value
 
 
 def claim(more: str = "", *, title: str = "T", statement: str = "1 == 1") -> str:
@@ -131,6 +125,7 @@ UNSAID = (
     *("and under 'parameters'", "gives no value for", "is .nan", "is 1.0", "there is no document"),
     *(
         "a slot says what",
+        "is '0%'",
         "is taken twice",
         "has no 'gives'",
         "there is no claim",
@@ -262,7 +257,8 @@ def keys(schema: dict[str, Any], path: str) -> Iterator[Key]:
     for name, one in schema.get("properties", {}).items():
         found = one
         if "$ref" in one:
-            found = SCHEMA["definitions"][one["$ref"].rsplit("/", 1)[1]]
+            found = {**SCHEMA["definitions"][one["$ref"].rsplit("/", 1)[1]], **one}
+            del found["$ref"]
         yield Key(f"{path}{name}", found)
         yield from keys(found, f"{path}{name}.")
 
@@ -271,8 +267,8 @@ KEYS = [
     *keys(SCHEMA, ""),
     *(
         key
-        for name in ("document", "claim")
-        for key in keys(SCHEMA["definitions"][name], f"{name}.")
+        for name in ("Document", "Claim")
+        for key in keys(SCHEMA["definitions"][f"{name}Keys"], f"{name.lower()}.")
     ),
 ]
 

@@ -11,7 +11,7 @@ import pytest
 
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import MOST_CASES, Case, Registry
-from dropcheck.claims.selection import repeat_command, select, select_claims
+from dropcheck.claims.select import repeat_command, select, select_claims
 from dropcheck.errors import DropcheckError, NothingSelected, Problem
 from dropcheck.results import ParameterValue
 

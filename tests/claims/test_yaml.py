@@ -7,9 +7,9 @@ import time
 import pytest
 from claims_texts import WHOLE, place, problems_of, the_problem
 
-from dropcheck.claims import yaml_places
+from dropcheck.claims import claimsfile
+from dropcheck.claims.claimsfile import DEEPEST
 from dropcheck.claims.reader import read_text
-from dropcheck.claims.values import DEEPEST
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_what_is_not_yaml(data: str | bytes, at: tuple[int, int], message: str, 
 
 
 def test_a_file_of_too_many_entries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(yaml_places, "MOST_NODES", 60)
+    monkeypatch.setattr(claimsfile, "MOST_NODES", 60)
     read_text(WHOLE.split("  listed:", maxsplit=1)[0])
     assert "more than 60 entries" in the_problem(WHOLE).message
 

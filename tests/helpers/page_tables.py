@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import yaml
 
-from dropcheck.claims.claimsfile import CLAIM, DOCUMENT, FILE, SLOT, KeyTable
+from dropcheck.claims.claimsfile import ClaimKeys, DocumentKeys, FileKeys, Keys, SlotKeys, says_of
 from dropcheck.claims.reader import read_registry
 from dropcheck.report.reference import words
 from dropcheck.results import Verdict
@@ -45,16 +45,24 @@ def named(group: str) -> str:
     return ", ".join(f"`{one.written}`" for one in words()[group] if one.name in NUMPY) + "."
 
 
-def keys(level: KeyTable) -> str:
+def keys(level: type[Keys]) -> str:
     """The keys of a level of the claims file."""
     rows = []
-    for key in level.keys:
-        needed = f"or `{key.unless}`" if key.unless else "needed" if key.required else ""
-        holds = key.kind.holds.replace("'", "`")
+    schemas = level.model_json_schema()["properties"]
+    kinds = {"boolean": "true or false", "number": "a number greater than 0", "array": "a list"}
+    for name in level.names():
+        field, schema = level.model_fields[name], schemas[name]
+        says, default = says_of(field), field.default
+        needed = "needed" if says.required else ""
+        needed = "or `claims`" if name == "claim" and name in level.one_of else needed
+        several = schema.get("enum", [schema.get("const")])
+        words = " or ".join(f"`{word}`" for word in several if word and name != "dropcheck")
+        holds = says.holds or words or kinds.get(schema.get("type", ""), "")
         holds = "" if "text" in holds or len(holds) >= LONG else holds
-        default = f"`{key.default}` if left out" if key.default else ""
+        default = default if default and isinstance(default, str | float) else ""
+        default = f"`{default}` if left out" if default else ""
         said = "; ".join(one for one in (holds, needed, default) if one)
-        rows.append(f"- `{key.name}` ({said}): {key.description}".replace(" ()", ""))
+        rows.append(f"- `{name}` ({said}): {field.description}".replace(" ()", ""))
     return "\n".join(rows)
 
 
@@ -85,10 +93,10 @@ def action() -> str:
 TABLES: Mapping[str, Callable[[], str]] = {
     **{group: partial(listed, group) for group in words()},
     "numpy's functions of numbers": partial(named, "functions of numbers"),
-    "keys of the file": lambda: keys(FILE),
-    "keys of a document": lambda: keys(DOCUMENT),
-    "keys of a slot": lambda: keys(SLOT),
-    "keys of a claim": lambda: keys(CLAIM),
+    "keys of the file": lambda: keys(FileKeys),
+    "keys of a document": lambda: keys(DocumentKeys),
+    "keys of a slot": lambda: keys(SlotKeys),
+    "keys of a claim": lambda: keys(ClaimKeys),
     "action": action,
     **{
         f"statements of {document}": partial(statements, document)

@@ -28,7 +28,7 @@ RUNS_TEXT = {"__import__", "compile", "eval", "exec", "import_module"}
 OPENS = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "NamedTemporaryFile"}
 STARTS = {"ctypes", "marshal", "multiprocessing", "pickle", "socket", "subprocess", "urllib"}
 ALLOWED: Mapping[str, set[str]] = {
-    "claims.yaml_places": {"open"},  # a claims file, as bytes
+    "claims.claimsfile": {"open"},  # a claims file, as bytes
     # what ships beside the package
     "claims.reader": {"read_bytes"},
     "cli.inspect_commands": {"read_bytes", "read_text"},
@@ -50,6 +50,8 @@ AT_THE_TOP: Mapping[str, tuple[str, ...]] = {
         *("array_types", "vocabulary", "language", "analysis", "simulation", "execution"),
         *("inference", "judging", "code", "packs", "report.reference"),
     ),
+    "yaml": ("claims.claimsfile",),
+    "pydantic": ("claims.claimsfile",),
     "typer": ("cli.app", "cli.typer_app"),
     "rich": ("report.terminal", "report.table"),
     "torch": ("code.adapters.torch_adapter", "packs.implementations"),
@@ -123,7 +125,7 @@ def at_the_top(by: str, tree: ast.Module) -> list[str]:
 
 
 LIBRARIES = {
-    *("numpy", "scipy", "threadpoolctl", "typer", "rich", "markdown_it", "yaml", "yamlcore"),
+    *("numpy", "scipy", "threadpoolctl", "typer", "rich", "markdown_it", "yaml", "pydantic"),
     *("matplotlib", "distributed", "dask", "pytest", "torch", "jax", "ml_dtypes"),
 }
 Rule = Callable[[str, ast.Module], list[str]]

@@ -14,7 +14,7 @@ from slots_made import DROPOUT
 
 from dropcheck.claims.reader import read_registries, read_text
 from dropcheck.claims.registry import Code, CodeRequest, Registry, Slot
-from dropcheck.claims.selection import select
+from dropcheck.claims.select import select
 from dropcheck.code.columns import with_columns
 from dropcheck.errors import DropcheckError
 from dropcheck.language.compile import lower_case, parse_claim

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from dropcheck.claims.reader import read_registries
-from dropcheck.claims.selection import select
+from dropcheck.claims.select import select
 from dropcheck.code.columns import with_columns
 from dropcheck.code.slots import implementations_of
 from dropcheck.results import Verdict

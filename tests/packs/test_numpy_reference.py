@@ -18,7 +18,7 @@ from seldom_faulty_code import SELDOM, BackwardMask, of_twelve_bit_places
 from slots_made import OfFunctions
 
 from dropcheck.claims.reader import read_registries, read_text
-from dropcheck.claims.selection import select
+from dropcheck.claims.select import select
 from dropcheck.code.columns import with_columns
 from dropcheck.code.slots import implementations_of
 from dropcheck.packs.pack_files import pack_file

@@ -10,7 +10,7 @@ import pytest
 
 from dropcheck.claims.reader import read_registries
 from dropcheck.claims.registry import Registry
-from dropcheck.claims.selection import select
+from dropcheck.claims.select import select
 from dropcheck.cli import main
 from dropcheck.code.columns import with_columns
 from dropcheck.code.slots import implementations_of
