@@ -13,7 +13,7 @@ from dropcheck.cli.output import ExitCode, interactive, print_out
 from dropcheck.settings import Settings
 
 if TYPE_CHECKING:  # imported where it is needed: `--help` needs no numpy
-    from dropcheck.mutation.campaign import ClaimResult, MutationRun
+    from dropcheck.mutation import ClaimResult, MutationRun
 
 
 def mutate(given: Given) -> ExitCode:
@@ -49,7 +49,7 @@ def exit_code(run: MutationRun) -> ExitCode:
 def _mutated(given: Given, settings: Settings) -> MutationRun:
     """Choose the claims and plant errors in them; an interruption ends it early."""
     from dropcheck.language.compile import CaseGraphs
-    from dropcheck.mutation.campaign import MutationRun, mutate_claims
+    from dropcheck.mutation import MutationRun, mutate_claims
     from dropcheck.report.terminal.progress import progress
 
     graphs = CaseGraphs(settings.max_memory, forget=False)  # a claim is judged with each mutant

@@ -27,7 +27,7 @@ from dropcheck.results.coverage import Coverage, CoverageCounts
 if TYPE_CHECKING:
     from dropcheck.claims.registry import Claim, Registry, Tolerance
     from dropcheck.errors import Problem
-    from dropcheck.mutation.campaign import ClaimResult, MutantResult, MutationRun
+    from dropcheck.mutation import ClaimResult, Mutant, MutationRun
     from dropcheck.planning import CasePlan, Plan
     from dropcheck.report.terminal.claim_cards import CheckedFile
 
@@ -331,7 +331,7 @@ def _planned_case(plan: CasePlan) -> dict[str, Any]:
 
 def mutation_json(run: MutationRun) -> str:
     """A run of planted errors as data."""
-    from dropcheck.mutation.campaign import Fate
+    from dropcheck.mutation import Fate
 
     return as_json(
         registry=run.registry,
@@ -359,7 +359,7 @@ def _mutated_claim(claim: ClaimResult, run: MutationRun) -> dict[str, Any]:
         "result": verdict_on(claim)[0].lower(),
         "cannot_fail": claim.toothless,
         "blind_to_model": claim.blind,
-        "hidden_by_values": [mutant.mutant.changed for mutant in claim.hidden],
+        "hidden_by_values": [mutant.changed for mutant in claim.hidden],
         "draws": claim.draws,
         "seconds": round(claim.seconds, 3),
         "location": location(claim.claim.location),
@@ -368,11 +368,11 @@ def _mutated_claim(claim: ClaimResult, run: MutationRun) -> dict[str, Any]:
     }
 
 
-def _mutant(mutant: MutantResult) -> dict[str, Any]:
-    claim = mutant.mutant.claim
+def _mutant(mutant: Mutant) -> dict[str, Any]:
+    claim = mutant.claim
     return {
-        "error": mutant.mutant.operator,
-        "changed": mutant.mutant.changed,
+        "error": mutant.error,
+        "changed": mutant.changed,
         "statement": claim.statement.text,
         "model": claim.model.text if claim.model else None,
         "fate": mutant.fate,

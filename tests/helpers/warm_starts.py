@@ -79,7 +79,7 @@ def _address() -> str:
 def serve(address: str, alive: int) -> None:
     """Fork a child for each that asks, and say how it ended."""
     import dropcheck.cli.app
-    import dropcheck.mutation.campaign
+    import dropcheck.mutation
     import dropcheck.planning
     import dropcheck.running  # noqa: F401 - what the children find loaded
     from dropcheck.vocabulary import special

@@ -5,12 +5,12 @@ from __future__ import annotations
 from rich.console import RenderableType
 
 from dropcheck.claims.values import format_parameters
-from dropcheck.mutation.campaign import (
+from dropcheck.mutation import (
     SURVIVING,
     TRUE,
     ClaimResult,
     Fate,
-    MutantResult,
+    Mutant,
     MutationRun,
 )
 from dropcheck.report import numbers
@@ -90,14 +90,14 @@ def verdict_on(claim: ClaimResult) -> tuple[str, str]:
     return ("undecided", "yellow") if claim.undecided else ("pass", "green")
 
 
-def _block(mutant: MutantResult, terminal: Terminal, run: MutationRun) -> list[RenderableType]:
-    claim = mutant.mutant.claim
+def _block(mutant: Mutant, terminal: Terminal, run: MutationRun) -> list[RenderableType]:
+    claim = mutant.claim
     where = one_line(format_parameters(mutant.parameters))
     heading = f"SURVIVED  {claim.id}" + (f"  {where}" if where else "")
     pairs = {
         "title": one_line(claim.title),
-        "error": mutant.mutant.operator,
-        "mutant": one_line(mutant.mutant.changed),
+        "error": mutant.error,
+        "mutant": one_line(mutant.changed),
         "fate": str(mutant.fate),
         "reason": mutant.reason,
         "draws": numbers.count(mutant.draws) if mutant.draws else None,
@@ -126,8 +126,8 @@ def _others(run: MutationRun, terminal: Terminal) -> list[RenderableType]:
     return items
 
 
-def _line(mutant: MutantResult, terminal: Terminal) -> str:
-    parts = [f"{mutant.mutant.claim.id}: {mutant.mutant.changed}"]
+def _line(mutant: Mutant, terminal: Terminal) -> str:
+    parts = [f"{mutant.claim.id}: {mutant.changed}"]
     if mutant.parameters:
         parts.append(f"tried at {format_parameters(mutant.parameters)}")
     if mutant.shows_at:
@@ -150,7 +150,7 @@ def _warnings(run: MutationRun, terminal: Terminal, verbose: bool) -> list[Rende
         elif claim.hidden:
             text = (
                 f"{numbers.plural(len(claim.hidden), 'planted error')} the same at every case, as "
-                f"its values hide them: {claim.hidden[0].mutant.changed}"
+                f"its values hide them: {claim.hidden[0].changed}"
             )
         own = [f"warning: {warning}" for warning in claim.warnings]
         items += [styled(terminal.spell(line), "yellow") for line in own]

@@ -1,0 +1,783 @@
+"""Errors are planted in claims, to see that each is refuted: a claim that cannot fail is empty.
+
+`MUTATORS` is the table of errors: what people get wrong in such mathematics. A claim with one of
+them is a mutant, and a claim like any other: `verify_cases` judges it, first at the case whose
+values hide least, then at another one. Where it is the claim itself, or as true as the claim, it is
+judged at values that the claim does not list, to say where it would show.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cache, partial
+from typing import Any
+
+from dropcheck.claims.registry import Case, Claim, Registry, SourceText
+from dropcheck.claims.values import format_value
+from dropcheck.errors import DropcheckError
+from dropcheck.execution.pool import shared
+from dropcheck.execution.schedule import in_order
+from dropcheck.language import graph, syntax
+from dropcheck.language.compile import CaseGraphs, LoweredCase, ParsedClaim, parse_claim
+from dropcheck.language.parser import parse_expression
+from dropcheck.language.printing import unparse_model, unparse_statement
+from dropcheck.processors import default_threads
+from dropcheck.reasons import Reason
+from dropcheck.results import CaseResult, ParameterValue, Verdict
+from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
+from dropcheck.vocabulary.distribution import Values
+from dropcheck.vocabulary.functions import FUNCTIONS
+from dropcheck.vocabulary.laws import LAWS
+from dropcheck.vocabulary.operators import OPERATORS
+
+# ---- the errors ----------------------------------------------------------------------------------
+
+_MISTAKEN = [(word.name, word.mistaken_for) for word in FUNCTIONS.values() if word.mistaken_for]
+_MISTAKEN += [(word.name, word.mistaken_for) for word in OPERATORS.values() if word.mistaken_for]
+_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "!=", "!=": "=="}
+
+MUTATORS: Mapping[str, tuple[str, ...]] = {
+    "a factor dropped": ("f * g -> g; f", "a / f -> a"),
+    "a factor 2 too many": ("s -> 2 * s",),
+    "a constant changed": ("k -> k + d",),
+    "p for 1 - p": ("1 - a -> a", "p -> 1 - p"),
+    "a sign": ("a + b -> a - b", "a - b -> a + b", "-a -> a", "r -> -r"),
+    "a square root": ("v -> sqrt(v)", "t -> sqrt(t)", "sqrt(a) -> a"),
+    "Var for Std": tuple(
+        f"{name}(a{more}) -> {other}(a{more})"
+        for name, other in _MISTAKEN
+        for more in ("", ", given=b", ", axis=b")
+    ),
+    "one off": ("n -> n + 1; n - 1",),
+    "a term too many or dropped": ("a + b -> a + b + b; a; b", "a - b -> a - b - b; a"),
+    "a factor repeated": ("a * f -> a * f * f", "a / f -> a / f / f"),
+    "another power": ("a**b -> a**(b + 1); a",),
+    "an inequality turned round": (
+        *(f"a {sign} b -> a {other} b" for sign, other in _TURNED.items()),
+        *(
+            f"a {one} b {two} c -> c {one} b {two} 2 * c - a; 2 * a - c {one} b {two} a"
+            for one, two in itertools.product(("<", "<="), repeat=2)
+        ),
+    ),
+    "another event": (
+        *("a or b -> a; b", "a or b or c -> b or c; a or c; a or b"),
+        *("a and b -> a; b", "a and b and c -> b and c; a and c; a and b"),
+        *("a in {b, c} -> a in {b}; a in {c}", "a in {b, c, d} -> a in {c, d}; a in {b, c}"),
+        *(f"{name}(a, given=b) -> {name}(a)" for name in OPERATORS),
+    ),
+    "branches exchanged": ("a if c else b -> b if c else a",),
+}
+"""Every kind of error, the likeliest first, with what it puts in the place of what.
+
+A letter of a pattern is anything, or what `LETTERS` says; `d` is three times the resolution, in the
+unit of the constant, and doubled until it can be seen: an error too small to be seen would test its
+size and not the claim.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the letters ask of a claim: names of shares, of whole numbers and of all numbers."""
+
+    shares: Set[str] = frozenset()
+    whole: Set[str] = frozenset()
+    numbers: Set[str] = frozenset()
+    step: float = 0.03  # by which share a constant is changed
+    zero: float = 0.03  # by which number a side of 0 is
+    times: int = 1  # over
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A node of a claim, what it is a part of, and whether it is a side, or the right of `=`."""
+
+    node: syntax.Node
+    statement: syntax.Statement
+    facts: Facts
+    above: syntax.Node | syntax.Loop | None = None
+    side: bool = False
+    line: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name that it is; empty for anything else, and for an exponent."""
+        return self.node.name if isinstance(self.node, syntax.Name) and not self.power else ""
+
+    @property
+    def value(self) -> float:
+        """The number that it is; NaN for anything else, and for an exponent."""
+        return (
+            self.node.value if isinstance(self.node, syntax.Number) and not self.power else math.nan
+        )
+
+    @property
+    def power(self) -> bool:
+        """Whether it is an exponent."""
+        above = self.above
+        return getattr(above, "operator", "") == "**" and getattr(above, "right", 0) is self.node
+
+    @property
+    def roots(self) -> bool:
+        """Whether it is a side that may differ from its root: none is 0 or 1, which do not."""
+        ends = [getattr(side, "value", None) for side in self.statement.operands]
+        plain = isinstance(self.node, syntax.Name | syntax.Number)
+        return self.side and not plain and 0 not in ends and 1 not in ends
+
+
+_INDEX = (syntax.Subscript, syntax.Slice, syntax.Loop)
+LETTERS: Mapping[str, Callable[[Spot], bool]] = {
+    "f": lambda spot: spot.value != 1,
+    "g": lambda spot: spot.value != 1,
+    "k": lambda spot: spot.value == spot.value and not isinstance(spot.above, _INDEX),
+    "n": lambda spot: (
+        spot.name in spot.facts.whole
+        or (spot.value % 1 == 0 and isinstance(spot.above, _INDEX))
+        or (spot.value % 1 == 0 and spot.value > 1 and isinstance(spot.above, syntax.Call))
+    ),
+    # in `1 - p` the other pattern gives the same
+    "p": lambda spot: (
+        spot.name in spot.facts.shares
+        and getattr(getattr(spot.above, "left", None), "value", None) != 1
+    ),
+    "r": lambda spot: (
+        spot.node is spot.statement.operands[-1]
+        and spot.value != 0
+        and not isinstance(spot.node, syntax.Negative)
+    ),
+    "s": lambda spot: (spot.side or spot.line) and spot.value != 0,
+    "t": lambda spot: spot.roots,
+    "v": lambda spot: (
+        spot.name in spot.facts.numbers | spot.facts.shares
+        and not isinstance(spot.above, _INDEX)
+        and getattr(spot.above, "name", None) not in FUNCTIONS
+    ),
+}
+"""What a letter of a pattern is, other than anything."""
+
+
+@cache
+def patterns() -> tuple[tuple[str, syntax.Node, tuple[syntax.Node, ...]], ...]:
+    """Every pattern of the table, read: the name of the error, what it fits, what it puts there."""
+    read = [
+        (name, [parse_expression(SourceText.plain(one)) for one in (old, *new.split(";"))])
+        for name, rules in MUTATORS.items()
+        for old, new in (rule.split(" -> ") for rule in rules)
+    ]
+    return tuple((name, old, tuple(new)) for name, (old, *new) in read)
+
+
+def _fits(pattern: syntax.Node, spot: Spot, bound: dict[str, syntax.Node]) -> bool:
+    """Whether a pattern fits a node; `bound` then has the node of each letter."""
+    node = spot.node
+    if isinstance(pattern, syntax.Name):
+        bound[pattern.name] = node
+        return pattern.name not in LETTERS or LETTERS[pattern.name](spot)
+    own, parts = syntax.children(node), syntax.children(pattern)
+    if type(pattern) is not type(node) or len(own) != len(parts):
+        return False
+    return syntax.rebuilt(pattern, own) == node and all(
+        _fits(part, replace(spot, node=one, above=node, side=False, line=False), bound)
+        for part, one in zip(parts, own, strict=True)
+    )
+
+
+def _filled(template: syntax.Node, bound: Mapping[str, syntax.Node]) -> syntax.Node:
+    """A pattern with nodes in place of its letters; sums of numbers are computed."""
+    if isinstance(template, syntax.Name):
+        return bound[template.name]
+    node = syntax.rebuilt(template, [_filled(one, bound) for one in syntax.children(template)])
+    match node:
+        case syntax.Binary(
+            at=at,
+            operator="+" | "-" as sign,
+            left=syntax.Number(value=left),
+            right=syntax.Number(value=right),
+        ):
+            return syntax.Number(at, float(f"{left + right if sign == '+' else left - right:.12g}"))
+    return node
+
+
+def _changed(name: str, spot: Spot) -> Iterator[Any]:
+    """What stands in the place of a node by one kind of error."""
+    for error, old, new in patterns():
+        bound: dict[str, syntax.Node] = {}
+        if error == name and _fits(old, spot, bound):
+            share = spot.value * spot.facts.step or (spot.facts.zero if spot.side else 1.0)
+            bound["d"] = syntax.Number(spot.node.at, spot.facts.times * share)
+            yield from (_filled(one, bound) for one in new)
+
+
+def _rewritten(name: str, spot: Spot) -> Iterator[Any]:
+    """The node, with itself or one node below it changed by one kind of error."""
+    yield from _changed(name, spot)
+    below = syntax.children(spot.node)
+    for index, child in enumerate(below):
+        part = Spot(child, spot.statement, spot.facts, above=spot.node)
+        for other in _rewritten(name, part):
+            yield syntax.rebuilt(spot.node, _with(below, index, other))
+
+
+def _with(items: tuple[Any, ...], index: int, item: object) -> tuple[Any, ...]:
+    return (*items[:index], item, *items[index + 1 :])
+
+
+def everywhere(claim: ParsedClaim, name: str, facts: Facts) -> Iterator[ParsedClaim]:
+    """The claim with one kind of error, at every place that matters; the statement comes first."""
+    statement = claim.statement
+    sides = statement.operands
+    if statement.operators not in ((), ("==",)):  # as a whole it is a comparison
+        whole = syntax.Compare(statement.at, statement.operators, sides)
+        for one in _changed(name, Spot(whole, statement, facts)):
+            other = replace(statement, operators=one.operators, operands=one.operands)
+            yield replace(claim, statement=other)
+    for index, side in enumerate(sides):
+        for one in _rewritten(name, Spot(side, statement, facts, side=True)):
+            yield replace(claim, statement=replace(statement, operands=_with(sides, index, one)))
+    needed = set().union(*map(syntax.names_in, (*sides, *claim.requires)))
+    known = -1
+    while known < (known := len(needed)):  # a loop may carry a name through a later line
+        for line in reversed([*syntax.lines_of(claim.model)]):
+            if not needed.isdisjoint(one.name for one in line.names):
+                needed |= syntax.names_in(line.right)
+    for model in _models(
+        claim.model, needed, partial(Spot, statement=statement, facts=facts), name
+    ):
+        yield replace(claim, model=model)
+
+
+def _models(
+    model: syntax.Model, needed: Set[str], spot: Callable[..., Spot], name: str
+) -> Iterator[syntax.Model]:
+    """A model, or a loop's body, with one kind of error in a line that is needed."""
+    for index, part in enumerate(model):
+        lines = syntax.lines_of((part,))
+        if needed.isdisjoint(one.name for line in lines for one in line.names):
+            continue
+        if isinstance(part, syntax.Loop):
+            for place, number in enumerate(part.over):
+                for other in _rewritten(name, spot(number, above=part)):
+                    yield _with(model, index, replace(part, over=_with(part.over, place, other)))
+            for body in _models(part.body, needed, spot, name):
+                yield _with(model, index, replace(part, body=body))
+        else:
+            for right in _rewritten(name, spot(part.right, line=not part.drawn)):
+                yield _with(model, index, replace(part, right=right))
+
+
+# ---- what became of them -------------------------------------------------------------------------
+
+
+class Fate(StrEnum):
+    """The result of one mutant, which is a statement of its own, true or false.
+
+    A true one cannot be refuted and counts neither for nor against its claim; nor does one that
+    nothing can decide. A false one that is not refuted is a survivor.
+    """
+
+    REFUTED = "refuted"
+    SAME = "the same"  # at every case of the claim it is the claim itself
+    TRUE = "true as well"  # verified, at each case at which it was judged
+    BELOW = "below the resolution"  # false, and too near to the truth to be distinguished
+    UNDECIDED = "undecided"
+    BORDER = "on the border"  # `<` and `>` where the sides are equal, which no draws can decide
+    MEANINGLESS = "meaningless"  # no number to judge: undefined or infinite, or without a moment
+
+
+SURVIVING = (Fate.BELOW, Fate.UNDECIDED)
+TRUE = (Fate.SAME, Fate.TRUE)
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A claim with one error planted in it, and what became of it at `parameters`.
+
+    `changed` is the line that differs, `model: …` or `claim: …`. `shows_at` has values that the
+    claim does not list, at which the claim is verified and the mutant refuted.
+    """
+
+    claim: Claim
+    error: str
+    changed: str
+    fate: Fate = Fate.SAME
+    parameters: Mapping[str, ParameterValue] = field(default_factory=dict)
+    draws: int = 0
+    reason: str | None = None
+    shows_at: Mapping[str, ParameterValue] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimResult:
+    """All mutants of one claim; `skipped` says why there are none.
+
+    `verdict` is that of the claim itself at `parameters`, the case where mutants are judged first.
+    """
+
+    claim: Claim
+    verdict: Verdict | None
+    parameters: Mapping[str, ParameterValue]
+    mutants: tuple[Mutant, ...] = ()
+    draws: int = 0
+    seconds: float = 0.0
+    skipped: str | None = None
+    warnings: tuple[str, ...] = ()  # on the claim itself, as `run` gives them
+
+    def count(self, *fates: Fate) -> int:
+        """How many mutants ended in one of these ways."""
+        return sum(mutant.fate in fates for mutant in self.mutants)
+
+    @property
+    def toothless(self) -> bool:
+        """Whether no planted error was refuted although there were some: it cannot fail."""
+        return bool(self.mutants) and not self.count(Fate.REFUTED)
+
+    @property
+    def blind(self) -> bool:
+        """Whether none of three or more errors in the model was refuted: any may satisfy it."""
+        fates = [one.fate for one in self.mutants if one.changed.startswith("model")]
+        return len(fates) >= 3 and Fate.REFUTED not in fates
+
+    @property
+    def hidden(self) -> tuple[Mutant, ...]:
+        """Mutants that are the same as the claim at all of its cases, for want of other values.
+
+        Mutants with a reason are left out: where they differ, the claim itself is not verified.
+        """
+        return tuple(one for one in self.mutants if one.fate is Fate.SAME and one.reason is None)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the claim lets an error pass, cannot fail at all, or is refuted itself."""
+        return bool(self.count(Fate.BELOW)) or self.toothless or self.verdict is Verdict.REFUTED
+
+    @property
+    def undecided(self) -> bool:
+        """Whether the claim or one of its mutants is undecided."""
+        return bool(self.count(Fate.UNDECIDED)) or self.verdict is Verdict.INCONCLUSIVE
+
+
+@dataclass(frozen=True, slots=True)
+class MutationRun:
+    """All claims of one run; `repeats` has the command for each claim alone."""
+
+    registry: str
+    settings: Settings
+    claims: tuple[ClaimResult, ...]
+    seconds: float
+    interrupted: bool = False
+    repeats: Mapping[str, str] = field(default_factory=dict)
+
+    def count(self, *fates: Fate) -> int:
+        """How many mutants of all claims ended in one of these ways."""
+        return sum(claim.count(*fates) for claim in self.claims)
+
+    @property
+    def mutants(self) -> tuple[Mutant, ...]:
+        """The mutants of all claims, in order."""
+        return tuple(mutant for claim in self.claims for mutant in claim.mutants)
+
+    @property
+    def score(self) -> float | None:
+        """The share of refuted mutants among those that are not true; None where there are none."""
+        false = self.count(Fate.REFUTED, *SURVIVING)
+        return self.count(Fate.REFUTED) / false if false else None
+
+
+# ---- the trial of a claim ------------------------------------------------------------------------
+
+MOST_MUTANTS = 16  # of a claim: each kind of error once on average
+MOST_COMPARED = 64  # cases at which a mutant is compared with its claim by arithmetic
+MOST_PROBES = 2  # values that a claim does not list, at which a mutant is judged
+STEP = 3.0  # a constant is changed by so many times the resolution: more than may be verified
+DOUBLED = tuple(2**power for power in range(11))  # what that change is multiplied by
+# A mutant may draw so many times what its claim took, or the number below if that is larger; where
+# it is still open, so many times that once more.
+GENEROSITY = 8
+FEWEST_DRAWS = 2**18
+COSTLY = 2**24  # numbers to compute: beyond, there are half as many mutants, judged at one case
+MOST_KEPT = 2**22  # bytes that the graphs of one mutant may hold
+# 0, 1 and -1 hide squares and roots, 0.5 the complement, 2 that a square is no double.
+_HIDES = {**dict.fromkeys((0.0, 1.0, -1.0), 3.0), **dict.fromkeys((0.5, 2.0, -2.0), 2.0)}
+
+Parameters = Mapping[str, ParameterValue]
+
+
+def mutate_claims(
+    claims: Sequence[Claim],
+    settings: Settings,
+    registry: Registry,
+    graphs: CaseGraphs | None = None,
+) -> Iterator[ClaimResult]:
+    r"""Plant errors in claims and judge each, yielding claims in order as they are done.
+
+    Claims are shared by processes. An interruption first yields what is finished. No result depends
+    on the number of processes, nor on the selection: every verdict has its own streams of draws,
+    and the share of α that it has in a run of the whole registry. `graphs` are those of a check of
+    the claims, which must keep what is taken from them.
+
+    >>> from dropcheck.claims.reader import read_text
+    >>> text = "{title: t, model: 'x ~ normal(0, 2)', claim: E(x**2) == 4, resolution: 0.05}"
+    >>> registry = read_text(f"dropcheck: 1\nclaims: {{square: {text}}}")
+    >>> claims = tuple(registry.claims.values())
+    >>> [result.toothless for result in mutate_claims(claims, Settings(), registry)]
+    [False]
+    """
+    graphs = graphs or CaseGraphs(settings.max_memory, forget=False)
+    verdicts = 1 + MOST_MUTANTS * (2 + 2 * MOST_PROBES)  # of a claim: at each probe its own too
+    alpha = settings.alpha / max(1, len(registry.claims) * verdicts)
+    # an error is planted in one statement: the others of its entry do not matter
+    apart = tuple(replace(claim, family=None) for claim in claims)
+    workers = min(settings.threads or default_threads(), max(1, len(claims)))
+    one = partial(_tried, apart, replace(settings, alpha=alpha, threads=1), graphs)
+    return in_order(shared(one, range(len(claims)), workers))
+
+
+def _tried(
+    claims: Sequence[Claim], settings: Settings, graphs: CaseGraphs, place: int
+) -> ClaimResult:
+    """Plant errors in the claim at a place, and judge them."""
+    started = time.perf_counter()
+    trial = Trial(claims[place], settings, graphs)
+    result = ClaimResult(trial.claim, None, trial.cases[0])
+    if Verdict(trial.claim.expect) is Verdict.REFUTED:
+        why = "it is expected to be refuted: an error in a falsehood proves nothing"
+        return replace(result, skipped=why)
+    own = trial.judged(trial.own, trial.cases[0], settings.max_draws)
+    verdict = Verdict.INCONCLUSIVE if own is None else own.verdict
+    if own is None or verdict is not Verdict.VERIFIED:
+        result = replace(result, skipped=f"the claim itself is {verdict}: run says why")
+    else:
+        trial.exact = own.exact is not None
+        trial.most = settings.max_draws or max(FEWEST_DRAWS, GENEROSITY * own.draws)
+        most = MOST_MUTANTS if trial.cheap(trial.cases[0], own.draws) else MOST_MUTANTS // 2
+        planted = itertools.islice(trial.planted(own.scale), most)
+        mutants = tuple([trial.fate(*one) for one in planted])
+        result = replace(result, mutants=mutants, warnings=own.warnings)
+    seconds = time.perf_counter() - started
+    return replace(result, verdict=verdict, draws=trial.draws, seconds=seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A claim or a mutant of it, parsed, with the graph of each case that was asked for."""
+
+    parsed: ParsedClaim
+    graphs: CaseGraphs
+    refused: dict[str, str] = field(default_factory=dict)  # why a case is none
+
+    def at(self, parameters: Parameters) -> LoweredCase | None:
+        """The graph of a case; None where it is no claim at these parameters."""
+        case = Case(self.parsed.claim, parameters)
+        if case.key not in self.refused:
+            try:
+                return self.graphs.lowered(case, self.parsed)
+            except DropcheckError as error:
+                self.refused[case.key] = error.problems[0].message
+        return None
+
+
+class Trial:
+    """Plants errors in one claim, and judges the mutants."""
+
+    def __init__(self, claim: Claim, settings: Settings, graphs: CaseGraphs) -> None:
+        self.claim = claim
+        self.settings = settings
+        every = [case.parameters for case in claim.expand()]
+        self.cases = sorted(every, key=lambda one: sum(map(dullness, one.values())))[:MOST_COMPARED]
+        self.listed = every
+        self.own = Reading(graphs.parsed(claim), graphs)
+        self.known = Facts()
+        self.most = FEWEST_DRAWS  # that a mutant may take
+        self.draws = 0  # of all that was judged
+        self.exact = True  # whether the claim's value is known exactly, as a mutant's may be
+        self._parts: dict[object, int] = {}  # a number for each quantity that is like no other
+
+    def facts(self, scale: float) -> Facts:
+        """What the patterns ask of the claim, whose scale at the first case is given."""
+        columns = {name: [case[name] for case in self.listed] for name in self.listed[0]}
+        numbers = {
+            name: [one for one in values if isinstance(one, float)]
+            for name, values in columns.items()
+            if not any(isinstance(one, str | tuple) for one in values)
+        }
+        shares = {
+            name
+            for name, values in numbers.items()
+            if all(0 <= one <= 1 for one in values) and any(one % 1 for one in values)
+        }
+        for line in syntax.lines_of(self.own.parsed.model):  # `q = 1 - p` is one where `p` is
+            match line.right:
+                case syntax.Binary(
+                    operator="-", left=syntax.Number(value=1.0), right=syntax.Name(name=name)
+                ) if name in shares and not line.drawn:
+                    shares.add(line.names[0].name)
+        claim = self.claim
+        sharp = claim.resolution * scale if claim.within is None else claim.within
+        zero = STEP * sharp + (0.0 if claim.tolerance is None else claim.tolerance.around(scale))
+        whole = {
+            name for name, own in numbers.items() if all(one >= 1 and not one % 1 for one in own)
+        }
+        return Facts(shares, whole, frozenset(numbers), step=zero / scale, zero=zero)
+
+    def planted(self, scale: float | None) -> Iterator[tuple[Mutant, Reading]]:
+        """The mutants that the check takes, each text once.
+
+        Kinds of error take turns, and each takes its places in an order that spreads over the
+        claim, so that the choice is always the same.
+        """
+        self.known = facts = self.facts(scale or 1.0)
+        texts = {_texts(self.own.parsed)}
+        kinds = []
+        for name in MUTATORS:
+            fresh = []
+            for mutated in self.mutated(name, facts):
+                if _texts(mutated) not in texts:
+                    texts.add(_texts(mutated))
+                    fresh.append((name, mutated))
+            kinds.append(_scattered(fresh))
+        for turn in itertools.zip_longest(*kinds):
+            for name, mutated in filter(None, turn):
+                mutant = self.mutant(name, mutated)
+                try:
+                    reading = self.reading(parse_claim(mutant.claim))
+                except DropcheckError:
+                    continue
+                if reading.at(self.cases[0]) is not None:
+                    yield mutant, reading
+
+    def mutated(self, name: str, facts: Facts) -> Iterator[ParsedClaim]:
+        """The claim with this error, at each place in the smallest size that can be seen."""
+        grows = any("d" in rule.split(" -> ")[1].split() for rule in MUTATORS[name])
+        sizes = [replace(facts, times=times) for times in (DOUBLED if grows else (1,))]
+        places = [everywhere(self.own.parsed, name, one) for one in sizes]
+        for ever_larger in zip(*places, strict=True):
+            seen = (one for one in ever_larger if not grows or self.seen(one, facts))
+            yield from itertools.islice(seen, 1)
+
+    def seen(self, mutated: ParsedClaim, facts: Facts) -> bool:
+        """Whether an error moves a claimed number far enough to be seen, where that is known.
+
+        The first case counts at which the two differ, where the mutant is judged. A bound may have
+        any room to spare, and what draws alone can show is taken to be seen.
+        """
+        reading = self.reading(mutated)
+        found = (self.difference(reading, one) for one in self.cases)
+        sides = next((one for one in found if one is not None), ())
+        if not sides or "==" not in mutated.statement.operators:
+            return True
+        share = 0.0 if self.claim.within is not None else facts.step * abs(sides[0])
+        return abs(sides[1] - sides[0]) >= (1 - 1e-9) * (share or facts.zero)  # but for rounding
+
+    def reading(self, parsed: ParsedClaim) -> Reading:
+        """The reading of a mutant."""
+        graphs = CaseGraphs(self.own.graphs.memory, MOST_KEPT, forget=False)
+        graphs.put(parsed)
+        return Reading(parsed, graphs)
+
+    def mutant(self, error: str, mutated: ParsedClaim) -> Mutant:
+        """The claim with the texts of a mutant."""
+        (model, statement), file = _texts(mutated), self.claim.location.file
+        changed = f"claim: {statement}"
+        if mutated.statement == self.own.parsed.statement:
+            old = _texts(self.own.parsed)[0].split("\n")
+            new = zip(old, model.split("\n"), strict=True)
+            changed = f"model: {next(line.strip() for own, line in new if own != line)}"
+        claim = replace(
+            self.claim,
+            statement=SourceText.plain(statement, file),
+            model=SourceText.plain(model, file) if model else None,
+        )
+        return Mutant(claim, error, changed)
+
+    def difference(self, mutant: Reading, parameters: Parameters) -> tuple[float, ...] | None:
+        """How a mutant differs from the claim at these parameters, by arithmetic.
+
+        None where it is the claim itself, or one of them is no claim. The fixed side of each, old
+        and new, where that alone differs; of arrays, that of the entry which changes most. Empty
+        where only draws can tell.
+        """
+        own, other = self.own.at(parameters), mutant.at(parameters)
+        if own is None or other is None or self._form(own) == self._form(other):
+            return None
+        (head, *old), (another, *new) = self._form(own), self._form(other)
+        pairs = zip(own.operands, other.operands, old, new, strict=False)
+        sides = [(a.known, b.known) for a, b, one, two in pairs if one != two]
+        known = [(a, b) for a, b in sides if isinstance(a, float) and isinstance(b, float)]
+        alone = len(sides) == 1 or bool(own.entries)
+        if head != another or own.law is not None or not alone or len(known) < len(sides):
+            return ()
+        return max(known, key=_change)
+
+    def _form(self, lowered: LoweredCase) -> list[object]:
+        """The statement, and for each operand a number: equal where they are computed alike.
+
+        Fixed values are equal to within rounding in another order; two draws from one law are two
+        quantities, which their names tell apart.
+        """
+        law = lowered.law and (lowered.law.relation, lowered.law.law, lowered.law.arguments)
+        numbers: dict[int, int] = {}
+        for value in graph.in_order(lowered.operands, lambda one: one.inputs):
+            part: tuple[object, ...] = (value.shape, _rounded(value.known or 0.0))
+            if value.known is None:
+                inputs = [numbers[id(one)] for one in value.inputs]
+                if value.kind == graph.Kind.COMPUTED and value.function.commutes:
+                    inputs.sort()
+                name = value.name if value.kind == graph.Kind.DRAW else None
+                part = (value.kind, value.operation, value.options, value.shape, name, *inputs)
+            numbers[id(value)] = self._parts.setdefault(part, len(self._parts))
+        over = lowered.law and lowered.law.over
+        head = (lowered.operators, lowered.entries, law, over, len(lowered.operands))
+        return [head, *(numbers[id(one)] for one in lowered.operands)]
+
+    def judged(self, reading: Reading, at: Parameters, most: int | None) -> CaseResult | None:
+        """A case, by its exact value or else by draws; None where there is no number to judge."""
+        case = Case(reading.parsed.claim, at)
+        alone = Registry(self.claim.location.file, {}, {})  # α is divided already
+        for exact in (True, False) if self.exact else (False,):
+            settings = replace(self.settings, max_draws=most, exact=exact)
+            try:
+                [result] = verify_cases([case], settings, alone, graphs=reading.graphs)
+            except DropcheckError:
+                return None
+            if result.exact is not None:
+                break
+        self.draws += result.draws
+        nothing = result.estimate is None or result.reason is Reason.CONDITION_NEVER_TRUE
+        return None if nothing and result.verdict is Verdict.INCONCLUSIVE else result
+
+    def fate(self, mutant: Mutant, reading: Reading) -> Mutant:
+        """Judge one mutant, at one case and another one."""
+        differ = [(one, self.difference(reading, one)) for one in self.cases]
+        differ = [(one, sides) for one, sides in differ if sides is not None]
+        if not differ:
+            why = next(iter(reading.refused.values()), None)  # it is no claim at some case
+            fate = Fate.SAME if why is None else Fate.MEANINGLESS
+            mutant = replace(mutant, fate=fate, parameters=self.cases[0], reason=why)
+            return self.probed(mutant, reading) if why is None else mutant
+        first, *rest = differ
+        # then where the claimed number changes most, or else where most parameters differ
+        unlike = partial(_unlike, first[0])
+        second = max(rest, key=lambda one: (_change(one[1]), unlike(one[0])), default=first)
+        ended = self.ended(mutant, reading, *first, self.most)
+        open_still = ended.fate in SURVIVING and not self.settings.max_draws
+        cheap = self.cheap(second[0], ended.draws)
+        if ended.fate is not Fate.REFUTED and cheap and (second is not first or open_still):
+            most = self.most if self.settings.max_draws else GENEROSITY * self.most
+            other = self.ended(mutant, reading, *second, most)
+            ended = min((ended, other), key=lambda one: _FIRST.index(one.fate))
+        return self.probed(ended, reading) if ended.fate is Fate.TRUE else ended
+
+    def cheap(self, at: Parameters, draws: int) -> bool:
+        """Whether so many draws of a case cost little, by the random numbers that they compute."""
+        lowered = self.own.at(at)
+        computed = graph.in_order(
+            () if lowered is None else lowered.operands, lambda one: one.inputs
+        )
+        return draws * sum(math.prod(one.shape) for one in computed if one.random) < COSTLY
+
+    def ended(
+        self,
+        mutant: Mutant,
+        reading: Reading,
+        at: Parameters,
+        sides: tuple[float, ...] | None,
+        most: int,
+    ) -> Mutant:
+        """What becomes of a mutant at one case."""
+        result = self.judged(reading, at, most)
+        if result is None:
+            why = "it gives no number to judge"
+            return replace(mutant, fate=Fate.MEANINGLESS, parameters=at, reason=why)
+        ended = partial(replace, mutant, parameters=at, draws=result.draws)
+        verified, change = result.verdict is Verdict.VERIFIED, _change(sides)
+        signs = reading.parsed.statement.operators
+        if result.verdict is Verdict.REFUTED:
+            return ended(fate=Fate.REFUTED)
+        if sides and "==" in signs and (verified or change <= 2 * result.resolution):
+            # the claim was verified and says another number: both cannot be true
+            why = (
+                f"it changes the number that is claimed by {change:.2g} of itself, and the "
+                f"resolution is {result.resolution:.2g}"
+            )
+            return ended(fate=Fate.BELOW, reason=why)
+        if not verified and result.reason is Reason.AT_THE_EDGE and {*signs} & {"<", ">"}:
+            why = "its two sides are equal to within the resolution, and it claims that they differ"
+            return ended(fate=Fate.BORDER, reason=why)
+        told = None if result.explanation is None else str(result.explanation)
+        return ended(fate=Fate.TRUE if verified else Fate.UNDECIDED, reason=told)
+
+    def probed(self, mutant: Mutant, reading: Reading) -> Mutant:
+        """The mutant with a value at which its error would show, if there is one."""
+        probes = self.probes(mutant)
+        differ = (one for one in probes if self.difference(reading, one[1]) is not None)
+        for name, at in itertools.islice(differ, MOST_PROBES):
+            result = self.judged(reading, at, self.most)
+            shown = result is not None and result.verdict is Verdict.REFUTED
+            if mutant.fate is Fate.TRUE and not shown:
+                continue
+            own = self.judged(self.own, at, self.most)
+            if own is not None and own.verdict is Verdict.VERIFIED:
+                if shown:
+                    return replace(mutant, reason=None, shows_at={name: at[name]})
+                continue
+            refuted = own is not None and own.verdict is Verdict.REFUTED
+            why = f"it differs at {name} = {format_value(at[name])}, where the claim itself "
+            why += "does not hold" if refuted else "is not decided"
+            mutant = replace(mutant, reason=mutant.reason or why)
+        return mutant
+
+    def probes(self, mutant: Mutant) -> Iterator[tuple[str, Parameters]]:
+        """Names of numbers, those that hide most first, each with a value that hides less."""
+        for name, value in sorted(mutant.parameters.items(), key=lambda item: -dullness(item[1])):
+            if not isinstance(value, float) or (mutant.fate is Fate.TRUE and value not in _HIDES):
+                continue
+            whole = value >= 1 and not value % 1
+            values = (0.3, 0.2) if name in self.known.shares else (3.0, 5.0)
+            for one in values if name in self.known.shares or whole else (1.7 * value or 1.7,):
+                if (other := {**mutant.parameters, name: one}) not in self.listed:
+                    yield name, other
+                    break
+
+
+_FIRST = (Fate.REFUTED, Fate.BELOW, Fate.TRUE, Fate.BORDER, Fate.UNDECIDED, Fate.MEANINGLESS)
+
+
+def dullness(value: ParameterValue) -> float:
+    """A rank: greater for a value that hides errors, or costs much."""
+    if isinstance(value, str):
+        law = LAWS.get(value.partition("(")[0])
+        return 2.0 if law is not None and law.values is Values.SIGNS else 0.0  # its square is 1
+    if isinstance(value, tuple):
+        return 0.0
+    if 0 < value < 1 and value not in _HIDES:
+        return 4 * abs(value - 0.3)  # where nothing is rare
+    return _HIDES.get(value) or max(0.0, math.log2(abs(value) / 16)) / 2
+
+
+def _texts(parsed: ParsedClaim) -> tuple[str, str]:
+    return unparse_model(parsed.model), unparse_statement(parsed.statement)
+
+
+def _scattered(items: Sequence[Any]) -> list[Any]:
+    """The items in van der Corput's order: the first ones are spread over all of them."""
+    digits = max(1, (len(items) - 1).bit_length())
+    order = (int(f"{index:0{digits}b}"[::-1], 2) for index in range(2**digits))
+    return [items[place] for place in order if place < len(items)]
+
+
+def _change(sides: tuple[float, ...] | None) -> float:
+    """The relative change of a fixed side."""
+    return abs(sides[1] - sides[0]) / abs(sides[0] or 1.0) if sides else 0.0
+
+
+def _unlike(first: Parameters, second: Parameters) -> int:
+    return sum(first[name] != second[name] for name in first)
+
+
+def _rounded(value: Any) -> Any:
+    return tuple(map(_rounded, value)) if isinstance(value, tuple) else f"{value:.12g}"
