@@ -67,7 +67,7 @@ def claims(pytester: pytest.Pytester) -> pytest.Pytester:
 
 @pytest.fixture
 def verify(monkeypatch: pytest.MonkeyPatch) -> Any:
-    importlib.import_module("dropcheck.mutation.campaign")  # it keeps what it imports
+    importlib.import_module("dropcheck.mutation")  # it keeps what it imports
     module = types.ModuleType("dropcheck.running")
     monkeypatch.setattr(module, "verify_cases", stub, raising=False)
     monkeypatch.setitem(sys.modules, "dropcheck.running", module)
