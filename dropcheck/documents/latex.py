@@ -112,6 +112,24 @@ REFUSED = {
         (r"\dots", r"\ldots", r"\cdots"),
         ("what is left out cannot be read", "write a sum with its range"),
     ),
+    r"\langle": ("inner products in angle brackets are not read", "write a^\\top b"),
+    **dict.fromkeys(
+        (r"\perp", r"\bot", r"\indep"),
+        ("independence is not read from LaTeX", f"{IN_MARK}: independent(x, y)"),
+    ),
+    **dict.fromkeys(
+        (r"\stackrel", r"\overset"), ("laws are not read from LaTeX", f"{IN_MARK}: x ~ y")
+    ),
+}
+# What to write for commands and signs that are not read.
+MEANT = {
+    r"\in": "write a range: a \\le x \\le b",
+    r"\%": "write a percentage as a number: 0.05",
+    r"\begin": IN_MARK,
+    r"\equiv": "write =",
+    "=": "write one =",
+    r"\prime": COMPLEMENT,
+    r"\complement": COMPLEMENT,
 }
 """Commands that make no statement, with a message and a hint."""
 _SPACES = frozenset({"\\,", "\\;", "\\!", "\\:", "\\ ", "~"})
@@ -279,7 +297,8 @@ class _FormulaReader:
         """Pass a required command or symbol."""
         if not self.taken(text):
             instead = "the formula ends" if self.done() else f"{self.token.text!r} stands"
-            raise self.error(f"{instead} where {text!r} is missing")
+            hint = "write what has several arguments in the mark" if self.is_next(",") else None
+            raise self.error(f"{instead} where {text!r} is missing", hint)
 
     def in_brackets(self, start: int, end: int) -> bool:
         """Whether the tokens from `start` to before `end` are enclosed in one pair of brackets."""
@@ -332,7 +351,10 @@ class _FormulaReader:
             raise unread(token, self.axes)
         if sign is None or token.kind == "word":
             hint = "write \\cdot for a product, or brackets"
-            if token.text == "," and self.at and self.tokens[self.at - 1].kind == "number":
+            if token.kind == "word" or token.text in (",", ";"):
+                hint = "write a formula with its mark for each statement"
+            around = [one.kind for one in self.tokens[max(self.at - 1, 0) : self.at + 2]]
+            if token.text == "," and around == ["number", "symbol", "number"]:
                 hint = "write decimals as 0.5, and thousands as 1{,}000"
             raise self.error(f"'{token.text}' cannot be read here", hint)
         if sign == "!=":
@@ -998,9 +1020,7 @@ def unread(token: Token, names: Collection[str]) -> LatexError:
     known = [one for one in names if len(one) > 1]
     hint = name_hint(name, known) if token.kind == "command" else None
     message = f"'{token.text}' is not part of what is read"
-    if token.text in (r"\prime", r"\complement"):
-        hint = COMPLEMENT
-    return LatexError(token.column, message, hint or NOTATION)
+    return LatexError(token.column, message, MEANT.get(token.text) or hint or NOTATION)
 
 
 def cut(token: Token, names: Collection[str], *, subscripted: bool) -> list[str]:
@@ -1105,7 +1125,10 @@ def refuse_call(left: Node, right: Node, axes: AxisCounts, column: int) -> None:
     array = axes_of(left, axes) != 0
     if array or not (letter and summed) or head in NAMES_OF_FUNCTIONS:
         message = f"{left.name!r} before brackets may be a function or a factor"
-        raise LatexError(column, message, r"write \cdot between for a product")
+        hint = r"write \cdot between for a product"
+        if head == "sigma":
+            hint += r", \operatorname{sigmoid}(x) for a sigmoid"
+        raise LatexError(column, message, hint)
 
 
 def refuse_mixed_number(left: Node, right: Node, column: int) -> None:

@@ -662,6 +662,9 @@ def _refuse_outside(entry: int | slice, length: int, node: Node) -> None:
             place = entry if isinstance(node, syntax.Negative) else entry + 1
             message = f"the formula asks for element {place}, and elements count from 1"
             raise node.at.error(message, "choose other values, or write the statement in the mark")
+        if entry >= length:
+            message = f"the formula asks for element {entry + 1}, and there are {length}"
+            raise node.at.error(message, "elements of a formula count from 1")
         return
     first, last = entry.start or 0, length if entry.stop is None else entry.stop
     if first < 0 or last < 0 or (last > length and first < last):
