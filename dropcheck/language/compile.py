@@ -546,11 +546,7 @@ class CaseGraphs:
 
 
 def _of_statement(found: LoweredCase, parsed: ParsedClaim) -> LoweredCase | None:
-    """The lowered case of one statement, from a graph of its claim; None if it has errors.
-
-    Raises:
-        DropcheckError: its tolerance is relative to 0.
-    """
+    """The lowered case of one statement, from a graph of its claim; None if it has errors."""
     if not (parsed.beside and found.beside):
         return None if parsed.beside or found.beside else found
     place = parsed.claim.place

@@ -22,10 +22,13 @@ from dropcheck.language import syntax
 from dropcheck.language.hints import (
     COMMANDS_ELSEWHERE,
     COMPLEX,
+    LIKELY,
     LONGEST_SHOWN,
+    NO_COMPREHENSION,
     NO_FUNCTIONS,
     NOTATIONS,
     PAIRS,
+    RESERVED,
     SIGNS_ELSEWHERE,
     STATEMENTS,
     argument_hint,
@@ -102,23 +105,15 @@ class IndentedBlock:
     loop: bool
     body: list[IndentedBlock] = field(default_factory=list)
 
+    @property
+    def blanks(self) -> str:
+        """What stands before its first word."""
+        return self.rows[0][: len(self.rows[0]) - len(self.rows[0].lstrip())]
 
-@dataclass(slots=True)
-class _Open:
-    """A loop whose body is not complete: the blanks before the loop, and before its body."""
-
-    block: IndentedBlock
-    outer: str
-    inner: str | None = None
-
-
-def is_loop(row: str) -> bool:
-    """Whether a line begins a loop.
-
-    >>> is_loop("for t in range(3):"), is_loop("forest = 1")
-    (True, False)
-    """
-    return _LOOP.match(row) is not None
+    @property
+    def ends_in_colon(self) -> bool:
+        """Whether it ends in a colon, as the first line of a loop does."""
+        return self.rows[-1].rstrip().endswith(":")
 
 
 def blocks_of_lines(
@@ -132,70 +127,54 @@ def blocks_of_lines(
     """
     roots: list[IndentedBlock] = []
     errors: list[DropcheckError] = []
-    opened: list[_Open] = []
+    opened: list[IndentedBlock] = []  # loops whose bodies are not complete
     for first, rows in groups:
-        blanks = rows[0][: len(rows[0]) - len(rows[0].lstrip())]
-        at = Position(source, first, len(blanks))
-        while opened and not _belongs(opened[-1], blanks, at, errors):
-            _close(source, opened.pop(), errors)
-        block = IndentedBlock(first, rows, is_loop(rows[0]))
-        (opened[-1].block.body if opened else roots).append(block)
+        block = IndentedBlock(first, rows, _LOOP.match(rows[0]) is not None)
+        at = Position(source, first, len(block.blanks))
+        while opened and len(block.blanks) <= len(opened[-1].blanks):
+            opened.pop()
+        if opened and (wrong := _wrong_indentation(opened[-1], block.blanks)) is not None:
+            errors.append(at.error(*wrong))
+        (opened[-1].body if opened else roots).append(block)
         if block.loop:
             if len(opened) >= DEEPEST_LOOPS:
                 message = f"loops stand within one another deeper than {DEEPEST_LOOPS} levels"
                 return roots, [*errors, at.error(message, "draw arrays in place of inner loops")]
-            opened.append(_Open(block, blanks))
-    for one in reversed(opened):
-        _close(source, one, errors)
+            opened.append(block)
+    errors += (
+        Position(source, one.first, len(one.blanks)).error(
+            "this loop has no body", "indent at least one line below it, under 'model: |'"
+        )
+        for one in _all_blocks(roots)
+        if one.loop and not one.body and one.ends_in_colon
+    )
     return roots, errors
 
 
-def _belongs(loop: _Open, blanks: str, at: Position, errors: list[DropcheckError]) -> bool:
-    """Whether a line with these blanks is in the loop's body; a wrong indentation is an error."""
-    if loop.inner is None:
-        if len(blanks) > len(loop.outer) and blanks.startswith(loop.outer):
-            loop.inner = blanks
-            return True
-        if len(blanks) <= len(loop.outer):
-            return False
-    elif blanks == loop.inner:
-        return True
-    elif len(blanks) <= len(loop.outer):
-        return False
-    if set(blanks + loop.outer + (loop.inner or "")) == {" ", "\t"}:
-        message, hint = "tabs and blanks are mixed before this line", "indent by blanks alone"
-    elif loop.block.body and _ends_in_colon(loop.block.body[-1].rows):
-        return True  # after a line such as `if x > 1:`, which has an error of its own
-    else:
-        deeper = len(blanks) > len(loop.inner or loop.outer)
-        message = f"this line is indented {'more' if deeper else 'less'} than the loop's first"
-        hint = "indent all lines of a body alike"
-    errors.append(at.error(message, hint))
-    return True
+def _all_blocks(blocks: list[IndentedBlock]) -> Iterator[IndentedBlock]:
+    for one in blocks:
+        yield one
+        yield from _all_blocks(one.body)
 
 
-def _close(source: SourceText, loop: _Open, errors: list[DropcheckError]) -> None:
-    """Report a loop without a body."""
-    if loop.inner is None and _ends_in_colon(loop.block.rows):
-        at = Position(source, loop.block.first, len(loop.outer))
-        hint = "indent at least one line below it, under 'model: |'"
-        errors.append(at.error("this loop has no body", hint))
+def _wrong_indentation(loop: IndentedBlock, blanks: str) -> tuple[str, str] | None:
+    """What is wrong with the blanks of a line in a loop's body, and the hint; None: nothing."""
+    inner = loop.body[0].blanks if loop.body else None
+    if blanks == inner or (inner is None and blanks.startswith(loop.blanks)):
+        return None
+    if set(blanks + loop.blanks + (inner or "")) == {" ", "\t"}:
+        return "tabs and blanks are mixed before this line", "indent by blanks alone"
+    if loop.body and loop.body[-1].ends_in_colon:
+        return None  # after a line such as `if x > 1:`, which has an error of its own
+    deeper = len(blanks) > len(inner or loop.blanks)
+    return (
+        f"this line is indented {'more' if deeper else 'less'} than the loop's first",
+        "indent all lines of a body alike",
+    )
 
 
-def _ends_in_colon(rows: list[str]) -> bool:
-    return rows[-1].rstrip().endswith(":")
-
-
-@dataclass(frozen=True, slots=True)
-class Header:
-    """The parts of a loop's first line, as rows in which columns are kept."""
-
-    name: str  # the text left of `in`, blanks in place of `for`
-    over: list[str]
-
-
-def header_of(source: SourceText, first: int, rows: list[str]) -> Header:
-    """The parts of a loop's first line. Blanks replace the rest, so that columns are kept.
+def header_of(source: SourceText, first: int, rows: list[str]) -> tuple[str, list[str]]:
+    """The name and the range of a loop's first line, as rows; blanks replace the rest.
 
     Raises:
         DropcheckError: the line is not of the form `for name in …:`.
@@ -205,25 +184,34 @@ def header_of(source: SourceText, first: int, rows: list[str]) -> Header:
     if found is None or within is None:
         at = Position(source, first, len(rows[0]) - len(rows[0].lstrip()))
         raise at.error("a loop's first line reads 'for t in range(T):'", HOW)
-    colon = _colon(rows, within.end())
+    over = [" " * within.end() + rows[0][within.end() :], *rows[1:]]
+    colon = next(_outside_brackets(over, ":"), None)
     if colon is None:
         at = Position(source, first + len(rows) - 1, len(rows[-1].rstrip()))
-        complete = within is not None and _RANGE.fullmatch(rows[-1], within.end())
+        complete = _RANGE.fullmatch(rows[-1], within.end())
         short = len(rows) == 1 and len(rows[0]) <= LONGEST_SHOWN
         hint = f"write {rows[0].strip()}:" if complete and short else HOW
         raise at.error("a loop's first line ends in ':'", hint)
     row, column = colon
-    if rows[row][column + 1 :].strip() or row + 1 < len(rows):
+    if over[row][column + 1 :].strip() or row + 1 < len(rows):
         at = Position(source, first + row, column + 1)
         raise at.error(
             "the body of a loop stands below its first line",
             "write each of its lines on a line of its own, indented, under 'model: |'; 'model: >' "
             "folds lines into one",
         )
-    name = " " * found.end() + rows[0][found.end() : within.start()]
-    over = [" " * within.end() + rows[0][within.end() :], *rows[1:]]
     over[row] = over[row][:column]
-    return Header(name, over)
+    return " " * found.end() + rows[0][found.end() : within.start()], over
+
+
+def _outside_brackets(rows: list[str], signs: str) -> Iterator[tuple[int, int]]:
+    """Row and column of each of these signs that stands outside of brackets."""
+    depth = 0
+    for row, text in enumerate(rows):
+        for column, character in enumerate(text):
+            depth += (character in "([{") - (character in ")]}")
+            if depth == 0 and character in signs:
+                yield row, column
 
 
 def refuse_other_counting(source: SourceText, first: int, row: str) -> None:
@@ -243,18 +231,6 @@ def refuse_other_counting(source: SourceText, first: int, row: str) -> None:
         "a loop goes through range(…)",
         f"write for {counted['name']} in range({', '.join(numbers)}):",
     )
-
-
-def _colon(rows: list[str], start: int) -> tuple[int, int] | None:
-    """Row and column of the first colon that is outside of brackets."""
-    depth = 0
-    for row, text in enumerate(rows):
-        for column in range(start if row == 0 else 0, len(text)):
-            character = text[column]
-            depth += (character in "([{") - (character in ")]}")
-            if character == ":" and depth == 0:
-                return row, column
-    return None
 
 
 def refuse_statement(source: SourceText, first: int, row: str) -> None:
@@ -316,9 +292,8 @@ LONGEST_SEARCHED = 1_000  # characters of a line that are searched for a likely 
 DEEPEST_BRACKETS = 60
 
 _LONG_NAME = re.compile(rf"(?<!\w)[^\W\d]\w{{{LONGEST_NAME},}}")
-_RESERVED = "|".join(sorted({*keyword.kwlist} - {"and", "else", "if", "not", "or"}))
 # An argument whose name is a keyword of Python, and the call it is in.
-_RESERVED_ARGUMENT = re.compile(rf"([^\W\d]\w*)\s*\((?:[^()]*,)?\s*({_RESERVED})\s*=(?!=)")
+_RESERVED_ARGUMENT = re.compile(rf"([^\W\d]\w*)\s*\((?:[^()]*,)?\s*({RESERVED})\s*=(?!=)")
 # A condition in words, as in E(x given x > 0), and the call it is in.
 _GIVEN_IN_WORDS = re.compile(
     r"([^\W\d]\w*)\(([^()]*[^\s(),])(?:\s*,)?\s+(given)\s+(?!=)([^()]*[^()\s])\)"
@@ -340,111 +315,6 @@ _QUOTES = "'\"`“”‘’«»"
 _DOTS = re.compile(r"(?<!\w)(\d{1,40}|[^\W\d_])\s*(\.{2,3}|…)\s*(\d{1,40}|[^\W\d_]\w{0,40})(?!\w)")
 # Other characters are checked one by one.
 _PLAIN = frozenset(string.ascii_letters + string.digits + " \t_+-*/%@<>=~.,:()[]{}")
-NO_COMPREHENSION = (
-    "functions go over the elements of an array by themselves: sum(x**2), where(x > 0, x, 0); a "
-    "recurrence is a loop in the model, for t in range(T):"
-)
-# Likely mistakes in a line that Python's grammar refuses: pattern, message, hint. The patterns are
-# not compiled in advance: that took a millisecond of every start.
-_LIKELY = (
-    (
-        r"[\w)\]]\s+(within|tolerance|resolution)\b",
-        "{0} is a key of its own, and not a part of the statement",
-        "write it on a line below 'claim', as in {0}: 0.1",
-    ),
-    (
-        r"\b(for\s+(?:all|each|every|any)|forall)\b",
-        "{} is not part of the language",
-        "a statement about an array is about each entry, and values p: [1, 2] are cases",
-    ),
-    (
-        r"^\s*(assert|claim|let|show|prove|verify|check)\b",
-        "{} is not part of a statement",
-        "leave it out: a claim is the comparison itself",
-    ),
-    (
-        r"\b(independent|indep)\b(?!\s*\()",
-        "{} does not stand between its quantities",
-        f"write {SIGNATURE}",
-    ),
-    (
-        r"\b(follows|sim|distributed)\b",
-        "{} is not part of the language",
-        "write ~ in its place: x ~ normal(0, 1)",
-    ),
-    (
-        r"(?<!\w)(1\s*\{)",
-        "{} is not part of the language",
-        "a comparison is 1 or 0 by itself: E(x > 0), P(x > 0)",
-    ),
-    (
-        r"(_\{)",
-        "{} is not part of the language",
-        "leave it out: E(x) is over all draws, sum(x) over all elements; x[i] is one element",
-    ),
-    (
-        r"[(\s](<)\s*[^\W\d]\w*\s*,\s*[^\W\d]\w*\s*>",
-        "{} opens no bracket",
-        "write a @ b for an inner product",
-    ),
-    (
-        r"\b(for|while)\b",
-        "{} does not stand in an expression",
-        "a recurrence is a loop in the model: for t in range(T):, and its lines indented below",
-    ),
-    (r"\b(lambda)\s+\w[^:]*:", "{} is not part of the language", NO_FUNCTIONS),
-    (
-        rf"\b(?:{_RESERVED})\b",
-        "{} is a word of Python's grammar, and cannot be a name",
-        "choose another name, such as {}_",
-    ),
-    (
-        r"(?<![\w.])\d+(?:\.\d*)?([ij])(?!\w)",
-        "complex numbers are not part of the language, nor is a number beside a name",
-        f"of a product write 2 * i; {COMPLEX}",
-    ),
-    (
-        r"(?<![\w.])\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?+\s*(?!(?:and|or|not|if|else)\b)[^\W\d]\w*",
-        "a number and a name stand side by side",
-        "write '*' between them: 2 * x, not 2x",
-    ),
-    (
-        r"\d\s*(%)\s*(?=$|[)\],<>=!])",
-        "{} is the remainder of a division, and its right side is missing",
-        "write a percentage as a number: 0.05, not 5%",
-    ),
-    (r"[\w)\]]\[\s*\]", "an index is missing between the brackets", "write x[0]"),
-    (r"=<", "{} does not compare", "write '<='"),
-    (r"=>", "{} does not compare", "write '>='"),
-    (r"<>", "{} does not compare", "write '!='"),
-    (
-        r"(?<![\w.])0\d",
-        "a number starts with 0",
-        "write it without: Python's grammar takes 010 for a mistake",
-    ),
-    (r"(?<![=!<>:])=(?!=)", "{} does not compare", "write '==' for equality"),
-    (
-        r"~",
-        "{} draws, and stands only after the names of a model's line",
-        "draw on a line of the model; a law alone has no name before it",
-    ),
-    (
-        r"//\s*[^\W\d]\w*\s+[^\W\d]\w*\s*(?!\()",
-        "these words are no expression",
-        "a comment begins with '#'",
-    ),
-    (
-        rf"(?:(?<!\w)(?!(?:{_RESERVED}|and|or|not|if|else)\b)[^\W\d]\w*|[)\]])\s+"
-        r"(?!(?:and|or|not|if|else|in|is)\b)(\w+)",
-        "an operator is missing before {}",
-        "write one, such as '*' or '=='; what a function takes stands in brackets: sqrt(x)",
-    ),
-    (
-        r"([-+*/%@])\s*$",
-        "nothing stands right of {}",
-        "write what is meant there, or take the sign out",
-    ),
-)
 
 
 def without_comments(text: str) -> list[str]:
@@ -561,11 +431,7 @@ def check_signs(source: SourceText, first: int, lines: list[str]) -> None:
 
 
 def _refuse_independence(source: SourceText, number: int, line: str) -> None:
-    """Refuse the symbol for independence.
-
-    Raises:
-        DropcheckError: the hint has both sides as arguments of `independent`.
-    """
+    """Refuse the symbol for independence."""
     found = _INDEPENDENCE.search(line)
     if found is None:
         return
@@ -671,7 +537,7 @@ def syntax_error(
             "a condition is an argument by name, 'given=…', after a comma",
             f"write {call}({subject}, given={event})",
         )
-    for pattern, message, hint in _LIKELY:
+    for pattern, message, hint in LIKELY:
         found = re.search(pattern, text)
         if found is not None:
             group = found.lastindex or 0
@@ -869,11 +735,7 @@ class Converter:
         return syntax.Number(at, number, written.group())
 
     def _called(self, at: Position, function: ast.expr) -> str:
-        """The name of the function that is called.
-
-        Raises:
-            DropcheckError: a call of something other than a name.
-        """
+        """The name of the function that is called."""
         match function:
             case ast.Name(id=name):
                 return name
@@ -1014,30 +876,26 @@ def _parts(source: SourceText, blocks: list[IndentedBlock], unread: list[UnreadL
             parts.extend(_parts(source, block.body, unread))
             continue
         body = _parts(source, block.body, unread)
-        blanks = len(block.rows[0]) - len(block.rows[0].lstrip())
-        parts.append(Loop(Position(source, block.first, blanks), name, over, body))
+        at = Position(source, block.first, len(block.blanks))
+        parts.append(Loop(at, name, over, body))
     return tuple(parts)
 
 
 def _loop_header(source: SourceText, block: IndentedBlock) -> tuple[Name, tuple[Node, ...]]:
-    """The name that a loop counts with, and the arguments of its `range`.
-
-    Raises:
-        DropcheckError: the first line of the loop cannot be parsed.
-    """
+    """The name that a loop counts with, and the arguments of its `range`."""
     refuse_other_counting(source, block.first, block.rows[0])
     check_signs(source, block.first, block.rows)
-    header = header_of(source, block.first, block.rows)
-    name, *more = _names(source, block.first, header.name)
+    before, rows = header_of(source, block.first, block.rows)
+    name, *more = _names(source, block.first, before)
     if more:
         raise more[0].at.error(
             "a loop counts with one name", f"{HOW}; x[t] is element t of an array"
         )
-    if not any(row.strip() for row in header.over):
-        raise Position(source, block.first, len(header.over[0])).error(
+    if not any(row.strip() for row in rows):
+        raise Position(source, block.first, len(rows[0])).error(
             "what the loop goes through is missing", HOW
         )
-    over = _parse_lines(source, block.first, header.over)
+    over = _parse_lines(source, block.first, rows)
     if not isinstance(over, Call) or over.name != "range":
         raise over.at.error("a loop goes through range(…)", f"{HOW}; x[t] is element t of an array")
     if over.keywords or not 1 <= len(over.arguments) <= 3:
@@ -1135,11 +993,7 @@ def _second_statement(text: str) -> tuple[int, int] | None:
 
 
 def _rounded(node: Node) -> Statement:
-    """The statement `L ~= 0.41`.
-
-    Raises:
-        DropcheckError: neither side is a number, or a name that may be a parameter, alone.
-    """
+    """The statement `L ~= 0.41`."""
     if not isinstance(node, Compare) or node.operators != ("==",):
         raise node.at.error(
             f"{ROUNDED!r} stands between two sides, once", f"write L {ROUNDED} 0.41"
@@ -1153,11 +1007,7 @@ def _rounded(node: Node) -> Statement:
 
 
 def _law_statement(source: SourceText) -> Statement | None:
-    """`y ~ law` or `x ~ y`; None for a statement without `~`.
-
-    Raises:
-        DropcheckError: a side is missing or not an expression, or `~` is in brackets or repeated.
-    """
+    """`y ~ law` or `x ~ y`; None for a statement without `~`."""
     lines = without_comments(source.text)
     places = [
         (number, column)

@@ -433,13 +433,7 @@ class Scope:
         raise at.error(f"{name!r} is not defined", hint)
 
     def _ask_claim(self, name: str, at: Position) -> None:
-        """Report a name that a shared model expects from the claim.
-
-        Raises:
-            DropcheckError: the claim does not give it. If it has a parameter with a similar name
-                that the model does not use, that may be a misspelling. Nothing is raised if the
-                model defines a similar name: then the error is the model's.
-        """
+        """Report a name that a shared model expects from the claim."""
         model, claim = dict(enumerate(at.source.models)).get(at.line), self.claim
         if model is None or claim is None:
             return

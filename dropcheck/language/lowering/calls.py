@@ -200,11 +200,7 @@ def _bind_function(
 
 
 def _bind_variadic(function: Function, variadic: Parameter, node: Call) -> dict[str, Node]:
-    """The named arguments of a function that takes any number of positional arguments.
-
-    Raises:
-        DropcheckError: a name is unknown, or there are too few positional arguments.
-    """
+    """The named arguments of a function that takes any number of positional arguments."""
     fixed = [p for p in function.parameters if not p.variadic]
     known = [p.name for p in fixed]
     for name, _ in node.keywords:
@@ -291,11 +287,7 @@ def _written_out(
 def _every_axis(
     context: Context, shape: Shape, options: Mapping[str, Any], node: Call
 ) -> float | tuple[float, ...]:
-    """All axes of one draw, for a reduction that names none; a note says so of several axes.
-
-    Raises:
-        DropcheckError: an order of a norm is given, which for a matrix is no norm of its elements.
-    """
+    """All axes of one draw, for a reduction that names none; a note says so of several axes."""
     if len(shape) < 2:
         return -1.0
     if "ord" in options and "ord" in {*dict(node.keywords), *("ord" for _ in node.arguments[1:2])}:
@@ -364,11 +356,7 @@ def operator_call(context: Context, node: Call) -> Value:
 
 
 def _level(context: Context, node: Node) -> float:
-    """The level of a quantile.
-
-    Raises:
-        DropcheckError: it is not a fixed number between 0 and 1.
-    """
+    """The level of a quantile."""
     value = context.lower_fixed(
         node, "the level of a quantile is fixed, and this is random", "write Quantile(u, 0.9)"
     )
@@ -391,11 +379,7 @@ def _of_level(known: object) -> str:
 
 
 def _pairs(context: Context, node: Call, x: Value, *given: Value) -> tuple[Value, ...]:
-    """The operands of an operator of two quantities for all pairs of elements of one vector.
-
-    Raises:
-        DropcheckError: x is not a vector, or the condition is not one truth a draw.
-    """
+    """The operands of an operator of two quantities for all pairs of elements of one vector."""
     written = f"write {OPERATORS[node.name].written}"
     if len(x.shape) != 1:
         raise node.at.error(
@@ -437,11 +421,7 @@ def _operator(
 
 
 def _bind_operator(node: Call, names: Sequence[str]) -> dict[str, Node]:
-    """The arguments of an operator by name; the condition can be given by name only.
-
-    Raises:
-        DropcheckError: there are too many or too few arguments, or one has an unknown name.
-    """
+    """The arguments of an operator by name; the condition can be given by name only."""
     operator = OPERATORS[node.name]
     needed = len(names) - 1
     if len(node.arguments) > needed:
@@ -462,11 +442,7 @@ def _bind_operator(node: Call, names: Sequence[str]) -> dict[str, Node]:
 
 
 def _refuse_operands(node: Call, bound: Mapping[str, Node], operands: Mapping[str, Value]) -> None:
-    """Refuse an operator inside an operator, and operands without elements.
-
-    Raises:
-        DropcheckError: at the operand, or at the inner operator.
-    """
+    """Refuse an operator inside an operator, and operands without elements."""
     for name, value in operands.items():
         if value.estimated:
             raise _inner(bound[name]).at.error(
@@ -483,11 +459,7 @@ def _refuse_operands(node: Call, bound: Mapping[str, Node], operands: Mapping[st
 
 
 def _refuse_numbers(node: Call, bound: Mapping[str, Node], operands: Mapping[str, Value]) -> None:
-    """Refuse a number where an event is asked for, and a condition that has probability 0.
-
-    Raises:
-        DropcheckError: at the operand.
-    """
+    """Refuse a number where an event is asked for, and a condition that has probability 0."""
     operator = OPERATORS[node.name]
     asked = [operator.operands[0]] if operator.probability else []
     for name in (*asked, "given"):
@@ -652,11 +624,7 @@ def _picked_entries(
 
 
 def _refuse_outside(entry: int | slice, length: int, node: Node) -> None:
-    """Refuse indices of a formula, converted from a count from 1, that are outside the array.
-
-    Raises:
-        DropcheckError: numpy would count from the end, or silently return fewer elements.
-    """
+    """Refuse indices of a formula, converted from a count from 1, that are outside the array."""
     if isinstance(entry, int):
         if entry < 0:
             place = entry if isinstance(node, syntax.Negative) else entry + 1
@@ -673,11 +641,7 @@ def _refuse_outside(entry: int | slice, length: int, node: Node) -> None:
 
 
 def _check_order(entries: Sequence[SubscriptEntry], index: tuple[Node, ...]) -> None:
-    """Refuse more than one array, and an array whose axis numpy would move to the front.
-
-    Raises:
-        DropcheckError: numpy would pair two arrays, or move the axis.
-    """
+    """Refuse more than one array, and an array whose axis numpy would move to the front."""
     arrays = [at for at, entry in enumerate(entries) if isinstance(entry, AdvancedIndex)]
     if len(arrays) > 1:
         raise index[0].at.error(

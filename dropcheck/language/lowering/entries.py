@@ -141,11 +141,7 @@ def _widened(context: Context, value: Value, axis: int) -> Value:
 
 
 def _array_of(context: Context, value: Value) -> Value:
-    """The array of the entries of a value.
-
-    Raises:
-        DropcheckError: there are too many.
-    """
+    """The array of the entries of a value."""
     shape, count = value.shape, math.prod(value.shape)
     if count > MOST_ENTRIES:
         raise too_many(value.at, count)

@@ -77,12 +77,7 @@ def _names_of(part: ModelLine | Loop) -> tuple[Name, ...]:
 
 
 def _define_loop(context: Context, loop: Loop) -> None:
-    """Carry out a loop.
-
-    Raises:
-        DropcheckError: the problems of the first step that has any.
-        Skipped: the number of steps, or a carried name, depends on an error.
-    """
+    """Carry out a loop."""
     scope = context.scope
     steps = _steps(context, loop)
     names = {name.name: name for name in reversed(_names_of(loop))}
@@ -135,11 +130,7 @@ def _define_loop(context: Context, loop: Loop) -> None:
 
 
 def _steps(context: Context, loop: Loop) -> range:
-    """The numbers that the loop's variable takes.
-
-    Raises:
-        DropcheckError: they are not fixed whole numbers.
-    """
+    """The numbers that the loop's variable takes."""
     numbers = [_whole(context, node) for node in loop.over]
     if len(numbers) == 3 and numbers[2] == 0:
         raise loop.over[2].at.error("the step of a range cannot be 0", "write range(start, stop)")
@@ -164,11 +155,7 @@ def _whole(context: Context, node: Node) -> int:
 
 
 def _refuse_names(context: Context, loop: Loop, names: dict[str, Name]) -> None:
-    """Refuse names that the loop's body cannot define.
-
-    Raises:
-        DropcheckError: at that name.
-    """
+    """Refuse names that the loop's body cannot define."""
     if loop.name.name in names:
         at = names[loop.name.name].at
         raise at.error(
@@ -194,11 +181,7 @@ def _not_yet(name: str, drawn: Collection[str]) -> tuple[str, str]:
 
 
 def _standing(context: Context, name: Name) -> Value:
-    """The current value of a name.
-
-    Raises:
-        Skipped: it has none because of an error.
-    """
+    """The current value of a name."""
     meaning = context.scope.look_up(name.name, name.at)
     assert not isinstance(meaning, Call)  # only parameters are laws
     return meaning
@@ -214,11 +197,7 @@ def _at_step(problems: list[Problem], loop: Loop, number: int, steps: range) -> 
 def _check_carried(
     name: Name, before: Value, after: Value, loop: Loop, number: int, steps: range
 ) -> None:
-    """Refuse a carried name that changes its shape; the first step may turn a number into an array.
-
-    Raises:
-        DropcheckError: at the line that changes it.
-    """
+    """Refuse a carried name that changes its shape, but of a number in the first step."""
     stretched = before.shape == () and number == steps[0]
     if before.shape == after.shape or stretched:
         return
@@ -231,11 +210,7 @@ def _check_carried(
 
 
 def _collected(context: Context, name: Name, kept: list[Value | Later]) -> Value:
-    """The array of a name's values at all steps.
-
-    Raises:
-        DropcheckError: their shapes differ.
-    """
+    """The array of a name's values at all steps."""
     values = tuple(one if isinstance(one, Value) else one() for one in kept)
     for value in values:
         if value.shape != values[0].shape:
@@ -365,11 +340,7 @@ def _argument(context: Context, node: Node) -> Value:
 def _expanded(
     context: Context, slot: Slot, values: Sequence[Value], node: Call, size: Shape | None
 ) -> Scope:
-    """The scope of a slot's model, for these values of its arguments.
-
-    Raises:
-        DropcheckError: its model has errors.
-    """
+    """The scope of a slot's model, for these values of its arguments."""
     outer, within = context.scope, context.slots.within
     scope = Scope()
     scope.home = SLOT_HOME

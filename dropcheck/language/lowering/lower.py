@@ -106,11 +106,7 @@ def define_line(context: Context, line: ModelLine) -> None:
 
 
 def _refuse_recurrence(context: Context, line: ModelLine) -> None:
-    """Refuse a line, outside of loops, that uses the name it defines, as a recurrence does.
-
-    Raises:
-        DropcheckError: at the name.
-    """
+    """Refuse a line, outside of loops, that uses the name it defines, as a recurrence does."""
     if context.steps:
         return
     name = line.names[0]
@@ -216,11 +212,7 @@ def _near(context: Context, left: Value, right: Value, at: Position) -> Value:
 
 
 def _refuse_numbers(operator: str, nodes: Sequence[Node], values: Sequence[Value]) -> None:
-    """Refuse a number among events: `d == 1 or 2` is true in every draw.
-
-    Raises:
-        DropcheckError: at the number.
-    """
+    """Refuse a number among events: `d == 1 or 2` is true in every draw."""
     if not any(value.random for value in values):
         return
     for place, (node, value) in enumerate(zip(nodes, values, strict=True)):
@@ -276,11 +268,7 @@ def _array(context: Context, items: tuple[Node, ...], at: Position) -> Value:
 
 
 def _matmul_shape(node: syntax.Binary, left: Shape, right: Shape) -> Shape:
-    """The shape of `left @ right`.
-
-    Raises:
-        ShapeError: the shapes do not match; the hint is a transpose that would match.
-    """
+    """The shape of `left @ right`."""
     try:
         return shapes.matmul(left, right)
     except ShapeError as error:
@@ -304,11 +292,7 @@ def _fits(left: Shape, right: Shape) -> bool:
 
 
 def _transpose_shape(base: Node, shape: Shape) -> Shape:
-    """The shape of `base.T`.
-
-    Raises:
-        ShapeError: it is a vector; the hint says which products need no transpose.
-    """
+    """The shape of `base.T`."""
     try:
         return shapes.transpose(shape)
     except ShapeError as error:

@@ -351,11 +351,7 @@ def statement_sides(
 
 
 def _check_quantiles(values: Sequence[Value], nodes: Sequence[Node]) -> None:
-    """Check that quantiles are used in a way that can be judged.
-
-    Raises:
-        DropcheckError: a quantile is multiplied or combined with another operator.
-    """
+    """Check that quantiles are used in a way that can be judged."""
     own = [value for value in operators(values) if value.operator.quantile]
     if not own:
         return
@@ -388,11 +384,7 @@ def _adds_quantiles(value: Value) -> bool:
 
 
 def _check_shapes(nodes: Sequence[Node], values: Sequence[Value]) -> None:
-    """Check that arrays on the sides have one shape, or that the other side is a number.
-
-    Raises:
-        DropcheckError: at a side that does not fit.
-    """
+    """Check that arrays on the sides have one shape, or that the other side is a number."""
     shaped = [one for one in values if one.shape]
     for node, value in zip(nodes, values, strict=True):
         if value.shape and value.shape != shaped[0].shape:
@@ -471,11 +463,7 @@ def _check_all(
 
 
 def _check_side(value: Value, node: Node, parameters: Mapping[str, ParameterValue]) -> None:
-    """Check that a side is a number that can be compared.
-
-    Raises:
-        DropcheckError: it is not.
-    """
+    """Check that a side is a number that can be compared."""
     known, suspect = value.known, value.suspect
     if (
         isinstance(known, float)
