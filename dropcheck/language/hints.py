@@ -321,104 +321,53 @@ NO_COMPREHENSION = (
 # Likely mistakes in a line that Python's grammar refuses: pattern, message, hint. The patterns are
 # not compiled in advance: that took a millisecond of every start.
 LIKELY = (
-    (
-        r"[\w)\]]\s+(within|tolerance|resolution)\b",
-        "{0} is a key of its own, and not a part of the statement",
-        "write it on a line below 'claim', as in {0}: 0.1",
-    ),
-    (
-        r"\b(for\s+(?:all|each|every|any)|forall)\b",
-        "{} is not part of the language",
-        "a statement about an array is about each entry, and values p: [1, 2] are cases",
-    ),
-    (
-        r"^\s*(assert|claim|let|show|prove|verify|check)\b",
-        "{} is not part of a statement",
-        "leave it out: a claim is the comparison itself",
-    ),
-    (
-        r"\b(independent|indep)\b(?!\s*\()",
-        "{} does not stand between its quantities",
-        f"write {SIGNATURE}",
-    ),
-    (
-        r"\b(follows|sim|distributed)\b",
-        "{} is not part of the language",
-        "write ~ in its place: x ~ normal(0, 1)",
-    ),
-    (
-        r"(?<!\w)(1\s*\{)",
-        "{} is not part of the language",
-        "a comparison is 1 or 0 by itself: E(x > 0), P(x > 0)",
-    ),
-    (
-        r"(_\{)",
-        "{} is not part of the language",
-        "leave it out: E(x) is over all draws, sum(x) over all elements; x[i] is one element",
-    ),
-    (
-        r"[(\s](<)\s*[^\W\d]\w*\s*,\s*[^\W\d]\w*\s*>",
-        "{} opens no bracket",
-        "write a @ b for an inner product",
-    ),
-    (
-        r"\b(for|while)\b",
-        "{} does not stand in an expression",
-        "a recurrence is a loop in the model: for t in range(T):, and its lines indented below",
-    ),
+    (r"[\w)\]]\s+(within|tolerance|resolution)\b",
+     "{0} is a key of its own, and not a part of the statement",
+     "write it on a line below 'claim', as in {0}: 0.1"),
+    (r"\b(for\s+(?:all|each|every|any)|forall)\b", "{} is not part of the language",
+     "a statement about an array is about each entry, and values p: [1, 2] are cases"),
+    (r"^\s*(assert|claim|let|show|prove|verify|check)\b", "{} is not part of a statement",
+     "leave it out: a claim is the comparison itself"),
+    (r"\b(independent|indep)\b(?!\s*\()", "{} does not stand between its quantities",
+     f"write {SIGNATURE}"),
+    (r"\b(follows|sim|distributed)\b", "{} is not part of the language",
+     "write ~ in its place: x ~ normal(0, 1)"),
+    (r"(?<!\w)(1\s*\{)", "{} is not part of the language",
+     "a comparison is 1 or 0 by itself: E(x > 0), P(x > 0)"),
+    (r"(_\{)", "{} is not part of the language",
+     "leave it out: E(x) is over all draws, sum(x) over all elements; x[i] is one element"),
+    (r"[(\s](<)\s*[^\W\d]\w*\s*,\s*[^\W\d]\w*\s*>", "{} opens no bracket",
+     "write a @ b for an inner product"),
+    (r"\b(for|while)\b", "{} does not stand in an expression",
+     "a recurrence is a loop in the model: for t in range(T):, and its lines indented below"),
     (r"\b(lambda)\s+\w[^:]*:", "{} is not part of the language", NO_FUNCTIONS),
-    (
-        rf"\b(?:{RESERVED})\b",
-        "{} is a word of Python's grammar, and cannot be a name",
-        "choose another name, such as {}_",
-    ),
-    (
-        r"(?<![\w.])\d+(?:\.\d*)?([ij])(?!\w)",
-        "complex numbers are not part of the language, nor is a number beside a name",
-        f"of a product write 2 * i; {COMPLEX}",
-    ),
-    (
-        r"(?<![\w.])\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?+\s*(?!(?:and|or|not|if|else)\b)[^\W\d]\w*",
-        "a number and a name stand side by side",
-        "write '*' between them: 2 * x, not 2x",
-    ),
-    (
-        r"\d\s*(%)\s*(?=$|[)\],<>=!])",
-        "{} is the remainder of a division, and its right side is missing",
-        "write a percentage as a number: 0.05, not 5%",
-    ),
+    (rf"\b(?:{RESERVED})\b", "{} is a word of Python's grammar, and cannot be a name",
+     "choose another name, such as {}_"),
+    (r"(?<![\w.])\d+(?:\.\d*)?([ij])(?!\w)",
+     "complex numbers are not part of the language, nor is a number beside a name",
+     f"of a product write 2 * i; {COMPLEX}"),
+    (r"(?<![\w.])\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?+\s*(?!(?:and|or|not|if|else)\b)[^\W\d]\w*",
+     "a number and a name stand side by side", "write '*' between them: 2 * x, not 2x"),
+    (r"\d\s*(%)\s*(?=$|[)\],<>=!])",
+     "{} is the remainder of a division, and its right side is missing",
+     "write a percentage as a number: 0.05, not 5%"),
     (r"[\w)\]]\[\s*\]", "an index is missing between the brackets", "write x[0]"),
     (r"=<", "{} does not compare", "write '<='"),
     (r"=>", "{} does not compare", "write '>='"),
     (r"<>", "{} does not compare", "write '!='"),
-    (
-        r"(?<![\w.])0\d",
-        "a number starts with 0",
-        "write it without: Python's grammar takes 010 for a mistake",
-    ),
+    (r"(?<![\w.])0\d", "a number starts with 0",
+     "write it without: Python's grammar takes 010 for a mistake"),
     (r"(?<![=!<>:])=(?!=)", "{} does not compare", "write '==' for equality"),
-    (
-        r"~",
-        "{} draws, and stands only after the names of a model's line",
-        "draw on a line of the model; a law alone has no name before it",
-    ),
-    (
-        r"//\s*[^\W\d]\w*\s+[^\W\d]\w*\s*(?!\()",
-        "these words are no expression",
-        "a comment begins with '#'",
-    ),
-    (
-        rf"(?:(?<!\w)(?!(?:{RESERVED}|and|or|not|if|else)\b)[^\W\d]\w*|[)\]])\s+"
-        r"(?!(?:and|or|not|if|else|in|is)\b)(\w+)",
-        "an operator is missing before {}",
-        "write one, such as '*' or '=='; what a function takes stands in brackets: sqrt(x)",
-    ),
-    (
-        r"([-+*/%@])\s*$",
-        "nothing stands right of {}",
-        "write what is meant there, or take the sign out",
-    ),
-)
+    (r"~", "{} draws, and stands only after the names of a model's line",
+     "draw on a line of the model; a law alone has no name before it"),
+    (r"//\s*[^\W\d]\w*\s+[^\W\d]\w*\s*(?!\()", "these words are no expression",
+     "a comment begins with '#'"),
+    (rf"(?:(?<!\w)(?!(?:{RESERVED}|and|or|not|if|else)\b)[^\W\d]\w*|[)\]])\s+"
+     r"(?!(?:and|or|not|if|else|in|is)\b)(\w+)", "an operator is missing before {}",
+     "write one, such as '*' or '=='; what a function takes stands in brackets: sqrt(x)"),
+    (r"([-+*/%@])\s*$", "nothing stands right of {}",
+     "write what is meant there, or take the sign out"),
+)  # fmt: skip
 
 # ---- hints ---------------------------------------------------------------------------------------
 
