@@ -90,7 +90,10 @@ _SEVERAL: tuple[tuple[str, str], ...] = (
     ("log_softmax logsoftmax", _SOFTMAX),
     ("broadcast_to expand_dims newaxis squeeze unsqueeze", _AXES),
     ("nan_to_num nancumsum nanmax nanmean nanmin nanstd nansum nanvar", _NAN),
-    ("default_rng manual_seed seed", _DRAW),
+    ("default_rng manual_seed rsample rvs seed", _DRAW),
+    ("copy item tolist", "leave it out: arrays are never changed"),
+    ("empty full_like ones_like zeros_like", "write zeros(n), ones(n) or full([n], v)"),
+    ("percentile", "of the elements of one draw write quantile(x, 0.5), of a law Quantile(u, 0.5)"),
     ("append column_stack dstack hstack row_stack vstack", _STACK),
     ("t", "write x.T"),
     ("flatten ravel view", "write reshape(x, -1), or the shape as a list"),
@@ -147,6 +150,7 @@ _WORDS_ELSEWHERE = {word: hint for words, hint in _SEVERAL for word in words.spl
     "cummin": "write -cummax(-x)",
     "einsum": "write products as a @ b, a * b and sum(…, axis=…)",
     "exp2": "write 2**x",
+    "astype": "all numbers are floats: leave it out; floor(x) is the whole part",
     "float": "all numbers are floats: leave it out",
     "float_power": "write x**y",
     "fmod": "write a % b, which has the sign of b",
@@ -316,7 +320,7 @@ COMMANDS_ELSEWHERE = {
 RESERVED = "|".join(sorted({*keyword.kwlist} - {"and", "else", "if", "not", "or"}))
 NO_COMPREHENSION = (
     "functions go over the elements of an array by themselves: sum(x**2), where(x > 0, x, 0); a "
-    "recurrence is a loop in the model, for t in range(T):"
+    "recurrence is a loop in the model, for t in range(T):; n draws are x ~ normal(0, 1)[n]"
 )
 # Likely mistakes in a line that Python's grammar refuses: pattern, message, hint. The patterns are
 # not compiled in advance: that took a millisecond of every start.
@@ -335,7 +339,7 @@ LIKELY = (
     (r"(?<!\w)(1\s*\{)", "{} is not part of the language",
      "a comparison is 1 or 0 by itself: E(x > 0), P(x > 0)"),
     (r"(_\{)", "{} is not part of the language",
-     "leave it out: E(x) is over all draws, sum(x) over all elements; x[i] is one element"),
+     "write x[i] for an element; E(x) is over all draws; in a loop a state is x = f(x)"),
     (r"[(\s](<)\s*[^\W\d]\w*\s*,\s*[^\W\d]\w*\s*>", "{} opens no bracket",
      "write a @ b for an inner product"),
     (r"\b(for|while)\b", "{} does not stand in an expression",
@@ -626,6 +630,8 @@ def attribute_hint(name: str, owner: str = "", drawn: bool = True) -> str:
         return f"laws are called by name: {written_law(LAWS[name])}"
     if name in FUNCTIONS:
         return f"functions are called by name: {FUNCTIONS[name].usage}"
+    if name in OF_LAWS:
+        return f"write {OF_LAWS[name].usage}"
     known = words_elsewhere().get(name) or _CONSTANTS_ELSEWHERE.get(name)
     if known is None and (law := _law_called(name)) is not None:
         return f"write {law}" if drawn else function_hint(name)

@@ -545,9 +545,11 @@ def syntax_error(
             sign = found.group(group)
             return place.error(message.format(repr(sign)), hint.format(sign))
     message = "this cannot be read as an expression"
+    hint = "the language has Python's arithmetic, comparisons and calls"
     if "comma" in detail:
         message += ": an operator or a comma is missing"
-    return at.error(message, "the language has Python's arithmetic, comparisons and calls")
+        hint = f"write ',' between arguments, an operator between numbers; {hint}"
+    return at.error(message, hint)
 
 
 # ---- conversion ----------------------------------------------------------------------------------
@@ -884,8 +886,8 @@ def _parts(source: SourceText, blocks: list[IndentedBlock], unread: list[UnreadL
 def _loop_header(source: SourceText, block: IndentedBlock) -> tuple[Name, tuple[Node, ...]]:
     """The name that a loop counts with, and the arguments of its `range`."""
     refuse_other_counting(source, block.first, block.rows[0])
-    check_signs(source, block.first, block.rows)
     before, rows = header_of(source, block.first, block.rows)
+    check_signs(source, block.first, block.rows)
     name, *more = _names(source, block.first, before)
     if more:
         raise more[0].at.error(
@@ -1074,12 +1076,12 @@ def _parse_model_line(source: SourceText, first: int, group: list[str]) -> Model
     opened = min((i for i in map(group[0].find, "([{") if i >= 0), default=len(group[0]))
     if sign is None or sign.start() > opened:
         shaped = _SHAPED.match(group[0])
-        raise here.error(
-            "a line of a model reads 'name ~ law' or 'name = expression'",
-            "'~' draws from a law, '=' gives a name to an expression"
-            if shaped is None
-            else f"the shape of a draw follows its law: {shaped[1]} ~ {shaped[3]}{shaped[2]}",
-        )
+        hint = "'~' draws from a law, '=' gives a name to an expression"
+        if shaped is not None:
+            hint = f"the shape of a draw follows its law: {shaped[1]} ~ {shaped[3]}{shaped[2]}"
+        elif re.match(r"\s*[(\[][\w, ]+[)\]]\s*(~|=(?!=))", group[0]):
+            hint = "names stand without brackets: x, y ~ normal(0, 1)"
+        raise here.error("a line of a model reads 'name ~ law' or 'name = expression'", hint)
     if sign.group() not in ("~", "="):
         raise Position(source, first, sign.start()).error(
             f"{sign.group()!r} is not part of the language",
@@ -1114,6 +1116,8 @@ def _of_several(right_of: str) -> str:
     known = None
     if called is not None:
         name, bracket = called.groups()
+        if bracket and name in LAWS:
+            return f"write '~' to draw each: x, y ~ {name}(…)"
         known = words_elsewhere().get(name) if bracket else f"{name}[0], {name}[1]"
     return f"write a line for each{f': {known}' if known else ''}"
 
@@ -1124,6 +1128,9 @@ _SECOND = re.compile(r"((?<!\w)\w+|[)\]])(?:\s+|\s*,\s*)([^\W\d]\w*)\s*(?:~|(?<!
 
 def _second_definition(line: str, start: int) -> int | None:
     """The column, right of `start`, where a second definition begins, outside all brackets."""
+    again = re.compile(r"\s*(?!\d)\w+\s*=(?![=>])").match(line, start)
+    if again is not None:  # x = y = 3
+        return again.end() - len(again.group().lstrip())
     opened, counted = 0, start
     for found in _SECOND.finditer(line, start):
         before, counted = line[counted : found.start(2)], found.start(2)

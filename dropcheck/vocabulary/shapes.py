@@ -84,7 +84,8 @@ def normalise_axis(axis: Any, shape: Shape) -> int:
     """
     number = whole(axis, "axis")
     if not -len(shape) <= number < len(shape):
-        raise ShapeError(f"axis {number} does not exist in {describe(shape)}")
+        message = f"axis {number} does not exist in {describe(shape)}"
+        raise ShapeError(message, "axes are those of one draw, from 0; -1 is the last")
     return number % len(shape)
 
 

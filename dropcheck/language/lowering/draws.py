@@ -31,6 +31,7 @@ from dropcheck.language.lowering.builder import (
     shape_at,
 )
 from dropcheck.language.syntax import (
+    ArrayLiteral,
     Binary,
     Call,
     Name,
@@ -135,6 +136,8 @@ def _in_place_of(node: Node) -> str:
     """The hint for an expression right of `~`, with or without a law in it."""
     if isinstance(node, Binary) and node.operator in ("//", "%"):
         return "a comment begins with '#'"
+    if isinstance(node, ArrayLiteral):
+        return "write choice([1, 2, 3]) for one of these numbers, all equally likely"
     if not any(isinstance(one, Call) and one.name in LAWS for one in walk(node)):
         return "write a law such as normal(0, 1)[n], or '=' for an expression"
     return (
