@@ -16,6 +16,7 @@ import yaml
 
 from dropcheck.claims.claimsfile import ClaimKeys, DocumentKeys, FileKeys, Keys, SlotKeys, says_of
 from dropcheck.claims.reader import read_registry
+from dropcheck.mutation import MUTATORS
 from dropcheck.report.reference import words
 from dropcheck.results import Verdict
 
@@ -90,6 +91,15 @@ def action() -> str:
     return f"Inputs: {inputs}.\n\nOutputs: {outputs}."
 
 
+def mutators() -> str:
+    """The errors that `mutate` plants: of many patterns, the first."""
+    rows = ["| error | for example |", "| --- | --- |"]
+    for name, rules in MUTATORS.items():
+        examples = ", ".join(f"`{rule.replace(' -> ', ' → ')}`" for rule in rules[:2])
+        rows.append(f"| {name} | {examples} |")
+    return "\n".join(rows)
+
+
 TABLES: Mapping[str, Callable[[], str]] = {
     **{group: partial(listed, group) for group in words()},
     "numpy's functions of numbers": partial(named, "functions of numbers"),
@@ -98,6 +108,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "keys of a slot": lambda: keys(SlotKeys),
     "keys of a claim": lambda: keys(ClaimKeys),
     "action": action,
+    "mutators": mutators,
     **{
         f"statements of {document}": partial(statements, document)
         for document in ("scaling-post", "dropout-article", "rescaling-thread", "variance-question")
