@@ -9,13 +9,14 @@ import math
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import fields
-from numbers import Integral, Real
+from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from dropcheck.claims.registry import Claim, Registry, Sample, SourceText, Tolerance
+from dropcheck.claims.registry import Claim, Registry, SourceText, Tolerance
 from dropcheck.claims.values import (
     ACCEPTED,
     KINDS_OF_VALUE,
@@ -97,19 +98,13 @@ def read_tolerance(given: float | Mapping[str, float] | None) -> Tolerance | Non
 
 def settings_of(options: Mapping[str, Any]) -> Settings:
     """The settings from checked options, without the resolution, which is part of the claim."""
-    settings: dict[str, Any] = {
-        one.name: _plain(options[one.name])
-        for one in fields(Settings)
-        if one.name != "resolution" and options.get(one.name) is not None
-    }
-    return Settings(**settings)
-
-
-def _plain(value: Any) -> str | float:
-    """A word or a truth as it is; a number of any library as one of Python's."""
-    if isinstance(value, str | bool):
-        return value
-    return int(value) if isinstance(value, Integral) else float(value)
+    given = {one.name: options.get(one.name) for one in fields(Settings)}
+    return Settings(**{
+        # a number of any library becomes one of Python's
+        name: VALUES[name].kind(value)
+        for name, value in given.items()
+        if name != "resolution" and value is not None
+    })  # fmt: skip
 
 
 def check_texts(claim: object, model: object) -> None:
@@ -118,15 +113,17 @@ def check_texts(claim: object, model: object) -> None:
     Raises:
         DropcheckError: with a problem for each.
     """
-    problems = []
-    if not isinstance(claim, str):
-        hint = "write for example verify('E(y) == mu', …)"
-        problems.append(Problem(f"the claim is text, and not {_kind(claim)}", hint=hint))
-    if not isinstance(model, str | None):
-        hint = "write lines such as 'x ~ normal(0, 1)'; code goes into 'sample'"
-        problems.append(Problem(f"'model' is text, and not {_kind(model)}", hint=hint))
-    if problems:
-        raise DropcheckError(problems)
+    hints = {
+        "the claim": "write for example verify('E(y) == mu', …)",
+        "'model'": "write lines such as 'x ~ normal(0, 1)'; code goes into 'sample'",
+    }
+    given = {"the claim": claim, "'model'": "" if model is None else model}
+    wrong = {name: one for name, one in given.items() if not isinstance(one, str)}
+    if wrong:
+        raise DropcheckError(
+            Problem(f"{name} is text, and not {_kind(one)}", hint=hints[name])
+            for name, one in wrong.items()
+        )
 
 
 def read_parameters(*parts: object) -> dict[str, ParameterValue]:
@@ -159,7 +156,9 @@ def read_parameters(*parts: object) -> dict[str, ParameterValue]:
                 read[name] = 0.0
                 message = f"the parameter {name!r} {error}"
                 share = percentage_hint(value) if isinstance(value, str) else None
-                problems.append(Problem(message, hint=share or _option_meant(name) or ACCEPTED))
+                near = nearest(name, ARGUMENTS)
+                meant = near and f"was the option {near!r} meant?"
+                problems.append(Problem(message, hint=share or meant or ACCEPTED))
     if problems:
         raise DropcheckError(problems)
     return read
@@ -182,12 +181,9 @@ def _value(value: object) -> ParameterValue:
 
 
 def _vector(items: Sequence[Any], depth: int = 0) -> Vector:
-    return as_vector(
-        [
-            _vector(one, depth + 1) if isinstance(one, list | tuple) and depth < 2 else _number(one)
-            for one in items
-        ]
-    )
+    lists = [isinstance(one, list | tuple) and depth < 2 for one in items]
+    pairs = zip(items, lists, strict=True)
+    return as_vector([_vector(one, depth + 1) if own else _number(one) for one, own in pairs])
 
 
 def _number(value: object) -> float:
@@ -201,26 +197,20 @@ def _number(value: object) -> float:
     return number + 0.0  # -0.0 becomes 0.0, the same case
 
 
-def _option_meant(name: str) -> str | None:
-    near = nearest(name, ARGUMENTS)
-    return None if near is None else f"was the option {near!r} meant?"
-
-
-def mistyped_options(claim: Claim, names: Iterable[str], graphs: CaseGraphs) -> Iterator[Problem]:
+def mistyped_options(claim: Claim, names: Iterable[str], graphs: CaseGraphs) -> list[Problem]:
     """The problems of arguments that the claim does not use and whose names are nearly options."""
     from dropcheck.language.check import used_names
 
     suspects = {name: near for name in names if (near := nearest(name, ARGUMENTS))}
-    if not suspects:
-        return
-    try:
-        used = used_names(graphs.parsed(claim))
-    except DropcheckError:  # it is reported already, and the names in the texts are not known
-        return
-    for name, near in suspects.items():
-        if name not in used:
-            hint = f"did you mean the option {near!r}?"
-            yield Problem(f"the parameter {name!r} is not used", hint=hint)
+    with suppress(DropcheckError):  # it is reported already
+        return [
+            Problem(
+                f"the parameter {name!r} is not used", hint=f"did you mean the option {near!r}?"
+            )
+            for name, near in suspects.items()
+            if name not in used_names(graphs.parsed(claim))
+        ]
+    return []
 
 
 def call_text(
@@ -323,10 +313,10 @@ def verify(
     within: float | None = None,
     alpha: float = 1e-6,
     seed: int = 0,
-    max_draws: int | None = None,
+    max_draws: float | None = None,
     time_limit: float | None = None,
     threads: int | None = None,
-    max_memory: int = DEFAULT_MEMORY,
+    max_memory: float = DEFAULT_MEMORY,
     asymptotic: bool = False,
     draws_only: bool = False,
     **more_parameters: Any,
@@ -384,6 +374,11 @@ def verify(
         values = read_parameters({} if parameters is None else parameters, more_parameters)
         repeat = call_text(claim, {"model": model, "sample": sample, **options}, values, _DEFAULTS)
         settings = settings_of(options)
+        drawn = None
+        if sample is not None:
+            from dropcheck.code.samples import sample_of
+
+            drawn = sample_of(sample, values)
         read = Claim(
             id=ID,
             title="",
@@ -403,7 +398,7 @@ def verify(
             tags=(),
             location=Location(str(file), caller.f_lineno),
             parameter_locations={},
-            sample=None if sample is None else _sample_of(sample, values),
+            sample=drawn,
         )
         result, notes = _judge(read, settings, repeat, tuple(more_parameters))
     except DropcheckError as error:
@@ -420,15 +415,8 @@ def verify(
     return result
 
 
+_SHARP = ("resolution", "within")  # part of a claim: `run` has none
 _DEFAULTS: dict[str, object] = {**(verify.__kwdefaults__ or {}), "seed": None}  # a seed is shown
-
-
-def _sample_of(
-    function: Callable[..., Mapping[str, Any]], parameters: Mapping[str, ParameterValue]
-) -> Sample:
-    from dropcheck.code.samples import sample_of
-
-    return sample_of(function, parameters)
 
 
 def _judge(
@@ -476,10 +464,10 @@ def run(
     workers: int | None = None,
     alpha: float = 1e-6,
     seed: int = 0,
-    max_draws: int | None = None,
+    max_draws: float | None = None,
     time_limit: float | None = None,
     threads: int | None = None,
-    max_memory: int = DEFAULT_MEMORY,
+    max_memory: float = DEFAULT_MEMORY,
     asymptotic: bool = False,
     draws_only: bool = False,
 ) -> RunResult:
@@ -506,6 +494,8 @@ def run(
     Raises:
         DropcheckError: the files cannot be read or hold errors: every one of them.
     """
+    given = locals()
+    options = {name: given.get(name) for name in _OPTIONS if name in given or name in _SHARP}
     from dropcheck.claims.reader import load_registry
     from dropcheck.claims.select import repeat_command, select
     from dropcheck.documents import read_any
@@ -514,10 +504,7 @@ def run(
     from dropcheck.language.compile import CaseGraphs
     from dropcheck.running import verify_cases
 
-    limits = {"max_draws": max_draws, "time_limit": time_limit, "threads": threads}
-    options: dict[str, Any] = {"alpha": alpha, "seed": seed, "max_memory": max_memory, **limits}
-    options |= {"asymptotic": asymptotic, "draws_only": draws_only}
-    check_options({**options, "resolution": None, "within": None}, _ABSENT)
+    check_options(options, _DEFAULTS)
     settings = settings_of(options)
     registry = load_registry([str(one) for one in files], read_any)
     graphs = CaseGraphs(settings.max_memory)
@@ -551,7 +538,3 @@ def run(
         warnings=(*(note.message for note in checked.notes), *of_lost(len(lost))),
         coverage=registry.coverage,
     )
-
-
-_ABSENT: dict[str, object] = dict.fromkeys(("resolution", "within"))
-_ABSENT |= dict.fromkeys(("max_draws", "time_limit", "threads"))

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 from dropcheck.errors import DropcheckError, Problem, suggestion
@@ -68,7 +68,10 @@ class Value:
         if isinstance(value, bool) or self.kind is bool:
             return isinstance(value, bool) and self.kind is bool
         if self.kind is int:
-            return isinstance(value, Integral) and self.low <= int(value) <= self.high
+            if isinstance(value, Real) and as_float(value).is_integer():  # as 3e6 is
+                number: Any = value
+                return bool(self.low <= int(number) <= self.high)
+            return False
         return isinstance(value, Real) and self.low < as_float(value) < self.high
 
     def read(self, text: str) -> Any:

@@ -10,12 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from _pytest._code.code import (  # pytest offers no other way to its summary lines
-    ReprEntryNative,
-    ReprExceptionInfo,
-    ReprFileLocation,
-    ReprTraceback,
-)
 
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.select import repeat_command
@@ -201,13 +195,14 @@ class CaseItem(pytest.Item):
         super().__init__(**node)
         self.case = case
         self.undecided: str | None = None  # the reason, if it is undecided
+        self.headline = ""  # of a case that did not pass, in one line
         self.extra_keyword_matches.update(case.claim.tags)  # so that `-k` selects by tag
 
     def runtest(self) -> None:
         """Judge the case alone, at its share of the error rate of the whole file.
 
         Raises:
-            DidNotPass: the case failed, or is undecided where that counts as a failure.
+            Failed: the case failed, or is undecided where that counts as a failure.
             DropcheckError: the case cannot be judged, which only a run can find.
         """
         from dropcheck.running import verify_cases  # imported late: collecting does not need it
@@ -227,21 +222,19 @@ class CaseItem(pytest.Item):
                 return
             if plugin.policy == "skip":
                 pytest.skip(self.undecided)
-        raise DidNotPass(result)
+        self.headline = headline(result)
+        pytest.fail(case_block(result).rstrip("\n"), pytrace=False)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The block of a table for a case that did not pass, in place of a traceback."""
-        if isinstance(excinfo.value, DidNotPass):
-            path, line, _ = self.reportinfo()
-            result = excinfo.value.result
-            entry = ReprEntryNative([case_block(result).rstrip("\n") + "\n"])
-            return ReprExceptionInfo(  # has a line for pytest's summary, and xdist can pickle it
-                ReprTraceback([entry], None, style="native"),
-                ReprFileLocation(str(path), line + 1, headline(result)),
-            )
         if isinstance(excinfo.value, DropcheckError):
             return text_of(excinfo.value.problems)
-        return super().repr_failure(excinfo, style)
+        shown: Any = super().repr_failure(excinfo, style)
+        if self.headline and isinstance(excinfo.value, pytest.fail.Exception):
+            path, line, _ = self.reportinfo()  # what pytest's summary, and its XML, say in a line
+            crash = shown.reprcrash
+            crash.path, crash.lineno, crash.message = str(path), line + 1, self.headline
+        return shown
 
     def reportinfo(self) -> tuple[Path, int, str]:
         """The file, line (from 0) and heading of the claim."""
@@ -250,14 +243,6 @@ class CaseItem(pytest.Item):
         heading = self.name if alone else f"statement {self.name}"
         line = (self.case.claim.location.file_line or 1) - 1
         return self.parent.path, line, heading
-
-
-class DidNotPass(Exception):  # noqa: N818 - no user sees its name
-    """A case that did not pass, with its result."""
-
-    def __init__(self, result: CaseResult) -> None:
-        super().__init__(result.statement)
-        self.result = result
 
 
 def properties(result: CaseResult, settings: Settings) -> list[tuple[str, object]]:

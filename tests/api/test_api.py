@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import unittest
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -183,6 +184,15 @@ def test_parameter_named_like_an_option_goes_into_the_mapping() -> None:
 @pytest.mark.parametrize("value", [2, 2.0, np.float32(2), np.int64(2), np.array(2.0), "2", "4/2"])
 def test_number_in_any_form(value: Any) -> None:
     assert verify("a == 2", a=value).parameters == {"a": 2.0}
+
+
+def test_a_whole_number_may_be_a_float() -> None:
+    found = verify("E(x) == 0", model="x ~ normal(0, 1)", max_draws=3e6, within=0.1)
+    assert found.repeat.endswith("max_draws=3000000.0, within=0.1)")
+    assert found == replace(
+        verify("E(x) == 0", model="x ~ normal(0, 1)", max_draws=3_000_000, within=0.1),
+        repeat=found.repeat, location=found.location, seconds=found.seconds,
+    )  # fmt: skip
 
 
 def test_resolution_decides_what_is_seen() -> None:
