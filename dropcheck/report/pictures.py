@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib.resources import as_file, files
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -64,28 +65,6 @@ DPI = 144  # sharp on high-resolution screens, and still small
 ROW, LINE = 0.24, 0.17  # inches: of a case, of a further line of text
 LARGEST = 1e300  # larger values are cut to this, so that differences stay finite
 
-_STYLE: Any = {  # its type differs between versions of matplotlib
-    "font.family": "monospace",
-    "font.monospace": ["DejaVu Sans Mono", "monospace"],
-    "font.size": 9,
-    "text.parse_math": False,  # a dollar sign in a name is one
-    "svg.fonttype": "none",  # text stays text: it can be searched, read aloud and copied
-    "svg.hashsalt": "dropcheck",
-    "axes.unicode_minus": False,
-    "axes.formatter.useoffset": False,
-    "axes.facecolor": "none",
-    "axes.axisbelow": True,
-    "axes.grid": True,
-    "axes.titlelocation": "left",
-    "axes.titlesize": 9,
-    "legend.fontsize": 8,
-    "figure.facecolor": LIGHT["paper"],
-    **dict.fromkeys(("axes.spines.left", "axes.spines.right", "legend.frameon"), False),
-    **dict.fromkeys(("text.color", "axes.labelcolor", "xtick.color", "ytick.color"), LIGHT["ink"]),
-    **dict.fromkeys(("axes.edgecolor", "grid.color"), LIGHT["line"]),
-    "grid.linewidth": 0.4,
-}
-
 
 def picture(kind: str, report: Report) -> bytes:
     """The curves of a sweep where they are asked for, else every case as an interval.
@@ -100,7 +79,12 @@ def picture(kind: str, report: Report) -> bytes:
         # a letter that the font lacks is a box in the picture: no warning is needed
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         mpl.rcdefaults()
-        mpl.rcParams.update(_STYLE)
+        with as_file(files("dropcheck.report").joinpath("assets", "picture.mplstyle")) as style:
+            mpl.rcParams.update(mpl.rc_params_from_file(style, use_default_template=False))
+        mpl.rcParams["figure.facecolor"] = LIGHT["paper"]
+        for name in ("text.color", "axes.labelcolor", "xtick.color", "ytick.color"):
+            mpl.rcParams[name] = LIGHT["ink"]
+        mpl.rcParams["axes.edgecolor"] = mpl.rcParams["grid.color"] = LIGHT["line"]
         (_draw_curves if report.plot else _draw_cases)(figure := Figure(), report.run)
         if kind == "png" and (max(figure.get_size_inches()) + 2) * DPI > MOST_PIXELS:
             hint = "name a file that ends in .svg, or select fewer claims"

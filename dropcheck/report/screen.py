@@ -41,9 +41,10 @@ ASCII = str.maketrans(
     | {"α": "alpha", "ρ": "rho", "σ": "sigma", "√": "sqrt", "∞": "inf"}
 )
 
-# escape sequences, other controls, and marks that reorder text: they are shown and have no effect
+# escape sequences, other controls, marks that reorder text, and what XML cannot hold: they are
+# shown and have no effect
 _CONTROLS = re.compile(
-    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
 )
 
 

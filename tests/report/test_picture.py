@@ -182,7 +182,7 @@ def test_nothing_of_a_long_name_is_cut() -> None:
 
 @pytest.mark.parametrize("plot", [False, True])
 def test_what_users_write_is_text_without_controls_or_mathematics(plot: bool) -> None:
-    name = f"<b>$x^2$ & claims.yaml {HOSTILE}"
+    name = f"<b>$x^2$ & claims.yaml\uffff {HOSTILE}"
     cases = [replace(FAILED, expression=name, parameters={"law": law}) for law in (name, HOSTILE)]
     run = replace(run_of(*cases), registry=name)
     written = texts(picture("svg", Report(run, EMPTY, plot=plot)))
