@@ -16,6 +16,7 @@ from typing import NoReturn
 
 from dropcheck import interrupt
 
+INTERNAL = 3
 # Seconds in which unfinished draws must end, once the program was interrupted and all was printed.
 GRACE = 0.3
 
@@ -27,21 +28,30 @@ MANY = 200_000
 def program() -> NoReturn:
     """Run the command line and end the process with its exit code."""
     interrupt.listen()
+    # ours are the threads: those of OpenBLAS would take 30 MB each, and it exits with 1 where it
+    # gets no memory for them
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.set_threshold(MANY)
     code = interrupt.INTERRUPTED
     try:
         from dropcheck.cli import main
 
         code = main()
-    except BaseException:
+    except BaseException as error:
         if not interrupt.heard():
-            raise
+            if not isinstance(error, MemoryError):
+                raise
+            code = INTERNAL
+            os.write(2, b"error: there is not enough memory to load dropcheck\n")
     with contextlib.suppress(KeyboardInterrupt):
         interrupt.ignore()  # from here on no signal changes the exit code
     with contextlib.suppress(OSError):  # standard error is closed
         interrupt.say_unwritten()
     if interrupt.heard() and _busy():
-        _leave(code)
+        for stream in (sys.stdout, sys.stderr):
+            with contextlib.suppress(AttributeError, OSError, ValueError):  # closed, or none
+                stream.flush()
+        os._exit(code)  # without waiting for draws that nobody needs
     gc.freeze()  # all memory ends with the process: no last search for garbage
     sys.exit(code)
 
@@ -55,14 +65,6 @@ def _busy() -> bool:
             if thread.is_alive():
                 return True
     return False
-
-
-def _leave(code: int) -> NoReturn:
-    """End at once, without waiting for draws that nobody needs."""
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(AttributeError, OSError, ValueError):  # closed, or none
-            stream.flush()
-    os._exit(code)
 
 
 if __name__ == "__main__":

@@ -5,12 +5,17 @@ This is the door: it reads a file as a document or as a claims file, depending o
 
 from __future__ import annotations
 
+import os
+import re
 from pathlib import Path
 
 from dropcheck.claims.registry import Registry
+from dropcheck.errors import DropcheckError, Location, Problem
 
 ENDINGS = (".md", ".markdown", ".qmd", ".rmd", ".ipynb", ".tex")
 """The suffixes of documents, in lower case."""
+
+_PASSED_OVER = ("node_modules", "site-packages", "venv")  # folders of what others wrote
 
 
 def is_document(path: str | Path) -> bool:
@@ -37,3 +42,38 @@ def read_any(path: str | Path, name: str | None = None) -> Registry:
 
     path, name = Path(path), str(path) if name is None else name
     return document_of(read_bytes(path, name), path, name)
+
+
+def in_folder(folder: str) -> list[str]:
+    """The claims files and documents in a folder that hold claims, by name.
+
+    Hidden folders and those of installed packages are passed over. A document with errors in its
+    marks is in the list.
+
+    Raises:
+        DropcheckError: the folder holds none.
+    """
+    found: list[str] = []
+    for where, folders, names in os.walk(folder):
+        folders[:] = [one for one in sorted(folders) if one[0] != "." and one not in _PASSED_OVER]
+        paths = [os.path.join(where, one) for one in sorted(names)]  # noqa: PTH118 - as it is named
+        found += filter(_holds_claims, paths)
+    if not found:
+        hint = "a claims file begins with 'dropcheck: 1'; a document has marks beside its figures"
+        problem = Problem(f"no file in the folder {folder!r} holds claims", Location(folder), hint)
+        raise DropcheckError(problem)
+    return found
+
+
+def _holds_claims(path: str) -> bool:
+    if not path.lower().endswith((".yaml", ".yml", *ENDINGS)):
+        return False
+    from dropcheck.claims.yaml_places import read_bytes
+
+    text = read_bytes(Path(path), path)
+    if not is_document(path):
+        return re.search(rb"^[\"']?dropcheck[\"']?\s*:", text, re.MULTILINE) is not None
+    try:
+        return b"dropcheck" in text and bool(read_any(path).claims)
+    except DropcheckError:
+        return True

@@ -129,8 +129,8 @@ def words_called(name: str) -> list[Word]:
     ]
 
 
-def near(name: str) -> list[str]:
-    """The words whose names, here or elsewhere, are most like a name: three at most.
+def near(name: str, others: Iterable[str] = ()) -> list[str]:
+    """The words whose names, here or elsewhere, are most like a name, and others: three at most.
 
     >>> near("sofmax"), near("gausian")
     (['softmax', 'max'], ['normal', 'arcsin', 'arcsinh'])
@@ -140,7 +140,7 @@ def near(name: str) -> list[str]:
         for group in words().values()
         for word in group
         for one in (word.name, *getattr(word.meaning, "aliases", ()))
-    }
+    } | {one: one for one in others}
     return list(dict.fromkeys(known[one] for one in get_close_matches(name.lower(), known, 5)))[:3]
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 from cli_stub import Cli, parameters_of, stub
-
 from dropcheck.cli.arguments import HELP, assignments, read_line
 from dropcheck.cli.option_table import VERIFY_OPTIONS, read_value
+
 from dropcheck.errors import DropcheckError
 from dropcheck.results import CaseResult
 from dropcheck.settings import Option, OptionKind, Settings

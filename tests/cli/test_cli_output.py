@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from cli_stub import CLAIMS, Cli, parameters_of
-
 from dropcheck.cli.output import emit, write_file
 
 # what is printed where

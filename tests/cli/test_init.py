@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from dropcheck.cli import main
-from dropcheck.cli.inspect_commands import starter
 
 Capsys = pytest.CaptureFixture[str]
 SCHEMA = "claims.schema.json"

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 from cli_stub import Cli
-
-import dropcheck
-from dropcheck.cli import option_table as options
 from dropcheck.cli.app import COMMANDS
 from dropcheck.cli.arguments import Given, read_arguments
 from dropcheck.cli.option_table import OPTIONS, RUN_OPTIONS, options_of, problem_with
+
+import dropcheck
+from dropcheck.cli import option_table as options
 from dropcheck.options import VALUES
 from dropcheck.pytest_plugin import KEYS
 from dropcheck.settings import Option, OptionKind, Settings

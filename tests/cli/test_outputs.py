@@ -15,10 +15,10 @@ from xml.etree import ElementTree
 
 import pytest
 from cli_stub import CLAIMS, Cli, judged
+from dropcheck.cli.output import append_file, write_file
 
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.cli import output
-from dropcheck.cli.output import append_file, write_file
 from dropcheck.report import formats
 from dropcheck.results import CaseResult
 from dropcheck.settings import Settings

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
 from dropcheck.cli.arguments import Given
 from dropcheck.cli.completion import claims_and_files
 

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-
 from dropcheck.cli.app import main
 
 PAPER = """# Edges

@@ -78,7 +78,7 @@ def _address() -> str:
 
 def serve(address: str, alive: int) -> None:
     """Fork a child for each that asks, and say how it ended."""
-    import dropcheck.cli.app
+    import dropcheck.cli
     import dropcheck.mutation
     import dropcheck.planning
     import dropcheck.running  # noqa: F401 - what the children find loaded

@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from dropcheck.cli.arguments import command_options
 from report_cases import FAILED, PASSED, UNDECIDED, run_of
 
 from dropcheck.claims.registry import Registry
-from dropcheck.cli.arguments import command_options
 from dropcheck.errors import DropcheckError, Location, Problem
 from dropcheck.report import Report, formats, words
 from dropcheck.report.formats import PRINTED, WRITTEN

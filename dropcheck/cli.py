@@ -1,0 +1,1248 @@
+"""The command line: each command is a function, and its parameters are its options.
+
+Words that are no options are claims and files. What else is left over of a line of `run` or `plan`
+are parameters of the claims: `--dk 512`.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import shlex
+import sys
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing, nullcontext, suppress
+from dataclasses import dataclass, fields, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from dropcheck import __version__, interrupt
+from dropcheck.cli_output import (
+    HERE,
+    ExitCode,
+    annotate,
+    complain,
+    deliver,
+    emit,
+    print_out,
+    printing_aside,
+    reason,
+    report_problems,
+    silence,
+    workspace,
+    write_file,
+)
+from dropcheck.errors import (
+    DropcheckError,
+    InternalError,
+    Location,
+    NothingSelected,
+    Problem,
+    in_file_order,
+    nearest,
+    suggestion,
+)
+from dropcheck.options import REPEATED, RUN_OPTIONS, read_value
+from dropcheck.pyproject import project_defaults
+from dropcheck.report import Report
+from dropcheck.report.formats import PRINTED, WRITTEN, format_hint, require_libraries, written_as
+from dropcheck.report.screen import is_terminal, terminal_of
+from dropcheck.results import Outcome, RunResult
+from dropcheck.results.coverage import Coverage, unexpected
+from dropcheck.settings import Settings, one_of
+
+if TYPE_CHECKING:
+    from dropcheck.claims.registry import Case, Claim, Registry
+    from dropcheck.language.compile import CaseGraphs
+    from dropcheck.report.terminal.claim_cards import CheckedFile
+    from dropcheck.results import CaseResult, ParameterValue
+
+# ---- options -------------------------------------------------------------------------------------
+
+
+class Said(NamedTuple):
+    """The value of an option, and the text that said so."""
+
+    text: str
+    value: Any
+
+
+Reader = Callable[[str], Said | Problem]
+"""Reads the text of an option; wrong ones are collected, and reported together."""
+
+
+def _setting(name: str) -> Reader:
+    def read(text: str) -> Said | Problem:
+        try:
+            return Said(text, read_value(name, text, f"option '{_flag(name)}'"))
+        except DropcheckError as error:
+            return error.problems[0]
+
+    return read
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _format(names: Sequence[str]) -> Reader:
+    def read(text: str) -> Said | Problem:
+        if text in names:
+            return Said(text, text)
+        message = f"option '--format' cannot be {text[:100]!r}: it must be {one_of(names)}"
+        hint = format_hint(text[:100]) if "csv" in names else suggestion(text[:100], names)
+        return Problem(message, hint=hint)
+
+    return read
+
+
+def _report_file(text: str) -> Said | Problem:
+    if written_as(Path(text)) is not None:
+        return Said(text, Path(text))
+    ends = f"it must be a file that ends in {one_of([*WRITTEN])}"
+    return Problem(f"option '--output' cannot be {text[:100]!r}: {ends}")
+
+
+CHOICE, CODE = "What is checked", "Code under test"
+LIMITS, WAYS, SHOWN = "How sure, and how long", "How it is judged", "What is shown"
+
+
+def _option(*names: str, panel: str, text: str, metavar: str = "", **more: Any) -> Any:
+    return typer.Option(
+        *names, rich_help_panel=panel, help=text, metavar=metavar, show_default=False, **more
+    )
+
+
+def _limit(name: str, metavar: str, text: str) -> Any:
+    return _option(panel=LIMITS, text=text, metavar=metavar, parser=_setting(name))
+
+
+# fmt: off
+Words = Annotated[list[str] | None, typer.Argument(metavar="CLAIMS", hidden=True)]
+Files = Annotated[list[str] | None, _option(
+    "--file", "-f", panel=CHOICE, metavar="FILE",
+    text="A claims file, a document or a folder, or 'shipped': the claims that ship with "
+    "dropcheck. May be given several times. Default: claims.yaml in this folder.")]
+Sets = Annotated[list[str] | None, _option(
+    "--set", panel=CHOICE, metavar="NAME=VALUE", text="Set a parameter by its name.")]
+Tags = Annotated[list[str] | None, _option(
+    "--tag", panel=CHOICE, metavar="TAG", text="Only claims with this tag.")]
+Expected = Annotated[Any, _option(
+    panel=CHOICE, metavar="N", parser=_setting("expect_claims"),
+    text="How many claims the documents must hold: with another number, such as where a mark was "
+    "deleted, the command fails.")]
+With = Annotated[list[str] | None, _option(
+    "--with", panel=CODE, metavar="CODE",
+    text="Also check code that implements the slots of the claims: torch, jax or numpy, or "
+    "NAME:SLOT=MODULE:FUNCTION. It is imported and called. May be given several times.")]
+Dtype = Annotated[str | None, _option(
+    panel=CODE, metavar="FORMATS",
+    text="The number formats in which code is checked, in place of each claim's own: "
+    "float32,bfloat16.")]
+Alpha = Annotated[Any, _limit(
+    "alpha", "NUMBER", "The probability that any verdict of a full run is wrong. Default: 1e-6.")]
+Resolution = Annotated[Any, _limit(
+    "resolution", "SHARE", "The smallest difference to look for, as a share of each claim's scale: "
+    "0.01, 1%. Default: the claim's own.")]
+Seed = Annotated[Any, _limit("seed", "N|fresh", "The seed of all draws. Default: 0.")]
+Draws = Annotated[Any, _limit("max_draws", "N", "The most draws of a case: 1e6, 2**20.")]
+Time = Annotated[Any, _limit(
+    "time_limit", "TIME", "The time that all cases take together, shared by those that stay "
+    "undecided: 10s, 500ms, 2m.")]
+Memory = Annotated[Any, _limit(
+    "max_memory", "SIZE", "The memory that one draw may take: 500MB, 2GiB. Default: 1GiB.")]
+Threads = Annotated[Any, _limit(
+    "threads", "N", "How many threads draw; no result depends on it. Default: one a processor.")]
+Scheduler = Annotated[str | None, _option(
+    panel=LIMITS, metavar="ADDRESS",
+    text="Judge on the workers of the Dask cluster at this address, tcp://host:8786. No result "
+    "depends on it.")]
+Plain = Annotated[bool, _option(
+    "--plain", panel=WAYS,
+    text="Make a new independent draw for every value, even where independent draws could be "
+    "paired, or a net of points would take fewer.")]
+Asymptotic = Annotated[bool, _option(
+    "--asymptotic", panel=WAYS,
+    text="Judge by the limit theorem what the model does not bound, and mark it so in every "
+    "report; without it, that is undecided, except where code draws.")]
+Exact = Annotated[bool, _option(
+    "--exact", panel=WAYS,
+    text="Draw nothing: decide the cases whose values are known exactly from the model.")]
+DrawsOnly = Annotated[bool, _option(
+    "--draws-only", panel=WAYS,
+    text="Decide by draws alone, where the model gives an exact value too.")]
+FailFast = Annotated[bool, _option(
+    "--fail-fast", "-x", panel=WAYS, text="Stop at the first case that fails.")]
+RunFormat = Annotated[Any, _option(
+    "--format", "--output-format", panel=SHOWN, metavar="|".join(PRINTED),
+    text="What to print. Default: table.", parser=_format([*PRINTED]))]
+Format = Annotated[Any, _option(
+    "--format", "--output-format", panel=SHOWN, metavar="table|json",
+    text="What to print. Default: table.", parser=_format(["table", "json"]))]
+Outputs = Annotated[list[Any] | None, _option(
+    "--output", "-o", panel=SHOWN, metavar="FILE", parser=_report_file,
+    text="Also write a report to a file. The ending of its name says which kind: "
+    f"{' '.join(WRITTEN)}. May be given several times.")]
+Plot = Annotated[bool, _option(
+    "--plot", panel=SHOWN,
+    text="Draw the curves of a sweep in the .svg or .png file that -o names.")]
+Quiet = Annotated[bool, _option(
+    "--quiet", "-q", panel=SHOWN, text="Print only what did not pass, and the summary.")]
+Verbose = Annotated[int, _option(
+    "--verbose", "-v", panel=SHOWN, count=True,
+    text="Print a row for each statement, and with -vv a row for each case.")]
+Loud = Annotated[bool, _option(
+    "--verbose", "-v", panel=SHOWN, text="Name every mutant that was not refuted.")]
+ExitZero = Annotated[bool, _option(
+    "--exit-zero", panel=SHOWN, text="Exit with 0 even where cases fail or stay undecided.")]
+NoProgress = Annotated[bool, _option(
+    "--no-progress", panel=SHOWN, text="Show no progress on a terminal.")]
+Unclaimed = Annotated[bool, _option(
+    "--unclaimed", panel=SHOWN,
+    text="In place of the claims, list the figures and formulas of documents that no mark "
+    "speaks of.")]
+# fmt: on
+
+
+# ---- commands ------------------------------------------------------------------------------------
+
+LEFT_OVER = {"ignore_unknown_options": True, "allow_extra_args": True}
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="dropcheck init writes a claims file to begin with; dropcheck show lists the words of "
+    "the language, and dropcheck show normal explains one.",
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print_out(f"dropcheck {__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def program(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", "-V", help="Print the version.", is_eager=True, callback=_print_version
+        ),
+    ] = False,
+) -> None:
+    """Check mathematical claims by Monte Carlo simulation, with verdicts that hold."""
+
+
+@app.command(context_settings=LEFT_OVER)
+def run(
+    ctx: typer.Context,
+    claims: Words = None,
+    file: Files = None,
+    sets: Sets = None,
+    tag: Tags = None,
+    expect_claims: Expected = None,
+    code: With = None,
+    dtype: Dtype = None,
+    alpha: Alpha = None,
+    resolution: Resolution = None,
+    seed: Seed = None,
+    max_draws: Draws = None,
+    time_limit: Time = None,
+    max_memory: Memory = None,
+    threads: Threads = None,
+    scheduler: Scheduler = None,
+    plain: Plain = False,
+    asymptotic: Asymptotic = False,
+    exact: Exact = False,
+    draws_only: DrawsOnly = False,
+    fail_fast: FailFast = False,
+    format: RunFormat = None,
+    output: Outputs = None,
+    plot: Plot = False,
+    quiet: Quiet = False,
+    verbose: Verbose = 0,
+    exit_zero: ExitZero = False,
+    no_progress: NoProgress = False,
+) -> ExitCode:
+    """Simulate claims and decide whether they hold: all, or those named.
+
+    CLAIMS are ids of claims, globs of ids, claims files, documents, folders that end in a slash,
+    and - for standard input.
+
+    Each parameter of the claims is an option too, as --dk 512 or --p 0.1,0.2; dropcheck show lists
+    those of a claim.
+    """
+    given = _given(ctx)
+    settings, outputs = given.settings(), [one.value for one in output or ()]
+    _check_outputs(given, outputs)
+    chosen = _chosen(given, settings.max_memory)
+    _expect(given, chosen.registry.coverage)
+    if plot:
+        from dropcheck.report.pictures import require_sweep
+
+        require_sweep(chosen.cases)
+    result, problems = _judged(given, chosen, settings)
+    report = Report(
+        run=result,
+        registry=chosen.registry,
+        problems=tuple(problems),
+        terminal=terminal_of(sys.stdout),
+        verbose=bool(verbose),
+        quiet=quiet,
+        plot=plot,
+        started=datetime.now(UTC) - timedelta(seconds=result.seconds),
+        workspace=workspace(),
+    )
+    problems += deliver(report, given.value("format") or "table", outputs)
+    if result.interrupted:
+        return ExitCode.INTERRUPTED
+    if problems or result.count(Outcome.ERROR):
+        return ExitCode.ERROR
+    if result.count(Outcome.FAIL) and not exit_zero:
+        return ExitCode.FAILED
+    undecided = result.count(Outcome.UNDECIDED) and not exit_zero
+    return ExitCode.UNDECIDED if undecided else ExitCode.PASSED
+
+
+@app.command(context_settings=LEFT_OVER)
+def plan(
+    ctx: typer.Context,
+    claims: Words = None,
+    file: Files = None,
+    sets: Sets = None,
+    tag: Tags = None,
+    code: With = None,
+    dtype: Dtype = None,
+    alpha: Alpha = None,
+    resolution: Resolution = None,
+    seed: Seed = None,
+    max_draws: Draws = None,
+    time_limit: Time = None,
+    max_memory: Memory = None,
+    threads: Threads = None,
+    plain: Plain = False,
+    asymptotic: Asymptotic = False,
+    draws_only: DrawsOnly = False,
+    format: Format = None,
+    no_progress: NoProgress = False,
+) -> ExitCode:
+    """Say what a run would take, and what it could see.
+
+    That is the draws and seconds to each verdict. Only a short pilot of each case is drawn.
+    "could see" is the smallest error of the claim that the budget would almost surely refute; it
+    is never less than the claim's resolution.
+    """
+    from dropcheck.planning import plan_cases
+    from dropcheck.report.json_report import plan_json
+    from dropcheck.report.terminal.plan_table import plan_report
+    from dropcheck.report.terminal.progress import progress
+
+    given = _given(ctx)
+    settings = given.settings()
+    chosen = _chosen(given, settings.max_memory)
+    with (
+        printing_aside(needed=bool(code)),
+        progress(len(chosen.cases), given.shows_progress()) as advance,
+    ):
+        planned = plan_cases(chosen.cases, settings, chosen.registry, advance, graphs=chosen.graphs)
+    planned = replace(planned, warnings=chosen.notes)
+    print_out(
+        plan_json(planned) if given.as_json else plan_report(planned, terminal_of(sys.stdout))
+    )
+    return ExitCode.INTERRUPTED if planned.interrupted else ExitCode.PASSED
+
+
+@app.command("list")
+def list_claims(
+    ctx: typer.Context,
+    claims: Words = None,
+    file: Files = None,
+    tag: Tags = None,
+    code: With = None,
+    dtype: Dtype = None,
+    unclaimed: Unclaimed = False,
+    format: Format = None,
+) -> ExitCode:
+    """Print the claims of a file: a row for each."""
+    from dropcheck.claims.selection import select_claims
+    from dropcheck.documents import ENDINGS
+    from dropcheck.report.json_report import claims_json, coverage_json
+    from dropcheck.report.terminal.claim_cards import claims_table
+    from dropcheck.report.terminal.document_tables import coverage_table
+
+    given = _given(ctx)
+    registry = _registry(given)
+    terminal = terminal_of(sys.stdout)
+    if unclaimed:
+        documents = registry.coverage
+        if given.patterns or tag:
+            message = "option '--unclaimed' lists what is in no claim, and claims are named"
+            raise DropcheckError(Problem(message, hint="name documents alone"))
+        if not documents:
+            message = f"option '--unclaimed' is for documents, and there is none in {registry.name}"
+            raise DropcheckError(Problem(message, hint=f"a document ends in {', '.join(ENDINGS)}"))
+        print_out(
+            coverage_json(documents) if given.as_json else coverage_table(documents, terminal)
+        )
+        return ExitCode.PASSED
+    chosen = select_claims(registry, given.patterns, given.tags)
+    as_json = given.as_json
+    print_out(
+        claims_json(chosen, registry) if as_json else claims_table(chosen, registry, terminal)
+    )
+    return ExitCode.PASSED
+
+
+@app.command()
+def show(
+    ctx: typer.Context,
+    claims: Words = None,
+    file: Files = None,
+    code: With = None,
+    dtype: Dtype = None,
+    format: Format = None,
+) -> ExitCode:
+    """Print claims in full, or what words of the language mean.
+
+    CLAIMS are ids of claims, globs of ids, files, and words such as normal or softmax. Without any,
+    all words of the language are listed.
+    """
+    from dropcheck.claims.selection import repeat_command, select_claims
+    from dropcheck.report.json_report import as_json, claims_json
+    from dropcheck.report.reference import near, said_of, word_cards, words_called, words_text
+    from dropcheck.report.terminal.claim_cards import claim_cards
+
+    given = _given(ctx)
+    terminal = terminal_of(sys.stdout)
+    if not given.words and not file:
+        print_out(words_text(terminal))
+        return ExitCode.PASSED
+    named = [words_called(one) for one in given.patterns]
+    if named and all(named) and not file and not _are_claims(given):
+        words = [word for several in named for word in several]
+        if given.as_json:
+            print_out(as_json(words=[{"word": one.written, **said_of(one)} for one in words]))
+        else:
+            print_out(word_cards(words, terminal))
+        return ExitCode.PASSED
+    registry = _registry(given)
+    try:
+        chosen = select_claims(registry, given.patterns)
+    except NothingSelected:
+        raise
+    except DropcheckError as error:
+        close = [word for one in given.patterns for word in near(one, registry.claims)]
+        hint = f"did you mean {one_of(close[:3])}?" if close else "dropcheck show lists the words"
+        raise DropcheckError([replace(one, hint=hint) for one in error.problems]) from None
+    if given.as_json:
+        print_out(claims_json(chosen, registry))
+        return ExitCode.PASSED
+    examples = {}
+    for claim in chosen:
+        bound = [f"--with={one}" for one in code or () if claim.column is not None]
+        repeat = repeat_command(claim.expand()[0], 0, given.files, RUN_OPTIONS)
+        examples[claim.id] = " ".join([repeat, *map(shlex.quote, bound)])
+    print_out(claim_cards(chosen, registry, examples, terminal))
+    return ExitCode.PASSED
+
+
+def _are_claims(given: Given) -> bool:
+    """Whether the words are ids of claims, rather than words of the language."""
+    from dropcheck.claims.selection import select_claims
+
+    with suppress(DropcheckError):
+        return bool(select_claims(_load(()), given.patterns))
+    return False
+
+
+@app.command()
+def check(
+    ctx: typer.Context,
+    claims: Words = None,
+    file: Files = None,
+    expect_claims: Expected = None,
+    format: Format = None,
+) -> ExitCode:
+    """Read claims files and report every error, without simulating.
+
+    CLAIMS are claims files, documents, folders, and - for standard input.
+    """
+    from dropcheck.report.json_report import check_json
+    from dropcheck.report.screen import line, render
+    from dropcheck.report.terminal.claim_cards import check_line
+
+    given = _given(ctx)
+    checked = [_check_file(one) for one in _expanded(given.files) or [*_usual(), "claims.yaml"][:1]]
+    errors = [error for one in checked for error in one.errors]
+    miscounted: tuple[Problem, ...] = ()
+    try:
+        if not errors:  # with errors, the claims cannot be counted
+            _expect(given, [document for one in checked for document in one.coverage])
+    except DropcheckError as error:
+        miscounted = error.problems
+    if given.as_json:
+        print_out(check_json(checked, miscounted))
+    else:
+        terminal = terminal_of(sys.stdout)
+        for one in checked:
+            complain(one.errors)
+            complain(one.notes, "note")
+            print_out(render([line(check_line(one), terminal)], terminal))
+        complain(miscounted)
+        annotate([*errors, *miscounted])
+    return ExitCode.ERROR if errors or miscounted else ExitCode.PASSED
+
+
+@app.command()
+def mutate(
+    ctx: typer.Context,
+    claims: Words = None,
+    file: Files = None,
+    tag: Tags = None,
+    alpha: Alpha = None,
+    seed: Seed = None,
+    max_draws: Draws = None,
+    threads: Threads = None,
+    format: Format = None,
+    quiet: Quiet = False,
+    verbose: Loud = False,
+    no_progress: NoProgress = False,
+) -> ExitCode:
+    """Plant errors in claims and see that each is refuted.
+
+    A claim that no error makes false says nothing. The exit code is 1 where a false mutant survives
+    or a claim cannot fail, and 4 where a mutant is undecided.
+    """
+    from dropcheck.claims.selection import select_claims
+    from dropcheck.language.check import check_registry
+    from dropcheck.language.compile import CaseGraphs
+    from dropcheck.mutation.campaign import ClaimResult, MutationRun, mutate_claims
+    from dropcheck.report.json_report import mutation_json
+    from dropcheck.report.terminal.mutation_table import mutation_report
+    from dropcheck.report.terminal.progress import progress
+
+    given = _given(ctx)
+    settings = given.settings()
+    graphs = CaseGraphs(settings.max_memory, forget=False)  # a claim is judged with each mutant
+    registry = _registry(given)
+    if errors := check_registry(registry, graphs).problems:
+        raise DropcheckError(in_file_order(errors))
+    chosen = select_claims(registry, given.patterns, given.tags)
+    started, interrupted = time.perf_counter(), False
+    done: list[ClaimResult] = []
+    try:
+        with progress(len(chosen), given.shows_progress()) as advance:
+            for one in mutate_claims(chosen, settings, registry, graphs):
+                done.append(one)
+                advance(one.claim.id)
+    except KeyboardInterrupt:
+        interrupted = True
+    result = MutationRun(
+        registry=registry.name,
+        settings=settings,
+        claims=tuple(done),
+        seconds=time.perf_counter() - started,
+        interrupted=interrupted,
+        repeats={one.id: _mutate_again(given, one.id, settings.seed) for one in chosen},
+    )
+    terminal = terminal_of(sys.stdout)
+    as_json = given.as_json
+    print_out(
+        mutation_json(result)
+        if as_json
+        else mutation_report(result, terminal, verbose=verbose, quiet=quiet)
+    )
+    if interrupted:
+        return ExitCode.INTERRUPTED
+    if any(one.failed for one in done):
+        return ExitCode.FAILED
+    return ExitCode.UNDECIDED if any(one.undecided for one in done) else ExitCode.PASSED
+
+
+def _mutate_again(given: Given, claim: str, seed: int) -> str:
+    """The command that judges the mutants of one claim again, with the same draws."""
+    files = [word for file in given.files for word in ("--file", file)]
+    options = [f"{name}={text}" for name, text in given.again().items()]
+    words = ["dropcheck", "mutate", claim, "--verbose", *files, *options, "--seed", str(seed)]
+    return shlex.join(words)
+
+
+@app.command()
+def init(
+    file: Annotated[Path, typer.Argument(metavar="FILE", hidden=True)] = Path("claims.yaml"),
+    force: Annotated[
+        bool,
+        typer.Option("--force", metavar="", help="Write the file even where there is one already."),
+    ] = False,
+) -> ExitCode:
+    """Write a claims file to begin with.
+
+    All its claims pass. FILE is claims.yaml where none is named. The schema that its first line
+    names, for editors, is written beside it.
+    """
+    from importlib.resources import files
+
+    from dropcheck.claims.claimsfile import SCHEMA_FILE, SCHEMA_TITLE
+
+    if file.is_dir():
+        hint = f"name the file in it: {file / 'claims.yaml'}"
+        raise DropcheckError(Problem(f"{str(file)!r} is a folder", Location(str(file)), hint))
+    file = file if file.suffix or not file.name else file.with_suffix(".yaml")
+    beside = file.parent / SCHEMA_FILE
+    if file.name == beside.name:
+        message = f"{file.name!r} is the name of the schema beside the claims file"
+        raise DropcheckError(Problem(message, hint="call the claims file claims.yaml"))
+    if os.path.lexists(file) and not force:
+        hint = "name another file, or give --force to write over it"
+        raise DropcheckError(Problem(f"there is a file {str(file)!r} already", hint=hint))
+    if os.path.lexists(beside) and not force and SCHEMA_TITLE not in _text_of(beside):
+        message = f"{str(beside)!r} is in the way: it is not dropcheck's schema"
+        hint = "move it away, or give --force to write over it"
+        raise DropcheckError(Problem(message, hint=hint))
+    starter = files("dropcheck").joinpath("starter.yaml").read_text(encoding="utf-8")
+    for path, text in ((file, starter), (beside, schema_text())):
+        if problems := write_file(path, text):
+            raise DropcheckError(problems)
+    usual = os.path.normpath(file) == "claims.yaml"
+    again = shlex.join(["dropcheck", "run", *([] if usual else [str(file)])])
+    print_out(f"wrote {file}, and {beside} for editors\nrun it: {again}\n")
+    return ExitCode.PASSED
+
+
+def _text_of(path: Path) -> str:
+    with suppress(OSError), path.open(encoding="utf-8", errors="replace") as file:
+        return file.read(2**20)
+    return ""
+
+
+@app.command()
+def schema() -> ExitCode:
+    """Print the JSON Schema of a claims file, for editors."""
+    print_out(schema_text())
+    return ExitCode.PASSED
+
+
+def schema_text() -> str:
+    """The schema as it is printed and published: in ASCII, with a line for each key."""
+    from dropcheck.claims.claimsfile import claims_schema
+
+    return json.dumps(claims_schema(), indent=2) + "\n"
+
+
+# ---- what a line gives ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """What a line gives to a command.
+
+    `words` are ids and files, `parameters` what else is left over: options that the command does
+    not have, with their texts. `known` are those that it has, as they are written.
+    """
+
+    command: str
+    options: Mapping[str, Any]
+    words: tuple[str, ...]
+    parameters: Sequence[tuple[str, str]]
+    known: Sequence[str]
+
+    def value(self, name: str) -> Any:
+        """The value of an option; None where it is not given."""
+        said = self.options.get(name)
+        return said.value if isinstance(said, Said) else said
+
+    @property
+    def as_json(self) -> bool:
+        """Whether JSON is to be printed."""
+        return bool(self.value("format") == "json")
+
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """The tags of which a claim must have one."""
+        return tuple(self.options.get("tag") or ())
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The named files and folders, from options and words, each once."""
+        named: dict[Path, str] = {}
+        for name in (*(self.options["file"] or ()), *filter(self._is_file, self.words)):
+            named.setdefault(Path(name).absolute(), name)
+        return tuple(named.values())
+
+    @property
+    def patterns(self) -> tuple[str, ...]:
+        """The ids and globs of claims."""
+        return tuple(word for word in self.words if not self._is_file(word))
+
+    def _is_file(self, word: str) -> bool:
+        return self.command == "check" or is_file(word)
+
+    def settings(self) -> Settings:
+        """The settings of a run."""
+        given = {one.name: self.value(one.name) for one in fields(Settings)}
+        return Settings(**{name: value for name, value in given.items() if value is not None})
+
+    def shows_progress(self) -> bool:
+        """Whether progress is shown: on a terminal, if nothing speaks against it."""
+        hushed = self.options["no_progress"] or self.options.get("quiet")
+        return not hushed and is_terminal(sys.stderr)
+
+    def again(self) -> dict[str, str | None]:
+        """The options that a command with the same results has, with their texts."""
+        said = {_flag(name): self.options.get(name) for name in REPEATED}
+        return {
+            name: one.text if isinstance(one, Said) else None for name, one in said.items() if one
+        }
+
+
+def _given(ctx: typer.Context) -> Given:
+    """What the line gives, and pyproject.toml where the line says nothing.
+
+    Raises:
+        DropcheckError: values that options do not take: all of them; or pyproject.toml is wrong.
+    """
+    options = dict(ctx.params)
+    ctx.obj["output"] = options.get("output")
+    words, parameters = _left_over(options.pop("claims") or ())
+    several = (one if isinstance(one, list) else [one] for one in options.values())
+    if problems := [one for each in several for one in each if isinstance(one, Problem)]:
+        raise DropcheckError(problems)
+    given = Given(
+        command=ctx.info_name or "",
+        options=options,
+        words=words,
+        parameters=parameters,
+        known=_spellings(ctx),
+    )
+    named = {"file": given.files, "tag": given.patterns}
+    for key, text in project_defaults().items():
+        name = key.removesuffix("s") if key == "tags" else key
+        if name in options and not options[name] and not named.get(name):
+            options[name] = text if isinstance(text, list) else _setting(name)(text)
+    return given
+
+
+def _spellings(ctx: typer.Context) -> list[str]:
+    return [name for one in ctx.command.get_params(ctx) for name in one.opts if name[:1] == "-"]
+
+
+def _left_over(words: Sequence[str]) -> tuple[tuple[str, ...], list[tuple[str, str]]]:
+    """Words that are no options, and the options that typer does not know, with their texts.
+
+    >>> _left_over(["qk", "--dk", "512", "--p=0.1"])
+    (('qk',), [('--dk', '512'), ('--p', '0.1')])
+    """
+    plain: list[str] = []
+    options: list[tuple[str, str]] = []
+    left = deque(words)
+    while left:
+        name, equals, text = left.popleft().partition("=")
+        if name[:1] != "-" or name == "-":
+            plain.append(name + equals + text)
+            continue
+        if not equals and left and left[0][:2] != "--":
+            text = left.popleft()
+        options.append((name, text))
+    return tuple(plain), options
+
+
+def _joined(words: Sequence[str]) -> list[str]:
+    """The line with `--p -0.5` as `--p=-0.5`: else typer would look for options of one letter.
+
+    >>> _joined(["run", "--p", "-0x1", "-x"])
+    ['run', '--p=-0x1', '-x']
+    """
+    joined: list[str] = []
+    for word in words:
+        if joined and re.match(r"-[\d.(]", word) and re.fullmatch(r"--\w[\w-]*", joined[-1]):
+            joined[-1] += f"={word}"
+        else:
+            joined.append(word)
+    return joined
+
+
+def is_file(word: str) -> bool:
+    """Whether a word names a file or a folder and not claims: by its ending, or a slash.
+
+    A pack, such as `pack:dropout`, counts as a file; `dropout/values` is one of its ids, unless
+    there is such a file. The id of one of several statements has a dot, but no slash and no such
+    ending.
+
+    >>> is_file("claims.yaml"), is_file("-"), is_file("dropout-*"), is_file("dropout.mean")
+    (True, True, False, False)
+    """
+    from dropcheck.documents import ENDINGS
+    from dropcheck.packs.pack_files import PACK, pack_names
+
+    if word in ("-", ".", "..") or word.startswith(PACK):
+        return True
+    if word.lower().endswith((".yaml", ".yml", *ENDINGS)):
+        return True
+    if "/" in word or os.sep in word:
+        return word.partition("/")[0] not in pack_names() or Path(word).exists()
+    return "." in word and Path(word).is_file()
+
+
+# ---- what is checked -----------------------------------------------------------------------------
+
+
+def _registry(given: Given) -> Registry:
+    """The claims of the files that are named, with a column for each implementation.
+
+    Raises:
+        DropcheckError: no file is named and there is none here; a file cannot be read or has
+            errors; or code cannot be found.
+    """
+    from dropcheck.claims.values import NUMBER_FORMATS
+
+    named = bool(given.patterns or given.tags)
+    registry = _load(given.files or _usual(named or given.command == "list"))
+    formats = [one.strip() for one in (given.value("dtype") or "").split(",") if one.strip()]
+    for name in formats:
+        if name not in NUMBER_FORMATS:
+            hint = suggestion(name, NUMBER_FORMATS) or f"they are {', '.join(NUMBER_FORMATS)}"
+            message = f"option '--dtype' cannot be {name[:100]!r}: it is no format of numbers"
+            raise DropcheckError(Problem(message, hint=hint))
+    code = given.value("code")
+    if formats and not code:
+        message = "option '--dtype' is of code, and none is under test"
+        raise DropcheckError(Problem(message, hint="name it: --with NAME"))
+    if not code:
+        return registry
+    from dropcheck.code.columns import with_columns
+    from dropcheck.code.slots import implementations_of
+
+    with printing_aside():
+        return with_columns(registry, implementations_of(code, Path.cwd()), formats)
+
+
+def _usual(named: bool = False) -> tuple[str, ...]:
+    """The file where none is given: claims.yaml in this folder, or else those that ship.
+
+    Raises:
+        DropcheckError: there is no claims.yaml, and nothing says that the shipped claims are meant.
+    """
+    from dropcheck.claims.reader import MISTAKEN_NAME, SHIPPED, USUAL_NAME
+
+    if Path(USUAL_NAME).is_file() or Path(MISTAKEN_NAME).is_file():
+        return ()  # one with the mistaken name is reported when it is read
+    automatic = {os.environ.get(name, "").strip().lower() for name in ("CI", "GITHUB_ACTIONS")}
+    if not named or automatic - {"", "0", "false"}:  # a job in the wrong folder must not pass
+        hint = f"name a file: --file FILE; the claims that ship with dropcheck: --file {SHIPPED}"
+        raise DropcheckError(Problem(f"there is no {USUAL_NAME} here", hint=hint))
+    note = f"no {USUAL_NAME} here: these are the claims that ship with dropcheck"
+    complain([Problem(note)], "note")
+    return (SHIPPED,)
+
+
+def _load(files: Iterable[str]) -> Registry:
+    """The claims of files, of folders, and of standard input."""
+    from dropcheck.claims.reader import load_registry, read_text
+    from dropcheck.documents import read_any
+
+    def read(path: str | Path, name: str) -> Registry:
+        if path == "-":
+            return read_text(sys.stdin.buffer.read(), "<stdin>")
+        return read_any(path, name)
+
+    return load_registry(_expanded(files), read)
+
+
+def _expanded(files: Iterable[str]) -> list[str]:
+    """The files, with those that hold claims in place of a folder."""
+    from dropcheck.documents import in_folder
+
+    expanded: list[str] = []
+    for name in files:
+        found = in_folder(name) if Path(name).is_dir() else [name]
+        if found != [name]:
+            complain([Problem(f"{name} holds {', '.join(found)}")], "note")
+        expanded += found
+    return expanded
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """The cases that a command works on, and the notes of their check.
+
+    `graphs` are what the check built of the cases: nothing is read again to judge them.
+    """
+
+    registry: Registry
+    cases: tuple[Case, ...]
+    notes: tuple[str, ...]
+    graphs: CaseGraphs
+
+
+def _chosen(given: Given, memory: int) -> Chosen:
+    """The selected cases, after a check of the whole registry.
+
+    Raises:
+        DropcheckError: for every error of the registry, or of the values given for parameters.
+        NothingSelected: no claim has such an id and such a tag.
+    """
+    from dropcheck.claims.selection import option_of, select, select_claims
+    from dropcheck.language.check import check_cases, check_registry, used_places
+    from dropcheck.language.compile import CaseGraphs
+    from dropcheck.report.screen import place
+
+    registry = _registry(given)
+    overrides = _overrides(given, registry, select_claims(registry, given.patterns, given.tags))
+    graphs = CaseGraphs(memory)
+    checked = check_registry(registry, graphs)
+    cases: tuple[Case, ...] = ()
+    if not checked.problems:
+        cases = select(registry, given.patterns, given.tags, overrides, reserved=RUN_OPTIONS)
+    if overrides or len({case.claim.id for case in cases}) < len(registry.claims):
+        options = {name: option_of(name, RUN_OPTIONS) for name in overrides}
+        used = used_places(registry.claims.values(), graphs)
+        own = check_cases(cases, graphs, options, used)  # values or notes may be others
+        of_code = [note for note in registry.notes if note.location is None]
+        problems = checked.problems or own.problems
+        checked = replace(own, problems=problems, notes=(*of_code, *own.notes))
+    if checked.problems:
+        raise DropcheckError(in_file_order(checked.problems))
+    cases = tuple(case for case in cases if case.key not in checked.unfit)  # by number format
+    if not cases:
+        raise DropcheckError(checked.notes)
+    graphs.keep_only(cases)
+    notes = []
+    for note in in_file_order(checked.notes):
+        parts = [
+            place(note.location),
+            f"{note.message} ({note.hint})" if note.hint else note.message,
+        ]
+        notes.append(": ".join(filter(None, parts)))
+    return Chosen(registry=registry, cases=cases, notes=tuple(notes), graphs=graphs)
+
+
+def _overrides(given: Given, registry: Registry, claims: Sequence[Claim]) -> dict[str, str]:
+    """The texts of values that the line gives to parameters, by their names.
+
+    Raises:
+        DropcheckError: no selected claim has the parameter, or a value is missing.
+    """
+    known = list(dict.fromkeys(name for one in claims for name in one.parameter_names))
+    texts: dict[str, list[str]] = {}
+    problems: list[Problem] = []
+    for option, text in given.parameters:
+        name = option.lstrip("-").replace("-", "_")
+        if option[:2] == "--" and name in known and text:
+            texts.setdefault(name, []).append(text)
+        elif name in known:
+            problems.append(Problem(f"option '{option}' needs a value"))
+        else:
+            problems.append(_unknown(option, given, registry, claims))
+    for text in given.value("sets") or ():
+        name, _, value = (part.strip() for part in text.partition("="))
+        if not (name and value):
+            message = f"option '--set' cannot be {text[:100]!r}: it must be NAME=VALUE"
+            problems.append(Problem(message, hint="for example --set dk=512"))
+        elif name not in known:
+            message = f"option '--set' names {name!r}, and no selected claim has such a parameter"
+            names = f"the parameters are {', '.join(known[:20])}" if known else None
+            problems.append(Problem(message, hint=suggestion(name, known) or names))
+        else:
+            texts.setdefault(name, []).append(value)
+    if problems:
+        raise DropcheckError(problems[:1])
+    return {name: ",".join(values) for name, values in texts.items()}
+
+
+def _unknown(option: str, given: Given, registry: Registry, claims: Sequence[Claim]) -> Problem:
+    """The problem of an option that is none, and no parameter of the selected claims either."""
+    name = option.lstrip("-").replace("-", "_")
+    own = dict.fromkeys(f"--{one}" for claim in claims for one in claim.parameter_names)
+    others = [one.id for one in registry.claims.values() if name in one.parameter_names]
+    problem = _no_such_option(option, (*given.known, *own), given.command)
+    if problem.hint is None and others:
+        problem = replace(problem, hint=f"{name!r} is a parameter of {', '.join(others[:3])}")
+    elif problem.hint is None and own and len(claims) < len(registry.claims):
+        problem = replace(problem, hint=f"the parameters are {', '.join([*own][:8])}")
+    said = "no claim has such a parameter"
+    if len(claims) < len(registry.claims):
+        ids = ", ".join([*(one.id for one in claims[:3]), *(["…"] if len(claims) > 3 else [])])
+        said = f"{ids} has no such parameter" if len(claims) == 1 else f"none of {ids} has it"
+    return replace(problem, message=f"{problem.message}, and {said}")
+
+
+def _no_such_option(option: str, known: Sequence[str], command: str) -> Problem:
+    """The problem of an option that does not exist, with the nearest one."""
+    bare = option.lstrip("-")
+    near = nearest(option, [one for one in known if one[:2] == "--"])
+    if bare in (PRINTED if command == "run" else ("table", "json")) and "--format" in known:
+        near = f"--format {bare}"
+    elif f"-{bare}" in known:
+        near = f"-{bare}"
+    return Problem(
+        f"there is no option '{option}'", hint=f"did you mean '{near}'?" if near else None
+    )
+
+
+def _check_file(name: str) -> CheckedFile:
+    """All errors and notes that a file gives without any draw."""
+    from dropcheck.claims.registry import DTYPE, SEED
+    from dropcheck.language.check import check_registry, notes_on_resolutions
+    from dropcheck.report.terminal.claim_cards import CheckedFile
+
+    try:
+        registry = _load([name])
+    except DropcheckError as error:
+        return CheckedFile(name=name, claims=None, cases=None, errors=error.problems, notes=())
+    checked = check_registry(registry)
+    reserved = [
+        Problem(
+            f"the parameter {one!r} is named like an option of run",
+            claim.parameter_locations.get(one, claim.location),
+            f"it is set by --set {one}=VALUE only",
+        )
+        for claim in registry.claims.values()
+        for one in claim.parameter_names
+        if one in RUN_OPTIONS and not (claim.slots and one in (DTYPE, SEED))
+    ]
+    return CheckedFile(
+        name=registry.name,
+        claims=len(registry.claims),
+        cases=registry.case_count,
+        coverage=registry.coverage,
+        errors=in_file_order(checked.problems),
+        notes=in_file_order((*checked.notes, *notes_on_resolutions(registry), *reserved)),
+    )
+
+
+# ---- a run ---------------------------------------------------------------------------------------
+
+
+def _expect(given: Given, documents: Sequence[Coverage]) -> None:
+    """Check that documents hold as many claims as are expected, where a number is.
+
+    Raises:
+        DropcheckError: they hold another number.
+    """
+    expected = given.value("expect_claims")
+    if expected is not None and (problem := unexpected(documents, expected)) is not None:
+        raise DropcheckError(problem)
+
+
+def _check_outputs(given: Given, outputs: Sequence[Path]) -> None:
+    """Refuse what could not be written or shown after the draws.
+
+    Raises:
+        DropcheckError: with the problems of all options about reports.
+    """
+    problems: list[Problem] = []
+    claims = {os.path.realpath(name) for name in given.files or ("claims.yaml",)}
+    seen: dict[str, Path] = {}
+    for path in outputs:
+        real = os.path.realpath(path)  # a link or another spelling may name the same file
+        first = seen.setdefault(real, path)
+        if not Path(real).parent.is_dir():
+            message = f"option '--output': there is no folder {str(path.parent)!r}"
+            problems.append(Problem(message, hint=HERE))
+        elif first is not path:
+            also = f" and {str(path)!r}" if str(first) != str(path) else ""
+            message = f"option '--output' names one file twice: {str(first)!r}{also}"
+            problems.append(Problem(message, hint="give each report its own file"))
+        elif real in claims:
+            message = f"option '--output' names the claims file itself: {str(path)!r}"
+            problems.append(Problem(message, hint="name another file"))
+    forms = [PRINTED[given.value("format") or "table"], *map(written_as, outputs)]
+    if given.value("plot") and not any(form.shows_curves for form in forms if form):
+        hint = "add '-o FILE.svg' or '-o FILE.png'"
+        problems.append(Problem("option '--plot' draws curves in a picture", hint=hint))
+    if given.value("exact") and given.value("draws_only"):
+        hint = "keep one: the model decides alone, or the draws do"
+        message = "options '--exact' and '--draws-only' exclude each other"
+        problems.append(Problem(message, hint=hint))
+    if problems:
+        raise DropcheckError(problems)
+    require_libraries(outputs)
+    interrupt.unwritten[:] = map(str, outputs)
+
+
+def _judged(given: Given, chosen: Chosen, settings: Settings) -> tuple[RunResult, list[Problem]]:
+    """The results of the cases, and what went wrong; an interruption loses no finished case."""
+    from dropcheck.execution.pool import cluster, of_lost
+    from dropcheck.report.terminal.progress import progress
+    from dropcheck.running import verify_cases
+
+    def key(claim: str, parameters: Mapping[str, ParameterValue]) -> tuple[object, ...]:
+        return claim, *sorted(parameters.items())
+
+    by_key = {key(case.claim.id, case.parameters): case for case in chosen.cases}
+    started, interrupted = time.perf_counter(), False
+    done: list[CaseResult] = []
+    problems: list[Problem] = []
+    lost: list[None] = []
+    drawn_by: Counter[str] = Counter()
+    address = given.value("scheduler")
+    try:
+        with (
+            printing_aside(needed=bool(given.value("code"))),
+            cluster(address) if address else nullcontext() as pool,
+            progress(len(by_key), given.shows_progress(), settings.time_limit) as tally,
+            closing(
+                verify_cases(
+                    chosen.cases,
+                    settings,
+                    chosen.registry,
+                    repeat=lambda case: _repeat(given, case, settings),
+                    watch=tally.drew,
+                    processes=True,
+                    pool=pool,
+                    lost=lambda: lost.append(None),
+                    drawn_by=lambda who, cases: drawn_by.update({who: cases}),
+                    graphs=chosen.graphs,
+                    errors_of_code=True,
+                )
+            ) as results,
+        ):
+            for result in results:
+                case = by_key[key(result.claim, result.parameters)]
+                done.append(replace(result, repeat=_repeat(given, case, settings, result)))
+                tally(result.claim, result.draws)
+                if settings.fail_fast and result.result in (Outcome.FAIL, Outcome.ERROR):
+                    break
+    except KeyboardInterrupt:
+        interrupted = True
+    except DropcheckError as error:
+        problems.extend(error.problems)
+    finished = RunResult(
+        registry=chosen.registry.name,
+        settings=settings,
+        cases=tuple(done),
+        seconds=time.perf_counter() - started,
+        interrupted=interrupted,
+        warnings=(*chosen.notes, *of_lost(len(lost))),
+        coverage=chosen.registry.coverage,
+        drawn_by=drawn_by,
+    )
+    return finished, problems
+
+
+def _repeat(given: Given, case: Case, settings: Settings, result: CaseResult | None = None) -> str:
+    """The command that repeats a case with the same draws and the same limits.
+
+    Where the time limit ended the case, its number of draws is the limit instead.
+    """
+    from dropcheck.claims.selection import repeat_command
+    from dropcheck.code.slots import needed
+
+    options = given.again()
+    by_clock = "--time-limit" in options and "--max-draws" not in options
+    if result is not None and by_clock and result.result is Outcome.UNDECIDED and result.draws:
+        del options["--time-limit"]
+        options["--max-draws"] = str(result.draws)
+    words = [f"--with={one}" for one in needed(given.value("code") or (), case.claim)]
+    words += [name if text is None else f"{name}={text}" for name, text in options.items()]
+    command = repeat_command(case, settings.seed, given.files, RUN_OPTIONS)
+    return f"{command} {shlex.join(words)}" if words else command
+
+
+# ---- the program ---------------------------------------------------------------------------------
+
+
+def main(arguments: Sequence[str] | None = None) -> ExitCode:
+    """Run the program and return its exit code; nothing is raised."""
+    words = [*(sys.argv[1:] if arguments is None else arguments)]
+    command = next(iter(words), "")
+    asked: dict[str, Any] = {"command": command, "format": _format_of(words)}
+    try:
+        if command[:1] not in ("", "-"):
+            _check_command(command)
+        code = app(_joined(words), prog_name="dropcheck", standalone_mode=False, obj=asked)
+        return ExitCode(code or 0)
+    except NothingSelected as error:
+        return _report(error.problems, asked, ExitCode.NOTHING_SELECTED)
+    except DropcheckError as error:
+        return _report(error.problems, asked, ExitCode.ERROR)
+    except typer.TyperException as error:
+        if not str(error):  # the help was printed
+            return ExitCode.ERROR
+        return _report([_problem_of(error, command)], asked, ExitCode.ERROR)
+    except (KeyboardInterrupt, typer.Abort):
+        return ExitCode.INTERRUPTED
+    except SystemExit as stop:  # a shell asked for completion, or the reader of the output left
+        gone = isinstance(stop.__context__, BrokenPipeError)
+        return ExitCode.PASSED if gone or not stop.code else ExitCode.ERROR
+    except Exception as error:  # an error of any kind must not look like a failed claim
+        if interrupt.heard():  # numpy turns an interruption of its import into another error
+            return ExitCode.INTERRUPTED
+        if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+            silence(sys.stdout)  # typer writes help and completions to it
+            problem = Problem(f"the report could not be written: {reason(error)}")
+            return _report([problem], asked, ExitCode.ERROR)
+        if os.environ.get("DROPCHECK_DEBUG") == "1":
+            import traceback
+
+            emit("".join(traceback.format_exception(error)), sys.stderr)
+        return _report([_fault(error)], asked, ExitCode.INTERNAL)
+
+
+def _check_command(name: str) -> None:
+    """Refuse a command that does not exist.
+
+    Raises:
+        DropcheckError: with the nearest one.
+    """
+    names = [one.name or getattr(one.callback, "__name__", "") for one in app.registered_commands]
+    if name not in names:
+        hint = suggestion(name, names) or "dropcheck --help lists the commands"
+        if is_file(name):
+            hint = f"did you mean dropcheck run {shlex.quote(name)}?"
+        raise DropcheckError(Problem(f"there is no command {name!r}", hint=hint))
+
+
+def _report(problems: Sequence[Problem], asked: Mapping[str, Any], code: ExitCode) -> ExitCode:
+    """Report problems in the format that was asked for."""
+    outputs = [one.value for one in asked.get("output") or () if isinstance(one, Said)]
+    try:
+        report_problems(problems, asked["command"], asked["format"], outputs)
+    except MemoryError:
+        os.write(2, b"error: there is not enough memory\n")
+        return ExitCode.INTERNAL
+    return code
+
+
+def _format_of(words: Sequence[str]) -> str | None:
+    """The format that a line asks for, also where typer cannot read the line."""
+    for place, word in enumerate(words):
+        name, equals, text = word.partition("=")
+        if name in ("--format", "--output-format"):
+            return text if equals else next(iter(words[place + 1 :]), None)
+    return None
+
+
+def _problem_of(error: typer.TyperException, command: str) -> Problem:
+    """What typer found wrong."""
+    ctx, option = getattr(error, "ctx", None), getattr(error, "option_name", "")
+    if ctx is not None and hasattr(error, "possibilities"):
+        problem = _no_such_option(option, _spellings(ctx), command)
+        return replace(problem, hint=problem.hint or f"dropcheck {command} --help lists the options")
+    message = str(error).rstrip(".")
+    message = message[:1].lower() + message[1:]
+    return Problem(message, hint=f"dropcheck {command} --help says what it takes")
+
+
+def _fault(error: Exception) -> Problem:
+    """What to say of an error of dropcheck itself."""
+    if isinstance(error, InternalError):
+        return replace(error.problem, message=f"internal error: {error.problem.message}")
+    if isinstance(error, MemoryError) or re.search(r"allocate memory|map segment", str(error)):
+        hint = "give it more, or less to do: --max-memory, --threads 1"
+        return Problem("there is not enough memory", hint=hint)
+    lines = str(error).splitlines() or [""]
+    return Problem(
+        f"internal error: {type(error).__name__}: {lines[0][:300]}".rstrip(": "),
+        hint="this is a fault of dropcheck and not of your claims: please report it, with the "
+        "command and the claims file; DROPCHECK_DEBUG=1 shows the traceback",
+    )

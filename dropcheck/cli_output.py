@@ -1,0 +1,315 @@
+"""Where the command line writes: streams that may close, files that are written whole."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from enum import IntEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TextIO
+
+from dropcheck import interrupt
+from dropcheck.errors import DropcheckError, Problem
+
+if TYPE_CHECKING:
+    from dropcheck.report import Report
+
+LARGEST_SUMMARY = 2**20  # bytes; GitHub shows nothing of a step that adds more
+HERE = "name a file in a folder that exists and may be written to"
+
+# GitHub's runner obeys lines that begin with `::`, on both streams, also after white space
+_COMMAND = re.compile(r"^(\s*):(?=:)", re.MULTILINE)
+
+
+class ExitCode(IntEnum):
+    """What a command tells the shell; these numbers are stable."""
+
+    PASSED = 0
+    FAILED = 1
+    ERROR = 2
+    INTERNAL = 3
+    UNDECIDED = 4
+    NOTHING_SELECTED = 5
+    INTERRUPTED = 130
+
+
+# ---- streams -------------------------------------------------------------------------------------
+
+
+def emit(text: str, stream: TextIO | None, *, commands: bool = False) -> list[Problem]:
+    """Write the text and flush it; characters that the stream's encoding lacks become `?`.
+
+    A reader that has closed the pipe (`| head`) is no error: the exit code must stay that of the
+    verdicts. A stream that cannot take the text, as on a full disk, is a problem, and returned.
+
+    Args:
+        text: what to write.
+        stream: where to.
+        commands: whether lines of the text may be commands to GitHub's runner; otherwise they are
+            changed, so that no text of a claims file becomes one.
+    """
+    if stream is None or stream.closed or not text:
+        return []
+    if os.environ.get("GITHUB_ACTIONS") == "true":
+        text = text.replace("##[", "## [")  # the older form, obeyed anywhere in a line
+        text = text if commands else _COMMAND.sub(r"\1: ", text)
+    try:
+        try:
+            stream.write(text)
+        except UnicodeEncodeError:
+            stream.write(text.encode(stream.encoding, "replace").decode(stream.encoding))
+        stream.flush()
+    except OSError as error:
+        silence(stream)
+        if not isinstance(error, BrokenPipeError):
+            return [Problem(f"the report could not be written: {reason(error)}")]
+    return []
+
+
+def print_out(text: str) -> None:
+    """Write to standard output.
+
+    Raises:
+        DropcheckError: it cannot take the text.
+    """
+    if problems := emit(text, sys.stdout):
+        raise DropcheckError(problems)
+
+
+def complain(problems: Sequence[Problem], kind: Literal["error", "note"] = "error") -> None:
+    """Print problems, or notes, to standard error."""
+    if problems:
+        from dropcheck.report.screen import problems_text, terminal_of
+
+        emit(problems_text(problems, terminal_of(sys.stderr), kind), sys.stderr)
+
+
+def silence(stream: TextIO) -> None:
+    """Drop what is left in the stream's buffer: else the interpreter's exit would fail."""
+    with contextlib.suppress(OSError, ValueError), open(os.devnull, "w") as nowhere:  # noqa: PTH123
+        os.dup2(nowhere.fileno(), stream.fileno())
+
+
+@contextlib.contextmanager
+def printing_aside(*, needed: bool = True) -> Iterator[None]:
+    """A context in which code under test prints to standard error: standard output is the report's.
+
+    This holds for its libraries in C too, and for its processes, which inherit the descriptor.
+    """
+    if not needed or sys.stderr is None:
+        yield
+        return
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # a stream without a file
+            out, aside = sys.stdout.fileno(), sys.stderr.fileno()
+            sys.stdout.flush()
+            kept = os.dup(out)
+            stack.callback(os.close, kept)
+            os.dup2(aside, out)
+            stack.callback(os.dup2, kept, out)
+        stack.enter_context(contextlib.redirect_stdout(sys.stderr))
+        yield
+
+
+# ---- files ---------------------------------------------------------------------------------------
+
+
+def write_file(path: Path, content: str | bytes) -> list[Problem]:
+    """Write a file whole or not at all: as a temporary file, which is then moved to its place.
+
+    Returns what went wrong.
+    """
+    try:
+        target = path.resolve()  # a link stays a link
+        if target.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if target.exists() and not target.is_file():
+            raise OSError(errno.EINVAL, "it is a device or a pipe, which would be replaced")
+        _replace(target, as_bytes(content))
+    except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links
+        full = getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        message = f"the file {str(path)!r} could not be written: {reason(error)}"
+        return [Problem(message, hint=None if full else HERE)]
+    return []
+
+
+def _replace(target: Path, content: bytes) -> None:
+    import tempfile
+
+    with contextlib.ExitStack() as undone:  # also after an interruption no temporary file is left
+        with tempfile.NamedTemporaryFile(
+            dir=target.parent, prefix=".dropcheck-", delete=False
+        ) as file:
+            temporary = Path(file.name)
+            undone.callback(temporary.unlink, missing_ok=True)
+            file.write(content)
+        os.umask(mask := os.umask(0))
+        temporary.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~mask)
+        temporary.replace(target)
+
+
+def append_file(path: Path, content: str) -> list[Problem]:
+    """Add to the end of a file, in one piece; returns what went wrong."""
+    try:
+        with path.open("ab", buffering=0) as file:
+            file.write(as_bytes(content))
+    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+        return [Problem(f"the file {str(path)!r} could not be added to: {reason(error)}")]
+    return []
+
+
+def as_bytes(content: str | bytes) -> bytes:
+    """The content in UTF-8; escapes stand for what is no character, as in some file names."""
+    return content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
+
+
+def reason(error: BaseException) -> str:
+    """The system's reason for an error, in its own words."""
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return text[:1].lower() + text[1:]
+
+
+# ---- reports -------------------------------------------------------------------------------------
+
+
+def deliver(report: Report, name: str, outputs: Sequence[Path]) -> list[Problem]:
+    """Print a report, and write it to the files; returns what could not be printed or written."""
+    unprinted = print_report(report, name)
+    complain([*report.problems, *unprinted])  # before the files, in case these end the program
+    unwritten: list[Problem] = []
+    for path in outputs:
+        unwritten += write_report(path, report)
+        interrupt.unwritten.remove(str(path))
+    complain(unwritten)
+    return [*unprinted, *unwritten]
+
+
+def print_report(report: Report, name: str) -> list[Problem]:
+    """Print a report; in a workflow of GitHub, annotations and a summary too.
+
+    Returns the problems of printing the report.
+    """
+    problems = emit(_printed(name, report), sys.stdout, commands=name == "github")
+    if in_workflow():
+        if name == "table":
+            emit(_printed("github", report), sys.stdout, commands=True)
+        complain(summarise(report), "note")
+    return problems
+
+
+def _printed(name: str, report: Report) -> str:
+    """The text of a report, in characters that standard output can write."""
+    from dropcheck.report.formats import PRINTED
+    from dropcheck.report.screen import terminal_of
+
+    made = PRINTED[name].make(report)
+    text = made if isinstance(made, str) else made.decode("utf-8")
+    return terminal_of(sys.stdout).spell(
+        text.replace("\r\n", "\n") if os.linesep == "\r\n" else text
+    )
+
+
+def write_report(path: Path, report: Report) -> list[Problem]:
+    """Write a report in the format that the file's ending names; returns what went wrong.
+
+    A format that cannot show errors, or an interruption, is not written where there is one.
+    """
+    from dropcheck.report.formats import written_as
+
+    form = written_as(path)
+    assert form is not None  # else the option would have been refused
+    if not form.fits(report):
+        why = "the run was interrupted" if report.run.interrupted else "there are errors"
+        message = f"the file {str(path)!r} was not written: {why}, and such a file cannot say so"
+        return [Problem(message, hint="a report that ends in .json, .xml or .md can")]
+    try:
+        return write_file(path, form.make(report))
+    except DropcheckError as error:
+        return list(error.problems)
+
+
+def report_problems(
+    problems: Sequence[Problem], command: str, name: str | None, outputs: Sequence[Path] = ()
+) -> None:
+    """Report the problems that prevent a command.
+
+    Standard error has them in words, standard output in the format that was asked for. Problems of
+    a claims file are written to the files of a run too: old files would show an earlier run.
+    """
+    complain(problems)
+    from dropcheck.report.formats import PRINTED, written_as
+
+    report = _error_report(problems)
+    form = PRINTED.get(name or "") if command == "run" else None
+    shown = form is not None and form.shows_problems and name != "json"
+    if name == "json":
+        from dropcheck.report.json_report import errors_json
+
+        emit(errors_json(problems), sys.stdout)
+    elif shown and name is not None:
+        print_report(report, name)
+    else:
+        annotate(problems)
+    if any(problem.location is not None for problem in problems):  # a claims file is at fault
+        for path in outputs:
+            if (written := written_as(path)) is not None and written.shows_problems:
+                complain(write_report(path, report))
+        if in_workflow() and not shown:
+            complain(summarise(report), "note")
+
+
+def _error_report(problems: Sequence[Problem]) -> Report:
+    from dropcheck.claims.registry import Registry
+    from dropcheck.report import Report
+    from dropcheck.report.screen import terminal_of
+    from dropcheck.results import RunResult
+    from dropcheck.settings import Settings
+
+    places = [problem.location.file for problem in problems if problem.location is not None]
+    name = places[0] if places else "dropcheck"
+    return Report(
+        run=RunResult(name, Settings(), (), 0.0),
+        registry=Registry(name, {}, {}),
+        problems=tuple(problems),
+        terminal=terminal_of(sys.stdout),
+        workspace=workspace(),
+    )
+
+
+# ---- workflows of GitHub -------------------------------------------------------------------------
+
+
+def in_workflow() -> bool:
+    """Whether this is a step of a workflow of GitHub."""
+    return os.environ.get("GITHUB_ACTIONS") == "true"
+
+
+def workspace() -> Path | None:
+    """The folder that holds the repository; None outside of GitHub."""
+    named = os.environ.get("GITHUB_WORKSPACE", "") if in_workflow() else ""
+    return Path(named) if named else None
+
+
+def annotate(problems: Sequence[Problem]) -> None:
+    """Print errors as annotations on their lines, in a workflow of GitHub."""
+    if in_workflow():
+        from dropcheck.report.github import problem_annotations
+
+        emit(problem_annotations(problems, workspace()), sys.stdout, commands=True)
+
+
+def summarise(report: Report) -> list[Problem]:
+    """Add the table to the summary of the step; returns what went wrong."""
+    named = os.environ.get("GITHUB_STEP_SUMMARY", "")
+    if not named:
+        return []
+    from dropcheck.report.markdown import markdown_report, summary_line
+
+    text = markdown_report(report)
+    if len(as_bytes(text)) > LARGEST_SUMMARY // 2:  # others may add to it
+        text = f"The table is too long for this place.\n\n{summary_line(report)}\n"
+    return append_file(Path(named), f"### dropcheck\n\n{text}\n")
