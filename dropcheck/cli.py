@@ -7,6 +7,7 @@ are parameters of the claims: `--dk 512`.
 from __future__ import annotations
 
 import errno
+import inspect
 import json
 import os
 import re
@@ -181,11 +182,11 @@ DrawsOnly = Annotated[bool, _option(
 FailFast = Annotated[bool, _option(
     "--fail-fast", "-x", panel=WAYS, text="Stop at the first case that fails.")]
 RunFormat = Annotated[Any, _option(
-    "--format", "--output-format", panel=SHOWN, metavar="|".join(PRINTED),
-    text="What to print. Default: table.", parser=_format([*PRINTED]))]
+    "--format", panel=SHOWN, metavar="FORMAT", parser=_format([*PRINTED]),
+    text=f"What to print: {', '.join(PRINTED)}. Default: table.")]
 Format = Annotated[Any, _option(
-    "--format", "--output-format", panel=SHOWN, metavar="table|json",
-    text="What to print. Default: table.", parser=_format(["table", "json"]))]
+    "--format", panel=SHOWN, metavar="table|json", parser=_format(["table", "json"]),
+    text="What to print. Default: table.")]
 Outputs = Annotated[list[Any] | None, _option(
     "--output", "-o", panel=SHOWN, metavar="FILE", parser=_report_file,
     text="Also write a report to a file. The ending of its name says which kind: "
@@ -224,6 +225,17 @@ app = typer.Typer(
 )
 
 
+def _command(name: str | None = None, **settings: Any) -> Callable[[Any], Any]:
+    """A command whose help is its docstring, with a line for each paragraph."""
+
+    def added(function: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
+        paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+        text = "\n\n".join(one.replace("\n", " ") for one in paragraphs)
+        return app.command(name, help=text, **settings)(function)
+
+    return added
+
+
 def _print_version(wanted: bool) -> None:
     if wanted:
         print_out(f"dropcheck {__version__}\n")
@@ -242,7 +254,7 @@ def program(
     """Check mathematical claims by Monte Carlo simulation, with verdicts that hold."""
 
 
-@app.command(context_settings=LEFT_OVER)
+@_command(context_settings=LEFT_OVER)
 def run(
     ctx: typer.Context,
     claims: Words = None,
@@ -313,7 +325,7 @@ def run(
     return ExitCode.UNDECIDED if undecided else ExitCode.PASSED
 
 
-@app.command(context_settings=LEFT_OVER)
+@_command(context_settings=LEFT_OVER)
 def plan(
     ctx: typer.Context,
     claims: Words = None,
@@ -361,7 +373,7 @@ def plan(
     return ExitCode.INTERRUPTED if planned.interrupted else ExitCode.PASSED
 
 
-@app.command("list")
+@_command("list")
 def list_claims(
     ctx: typer.Context,
     claims: Words = None,
@@ -402,7 +414,7 @@ def list_claims(
     return ExitCode.PASSED
 
 
-@app.command()
+@_command()
 def show(
     ctx: typer.Context,
     claims: Words = None,
@@ -441,7 +453,11 @@ def show(
         raise
     except DropcheckError as error:
         close = [word for one in given.patterns for word in near(one, registry.claims)]
-        hint = f"did you mean {one_of(close[:3])}?" if close else "dropcheck show lists the words"
+        hint = (
+            f"did you mean {one_of([*map(repr, close[:3])])}?"
+            if close
+            else "dropcheck show lists the words"
+        )
         raise DropcheckError([replace(one, hint=hint) for one in error.problems]) from None
     if given.as_json:
         print_out(claims_json(chosen, registry))
@@ -464,7 +480,7 @@ def _are_claims(given: Given) -> bool:
     return False
 
 
-@app.command()
+@_command()
 def check(
     ctx: typer.Context,
     claims: Words = None,
@@ -481,7 +497,9 @@ def check(
     from dropcheck.report.terminal.claim_cards import check_line
 
     given = _given(ctx)
-    checked = [_check_file(one) for one in _expanded(given.files) or [*_usual(), "claims.yaml"][:1]]
+    checked = [
+        _check_file(one) for one in _expanded(given.files or _usual(given)) or ["claims.yaml"]
+    ]
     errors = [error for one in checked for error in one.errors]
     miscounted: tuple[Problem, ...] = ()
     try:
@@ -502,7 +520,7 @@ def check(
     return ExitCode.ERROR if errors or miscounted else ExitCode.PASSED
 
 
-@app.command()
+@_command()
 def mutate(
     ctx: typer.Context,
     claims: Words = None,
@@ -576,7 +594,7 @@ def _mutate_again(given: Given, claim: str, seed: int) -> str:
     return shlex.join(words)
 
 
-@app.command()
+@_command()
 def init(
     file: Annotated[Path, typer.Argument(metavar="FILE", hidden=True)] = Path("claims.yaml"),
     force: Annotated[
@@ -624,7 +642,7 @@ def _text_of(path: Path) -> str:
     return ""
 
 
-@app.command()
+@_command()
 def schema() -> ExitCode:
     """Print the JSON Schema of a claims file, for editors."""
     print_out(schema_text())
@@ -758,11 +776,14 @@ def _left_over(words: Sequence[str]) -> tuple[tuple[str, ...], list[tuple[str, s
 def _joined(words: Sequence[str]) -> list[str]:
     """The line with `--p -0.5` as `--p=-0.5`: else typer would look for options of one letter.
 
+    `--output-format`, which other programs have, is `--format`.
+
     >>> _joined(["run", "--p", "-0x1", "-x"])
     ['run', '--p=-0x1', '-x']
     """
     joined: list[str] = []
-    for word in words:
+    for written in words:
+        word = re.sub(r"^--output-format\b", "--format", written)
         if joined and re.match(r"-[\d.(]", word) and re.fullmatch(r"--\w[\w-]*", joined[-1]):
             joined[-1] += f"={word}"
         else:
@@ -804,8 +825,7 @@ def _registry(given: Given) -> Registry:
     """
     from dropcheck.claims.values import NUMBER_FORMATS
 
-    named = bool(given.patterns or given.tags)
-    registry = _load(given.files or _usual(named or given.command == "list"))
+    registry = _load(given.files or _usual(given))
     formats = [one.strip() for one in (given.value("dtype") or "").split(",") if one.strip()]
     for name in formats:
         if name not in NUMBER_FORMATS:
@@ -825,7 +845,7 @@ def _registry(given: Given) -> Registry:
         return with_columns(registry, implementations_of(code, Path.cwd()), formats)
 
 
-def _usual(named: bool = False) -> tuple[str, ...]:
+def _usual(given: Given) -> tuple[str, ...]:
     """The file where none is given: claims.yaml in this folder, or else those that ship.
 
     Raises:
@@ -833,10 +853,11 @@ def _usual(named: bool = False) -> tuple[str, ...]:
     """
     from dropcheck.claims.reader import MISTAKEN_NAME, SHIPPED, USUAL_NAME
 
-    if Path(USUAL_NAME).is_file() or Path(MISTAKEN_NAME).is_file():
+    looks = given.command in ("list", "show")
+    if looks or Path(USUAL_NAME).is_file() or Path(MISTAKEN_NAME).is_file():
         return ()  # one with the mistaken name is reported when it is read
     automatic = {os.environ.get(name, "").strip().lower() for name in ("CI", "GITHUB_ACTIONS")}
-    if not named or automatic - {"", "0", "false"}:  # a job in the wrong folder must not pass
+    if automatic - {"", "0", "false"} or not (given.patterns or given.tags):
         hint = f"name a file: --file FILE; the claims that ship with dropcheck: --file {SHIPPED}"
         raise DropcheckError(Problem(f"there is no {USUAL_NAME} here", hint=hint))
     note = f"no {USUAL_NAME} here: these are the claims that ship with dropcheck"
@@ -1153,13 +1174,13 @@ def _repeat(given: Given, case: Case, settings: Settings, result: CaseResult | N
 
 def main(arguments: Sequence[str] | None = None) -> ExitCode:
     """Run the program and return its exit code; nothing is raised."""
-    words = [*(sys.argv[1:] if arguments is None else arguments)]
+    words = _joined(sys.argv[1:] if arguments is None else arguments)
     command = next(iter(words), "")
     asked: dict[str, Any] = {"command": command, "format": _format_of(words)}
     try:
         if command[:1] not in ("", "-"):
             _check_command(command)
-        code = app(_joined(words), prog_name="dropcheck", standalone_mode=False, obj=asked)
+        code = app(words, prog_name="dropcheck", standalone_mode=False, obj=asked)
         return ExitCode(code or 0)
     except NothingSelected as error:
         return _report(error.problems, asked, ExitCode.NOTHING_SELECTED)
@@ -1217,7 +1238,7 @@ def _format_of(words: Sequence[str]) -> str | None:
     """The format that a line asks for, also where typer cannot read the line."""
     for place, word in enumerate(words):
         name, equals, text = word.partition("=")
-        if name in ("--format", "--output-format"):
+        if name == "--format":
             return text if equals else next(iter(words[place + 1 :]), None)
     return None
 
@@ -1227,8 +1248,10 @@ def _problem_of(error: typer.TyperException, command: str) -> Problem:
     ctx, option = getattr(error, "ctx", None), getattr(error, "option_name", "")
     if ctx is not None and hasattr(error, "possibilities"):
         problem = _no_such_option(option, _spellings(ctx), command)
-        return replace(problem, hint=problem.hint or f"dropcheck {command} --help lists the options")
-    message = str(error).rstrip(".")
+        return replace(
+            problem, hint=problem.hint or f"dropcheck {command} --help lists the options"
+        )
+    message = str(error).rstrip(".").replace("requires an argument", "needs a value")
     message = message[:1].lower() + message[1:]
     return Problem(message, hint=f"dropcheck {command} --help says what it takes")
 

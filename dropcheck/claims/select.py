@@ -195,7 +195,7 @@ def _not_an_id(name: str, registry: Registry) -> str:
     if equals and any(parameter in one.parameter_names for one in registry.claims.values()):
         return f"a value is given by {shlex.join([f'--{parameter}', value])}"
     if name and Path(name).is_dir():
-        return f"{name!r} is a folder: name the file in it"
+        return f"{name!r} is a folder: write {name}/ for the claims in it"
     if Path(USUAL_NAME).exists() and USUAL_NAME not in registry.name.split(", "):
         return f"{USUAL_NAME} is not read where another file is named: name it too"
     return "dropcheck list shows every id"

@@ -296,7 +296,7 @@ def test_loading_is_interrupted_in_silence(command: str, folder: Path) -> None:
 LATE = """\
 import os, signal, sys, time
 from dropcheck import __main__, interrupt
-from dropcheck.cli import reporting
+from dropcheck import cli_output as reporting
 write = reporting.write_report
 def stopped(path, report):
     if path.suffix != ".json":

@@ -68,10 +68,9 @@ def test_a_file_of_another_kind_and_a_folder(folder: Path, capsys: Capsys) -> No
         told = " ".join(capsys.readouterr().err.split())
         assert "layers.py:1:1: this is not a claims file" in told
         assert "begins with 'dropcheck: 1'" in told
-        assert main([command, "claims.d"]) == 2
+        assert main([command, "claims.d/"]) == 2
         told = capsys.readouterr().err
-        assert "'claims.d' is a folder" in told
-        assert "name the file in it" in told
+        assert "no file in the folder 'claims.d/' holds claims" in told
 
 
 def test_errors_of_keys_are_told_at_once_and_before_those_of_the_language(

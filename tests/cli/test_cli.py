@@ -9,12 +9,10 @@ from typing import Any
 
 import pytest
 from cli_stub import Cli, parameters_of, stub
-from dropcheck.cli.arguments import HELP, assignments, read_line
-from dropcheck.cli.option_table import VERIFY_OPTIONS, read_value
 
-from dropcheck.errors import DropcheckError
+from dropcheck.options import VALUES
 from dropcheck.results import CaseResult
-from dropcheck.settings import Option, OptionKind, Settings
+from dropcheck.settings import Settings
 
 # exit codes
 
@@ -140,14 +138,6 @@ def test_a_value_picks_the_listed_cases_that_have_it(
     assert parameters_of(result.out) == parameters
 
 
-def test_help_lists_the_parameters_with_their_grids(cli: Cli) -> None:
-    help_text = cli("run", "product-variance", "--help").out
-    assert "Parameters of the selected claims:\n  --dk VALUES  default 16, 64\n" in help_text
-    assert "--keep_prob" not in help_text
-    assert "--keep_prob, --keep-prob VALUES" in cli("run", "kept-share", "--help").out
-    assert "--dk" not in cli("run", "--help").out
-
-
 @pytest.mark.parametrize(
     ("arguments", "message", "hint"),
     [
@@ -177,24 +167,12 @@ def test_what_is_unknown_is_said_with_the_nearest_name(
     assert result.err == f"error: {message}\nhint: {hint}\n"
 
 
-@pytest.mark.parametrize(("cores", "most"), [(1, 16), (4, 64), (1000, 1024)])
-def test_so_many_threads_that_they_hold_one_another_up_are_refused(
-    cli: Cli, cores: int, most: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("dropcheck.settings.default_threads", lambda: cores)
-    assert cli("run", "product-variance", "--threads", str(most)).code == 0
-    result = cli("run", "product-variance", "--threads", str(most + 1))
-    assert result.code == 2
-    accepted = f"it must be a whole number from 1 to {most}, at most 16 a core"
-    assert result.err == f"error: option '--threads' cannot be '{most + 1}': {accepted}\n"
-
-
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [("10s", 10), ("500ms", 0.5), ("2m", 120), ("10", 10), ("1h", 3600), ("0.5", 0.5)],
 )
 def test_times_read_as_people_write_them(text: str, seconds: float) -> None:
-    assert read_value(VERIFY_OPTIONS["time_limit"], text) == seconds
+    assert VALUES["time_limit"].read(text) == seconds
 
 
 def test_settings_reach_the_verifier(cli: Cli, verify: Any) -> None:
@@ -223,32 +201,4 @@ def test_settings_reach_the_verifier(cli: Cli, verify: Any) -> None:
 
 
 def test_a_long_seed_keeps_every_digit() -> None:
-    assert read_value(VERIFY_OPTIONS["seed"], "9007199254740993") == 9007199254740993  # 2**53 + 1
-
-
-FILE = Option(name="file", letter="f", kind=OptionKind.FILE, repeated=True)
-QUIET = Option(name="quiet", letter="q")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words", "texts", "unknown"),
-    [
-        (["a", "-qfb", "-f", "c"], ["a"], {"quiet": True, "file": ("b", "c")}, []),
-        (["--file=a", "--file", "--", "b"], ["b"], {"file": ("a", "--")}, []),
-        (["-f", "-q", "--", "-f", "--dk"], ["-f", "--dk"], {"file": ("-q",)}, []),
-        (["a", "--dk", "-1", "b"], ["a", "b"], {}, ["--dk"]),
-        (["--dk=1", "a", "-", "-zq"], ["a", "-"], {"quiet": True}, ["--dk", "-z"]),
-        (["--dk", "--quiet", "--help"], [], {"quiet": True, "help": True}, ["--dk"]),
-    ],
-)
-def test_arguments_are_read_by_the_options_that_are_known(
-    arguments: list[str], words: list[str], texts: dict[str, Any], unknown: list[str]
-) -> None:
-    line = read_line(arguments, [FILE, QUIET, HELP])
-    assert (line.words, line.texts, line.unknown, line.problems) == (words, texts, unknown, [])
-
-
-def test_set_and_an_option_of_the_same_name_clash() -> None:
-    with pytest.raises(DropcheckError, match="given twice"):
-        assignments(["dk=1"], {"dk": "2"}, ["dk"])
-    assert assignments(["dk=1", "dk=2"], {}, ["dk"]) == {"dk": "1,2"}
+    assert VALUES["seed"].read("9007199254740993") == 9007199254740993  # 2**53 + 1

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 from cli_stub import CLAIMS, Cli, parameters_of
-from dropcheck.cli.output import emit, write_file
+
+from dropcheck.cli_output import emit, write_file
 
 # what is printed where
 
@@ -144,35 +145,6 @@ def test_check_reports_the_errors_of_all_files(cli: Cli) -> None:
     assert "claims.yaml: 4 claims, 5 cases, no errors" in result.out
     assert "b.yaml: 4 claims, 5 cases, 1 error" in result.out
     assert "b.yaml:16:14: " in result.err
-
-
-# completion
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-@pytest.mark.parametrize(
-    ("words", "offered"),
-    [
-        ("dropcheck run prod", "product-variance"),
-        ("dropcheck run product-variance --d", "--dk"),
-        ("dropcheck run -f claims.yaml kept-share --keep", "--keep_prob"),
-        ("dropcheck show kept", "kept-share"),
-        ("dropcheck run --tag att", "attention"),
-        ("dropcheck run -f bad.yaml --see", "--seed"),
-    ],
-)
-def test_completion(
-    cli: Cli, monkeypatch: pytest.MonkeyPatch, shell: str, words: str, offered: str
-) -> None:
-    Path("bad.yaml").write_text("claims: [")
-    monkeypatch.setenv("_DROPCHECK_COMPLETE", f"complete_{shell}")
-    monkeypatch.setenv("COMP_WORDS", words)
-    monkeypatch.setenv("COMP_CWORD", str(len(words.split()) - 1))
-    monkeypatch.setenv("_TYPER_COMPLETE_ARGS", words)
-    monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
-    result = cli()
-    assert result.code == 0
-    assert offered in result.out
 
 
 # a process of its own: pipes, encodings, imports

@@ -58,7 +58,6 @@ def test_files_stand_among_ids_in_any_order(files: Cli) -> None:
 def test_the_parameters_of_claims_in_such_a_file_are_options(files: Cli) -> None:
     result = files("run", "folder/other", "--width", "5", "--format", "json")
     assert parameters_of(result.out) == [{"width": 5}]
-    assert "--width VALUES  default 3" in files("run", "folder/other", "other-*", "--help").out
 
 
 def test_the_command_that_repeats_a_case_names_every_file(files: Cli) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from dropcheck import cli
+from dropcheck.cli_output import ExitCode
 from dropcheck.judging import judge
 from dropcheck.judging.case import CaseRun, Finding
 from dropcheck.results import Exact, Guarantee, Method, Resolution, Verdict
@@ -85,7 +86,7 @@ def test_what_the_model_does_not_bound_is_decided_where_that_is_accepted(run: Ru
     Path("claims.yaml").write_text(UNBOUNDED, encoding="utf-8")
     code, out, _ = run("--format", "json")
     (case,) = json.loads(out)["cases"]
-    assert code == cli.output.ExitCode.UNDECIDED
+    assert code == ExitCode.UNDECIDED
     assert case["reason_code"] == "limit_theorem"
     assert case["reason"].endswith("which counts only with --asymptotic")
     code, out, _ = run("--asymptotic", "--format", "json")
@@ -118,7 +119,7 @@ def test_draws_that_miss_the_exact_value_are_a_fault_of_dropcheck(
 ) -> None:
     missed = replace(FOUND, exact=Exact(4.2))
     code, out, err = run("--max-draws", "1e6", "--format", format_name, finding=missed)
-    assert code == cli.output.ExitCode.INTERNAL
+    assert code == ExitCode.INTERNAL
     message = (
         "internal error: square[s=2]: the draws say [3.99, 4.012], and by the model the exact "
         "value is 4.2"

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+import dropcheck
 from dropcheck.cli import main
 
 Capsys = pytest.CaptureFixture[str]
 SCHEMA = "claims.schema.json"
+STARTER = (Path(dropcheck.__file__).parent / "starter.yaml").read_text(encoding="utf-8")
 
 
 def names(folder: Path) -> set[str]:
@@ -50,7 +52,7 @@ def test_what_its_comments_advise_works(folder: Path, capsys: Capsys) -> None:
         "run --tag coins",
         "show coin-mean",
     ):
-        assert f"dropcheck {command}" in starter()
+        assert f"dropcheck {command}" in STARTER
         assert main(command.split()) == 0
     capsys.readouterr()
 
@@ -84,7 +86,7 @@ def test_it_is_by_force(folder: Path) -> None:
     (folder / "claims.yaml").write_text("mine")
     (folder / SCHEMA).write_text("mine")
     assert main(["init", "--force"]) == 0
-    assert (folder / "claims.yaml").read_text(encoding="utf-8") == starter()
+    assert (folder / "claims.yaml").read_text(encoding="utf-8") == STARTER
     assert "draft-07" in (folder / SCHEMA).read_text(encoding="utf-8")
 
 

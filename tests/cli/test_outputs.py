@@ -15,10 +15,10 @@ from xml.etree import ElementTree
 
 import pytest
 from cli_stub import CLAIMS, Cli, judged
-from dropcheck.cli.output import append_file, write_file
 
+from dropcheck import cli_output as output
 from dropcheck.claims.registry import Case, Registry
-from dropcheck.cli import output
+from dropcheck.cli_output import append_file, write_file
 from dropcheck.report import formats
 from dropcheck.results import CaseResult
 from dropcheck.settings import Settings
@@ -148,7 +148,7 @@ def test_a_place_that_takes_no_file_loses_neither_table_nor_other_files(
 SMALL_DISK = """
 import resource, sys
 from pathlib import Path
-from dropcheck.cli.output import write_file
+from dropcheck.cli_output import write_file
 Path("a.json").write_text("old")
 resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 print(write_file(Path("a.json"), "x" * 5000))
@@ -180,11 +180,11 @@ def test_a_file_that_does_not_fit_is_not_written_at_all(tmp_path: Path) -> None:
 def test_an_interruption_within_the_writing_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stop(target: Path) -> int:
+    def stop(path: Path, mode: int) -> None:
         raise KeyboardInterrupt
 
     (tmp_path / "a.json").write_text("old")
-    monkeypatch.setattr(output, "_mode", stop)
+    monkeypatch.setattr(Path, "chmod", stop)
     with pytest.raises(KeyboardInterrupt):
         write_file(tmp_path / "a.json", "new")
     assert [path.name for path in tmp_path.iterdir()] == ["a.json"]

@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dropcheck.cli.arguments import Given
-from dropcheck.cli.completion import claims_and_files
 
 TEXT = """\
 dropcheck: 1
@@ -133,10 +131,3 @@ def test_errors_are_planted_in_each_and_a_plan_is_made_of_each(
     assert [one["claim"] for one in json.loads(out)["claims"]] == EVERY
     code, out, _ = called(capsys, "plan", "inverted-dropout", "--format", "json")
     assert (code, claims_of(out)) == (0, EVERY)
-
-
-def test_completion_offers_both(here: Path) -> None:
-    offered = claims_and_files(Given("run", {}))
-    assert [name for name, _ in offered("inv")] == ["inverted-dropout", *EVERY]
-    assert offered("inverted-dropout.v") == [(EVERY[2], "The variance")]
-    assert offered("claims.yaml") == []

@@ -88,7 +88,7 @@ def _came_of(line: str, capsys: Capsys, patch: Patch, more: Sequence[str]) -> li
     if not DRAWING.isdisjoint(words) and "--seed" not in words:
         words += more
     code, out, err = _typed(words, environment, capsys, patch)
-    told = [f"  {one}" if one else "" for one in _masked(out, drawn=may_draw).splitlines()]
+    told = [f"  {one}".rstrip() for one in _masked(out, drawn=may_draw).splitlines()]
     told += [f"! {one}".rstrip() for one in _masked(err, drawn=may_draw).splitlines()]
     return [*told, EXIT.format(code)] if code else told
 

@@ -14,7 +14,7 @@ import yaml
 from readme_blocks import README, TOP, blocks, command
 from report_cases import PASSED, run_of
 
-from dropcheck.cli.output import ExitCode
+from dropcheck.cli_output import ExitCode
 from dropcheck.judging.case import DEFAULT_WORK, MOST_DRAWS_BY_DEFAULT
 from dropcheck.reasons import Reason
 from dropcheck.report.formats import FORMATS

@@ -6,10 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from dropcheck.cli.app import main
 from fuzzed_documents import CELLS, TEX, notebook
 
 from dropcheck.claims.registry import Registry
+from dropcheck.cli import main
 from dropcheck.documents import read_any
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.check import check_registry

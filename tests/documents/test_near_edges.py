@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from dropcheck.cli.app import main
+
+from dropcheck.cli import main
 
 PAPER = """# Edges
 

@@ -10,11 +10,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from dropcheck.cli.app import main
 from trials import entry, registry_of
 
 from dropcheck import pytest_plugin
 from dropcheck.claims.registry import Claim
+from dropcheck.cli import main
 from dropcheck.language import compile as compiling
 from dropcheck.language.check import check_registry
 from dropcheck.language.compile import CaseGraphs, ParsedClaim

@@ -9,7 +9,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from dropcheck.cli.arguments import command_options
 from report_cases import FAILED, PASSED, UNDECIDED, run_of
 
 from dropcheck.claims.registry import Registry
@@ -20,13 +19,6 @@ from dropcheck.report.formats import PRINTED, WRITTEN
 REGISTRY = Registry("claims.yaml", {}, {})
 REPORT = Report(run_of(PASSED, FAILED, UNDECIDED), REGISTRY)
 PROBLEM = Problem("undefined on every draw", Location("claims.yaml", 7, 3))
-
-
-def test_the_options_of_run_take_every_format_that_there_is() -> None:
-    options = {option.name: option for option in command_options("run")}
-    assert options["format"].words == tuple(PRINTED)
-    assert options["output"].words == tuple(WRITTEN)
-    assert all(ending in options["output"].help for ending in WRITTEN)
 
 
 @pytest.mark.parametrize("name", PRINTED)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 from cli_stub import CLAIMS, Cli
-from dropcheck.cli.reporting import summarise
 from report_cases import FAILED, PASSED, UNDECIDED, run_of
 
 from dropcheck.claims.reader import SHIPPED_NAME
 from dropcheck.claims.registry import Registry
+from dropcheck.cli_output import summarise
 from dropcheck.errors import Location, Problem
 from dropcheck.report import Report
 from dropcheck.report.github import problem_annotations, run_annotations
