@@ -313,6 +313,7 @@ def run(
         plot=plot,
         started=datetime.now(UTC) - timedelta(seconds=result.seconds),
         workspace=workspace(),
+        command=shlex.join(["dropcheck", *ctx.obj["line"]]),
     )
     problems += deliver(report, given.value("format") or "table", outputs)
     if result.interrupted:
@@ -385,7 +386,7 @@ def list_claims(
     format: Format = None,
 ) -> ExitCode:
     """Print the claims of a file: a row for each."""
-    from dropcheck.claims.selection import select_claims
+    from dropcheck.claims.select import select_claims
     from dropcheck.documents import ENDINGS
     from dropcheck.report.json_report import claims_json, coverage_json
     from dropcheck.report.terminal.claim_cards import claims_table
@@ -428,7 +429,7 @@ def show(
     CLAIMS are ids of claims, globs of ids, files, and words such as normal or softmax. Without any,
     all words of the language are listed.
     """
-    from dropcheck.claims.selection import repeat_command, select_claims
+    from dropcheck.claims.select import repeat_command, select_claims
     from dropcheck.report.json_report import as_json, claims_json
     from dropcheck.report.reference import near, said_of, word_cards, words_called, words_text
     from dropcheck.report.terminal.claim_cards import claim_cards
@@ -473,7 +474,7 @@ def show(
 
 def _are_claims(given: Given) -> bool:
     """Whether the words are ids of claims, rather than words of the language."""
-    from dropcheck.claims.selection import select_claims
+    from dropcheck.claims.select import select_claims
 
     with suppress(DropcheckError):
         return bool(select_claims(_load(()), given.patterns))
@@ -497,9 +498,7 @@ def check(
     from dropcheck.report.terminal.claim_cards import check_line
 
     given = _given(ctx)
-    checked = [
-        _check_file(one) for one in _expanded(given.files or _usual(given)) or ["claims.yaml"]
-    ]
+    checked = [_check_file(one) for one in _expanded(given.files or _usual(given)) or [""]]
     errors = [error for one in checked for error in one.errors]
     miscounted: tuple[Problem, ...] = ()
     try:
@@ -540,10 +539,10 @@ def mutate(
     A claim that no error makes false says nothing. The exit code is 1 where a false mutant survives
     or a claim cannot fail, and 4 where a mutant is undecided.
     """
-    from dropcheck.claims.selection import select_claims
+    from dropcheck.claims.select import select_claims
     from dropcheck.language.check import check_registry
     from dropcheck.language.compile import CaseGraphs
-    from dropcheck.mutation.campaign import ClaimResult, MutationRun, mutate_claims
+    from dropcheck.mutation import ClaimResult, MutationRun, mutate_claims
     from dropcheck.report.json_report import mutation_json
     from dropcheck.report.terminal.mutation_table import mutation_report
     from dropcheck.report.terminal.progress import progress
@@ -911,13 +910,14 @@ def _chosen(given: Given, memory: int) -> Chosen:
         DropcheckError: for every error of the registry, or of the values given for parameters.
         NothingSelected: no claim has such an id and such a tag.
     """
-    from dropcheck.claims.selection import option_of, select, select_claims
+    from dropcheck.claims.select import option_of, select, select_claims
+
+    registry = _registry(given)
+    overrides = _overrides(given, registry, select_claims(registry, given.patterns, given.tags))
     from dropcheck.language.check import check_cases, check_registry, used_places
     from dropcheck.language.compile import CaseGraphs
     from dropcheck.report.screen import place
 
-    registry = _registry(given)
-    overrides = _overrides(given, registry, select_claims(registry, given.patterns, given.tags))
     graphs = CaseGraphs(memory)
     checked = check_registry(registry, graphs)
     cases: tuple[Case, ...] = ()
@@ -1012,13 +1012,15 @@ def _no_such_option(option: str, known: Sequence[str], command: str) -> Problem:
 def _check_file(name: str) -> CheckedFile:
     """All errors and notes that a file gives without any draw."""
     from dropcheck.claims.registry import DTYPE, SEED
-    from dropcheck.language.check import check_registry, notes_on_resolutions
     from dropcheck.report.terminal.claim_cards import CheckedFile
 
     try:
-        registry = _load([name])
+        registry = _load([name] if name else [])
     except DropcheckError as error:
-        return CheckedFile(name=name, claims=None, cases=None, errors=error.problems, notes=())
+        file, errors = name or "claims.yaml", error.problems
+        return CheckedFile(name=file, claims=None, cases=None, errors=errors, notes=())
+    from dropcheck.language.check import check_registry, notes_on_resolutions
+
     checked = check_registry(registry)
     reserved = [
         Problem(
@@ -1155,7 +1157,7 @@ def _repeat(given: Given, case: Case, settings: Settings, result: CaseResult | N
 
     Where the time limit ended the case, its number of draws is the limit instead.
     """
-    from dropcheck.claims.selection import repeat_command
+    from dropcheck.claims.select import repeat_command
     from dropcheck.code.slots import needed
 
     options = given.again()
@@ -1176,7 +1178,7 @@ def main(arguments: Sequence[str] | None = None) -> ExitCode:
     """Run the program and return its exit code; nothing is raised."""
     words = _joined(sys.argv[1:] if arguments is None else arguments)
     command = next(iter(words), "")
-    asked: dict[str, Any] = {"command": command, "format": _format_of(words)}
+    asked = {"line": words, "command": command, "format": _format_of(words)}
     try:
         if command[:1] not in ("", "-"):
             _check_command(command)

@@ -68,7 +68,7 @@ def in_folder(folder: str) -> list[str]:
 def _holds_claims(path: str) -> bool:
     if not path.lower().endswith((".yaml", ".yml", *ENDINGS)):
         return False
-    from dropcheck.claims.yaml_places import read_bytes
+    from dropcheck.claims.claimsfile import read_bytes
 
     text = read_bytes(Path(path), path)
     if not is_document(path):
