@@ -76,7 +76,7 @@ SCHEMA_FILE = "claims.schema.json"
 SCHEMA_TITLE = "A claims file of dropcheck"
 MOST_CASES_IN_ALL = 1_000_000  # in a file: their names alone take a gigabyte
 LARGEST_FILE = 16 * 2**20  # bytes; a thousand claims take a twentieth of this
-MOST_NODES = 500_000  # five times the largest grid; about a second
+MOST_NODES = 300_000  # three times the largest grid; about a second
 DEEPEST = 20  # levels of lists and mappings
 TOO_DEEP = (
     f"lists or mappings are nested more than {DEEPEST} deep",
@@ -245,13 +245,13 @@ def forbidden(text: str) -> tuple[int, str] | None:
 class Node:
     """A value in YAML: a scalar, a list of nodes or a mapping of names to nodes, with its place.
 
-    A scalar has its text, its end and its opening character, `'`, `"`, `|` or `>`; `written` is the
-    text with its places, if a document has it in pieces. `key` is the place of a value's name.
+    A scalar has its text, its last line and its opening character, `'`, `"`, `|` or `>`. `written`
+    is the text with its places, if a document has it in pieces; `key` the place of its name.
     """
 
     value: Any
     start: LineColumn
-    end: LineColumn = (0, 0)
+    last: int = 0
     text: str = ""
     style: str = ""
     key: LineColumn | None = None
@@ -422,13 +422,13 @@ class _Composer:
             add(start, f"'&{event.anchor}' is an anchor", hint)
         if isinstance(event, yaml.ScalarEvent):
             mark: Any = event.end_mark
-            end = self.place((mark.line, mark.column))
+            last, _ = self.place((mark.line, mark.column))
             text, style = event.value, event.style or ""
             value = self._scalar(text, style, start)
         elif depth >= DEEPEST:
             raise self.report.error(self.report.source.problem(start, *TOO_DEEP))
         else:
-            end, text, style = start, "", ""
+            last, text, style = start[0], "", ""
             several = self._mapping if isinstance(event, yaml.MappingStartEvent) else self._list
             value = several(depth, event.flow_style)
         if event.tag is not None:
@@ -436,7 +436,7 @@ class _Composer:
             hint = "take it out; to have a value read as text, put it in quotes"
             add(start, f"'{tag}' is a tag, and tags are not part of the format", hint)
             value = BROKEN
-        return Node(value=value, start=start, end=end, text=text, style=style, key=key)
+        return Node(value=value, start=start, last=last, text=text, style=style, key=key)
 
     def _scalar(self, text: str, style: str, start: LineColumn) -> Any:
         if style:
@@ -580,7 +580,7 @@ def _aligned(text: str, node: Node, source: Source) -> tuple[list[LineColumn], l
     What comes after an escape is taken to stand where it would without.
     """
     first = node.start[0]
-    lines = source.lines[first : node.end[0] + 1]
+    lines = source.lines[first : node.last + 1]
     raw, starts = "\n".join(lines), [0, *itertools.accumulate(len(line) + 1 for line in lines)]
     folded = node.style == ">"
     at = starts[1] if folded else node.start[1] + (node.style in ("'", '"'))
@@ -1303,7 +1303,7 @@ class FileKeys(Keys):
         default={}, hint="a slot has a name: write 'dropout:', and indent its keys under it",
     )  # fmt: skip
     defaults: DefaultKeys = key(
-        "Values for every claim that does not have its own.", {"resolution": 0.01},
+        "Values of keys for each claim that does not have its own.", {"resolution": 0.01},
     )  # fmt: skip
     claims: Annotated[dict[Id, ClaimKeys], ModelField(min_length=1)] = key(
         "The claims, each with a key of lower-case letters, digits and hyphens.",

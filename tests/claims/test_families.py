@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import time
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 
-from dropcheck.claims.reader import read_registries, read_text
+from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Registry
 from dropcheck.claims.select import select_claims
 from dropcheck.errors import DropcheckError
 from dropcheck.language.check import check_registry
-from dropcheck.language.compile import CaseGraphs, parse_claim
+from dropcheck.language.compile import parse_claim
 from dropcheck.language.syntax import lines_of
 from dropcheck.results import Passage
 
@@ -105,14 +104,6 @@ def test_they_are_selected_one_by_one_or_together() -> None:
         ids("inverted-dropout.s")
 
 
-def test_two_files_do_not_share_an_entry(tmp_path: Path) -> None:
-    one, other = tmp_path / "a.yaml", tmp_path / "b.yaml"
-    one.write_text(TEXT)
-    other.write_text("dropcheck: 1\nclaims: {inverted-dropout: {title: T, claim: 1 == 1}}")
-    with pytest.raises(DropcheckError, match="the id 'inverted-dropout' is already used"):
-        read_registries([one, other])
-
-
 # ---- shared models -------------------------------------------------------------------------------
 
 
@@ -147,11 +138,6 @@ def test_places_of_folded_text_are_kept() -> None:
     assert [model.locate(0, column).line for column in (0, 4)] == [5, 6]
 
 
-def test_a_bare_name_within_brackets_is_no_model() -> None:
-    text = changed("z = x + y", "z = sum([\n      x,\n      y\n      ])")
-    assert not check_registry(read_text(text)).problems
-
-
 def test_models_that_name_one_another_cannot_grow_without_end() -> None:
     names = [f"m{n}" for n in range(40)]
     lines = ["dropcheck: 1", "models:", "  m0: |", *(f"    x{n} = {n}" for n in range(200))]
@@ -175,10 +161,6 @@ def notes(registry: Registry) -> list[str]:
     return [one.message for one in check_registry(registry).notes]
 
 
-def test_a_shared_name_is_used_where_one_claim_uses_it() -> None:
-    assert notes(read_text(TEXT)) == []  # x is not used by mean alone, z by one claim
-
-
 def test_what_nothing_uses_is_noted_once() -> None:
     text = changed("    y = m", "    unseen = 2 * m\n    y = m").replace(
         "{p: [0.1", "{k: 1, p: [0.1"
@@ -200,18 +182,3 @@ def test_a_claim_with_very_many_statements_is_refused_and_many_cost_little() -> 
     started = time.process_time()
     assert check_registry(registry).problems == ()
     assert time.process_time() - started < 5.0  # a hundredth of what each beside each would take
-
-
-def test_an_error_in_one_statement_is_its_own() -> None:
-    text = changed("mean: E(y) == E(x)", "mean: E(y) == E(")
-    text = text.replace("claim: Std(y) == Std(x)", "claim: Std(y) == Std(x) + unknown")
-    found = check_registry(read_text(text)).problems
-    assert sorted(one.location.line or 0 for one in found if one.location) == [21, 28]
-    # what is wrong with one alone is seen too where its graph is that of another
-    tolerance = changed(
-        "claim: Std(y) == Std(x), expect: refuted", "claim: E(x) == 0, tolerance: 1"
-    )
-    tolerance = tolerance.replace("truth: variance, ", "").replace("tolerance: 1", "tolerance: 0.1")
-    for graphs in (None, CaseGraphs()):
-        (problem,) = check_registry(read_text(tolerance), graphs).problems
-        assert "a share of this side, which is 0" in problem.message

@@ -59,52 +59,9 @@ def test_no_range_is_longer_than_the_cases_of_a_claim() -> None:
     assert time.process_time() - start < 5
 
 
-def test_ranges_are_crossed_with_other_values() -> None:
-    registry = read_text(
-        "dropcheck: 1\nclaims: {c: {title: T, claim: 1 == 1,"
-        " parameters: {p: [0.05, 0.1..0.2 by 0.1], n: 16..64 by x2}}}"
-    )
-    points = [case.parameters for case in registry.expand()]
-    assert points == [{"p": p, "n": n} for p in (0.05, 0.1, 0.2) for n in (16.0, 32.0, 64.0)]
-
-
 def test_a_grid_of_ranges_is_counted_before_it_is_made() -> None:
     grid = "a: 1..1000 by 1, b: [1..1000 by 1, 2000]"
     with pytest.raises(Exception, match=r"the grid has 1,001,000 cases \(1000 × 1001\)"):
         read_text(
             f"dropcheck: 1\nclaims: {{c: {{title: T, claim: 1 == 1, parameters: {{{grid}}}}}}}"
         )
-
-
-MEANT = {
-    "0.1..0.9 step 0.1": "write 0.1..0.9 by 0.1",
-    "0.1..0.9 in steps of 0.1": "write 0.1..0.9 by 0.1",
-    "0.1..0.9..0.1": "write 0.1..0.9 by 0.1",
-    "0.1..0.9, 0.1": "write 0.1..0.9 by 0.1",
-    "16..1024 x2": "write 16..1024 by x2",
-    "16..1024 times 2": "write 16..1024 by x2",
-    "0.1:0.9:0.1": "write a range as 0.1..0.9 by 0.1, or 16..1024 by x2",
-    "5..1 by 1": "write 1..5 by 1",
-    "64..16 by x2": "write 16..64 by x2",
-    "3..3 by 1": "write the number itself, 3",
-}
-
-
-@pytest.mark.parametrize("text", MEANT)
-def test_what_is_no_range_says_what_to_write(text: str) -> None:
-    with pytest.raises(RangeError) as caught:
-        read_values(text)
-    assert caught.value.hint == MEANT[text]
-    written = MEANT[text].removeprefix("write ")
-    if "," not in written:
-        read_values(written)
-
-
-@pytest.mark.parametrize("text", ["1..{9}", "1..{1 }", "0..1{ in}", "1..1{x}"])
-def test_a_long_text_that_is_no_range_is_soon_refused(text: str) -> None:
-    start, _, rest = text.partition("{")
-    repeated, _, end = rest.partition("}")
-    started = time.process_time()
-    with pytest.raises(RangeError):
-        read_values(start + 20_000 * repeated + end)
-    assert time.process_time() - started < 2

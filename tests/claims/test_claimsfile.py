@@ -1,0 +1,471 @@
+"""The keys of a claims file: all are read, no error hides another, and the schema says the same."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from textwrap import indent
+from typing import Any
+
+import pytest
+import yaml
+from claims_texts import WHOLE as TEXT
+from claims_texts import file_with, place, the_problem
+from claims_texts import problems_of as told_of
+from cli_stub import Cli
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from jsonschema import Draft7Validator
+
+from dropcheck.claims import claimsfile
+from dropcheck.claims.claimsfile import (
+    DEEPEST,
+    LEVELS,
+    SCHEMA_FILE,
+    ClaimKeys,
+    Node,
+    Problems,
+    claims_schema,
+    compose,
+    decode,
+)
+from dropcheck.claims.reader import read_text
+from dropcheck.claims.registry import MOST_CASES, SourceText
+from dropcheck.errors import MOST_PROBLEMS, DropcheckError, Problem
+
+TOP = Path(__file__).parents[2]
+SCHEMA = claims_schema()
+VALIDATOR = Draft7Validator(SCHEMA)
+
+WHOLE: dict[str, Any] = {
+    "dropcheck": 1,
+    "documents": {"post": {"title": "A post", "date": "2024", "url": "https://example.org"}},
+    "models": {"line": "x ~ normal(0, 1)"},
+    "defaults": {"within": 1, "expect": "refuted", "document": "post", "tags": ["a", "b"]},
+    "claims": {
+        "one": {
+            "title": "One", "claim": "E(x) == p", "model": "x ~ normal(p, 1)",
+            "parameters": {"p": [1, 0.5, "1/3"], "n": 4, "law": "normal(0, 1)"},
+            "requires": "p > 0", "expect": "verified", "tolerance": 0.01, "resolution": 0.02,
+            "document": "post", "section": "3", "note": "why", "tags": ["c"],
+        },
+        "two": {
+            "title": "Two",
+            "claim": "1 == 1",
+            "cases": [{"p": 0.1, "n": 10}, {"p": 0.2, "n": "2**3"}],
+            "requires": ["p > 0", "n > 1"],
+            "section": "4",
+        },
+        "three": {
+            "title": "Three",
+            "model": "line",
+            "sources": [{"document": "post", "section": "5"}, {"document": "post"}],
+            "says": "what they say",
+            "claims": {
+                "mean": "E(x) == 0",
+                "sd": {"claim": "Std(x) == 2", "expect": "refuted", "truth": "unit", "within": 1},
+                "unit": {"claim": "Std(x) == 1", "expect": "verified", "title": "One", "note": "n"},
+            },
+        },
+    },
+}  # fmt: skip
+Way = tuple[Any, ...]
+
+
+def leaves(data: Any, way: Way = ()) -> list[Way]:
+    """The way to each value that is no list and no mapping."""
+    if isinstance(data, dict):
+        return [one for key, value in data.items() for one in leaves(value, (*way, key))]
+    if isinstance(data, list):
+        return [one for key, value in enumerate(data) for one in leaves(value, (*way, key))]
+    return [way]
+
+
+def changed(data: dict[str, Any], way: Way, value: Any) -> dict[str, Any]:
+    """A copy with another value at a place."""
+    copied: Any = copy.deepcopy(data)
+    inner = copied
+    for step in way[:-1]:
+        inner = inner[step]
+    inner[way[-1]] = value
+    return dict(copied)
+
+
+def problems_of(data: dict[str, Any]) -> tuple[Problem, ...]:
+    """What is reported of a file that holds the data; nothing of one that is read."""
+    try:
+        read_text(json.dumps(data, indent=1), "f.yaml")
+    except DropcheckError as error:
+        return error.problems
+    return ()
+
+
+LEAVES = [way for way in leaves(WHOLE) if way != ("dropcheck",)]
+WRONG: list[Any] = [None, True, "", [[]], {"a": {}}]
+
+
+def test_the_whole_file_is_read() -> None:
+    assert problems_of(WHOLE) == ()
+    given = {key for one in WHOLE["claims"].values() for key in one}
+    given |= {"within", "truth", "asymptotic"}  # which go with other statements
+    assert given == {*ClaimKeys.model_fields}
+
+
+@pytest.mark.parametrize("way", LEAVES, ids=lambda way: ".".join(map(str, way)))
+@pytest.mark.parametrize("value", WRONG, ids=repr)
+def test_a_wrong_value_is_reported_at_its_line(way: Way, value: Any) -> None:
+    problem, *more = problems_of(changed(WHOLE, way, value))
+    # a mapping of another key lacks its own too
+    assert not more or way[-1] == "tolerance" or way[-2] == "claims"
+    assert problem.location is not None
+    assert problem.location.text is not None
+    key = next(step for step in reversed(way) if isinstance(step, str))
+    statement = isinstance(value, dict) and (way[-2] == "claims" or way[-1] == "tolerance")
+    listed = isinstance(way[-1], int) or isinstance(value, list) or statement
+    assert listed or f'"{key}"' in problem.location.text
+    assert problem.message
+
+
+@settings(max_examples=150)
+@given(
+    st.lists(st.sampled_from(LEAVES), min_size=2, max_size=4, unique=True),
+    st.lists(st.sampled_from(WRONG), min_size=4, max_size=4),
+)
+def test_no_wrong_value_hides_another(ways: list[Way], values: list[Any]) -> None:
+    everything, expected = WHOLE, set()
+    for way, value in zip(ways, values, strict=False):
+        everything = changed(everything, way, value)
+        expected |= {one.message for one in problems_of(changed(WHOLE, way, value))}
+    assert expected <= {one.message for one in problems_of(everything)}
+
+
+ANYTHING = st.recursive(
+    st.sampled_from([*WRONG, 0, 1, -1, 0.5, 1e308, 10**300, "x", "1/2", "normal(", "9**9**9"])
+    | st.text(max_size=8)
+    | st.floats(allow_nan=False, allow_infinity=False),
+    lambda below: (
+        st.lists(below, max_size=3)
+        | st.dictionaries(st.sampled_from(["p", "title", "claim", "tags", "a b"]), below)
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=300)
+@given(st.sampled_from([*LEAVES, *(way[:-1] for way in LEAVES if way[:-1])]), ANYTHING)
+def test_whatever_a_file_holds_is_read_or_reported_with_its_place(way: Way, value: Any) -> None:
+    data = changed(WHOLE, way, value)
+    lines = json.dumps(data, indent=1).split("\n")
+    for problem in problems_of(data):
+        assert problem.location is not None
+        assert problem.location.line is not None
+        assert problem.location.text == lines[problem.location.line - 1]
+
+
+# ---- the schema beside the reader ----
+
+
+def accepted(text: str) -> bool:
+    """Whether the reader takes the file: `check` then goes on to the language."""
+    try:
+        read_text(text)
+    except DropcheckError:
+        return False
+    return True
+
+
+def valid(text: str) -> bool:
+    """Whether the schema takes the file, as an editor would read it."""
+    root = compose(Problems(decode(text.encode(), "claims.yaml")))
+    assert root is not None
+    return bool(VALIDATOR.is_valid(plain(root)))
+
+
+def plain(node: Node) -> Any:
+    """What a node holds, as JSON does."""
+    if isinstance(node.value, dict):
+        return {name: plain(one) for name, one in node.entries.items()}
+    return [plain(one) for one in node.items] if isinstance(node.value, list) else node.value
+
+
+# What the reader refuses, by its words, and the schema does not say.
+UNSAID = (
+    *("write 0.05", "write 0.5", "divides by zero", "is too large", "must be a finite number"),
+    *("rows of different lengths", "is a range, which", "its end is below", "needs a step above"),
+    *("needs a start above", "holds one number alone", "values → write a larger", "the grid has"),
+    *("and under 'parameters'", "gives no value for", "is .nan", "is 1.0", "there is no document"),
+    *(
+        "a slot says what",
+        "is '0%'",
+        "is taken twice",
+        "has no 'gives'",
+        "there is no claim",
+        "is false itself",
+    ),
+    *("'truth' belongs to", "there is no model", "stands below, or is this one"),
+)
+
+
+def refused() -> Iterator[tuple[str, str]]:
+    """The files of the contract that are YAML and refused, and what is said of each."""
+    rows = yaml.safe_load((TOP / "tests/contract/refused.yaml").read_text(encoding="utf-8"))
+    for row in rows:
+        text = row.get(
+            "file", "dropcheck: 1\nclaims:\n  c:\n" + indent(row.get("claim", ""), "    ")
+        )
+        with suppress(DropcheckError):
+            problems = Problems(decode(text.encode(), "claims.yaml"))
+            if ("file" in row or "claim" in row) and compose(problems) and not problems:
+                yield text, row["says"]
+
+
+def test_what_the_reader_refuses_is_invalid() -> None:
+    """And what only the language refuses is valid."""
+    found = [(accepted(text), valid(text), said) for text, said in refused()]
+    assert sum(not took and not fits for took, fits, _ in found) > 80
+    assert sum(took and fits for took, fits, _ in found) > 80
+    unsaid = [said for took, fits, said in found if took != fits]
+    assert [said for said in unsaid if not any(words in said for words in UNSAID)] == []
+    assert [words for words in UNSAID if not any(words in said for said in unsaid)] == []
+
+
+def test_the_files_that_ship_are_valid() -> None:
+    shipped = [TOP / "claims.yaml", *sorted((TOP / "dropcheck").rglob("*.yaml"))]
+    assert len(shipped) >= 3
+    for path in shipped:
+        assert valid(path.read_text(encoding="utf-8")), path
+
+
+# ---- anything near the format --------------------------------------------------------------------
+
+TEXTS = st.sampled_from(["T", "", " ", "a b", "3", "é\n"])
+NUMBERS = st.sampled_from([0, 1, 2, 0.5, -1, 1e300])
+ODD: st.SearchStrategy[Any] = st.sampled_from([None, True, [], {}, "x", 7, [1], {"a": 1}])
+VALUES = st.sampled_from([1, 0.5, -2, "1/3", "normal(0, 1)", "banana", "", True, None])
+
+
+def rarely(usual: st.SearchStrategy[Any], odd: st.SearchStrategy[Any] = ODD) -> Any:
+    return st.integers(0, 9).flatmap(lambda n: odd if n == 0 else usual)
+
+
+NAMES = st.sampled_from(["p", "n", "σ", "_x", "p2", "2p", "if", "d-k", ""])
+CLAIM_KEYS: dict[str, Any] = {
+    "model": rarely(TEXTS),
+    "parameters": rarely(
+        st.dictionaries(NAMES, rarely(st.one_of(VALUES, st.lists(VALUES, max_size=2))), max_size=2)
+    ),
+    "requires": rarely(st.one_of(TEXTS, st.lists(TEXTS, max_size=2))),
+    "expect": rarely(st.sampled_from(["verified", "refuted", "no"])),
+    "tolerance": rarely(NUMBERS),
+    "resolution": rarely(NUMBERS),
+    "within": rarely(NUMBERS),
+    "section": rarely(TEXTS),
+    "note": rarely(TEXTS),
+    "tags": rarely(st.lists(TEXTS, max_size=2)),
+    "other": TEXTS,
+}
+ONE_CLAIM = st.fixed_dictionaries(
+    {"title": rarely(st.just("T")), "claim": rarely(st.just("1 == 1"))}, optional=CLAIM_KEYS
+)
+ONE_FILE = st.fixed_dictionaries(
+    {
+        "dropcheck": st.just(1),
+        "claims": st.dictionaries(
+            st.sampled_from(["a", "b-2", "B", "all", ""]), rarely(ONE_CLAIM), max_size=2
+        ),
+    },
+)
+
+
+@given(ONE_FILE)
+@settings(
+    max_examples=250,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+def test_both_say_the_same_of_anything_near_the_format(data: dict[str, Any]) -> None:
+    text = json.dumps(data, ensure_ascii=False)
+    assert VALIDATOR.is_valid(data) == accepted(text)
+
+
+# ---- what the schema says ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_each_key_has_a_description_and_examples_that_fit_and_are_read(level: Any) -> None:
+    for name, field in level.model_fields.items():
+        schema = SCHEMA["definitions"].get(level.__name__, SCHEMA)["properties"][name]
+        part = Draft7Validator({**schema, "definitions": SCHEMA["definitions"]})
+        assert len(schema["description"]) > 10
+        assert field.examples
+        for example in field.examples:
+            assert part.is_valid(example), example
+            if level is ClaimKeys:
+                claim = {"title": "T", "claim": "1 == 1", name: example}
+                if name in ("claims", "truth"):
+                    claim |= {"expect": "refuted"}
+                if name == "claims":
+                    del claim["claim"]
+                claims = {"c": claim, "variance": {"title": "T", "claim": "2 == 2"}}
+                documents = {"notes": {"title": "Notes"}}
+                data = {"dropcheck": 1, "documents": documents, "claims": claims}
+                assert not problems_of(data)
+                assert VALIDATOR.is_valid(data)
+
+
+def test_the_patterns_are_read_alike_by_javascript() -> None:
+    """Editors compile them by JavaScript's rules for Unicode, which allow less than Python's."""
+    patterns = re.findall(r'"pattern": ("(?:[^"\\]|\\.)*")', json.dumps(SCHEMA))
+    assert patterns
+    for written in patterns:
+        pattern = json.loads(written)
+        # with the flag `u`, an escape is a class, a control, or of a sign of the syntax
+        escapes = set(re.findall(r"\\(.)", pattern))
+        assert escapes <= set(r"sSwWdDx.*+?^$/()[]{}|\-"), pattern
+        assert "(?P" not in pattern
+
+
+def test_the_published_file_is_what_the_command_prints(cli: Cli) -> None:
+    result = cli("schema")
+    assert (result.code, result.err) == (0, "")
+    assert json.loads(result.out) == SCHEMA
+    assert (TOP / SCHEMA_FILE).read_text(encoding="utf-8") == result.out
+
+
+# ---- places and limits ----
+
+
+def test_a_huge_grid_is_refused_before_it_is_expanded() -> None:
+    values = list(range(40))
+    grid = ", ".join(f"p{n}: {values}" for n in range(30))  # 40**30 cases
+    start = time.process_time()
+    problem = the_problem(file_with(f"title: T\nclaim: 1 == 1\nparameters: {{{grid}}}"))
+    assert "cases (40 × 40 × " in problem.message
+    assert f"the most is {MOST_CASES:,}" in problem.message
+    assert place(problem) == (6, 5)
+    assert time.process_time() - start < 2
+
+
+def test_many_large_grids_are_refused_together() -> None:
+    claims = "".join(
+        f"  c{n}: {{title: T, claim: 1 == 1, parameters: {{a: &, b: &}}}}\n" for n in range(11)
+    ).replace("&", str(list(range(316))))
+    assert "the file has 1,098,416 cases" in the_problem("dropcheck: 1\nclaims:\n" + claims).message
+
+
+def test_of_very_many_errors_the_first_are_reported() -> None:
+    text = file_with("title: T\nclaim: 1 == 1\n" + "\n".join(f"k{n}: 1" for n in range(3_000)))
+    found = told_of(text)
+    assert len(found) == MOST_PROBLEMS + 1
+    assert found[-1].message == "there are more problems"
+
+
+def test_a_thousand_claims_are_read_quickly() -> None:
+    claims = "".join(
+        f"  c{n}:\n    title: Claim {n}\n    parameters: {{p: [0.1, 0.5]}}\n"
+        f"    model: |\n      x ~ normal(0, 1)\n      y = x * p\n    claim: E(y) == 0\n"
+        for n in range(1_000)
+    )
+    start = time.process_time()
+    registry = read_text("dropcheck: 1\nclaims:\n" + claims)
+    assert len(registry.claims) == 1_000
+    assert time.process_time() - start < 2  # 0.1 s on a quiet machine
+
+
+@pytest.mark.parametrize(
+    ("data", "at", "message", "hint"),
+    [
+        (b"dropcheck: 1\n# caf\xe9\n", (2, 6), "not UTF-8: byte 0xe9 at offset 18", "UTF-8"),
+        (b"a: 1\nb: \xc3", (2, 4), "not UTF-8: byte 0xc3 at offset 8", "UTF-8"),
+        ("a: 1\nb: x\x00", (2, 5), "a NUL character", "delete it"),
+        ("a: \x1b[31m", (1, 4), "the control character U+001B", "delete it"),
+        ("a: x\u2028y", (1, 5), "U+2028", "delete it"),
+        ("a: x\ufeffy", (1, 5), "byte order mark", "delete it"),
+        ("{a: " * 1_000, (1, 4 * DEEPEST + 1), f"nested more than {DEEPEST} deep", "five levels"),
+        ("- " * 1_000_000, (1, 2 * DEEPEST + 1), f"nested more than {DEEPEST} deep", "five levels"),
+    ],
+    ids=lambda value: repr(value)[:30],
+)
+def test_what_is_not_yaml(data: str | bytes, at: tuple[int, int], message: str, hint: str) -> None:
+    start = time.process_time()
+    problem = the_problem(data)
+    assert message in problem.message
+    assert place(problem) == at
+    assert hint in (problem.hint or "")
+    assert time.process_time() - start < 2  # each takes some 10 ms; following 10 MB takes minutes
+
+
+def test_a_file_of_too_many_entries(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(claimsfile, "MOST_NODES", 60)
+    read_text(TEXT.split("  listed:", maxsplit=1)[0])
+    assert "more than 60 entries" in the_problem(TEXT).message
+
+
+LAUGHS = "a0: &a0 [x, x]\n" + "".join(
+    f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 10)
+)
+
+
+def test_a_file_of_a_billion_laughs_is_only_reported() -> None:
+    start = time.process_time()
+    messages = [problem.message for problem in told_of(LAUGHS)]
+    assert sum("is an alias" in message for message in messages) == 81
+    assert time.process_time() - start < 2
+
+
+def assert_every_word_is_found(text: SourceText, file: str) -> None:
+    lines = file.split("\n")
+    for number, line in enumerate(text.text.split("\n")):
+        for column, character in enumerate(line):
+            if character == " ":
+                continue
+            at = text.locate(number, column)
+            assert at.line is not None
+            assert at.column is not None
+            assert lines[at.line - 1][at.column - 1] == character, (number, column, at)
+            assert at.text == lines[at.line - 1]
+
+
+@pytest.mark.parametrize(
+    ("written", "text"),
+    [
+        ("E(x) == 0", "E(x) == 0"), ("   E(x) == 0   # note", "E(x) == 0"),
+        ("'E(x) == 0'", "E(x) == 0"), ('"E(x) == 0"', "E(x) == 0"),
+        ("E(x)\n    ==\n   0", "E(x) == 0"), ("'E(x)\n   ==\n   0'", "E(x) == 0"),
+        ('"E(x)\n   ==\n\n   0"', "E(x) ==\n0"), ('"E(x) \\\n   == 0"', "E(x) == 0"),
+        ("|\n  E(x) ==\n    0\n", "E(x) ==\n  0"), ("|2\n    E(x)\n   == 0", "  E(x)\n == 0"),
+        ("|-\n\n  E(x)\n\n  == 0", "\nE(x)\n\n== 0"), (">\n  E(x)\n  ==\n\n  0\n", "E(x) ==\n0"),
+        (">-  # folded\n  E(x) ==\n  0", "E(x) == 0"), ("E(σ·x) == σ", "E(σ·x) == σ"),
+    ],
+)  # fmt: skip
+def test_each_character_of_a_text_leads_back_to_itself(written: str, text: str) -> None:
+    file = file_with(f"title: T\nnote: é\nclaim: {written}\nmodel: x ~ normal(0, 1)")
+    (claim,) = read_text(file).claims.values()
+    assert claim.statement.text == text
+    assert_every_word_is_found(claim.statement, file)
+    assert claim.model is not None
+    assert_every_word_is_found(claim.model, file)
+
+
+def test_an_escape_leads_back_to_within_its_length() -> None:
+    file = file_with('title: T\nclaim: "E(x) \\x3d= 0 + y"')
+    (claim,) = read_text(file).claims.values()
+    assert claim.statement.text == "E(x) == 0 + y"
+    assert_every_word_is_found(replace(claim.statement, text="E(x)"), file)
+    at = claim.statement.locate(0, 12)
+    assert at.line == 5
+    assert abs((at.column or 0) - (file.split("\n")[4].index("y") + 1)) <= len("\\x3d")
+
+
+def test_a_wrong_origin_would_be_seen() -> None:
+    file = file_with("title: T\nclaim: E(x) == 0")
+    (claim,) = read_text(file).claims.values()
+    line, column = claim.statement.origins[0]
+    moved = replace(claim.statement, origins=((line, column + 1),))
+    with pytest.raises(AssertionError):
+        assert_every_word_is_found(moved, file)
