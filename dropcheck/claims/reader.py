@@ -166,7 +166,7 @@ def read_registry(path: str | Path, name: str | None = None) -> Registry:
         DropcheckError: the file cannot be read, or has errors: all of them.
     """
     name = str(path) if name is None else name
-    from dropcheck.claims.claimsfile import read_bytes
+    from dropcheck.claims.yaml_places import read_bytes
 
     return _read(read_bytes(Path(path), name), name)
 
@@ -186,7 +186,8 @@ def read_text(text: str | bytes, name: str = "<text>") -> Registry:
 
 
 def _read(data: bytes, name: str) -> Registry:
-    from dropcheck.claims.claimsfile import Problems, compose, decode, registry_of, top_level
+    from dropcheck.claims.claimsfile import registry_of, top_level
+    from dropcheck.claims.yaml_places import Problems, compose, decode
 
     report = Problems(decode(data, name))
     return registry_of(top_level(compose(report), report), report)

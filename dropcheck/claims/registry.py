@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from dropcheck.errors import Location, Problem
+from dropcheck.errors import Location, Problem, suggestion
 from dropcheck.results import NUMBER_FORMAT, ParameterValue, Passage, Written
 from dropcheck.results.coverage import Coverage
 
@@ -389,3 +390,115 @@ def renamed(claim: Claim, rename: Callable[[str], str]) -> Claim:
         beside = tuple(replace(one, id=rename(one.id)) for one in family.statements)
         family = Family(rename(family.id), family.title, beside)
     return replace(claim, id=rename(claim.id), family=family)
+
+
+# ---- models that claims share --------------------------------------------------------------------
+
+# Limits of one joined model, and of all of them together: as much as a file itself may hold.
+MOST_CHARACTERS = 400_000
+MOST_IN_ALL = 2**24
+MODEL_NAME = r"[^\W\d][\w-]*"
+_BARE = re.compile(rf"({MODEL_NAME})\s*(?:#.*)?\r?")
+
+
+class SharedModels:
+    """The shared models of a file; inserts their lines where a line of a model is their name.
+
+    The joined text keeps the places of its parts, so that an error in a shared line is reported
+    where that line is.
+    """
+
+    def __init__(self, texts: Mapping[str, SourceText], places: Mapping[str, Location]) -> None:
+        self.problems: list[Problem] = []
+        self._places = places
+        self._known: dict[str, SourceText] = {}  # with all their lines inserted
+        self._used: set[str] = set()
+        self._characters = 0
+        for name, text in texts.items():
+            whole = self.completed(text)
+            inner = whole.models or (None,) * len(whole.origins)
+            self._known[name] = replace(whole, models=tuple(one or name for one in inner))
+
+    def completed(self, text: SourceText) -> SourceText:
+        """A model with the lines of other models inserted for their names.
+
+        It is left as it is if it names an unknown model; the problem is added to `problems`.
+        """
+        bare = dict(_bare_lines(text.text.split("\n"))) if self._places else {}
+        unknown = {number: name for number, name in bare.items() if name not in self._known}
+        for number, name in unknown.items():
+            self.problems.append(self._unknown(name, text.locate(number, 0)))
+        self._used |= {*bare.values()}
+        if not bare or unknown:  # without shared models, the language reports a bare name
+            return text
+        shared = {number: self._known[name] for number, name in bare.items()}
+        if len(text.origins) == 1:
+            return shared[0]  # the same object, so that claims that share a model share its text
+        whole = _put_together(text, shared)
+        self._characters += len(whole.text)
+        for length, most, what in (
+            (len(whole.text), MOST_CHARACTERS, "this model"),
+            (self._characters, MOST_IN_ALL, "the models of this file"),
+        ):
+            if length > most:
+                message = f"with the lines of the models named, {what} would be longer than "
+                hint = "name a shared model alone, and add fewer lines to it"
+                at = text.locate(min(shared), 0)
+                self.problems.append(Problem(f"{message}{most:,} characters", at, hint))
+                return text
+        return whole
+
+    @property
+    def notes(self) -> tuple[Problem, ...]:
+        """A note on each model that nothing uses."""
+        return tuple(
+            Problem(f"no claim uses the model {name!r}", at, "take it out")
+            for name, at in self._places.items()
+            if name not in self._used
+        )
+
+    def _unknown(self, name: str, at: Location) -> Problem:
+        if name in self._places:
+            message = f"the model {name!r} stands below, or is this one"
+            return Problem(message, at, "a model may name those above it")
+        hint = "a line draws, 'x ~ normal(0, 1)', computes, 'y = 2 * x', or names a model: "
+        hint += ", ".join(itertools.islice(self._places, 10))
+        return Problem(f"there is no model {name!r}", at, suggestion(name, self._places) or hint)
+
+
+def _bare_lines(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """The lines that consist of one name, are not indented and are outside brackets."""
+    depth = 0
+    for number, line in enumerate(lines):
+        found = _BARE.fullmatch(line)
+        if depth == 0 and found is not None:
+            yield number, found.group(1)
+        code = line.partition("#")[0]
+        depth = max(depth + sum(map(code.count, "([{")) - sum(map(code.count, ")]}")), 0)
+
+
+def _put_together(text: SourceText, shared: Mapping[int, SourceText]) -> SourceText:
+    """The text, with some of its lines replaced by other texts."""
+    parts: list[tuple[SourceText, int, int]] = []
+    at = 0
+    for number, part in shared.items():
+        parts += [(text, at, number), (part, 0, len(part.origins))]
+        at = number + 1
+    parts.append((text, at, len(text.origins)))
+    written: list[str] = []
+    jumps: list[Jump] = []
+    for one, first, last in parts:
+        shift = len(written) - first
+        inside = (jump for jump in one.jumps if first <= jump.line < last)
+        jumps += [replace(jump, line=jump.line + shift) for jump in inside]
+        written += one.text.split("\n")[first:last]
+    models = [one.models[a:b] or (None,) * (b - a) for one, a, b in parts]
+    chain = itertools.chain.from_iterable
+    return SourceText(
+        text="\n".join(written),
+        file=text.file,
+        origins=tuple(chain(one.origins[a:b] for one, a, b in parts)),
+        lines=tuple(chain(one.lines[a:b] for one, a, b in parts)),
+        jumps=tuple(jumps),
+        models=tuple(chain(models)),
+    )

@@ -37,7 +37,7 @@ def read_any(path: str | Path, name: str | None = None) -> Registry:
         from dropcheck.claims.reader import read_registry
 
         return read_registry(path, name)
-    from dropcheck.claims.claimsfile import read_bytes
+    from dropcheck.claims.yaml_places import read_bytes
     from dropcheck.documents.document_registry import document_of
 
     path, name = Path(path), str(path) if name is None else name
@@ -68,7 +68,7 @@ def in_folder(folder: str) -> list[str]:
 def _holds_claims(path: str) -> bool:
     if not path.lower().endswith((".yaml", ".yml", *ENDINGS)):
         return False
-    from dropcheck.claims.claimsfile import read_bytes
+    from dropcheck.claims.yaml_places import read_bytes
 
     text = read_bytes(Path(path), path)
     if not is_document(path):

@@ -9,20 +9,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from dropcheck.claims.claimsfile import (
-    BROKEN,
-    FORMAT,
-    ClaimKeys,
-    FileKeys,
-    LineColumn,
-    Node,
-    Problems,
-    compose_piece,
-    decode,
-    registry_of,
-)
+from dropcheck.claims.claimsfile import FORMAT, ClaimKeys, FileKeys, registry_of
 from dropcheck.claims.registry import Claim, Jump, Registry, SourceText
 from dropcheck.claims.values import WORDS
+from dropcheck.claims.yaml_places import BROKEN, LineColumn, Node, Problems, compose_piece, decode
 from dropcheck.documents.latex import LatexError, statements
 from dropcheck.documents.markdown_source import read_markdown
 from dropcheck.documents.marks import KeyBlock, Mark, Piece, Spoken, of_another_model, spoken_of

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any
 
-from dropcheck.claims.claimsfile import LineColumn, Problems, Source
+from dropcheck.claims.yaml_places import LineColumn, Problems, Source
 from dropcheck.documents.marks import (
     HIDDEN,
     LONGEST_BEFORE,

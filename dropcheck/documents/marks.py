@@ -16,8 +16,8 @@ from dataclasses import dataclass, fields
 from decimal import Decimal
 from typing import overload
 
-from dropcheck.claims.claimsfile import LineColumn, Node, Problems, Source
 from dropcheck.claims.values import WORDS
+from dropcheck.claims.yaml_places import LineColumn, Node, Problems, Source
 from dropcheck.documents.latex import LONGEST, LatexError
 from dropcheck.results import Written
 from dropcheck.vocabulary.constants import CONSTANTS

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from dropcheck.claims.claimsfile import LINE_END, LineColumn, Source, forbidden
+from dropcheck.claims.yaml_places import LINE_END, LineColumn, Source, forbidden
 from dropcheck.errors import DropcheckError, NotebookCell
 
 DEEPEST = 100  # the format needs six levels, and real metadata and outputs about ten

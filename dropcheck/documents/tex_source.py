@@ -12,7 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import replace
 
-from dropcheck.claims.claimsfile import LineColumn, Problems, Source
+from dropcheck.claims.yaml_places import LineColumn, Problems, Source
 from dropcheck.documents.latex import LONGEST
 from dropcheck.documents.marks import (
     HIDDEN,

@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from dropcheck.claims.claimsfile import LineColumn, Source
 from dropcheck.claims.registry import Claim
+from dropcheck.claims.yaml_places import LineColumn, Source
 from dropcheck.documents.latex import LONGEST
 from dropcheck.documents.marks import FIGURE, HIDDEN, Prose
 from dropcheck.results.coverage import Coverage, Printed, Unclaimed

@@ -23,20 +23,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft7Validator
 
-from dropcheck.claims import claimsfile
-from dropcheck.claims.claimsfile import (
-    DEEPEST,
-    LEVELS,
-    SCHEMA_FILE,
-    ClaimKeys,
-    Node,
-    Problems,
-    claims_schema,
-    compose,
-    decode,
-)
+from dropcheck.claims import yaml_places
+from dropcheck.claims.claimsfile import LEVELS, SCHEMA_FILE, ClaimKeys, claims_schema
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import MOST_CASES, SourceText
+from dropcheck.claims.yaml_places import DEEPEST, Node, Problems, compose, decode
 from dropcheck.errors import MOST_PROBLEMS, DropcheckError, Problem
 
 TOP = Path(__file__).parents[2]
@@ -401,7 +392,7 @@ def test_what_is_not_yaml(data: str | bytes, at: tuple[int, int], message: str, 
 
 
 def test_a_file_of_too_many_entries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(claimsfile, "MOST_NODES", 60)
+    monkeypatch.setattr(yaml_places, "MOST_NODES", 60)
     read_text(TEXT.split("  listed:", maxsplit=1)[0])
     assert "more than 60 entries" in the_problem(TEXT).message
 

@@ -10,9 +10,9 @@ import pytest
 from claims_texts import GOOD, WHOLE, claim_of, file_with
 
 from dropcheck.claims import reader
-from dropcheck.claims.claimsfile import LARGEST_FILE
 from dropcheck.claims.reader import load_registry, read_registries, read_registry, read_text
 from dropcheck.claims.registry import Tolerance
+from dropcheck.claims.yaml_places import LARGEST_FILE
 from dropcheck.errors import DropcheckError, Problem
 
 # ---- what is read --------------------------------------------------------------------------------

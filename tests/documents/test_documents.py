@@ -11,9 +11,9 @@ import pytest
 from cmarkgfm.cmark import Options
 from fuzzed_documents import CELLS
 
-from dropcheck.claims.claimsfile import Problems, decode
 from dropcheck.claims.registry import Registry
 from dropcheck.claims.select import select_claims
+from dropcheck.claims.yaml_places import Problems, decode
 from dropcheck.documents import read_any
 from dropcheck.documents.markdown_source import read_markdown
 from dropcheck.documents.marks import HIDDEN, LONGEST_BEFORE, LinePlaces, Mark

@@ -28,7 +28,7 @@ RUNS_TEXT = {"__import__", "compile", "eval", "exec", "import_module"}
 OPENS = {"open", "read_bytes", "read_text", "write_bytes", "write_text", "NamedTemporaryFile"}
 STARTS = {"ctypes", "marshal", "multiprocessing", "pickle", "socket", "subprocess", "urllib"}
 ALLOWED: Mapping[str, set[str]] = {
-    "claims.claimsfile": {"open"},  # a claims file, as bytes
+    "claims.yaml_places": {"open"},  # a claims file, as bytes
     # what ships beside the package
     "claims.reader": {"read_bytes"},
     "cli": {"open", "read_text"},  # what it writes to begin with, and the schema beside it
@@ -51,7 +51,7 @@ AT_THE_TOP: Mapping[str, tuple[str, ...]] = {
         *("array_types", "vocabulary", "language", "analysis", "simulation", "execution"),
         *("inference", "judging", "code", "packs", "report.reference"),
     ),
-    "yaml": ("claims.claimsfile",),
+    "yaml": ("claims.yaml_places",),
     "pydantic": ("claims.claimsfile",),
     "typer": ("cli",),
     "rich": ("report.terminal", "report.table"),

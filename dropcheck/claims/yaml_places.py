@@ -1,0 +1,662 @@
+"""A file as text and as YAML nodes that know their places, with limits on hostile files.
+
+Nodes are built from the events of the YAML parser, so that size, depth, aliases, tags and repeated
+keys are looked at before anything is built from them.
+
+Positions are (line, column) from 0, in characters. A `Location`, for the user, counts from 1.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from pathlib import Path, PurePath
+from typing import Any
+
+import yaml
+
+from dropcheck.claims import values
+from dropcheck.claims.registry import (
+    Jump,
+    SourceText,
+)
+from dropcheck.claims.values import shortened
+from dropcheck.errors import (
+    MOST_PROBLEMS,
+    DropcheckError,
+    Location,
+    NotebookCell,
+    Problem,
+    in_file_order,
+    suggestion,
+)
+
+LARGEST_FILE = 16 * 2**20  # bytes; a thousand claims take a twentieth of this
+MOST_NODES = 300_000  # three times the largest grid; about a second
+DEEPEST = 20  # levels of lists and mappings
+TOO_DEEP = (
+    f"lists or mappings are nested more than {DEEPEST} deep",
+    "the format itself needs five levels",
+)
+
+LineColumn = tuple[int, int]
+
+
+# ---- the text of a file --------------------------------------------------------------------------
+
+LINE_END = re.compile(r"\r\n|\r|\n")
+# Not printable by YAML 1.2 (§5.1), or line breaks of YAML 1.1 only, which editors do not show.
+_FORBIDDEN = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The text of a claims file, and its name in messages.
+
+    The text of a notebook is that of its cells, one below the other.
+    """
+
+    name: str
+    text: str
+    lines: tuple[str, ...]
+    cells: tuple[NotebookCell, ...] = ()
+
+    def location(self, position: LineColumn) -> Location:
+        """The location of a position, with the text of its line."""
+        line, column = position
+        text = self.line(line)
+        if not self.cells:
+            return Location(self.name, line + 1, column + 1, text)
+        at = bisect_right(self.cells, line, key=lambda one: one.first) - 1
+        cell = self.cells[max(at, 0)]
+        return Location(self.name, line - cell.first + 1, column + 1, text, cell=cell)
+
+    def line(self, number: int) -> str:
+        """The text of a line; nothing beyond the end."""
+        return self.lines[number] if number < len(self.lines) else ""
+
+    def line_of(self, position: LineColumn) -> str:
+        """The line of a position, in words."""
+        return self.location(position).line_in_words
+
+    def problem(self, position: LineColumn, message: str, hint: str | None = None) -> Problem:
+        """A problem at a position."""
+        return Problem(message, self.location(position), hint)
+
+
+class Problems:
+    """Collects the problems of a file while it is read."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._problems: list[Problem] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._problems)
+
+    def add(self, position: LineColumn, message: str, hint: str | None = None) -> None:
+        """Report a problem at a position.
+
+        Raises:
+            DropcheckError: there are too many problems to go on.
+        """
+        self._problems.append(self.source.problem(position, message, hint))
+        if len(self._problems) >= MOST_PROBLEMS:
+            raise self.error()
+
+    def extend(self, problems: Iterable[Problem]) -> None:
+        """Report problems that have their locations already."""
+        self._problems.extend(problems)
+
+    def error(self, *last: Problem) -> DropcheckError:
+        """An error with all reported problems and `last`, in the order of the file."""
+        ordered = list(in_file_order([*self._problems, *last]))
+        if len(ordered) >= MOST_PROBLEMS:
+            ordered[MOST_PROBLEMS:] = [Problem("there are more problems", hint="fix these first")]
+        return DropcheckError(ordered)
+
+
+def read_bytes(path: Path, name: str) -> bytes:
+    """The bytes of a file, up to one more than the limit of 16 MB, so that an excess shows.
+
+    Raises:
+        DropcheckError: it is missing, is a folder, or cannot be read.
+    """
+    at = Location(name)
+    try:
+        if path.is_dir():
+            inside = ", ".join(sorted(child.name for child in path.glob("*.yaml"))[:3])
+            hint = "name the file in it" + (f": {inside}" if inside else "")
+            raise DropcheckError(Problem(f"{name!r} is a folder, not a claims file", at, hint))
+        with path.open("rb") as stream:
+            return stream.read(LARGEST_FILE + 1)
+    except FileNotFoundError:
+        raise DropcheckError(Problem(f"there is no file {name!r}", at, _nearby(path))) from None
+    except (OSError, ValueError) as error:  # ValueError: an impossible file name
+        reason = getattr(error, "strerror", None) or str(error)
+        message = f"{name!r} cannot be read: {reason[:1].lower()}{reason[1:]}"
+        raise DropcheckError(Problem(message, at)) from None
+
+
+def _nearby(path: Path) -> str | None:
+    if str(path) == "-":
+        return "standard input is named /dev/stdin"
+    try:
+        return suggestion(path.name, [one.name for one in path.parent.iterdir() if one.is_file()])
+    except OSError:
+        return f"there is no folder {str(path.parent)!r} that can be read"
+
+
+def decode(data: bytes, name: str) -> Source:
+    """Decode a file.
+
+    Raises:
+        DropcheckError: it is larger than 16 MB, is not UTF-8, or contains a forbidden character.
+    """
+    if len(data) > LARGEST_FILE:
+        message = f"the file is larger than {LARGEST_FILE // 2**20} MB, the most that is read"
+        raise DropcheckError(Problem(message, Location(name)))
+    try:
+        text = data.decode("utf-8").removeprefix("\ufeff")  # a byte order mark
+    except UnicodeDecodeError as error:
+        lines = LINE_END.split(data[: error.start].decode("utf-8"))
+        rest = data[error.start : error.start + 200].decode("utf-8", "replace")
+        at = Location(name, len(lines), len(lines[-1]) + 1, lines[-1] + LINE_END.split(rest)[0])
+        byte = f"byte 0x{data[error.start]:02x} at offset {error.start}"
+        message = f"the file is not UTF-8: {byte} does not begin a character"
+        raise DropcheckError(Problem(message, at, "save it as UTF-8")) from None
+    source = Source(name, text, tuple(LINE_END.split(text)))
+    if (hidden := forbidden(text)) is not None:
+        where, what = hidden
+        before = LINE_END.split(text[:where])
+        at_hidden = (len(before) - 1, len(before[-1]))
+        hint = "delete it, or retype the line"
+        raise DropcheckError(source.problem(at_hidden, f"the file contains {what}", hint))
+    return source
+
+
+def forbidden(text: str) -> tuple[int, str] | None:
+    """The place and the description of the first forbidden character; None if there is none.
+
+    Terminals obey control characters, and editors do not show them.
+    """
+    match = _FORBIDDEN.search(text)
+    if match is None:
+        return None
+    code = ord(match.group())
+    what = f"the control character U+{code:04X}"
+    if code in (0x85, 0x2028, 0x2029):
+        what = f"a line break that YAML 1.2 does not know (U+{code:04X})"
+    named = {0: "a NUL character", 0xFEFF: "a byte order mark (U+FEFF) within the text"}
+    return match.start(), named.get(code, what)
+
+
+# ---- nodes ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A value in YAML: a scalar, a list of nodes or a mapping of names to nodes, with its place.
+
+    A scalar has its text, its last line and its opening character, `'`, `"`, `|` or `>`. `written`
+    is the text with its places, if a document has it in pieces; `key` the place of its name.
+    """
+
+    value: Any
+    start: LineColumn
+    last: int = 0
+    text: str = ""
+    style: str = ""
+    key: LineColumn | None = None
+    written: SourceText | None = None
+
+    @property
+    def entries(self) -> dict[str, Node]:
+        """The values of a mapping by name; empty for anything else."""
+        return self.value if isinstance(self.value, dict) else {}
+
+    @property
+    def items(self) -> list[Node]:
+        """The items of a list; empty for anything else."""
+        return self.value if isinstance(self.value, list) else []
+
+    @property
+    def begin(self) -> LineColumn:
+        """Where it begins, with its key."""
+        return self.key or self.start
+
+    @property
+    def place(self) -> LineColumn:
+        """Where an error in it is reported: at its key, unless it stands on the line of that."""
+        plain = not isinstance(self.value, dict | list) and self.value is not None
+        return self.start if plain or self.key is None else self.key
+
+    def at(self, name: str) -> Node:
+        """The value of a name; one that holds nothing if there is none."""
+        return self.entries.get(name, NOTHING)
+
+    def below(self, part: str | int) -> Node | None:
+        """The value of a name, or the item of a number; None if there is none."""
+        if isinstance(part, str):
+            return self.entries.get(part)
+        return self.items[part] if part < len(self.items) else None
+
+
+class _Broken:
+    """Stands for a value that could not be read, which is reported."""
+
+
+BROKEN = _Broken()
+NOTHING = Node(value=BROKEN, start=(0, 0))
+
+
+def shown(node: Node) -> str:
+    """The node in a message: `'banana'`, `3`, `empty`, `a list`."""
+    match node.value:
+        case str():
+            return repr(shortened(" ".join(node.text.split())))
+        case list():
+            return "a list"
+        case dict():
+            return "a mapping"
+        case None:
+            return "empty"
+    return node.text[:40]
+
+
+def compose(report: Problems) -> Node | None:
+    """The root node of a file; None if the file is empty. Errors in the YAML are reported.
+
+    Raises:
+        DropcheckError: nothing after a place can be read: a syntax error, or a limit.
+    """
+    try:
+        return _Composer(report, report.source.text, lambda place: place).document()
+    except yaml.MarkedYAMLError as error:
+        raise report.error(_explained(error, report.source)) from None
+
+
+def compose_piece(
+    text: str, report: Problems, place: Callable[[LineColumn], LineColumn], at: LineColumn
+) -> Node | None:
+    """The root node of YAML in a document; None if it is empty.
+
+    Args:
+        text: the YAML.
+        report: collects the errors.
+        place: maps a place in the text to a place in the document.
+        at: the place of errors that have no place in the text.
+
+    Raises:
+        DropcheckError: a limit is exceeded.
+    """
+    try:
+        return _Composer(report, text, place).document()
+    except yaml.MarkedYAMLError as error:
+        mark: Any = error.problem_mark
+        where = at if mark is None else place((mark.line, mark.column))
+        report.add(where, f"this cannot be read as YAML: {error.problem}")
+        return Node(value=BROKEN, start=at)
+
+
+# The core schema of YAML 1.2 (§10.3.2): `1e-3` is a number, and `no` is text.
+_WORDS = dict.fromkeys(("", "~", "null", "Null", "NULL")) | {
+    cased: truth
+    for word, truth in (("true", True), ("false", False))
+    for cased in (word, word.title(), word.upper())
+}
+_NUMBER = re.compile(
+    r"(?P<int>[-+]?[0-9]+)|(?P<base>0o[0-7]+|0x[0-9a-fA-F]+)"
+    r"|(?P<float>[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?)"
+    r"|(?P<inf>[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))"
+)
+
+
+@lru_cache(maxsize=4096)  # most of them are keys, which repeat
+def _plain_scalar(text: str) -> str | int | float | bool | None:
+    """The value of an unquoted scalar.
+
+    Raises:
+        OverflowError, ValueError: the number is too large; int() refuses thousands of digits.
+    """
+    if text in _WORDS:
+        return _WORDS[text]
+    found = _NUMBER.fullmatch(text)
+    if found is None:
+        return text
+    if found["inf"]:
+        return float(text.replace(".", ""))
+    value = int(text) if found["int"] else int(text, 0) if found["base"] else float(text)
+    if math.isinf(float(value)):
+        raise OverflowError
+    return value
+
+
+class _Composer:
+    """Builds nodes from events; errors that do not stop the parser are reported.
+
+    `place` maps a place in the text to a place in the file.
+    """
+
+    def __init__(
+        self, report: Problems, text: str, place: Callable[[LineColumn], LineColumn]
+    ) -> None:
+        self.report, self.place, self.count = report, place, 0
+        self.events: Iterator[Any] = iter(yaml.parse(text, Loader=yaml.CSafeLoader))
+
+    def document(self) -> Node | None:
+        next(self.events)  # the start of the stream
+        if isinstance(next(self.events), yaml.StreamEndEvent):
+            return None
+        node = self._node(next(self.events), 0)
+        next(self.events)  # the end of the document
+        following = next(self.events)
+        if not isinstance(following, yaml.StreamEndEvent):
+            hint = "one file is one registry: take out the line '---', or split the file"
+            message = "the file holds more than one YAML document"
+            self.report.add(self._start(following), message, hint)
+        return node
+
+    def _start(self, event: Any) -> LineColumn:
+        return self.place((event.start_mark.line, event.start_mark.column))
+
+    def _node(self, event: Any, depth: int, key: LineColumn | None = None) -> Node:
+        self.count += 1
+        start, add = self._start(event), self.report.add
+        if self.count > MOST_NODES:
+            message = f"the file holds more than {MOST_NODES:,} entries"
+            raise self.report.error(self.report.source.problem(start, message))
+        if isinstance(event, yaml.AliasEvent):
+            hint = "write the value out: aliases and anchors are not part of the format"
+            add(start, f"'*{event.anchor}' is an alias", hint)
+            return Node(value=BROKEN, start=start, key=key)
+        if event.anchor is not None:
+            hint = "take it out: aliases and anchors are not part of the format"
+            add(start, f"'&{event.anchor}' is an anchor", hint)
+        if isinstance(event, yaml.ScalarEvent):
+            mark: Any = event.end_mark
+            last, _ = self.place((mark.line, mark.column))
+            text, style = event.value, event.style or ""
+            value = self._scalar(text, style, start)
+        elif depth >= DEEPEST:
+            raise self.report.error(self.report.source.problem(start, *TOO_DEEP))
+        else:
+            last, text, style = start[0], "", ""
+            several = self._mapping if isinstance(event, yaml.MappingStartEvent) else self._list
+            value = several(depth, event.flow_style)
+        if event.tag is not None:
+            tag = event.tag.replace("tag:yaml.org,2002:", "!!")
+            hint = "take it out; to have a value read as text, put it in quotes"
+            add(start, f"'{tag}' is a tag, and tags are not part of the format", hint)
+            value = BROKEN
+        return Node(value=value, start=start, last=last, text=text, style=style, key=key)
+
+    def _scalar(self, text: str, style: str, start: LineColumn) -> Any:
+        if style:
+            hidden = forbidden(text) if style == '"' else None
+            if hidden is None:
+                return text
+            # an escape for a character that the file must not hold
+            self.report.add(start, f"the text holds {hidden[1]}", "take the escape out")
+            return BROKEN
+        try:
+            value = _plain_scalar(text)
+        except (OverflowError, ValueError):
+            message = f"{text[:20]}{'…' if len(text) > 20 else ''} is too large a number"
+            self.report.add(start, message, "numbers are float64, up to 1.8e308")
+            return BROKEN
+        if value == 0 and isinstance(value, float) and values.vanishes(text):
+            message = f"{shortened(text)} {values.TOO_SMALL}"
+            self.report.add(start, message, "write 0, or what is meant")
+            return BROKEN
+        return value
+
+    def _list(self, depth: int, flow: bool) -> list[Node]:
+        items = []
+        while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
+            items.append(self._node(event, depth + 1))
+        if not flow:
+            return items
+        pieces = [(one.text if _is_plain(one) else None, one.start) for one in items]
+        cut = self._cut(pieces)
+        return [replace(one, value=BROKEN) if at in cut else one for at, one in enumerate(items)]
+
+    def _mapping(self, depth: int, flow: bool) -> dict[str, Node]:
+        """The entries of a mapping; of a repeated key the first.
+
+        Keys are kept as written, so that `no` and `1` are ordinary names.
+        """
+        entries: dict[str, Node] = {}
+        pieces: list[tuple[str | None, LineColumn]] = []  # what stands between commas
+        while not isinstance(event := next(self.events), yaml.MappingEndEvent):
+            key = self._node(event, depth + 1)
+            value = self._node(next(self.events), depth + 1, key.start)
+            if key.value is BROKEN:
+                continue
+            if isinstance(key.value, dict | list):
+                self.report.add(key.start, f"a key must be a name, and is {shown(key)}")
+            elif key.text == "<<" and not key.style:
+                hint = "write the keys out: merging is not part of the format"
+                self.report.add(key.start, "'<<' is a merge key", hint)
+            elif key.text in entries:
+                line = self.report.source.line_of(entries[key.text].key or key.start)
+                hint = "take one of them out, or rename it"
+                self.report.add(key.start, f"{key.text!r} is given twice: first on {line}", hint)
+            else:
+                entries[key.text] = value
+                absent = value.value is None and not value.text
+                text = key.text if absent else value.text if _is_plain(value) else None
+                pieces.append((text, key.start))
+        names = list(entries)
+        for at in self._cut(pieces) if flow else ():
+            if pieces[at][0] == names[at]:  # no key, but what stands after a comma
+                del entries[names[at]]
+            else:
+                entries[names[at]] = replace(entries[names[at]], value=BROKEN)
+        return entries
+
+    def _cut(self, pieces: list[tuple[str | None, LineColumn]]) -> set[int]:
+        """Report texts that a comma cuts, such as `normal(0, 1)` in braces; return their pieces."""
+        cut: set[int] = set()
+        for at, (text, _) in enumerate(pieces):
+            if at in cut or text is None or _surplus(text) <= 0:
+                continue
+            whole, last = text, at
+            while _surplus(whole) > 0 and last + 1 < len(pieces) and pieces[last + 1][0]:
+                last += 1
+                whole += f", {pieces[last][0]}"
+            if last == at or _surplus(whole):
+                continue
+            cut |= {*range(at, last + 1)}
+            message = f"the comma before {pieces[at + 1][0]!r} ends a value"
+            hint = values.range_meant(whole) or f'put the whole in quotes: "{shortened(whole)}"'
+            self.report.add(
+                pieces[at + 1][1], f"{message}: between brackets every comma does", hint
+            )
+        return cut
+
+
+def _is_plain(node: Node) -> bool:
+    return not node.style and not isinstance(node.value, dict | list) and node.value is not BROKEN
+
+
+def _surplus(text: str) -> int:
+    """How many more brackets a text opens than it closes.
+
+    >>> _surplus("range(0"), _surplus("1)"), _surplus("[1, 2]")
+    (1, -1, 0)
+    """
+    return sum((one in "([") - (one in ")]") for one in text)
+
+
+# ---- from the text of a scalar to its places in the file -----------------------------------------
+
+_WORD = re.compile(r"\S+")
+_BETWEEN_WORDS = re.compile(r"(?:\s|\\\n)*")  # a backslash at the end of a line joins the next
+_END_OF_WORD = re.compile(r"\s")
+
+
+def source_text(node: Node, source: Source) -> SourceText:
+    """The text of a scalar with its places, without line breaks at its end.
+
+    The places are exact for `|` blocks, and for other text without escapes. After an escape they
+    are off by at most its length.
+    """
+    if node.written is not None:
+        return node.written
+    text = node.text.rstrip("\n")
+    origins, jumps = (_literal if node.style == "|" else _aligned)(text, node, source)
+    if source.cells:  # their lines count from the beginning of a cell
+        begins = [Jump(line, 0, source.location(place)) for line, place in enumerate(origins)]
+        jumps = sorted((*begins, *jumps), key=lambda jump: (jump.line, jump.column))
+    return SourceText(
+        text=text,
+        file=source.name,
+        origins=tuple((line + 1, column + 1) for line, column in origins),
+        lines=tuple(source.line(line) for line, _ in origins),
+        jumps=tuple(jumps),
+    )
+
+
+def _literal(text: str, node: Node, source: Source) -> tuple[list[LineColumn], list[Jump]]:
+    """The places of a `|` block: its i-th line is i lines below its mark, and indented alike."""
+    first, texts = node.start[0] + 1, text.split("\n")
+    filled = next((i for i, line in enumerate(texts) if line), None)
+    indent = 0 if filled is None else len(source.line(first + filled)) - len(texts[filled])
+    last = len(source.lines) - 1
+    return [(min(first + i, last), indent) for i in range(len(texts))], []
+
+
+def _aligned(text: str, node: Node, source: Source) -> tuple[list[LineColumn], list[Jump]]:
+    """The places of a folded or quoted text: its words follow each other in the file.
+
+    What comes after an escape is taken to stand where it would without.
+    """
+    first = node.start[0]
+    lines = source.lines[first : node.last + 1]
+    raw, starts = "\n".join(lines), [0, *itertools.accumulate(len(line) + 1 for line in lines)]
+    folded = node.style == ">"
+    at = starts[1] if folded else node.start[1] + (node.style in ("'", '"'))
+    visible, end = True, (first + folded, 0 if folded else at)  # of the last word
+    origins: list[LineColumn] = []
+    jumps: list[Jump] = []
+    for number, line in enumerate(text.split("\n")):
+        origins.append(end)
+        place: LineColumn | None = None
+        for match in _WORD.finditer(line) if visible else ():
+            between, word, column = _BETWEEN_WORDS.match(raw, at), match.group(), match.start()
+            begin = len(raw) if between is None else between.end()
+            gap = _END_OF_WORD.search(raw, begin)
+            found = raw.find(word, begin, len(raw) if gap is None else gap.start())
+            if found < 0:  # an escape hides it
+                visible = False
+                break
+            at = found + len(word)
+            row = bisect_right(starts, found) - 1
+            end = (first + row, at - starts[row])
+            moved = (first + row, found - starts[row] - column)
+            if place is None:
+                origins[-1] = moved
+            elif moved != place:
+                jumps.append(Jump(number, column, source.location((moved[0], moved[1] + column))))
+            place = moved
+    return origins, jumps
+
+
+# ---- what the parser's errors mean ---------------------------------------------------------------
+
+# For a title with a colon, libyaml says "mapping values are not allowed in this context". Each row
+# recognizes an error by words of its message, and says what is wrong at its place and what to do.
+
+_HAS_CLAIMS = re.compile(r"^\W*(dropcheck|claims)\W*:", re.MULTILINE)
+_KEY_AND_TEXT = re.compile(r"\s*(?:- )*([\w-]+): +(.+)")
+_MEANT = (
+    ("sequence entries are not allowed", "a list of '- …' cannot begin on this line",
+     "begin the list on the next line, or write [a, b]"),
+    ("unknown escape character", "YAML has no such escape after '\\'",
+     "use single quotes, in which a backslash is an ordinary character"),
+    ("<document start>", "the file's mapping has ended before this",
+     "every key of the file's top level begins in the first column"),
+    ("maximum nesting depth", *TOO_DEEP),  # libyaml reads on, so the place is beyond the excess
+    ("did not find expected key", "a line break is expected here: the value has ended before",
+     "a quote within quoted text is doubled: 'it''s'"),
+)  # fmt: skip
+
+
+def _explained(error: yaml.MarkedYAMLError, source: Source) -> Problem:
+    """The YAML parser's error as a problem, at the place to change."""
+    ending = PurePath(source.name).suffix.lower()
+    if ending not in ("", ".yaml", ".yml", ".json") and not _HAS_CLAIMS.search(source.text):
+        hint = "a claims file begins with 'dropcheck: 1', and 'claims:' below"
+        return source.problem((0, 0), "this is not a claims file", hint)
+    said, context = str(error.problem or error.context or "it breaks off"), str(error.context)
+    marks: Any = (error.problem_mark or error.context_mark, error.context_mark)
+    at = (marks[0].line, marks[0].column)
+    opened = at if marks[1] is None else (marks[1].line, marks[1].column)
+    mark = source.line(opened[0])[opened[1] :][:1]
+    line = source.line(at[0])
+    rest = line[at[1] :]
+    indented = not line[: at[1]].strip()
+    tab = line.find("\t", 0, len(line) - len(line.lstrip()))
+    if "tab" in said or (tab >= 0 and (indented or "mapping values are not" in said)):
+        place = (at[0], tab) if tab >= 0 else at
+        return source.problem(place, "there is a tab where YAML needs spaces", "indent with spaces")
+    if "mapping values are not allowed" in said:
+        return _colon(source, at, line)
+    refers = any(kind in context for kind in ("an anchor", "an alias", "a tag"))
+    if refers or "cannot start any token" in said:
+        place = opened if refers else at
+        text = source.lines[place[0]][place[1] :]
+        message = f"a text cannot begin with {text[:1]!r} unless it is quoted"
+        return source.problem(place, message, f"write it in quotes: '{shortened(text)}'")
+    if "unexpected end of stream" in said or "unexpected document indicator" in said:
+        message = f"the quote {mark} that opens here is never closed"
+        return source.problem(opened, message, f"close it with {mark} where the text ends")
+    if "',' or ']'" in said or "',' or '}'" in said:
+        kind, closing = ("list", "]") if "]" in said else ("mapping", "}")
+        ended = not "".join(source.lines[at[0] :])[at[1] :].strip()
+        where = "by the end of the file" if ended else f"by line {at[0] + 1}, column {at[1] + 1}"
+        message = f"the {kind} that '{mark}' opens here is not closed: "
+        message += f"',' or '{closing}' is expected {where}"
+        quotes = ", or put a text that has brackets in quotes" if rest[:1] in ("[", "{") else ""
+        return source.problem(opened, message, f"close it with '{closing}'{quotes}")
+    if "could not find expected ':'" in said:
+        hint = "write 'key: value'; text that goes on is indented deeper than its key"
+        return source.problem(opened, "a key with ': ' after it is expected here", hint)
+    if "did not find expected key" in said and rest[:1] in ("]", "}"):
+        return source.problem(at, f"'{rest[0]}' closes no bracket", "take it out")
+    if "did not find expected key" in said and indented:
+        hint = f"indent it like the keys that it belongs with, such as column {opened[1] + 1}"
+        message = "a key is expected here, and the indentation matches no other key"
+        return source.problem(at, message, hint)
+    if "expected '-' indicator" in said:
+        hint = f"indent it like the list's other items, in column {opened[1] + 1}"
+        return source.problem(at, "an item of the list, '- …', is expected here", hint)
+    if "comment or line break" in said:
+        hint = f"after '{mark}' the text begins on the next line; or put the whole in quotes"
+        return source.problem(at, f"there cannot be text on the line of '{mark}'", hint)
+    if "expected node content" in said:
+        hint = f"{shortened(rest)!r} is not one" if rest else "the file ends too soon"
+        return source.problem(at, "a value is expected here", hint)
+    said += " unknown escape character" if "escape" in context else ""
+    meant = (source.problem(at, message, hint) for words, message, hint in _MEANT if words in said)
+    return next(meant, source.problem(at, f"this is not YAML: {said}"))
+
+
+def _colon(source: Source, at: LineColumn, line: str) -> Problem:
+    found = _KEY_AND_TEXT.match(line)
+    if found is not None and at[1] > found.end(1) and (": " in found[2] or found[2][-1] == ":"):
+        key, text = found.groups()
+        whose = "a title" if key == "title" else "a text"
+        quoted = '"' + shortened(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return source.problem(at, f"{whose} that holds ': ' needs quotes", f"write {key}: {quoted}")
+    message = "a key cannot be here: what is above already has a value"
+    hint = "indent it like the keys it belongs with; a text that holds ': ' needs quotes"
+    return source.problem(at, message, hint)
