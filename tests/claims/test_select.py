@@ -136,7 +136,7 @@ def test_a_word_that_is_no_id(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     other = dataclasses.replace(REGISTRY, name="other.yaml")
     meant = {
         "dk=64": "a value is given by --dk 64",
-        "papers": "'papers' is a folder: name the file in it",
+        "papers": "'papers' is a folder: write papers/ for the claims in it",
         "zzz": "dropcheck list shows every id",
     }
     for name, hint in meant.items():
