@@ -443,7 +443,7 @@ def _failure(result: CaseResult) -> str:
 
     Options are written as in Python.
     """
-    from dropcheck.report.terminal.run_table import case_block
+    from dropcheck.report.table import case_block
     from dropcheck.report.words import DECIDED_EXACTLY, headline, needs
 
     block = case_block(result)

@@ -14,7 +14,7 @@ import re
 import shlex
 import sys
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, fields, replace
@@ -62,7 +62,7 @@ from dropcheck.settings import Settings, one_of
 if TYPE_CHECKING:
     from dropcheck.claims.registry import Case, Claim, Registry
     from dropcheck.language.compile import CaseGraphs
-    from dropcheck.report.terminal.claim_cards import CheckedFile
+    from dropcheck.report.cards import CheckedFile
     from dropcheck.results import CaseResult, ParameterValue
 
 # ---- options -------------------------------------------------------------------------------------
@@ -308,7 +308,7 @@ def run(
         registry=chosen.registry,
         problems=tuple(problems),
         terminal=terminal_of(sys.stdout),
-        verbose=bool(verbose),
+        verbose=verbose,
         quiet=quiet,
         plot=plot,
         started=datetime.now(UTC) - timedelta(seconds=result.seconds),
@@ -356,8 +356,8 @@ def plan(
     """
     from dropcheck.planning import plan_cases
     from dropcheck.report.json_report import plan_json
+    from dropcheck.report.progress import progress
     from dropcheck.report.terminal.plan_table import plan_report
-    from dropcheck.report.terminal.progress import progress
 
     given = _given(ctx)
     settings = given.settings()
@@ -388,9 +388,8 @@ def list_claims(
     """Print the claims of a file: a row for each."""
     from dropcheck.claims.select import select_claims
     from dropcheck.documents import ENDINGS
+    from dropcheck.report.cards import claims_table, coverage_table
     from dropcheck.report.json_report import claims_json, coverage_json
-    from dropcheck.report.terminal.claim_cards import claims_table
-    from dropcheck.report.terminal.document_tables import coverage_table
 
     given = _given(ctx)
     registry = _registry(given)
@@ -430,9 +429,10 @@ def show(
     all words of the language are listed.
     """
     from dropcheck.claims.select import repeat_command, select_claims
-    from dropcheck.report.json_report import as_json, claims_json
+    from dropcheck.report.cards import claim_cards
+    from dropcheck.report.formats import as_json
+    from dropcheck.report.json_report import claims_json
     from dropcheck.report.reference import near, said_of, word_cards, words_called, words_text
-    from dropcheck.report.terminal.claim_cards import claim_cards
 
     given = _given(ctx)
     terminal = terminal_of(sys.stdout)
@@ -493,9 +493,9 @@ def check(
 
     CLAIMS are claims files, documents, folders, and - for standard input.
     """
+    from dropcheck.report.cards import check_line
     from dropcheck.report.json_report import check_json
     from dropcheck.report.screen import line, render
-    from dropcheck.report.terminal.claim_cards import check_line
 
     given = _given(ctx)
     checked = [_check_file(one) for one in _expanded(given.files or _usual(given)) or [""]]
@@ -544,8 +544,8 @@ def mutate(
     from dropcheck.language.compile import CaseGraphs
     from dropcheck.mutation import ClaimResult, MutationRun, mutate_claims
     from dropcheck.report.json_report import mutation_json
+    from dropcheck.report.progress import progress
     from dropcheck.report.terminal.mutation_table import mutation_report
-    from dropcheck.report.terminal.progress import progress
 
     given = _given(ctx)
     settings = given.settings()
@@ -1012,7 +1012,7 @@ def _no_such_option(option: str, known: Sequence[str], command: str) -> Problem:
 def _check_file(name: str) -> CheckedFile:
     """All errors and notes that a file gives without any draw."""
     from dropcheck.claims.registry import DTYPE, SEED
-    from dropcheck.report.terminal.claim_cards import CheckedFile
+    from dropcheck.report.cards import CheckedFile
 
     try:
         registry = _load([name] if name else [])
@@ -1095,7 +1095,7 @@ def _check_outputs(given: Given, outputs: Sequence[Path]) -> None:
 def _judged(given: Given, chosen: Chosen, settings: Settings) -> tuple[RunResult, list[Problem]]:
     """The results of the cases, and what went wrong; an interruption loses no finished case."""
     from dropcheck.execution.pool import cluster, of_lost
-    from dropcheck.report.terminal.progress import progress
+    from dropcheck.report.progress import RunProgress, progress
     from dropcheck.running import verify_cases
 
     def key(claim: str, parameters: Mapping[str, ParameterValue]) -> tuple[object, ...]:
@@ -1106,7 +1106,7 @@ def _judged(given: Given, chosen: Chosen, settings: Settings) -> tuple[RunResult
     done: list[CaseResult] = []
     problems: list[Problem] = []
     lost: list[None] = []
-    drawn_by: Counter[str] = Counter()
+    tally = RunProgress(len(by_key))
     address = given.value("scheduler")
     try:
         with (
@@ -1123,7 +1123,8 @@ def _judged(given: Given, chosen: Chosen, settings: Settings) -> tuple[RunResult
                     processes=True,
                     pool=pool,
                     lost=lambda: lost.append(None),
-                    drawn_by=lambda who, cases: drawn_by.update({who: cases}),
+                    drawn_by=tally.decided,
+                    plans=tally.plans,
                     graphs=chosen.graphs,
                     errors_of_code=True,
                 )
@@ -1147,7 +1148,8 @@ def _judged(given: Given, chosen: Chosen, settings: Settings) -> tuple[RunResult
         interrupted=interrupted,
         warnings=(*chosen.notes, *of_lost(len(lost))),
         coverage=chosen.registry.coverage,
-        drawn_by=drawn_by,
+        drawn_by=tally.drawn_by,
+        planned=len(by_key),
     )
     return finished, problems
 

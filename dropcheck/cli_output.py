@@ -247,7 +247,7 @@ def report_problems(
     form = PRINTED.get(name or "") if command == "run" else None
     shown = form is not None and form.shows_problems and name != "json"
     if name == "json":
-        from dropcheck.report.json_report import errors_json
+        from dropcheck.report.formats import errors_json
 
         emit(errors_json(problems), sys.stdout)
     elif shown and name is not None:
@@ -297,7 +297,7 @@ def workspace() -> Path | None:
 def annotate(problems: Sequence[Problem]) -> None:
     """Print errors as annotations on their lines, in a workflow of GitHub."""
     if in_workflow():
-        from dropcheck.report.github import problem_annotations
+        from dropcheck.report.formats import problem_annotations
 
         emit(problem_annotations(problems, workspace()), sys.stdout, commands=True)
 
@@ -307,7 +307,7 @@ def summarise(report: Report) -> list[Problem]:
     named = os.environ.get("GITHUB_STEP_SUMMARY", "")
     if not named:
         return []
-    from dropcheck.report.markdown import markdown_report, summary_line
+    from dropcheck.report.formats import markdown_report, summary_line
 
     text = markdown_report(report)
     if len(as_bytes(text)) > LARGEST_SUMMARY // 2:  # others may add to it

@@ -20,7 +20,7 @@ from dropcheck.language.check import check_registry
 from dropcheck.language.compile import CaseGraphs
 from dropcheck.options import REPEATED, RUN_OPTIONS, VALUES, read_value
 from dropcheck.report.screen import Terminal, problems_text
-from dropcheck.report.terminal.run_table import case_block
+from dropcheck.report.table import case_block
 from dropcheck.report.words import headline
 from dropcheck.results import CaseResult, Outcome
 from dropcheck.results.coverage import Coverage, unexpected

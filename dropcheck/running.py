@@ -83,6 +83,7 @@ def verify_cases(
     pool: Pool | None = None,
     lost: Lost = lambda: None,
     drawn_by: Callable[[str, int], None] = lambda _who, _cases: None,
+    plans: Callable[[int, int], None] = lambda _draws, _cases: None,
     graphs: CaseGraphs | None = None,
     errors_of_code: bool = False,
 ) -> Generator[CaseResult, None, None]:
@@ -106,6 +107,7 @@ def verify_cases(
         pool: workers that take the place of this machine's.
         lost: called where a worker ended before its work; the work is done again.
         drawn_by: called for finished cases, with the workers that drew them and their number.
+        plans: called with the draws that begun cases want before they look again, and their number.
         graphs: the graphs that a check of the cases has built; each is used once.
         errors_of_code: whether an error of code under test is the result of its case.
 
@@ -157,6 +159,7 @@ def verify_cases(
         watch=watch,
         lost=lost,
         drawn_by=drawn_by,
+        plans=plans,
     )
     judged = (
         (place, (cases[place], result))
@@ -188,6 +191,7 @@ class _Work:
     watch: Callable[[int], None]
     lost: Lost
     drawn_by: Callable[[str, int], None]
+    plans: Callable[[int, int], None]
 
     @property
     def threads(self) -> int:
@@ -217,6 +221,7 @@ def _driven(
         work.deadline,
         executor=None if pool is None else pool.executor,
         watch=work.watch,
+        plans=work.plans,
         lost=work.lost,
     )
     who = "1 thread" if work.threads == 1 else f"{work.threads} threads"

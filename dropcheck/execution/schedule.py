@@ -155,6 +155,7 @@ def drive(
     *,
     executor: Executor | None = None,
     watch: Callable[[int], None] = lambda _: None,
+    plans: Callable[[int, int], None] = lambda _draws, _cases: None,
     lost: Lost = lambda: None,
 ) -> Iterator[tuple[int, Result]]:
     """Run all cases and yield (position, result) as they finish.
@@ -170,12 +171,14 @@ def drive(
         deadline: when to stop.
         executor: draws in place of our own threads.
         watch: called with the draws of each part of a request, when they are made.
+        plans: called with the draws that begun cases want before they look again, and how many
+            begun cases there are.
         lost: called when a worker ended before its work did.
     """
     with tuned_numpy(), Threads(threads) as own:
         pool = own if executor is None else executor
         longer = 1 if executor is None else FARTHER
-        run = _Run(starts, pool, longer, threads, deadline or Deadline(), watch, lost)
+        run = _Run(starts, pool, longer, threads, deadline or Deadline(), watch, plans, lost)
         yield from run.results()
 
 
@@ -215,6 +218,7 @@ class _Run(Generic[Result]):
         threads: int,
         deadline: Deadline,
         watch: Callable[[int], None],
+        plans: Callable[[int, int], None],
         lost: Lost,
     ) -> None:
         self._deadline = deadline
@@ -227,6 +231,8 @@ class _Run(Generic[Result]):
         self._longer = longer  # parts are so many times longer
         self._threads = threads
         self._watch = watch
+        self._plans = plans
+        self._ahead: dict[int, int] = {}  # draws that begun cases want, by their index
         self._lost = lost
 
     def results(self) -> Iterator[tuple[int, Result]]:
@@ -314,10 +320,13 @@ class _Run(Generic[Result]):
             case.spent += drawn.seconds
         step = advanced(case.judge, drawn)
         if isinstance(step, Done):
+            self._ahead.pop(case.index, None)
             self._finished.append((case.index, step.result))
         else:
+            self._ahead[case.index] = step.planned
             case.request = step
             self._park(case)
+        self._plans(sum(self._ahead.values()), len(self._ahead))
 
 
 def _parts(request: Request, workers: int, longer: int) -> list[Request]:

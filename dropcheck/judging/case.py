@@ -43,7 +43,7 @@ from dropcheck.inference.region import (
 )
 from dropcheck.judging.knowledge import InStrata, Knowledge, carried_over, knowledge_of
 from dropcheck.language.compile import CaseGraphs, LoweredCase
-from dropcheck.language.graph import Value, operators
+from dropcheck.language.graph import Value, in_order, operators
 from dropcheck.language.printing import unparse
 from dropcheck.language.syntax import Negative, Number, Statement
 from dropcheck.processors import default_threads
@@ -413,6 +413,13 @@ def of_case(case: Case, alpha: float, repeat: str) -> dict[str, Any]:
         "dtype": case.dtype,
         "of": None if claim.column is None else claim.of,
     }
+
+
+def often_misread(lowered: LoweredCase) -> tuple[str, ...]:
+    """The laws of a case whose parameters are often taken for others, with what they are."""
+    values = in_order(lowered.operands, lambda value: value.inputs)
+    laws = [*(value.law for value in values), lowered.law.law if lowered.law else None]
+    return tuple(dict.fromkeys(f"{one.signature}: {one.note}" for one in laws if one and one.note))
 
 
 def of_calls(interval: Interval, tally: Tally, theta: Theta, alpha: float) -> Interval:
@@ -802,6 +809,7 @@ class CaseRun:
                 first=offset + tally.spans,
                 count=count,
                 wanted=a_span * (needed - tally.spans),
+                planned=(needed - tally.spans) * program.span_draws,
             )
             if offset and spans.first_undefined is not None:  # its number among the pilot's draws
                 first = max(spans.first_undefined - program.span_values, 0)
@@ -892,7 +900,7 @@ class CaseRun:
         more = None
         if finding.more_draws is not None and finding.more_draws < 1e18:
             more = max(1, math.ceil(finding.more_draws))
-        interval = finding.interval
+        interval, refuted = finding.interval, finding.verdict is Verdict.REFUTED
         return CaseResult(
             **of_case(self.case, self.alpha, self.repeat),
             edge=edge,
@@ -920,6 +928,7 @@ class CaseRun:
             verdict=finding.verdict,
             result=outcome,
             explanation=finding.explanation,
+            laws=often_misread(self.prepared.lowered) if refuted else (),
             more_draws=more,
             timed_out=more is not None and self.out_of_time(),
             more_seconds=None

@@ -27,7 +27,7 @@ class Report:
     registry: Registry
     problems: tuple[Problem, ...] = ()
     terminal: Terminal | None = None
-    verbose: bool = False
+    verbose: int = 0  # 0: a row a claim of the file, 1: a row a statement, 2: a row a case
     quiet: bool = False
     plot: bool = False
     started: datetime | None = None

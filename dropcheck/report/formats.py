@@ -1,19 +1,35 @@
-"""The formats of a run's report: a table of entries, whose functions are imported on demand.
+"""The formats of a run's report: each is one function here, `Report` → text or bytes.
 
-A format is chosen by its name for standard output, and by the name or ending of a file. To add one,
-write a function `Report` → text in a file of this folder, and its entry here.
+A format is chosen by its name for standard output, and by the ending of its name for a file. What
+is said of a case comes from `facts`; a format only sets it, and escapes what is markup to it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from importlib import import_module
+import io
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from decimal import Decimal
 from importlib.util import find_spec
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from dropcheck.errors import DropcheckError, Problem, suggestion
-from dropcheck.report import Report
+from dropcheck import __version__
+from dropcheck.errors import DropcheckError, Location, Problem, suggestion
+from dropcheck.report import Report, numbers, table, words
+from dropcheck.report import conformance as pivoting
+from dropcheck.report.facts import facts, summary
+from dropcheck.report.screen import Terminal, one_line, place, plain, problems_text
+from dropcheck.results import CaseResult, Outcome, ParameterValue, Passage, Written
+from dropcheck.results.coverage import CoverageCounts
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
+MOST = 20  # cases that a page tells one by one; the rest are counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,8 +40,8 @@ class Format:
     its file is not written then.
     """
 
+    make: Callable[[Report], str | bytes]
     purpose: str  # who reads it, for the documentation
-    function: str  # `Report` → text or bytes, as `module.function` of this folder
     ending: str | None = None  # of its files; None where it is only printed
     printed: bool = True  # whether `--format` offers it
     shows_problems: bool = False  # whether it shows errors
@@ -34,12 +50,6 @@ class Format:
     needs: str | None = None  # a library that may be missing
     aliases: tuple[str, ...] = ()  # other names that users may try, beside its ending
 
-    def make(self, report: Report) -> str | bytes:
-        """The report in this format."""
-        module, _, name = self.function.rpartition(".")
-        made: str | bytes = getattr(import_module(f"dropcheck.report.{module}"), name)(report)
-        return made
-
     def fits(self, report: Report) -> bool:
         """Whether the format can show this report in full."""
         return (self.shows_problems or not report.problems) and (
@@ -47,71 +57,25 @@ class Format:
         )
 
 
-FORMATS: Mapping[str, Format] = {
-    "table": Format(
-        purpose="people, at a terminal",
-        function="terminal.run_table.table_report",
-        shows_interruption=True,
-    ),
-    "json": Format(
-        purpose="programs: every number, schema 1; always valid JSON, unknown values are null",
-        function="json_report.json_report",
-        ending=".json",
-        aliases=("yaml", "yml"),  # JSON is YAML too
-        shows_problems=True,
-        shows_interruption=True,
-    ),
-    "junit": Format(
-        purpose="continuous integration, in the form that pytest writes",
-        function="junit.junit_report",
-        ending=".xml",
-        aliases=("junitxml", "junit-xml"),
-        shows_problems=True,
-        shows_interruption=True,
-    ),
-    "markdown": Format(
-        purpose="a README, a paper, a pull request",
-        function="markdown.markdown_report",
-        ending=".md",
-        shows_problems=True,
-        shows_interruption=True,
-    ),
-    "github": Format(
-        purpose="annotations only, for a workflow that prints its own table",
-        function="github.run_annotations",
-        shows_problems=True,
-    ),
-    "csv": Format(
-        purpose="spreadsheets and data frames", function="csv_report.csv_report", ending=".csv"
-    ),
-    "html": Format(
-        purpose="readers: one page with a table to sort and filter, which needs no network",
-        function="html.html_report",
-        ending=".html",
-        printed=False,
-        shows_interruption=True,
-    ),
-    "svg": Format(
-        purpose="every case as an interval in a picture; needs matplotlib",
-        function="pictures.svg_report",
-        ending=".svg",
-        printed=False,
-        shows_interruption=True,
-        shows_curves=True,
-        needs="matplotlib",
-    ),
-    "png": Format(
-        purpose="the same as pixels; needs matplotlib",
-        function="pictures.png_report",
-        ending=".png",
-        printed=False,
-        shows_interruption=True,
-        shows_curves=True,
-        needs="matplotlib",
-    ),
-}
-PRINTED = {name: form for name, form in FORMATS.items() if form.printed}
-WRITTEN = {form.ending: form for form in FORMATS.values() if form.ending is not None}
+FORMATS: dict[str, Format] = {}
+PRINTED: dict[str, Format] = {}
+WRITTEN: dict[str, Format] = {}
+Text = TypeVar("Text", str, bytes)
+Make = Callable[[Report], Text]
+
+
+def report_format(name: str, purpose: str, **more: Any) -> Callable[[Make[Text]], Make[Text]]:
+    """Make a function a format with this name; `more` are further fields of `Format`."""
+
+    def enter(make: Make[Text]) -> Make[Text]:
+        form = FORMATS[name] = Format(make=make, purpose=purpose, **more)
+        if form.printed:
+            PRINTED[name] = form
+        if form.ending is not None:
+            WRITTEN[form.ending] = form
+        return make
+
+    return enter
 
 
 def written_as(path: Path) -> Format | None:
@@ -150,3 +114,583 @@ def require_libraries(paths: Iterable[Path]) -> None:
             hint = f"pip install {needed}; HTML reports do without"
             message = f"pictures need {needed}, which is not installed"
             raise DropcheckError(Problem(message, hint=hint))
+
+
+@report_format("table", "people, at a terminal", shows_interruption=True)
+def table_report(report: Report) -> str:
+    """The table, what did not pass, and the summary."""
+    return table.table_report(report)
+
+
+# ---- JSON ----------------------------------------------------------------------------------------
+
+SCHEMA = 1
+
+
+@report_format(
+    "json",
+    "programs: every number, schema 1; always valid JSON, unknown values are null",
+    ending=".json",
+    aliases=("yaml", "yml"),  # JSON is YAML too
+    shows_problems=True,
+    shows_interruption=True,
+)
+def json_report(report: Report) -> str:
+    """A run, or the errors that prevented it."""
+    if report.problems:
+        return errors_json(report.problems)
+    run = report.run
+    counts = {"passed": Outcome.PASS, "failed": Outcome.FAIL, "undecided": Outcome.UNDECIDED}
+    return as_json(
+        registry=run.registry,
+        seed=run.settings.seed,
+        alpha=run.settings.alpha,
+        seconds=round(run.seconds, 3),
+        interrupted=run.interrupted,
+        planned=run.planned,
+        summary={
+            "cases": len(run.cases),
+            **{name: run.count(outcome) for name, outcome in counts.items()},
+            "errors": run.count(Outcome.ERROR),
+            "asymptotic": run.asymptotic,
+            "draws": run.draws,
+        },
+        documents=[{"file": one.file, **asdict(CoverageCounts.of([one]))} for one in run.coverage],
+        conformance=_conformance_data(run.cases),
+        cases=[_case_data(case) for case in run.cases],
+        warnings=run.warnings,
+    )
+
+
+def _case_data(case: CaseResult) -> dict[str, Any]:
+    """Every field of a case, some further names, and what is said of it in words."""
+    why = case.explanation
+    return {
+        **{one.name: getattr(case, one.name) for one in fields(case) if one.name != "explanation"},
+        "parameters": parameter_data(case.parameters),
+        **sources_data(case.sources),
+        "claimed": case.claimed,
+        "rounding": words.rounding(case),
+        "reason": None if why is None else str(why),
+        "reason_code": None if why is None else why.reason.name.lower(),
+        "details": {} if why is None else why.details,
+        "facts": facts(case),
+    }
+
+
+def _conformance_data(cases: Sequence[CaseResult]) -> dict[str, Any] | None:
+    """Claims by columns, where code was under test: a mark for each cell, or null."""
+    pivot = pivoting.conformance(cases)
+    if pivot is None:
+        return None
+    return {
+        "columns": [{"column": head.name, "dtype": head.dtype} for head in pivot.heads],
+        "rows": [
+            {
+                "claim": row.claim,
+                "parameters": [parameter_data(point) for point in row.points],
+                "cells": [one.mark and one.mark.name.lower() for one in row.cells],
+            }
+            for row in pivot.rows
+        ],
+    }
+
+
+def as_json(**keys: Any) -> str:
+    """A report with these keys, in ASCII, which every stream and every locale can write."""
+    document = plain_data({"schema": SCHEMA, "version": __version__, **keys})
+    return json.dumps(document, indent=2, allow_nan=False) + "\n"
+
+
+def errors_json(problems: Iterable[Problem]) -> str:
+    """The report of errors that prevented a command."""
+    document = plain_data({"schema": SCHEMA, "errors": list(problems)})
+    return json.dumps(document, indent=2, allow_nan=False) + "\n"
+
+
+def plain_data(value: Any) -> Any:
+    """A value as JSON has it: records as mappings, and null for numbers that are not finite."""
+    match value:
+        case Location():
+            # the lines of a notebook count from the beginning of its cell
+            cell = {} if value.cell is None else {"cell": value.cell.number}
+            return {"file": value.file, **cell, "line": value.line, "column": value.column}
+        case Problem():
+            where = plain_data(value.location or Location(""))
+            where["file"] = where["file"] or None
+            return {**where, "message": value.message, "hint": value.hint}
+        case Written():
+            half = None if value.unit is None or not value.rounded else value.unit / 2
+            place_of_it = {"line": value.start.line, "column": value.start.column}
+            numbers_of_it = {"value": value.digits, "half_unit": half}
+            return plain_data({"text": value.text, **place_of_it, **numbers_of_it})
+        case Mapping():
+            return {str(key): plain_data(one) for key, one in value.items()}
+        case list() | tuple():
+            return [plain_data(one) for one in value]
+        case str() | bool() | None:
+            return value
+        case Decimal():
+            return float(value)
+    if is_dataclass(value):
+        return {one.name: plain_data(getattr(value, one.name)) for one in fields(value)}
+    number = value.item() if hasattr(value, "item") else value  # of numpy
+    return None if isinstance(number, float) and not math.isfinite(number) else number
+
+
+def value_data(value: ParameterValue) -> Any:
+    """A parameter's value as it was written: whole numbers without a point, a vector as a list.
+
+    >>> value_data(512.0), value_data(0.1), value_data("normal(0, 1)"), value_data((0.5, -1.0))
+    (512, 0.1, 'normal(0, 1)', [0.5, -1])
+    """
+    if isinstance(value, tuple):
+        return [value_data(one) for one in value]
+    if not isinstance(value, str) and math.isfinite(value) and value == int(value):
+        return int(value) if abs(value) < 2**53 else float(value)
+    return value
+
+
+def parameter_data(parameters: Mapping[str, ParameterValue]) -> dict[str, Any]:
+    """A case's parameters, with their values as they were written."""
+    return {name: value_data(value) for name, value in parameters.items()}
+
+
+def sources_data(sources: Sequence[Passage]) -> dict[str, Any]:
+    """Where a claim stands: the first passage, and all of them."""
+    return {**asdict(sources[0] if sources else Passage()), "sources": sources}
+
+
+# ---- JUnit XML -----------------------------------------------------------------------------------
+
+# XML 1.0 cannot hold these, not even as references (the specification, 2.2)
+_ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@report_format(
+    "junit",
+    "continuous integration, in the form that pytest writes",
+    ending=".xml",
+    aliases=("junitxml", "junit-xml"),
+    shows_problems=True,
+    shows_interruption=True,
+)
+def junit_report(report: Report) -> str:
+    """One suite in ASCII, with a test case for each case.
+
+    In pytest's schema (junit-10.xsd) a test case has no properties, so they stand with those of the
+    suite, under its name. An undecided case is a failure: viewers pass over skipped tests.
+    """
+    from xml.etree.ElementTree import Element, SubElement, tostring
+
+    run, problems = report.run, report.problems
+    suites = Element("testsuites", name="dropcheck")
+    suite = SubElement(suites, "testsuite", name="dropcheck")
+    suite.set("errors", str(len(problems) + run.count(Outcome.ERROR)))
+    suite.set("failures", str(run.count(Outcome.FAIL) + run.count(Outcome.UNDECIDED)))
+    suite.set("skipped", "0")
+    suite.set("tests", str(len(run.cases) + len(problems)))
+    suite.set("time", f"{run.seconds:.3f}")
+    if report.started is not None:
+        suite.set("timestamp", report.started.isoformat(timespec="seconds"))
+    properties = {"version": __version__, "interrupted": str(run.interrupted).lower()}
+    properties |= {"seed": str(run.settings.seed), "alpha": f"{run.settings.alpha:g}"}
+    properties |= {label: text for label, text in summary(run).items() if label not in properties}
+    for case in run.cases:
+        name = one_line(words.case_name(case))
+        properties |= {f"{name}.{label}": text for label, text in facts(case).items()}
+    box = SubElement(suite, "properties")
+    for name, text in properties.items():
+        SubElement(box, "property", name=_legal(name), value=_legal(text))
+    for case in run.cases:
+        element = _test(suite, class_name(run.registry), words.case_name(case), case.seconds)
+        if case.result is not Outcome.PASS:
+            kind = "undecided" if case.result is Outcome.UNDECIDED else str(case.verdict)
+            said = facts(case)
+            why = f"{said['result']}; {said['reading']}"
+            told = {"type": kind, "message": _legal(why)}
+            if case.result is Outcome.ERROR:
+                told = {"message": _legal(said.get("reason", why))}
+            tag = "error" if case.result is Outcome.ERROR else "failure"
+            SubElement(element, tag, told).text = _legal(table.case_block(case))
+    for problem in problems:
+        element = _test(suite, "", run.registry or "dropcheck", 0.0)
+        error = SubElement(element, "error", message=_legal(one_line(problem.message)))
+        error.text = _legal(problems_text([problem], Terminal(), counted=False))
+    text = tostring(suites, encoding="us-ascii", xml_declaration=False).decode("ascii")
+    return f'<?xml version="1.0" encoding="utf-8"?>{text}\n'
+
+
+def _test(suite: Element, class_of_it: str, name: str, seconds: float) -> Element:
+    from xml.etree.ElementTree import SubElement
+
+    told = {"classname": class_of_it, "name": _legal(one_line(name)), "time": f"{seconds:.3f}"}
+    return SubElement(suite, "testcase", told)
+
+
+def class_name(registry: str) -> str:
+    """The file as pytest would write it: from the folder of the run, with dots between.
+
+    >>> class_name("docs/claims.yaml")
+    'docs.claims.yaml'
+    """
+    path = Path(registry)
+    if path.is_absolute():
+        here = Path.cwd()
+        path = path.relative_to(here) if path.is_relative_to(here) else Path(path.name)
+    return _legal(one_line(".".join(part for part in path.parts if part not in (".", ".."))))
+
+
+def _legal(text: str) -> str:
+    r"""The text in characters that XML may hold; others are shown as escapes.
+
+    >>> _legal("a\x00b\uffff")
+    'a\\x00b\\uffff'
+    """
+    return _ILLEGAL.sub(lambda match: match.group().encode("unicode_escape").decode(), text)
+
+
+# ---- Markdown ------------------------------------------------------------------------------------
+
+HEADINGS = (
+    *("claim", "statement", "parameters", "claimed", "estimated", "exact"),
+    *("interval", "within", "draws", "passed", "result"),
+)
+CODE = ("claim", "statement", "written", "repeat")
+MOST_CELLS = 40  # cells of a conformance table with a line each
+_MARKUP = re.compile(r"([\\`*_\[\]<>|~$&])")
+# what GitHub turns into links and pictures, in text without markup
+_REFERENCE = re.compile(r"(@(?=\w)|#(?=\w)|:(?=[\w+-]+:)|\w:(?=//)|\bwww(?=\.))", re.ASCII)
+
+
+@report_format(
+    "markdown",
+    "a README, a paper, a pull request",
+    ending=".md",
+    shows_problems=True,
+    shows_interruption=True,
+)
+def markdown_report(report: Report) -> str:
+    """The table, what did not pass, errors, warnings, and the summary."""
+    cases = report.run.cases
+    pivot = pivoting.conformance(cases, each=report.verbose > 0)
+    notes = [
+        (words.case_name(case), said["note"]) for case in cases if "note" in (said := facts(case))
+    ]
+    shown = _cases_in_markdown(report) if pivot is None else _pivot_in_markdown(pivot, report)
+    parts = [
+        *shown,
+        _counted([_problem_in_markdown(one) for one in report.problems], "more error"),
+        _counted([f"- note: {code(name)} {text(note)}" for name, note in notes], "more note"),
+        "\n".join(f"- warning: {text(warning)}" for warning in report.run.warnings),
+        summary_line(report),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def summary_line(report: Report) -> str:
+    """The last line, which stands alone where there is no room for the rest."""
+    errors = [numbers.plural(len(report.problems), "error")] if report.problems else []
+    if errors and not report.run.cases:  # there are no cases to count
+        return f"{errors[0]} · {text(report.run.registry)}"
+    return " · ".join([*errors, *map(text, summary(report.run).values())])
+
+
+def text(written: str) -> str:
+    r"""A user's text, escaped so that nothing in it is markup.
+
+    >>> text("a|b *c* <i> @you")
+    'a\\|b \\*c\\* \\<i\\> @<!-- -->you'
+    """
+    return _REFERENCE.sub(r"\1<!-- -->", _MARKUP.sub(r"\\\1", one_line(written)))
+
+
+def code(written: str) -> str:
+    r"""A user's text as code, in a cell of a table and elsewhere.
+
+    >>> code("P(x > 3) >= 0.9"), code("a|b")
+    ('`P(x > 3) >= 0.9`', '<code>a&#124;b</code>')
+    """
+    shown = one_line(written)
+    if set(shown) & set("`\\|"):  # a backquote ends code; escapes of the others differ by place
+        inner = "".join(c if c.isalnum() or c in " ." else f"&#{ord(c)};" for c in shown)
+        return f"<code>{inner}</code>"
+    return shown and f"`{shown}`"
+
+
+def _marked(label: str, written: str) -> str:
+    return code(written) if label in CODE else text(written)
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _counted(items: Sequence[str], more: str, most: int = MOST) -> str:
+    """A list of at most so many items, and a count of the rest."""
+    rest = [f"- and {numbers.plural(len(items) - most, more)}"] if len(items) > most else []
+    return "\n".join([*items[:most], *rest])
+
+
+def _cases_in_markdown(report: Report) -> list[str]:
+    rows = table.rows(report.run.cases, report.verbose)
+    names = [name for name in HEADINGS if any(said.get(name) for said, _ in rows)]
+    lines = [names, ["---:" if name in table.COLUMNS.right else "---" for name in names]]
+    for said, case in rows:
+        cells = {name: _marked(name, said.get(name, "")) for name in names}
+        if case.result is not Outcome.PASS:
+            cells["result"] = f"**{cells['result']}**"
+        lines.append(list(cells.values()))
+    bad = [_case_in_markdown(case) for case in words.not_passed(report.run.cases)]
+    counted = _counted(bad, "more case").removesuffix("\n")
+    return ["\n".join(map(_line, lines)) if rows else "", counted]
+
+
+def _case_in_markdown(case: CaseResult) -> str:
+    said = facts(case)
+    lines = [f"- **{text(said['result'])}** {code(words.case_name(case))}"]
+    told = [*table.told(said), ("repeat", said["repeat"])]
+    return "\n".join([*lines, *(f"  - {label}: {_marked(label, one)}" for label, one in told)])
+
+
+def _pivot_in_markdown(pivot: pivoting.Conformance, report: Report) -> list[str]:
+    """Claims by columns, the meaning of the signs, and texts on single cells."""
+    several = any(row.parameters for row in pivot.rows)
+    heads = ["<br>".join(map(text, filter(None, (one.name, one.dtype)))) for one in pivot.heads]
+    lines = [
+        ["claim", *(["parameters"] if several else []), *heads],
+        ["---", *(["---"] if several else []), *(":---:" for _ in heads)],
+    ]
+    for row in pivot.rows:
+        cells = [pivoting.shown(one, verbose=report.verbose > 0) for one in row.cells]
+        parameters = [text(row.parameters)] if several else []
+        lines.append([code(row.claim), *parameters, *(one.replace("\n", "<br>") for one in cells)])
+    items = [
+        f"- {mark.sign} {code(pivoting.where(cell))}: {text(said)}<br>{code(cell.worst.repeat)}"
+        for cell, mark, said in pivoting.to_say(pivot)
+    ]
+    legend = " · ".join(pivoting.legend(pivot))
+    return ["\n".join(map(_line, lines)), legend, _counted(items, "more cell", MOST_CELLS)]
+
+
+def _problem_in_markdown(problem: Problem) -> str:
+    where = [code(place(problem.location))] if problem.location else []
+    hint = [f"({text(problem.hint)})"] if problem.hint else []
+    return " ".join(["- **error**", *where, text(problem.message), *hint])
+
+
+# ---- annotations: the workflow commands by which GitHub marks lines of a pull request ------------
+
+# GitHub shows ten errors of a step and drops the rest: the tenth says how many they are
+MOST_ANNOTATIONS = 9
+LONGEST_NAME = 150  # characters of a case's name in a title
+LONGEST = 4000  # characters of one message; GitHub cuts those that are much longer
+
+
+@report_format(
+    "github", "annotations only, for a workflow that prints its own table", shows_problems=True
+)
+def run_annotations(report: Report) -> str:
+    """An annotation for each problem and each case that did not pass; then notices."""
+    notices = [
+        _annotation(case.location, report.workspace, words.case_name(case), [note], "notice")
+        for case in report.run.cases
+        if (note := facts(case).get("note"))
+    ]
+    bad = [_of_case(case, report.workspace) for case in words.not_passed(report.run.cases)]
+    lines = _annotations(report.problems, bad, report.workspace)
+    return "".join(f"{line}\n" for line in [*lines, *notices[:MOST_ANNOTATIONS]])
+
+
+def problem_annotations(problems: Iterable[Problem], workspace: Path | None) -> str:
+    """An annotation for each error of a file that prevents a run."""
+    return "".join(f"{line}\n" for line in _annotations(list(problems), [], workspace))
+
+
+def _annotations(
+    problems: Sequence[Problem], cases: Sequence[str], workspace: Path | None
+) -> list[str]:
+    commands = [*(_of_problem(one, workspace) for one in problems), *cases]
+    rest = len(commands) - MOST_ANNOTATIONS
+    if rest <= 0:
+        return commands
+    more = f"and {numbers.plural(rest, 'more error')}"
+    if not problems[MOST_ANNOTATIONS:]:
+        more = f"and {numbers.plural(rest, 'more case')} that did not pass"
+    elif cases:
+        more = f"and {rest} more errors, and cases that did not pass"
+    shown = commands[:MOST_ANNOTATIONS]
+    return [*shown, _annotation(None, None, more, [f"{more}: the log has them"])]
+
+
+def _of_problem(problem: Problem, workspace: Path | None) -> str:
+    hint = [f"hint: {problem.hint}"] if problem.hint else []
+    return _annotation(problem.location, workspace, "dropcheck", [problem.message, *hint])
+
+
+def _of_case(case: CaseResult, workspace: Path | None) -> str:
+    said, name = facts(case), words.case_name(case)
+    name = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
+    told = [*table.told(said), ("repeat", said["repeat"])]
+    lines = [f"{label}: {one}" for label, one in told if label != "where"]
+    return _annotation(case.location, workspace, f"{name}: {said['result']}", lines)
+
+
+def _annotation(
+    where: Location | None,
+    workspace: Path | None,
+    title: str,
+    lines: Iterable[str],
+    level: str = "error",
+) -> str:
+    """One command on one line: a place in the repository, or else in words; a title, a message."""
+    known = {} if where is None else _in_repository(where, workspace)
+    said = [*map(one_line, lines), *([f"where: {place(where)}"] if where and not known else [])]
+    message = "\n".join(said)
+    message = message if len(message) <= LONGEST else message[: LONGEST - 1] + "…"
+    properties = {**known, "title": title}
+    shown = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
+    return f"::{level} {shown}::{_data(message)}"
+
+
+def _in_repository(where: Location, workspace: Path | None) -> dict[str, str]:
+    """The place as GitHub needs it: a file within the repository, or nothing."""
+    from dropcheck.claims.reader import SHIPPED_NAME
+
+    if where.file == SHIPPED_NAME:  # not a file of the repository
+        return {}
+    try:
+        inner = Path(where.file).resolve().relative_to((workspace or Path()).resolve())
+    except (ValueError, OSError, RuntimeError):  # outside, no name of a file, a loop of links
+        return {}
+    known = {"file": str(PurePosixPath(*inner.parts))}
+    if where.file_line is not None:
+        known["line"] = str(where.file_line)
+        if where.column is not None and where.cell is None:  # columns of cells are not the file's
+            known["col"] = str(where.column)
+    return known
+
+
+def _data(text: str) -> str:
+    return plain(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(one_line(text)).replace(":", "%3A").replace(",", "%2C")
+
+
+# ---- comma-separated values (RFC 4180) -----------------------------------------------------------
+
+# a spreadsheet reads a text with such a beginning as a formula (OWASP, "CSV Injection")
+_FORMULA = tuple("=+-@＝＋－＠")
+Raw = Callable[[CaseResult], float | str | None]
+NUMBERS: Mapping[str, Raw] = {
+    "claimed_low": lambda case: case.region.low if case.region else None,
+    "claimed_high": lambda case: case.region.high if case.region else None,
+    "estimate": lambda case: case.estimate,
+    "interval_low": lambda case: case.interval[0] if case.interval else None,
+    "interval_high": lambda case: case.interval[1] if case.interval else None,
+    "standard_error": lambda case: case.standard_error,
+    "confidence": lambda case: case.confidence,
+    "scale": lambda case: case.scale,
+    "resolution": lambda case: case.resolution,
+    "within": lambda case: case.within,
+    "exact": lambda case: case.exact.value if case.exact else None,
+    "confirmed": lambda case: None if case.confirmed is None else str(case.confirmed).lower(),
+    "left": lambda case: case.sides[0] if case.sides else None,
+    "middle": lambda case: case.sides[1] if case.sides and len(case.sides) > 2 else None,
+    "right": lambda case: case.sides[-1] if case.sides else None,
+    "entry": lambda case: None if case.entry is None else str(list(case.entry)),
+    "draws": lambda case: case.draws,
+    "seconds": lambda case: round(case.seconds, 6),
+    "verdict": lambda case: str(case.verdict),
+    "expect": lambda case: str(case.expect),
+    "result": lambda case: str(case.result),
+    "file": lambda case: case.location.file,
+    "line": lambda case: case.location.file_line,
+    "rounding": words.rounding,
+    "of": lambda case: case.of,
+}
+"""What a spreadsheet computes with; the other columns are what is said of a case, in words."""
+
+
+@report_format("csv", "spreadsheets and data frames", ending=".csv")
+def csv_report(report: Report) -> str:
+    """A row for each case; a field is empty where its value is unknown, or an end infinite."""
+    import csv
+
+    from dropcheck.claims.values import format_parameters
+    from dropcheck.report.facts import FACTS
+
+    said = [name for name in FACTS if name not in NUMBERS and name != "repeat"]
+    names = [*said, *NUMBERS, "seed", "repeat"]
+    stream = io.StringIO(newline="")
+    writer = csv.DictWriter(stream, names, lineterminator="\r\n")
+    writer.writeheader()
+    for case in report.run.cases:
+        row: dict[str, Any] = {**facts(case), "parameters": format_parameters(case.parameters)}
+        row |= {name: of(case) for name, of in NUMBERS.items()}
+        row["seed"] = report.run.settings.seed
+        writer.writerow({name: field_of(row.get(name)) for name in names})
+    return stream.getvalue()
+
+
+def field_of(value: float | str | None) -> str:
+    """A value as a field: a number with all its digits, a text never read as a formula.
+
+    >>> field_of(512.0), field_of(0.1), field_of(float("inf")), field_of("-E(x) == 1")
+    ('512', '0.1', '', "'-E(x) == 1")
+    """
+    if isinstance(value, str):
+        shown = one_line(value)
+        return f"'{shown}" if shown.startswith(_FORMULA) else shown
+    return "" if value is None or not math.isfinite(value) else str(value_data(value))
+
+
+# ---- pages and pictures --------------------------------------------------------------------------
+
+
+@report_format(
+    "html",
+    "readers: one page with a table to sort and filter, which needs no network",
+    ending=".html",
+    printed=False,
+    shows_interruption=True,
+)
+def html_report(report: Report) -> str:
+    """One page."""
+    from dropcheck.report.html import html_report
+
+    return html_report(report)
+
+
+@report_format(
+    "svg",
+    "every case as an interval in a picture; needs matplotlib",
+    ending=".svg",
+    printed=False,
+    shows_interruption=True,
+    shows_curves=True,
+    needs="matplotlib",
+)
+def svg_report(report: Report) -> bytes:
+    """A picture of lines."""
+    from dropcheck.report.pictures import svg_report
+
+    return svg_report(report)
+
+
+@report_format(
+    "png",
+    "the same as pixels; needs matplotlib",
+    ending=".png",
+    printed=False,
+    shows_interruption=True,
+    shows_curves=True,
+    needs="matplotlib",
+)
+def png_report(report: Report) -> bytes:
+    """A picture of pixels."""
+    from dropcheck.report.pictures import png_report
+
+    return png_report(report)

@@ -25,7 +25,8 @@ from dropcheck.language.lowering.builder import Context
 from dropcheck.language.lowering.loops import define_model
 from dropcheck.language.lowering.lower import lower
 from dropcheck.language.parser import parse_expression, parse_model
-from dropcheck.report.screen import Terminal, line, pairs_table, render, styled
+from dropcheck.report.screen import Terminal, line, render, styled
+from dropcheck.report.table import pairs
 from dropcheck.vocabulary.constants import CONSTANTS, Constant
 from dropcheck.vocabulary.distribution import LARGEST_COUNT, LawParameter, Values
 from dropcheck.vocabulary.function import Function
@@ -110,7 +111,7 @@ def word_cards(chosen: Iterable[Word], terminal: Terminal) -> str:
     """Each of the words with all that is said of it."""
     items: list[RenderableType] = []
     for word in chosen:
-        items += ["", styled(word.written, "bold"), pairs_table(said_of(word))]
+        items += ["", styled(word.written, "bold"), pairs(said_of(word))]
     return render(items[1:], terminal)
 
 

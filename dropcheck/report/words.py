@@ -28,6 +28,9 @@ from dropcheck.results.coverage import Coverage, CoverageCounts
 
 # An estimate more standard errors than this away from what is claimed is not as claimed.
 SIGNIFICANT = 5.0
+# With fewer draws, their spread is known too roughly to foresee how many more are needed: that of
+# 100 normal numbers is off by a seventh.
+FEWEST_TO_FORESEE = 100
 # Below this share of its magnitude a difference is rounding.
 DIFFERENCE_ROUNDING = 1e-9
 
@@ -66,6 +69,12 @@ def drawn(case: CaseResult) -> str:
     """The draws: `262k draws of 64 calls`; empty where there are none."""
     calls = None if case.calls is None else case.calls.count
     return numbers.draws(case.draws, calls) if case.draws else ""
+
+
+def draws(case: CaseResult) -> str:
+    """The number of draws: `262k`, or `262k of 64 calls` of code."""
+    calls = "" if case.calls is None else f" of {numbers.plural(case.calls.count, 'call')}"
+    return numbers.count(case.draws) + calls
 
 
 def off(case: CaseResult) -> str | None:
@@ -294,7 +303,7 @@ def estimated(case: CaseResult) -> str:
     """The estimate, to the digits that its interval supports; for two sides their difference."""
     text = _estimate(case)
     differs = case.quantity is not None and case.quantity.is_difference
-    return f"difference {text}" if differs and text != numbers.UNKNOWN else text
+    return f"diff {text}" if differs and text != numbers.UNKNOWN else text
 
 
 def estimated_in_full(case: CaseResult) -> str:
@@ -440,7 +449,8 @@ def reading(case: CaseResult) -> str:
             return case.explanation.reading
         if _slightly(case):
             return "false as stated, by less than the resolution: a tolerance would let that pass"
-        return "false as stated: the interval misses what is claimed"
+        known = "exact value" if _only_exact(case) else "interval"
+        return f"false as stated: the {known} misses what is claimed"
     if case.verdict is Verdict.VERIFIED:
         return as_verified(case)
     cheaper = price(case) if case.calls is None else None  # else it is what the case needs
@@ -457,6 +467,13 @@ def reading(case: CaseResult) -> str:
     return f"not decided by these draws{edge}"
 
 
+def _only_exact(case: CaseResult) -> bool:
+    """Whether the exact value alone refutes a case: its few draws allow what is claimed."""
+    if case.exact is None or case.interval is None or case.region is None or not case.draws:
+        return False
+    return _touch(case.interval, (case.region.low, case.region.high))
+
+
 def _slightly(case: CaseResult) -> bool:
     """Whether a statement with `==` was refuted for an error below its resolution."""
     if case.region is None or case.estimate is None or case.sharpness is None:
@@ -471,6 +488,8 @@ def needs(case: CaseResult) -> str | None:
     """
     if case.more_draws is None:
         return None
+    if case.draws < FEWEST_TO_FORESEE:
+        return "how many more it needs cannot be told from so few"
     time = "" if case.more_seconds is None else f", {numbers.duration(case.more_seconds)}"
     more, total = map(numbers.option, (case.more_draws, case.draws + case.more_draws))
     coarser = price(case)
@@ -538,7 +557,8 @@ def outcome(case: CaseResult) -> str:
 def standing(case: CaseResult) -> str:
     """The verdict, and what it means for the claim, in few words."""
     if case.verdict is Verdict.INCONCLUSIVE:
-        return outcome(case)
+        expected = ", expected refuted" if case.expect is Verdict.REFUTED else ""
+        return outcome(case) + expected
     if case.result is Outcome.FAIL:
         expected = "" if case.verdict is Verdict.REFUTED else ", expected refuted"
         return f"FAIL: {case.verdict}{expected}"

@@ -138,7 +138,8 @@ STREAMS = 64
 class Request:
     """The spans from `first` to `first + count - 1` of one case's stream of draws.
 
-    `wanted` is the time in seconds, on one thread, until the case looks at its sums again.
+    `wanted` is the time in seconds, on one thread, until the case looks at its sums again, and
+    `planned` the draws.
     """
 
     program: Program | Together
@@ -149,6 +150,7 @@ class Request:
     first: int
     count: int
     wanted: float = 0.0
+    planned: int = 0
 
     @property
     def draws(self) -> int:

@@ -55,13 +55,16 @@ def test_failure_is_told_as_below_a_table() -> None:
     said = str(caught.value).replace(__file__, "tests/api/test_api.py")
     assert said == (
         "refuted: claimed 4, estimated 3\n\n"
-        "FAIL  claim  a=2\n"
+        "FAIL: refuted  claim  a=2\n"
         "  statement   a + 1 == 4\n"
         "  claimed     4\n"
-        "  estimated   3, interval [3, 3], confidence 1 - 1e-6, no draws needed\n"
+        "  estimated   3\n"
+        "  interval    [3, 3]\n"
         "  distance    1 below, 25% of the scale\n"
         "  resolution  ±0: nothing is random, and what is not equal differs\n"
-        "  verdict     refuted, expected verified\n"
+        "  confidence  1 - 1e-6\n"
+        "  guarantee   arithmetic\n"
+        "  draws       0\n"
         "  reading     false as stated: the interval misses what is claimed\n"
         f"  where       {place}\n"
         "  repeat      dropcheck.verify('a + 1 == 4', a=2, seed=0)"
@@ -72,7 +75,7 @@ def test_both_sides_are_told_where_both_are_estimated() -> None:
     with pytest.raises(ClaimFailedError) as caught:
         verify("Std(2 * x) == Std(x)", model="x ~ normal(0, 1)")
     assert re.search(r"\n  claimed     [12]\.\d+ == [01]\.\d+\n", str(caught.value))
-    assert "estimated   left side minus right side " in str(caught.value)
+    assert "quantity    left side minus right side\n" in str(caught.value)
     left, right = caught.value.result.sides or (0.0, 0.0)
     assert left == pytest.approx(2, rel=0.05)
     exact = caught.value.result.exact
@@ -379,7 +382,7 @@ def test_under_pytest_the_traceback_ends_at_the_tests_own_line(pytester: pytest.
             '>       dropcheck.verify("1 == 2")',
             "E       dropcheck.api.ClaimFailedError: refuted: claimed 2, estimated 1",
             "E       ",
-            "E       FAIL  claim",
+            "E       FAIL: refuted  claim",
             "E         statement   1 == 2",
             '>       dropcheck.verify("1 = 2")',
             "E       dropcheck.api.InvalidClaimError: claim:1:3: *",

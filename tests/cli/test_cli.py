@@ -63,7 +63,7 @@ def test_an_interruption_prints_what_was_finished(cli: Cli, verify: Any) -> None
     report = json.loads(result.out)
     assert report["interrupted"] is True
     assert len(report["cases"]) == 1
-    assert cli("run", "product-variance").out.splitlines()[-1].startswith("interrupted · 1 case:")
+    assert cli("run", "product-variance").out.splitlines()[-1].startswith("interrupted: 1 of ")
 
 
 def test_an_internal_error_is_3_and_asks_for_a_report(

@@ -58,7 +58,7 @@ def test_one_run_writes_every_kind_of_report_beside_the_table(cli: Cli) -> None:
     result = cli("run", "product-variance", "kept-share", *reports())
     assert result.code == 1
     assert result.err == ""
-    assert "FAIL  kept-share" in result.out
+    assert "FAIL: refuted  kept-share" in result.out
     assert names() == sorted(["claims.yaml", *(f"run.{ending}" for ending in ENDINGS)])
     assert json.loads(Path("run.json").read_text())["summary"]["failed"] == 1
     assert ElementTree.parse("run.xml").getroot()[0].get("failures") == "1"
@@ -140,7 +140,7 @@ def test_a_place_that_takes_no_file_loses_neither_table_nor_other_files(
 ) -> None:
     result = cli("run", "kept-share", "-o", f"/proc/self/a.{ending}", "-o", "b.json")
     assert result.code == 2
-    assert "FAIL  kept-share" in result.out
+    assert "FAIL: refuted  kept-share" in result.out
     assert f"error: the file '/proc/self/a.{ending}' could not be written: " in result.err
     assert names() == ["b.json", "claims.yaml"]
 

@@ -14,11 +14,12 @@ import yaml
 from readme_blocks import README, TOP, blocks, command
 from report_cases import PASSED, run_of
 
+from dropcheck.claims.registry import Registry
 from dropcheck.cli_output import ExitCode
 from dropcheck.judging.case import DEFAULT_WORK, MOST_DRAWS_BY_DEFAULT
 from dropcheck.reasons import Reason
-from dropcheck.report.formats import FORMATS
-from dropcheck.report.json_report import run_json
+from dropcheck.report import Report
+from dropcheck.report.formats import FORMATS, json_report
 from dropcheck.results import Guarantee
 from dropcheck.settings import DEFAULT_MEMORY
 from dropcheck.vocabulary.functions import FUNCTIONS
@@ -90,7 +91,9 @@ def test_every_format_has_its_row() -> None:
 
 def test_the_page_names_every_key_of_a_case_in_json() -> None:
     section = PAGES["reports"].partition("## JSON")[2].partition("\n## ")[0]
-    (case,) = json.loads(run_json(run_of(PASSED)))["cases"]
+    (case,) = json.loads(json_report(Report(run_of(PASSED), Registry("claims.yaml", {}, {}))))[
+        "cases"
+    ]
     assert [key for key in case if f"`{key}`" not in section] == []
 
 

@@ -211,7 +211,7 @@ def test_a_failure_is_annotated_at_its_mark(
     Path("b.ipynb").write_text(notebook(cell.splitlines(keepends=True)), encoding="utf-8")
     assert main(["run", "a.tex", "b.ipynb", "--format", "github"]) == 1
     first, second = capsys.readouterr().out.splitlines()
-    assert first.startswith("::error file=a.tex,line=3,col=9,title=a%3A refuted")
+    assert first.startswith("::error file=a.tex,line=3,col=9,title=a%3A FAIL%3A refuted")
     line = Path("b.ipynb").read_text(encoding="utf-8").splitlines().index
     number = 1 + line('    "8<!-- dropcheck #b: == 9 -->"')
     assert second.startswith(f"::error file=b.ipynb,line={number},title=b%3A refuted")

@@ -92,13 +92,9 @@ def test_the_format_is_printed_written_and_known(tmp_path: Path) -> None:
     """In a copy of the package."""
     package = tmp_path / "dropcheck"
     shutil.copytree(TOP / "dropcheck", package, ignore=shutil.ignore_patterns("__pycache__"))
-    module, entry = entries("A report format")
-    (package / "report" / "tsv.py").write_text(module, encoding="utf-8")
-    formats = package / "report" / "formats.py"
-    start = "FORMATS: Mapping[str, Format] = {\n"
-    text = formats.read_text(encoding="utf-8")
-    assert text.count(start) == 1
-    formats.write_text(text.replace(start, start + entry), encoding="utf-8")
+    [function] = entries("A report format")
+    with (package / "report" / "formats.py").open("a", encoding="utf-8") as formats:
+        formats.write(f"\n\n{function}")
     claims = "dropcheck: 1\nclaims: {two: {title: Two is two, model: x = 2, claim: E(x) == 2}}\n"
     (tmp_path / "claims.yaml").write_text(claims, encoding="utf-8")
 

@@ -65,7 +65,7 @@ def loaded_by(folder: Path, *arguments: str) -> tuple[int, set[str]]:
         ("--version", set()),
         ("--help", {"rich"}),
         ("run --help", {"pydantic", "rich"}),  # typer converts what stands before the command
-        ("list", {"pydantic"}),
+        ("list", {"pydantic", "rich"}),
         ("list --format json", {"pydantic"}),
         ("check", {"numpy", "pydantic"}),
         ("show mean-square", {"numpy", "pydantic", "rich"}),

@@ -11,7 +11,7 @@ from trials import OPEN, VERIFIED, N, entry, judged, registry_of, tried
 from dropcheck.reasons import Reason
 from dropcheck.report import words
 from dropcheck.report.screen import Terminal
-from dropcheck.report.terminal.run_table import run_report
+from dropcheck.report.table import run_report
 from dropcheck.results import Method, Quantity, Region, Resolution
 from dropcheck.settings import Settings
 
@@ -50,7 +50,7 @@ def test_a_range_between_estimates_says_which_end_was_open_to_doubt() -> None:
     assert words.estimated_in_full(found).startswith("middle minus left side 0.0")
     high = judged(N, "E(x) + 0.5 <= E(x**2) <= E(x) + 0.9")
     assert high.quantity is Quantity.MIDDLE_MINUS_RIGHT
-    assert "  estimated   middle minus right side 0." in run_report(run_of(high), Terminal())
+    assert "  quantity    middle minus right side\n" in run_report(run_of(high), Terminal())
 
 
 @pytest.mark.parametrize(

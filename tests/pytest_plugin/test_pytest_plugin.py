@@ -110,15 +110,18 @@ def test_failure_shows_the_block_of_the_table_and_no_traceback(claims: Pytester)
     found.stdout.fnmatch_lines(
         [
             "*_ sd-kept[[]p=0.5] _*",
-            "FAIL  sd-kept  p=0.5",
+            "FAIL: refuted  sd-kept  p=0.5",
             '  title       It keeps the <deviation> "too"',
             "  statement   Std(m / (1 - p)) == 0.5",
             "  claimed     0.5",
-            "  estimated   1.0*, interval *, confidence *, * draws",
-            "  exact       1 by the model, which the draws confirm",
+            "  estimated   1.0*",
+            "  interval    *",
+            "  exact       1",
             "  distance    * standard errors above*",
             "  resolution  0.01 of 0.5: ±0.005",
-            "  verdict     refuted, expected verified",
+            "  confidence  *",
+            "  guarantee   *, confirmed",
+            "  draws       *",
             "  reading     false as stated: *",
             "  where       claims.yaml:11:3",
             "  repeat      dropcheck run sd-kept --file claims.yaml --p 0.5 --seed 0",
@@ -184,7 +187,7 @@ def test_junit_report_holds_what_was_found(claims: Pytester) -> None:
     failed = cases[2].find("failure")
     assert failed is not None
     assert failed.text is not None
-    assert failed.text.startswith("FAIL  sd-kept  p=0.5\n")
+    assert failed.text.startswith("FAIL: refuted  sd-kept  p=0.5\n")
     found = properties(claims.path / "report.xml")
     assert found["sd-kept[p=0.5]"]["verdict"] == "refuted"
     assert float(found["sd-kept[p=0.5]"]["estimate"]) == pytest.approx(1, abs=0.1)
@@ -240,7 +243,7 @@ def test_undecided_case_is_its_own_outcome(
 def test_undecided_case_fails_unless_told_otherwise(claims: Pytester) -> None:
     found = claims.runpytest(IDS[3])
     found.assert_outcomes(failed=1)
-    found.stdout.fnmatch_lines(["undecided  heavy", "  reason     Var does not exist*"])
+    found.stdout.fnmatch_lines(["undecided  heavy", "  reason      Var does not exist*"])
 
 
 def test_undecided_case_that_passes_is_counted_apart(claims: Pytester) -> None:

@@ -14,29 +14,14 @@ from dropcheck.mutation import (
     MutationRun,
 )
 from dropcheck.report import numbers
-from dropcheck.report.screen import (
-    Fields,
-    Row,
-    TableCell,
-    Terminal,
-    arrange,
-    block,
-    layout,
-    one_line,
-    place,
-    render,
-    styled,
-)
+from dropcheck.report.screen import Terminal, one_line, place, render, styled
+from dropcheck.report.table import Columns, Row, block, table
 
-FIELDS = Fields(
+COLUMNS = Columns(
+    names=("claim", "at", "mutants", "refuted", "true", "neither", "survivors", "result"),
     right=("mutants", "refuted", "true", "neither", "survivors"),
     prose=("at",),
     headings={"at": "tried first at", "true": "true as well"},
-)
-LAYOUTS = (
-    layout("claim at mutants refuted true neither survivors result"),
-    layout("claim/at mutants refuted true neither survivors result"),
-    layout("claim/at mutants/refuted true/neither survivors/result"),
 )
 NEITHER = (Fate.BORDER, Fate.MEANINGLESS)
 STYLES = {Fate.BELOW: "bold red", Fate.UNDECIDED: "yellow"}
@@ -52,7 +37,7 @@ def mutation_report(
     items: list[RenderableType] = []
     judged = [claim for claim in run.claims if claim.mutants]
     if judged and not quiet:
-        items += [*arrange([_row(claim) for claim in judged], FIELDS, LAYOUTS, terminal), ""]
+        items += [*table([_row(claim) for claim in judged], COLUMNS, terminal), ""]
     for claim in run.claims:
         for mutant in claim.mutants:
             if mutant.fate in SURVIVING:
@@ -74,10 +59,11 @@ def _row(claim: ClaimResult) -> Row:
         "refuted": str(claim.count(Fate.REFUTED)),
         "true": str(claim.count(*TRUE)),
         "neither": str(claim.count(*NEITHER)),
-        "survivors": TableCell(
-            str(claim.count(*SURVIVING)), style if claim.count(*SURVIVING) else ""
+        "survivors": (
+            str(claim.count(*SURVIVING)),
+            style if claim.count(*SURVIVING) else "",
         ),
-        "result": TableCell(word, style),
+        "result": (word, style),
     }
 
 
@@ -104,7 +90,7 @@ def _block(mutant: Mutant, terminal: Terminal, run: MutationRun) -> list[Rendera
         "where": place(claim.location),
     }
     repeat = run.repeats.get(claim.id, "")
-    return block(TableCell(heading, STYLES[mutant.fate]), pairs, repeat, terminal)
+    return block(heading, STYLES[mutant.fate], pairs, repeat, terminal)
 
 
 def _hidden(run: MutationRun, terminal: Terminal) -> list[RenderableType]:

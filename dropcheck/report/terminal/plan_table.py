@@ -7,28 +7,13 @@ from rich.console import RenderableType
 from dropcheck.claims.values import format_parameters
 from dropcheck.planning import CasePlan, Plan
 from dropcheck.report import numbers
-from dropcheck.report.screen import (
-    Fields,
-    Row,
-    TableCell,
-    Terminal,
-    arrange,
-    layout,
-    one_line,
-    packed,
-    render,
-    styled,
-)
+from dropcheck.report.screen import Terminal, one_line, packed, render, styled
+from dropcheck.report.table import Columns, Row, table
 
-FIELDS = Fields(
-    right=("written", "draws", "time", "sees", "relative"),
+COLUMNS = Columns(
+    names=("claim", "parameters", "written", "draws", "time", "could see", "of scale", "note"),
+    right=("written", "draws", "time", "could see", "of scale"),
     prose=("parameters", "note"),
-    optional=("written",),
-    headings={"sees": "could see", "relative": "of scale"},
-)
-LAYOUTS = (
-    layout("claim parameters written draws time sees relative note"),
-    layout("claim/parameters written draws/time sees/relative note"),
 )
 
 
@@ -36,7 +21,7 @@ def plan_report(plan: Plan, terminal: Terminal) -> str:
     """A row for each case, and what the whole run would take."""
     items: list[RenderableType] = []
     if plan.cases:
-        items += [*arrange([_row(case) for case in plan.cases], FIELDS, LAYOUTS, terminal), ""]
+        items += [*table([_row(case) for case in plan.cases], COLUMNS, terminal), ""]
     items += [styled(f"warning: {one_line(text)}", "yellow") for text in plan.warnings]
     return render([*items, *packed(summary_parts(plan), terminal)], terminal)
 
@@ -51,9 +36,9 @@ def _row(case: CasePlan) -> Row:
         "written": one_line(figure.text) if figure and figure.digits is not None else "",
         "draws": numbers.UNKNOWN if case.draws is None else least + numbers.count(case.draws),
         "time": numbers.UNKNOWN if time is None else least + numbers.duration(time),
-        "sees": numbers.UNKNOWN if seen is None else numbers.rough(seen),
-        "relative": relative,
-        "note": TableCell(note(case), "" if case.within else "yellow"),
+        "could see": numbers.UNKNOWN if seen is None else numbers.rough(seen),
+        "of scale": relative,
+        "note": (note(case), "" if case.within else "yellow"),
     }
 
 

@@ -1,230 +1,32 @@
-"""Reports of other kinds: numbers, JSON, problems, cards and lists."""
+"""Cards and lists of claims, checks, and problems with their carets."""
 
 from __future__ import annotations
 
 import json
-import math
+from collections.abc import Generator
 from dataclasses import replace
+from typing import Any
 
-import numpy as np
 import pytest
-from report_cases import PASSED, run_of
 
+from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Claim, Document, Registry, SourceText
 from dropcheck.errors import Location, Problem
-from dropcheck.judging.case import prepare
-from dropcheck.report import numbers, words
-from dropcheck.report.json_report import check_json, errors_json, run_json
-from dropcheck.report.screen import Terminal, problems_text
-from dropcheck.report.terminal.claim_cards import (
+from dropcheck.judging import judge
+from dropcheck.judging.case import CaseRun, Finding, prepare
+from dropcheck.report.cards import (
     CheckedFile,
     check_line,
     claim_cards,
     claims_table,
+    exact_text,
     resolution_text,
 )
-from dropcheck.results import Passage, Region
+from dropcheck.report.json_report import check_json
+from dropcheck.report.screen import Terminal, problems_text
+from dropcheck.results import Exact, Method, Passage, Quantity, Resolution, Verdict
 
-# numbers
-
-
-@pytest.mark.parametrize(
-    ("ends", "shown"),
-    [
-        ((509.11, 514.57), "[509.1, 514.6]"),
-        ((0.49996, 0.50009), "[0.49996, 0.50009]"),
-        ((-2e-9, 3e-9), "[-2.0e-9, 3.0e-9]"),
-        ((1.23456e9, 1.23466e9), "[1.23456e9, 1.23466e9]"),
-        ((0.93, None), "[0.930, inf)"),
-        ((None, 0.97), "(-inf, 0.970]"),
-        ((4.0, 4.0), "[4, 4]"),
-        (None, "-"),
-    ],
-)
-def test_an_interval_has_the_digits_that_its_width_supports(
-    ends: tuple[float | None, float | None] | None, shown: str
-) -> None:
-    known = [end for end in ends or () if end is not None]
-    assert (
-        numbers.interval(ends, sum(known) / len(known) + 0.01 if len(known) == 1 else None) == shown
-    )
-
-
-def test_the_digits_shown_tell_the_ends_of_any_interval_apart() -> None:
-    rng = np.random.default_rng(1)  # no false alarm: a rule of arithmetic, not of chance
-    for middle, asked in zip(
-        rng.normal(size=2000) * 10.0 ** rng.integers(-12, 12, 2000),
-        10.0 ** rng.uniform(-9, 3, 2000),
-        strict=True,
-    ):
-        width = max(asked, abs(middle) * 1e-11)  # a float holds no more
-        low, high = numbers.measured([middle - width / 2, middle + width / 2], width)
-        assert float(low) < float(high)
-        assert float(low) == pytest.approx(middle - width / 2, abs=0.051 * width)
-
-
-def test_a_number_that_is_not_finite_never_stops_a_report() -> None:
-    assert numbers.exact(math.nan) == numbers.exact(None) == "-"
-    assert numbers.measured([math.inf, math.nan, 1.0], 0.1) == ("inf", "-", "1.00")
-
-
-@pytest.mark.parametrize(
-    ("region", "shown"),
-    [
-        (Region(512.0, 512.0), "512"),
-        (Region(low=0.9, low_open=True), "> 0.9"),
-        (Region(low=0.9), ">= 0.9"),
-        (Region(high=2.0), "<= 2"),
-        (Region(high=2.0, high_open=True), "< 2"),
-        (Region(0.405, 0.415), "0.405 … 0.415"),
-        (None, "-"),
-    ],
-)
-def test_what_is_claimed_is_shown_with_its_relation(region: Region | None, shown: str) -> None:
-    assert words.claimed(replace(PASSED, region=region)) == shown
-
-
-@pytest.mark.parametrize(
-    ("region", "shown"),
-    [
-        (Region(7.0400001, 7.0400001), "7.04"),
-        (Region(1 / 120, 1 / 119), "0.008333 … 0.008403"),
-        (Region(1 / 3, 1 / 3 + 1e-6), "0.333333 … 0.333334"),
-        (Region(high=1234.56789), "<= 1235"),
-    ],
-)
-def test_a_claimed_value_is_not_as_rough_as_a_rough_estimate(region: Region, shown: str) -> None:
-    rough = replace(PASSED, region=region, estimate=30.0, interval=(-1e3, 1e3))
-    assert words.claimed(rough) == shown
-
-
-# JSON
-
-
-def test_the_json_of_a_run_is_exactly_this() -> None:
-    assert json.loads(run_json(run_of(PASSED))) == {
-        "schema": 1,
-        "version": "0.1.0",
-        "registry": "claims.yaml",
-        "seed": 0,
-        "alpha": 1e-06,
-        "seconds": 0.94,
-        "interrupted": False,
-        "summary": {
-            "cases": 1,
-            "passed": 1,
-            "failed": 0,
-            "undecided": 0,
-            "errors": 0,
-            "asymptotic": 0,
-            "draws": 262144,
-        },
-        "documents": [],
-        "conformance": None,
-        "cases": [
-            {
-                "claim": "qk-variance",
-                "parameters": {"dk": 512},
-                "title": "The dot product of a query and a key has variance d_k",
-                "statement": "Var(q @ k) == dk",
-                "document": "scaling-post",
-                "section": "Similar Scaling",
-                "sources": [{"document": "scaling-post", "section": "Similar Scaling"}],
-                "written": None,
-                "rounding": None,
-                "edge": None,
-                "tags": ["attention"],
-                "claimed": 512.0,
-                "estimate": 511.83,
-                "interval": [509.11, 514.57],
-                "confidence": 0.999999991,
-                "scale": 512.0,
-                "resolution": 0.01,
-                "draws": 262144,
-                "blocks": 256,
-                "calls": None,
-                "seconds": 0.01,
-                "guarantee": "moments",
-                "verdict": "verified",
-                "expect": "verified",
-                "result": "pass",
-                "reason": None,
-                "location": {"file": "claims.yaml", "line": 18, "column": None},
-                "repeat": "dropcheck run qk-variance --dk 512 --seed 0",
-                "standard_error": 0.45,
-                "sides": None,
-                "relations": [],
-                "within": 5.12,
-                "exact": None,
-                "confirmed": None,
-                "sampling": "plain",
-                "more_draws": None,
-                "more_seconds": None,
-                "warnings": [],
-                "quantity": "left side",
-                "expression": "Var(q @ k)",
-                "entry": None,
-                "region": {"low": 512.0, "high": 512.0, "low_open": False, "high_open": False},
-                "sharpness": {
-                    "asked": 5.12,
-                    "widening": 5.12,
-                    "absolute": False,
-                    "narrowed": False,
-                },
-                "method": "block means",
-                "reason_code": None,
-                "column": None,
-                "dtype": None,
-                "of": None,
-                "details": {},
-            }
-        ],
-        "warnings": [],
-    }
-
-
-def _refuse(constant: str) -> None:
-    raise AssertionError(f"{constant} is no JSON")
-
-
-def test_json_holds_no_nan_no_infinity_and_no_numpy() -> None:
-    odd = replace(
-        PASSED,
-        estimate=math.nan,
-        interval=(-math.inf, np.float64(2.0)),
-        region=Region(-math.inf, math.inf),
-        scale=np.float64(math.nan),
-        title="lone \ud800 and ünïcode",
-    )
-    text = run_json(run_of(odd))
-    assert text.isascii()
-    case = json.loads(text, parse_constant=_refuse)["cases"][0]
-    assert case["estimate"] is None
-    assert case["interval"] == [None, 2.0]
-    assert case["claimed"] is None
-    assert case["scale"] is None
-    with pytest.raises(AssertionError):  # and the check itself can fail
-        json.loads(json.dumps(math.nan), parse_constant=_refuse)
-
-
-def test_the_json_of_errors() -> None:
-    located = Problem("'b' is unknown", Location("claims.yaml", 12, 9, "b"), "did you mean 'a'?")
-    assert json.loads(errors_json([located, Problem("no")])) == {
-        "schema": 1,
-        "errors": [
-            {
-                "file": "claims.yaml",
-                "line": 12,
-                "column": 9,
-                "message": "'b' is unknown",
-                "hint": "did you mean 'a'?",
-            },
-            {"file": None, "line": None, "column": None, "message": "no", "hint": None},
-        ],
-    }
-
-
-# problems
+# ---- problems ------------------------------------------------------------------------------------
 
 
 def test_a_problem_shows_its_line_and_points_at_the_column() -> None:
@@ -269,7 +71,7 @@ def test_problems_without_a_place_and_many_of_them() -> None:
     assert text.endswith("and 100 more\n300 errors\n")
 
 
-# registries
+# ---- claims --------------------------------------------------------------------------------------
 
 
 CLAIM = Claim(
@@ -414,3 +216,52 @@ def test_a_check_in_a_line_and_as_data() -> None:
     data = json.loads(check_json([bad]))
     assert [one["message"] for one in data["errors"]] == ["no", "nor that"]
     assert data["files"] == [{"file": "b.yaml", "claims": None, "cases": None}]
+
+
+# ---- a claim's card ------------------------------------------------------------------------------
+
+FOUND = Finding(verdict=Verdict.VERIFIED, method=Method.EXACT_VALUE)
+
+
+def known(value: float, quantity: Quantity = Quantity.LEFT) -> Finding:
+    return replace(FOUND, exact=Exact(value), quantity=quantity)
+
+
+def test_a_card_shows_one_value_where_all_cases_have_it() -> None:
+    assert exact_text([({"dk": 1.0}, known(1.0)), ({"dk": 2.0}, known(1.0))]) == "1"
+    difference = known(0.0, Quantity.LEFT_MINUS_RIGHT)
+    assert exact_text([({}, difference)]) == "left side minus right side: 0"
+    assert exact_text([({}, None)]) == exact_text([]) == ""
+
+
+def test_a_card_shows_what_is_no_larger_than_its_error_as_0() -> None:
+    for error, shown in ((2e-16, "0"), (1e-19, "7e-18")):
+        assert exact_text([({}, replace(FOUND, exact=Exact(7e-18, error)))]) == shown
+
+
+def test_a_card_shows_the_values_of_the_cases_that_have_one() -> None:
+    cases = [({"dk": 1.0}, known(1.0)), ({"dk": 2.0}, None), ({"dk": 4.0}, known(4.0))]
+    assert exact_text(cases) == "1 at dk = 1\n4 at dk = 4"
+    cases = [({"dk": dk}, known(dk, Quantity.LEFT_MINUS_RIGHT)) for dk in (1.0, 2.0)]
+    assert exact_text(cases) == "left side minus right side:\n1 at dk = 1\n2 at dk = 2"
+    many = [({"dk": float(dk)}, known(float(dk))) for dk in range(20)]
+    assert exact_text(many).splitlines()[-2:] == ["7 at dk = 7", "and 12 more"]
+
+
+def test_a_card_shows_no_value_that_has_no_digits() -> None:
+    lost = replace(FOUND, exact=Exact(1.6e-9, 1.4e-4), sharpness=Resolution(5e-13, 5e-13))
+    assert exact_text([({}, lost)]) == ""
+
+
+def test_a_card_has_what_a_run_without_draws_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    claims = "dropcheck: 1\nclaims:\n  a: {title: A, model: 'x ~ normal(0, 1)', claim: E(x) == 0}\n"
+    registry = read_text(claims)
+
+    def found(run: CaseRun) -> Generator[Any, Any, Finding]:
+        assert run.settings.exact
+        yield from ()
+        return known(0.0)
+
+    monkeypatch.setattr(judge, "judge", found)
+    card = claim_cards(registry.claims.values(), registry, {"a": "dropcheck run a"}, Terminal())
+    assert "  exact       0\n" in card

@@ -11,23 +11,11 @@ from dropcheck.claims.registry import Claim, Document, Registry, Slot, Tolerance
 from dropcheck.claims.values import format_value, parameter_text, shortened
 from dropcheck.errors import Problem
 from dropcheck.report import numbers
-from dropcheck.report.screen import (
-    Fields,
-    Row,
-    TableCell,
-    Terminal,
-    arrange,
-    layout,
-    line,
-    one_line,
-    pairs_table,
-    place,
-    render,
-    styled,
-)
+from dropcheck.report.screen import Terminal, line, one_line, place, render, styled
+from dropcheck.report.table import Columns, Row, pairs, table
 from dropcheck.report.words import claimed_share
 from dropcheck.results import ParameterValue, Passage
-from dropcheck.results.coverage import Coverage
+from dropcheck.results.coverage import Coverage, CoverageCounts, Unclaimed
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -66,7 +54,7 @@ def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[Renderab
     called = {name for name, _ in calls_of_slots(claim, graphs)} if claim.slots else set()
     cases = prepare_some(claim, graphs, MOST_ROWS)
     known = [judged_exactly(case) for case in cases]
-    pairs = {
+    said = {
         "title": one_line(claim.title),
         "written": claim.written.text if claim.written else None,
         "claim" if claim.written is None else "read": claim.statement.text.strip("\n"),
@@ -92,10 +80,10 @@ def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[Renderab
     }
     shown = {
         label: _broken(terminal.spell(text), label, terminal)
-        for label, text in pairs.items()
+        for label, text in said.items()
         if text
     }
-    return [styled(claim.id, "bold"), pairs_table(shown)]
+    return [styled(claim.id, "bold"), pairs(shown)]
 
 
 def _slot(slot: Slot) -> str:
@@ -244,13 +232,10 @@ def document_text(key: str, document: Document | None) -> str:
 
 
 LONGEST_WRITTEN = 30  # characters of a formula: enough to tell it from others of its sentence
-FIELDS = Fields(
-    right=("cases",), prose=("title",), optional=("written", "expect"), headings={"id": "claim"}
-)
-LAYOUTS = (
-    layout("id written title document expect cases"),
-    layout("id/document written title expect cases"),
-    layout("id/document/written title expect cases"),
+CLAIMS = Columns(
+    names=("claim", "written", "title", "document", "expect", "cases"),
+    right=("cases",),
+    prose=("title",),
 )
 
 
@@ -259,7 +244,7 @@ def claims_table(claims: Sequence[Claim], registry: Registry, terminal: Terminal
     cases = {claim.id: claim.case_count for claim in claims}
     rows: list[Row] = [
         {
-            "id": TableCell(claim.id, "bold"),
+            "claim": (claim.id, "bold"),
             "written": _printed(claim),
             "title": one_line(claim.title),
             "document": ", ".join(_documents(claim)),
@@ -273,7 +258,7 @@ def claims_table(claims: Sequence[Claim], registry: Registry, terminal: Terminal
         f"{numbers.plural(sum(cases.values()), 'case')}, "
         f"{one_line(registry.name)}"
     )
-    return render([*arrange(rows, FIELDS, LAYOUTS, terminal), "", line(total, terminal)], terminal)
+    return render([*table(rows, CLAIMS, terminal), "", line(total, terminal)], terminal)
 
 
 def _printed(claim: Claim) -> str:
@@ -307,3 +292,47 @@ def check_line(checked: CheckedFile) -> str:
     share = claimed_share(checked.coverage)
     parts = [*counts, *([share] if share else []), errors, *notes]
     return f"{one_line(checked.name)}: {', '.join(parts)}"
+
+
+LONGEST = 60  # characters that are shown of a formula; its place leads to the rest
+
+
+def _short(text: str) -> str:
+    return one_line(shortened(text, LONGEST))
+
+
+UNCLAIMED = Columns(
+    names=("where", "kind", "unclaimed", "words around it"), prose=("unclaimed", "words around it")
+)
+
+
+def coverage_table(documents: Sequence[Coverage], terminal: Terminal) -> str:
+    """What is not claimed in documents; then a line for each of several, and one for all."""
+    rows = [_unclaimed(one) for document in documents for one in document.unclaimed]
+    items = [*table(rows, UNCLAIMED, terminal), ""] if rows else []
+    if len(documents) > 1:
+        items += [
+            line(f"{one_line(one.file)}: {counted(CoverageCounts.of([one]))}", terminal)
+            for one in documents
+        ]
+    return render([*items, line(counted(CoverageCounts.of(documents)), terminal)], terminal)
+
+
+def counted(counts: CoverageCounts) -> str:
+    """How many figures and formulas there are, and how many of them are claimed.
+
+    >>> counted(CoverageCounts(figures=31, claimed_figures=24, formulas=1, claimed_formulas=0))
+    '31 figures, 24 claimed; 1 formula, 0 claimed'
+    """
+    figures = f"{numbers.plural(counts.figures, 'figure')}, {counts.claimed_figures} claimed"
+    formulas = f"{numbers.plural(counts.formulas, 'formula')}, {counts.claimed_formulas} claimed"
+    return f"{figures}; {formulas}"
+
+
+def _unclaimed(one: Unclaimed) -> Row:
+    return {
+        "where": place(one.location),
+        "kind": str(one.kind),
+        "unclaimed": (_short(one.text), "bold"),
+        "words around it": one_line(f"{one.before}[…]{one.after}"),
+    }

@@ -6,13 +6,14 @@ import math
 import os
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from dropcheck.report import numbers
-from dropcheck.report.screen import is_dumb, one_line, terminal_of
+from dropcheck.report.screen import is_dumb, terminal_of
 
 if TYPE_CHECKING:  # a run that shows no progress does not need rich
     from rich.progress import Progress
@@ -25,71 +26,70 @@ REFRESHES = 5
 
 @dataclass(slots=True)
 class RunProgress:
-    """How much of a run is done; called with a claim's id and its draws after each case.
+    """How much of a run is done; called with a claim's id and its draws after each case in order.
 
-    `drew` is called with numbers of draws as they are made, where that is possible. The larger of
-    the two counts is shown.
+    Where that is possible, it is told earlier: `decided` of cases in any order, `drew` of draws as
+    they are made, and `plans` of the draws that begun cases still want before they look again.
     """
 
     total: int
     limit: float | None = None  # seconds that the run may take
     clock: Callable[[], float] = time.perf_counter
-    done: int = 0
+    done: int = 0  # cases that were reported in order
+    drawn_by: Counter[str] = field(default_factory=Counter)  # decided cases, by who drew them
     finished: int = 0  # draws of the cases that are done
     live: int = 0  # draws that were reported as they were made
-    claim: str = ""
+    ahead: int = 0  # draws that begun cases still plan
+    begun: int = 0  # cases that are being drawn
     started: float = field(init=False)
 
     def __post_init__(self) -> None:
         self.started = self.clock()
 
-    def __call__(self, claim: str, draws: int = 0) -> None:
+    def __call__(self, _claim: str, draws: int = 0) -> None:
         """Count one more finished case, and its draws."""
         self.done += 1
         self.finished += draws
-        self.claim = claim
+
+    def decided(self, who: str, cases: int) -> None:
+        """Count cases that were just decided, maybe before others that come first."""
+        self.drawn_by[who] += cases
 
     def drew(self, draws: int) -> None:
         """More draws were made."""
         self.live += draws
 
+    def plans(self, draws: int, cases: int) -> None:
+        """The cases that are being drawn plan so many more draws."""
+        self.ahead, self.begun = draws, cases
+
     def parts(self) -> list[str]:
         """The parts of the line, the most important first."""
-        seconds = self.clock() - self.started
-        shown = [f"{self.done}/{self.total}"]
-        draws = max(self.finished, self.live)
-        if draws and seconds > 0:
-            shown.append(f"{numbers.count(round(draws / seconds))} draws/s")
-        left = self._left(seconds)
-        if left is not None:
-            whole = max(1, math.ceil(left))  # tenths would only flicker
+        seconds, draws = self.clock() - self.started, max(self.finished, self.live)
+        cases = max(self.done, self.drawn_by.total())
+        shown = [f"{cases}/{self.total} cases", numbers.draws(draws)] if draws else []
+        left = [] if self.limit is None else [max(0.0, self.limit - seconds)]
+        if draws and self.ahead and cases + self.begun >= self.total:  # all draws are planned
+            shown[1:] = [f"{100 * draws // (draws + self.ahead)}% of planned draws"]
+            left.append(seconds * self.ahead / draws)
+        if left:
+            whole = max(1, math.ceil(min(left)))  # tenths would only flicker
             shown.append(f"{whole} s left" if whole < 60 else f"{numbers.duration(whole)} left")
-        if self.claim:
-            shown.append(self.claim)
-        return shown
-
-    def _left(self, seconds: float) -> float | None:
-        """The seconds left if the other cases take as long as those that are done."""
-        known = [] if self.limit is None else [max(0.0, self.limit - seconds)]
-        if self.done:
-            known.append(seconds * (self.total - self.done) / self.done)
-        return min(known, default=None)
+        return shown or [f"{cases}/{self.total} cases"]
 
 
 def progress_line(tally: RunProgress, width: int) -> str:
     """The parts that fit on one line of a terminal; the number of cases always does.
 
-    >>> tally = RunProgress(291, clock=lambda: 0.0, done=12, claim="dropout-values")
-    >>> progress_line(tally, 40), progress_line(tally, 10)
-    ('12/291 cases · 1 s left · dropout-values', '12/291')
+    >>> tally = RunProgress(5, clock=lambda: 0.0, done=4, live=300, ahead=100, begun=1)
+    >>> progress_line(tally, 50), progress_line(tally, 20)
+    ('4/5 cases · 75% of planned draws · 1 s left', '4/5 cases')
     """
-    head, *rest = tally.parts()
-    text = head
-    for separator, part in zip((" cases · ", *[" · "] * len(rest)), rest, strict=False):
-        longer = text + separator + one_line(part)
-        if len(longer) > width:
+    text, *rest = tally.parts()
+    for part in rest:
+        if len(text) + len(part) + 3 > width:
             break
-        text = longer
+        text = f"{text} · {part}"
     return text
 
 

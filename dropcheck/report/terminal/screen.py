@@ -1,3 +1,0 @@
-"""The former place of `report.screen`."""
-
-from dropcheck.report.screen import *  # noqa: F403
