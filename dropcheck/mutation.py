@@ -122,13 +122,6 @@ class Spot:
         above = self.above
         return getattr(above, "operator", "") == "**" and getattr(above, "right", 0) is self.node
 
-    @property
-    def roots(self) -> bool:
-        """Whether it is a side that may differ from its root: none is 0 or 1, which do not."""
-        ends = [getattr(side, "value", None) for side in self.statement.operands]
-        plain = isinstance(self.node, syntax.Name | syntax.Number)
-        return self.side and not plain and 0 not in ends and 1 not in ends
-
 
 _INDEX = (syntax.Subscript, syntax.Slice, syntax.Loop)
 LETTERS: Mapping[str, Callable[[Spot], bool]] = {
@@ -151,7 +144,12 @@ LETTERS: Mapping[str, Callable[[Spot], bool]] = {
         and not isinstance(spot.node, syntax.Negative)
     ),
     "s": lambda spot: (spot.side or spot.line) and spot.value != 0,
-    "t": lambda spot: spot.roots,
+    # 0 and 1 are their own roots
+    "t": lambda spot: (
+        spot.side
+        and not isinstance(spot.node, syntax.Name | syntax.Number)
+        and {0, 1}.isdisjoint(getattr(side, "value", 2) for side in spot.statement.operands)
+    ),
     "v": lambda spot: (
         spot.name in spot.facts.numbers | spot.facts.shares
         and not isinstance(spot.above, _INDEX)
@@ -655,10 +653,11 @@ class Trial:
         differ = [(one, self.difference(reading, one)) for one in self.cases]
         differ = [(one, sides) for one, sides in differ if sides is not None]
         if not differ:
-            why = next(iter(reading.refused.values()), None)  # it is no claim at some case
-            fate = Fate.SAME if why is None else Fate.MEANINGLESS
-            mutant = replace(mutant, fate=fate, parameters=self.cases[0], reason=why)
-            return self.probed(mutant, reading) if why is None else mutant
+            refused = next((one for one in self.cases if reading.at(one) is None), None)
+            if refused is None:
+                return self.probed(replace(mutant, parameters=self.cases[0]), reading)
+            why = reading.refused[Case(reading.parsed.claim, refused).key]
+            return replace(mutant, fate=Fate.MEANINGLESS, parameters=refused, reason=why)
         first, *rest = differ
         # then where the claimed number changes most, or else where most parameters differ
         unlike = partial(_unlike, first[0])

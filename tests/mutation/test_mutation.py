@@ -308,7 +308,8 @@ def test_a_claim_true_of_any_model_is_shown_up() -> None:
         ("cases: [{n: 1, mu: 1, s: 1}, {n: 3, mu: 1.3611, s: 1.0e+7}]\nmodel: x ~ normal(mu, s)\n"
          "claim: E(x) == sum(1 / (arange(n) + 1)**2)",
          "claim: E(x) == sum(1 / (arange(n) - 1)**2)", Fate.MEANINGLESS,
-         {"reason": "this side of the claim is inf"}),
+         {"reason": "this side of the claim is inf",
+          "parameters": {"n": 3, "mu": 1.3611, "s": 1e7}}),
     ],
 )  # fmt: skip
 def test_fates(text: str, changed: str, fate: Fate, says: dict[str, object]) -> None:
