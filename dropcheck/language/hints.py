@@ -8,7 +8,6 @@ another construct, or for which there is nothing.
 
 from __future__ import annotations
 
-import difflib
 import keyword
 import math
 import re
@@ -502,7 +501,9 @@ def law_hint(name: str) -> str:
         near = near or (word and f"write {written_law(law)}")
     if near is not None:
         return near
-    most_alike = difflib.get_close_matches(name[:LONGEST_SHOWN], LAWS, 3, cutoff=0)
+    from difflib import get_close_matches  # imported late: only an error needs it
+
+    most_alike = get_close_matches(name[:LONGEST_SHOWN], LAWS, 3, cutoff=0)
     return f"near it are {', '.join(most_alike)}; 'dropcheck show' lists all laws"
 
 
