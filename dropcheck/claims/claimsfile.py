@@ -744,6 +744,10 @@ def _tidy(schema: Any) -> Any:
 
 # ---- what is wrong with the keys -----------------------------------------------------------------
 
+_VERDICTS = {  # words for a verdict elsewhere
+    **dict.fromkeys(("fail", "fails", "failed", "false", "no", "wrong", "xfail"), "refuted"),
+    **dict.fromkeys(("holds", "ok", "pass", "passed", "passes", "true", "yes"), "verified"),
+}
 _HOLDS = {  # by the type of pydantic's error; most others are about numbers
     "string_type": "text",
     "bool_type": "true or false",
@@ -821,10 +825,9 @@ def _sentence(error: Any, top: Node) -> Error | None:
                 NOT_EMPTY if entry else says.empty,
             )
         case "literal_error":
-            holds, hint = (
-                said["expected"],
-                suggestion(node.text, re.findall("'(.+?)'", said["expected"])),
-            )
+            holds, known = said["expected"], re.findall("'(.+?)'", said["expected"])
+            meant = _VERDICTS.get(node.text.lower())
+            hint = f"write {meant}" if meant in known else suggestion(node.text, known)
         case "string_type":
             holds, hint = says.holds or _HOLDS[kind], says.hint
             hint = hint or (f"put it in quotes: '{node.text[:40]}'" if node.text else None)

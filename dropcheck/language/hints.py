@@ -90,6 +90,7 @@ _SEVERAL: tuple[tuple[str, str], ...] = (
     ("broadcast_to expand_dims newaxis squeeze unsqueeze", _AXES),
     ("nan_to_num nancumsum nanmax nanmean nanmin nanstd nansum nanvar", _NAN),
     ("default_rng manual_seed rsample rvs seed", _DRAW),
+    ("forward train", "a slot is called by its name alone, f(x)"),
     ("copy item tolist", "leave it out: arrays are never changed"),
     ("empty full_like ones_like zeros_like", "write zeros(n), ones(n) or full([n], v)"),
     ("percentile", "of the elements of one draw write quantile(x, 0.5), of a law Quantile(u, 0.5)"),
