@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import gc
+import math
 import os
 import sys
 import threading
@@ -17,6 +18,9 @@ from typing import NoReturn
 from dropcheck import interrupt
 
 INTERNAL = 3
+# Bytes of address space that loading takes. With less, OpenBLAS ends the process itself, with the
+# code of a refuted claim: that could not be told from one.
+LEAST = 2**28
 # Seconds in which unfinished draws must end, once the program was interrupted and all was printed.
 GRACE = 0.3
 
@@ -32,6 +36,10 @@ def program() -> NoReturn:
     # gets no memory for them
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     gc.set_threshold(MANY)
+    if (limit := _address_space()) < LEAST:
+        said = f"error: dropcheck needs 256 MiB of address space, and has {limit / 2**20:.0f} MiB\n"
+        os.write(2, said.encode())
+        os._exit(INTERNAL)
     code = interrupt.INTERRUPTED
     try:
         from dropcheck.cli import main
@@ -54,6 +62,16 @@ def program() -> NoReturn:
         os._exit(code)  # without waiting for draws that nobody needs
     gc.freeze()  # all memory ends with the process: no last search for garbage
     sys.exit(code)
+
+
+def _address_space() -> float:
+    """The bytes of address space that the process may have."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return math.inf
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return math.inf if limit == resource.RLIM_INFINITY else limit
 
 
 def _busy() -> bool:

@@ -328,6 +328,26 @@ def test_files_that_are_not_written_are_named(times: str, folder: Path) -> None:
     assert not {"b.md", "c.html"} & left
 
 
+# ---- little memory -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("megabytes", [60, 120, 200, 300])
+def test_too_little_memory_is_no_verdict(megabytes: int, folder: Path) -> None:
+    line = f"ulimit -v {megabytes * 1024}; exec {' '.join(PROGRAM)} run quick-mean --draws-only"
+    done = subprocess.run(
+        ["sh", "-c", line],
+        cwd=folder,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode in (0, 3), done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 0 or "error: " in done.stderr
+
+
 # ---- pipes that close ----------------------------------------------------------------------------
 
 

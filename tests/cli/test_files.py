@@ -87,24 +87,6 @@ def test_one_mark_in_two_documents_is_an_error_that_says_how_to_name_it(files: C
     assert "give one of the two a name, as in dropcheck #another: …" in result.err
 
 
-def test_a_list_tells_two_figures_of_one_sentence_apart(files: Cli) -> None:
-    text = "It is 3<!-- dropcheck #a: == 1 + 2 --> or $2 + 2 = 4$<!-- dropcheck #b: -->.\n"
-    Path("sums.md").write_text(text, encoding="utf-8")
-    head, _, *rows = files("list", "sums.md").out.splitlines()
-    assert head.split() == ["claim", "written", "title", "document", "cases"]
-    column = slice(head.index("written"), head.index("title"))
-    assert [row[column].strip() for row in rows[:2]] == ["3", "$2 + 2 = 4$"]
-    assert "written" not in files("list", "a.yaml").out
-
-
-def test_check_breaks_its_line_between_words(files: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    Path("sums.md").write_text("# Sums\n\nIt is 3<!-- dropcheck: == 1 + 2 -->.\n", encoding="utf-8")
-    monkeypatch.setenv("COLUMNS", "40")
-    lines = files("check", "sums.md").out.splitlines()
-    assert [len(one) <= 40 for one in lines] == [True, True]
-    assert " ".join(lines) == "sums.md: 1 claim, 1 case, 1 of 1 figure claimed, no errors"
-
-
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_file_that_is_not_there_is_an_error_with_the_nearest_name(
     files: Cli, command: str
@@ -121,11 +103,6 @@ def test_a_file_that_is_not_there_is_an_error_with_the_nearest_name(
 def test_looking_takes_files_too(files: Cli, command: str) -> None:
     result = files(command, "folder/other", "--format", "json")
     assert [claim["id"] for claim in json.loads(result.out)["claims"]] == ["other-claim"]
-
-
-def test_an_example_of_a_claim_names_its_file(files: Cli) -> None:
-    shown = files("show", "other-claim", "folder/other").out
-    assert "dropcheck run other-claim --file folder/other --width 3 --seed 0" in shown
 
 
 @pytest.mark.parametrize("options", [["a.yaml"], ["-f", "a.yaml"]])

@@ -70,21 +70,6 @@ def test_one_run_writes_every_kind_of_report_beside_the_table(cli: Cli) -> None:
     assert Path("run.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_what_is_printed_is_what_is_written(cli: Cli) -> None:
-    for name, ending in (("json", "json"), ("markdown", "md"), ("csv", "csv")):
-        printed = cli("run", "product-variance", "--format", name, "-o", f"run.{ending}").out
-        written = Path(f"run.{ending}").read_bytes().decode()
-        if name == "csv":
-            assert printed == written
-        else:  # but for the time that it took
-            assert printed.splitlines()[0] == written.splitlines()[0]
-
-
-def test_an_ending_in_capitals_is_known(cli: Cli) -> None:
-    assert cli("run", "product-variance", "-o", "RUN.XML").code == 0
-    assert ElementTree.parse("RUN.XML").getroot().tag == "testsuites"
-
-
 @pytest.mark.usefixtures("never_run")
 @pytest.mark.parametrize(
     ("arguments", "told"),
@@ -247,41 +232,7 @@ def test_a_wrong_option_writes_no_file(cli: Cli) -> None:
     assert names() == ["claims.yaml"]
 
 
-@pytest.mark.parametrize(
-    ("name", "told"),
-    [
-        ("junit", "<error message=\"'nomal' is not a law\">"),
-        ("markdown", "- **error** `bad.yaml:8:11` 'nomal' is not a law"),
-        ("github", "::error file=bad.yaml,line=8,col=11,title=dropcheck::'nomal'"),
-    ],
-)
-def test_a_broken_registry_is_told_in_the_format_asked_for(cli: Cli, name: str, told: str) -> None:
-    Path("bad.yaml").write_text(CLAIMS.replace("normal(0, 1)[dk]", "nomal(0, 1)[dk]"))
-    result = cli("run", "-f", "bad.yaml", "--format", name)
-    assert result.code == 2
-    assert told in result.out
-    assert "bad.yaml:8:11: 'nomal' is not a law" in result.err
-
-
 # small things about what is said
-
-
-@pytest.mark.parametrize(
-    ("arguments", "hint"),
-    [
-        (["run", "--json"], "did you mean '--format json'?"),
-        (["run", "product-variance", "--junit"], "did you mean '--format junit'?"),
-        (["list", "--json"], "did you mean '--format json'?"),
-        (["plan", "--json"], "did you mean '--format json'?"),
-    ],
-)
-def test_a_format_taken_for_an_option_is_hinted_at(
-    cli: Cli, arguments: list[str], hint: str
-) -> None:
-    result = cli(*arguments)
-    assert result.code == 2
-    assert hint in result.err
-    assert "--format" not in cli("plan", "--junit").err
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -91,43 +90,3 @@ def test_a_word_with_a_dot_is_a_file_where_there_is_one(
     assert "did you mean 'inverted-dropout.sd'?" in err
     code, _, err = called(capsys, "run", "noted.yaml")
     assert (code, "there is no file 'noted.yaml'" in err) == (2, True)
-
-
-def test_show_has_all_that_is_said_of_a_statement(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    card = called(capsys, "show", EVERY[1])[1]
-    for line in (
-        "sources     A post (post), A", "A thread (thread)", "says        It stays",
-        "note        No",
-        "truth       inverted-dropout.variance: Var(y) == 1 + p / (1 - p) * 5",
-        "model       x ~ normal(2, 1)", "where       claims.yaml:16:7",
-    ):  # fmt: skip
-        assert line in card
-    data: dict[str, Any] = json.loads(called(capsys, "show", EVERY[1], "--format", "json")[1])
-    (claim,) = data["claims"]
-    assert (claim["says"], claim["truth"]) == ("It stays", EVERY[2])
-    assert claim["sources"][1] == {"document": "thread", "section": None}
-    assert called(capsys, "list")[1].count("post, thread") == 3
-
-
-def test_reports_name_each_statement(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    called(capsys, "run", "-o", "r.html", "-o", "r.csv", "-o", "r.xml", "-q")
-    page, rows = (here / "r.html").read_text(), (here / "r.csv").read_text()
-    assert all(f'id="claim-{name}"' in page for name in EVERY)
-    assert '<pre dir="ltr">inverted-dropout.variance: ' in page
-    assert '<span dir="auto">It stays</span>' in page
-    assert (
-        "inverted-dropout.sd,p=0.2,It keeps the mean (sd),Std(y) == Std(x),post; thread,A;" in rows
-    )
-    assert 'name="inverted-dropout.sd[p=0.2]"' in (here / "r.xml").read_text()
-
-
-def test_errors_are_planted_in_each_and_a_plan_is_made_of_each(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, out, _ = called(capsys, "mutate", "inverted-dropout", "--format", "json")
-    assert code == 0
-    assert [one["claim"] for one in json.loads(out)["claims"]] == EVERY
-    code, out, _ = called(capsys, "plan", "inverted-dropout", "--format", "json")
-    assert (code, claims_of(out)) == (0, EVERY)

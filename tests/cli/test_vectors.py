@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import shlex
 from pathlib import Path
 
 import pytest
 from cli_stub import Cli
-
-from dropcheck.api import verify
-from dropcheck.claims.reader import read_text
-from dropcheck.language.compile import CaseGraphs
 
 TEXT = """\
 dropcheck: 1
@@ -53,22 +47,6 @@ NAMES = [
 ]
 
 
-def test_every_report_names_the_vector(cli: Cli) -> None:
-    outputs = ("-o", "run.xml", "-o", "run.csv", "-o", "run.md", "-o", "run.html", "-o", "run.json")
-    result = cli("run", "--exact", *outputs)
-    assert (result.code, "w=[1, 3, 4], p=0.1" in result.out) == (0, True)
-    assert all(f'name="{name}"' in Path("run.xml").read_text() for name in NAMES)
-    rows = [*csv.DictReader(io.StringIO(Path("run.csv").read_text()))]
-    assert rows[2]["parameters"] == "w=[1, 2], p=0.5"
-    assert "a=[[1, 0], [0, 2]]" in Path("run.html").read_text()
-    assert "[0.5, -1, 3]" in Path("run.md").read_text().replace("\\", "")
-    cases = json.loads(Path("run.json").read_text())["cases"]
-    assert [case["parameters"] for case in cases][1:3] == [
-        {"w": [1, 0.5, 2]},
-        {"w": [1, 2], "p": 0.5},
-    ]
-
-
 def test_the_command_that_repeats_a_case_gives_the_same_draws(cli: Cli) -> None:
     cases = json.loads(cli("run", "--format", "json", "--max-draws", "5000").out)["cases"]
     assert len(cases) == len(NAMES)
@@ -87,44 +65,3 @@ def test_a_vector_is_set_on_the_command_line(cli: Cli) -> None:
     assert "--w: '[1, two]' holds 'two', which is not a number" in refused.err
     wrong = cli("run", "dot", "--w", "[1, 2],[1, 2, 3]")
     assert (wrong.code, "(dot with w = [1, 2])" in wrong.err) == (2, True)
-
-
-def test_commands_that_look_at_claims_show_vectors(cli: Cli) -> None:
-    assert "w = [0.5, -1, 3], [1, 0.5, 2]" in cli("show", "dot").out
-    assert "w=[0.5, -1, 3]" in cli("plan", "dot").out
-    listed = json.loads(cli("list", "--format", "json").out)["claims"]
-    assert listed[0]["parameters"] == {"w": [[0.5, -1, 3], [1, 0.5, 2]]}
-    killed = json.loads(cli("mutate", "dot", "--format", "json").out)
-    assert killed["claims"][0]["parameters"]["w"] in ([0.5, -1, 3], [1, 0.5, 2])
-
-
-def test_a_vector_is_the_list_that_the_language_has() -> None:
-    text = 'dropcheck: 1\nclaims: {{c: {{title: T, {}model: "{}", claim: E(w @ x) == 3}}}}'
-    lines = "x ~ normal(1, 1)[2]"
-    (given,) = read_text(text.format("parameters: {w: [[1, 2]]}, ", lines)).expand()
-    (written,) = read_text(text.format("", f"w = [1, 2]\\n{lines}")).expand()
-    values = [CaseGraphs().lowered(case).operands[0] for case in (given, written)]
-    assert values[0].shape == values[1].shape == ()
-    keys = [dict(case.parameters) for case in (given, written)]
-    assert keys == [{"w": (1.0, 2.0)}, {}]
-
-
-def test_vectors_are_given_in_python() -> None:
-    numpy = pytest.importorskip("numpy", reason="numpy is not installed")
-    for w in ([1, 2], (1.0, 2.0), numpy.array([1, 2]), "[1, 2]"):
-        result = verify(
-            "E(w @ x) == 3", model="x ~ normal(1, 1)[2]", w=w, max_draws=5_000, undecided="pass"
-        )
-        assert result.parameters == {"w": (1.0, 2.0)}
-        assert "w=[1, 2]" in result.repeat
-
-
-def test_a_long_vector_is_short_in_tables_and_whole_in_data(cli: Cli) -> None:
-    long = "[" + ", ".join(str(value) for value in range(60)) + "]"
-    result = cli("run", "dot", "--exact", "--w", f"{long}", "-o", "run.csv")
-    assert result.code == 2  # its x has 3 elements
-    Path("claims.yaml").write_text(TEXT.replace("[3]\n", "[size(w)]\n"))
-    result = cli("run", "dot", "--exact", "--w", f"{long}", "-o", "run.csv")
-    assert "w=[0, 1, 2, 3, … 59, 60 entries]" in result.out
-    (row,) = csv.DictReader(io.StringIO(Path("run.csv").read_text()))
-    assert row["parameters"] == f"w={long}"
