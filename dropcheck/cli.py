@@ -356,8 +356,8 @@ def plan(
     """
     from dropcheck.planning import plan_cases
     from dropcheck.report.json_report import plan_json
+    from dropcheck.report.plan_table import plan_report
     from dropcheck.report.progress import progress
-    from dropcheck.report.terminal.plan_table import plan_report
 
     given = _given(ctx)
     settings = given.settings()
@@ -544,8 +544,8 @@ def mutate(
     from dropcheck.language.compile import CaseGraphs
     from dropcheck.mutation import ClaimResult, MutationRun, mutate_claims
     from dropcheck.report.json_report import mutation_json
+    from dropcheck.report.mutation_table import mutation_report
     from dropcheck.report.progress import progress
-    from dropcheck.report.terminal.mutation_table import mutation_report
 
     given = _given(ctx)
     settings = given.settings()

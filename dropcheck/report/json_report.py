@@ -112,7 +112,7 @@ def check_json(files: Sequence[CheckedFile], further: Sequence[Problem] = ()) ->
 
 def plan_json(plan: Plan) -> str:
     """The plan as data; what is unknown is null."""
-    from dropcheck.report.terminal.plan_table import counts
+    from dropcheck.report.plan_table import counts
 
     return as_json(
         registry=plan.registry,
@@ -166,7 +166,7 @@ def mutation_json(run: MutationRun) -> str:
 
 
 def _mutated_claim(claim: ClaimResult, run: MutationRun) -> dict[str, Any]:
-    from dropcheck.report.terminal.mutation_table import verdict_on
+    from dropcheck.report.mutation_table import verdict_on
 
     return {
         "claim": claim.claim.id,

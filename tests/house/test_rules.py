@@ -53,7 +53,7 @@ AT_THE_TOP: Mapping[str, tuple[str, ...]] = {
     "yaml": ("claims.yaml_places",),
     "pydantic": ("claims.claimsfile",),
     "typer": ("cli",),
-    "rich": ("report.terminal", "report.table"),
+    "rich": (),
     "torch": ("code.adapters.torch_adapter", "packs.implementations"),
     "jax": ("code.adapters.jax_adapter", "packs.implementations"),
     "pytest": ("pytest_claims", "pytest_plugin"),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from rich.console import RenderableType
+from typing import TYPE_CHECKING
 
 from dropcheck.claims.values import format_parameters
 from dropcheck.planning import CasePlan, Plan
 from dropcheck.report import numbers
 from dropcheck.report.screen import Terminal, one_line, packed, render, styled
 from dropcheck.report.table import Columns, Row, table
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 COLUMNS = Columns(
     names=("claim", "parameters", "written", "draws", "time", "could see", "of scale", "note"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rich.console import RenderableType
+from typing import TYPE_CHECKING
 
 from dropcheck.claims.values import format_parameters
 from dropcheck.mutation import (
@@ -16,6 +16,9 @@ from dropcheck.mutation import (
 from dropcheck.report import numbers
 from dropcheck.report.screen import Terminal, one_line, place, render, styled
 from dropcheck.report.table import Columns, Row, block, table
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 COLUMNS = Columns(
     names=("claim", "at", "mutants", "refuted", "true", "neither", "survivors", "result"),
