@@ -406,7 +406,7 @@ def says_of(field: Any) -> Says:
 class Keys(BaseModel):
     """A mapping of known keys; a key that is not known is an error."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
     apart: ClassVar[tuple[tuple[str, str, str], ...]] = ()  # two keys of which one, and a hint
     misplaced: ClassVar[Mapping[str, str]] = {}  # keys of another mapping, and what to do with them
