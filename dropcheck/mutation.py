@@ -664,8 +664,9 @@ class Trial:
         second = max(rest, key=lambda one: (_change(one[1]), unlike(one[0])), default=first)
         ended = self.ended(mutant, reading, *first, self.most)
         open_still = ended.fate in SURVIVING and not self.settings.max_draws
-        cheap = self.cheap(second[0], ended.draws)
-        if ended.fate is not Fate.REFUTED and cheap and (second is not first or open_still):
+        if not self.cheap(second[0], ended.draws):
+            second = first
+        if ended.fate is not Fate.REFUTED and (second is not first or open_still):
             most = self.most if self.settings.max_draws else GENEROSITY * self.most
             other = self.ended(mutant, reading, *second, most)
             ended = min((ended, other), key=lambda one: _FIRST.index(one.fate))
