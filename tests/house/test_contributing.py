@@ -13,10 +13,13 @@ from typing import Any
 import numpy as np
 import page_tables
 import pytest
+import typer
 from law_judges import distance_allowed, gap
 from scipy import stats
 from trials import REFUTED, VERIFIED, judged
+from typer.testing import CliRunner
 
+from dropcheck import cli
 from dropcheck.claims.reader import read_text
 from dropcheck.language.check import check_registry
 from dropcheck.reasons import Reason
@@ -86,6 +89,20 @@ def test_hints_and_pages_know_them() -> None:
     assert "write logloss(x)" in told("x = 1", "logistic_loss(x) == 1")
     assert "`lomax(alpha, scale)`" in page_tables.listed("distributions of numbers")
     assert "`logloss(x)`: log(1 + exp(−x))" in page_tables.listed("functions of numbers")
+
+
+def test_help_has_the_option() -> None:
+    names: dict[str, Any] = dict(vars(cli))
+    exec(entries("An option")[0], names)
+
+    def run(warm_up: Any = None) -> None: ...
+
+    run.__annotations__["warm_up"] = names["WarmUp"]
+    app = typer.Typer()
+    app.command()(run)
+    shown = CliRunner().invoke(app, ["--help"]).output
+    assert "--warm-up" in shown
+    assert "before anything counts" in shown
 
 
 def test_the_format_is_printed_written_and_known(tmp_path: Path) -> None:
