@@ -100,9 +100,7 @@ def test_help_has_the_option() -> None:
     run.__annotations__["warm_up"] = names["WarmUp"]
     app = typer.Typer()
     app.command()(run)
-    shown = CliRunner().invoke(app, ["--help"]).output
-    assert "--warm-up" in shown
-    assert "before anything counts" in shown
+    assert "--warm-up" in CliRunner().invoke(app, ["--help"]).output
 
 
 def test_the_format_is_printed_written_and_known(tmp_path: Path) -> None:
