@@ -355,9 +355,8 @@ def plan(
     is never less than the claim's resolution.
     """
     from dropcheck.planning import plan_cases
-    from dropcheck.report.json_report import plan_json
-    from dropcheck.report.plan_table import plan_report
     from dropcheck.report.progress import progress
+    from dropcheck.report.trials import plan_json, plan_report
 
     given = _given(ctx)
     settings = given.settings()
@@ -388,8 +387,7 @@ def list_claims(
     """Print the claims of a file: a row for each."""
     from dropcheck.claims.select import select_claims
     from dropcheck.documents import ENDINGS
-    from dropcheck.report.cards import claims_table, coverage_table
-    from dropcheck.report.json_report import claims_json, coverage_json
+    from dropcheck.report.cards import claims_json, claims_table, coverage_json, coverage_table
 
     given = _given(ctx)
     registry = _registry(given)
@@ -429,9 +427,8 @@ def show(
     all words of the language are listed.
     """
     from dropcheck.claims.select import repeat_command, select_claims
-    from dropcheck.report.cards import claim_cards
+    from dropcheck.report.cards import claim_cards, claims_json
     from dropcheck.report.formats import as_json
-    from dropcheck.report.json_report import claims_json
     from dropcheck.report.reference import near, said_of, word_cards, words_called, words_text
 
     given = _given(ctx)
@@ -493,8 +490,7 @@ def check(
 
     CLAIMS are claims files, documents, folders, and - for standard input.
     """
-    from dropcheck.report.cards import check_line
-    from dropcheck.report.json_report import check_json
+    from dropcheck.report.cards import check_json, check_line
     from dropcheck.report.screen import line, render
 
     given = _given(ctx)
@@ -543,9 +539,8 @@ def mutate(
     from dropcheck.language.check import check_registry
     from dropcheck.language.compile import CaseGraphs
     from dropcheck.mutation import ClaimResult, MutationRun, mutate_claims
-    from dropcheck.report.json_report import mutation_json
-    from dropcheck.report.mutation_table import mutation_report
     from dropcheck.report.progress import progress
+    from dropcheck.report.trials import mutation_json, mutation_report
 
     given = _given(ctx)
     settings = given.settings()

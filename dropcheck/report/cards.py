@@ -1,21 +1,30 @@
-"""What a claims file holds: a row for each claim, one claim in full, and the result of a check."""
+"""What a claims file holds, as text and as JSON: a list of claims, claims in full, and a check."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from dropcheck.claims.registry import Claim, Document, Registry, Slot, Tolerance
+from dropcheck.claims.registry import Claim, Registry, Slot, Tolerance
 from dropcheck.claims.values import format_value, parameter_text, shortened
 from dropcheck.errors import Problem
 from dropcheck.report import numbers
+from dropcheck.report.formats import (
+    as_json,
+    coverage_data,
+    fields_of,
+    parameter_data,
+    plain_data,
+    sources_data,
+    value_data,
+)
 from dropcheck.report.screen import Terminal, line, one_line, place, render, styled
 from dropcheck.report.table import Columns, Row, pairs, table
 from dropcheck.report.words import claimed_share
 from dropcheck.results import ParameterValue, Passage
-from dropcheck.results.coverage import Coverage, CoverageCounts, Unclaimed
+from dropcheck.results.coverage import Coverage, CoverageCounts
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -26,7 +35,9 @@ if TYPE_CHECKING:
 MOST_ROWS = 20  # of a list of cases
 MOST_VALUES = 8  # of a list of exact values
 LABELS = 14  # columns that the labels take, with the space around them
-LONGEST_LINE = 90  # of prose: longer ones are hard to read
+WRITTEN = 30  # characters of a formula: enough to tell it from others of its sentence
+LONGEST = 60  # characters that are shown of what is not claimed; its place leads to the rest
+LINE = 90  # of prose: longer ones are hard to read
 # texts of which continued lines are indented
 CODE = ("claim", "written", "read", "model", "slots", "requires", "parameters")
 
@@ -54,6 +65,8 @@ def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[Renderab
     called = {name for name, _ in calls_of_slots(claim, graphs)} if claim.slots else set()
     cases = prepare_some(claim, graphs, MOST_ROWS)
     known = [judged_exactly(case) for case in cases]
+    true = registry.claims.get(claim.truth or "")  # it says what holds instead of a false one
+    figure = claim.written
     said = {
         "title": one_line(claim.title),
         "written": claim.written.text if claim.written else None,
@@ -69,13 +82,15 @@ def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[Renderab
         "exact": exact_text(
             [(one.case.parameters, found) for one, found in zip(cases, known, strict=True)]
         ),
-        "rounding": _rounding(claim),
+        "rounding": numbers.rounding(figure.digits, figure.unit)
+        if figure and figure.rounded and figure.digits is not None and figure.unit is not None
+        else None,
         "guarantee": "\n".join(dict.fromkeys(map(announced, cases, known))),
         **_sources(claim.sources, registry),
         "tags": ", ".join(claim.tags),
         "says": claim.says and one_line(claim.says),
         "note": claim.note and one_line(claim.note),
-        "truth": _truth(claim, registry),
+        "truth": f"{true.id}: {one_line(true.statement.text)}" if true else claim.truth,
         "where": place(claim.location),
     }
     shown = {
@@ -88,43 +103,31 @@ def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[Renderab
 
 def _slot(slot: Slot) -> str:
     """What a slot takes and gives, and its mathematics, as in the file."""
+    takes = f"({', '.join(slot.takes)})"
     gives = f"~ {slot.law.text.strip()}" if slot.law is not None else ""
-    if slot.gives is not None:
-        gives = f"= {slot.gives.text.strip()}"
-    lines = [f"{slot.name}({', '.join(slot.takes)}) {gives}"]
+    gives = gives if slot.gives is None else f"= {slot.gives.text.strip()}"
+    lines = [f"{slot.name}{takes} {gives}"]
     lines += [] if slot.model is None else slot.model.text.strip("\n").split("\n")
-    lines += [
-        f"{what}({', '.join(slot.takes)}) = {text.text.strip()}"
-        for what, text in (
-            (f"{slot.name}.eval", slot.evaluation),
-            (f"grad({slot.name})", slot.gradient),
-        )
-        if text is not None
-    ]
-    return "\n    ".join([*lines, *(["elements: independent"] if slot.independent else [])])
+    for name, text in (
+        (f"{slot.name}.eval", slot.evaluation),
+        (f"grad({slot.name})", slot.gradient),
+    ):
+        lines += [] if text is None else [f"{name}{takes} = {text.text.strip()}"]
+    return "\n    ".join([*lines, *["elements: independent"] * slot.independent])
 
 
 def _sources(sources: Sequence[Passage], registry: Registry) -> dict[str, str | None]:
-    """The document and the section, or a line for each of several."""
-    texts = [
-        (one.document and document_text(one.document, registry.documents.get(one.document)),
-         one.section and one_line(one.section))
-        for one in sources
-    ]  # fmt: skip
+    """The document by its title, with its date and address, and the section; or a line each."""
+    texts: list[tuple[str | None, str | None]] = []
+    for one in sources:
+        said, document = one.document, registry.documents.get(one.document or "")
+        if document is not None:
+            parts = (one_line(document.title), document.date, document.url)
+            said = f"{', '.join(filter(None, parts))} ({one.document})"
+        texts.append((said, one.section and one_line(one.section)))
     if len(texts) > 1:
         return {"sources": "\n".join(", ".join(filter(None, pair)) for pair in texts)}
-    document, section = texts[0] if texts else (None, None)
-    return {"document": document, "section": section}
-
-
-def _documents(claim: Claim) -> Iterable[str]:
-    return dict.fromkeys(one.document for one in claim.sources if one.document is not None)
-
-
-def _truth(claim: Claim, registry: Registry) -> str | None:
-    """The claim that says what holds instead of a false one, with its statement."""
-    true = registry.claims.get(claim.truth or "")
-    return f"{true.id}: {one_line(true.statement.text)}" if true is not None else claim.truth
+    return dict(zip(("document", "section"), texts[0], strict=True)) if texts else {}
 
 
 def _broken(text: str, label: str, terminal: Terminal) -> str:
@@ -141,7 +144,7 @@ def _broken(text: str, label: str, terminal: Terminal) -> str:
         own = written[: len(written) - len(written.lstrip())]
         lines += wrap(
             written,
-            max(room if code else min(room, LONGEST_LINE), 10),
+            max(room if code else min(room, LINE), 10),
             subsequent_indent=f"{own}    " if code else "",
             break_long_words=False,
             break_on_hyphens=False,
@@ -152,17 +155,14 @@ def _broken(text: str, label: str, terminal: Terminal) -> str:
 
 def parameters_text(claim: Claim) -> str:
     """The parameters and their grids, a line for each; or the listed cases."""
-    lines = [
-        f"{name} = {', '.join(format_value(value) for value in values)}"
-        for name, values in claim.parameters.items()
-    ]
-    rows = [
-        ", ".join(f"{name} = {format_value(value)}" for name, value in case.items())
-        for case in claim.cases or ()
-    ]
-    if len(rows) > MOST_ROWS:
-        rows = [*rows[:MOST_ROWS], f"and {len(rows) - MOST_ROWS} more"]
-    return "\n".join([*lines, *rows])
+    grids = claim.parameters.items()
+    lines = [f"{name} = {', '.join(map(format_value, values))}" for name, values in grids]
+    return "\n".join([*lines, *_most(map(parameter_text, claim.cases or ()), MOST_ROWS)])
+
+
+def _most(lines: Iterable[str], most: int) -> list[str]:
+    lines = list(lines)
+    return lines[:most] + [f"and {len(lines) - most} more"] * (len(lines) > most)
 
 
 def tolerance_text(given: Tolerance | None) -> str | None:
@@ -192,46 +192,22 @@ def exact_text(cases: Sequence[tuple[Mapping[str, ParameterValue], Finding | Non
     """The exact values by the model: one for all cases, or a line for each."""
     from dropcheck.judging.case import with_digits
 
-    known = [
-        (
-            numbers.exact(numbers.beyond_error(exact.value, exact.error))
-            + ("" if finding.entry is None else f" at {list(finding.entry)}"),
-            finding.quantity,
-            parameters,
-        )
-        for parameters, finding in cases
-        if finding is not None
-        and (exact := with_digits(finding.exact, finding.sharpness)) is not None
-    ]
+    known, quantity = {}, None
+    for index, (_, found) in enumerate(cases):
+        exact = None if found is None else with_digits(found.exact, found.sharpness)
+        if found is not None and exact is not None:
+            at = "" if found.entry is None else f" at {list(found.entry)}"
+            known[index] = numbers.exact(numbers.beyond_error(exact.value, exact.error)) + at
+            quantity = found.quantity  # the same in every case of the statement
     if not known:
         return ""
-    quantity = known[0][1]  # the same in every case of the statement
-    of = f"{quantity}: " if quantity is not None and quantity.is_difference else ""
-    if len(known) == len(cases) and len({value for value, _, _ in known}) == 1:
-        return of + known[0][0]
-    lines = [f"{value} at {parameter_text(parameters)}" for value, _, parameters in known]
-    if len(lines) > MOST_VALUES:
-        lines = [*lines[:MOST_VALUES], f"and {len(lines) - MOST_VALUES} more"]
-    return "\n".join([of.rstrip(), *lines] if of else lines)
+    of = [f"{quantity}:"] if quantity is not None and quantity.is_difference else []
+    if len(known) == len(cases) and len({*known.values()}) == 1:
+        return " ".join([*of, known[0]])
+    lines = (f"{value} at {parameter_text(cases[index][0])}" for index, value in known.items())
+    return "\n".join([*of, *_most(lines, MOST_VALUES)])
 
 
-def _rounding(claim: Claim) -> str | None:
-    """The rounding that a figure claims."""
-    figure = claim.written
-    if figure is None or not figure.rounded or figure.digits is None or figure.unit is None:
-        return None
-    return numbers.rounding(figure.digits, figure.unit)
-
-
-def document_text(key: str, document: Document | None) -> str:
-    """A document by its title, with its date and address where they are known."""
-    if document is None:
-        return key
-    parts = (one_line(document.title), document.date, document.url)
-    return ", ".join(part for part in parts if part) + f" ({key})"
-
-
-LONGEST_WRITTEN = 30  # characters of a formula: enough to tell it from others of its sentence
 CLAIMS = Columns(
     names=("claim", "written", "title", "document", "expect", "cases"),
     right=("cases",),
@@ -241,29 +217,53 @@ CLAIMS = Columns(
 
 def claims_table(claims: Sequence[Claim], registry: Registry, terminal: Terminal) -> str:
     """A row for each claim, and the number of claims; an expected refutation is marked."""
-    cases = {claim.id: claim.case_count for claim in claims}
     rows: list[Row] = [
         {
             "claim": (claim.id, "bold"),
-            "written": _printed(claim),
+            "written": shortened(one_line(claim.written.text if claim.written else ""), WRITTEN),
             "title": one_line(claim.title),
-            "document": ", ".join(_documents(claim)),
+            "document": ", ".join(
+                dict.fromkeys(one.document for one in claim.sources if one.document)
+            ),
             "expect": "" if claim.expect == "verified" else claim.expect,
-            "cases": str(cases[claim.id]),
+            "cases": str(claim.case_count),
         }
         for claim in claims
     ]
-    total = (
-        f"{numbers.plural(len(claims), 'claim')}, "
-        f"{numbers.plural(sum(cases.values()), 'case')}, "
-        f"{one_line(registry.name)}"
-    )
+    cases = numbers.plural(sum(claim.case_count for claim in claims), "case")
+    total = f"{numbers.plural(len(claims), 'claim')}, {cases}, {one_line(registry.name)}"
     return render([*table(rows, CLAIMS, terminal), "", line(total, terminal)], terminal)
 
 
-def _printed(claim: Claim) -> str:
-    """The figure or formula of a document that a claim is about, shortened."""
-    return shortened(one_line(claim.written.text) if claim.written else "", LONGEST_WRITTEN)
+def claims_json(claims: Iterable[Claim], registry: Registry) -> str:
+    """Claims and the documents that they come from."""
+    documents = {key: fields_of(one, "title date url") for key, one in registry.documents.items()}
+    return as_json(
+        registry=registry.name, documents=documents, claims=[_data(claim) for claim in claims]
+    )
+
+
+def _data(claim: Claim) -> dict[str, Any]:
+    grids, given = claim.parameters.items(), claim.tolerance
+    tolerance = given and ({"absolute": given.size} if given.absolute else given.size)
+    return {
+        **fields_of(claim, "id title"),
+        "statement": claim.statement.text,
+        "model": claim.model.text if claim.model else None,
+        "parameters": {name: [value_data(value) for value in values] for name, values in grids},
+        "listed_cases": None if claim.cases is None else [*map(parameter_data, claim.cases)],
+        "cases": claim.case_count,
+        "requires": [text.text for text in claim.requires],
+        "expect": claim.expect,
+        "column": None if claim.column is None else claim.column.name,
+        "tolerance": tolerance,
+        **fields_of(claim, "resolution within"),
+        **sources_data(claim.sources),
+        **fields_of(claim, "written says note truth tags location"),
+    }
+
+
+# ---- a check, and what documents leave unclaimed -------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,21 +284,27 @@ def check_line(checked: CheckedFile) -> str:
     >>> check_line(CheckedFile("claims.yaml", 75, 210, (), ()))
     'claims.yaml: 75 claims, 210 cases, no errors'
     """
-    errors = numbers.plural(len(checked.errors), "error") if checked.errors else "no errors"
-    counts = []
-    if checked.claims is not None and checked.cases is not None:
-        counts = [numbers.plural(checked.claims, "claim"), numbers.plural(checked.cases, "case")]
-    notes = [numbers.plural(len(checked.notes), "note")] if checked.notes else []
-    share = claimed_share(checked.coverage)
-    parts = [*counts, *([share] if share else []), errors, *notes]
-    return f"{one_line(checked.name)}: {', '.join(parts)}"
+    counts = {"claim": checked.claims, "case": checked.cases}
+    parts = [
+        *(numbers.plural(many, name) for name, many in counts.items() if many is not None),
+        claimed_share(checked.coverage),
+        numbers.plural(len(checked.errors), "error") if checked.errors else "no errors",
+        numbers.plural(len(checked.notes), "note") if checked.notes else None,
+    ]
+    return f"{one_line(checked.name)}: {', '.join(filter(None, parts))}"
 
 
-LONGEST = 60  # characters that are shown of a formula; its place leads to the rest
-
-
-def _short(text: str) -> str:
-    return one_line(shortened(text, LONGEST))
+def check_json(files: Sequence[CheckedFile], further: Sequence[Problem] = ()) -> str:
+    """The result of a check as data; `further` are errors of all files together."""
+    return as_json(
+        files=[
+            {"file": one.name, "claims": one.claims, "cases": one.cases}
+            | ({"covered": CoverageCounts.of(one.coverage)} if one.coverage else {})
+            for one in files
+        ],
+        errors=[*(error for file in files for error in file.errors), *further],
+        notes=[problem for file in files for problem in file.notes],
+    )
 
 
 UNCLAIMED = Columns(
@@ -308,13 +314,20 @@ UNCLAIMED = Columns(
 
 def coverage_table(documents: Sequence[Coverage], terminal: Terminal) -> str:
     """What is not claimed in documents; then a line for each of several, and one for all."""
-    rows = [_unclaimed(one) for document in documents for one in document.unclaimed]
+    rows: list[Row] = [
+        {
+            "where": place(one.location),
+            "kind": str(one.kind),
+            "unclaimed": (one_line(shortened(one.text, LONGEST)), "bold"),
+            "words around it": one_line(f"{one.before}[…]{one.after}"),
+        }
+        for document in documents
+        for one in document.unclaimed
+    ]
     items = [*table(rows, UNCLAIMED, terminal), ""] if rows else []
-    if len(documents) > 1:
-        items += [
-            line(f"{one_line(one.file)}: {counted(CoverageCounts.of([one]))}", terminal)
-            for one in documents
-        ]
+    for one in documents if len(documents) > 1 else ():
+        said = f"{one_line(one.file)}: {counted(CoverageCounts.of([one]))}"
+        items.append(line(said, terminal))
     return render([*items, line(counted(CoverageCounts.of(documents)), terminal)], terminal)
 
 
@@ -329,10 +342,14 @@ def counted(counts: CoverageCounts) -> str:
     return f"{figures}; {formulas}"
 
 
-def _unclaimed(one: Unclaimed) -> Row:
-    return {
-        "where": place(one.location),
-        "kind": str(one.kind),
-        "unclaimed": (_short(one.text), "bold"),
-        "words around it": one_line(f"{one.before}[…]{one.after}"),
-    }
+def coverage_json(documents: Sequence[Coverage]) -> str:
+    """The figures and formulas that no mark of documents claims, as data."""
+    return as_json(
+        summary=CoverageCounts.of(documents),
+        documents=coverage_data(documents),
+        unclaimed=[
+            fields_of(one, "kind text") | plain_data(one.location) | fields_of(one, "before after")
+            for document in documents
+            for one in document.unclaimed
+        ],
+    )

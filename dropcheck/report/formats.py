@@ -24,7 +24,7 @@ from dropcheck.report import conformance as pivoting
 from dropcheck.report.facts import facts, summary
 from dropcheck.report.screen import Terminal, one_line, place, plain, problems_text
 from dropcheck.results import CaseResult, Outcome, ParameterValue, Passage, Written
-from dropcheck.results.coverage import CoverageCounts
+from dropcheck.results.coverage import Coverage, CoverageCounts
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -155,7 +155,7 @@ def json_report(report: Report) -> str:
             "asymptotic": run.asymptotic,
             "draws": run.draws,
         },
-        documents=[{"file": one.file, **asdict(CoverageCounts.of([one]))} for one in run.coverage],
+        documents=coverage_data(run.coverage),
         conformance=_conformance_data(run.cases),
         cases=[_case_data(case) for case in run.cases],
         warnings=run.warnings,
@@ -206,6 +206,16 @@ def errors_json(problems: Iterable[Problem]) -> str:
     """The report of errors that prevented a command."""
     document = plain_data({"schema": SCHEMA, "errors": list(problems)})
     return json.dumps(document, indent=2, allow_nan=False) + "\n"
+
+
+def coverage_data(documents: Iterable[Coverage]) -> list[dict[str, Any]]:
+    """How much of each document is claimed."""
+    return [{"file": one.file, **asdict(CoverageCounts.of([one]))} for one in documents]
+
+
+def fields_of(record: object, names: str) -> dict[str, Any]:
+    """Fields of a record, by names in a text, as a report has them."""
+    return {name: getattr(record, name) for name in names.split()}
 
 
 def plain_data(value: Any) -> Any:

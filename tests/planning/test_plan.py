@@ -19,8 +19,8 @@ from dropcheck.cli import main
 from dropcheck.errors import DropcheckError
 from dropcheck.planning import CasePlan, plan_cases, shared_out
 from dropcheck.report.numbers import count
-from dropcheck.report.plan_table import counts, plan_report
 from dropcheck.report.screen import Terminal
+from dropcheck.report.trials import counts, plan_report
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings

@@ -16,13 +16,13 @@ from dropcheck.judging import judge
 from dropcheck.judging.case import CaseRun, Finding, prepare
 from dropcheck.report.cards import (
     CheckedFile,
+    check_json,
     check_line,
     claim_cards,
     claims_table,
     exact_text,
     resolution_text,
 )
-from dropcheck.report.json_report import check_json
 from dropcheck.report.screen import Terminal, problems_text
 from dropcheck.results import Exact, Method, Passage, Quantity, Resolution, Verdict
 
