@@ -108,7 +108,8 @@ def _report_file(text: str) -> Said | Problem:
     if written_as(Path(text)) is not None:
         return Said(text, Path(text))
     ends = f"it must be a file that ends in {one_of([*WRITTEN])}"
-    return Problem(f"option '--output' cannot be {text[:100]!r}: {ends}")
+    hint = suggestion(Path(text).suffix or f".{text[:100]}", WRITTEN)
+    return Problem(f"option '--output' cannot be {text[:100]!r}: {ends}", hint=hint)
 
 
 CHOICE, CODE = "What is checked", "Code under test"
@@ -287,8 +288,8 @@ def run(
 ) -> ExitCode:
     """Simulate claims and decide whether they hold: all, or those named.
 
-    CLAIMS are ids of claims, globs of ids, claims files, documents, folders that end in a slash,
-    and - for standard input.
+    CLAIMS are ids of claims, globs of ids, claims files, documents, folders, and - for standard
+    input.
 
     Each parameter of the claims is an option too, as --dk 512 or --p 0.1,0.2; dropcheck show lists
     those of a claim.
@@ -437,7 +438,7 @@ def show(
         print_out(words_text(terminal))
         return ExitCode.PASSED
     named = [words_called(one) for one in given.patterns]
-    if named and all(named) and not file and not _are_claims(given):
+    if named and all(named) and not file and not _are_claims(given.patterns):
         words = [word for several in named for word in several]
         if given.as_json:
             print_out(as_json(words=[{"word": one.written, **said_of(one)} for one in words]))
@@ -450,12 +451,9 @@ def show(
     except NothingSelected:
         raise
     except DropcheckError as error:
-        close = [word for one in given.patterns for word in near(one, registry.claims)]
-        hint = (
-            f"did you mean {one_of([*map(repr, close[:3])])}?"
-            if close
-            else "dropcheck show lists the words"
-        )
+        close = near(" ".join(given.patterns), registry.claims)
+        hint = "dropcheck list shows every id, and dropcheck show every word"
+        hint = f"did you mean {one_of([*map(repr, close)])}?" if close else hint
         raise DropcheckError([replace(one, hint=hint) for one in error.problems]) from None
     if given.as_json:
         print_out(claims_json(chosen, registry))
@@ -469,12 +467,12 @@ def show(
     return ExitCode.PASSED
 
 
-def _are_claims(given: Given) -> bool:
-    """Whether the words are ids of claims, rather than words of the language."""
+def _are_claims(words: Sequence[str], files: Sequence[str] = ()) -> bool:
+    """Whether words are ids of claims, rather than folders or words of the language."""
     from dropcheck.claims.select import select_claims
 
     with suppress(DropcheckError):
-        return bool(select_claims(_load(()), given.patterns))
+        return bool(select_claims(_load(files), words))
     return False
 
 
@@ -735,6 +733,8 @@ def _given(ctx: typer.Context) -> Given:
         parameters=parameters,
         known=_spellings(ctx),
     )
+    folders = {one: f"{one}/" for one in given.patterns if _is_folder(one, given.files)}
+    given = replace(given, words=tuple(folders.get(one, one) for one in words))
     named = {"file": given.files, "tag": given.patterns}
     for key, text in project_defaults().items():
         name = key.removesuffix("s") if key == "tags" else key
@@ -770,15 +770,18 @@ def _left_over(words: Sequence[str]) -> tuple[tuple[str, ...], list[tuple[str, s
 def _joined(words: Sequence[str]) -> list[str]:
     """The line with `--p -0.5` as `--p=-0.5`: else typer would look for options of one letter.
 
-    `--output-format`, which other programs have, is `--format`.
+    `--output-format`, which other programs have, is `--format`. What begins with `-` after `--` can
+    only be a file.
 
-    >>> _joined(["run", "--p", "-0x1", "-x"])
-    ['run', '--p=-0x1', '-x']
+    >>> _joined(["run", "--p", "-0x1", "-x", "--", "-y.yaml"])
+    ['run', '--p=-0x1', '-x', '--', './-y.yaml']
     """
     joined: list[str] = []
     for written in words:
         word = re.sub(r"^--output-format\b", "--format", written)
-        if joined and re.match(r"-[\d.(]", word) and re.fullmatch(r"--\w[\w-]*", joined[-1]):
+        if "--" in joined:
+            joined.append(f"./{word}" if re.match("-.", word) else word)
+        elif joined and re.match(r"-[\d.(]", word) and re.fullmatch(r"--\w[\w-]*", joined[-1]):
             joined[-1] += f"={word}"
         else:
             joined.append(word)
@@ -805,6 +808,11 @@ def is_file(word: str) -> bool:
     if "/" in word or os.sep in word:
         return word.partition("/")[0] not in pack_names() or Path(word).exists()
     return "." in word and Path(word).is_file()
+
+
+def _is_folder(word: str, files: Sequence[str]) -> bool:
+    """Whether a word that could be an id is a folder: there is one, and no claim has that id."""
+    return "-" not in files and Path(word).is_dir() and not _are_claims([word], files)
 
 
 # ---- what is checked -----------------------------------------------------------------------------
@@ -947,6 +955,8 @@ def _overrides(given: Given, registry: Registry, claims: Sequence[Claim]) -> dic
     Raises:
         DropcheckError: no selected claim has the parameter, or a value is missing.
     """
+    from dropcheck.claims.values import ACCEPTED
+
     known = list(dict.fromkeys(name for one in claims for name in one.parameter_names))
     texts: dict[str, list[str]] = {}
     problems: list[Problem] = []
@@ -955,7 +965,7 @@ def _overrides(given: Given, registry: Registry, claims: Sequence[Claim]) -> dic
         if option[:2] == "--" and name in known and text:
             texts.setdefault(name, []).append(text)
         elif name in known:
-            problems.append(Problem(f"option '{option}' needs a value"))
+            problems.append(Problem(f"option '{option}' needs a value", hint=ACCEPTED))
         else:
             problems.append(_unknown(option, given, registry, claims))
     for text in given.value("sets") or ():
@@ -980,12 +990,15 @@ def _unknown(option: str, given: Given, registry: Registry, claims: Sequence[Cla
     own = dict.fromkeys(f"--{one}" for claim in claims for one in claim.parameter_names)
     others = [one.id for one in registry.claims.values() if name in one.parameter_names]
     problem = _no_such_option(option, (*given.known, *own), given.command)
-    if problem.hint is None and others:
-        problem = replace(problem, hint=f"{name!r} is a parameter of {', '.join(others[:3])}")
-    elif problem.hint is None and own and len(claims) < len(registry.claims):
-        problem = replace(problem, hint=f"the parameters are {', '.join([*own][:8])}")
+    named = {*given.patterns, *given.tags} - {"all"}
+    hint = f"dropcheck {given.command} --help lists the options"
+    if others:
+        hint = f"{name!r} is a parameter of {', '.join(others[:3])}"
+    elif own and named:
+        hint = f"the parameters are {', '.join([*own][:8])}"
+    problem = replace(problem, hint=problem.hint or hint)
     said = "no claim has such a parameter"
-    if len(claims) < len(registry.claims):
+    if named:
         ids = ", ".join([*(one.id for one in claims[:3]), *(["…"] if len(claims) > 3 else [])])
         said = f"{ids} has no such parameter" if len(claims) == 1 else f"none of {ids} has it"
     return replace(problem, message=f"{problem.message}, and {said}")
@@ -1245,14 +1258,18 @@ def _format_of(words: Sequence[str]) -> str | None:
 def _problem_of(error: typer.TyperException, command: str) -> Problem:
     """What typer found wrong."""
     ctx, option = getattr(error, "ctx", None), getattr(error, "option_name", "")
+    asked = "dropcheck --help" if command[:1] == "-" else f"dropcheck {command} --help"
     if ctx is not None and hasattr(error, "possibilities"):
         problem = _no_such_option(option, _spellings(ctx), command)
-        return replace(
-            problem, hint=problem.hint or f"dropcheck {command} --help lists the options"
-        )
+        hint = problem.hint or f"{asked} lists the options"
+        for one in typer.main.get_command(app).commands["run"].params:  # type: ignore[attr-defined]
+            if option in one.opts and command[:1] == "-":
+                hint = f"it goes after the command: dropcheck run {option} {one.metavar}".rstrip()
+        return replace(problem, hint=hint)
     message = str(error).rstrip(".").replace("requires an argument", "needs a value")
+    message = re.sub(r"^Got unexpected .* \((.*)\)$", rf"{command} takes no argument '\1'", message)
     message = message[:1].lower() + message[1:]
-    return Problem(message, hint=f"dropcheck {command} --help says what it takes")
+    return Problem(message, hint=f"{asked} says what it takes")
 
 
 def _fault(error: Exception) -> Problem:

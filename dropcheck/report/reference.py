@@ -134,7 +134,7 @@ def near(name: str, others: Iterable[str] = ()) -> list[str]:
     """The words whose names, here or elsewhere, are most like a name, and others: three at most.
 
     >>> near("sofmax"), near("gausian")
-    (['softmax', 'max'], ['normal', 'arcsin', 'arcsinh'])
+    (['softmax'], ['normal', 'arcsin'])
     """
     known = {
         one: word.name
@@ -142,7 +142,8 @@ def near(name: str, others: Iterable[str] = ()) -> list[str]:
         for word in group
         for one in (word.name, *getattr(word.meaning, "aliases", ()))
     } | {one: one for one in others}
-    return list(dict.fromkeys(known[one] for one in get_close_matches(name.lower(), known, 5)))[:3]
+    close = get_close_matches(name.lower(), known, 5, cutoff=0.7)
+    return list(dict.fromkeys(known[one] for one in close))[:3]
 
 
 def said_of(word: Word) -> dict[str, str]:
@@ -157,7 +158,7 @@ def said_of(word: Word) -> dict[str, str]:
     mean: 2
     sd: 2
     note: scale is its mean, the inverse of a rate
-    elsewhere: exp, expo
+    elsewhere: exp, expo, expon, expovariate
     """
     meaning = word.meaning
     said = {"is": word.summary}

@@ -41,7 +41,15 @@ def test_a_folder_stands_for_the_files_in_it_that_hold_claims(cli: Cli) -> None:
     assert "note: docs holds docs/sums.md, docs/more/own.yaml\n" in told.err
     run = cli("run", "docs/", "kept-share", "--format", "json")
     assert "--file docs/ " in json.loads(run.out)["cases"][0]["repeat"]
-    assert "'docs' is a folder: write docs/ for the claims in it" in cli("run", "docs").err
+    assert {"sums", "kept-share"} <= set(listed(cli, "docs"))
+    Path("kept-share").mkdir()
+    assert listed(cli, "kept-share") == ["kept-share"]  # an id of claims.yaml outranks a folder
+
+
+def test_what_begins_with_a_dash_after_two_is_a_file(cli: Cli) -> None:
+    Path("-own.yaml").write_text(CLAIMS, encoding="utf-8")
+    assert "kept-share" in cli("list", "--", "-own.yaml").out
+    assert "there is no file './--seed'" in cli("run", "--", "--seed").err
 
 
 def test_a_folder_without_claims_is_an_error(cli: Cli) -> None:
