@@ -31,7 +31,7 @@ from pydantic import (
     WithJsonSchema,
 )
 from pydantic import Field as ModelField
-from pydantic_core import InitErrorDetails, PydanticCustomError, PydanticKnownError
+from pydantic_core import PydanticCustomError, PydanticKnownError
 
 from dropcheck.claims import values
 from dropcheck.claims.registry import (
@@ -78,9 +78,9 @@ Error = tuple[LineColumn, str, str | None]  # its place, what is wrong, and a hi
 # ---- kinds of values -----------------------------------------------------------------------------
 
 
-def _wrong(says: str, hint: str | None = None) -> PydanticCustomError:
+def _wrong(says: str, hint: str | None = None, kind: str = "wrong") -> PydanticCustomError:
     """The error for a wrong value: what its message says after the value's name."""
-    return PydanticCustomError("wrong", "{says}", {"says": says, "hint": hint})
+    return PydanticCustomError(kind, "", {"says": says, "hint": hint})  # type: ignore[arg-type]
 
 
 class Written(str):
@@ -88,13 +88,6 @@ class Written(str):
 
     __slots__ = ("node",)
     node: Node
-
-    @classmethod
-    def of(cls, node: Node) -> Written:
-        """The text of a node."""
-        written = cls(node.value)
-        written.node = node
-        return written
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,11 +127,8 @@ def _listed(value: Any) -> Any:
 def _format(value: Any) -> int:
     if type(value) is int and value == FORMAT:
         return FORMAT
-    raise PydanticCustomError(
-        "holds",
-        "",
-        {"says": f"is the number of the format, {FORMAT},", "hint": f"write 'dropcheck: {FORMAT}'"},
-    )
+    says = f"is the number of the format, {FORMAT},"
+    raise _wrong(says, f"write 'dropcheck: {FORMAT}'", "holds")
 
 
 LARGEST_NUMBER = 1.7976931348623157e308  # the largest float64; `.inf` is larger
@@ -169,9 +159,14 @@ Format = Annotated[
 # ---- names ---------------------------------------------------------------------------------------
 
 ID = r"[a-z0-9][a-z0-9-]*"
+Problem = Callable[[str], str | None]
 
 
-def _checked(problem: Callable[[str], str | None], other: str, by: str) -> Callable[[str], str]:
+def _unless(pattern: str, says: str) -> Problem:
+    return lambda name: None if re.fullmatch(pattern, name) else says
+
+
+def _checked(problem: Problem, other: str, by: str) -> Callable[[str], str]:
     """Refuses names with a problem, and proposes one in which `by` stands for `other`."""
 
     def check(name: str) -> str:
@@ -180,65 +175,52 @@ def _checked(problem: Callable[[str], str | None], other: str, by: str) -> Calla
         fixed = re.sub(other, by, unicodedata.normalize("NFKC", name).strip()).strip(by)
         ways = (fixed, fixed.lower(), f"{fixed}_")
         hint = next((f"call it {one!r}" for one in ways if problem(one) is None), None)
-        hint = hint or "give it another name"
         quoted = f"{name[: values.LONGEST_NAME]!r} {says}"
-        raise PydanticCustomError("name", "", {"says": quoted, "hint": hint})
+        raise _wrong(quoted, hint or "give it another name", "name")
 
     return check
 
 
-def _part_problem(name: str) -> str | None:
-    proper = re.fullmatch(ID, name)
-    return None if proper else "is not a claim id: ids are lower-case letters, digits and hyphens"
+def _names(pattern: str, message: str, **more: Any) -> WithJsonSchema:
+    """The schema of names."""
+    return WithJsonSchema(
+        {"type": "string", "pattern": f"^{pattern}$", "patternErrorMessage": message, **more}
+    )
 
 
-def _id_problem(name: str) -> str | None:
-    everything = "is no claim id: 'run all' means every claim"
-    return everything if name == "all" else _part_problem(name)
-
-
-def _model_name_problem(name: str) -> str | None:
-    proper = re.fullmatch(MODEL_NAME, name)
-    return None if proper else "is not a model's name: it is letters, digits, '_' and hyphens"
-
-
-_ID_SCHEMA = {
-    "type": "string",
-    "pattern": f"^{ID}$",
-    "patternErrorMessage": "ids are lower-case letters, digits and hyphens",
-}
 # A letter or '_', then also digits. All characters beyond ASCII are allowed, since editors differ
 # in which of them their regular expressions take for letters.
-_PARAMETER_SCHEMA = {
-    "type": "string",
-    "pattern": r"^[^\x00-@\[-^`{-\x7f][^\x00-/:-@\[-^`{-\x7f]*$",
-    "not": {"enum": sorted(keyword.kwlist)},
-    "maxLength": values.LONGEST_NAME,
-    "patternErrorMessage": "names are letters, digits and '_', with no digit first",
-}
-_MODEL_SCHEMA = {
-    "type": "string",
-    "pattern": r"^[^\x00-@\[-^`{-\x7f][^\x00-,./:-@\[-^`{-\x7f]*$",
-    "patternErrorMessage": "a model's name is letters, digits, '_' and hyphens",
-}
-_NO_ALL = _ID_SCHEMA | {"not": {"const": "all"}}
+_LETTER, _OF_IDS = r"[^\x00-@\[-^`{-\x7f]", "ids are lower-case letters, digits and hyphens"
+_OF_NAMES = "names are letters, digits and '_', with no digit first"
+_OF_MODELS = "a model's name is letters, digits, '_' and hyphens"
+_NO_ID = _unless(ID, f"is not a claim id: {_OF_IDS}")
+_NO_MODEL = _unless(MODEL_NAME, "is not a model's name: it is letters, digits, '_' and hyphens")
+_ALL = "is no claim id: 'run all' means every claim"
+_BETWEEN, _KEYWORDS = r"[^a-zA-Z0-9]+", {"enum": sorted(keyword.kwlist)}
 _parameter = _checked(values.name_problem, r"\W+", "_")
-_OF_IDS = (r"[^a-zA-Z0-9]+", "-")
-_part, _id = (_checked(one, *_OF_IDS) for one in (_part_problem, _id_problem))
-_model_name = _checked(_model_name_problem, r"[^\w-]+", "-")
-PartName = Annotated[str, AfterValidator(_part), WithJsonSchema(_ID_SCHEMA)]
-Id = Annotated[str, AfterValidator(_id), WithJsonSchema(_NO_ALL)]
-ModelName = Annotated[str, AfterValidator(_model_name), WithJsonSchema(_MODEL_SCHEMA)]
-Name = Annotated[str, AfterValidator(_parameter), WithJsonSchema(_PARAMETER_SCHEMA)]
+_part = _checked(_NO_ID, _BETWEEN, "-")
+_id = _checked(lambda name: _ALL if name == "all" else _NO_ID(name), _BETWEEN, "-")
+_model_name = _checked(_NO_MODEL, r"[^\w-]+", "-")
+PartName = Annotated[str, AfterValidator(_part), _names(ID, _OF_IDS)]
+Id = Annotated[str, AfterValidator(_id), _names(ID, _OF_IDS, **{"not": {"const": "all"}})]
+ModelName = Annotated[
+    str, AfterValidator(_model_name), _names(rf"{_LETTER}[^\x00-,./:-@\[-^`{{-\x7f]*", _OF_MODELS)
+]
+Name = Annotated[
+    str,
+    AfterValidator(_parameter),
+    _names(
+        rf"{_LETTER}[^\x00-/:-@\[-^`{{-\x7f]*", _OF_NAMES,
+        **{"not": _KEYWORDS, "maxLength": values.LONGEST_NAME},
+    ),
+]  # fmt: skip
 
 
 # ---- the values of parameters --------------------------------------------------------------------
 
 
 def _values(data: Any) -> tuple[ParameterValue, ...]:
-    """The values of an item of a grid: those of a range, a vector, a number, or a law."""
-    if isinstance(data, list):
-        return (_vector(data),)
+    """The values of an item of a grid that is no list: those of a range, a number, or a law."""
     if isinstance(data, bool):
         raise _wrong(f"must be {values.KINDS_OF_VALUE}, and is a truth value", "write 1 or 0")
     if isinstance(data, int | float):
@@ -246,7 +228,7 @@ def _values(data: Any) -> tuple[ParameterValue, ...]:
             raise _wrong("must be a finite number", values.ACCEPTED)
         return (data if isinstance(data, WrittenNumber) else float(data) + 0.0,)  # -0.0 is 0.0
     if not isinstance(data, str):
-        raise PydanticCustomError("holds", "", {"says": f"must be {values.KINDS_OF_VALUE},"})
+        raise _wrong(f"must be {values.KINDS_OF_VALUE},", kind="holds")
     try:
         return values.read_values(data)
     except ValueError as error:
@@ -263,39 +245,24 @@ def _value(data: Any) -> ParameterValue:
     return several[0]
 
 
-def _vector(data: list[Any]) -> Vector:
-    """A list of numbers as a vector; a list of such lists as a matrix.
+def _entry(data: Any) -> float:
+    several: tuple[ParameterValue, ...] = () if isinstance(data, list) else _values(data)
+    if len(several) == 1 and isinstance(several[0], float):
+        return several[0]
+    raise _wrong("must be a number,", "a vector holds numbers: [0.5, -1, 3]", "holds")
 
-    Raises:
-        ValidationError: entries are no numbers; each is an error at its place.
-        PydanticCustomError: they are no vector.
-    """
-    errors: list[InitErrorDetails] = []
 
-    def entry(one: Any, at: tuple[int, ...]) -> float | Vector:
-        if isinstance(one, list) and len(at) < 3:
-            return values.as_vector([entry(inner, (*at, i)) for i, inner in enumerate(one)])
-        try:
-            several: tuple[ParameterValue, ...] = () if isinstance(one, list) else _values(one)
-            if len(several) == 1 and isinstance(several[0], float):
-                return several[0]
-            hint = "a vector holds numbers: [0.5, -1, 3]"
-            context = {"says": "must be a number,", "hint": hint}
-            error = PydanticCustomError("holds", "", context)
-        except PydanticCustomError as caught:
-            error = caught
-        errors.append(InitErrorDetails(type=error, loc=at, input=None))
-        return 0.0
-
-    if len(data) > values.MOST_ENTRIES:  # none of them is read
-        raise _wrong(values.TOO_MANY_ENTRIES)
+def _vector(entries: list[Any]) -> Vector:
     try:
-        vector = entry(data, ())
+        return values.as_vector(entries)
     except ValueError as error:
         raise _wrong(str(error)) from None
-    if errors:
-        raise ValidationError.from_exception_data("a vector", errors)
-    return vector  # type: ignore[return-value]  # of a list it is one
+
+
+def _short(data: list[Any]) -> list[Any]:
+    if len(data) > values.MOST_ENTRIES:  # none of them is read
+        raise _wrong(values.TOO_MANY_ENTRIES)
+    return data
 
 
 def _grid(items: list[tuple[ParameterValue, ...]]) -> tuple[ParameterValue, ...]:
@@ -356,8 +323,20 @@ _ONE_VALUE = {"see": "value"}
 _EITHER = WithJsonSchema({"anyOf": [_ONE_VALUE, {"see": "vector"}]})
 _SOME = ModelField(min_length=1, json_schema_extra={"uniqueItems": True})
 
-Value = Annotated[Any, PlainValidator(_value), _EITHER]
-Item = Annotated[Any, PlainValidator(_values), _EITHER]
+_KIND = Discriminator(lambda data: "<list>" if isinstance(data, list) else "<one>")
+_TO_VECTOR = (BeforeValidator(_short), AfterValidator(_vector))
+Entry = Annotated[Any, PlainValidator(_entry), Tag("<one>")]
+Row = Annotated[list[Entry], *_TO_VECTOR, Tag("<list>")]
+Matrix = Annotated[list[Annotated[Entry | Row, _KIND]], *_TO_VECTOR]
+Value = Annotated[
+    Annotated[Any, PlainValidator(_value), Tag("<one>")] | Annotated[Matrix, Tag("<list>")],
+    _KIND, _EITHER,
+]  # fmt: skip
+Item = Annotated[
+    Annotated[Any, PlainValidator(_values), Tag("<one>")]
+    | Annotated[Matrix, AfterValidator(lambda vector: (vector,)), Tag("<list>")],
+    _KIND, _EITHER,
+]  # fmt: skip
 Items = Annotated[list[Item], _SOME, BeforeValidator(_listed), AfterValidator(_grid)]
 Grid = Annotated[Items, Or(_ONE_VALUE)]
 # names are looked at once for all cases, not in each
@@ -1047,7 +1026,9 @@ def _plain(node: Node) -> Any:
     """The data of a node, in which a text knows its node and a decimal its digits."""
     value = node.value
     if isinstance(value, str):
-        return Written.of(node)
+        written = Written(value)
+        written.node = node
+        return written
     if isinstance(value, dict):
         return {name: _plain(one) for name, one in value.items()}
     if isinstance(value, list):
