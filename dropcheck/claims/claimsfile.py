@@ -763,61 +763,52 @@ def _sentence(error: Any, top: Node) -> Error | None:
     owner: type[Keys] = FileKeys  # of the last part
     for part in loc:  # some parts are no place: alternatives of a union, a list that is left out
         owner = owner if model is None else model
-        below = node.below(part)
-        if below is not None:
+        if (below := node.below(part)) is not None:
             node, path = below, (*path, part)
         entry = inside
         if inside:  # a name or an index
             inside = False
         elif model is not None and part in model.model_fields:
             field = model.model_fields[part]
-            inside, model = (
-                get_origin(field.annotation) in (dict, list),
-                _model_in(field.annotation),
-            )
+            inside = get_origin(field.annotation) in (dict, list)
+            model = _model_in(field.annotation)
+    says, name, text = says_of(field), _called(path), node.text[:40]
     if node.value is BROKEN:
         return None
-    says, name = says_of(field), _called(path)
-    match kind:
-        case "extra_forbidden":
-            return node.begin, *_unknown(loc[-1], _called(path[:-1]), owner)
-        case "missing":
-            if loc[-1] in _meant(node, owner):  # the hint at a misspelled key says it
-                return None
-            return node.begin, f"{name} lacks {loc[-1]!r}", says.required
-        case "name":
-            at = node.key if loc[-1] == "[key]" else None
-            return at or node.start, said["says"], said.get("hint")
+    if kind == "extra_forbidden":
+        known = owner.names()
+        hint = owner.misplaced.get(loc[-1], "the keys here are " + ", ".join(known))
+        message = f"{_called(path[:-1])} has no key {loc[-1]!r}"
+        return node.begin, message, suggestion(loc[-1], known) or hint
+    if kind == "missing":  # the hint at a misspelled key says it
+        known_missing = loc[-1] in _meant(node, owner)
+        return None if known_missing else (node.begin, f"{name} lacks {loc[-1]!r}", says.required)
+    if kind == "name":
+        at = node.key if loc[-1] == "[key]" else None
+        return at or node.start, said["says"], said["hint"]
     if node.value is None:
         return node.place, f"{name} has no value", (not entry and says.required) or OR_GIVE_ONE
-    match kind:
-        case "wrong":
-            return node.place, f"{name} {said['says']}", said["hint"]
-        case "holds":
-            return node.place, f"{name} {said['says']} and is {shown(node)}", said.get("hint")
-        case "string_pattern_mismatch":
-            return node.place, f"{name} must not be empty", None
-        case "too_short":
-            return (
-                node.place,
-                f"{name} is empty",
-                NOT_EMPTY if entry else says.empty,
-            )
-        case "literal_error":
-            holds, known = said["expected"], re.findall("'(.+?)'", said["expected"])
-            meant = _VERDICTS.get(node.text.lower())
-            hint = f"write {meant}" if meant in known else suggestion(node.text, known)
-        case "string_type":
-            holds, hint = says.holds or _HOLDS[kind], says.hint
-            hint = hint or (f"put it in quotes: '{node.text[:40]}'" if node.text else None)
-        case "list_type" | "dict_type" | "model_type":
-            holds, hint = MAPPING if kind != "list_type" else says.holds or _HOLDS[kind], says.hint
-            hint = hint or (f"write [{node.text[:40]}]" if node.text else None)
-        case "bool_type":
-            holds, hint = _HOLDS[kind], None
-        case _:
-            holds = says.holds or "a number greater than 0"
-            hint = _number_hint(node.value, says) or (says.hint if kind == "less_than" else None)
+    predicates = {
+        "wrong": (said.get("says"), said.get("hint")),
+        "holds": (f"{said.get('says')} and is {shown(node)}", said.get("hint")),
+        "string_pattern_mismatch": ("must not be empty", None),
+        "too_short": ("is empty", NOT_EMPTY if entry else says.empty),
+    }
+    if kind in predicates:
+        predicate, hint = predicates[kind]
+        return node.place, f"{name} {predicate}", hint
+    holds, hint = says.holds or _HOLDS.get(kind, "a number greater than 0"), says.hint
+    if kind == "literal_error":
+        holds, known = said["expected"], re.findall("'(.+?)'", said["expected"])
+        meant = _VERDICTS.get(node.text.lower())
+        hint = f"write {meant}" if meant in known else suggestion(node.text, known)
+    elif kind == "string_type":
+        hint = hint or (f"put it in quotes: '{text}'" if text else None)
+    elif kind in ("list_type", "dict_type", "model_type"):
+        holds = holds if kind == "list_type" else MAPPING
+        hint = hint or (f"write [{text}]" if text else None)
+    elif kind != "bool_type":
+        hint = _number_hint(node.value, says) or (hint if kind == "less_than" else None)
     return node.place, f"{name} must be {holds}, and is {shown(node)}", hint
 
 
@@ -827,13 +818,6 @@ def _model_in(annotation: Any) -> type[Keys] | None:
         return annotation
     inner = (_model_in(one) for one in get_args(annotation))
     return next((one for one in inner if one is not None), None)
-
-
-def _unknown(name: str, of: str, model: type[Keys]) -> tuple[str, str]:
-    """What is said of a key that a mapping does not have."""
-    known = model.names()
-    hint = model.misplaced.get(name, "the keys here are " + ", ".join(known))
-    return f"{of} has no key {name!r}", suggestion(name, known) or hint
 
 
 def _meant(node: Node, model: type[Keys]) -> set[str | None]:
@@ -885,8 +869,15 @@ def _broken_rules(top: Node, source: Source) -> Iterator[Error]:
             if apart and section is not NOTHING and len(claim.at("sources").items) > 1:
                 message = "it is not known which document this section is in"
                 yield section.begin, message, "name it, 'document: …'"
-    yield from _of_documents(top)
-    yield from _of_truths(top)
+    documents = top.at("documents").entries
+    for _, node, _ in _levels(top):
+        for named in (node, *node.at("sources").items):
+            one = named.at("document")
+            if isinstance(one.value, str) and one.value.strip() and one.value not in documents:
+                names = "the documents are " + ", ".join(list(documents)[:10])
+                hint = names if documents else "list it under 'documents', with its title"
+                hint = suggestion(one.value, documents) or hint
+                yield one.start, f"there is no document {one.value!r}", hint
 
 
 def _of_slot(slot: Node) -> Iterator[Error]:
@@ -928,46 +919,25 @@ def _of_cases(claim: Node, source: Source) -> Iterator[Error]:
         yield case.start, message, hint
 
 
-def _of_documents(top: Node) -> Iterator[Error]:
-    documents = top.at("documents").entries
-    for _, node, _ in _levels(top):
-        for named in (node, *node.at("sources").items):
-            one = named.at("document")
-            if not isinstance(one.value, str) or not one.value.strip() or one.value in documents:
-                continue
-            names = "the documents are " + ", ".join(list(documents)[:10])
-            hint = names if documents else "list it under 'documents', with its title"
-            hint = suggestion(one.value, documents) or hint
-            yield one.start, f"there is no document {one.value!r}", hint
-
-
-def _of_truths(top: Node) -> Iterator[Error]:
+def _truths(claims: Mapping[str, Claim], top: Node) -> Iterator[Error]:
     """A 'truth' that is not a claim or is false, or that a true claim names."""
-    usual = top.at("defaults").at("expect").value
-    expected: dict[str, Any] = {}
-    named: list[tuple[str, str | None, Node]] = []
-    for name, claim in top.at("claims").entries.items():
-        parts = claim.at("claims").entries
-        for part, node in parts.items() or [(None, claim)]:
-            own = name if part is None else f"{name}.{part}"
-            said = (one.at("expect").value for one in (node, claim))
-            expected[own] = next((one for one in (*said, usual) if one is not BROKEN), "verified")
-            truth = node.at("truth")
-            if isinstance(truth.value, str) and truth.value.strip():
-                named.append((own, name if parts else None, truth))
-    for name, family, truth in named:
-        meant = truth_id(truth.value, family, expected)
-        if expected[name] == "verified":
+    for name, claim in claims.items():
+        if (meant := claim.truth) is None:
+            continue
+        node = top.at("claims").at(claim.entry)
+        node = node if claim.family is None else node.at("claims").at(name[len(claim.entry) + 1 :])
+        node = node.at("truth")
+        if claim.expect == "verified":
             hint: str | None = "add 'expect: refuted', or take 'truth' out"
-            yield truth.start, "'truth' belongs to a claim that is false", hint
-        elif meant not in expected:
-            inside = [one for one in expected if one.startswith(f"{meant}.")]
-            beside = [one.partition(".")[2] for one in expected if one.startswith(f"{family}.")]
+            yield node.start, "'truth' belongs to a claim that is false", hint
+        elif meant not in claims:
+            inside = [one for one in claims if one.startswith(f"{meant}.")]
+            beside = [one.partition(".")[2] for one in claims if claims[one].family == claim.family]
             hint = "name one of its statements: " + ", ".join(inside[:5])
-            hint = hint if inside else suggestion(truth.value, [*beside, *expected])
-            yield truth.start, f"there is no claim {truth.value!r}", hint
-        elif expected[meant] == "refuted":
-            yield truth.start, f"{meant} is false itself", "name the claim that holds"
+            hint = hint if inside else suggestion(node.value, [*beside, *claims])
+            yield node.start, f"there is no claim {node.value!r}", hint
+        elif claims[meant].expect == "refuted":
+            yield node.start, f"{meant} is false itself", "name the claim that holds"
 
 
 def _length(node: Node) -> int:
@@ -1064,67 +1034,61 @@ def registry_of(top: Node, report: Problems) -> Registry:
         raise report.error() from None
     if report:
         raise report.error()
-    shared = SharedModels(
-        file.models,
-        {name: report.source.location(one.begin) for name, one in top.at("models").entries.items()},
-    )
-    claims = dict(_claims(file, top, shared, report.source))
-    if shared.problems:
-        report.extend(shared.problems)
-        raise report.error()
+    locate = report.source.location
+    places = {name: locate(one.begin) for name, one in top.at("models").entries.items()}
+    shared = SharedModels(file.models, places)
+    claims: dict[str, Claim] = {}
+    slots: dict[str, Slot] = {}
+    for name, slot in file.slots.items():
+        own: dict[str, Any] = dict.fromkeys(SlotKeys.model_fields) | slot.given()
+        own["independent"] = own.pop("elements") is not None
+        at = locate(top.at("slots").at(name).begin)
+        slots[name] = Slot(name=name, location=at, **own)
+    for one in _claims(file, top, shared, report.source):
+        claims[one.id] = replace(one, slots=slots)
+    fractions = frozenset(_with_fractions(claims.values())) if slots else frozenset()
+    for name, made in slots.items():  # all claims share the mapping
+        slots[name] = replace(made, fractions=fractions.intersection(made.takes))
     for name, claim in claims.items():
         if claim.truth is not None:
             family = None if claim.family is None else claim.family.id
             claims[name] = replace(claim, truth=truth_id(claim.truth, family, claims))
-    fractions = frozenset(_with_fractions(claims.values())) if file.slots else frozenset()
-    slots = {}
-    for name, slot in file.slots.items():
-        own: dict[str, Any] = dict.fromkeys(SlotKeys.model_fields) | slot.given()
-        own["independent"] = own.pop("elements") is not None
-        own["fractions"] = fractions.intersection(slot.takes)
-        at = report.source.location(top.at("slots").at(name).begin)
-        slots[name] = Slot(name=name, location=at, **own)
-    if slots:
-        claims = {name: replace(claim, slots=slots) for name, claim in claims.items()}
+    report.extend(shared.problems)
+    for error in _truths(claims, top):
+        report.add(*error)
+    if report:
+        raise report.error()
     documents = {name: Document(name, **one.given()) for name, one in file.documents.items()}
     return Registry(report.source.name, documents, claims, shared.notes)
 
 
-def _claims(
-    file: FileKeys, top: Node, shared: SharedModels, source: Source
-) -> Iterator[tuple[str, Claim]]:
-    """The claims by their ids: one for each statement."""
+def _claims(file: FileKeys, top: Node, shared: SharedModels, source: Source) -> Iterator[Claim]:
+    """The claims: one for each statement."""
     defaults = {} if file.defaults is ABSENT else file.defaults.given()
     for name, entry in file.claims.items():
         own, node = entry.given(), top.at("claims").at(name)
         if "model" in own:
             own["model"] = shared.completed(own["model"])
-        places = _parameter_places(node, source)
+        named = (node.at("parameters"), *node.at("cases").items[:1])
+        first = {key: one for each in named for key, one in each.entries.items()}
+        own["parameter_locations"] = {key: source.location(one.begin) for key, one in first.items()}
         several: dict[str, StatementKeys] | None = own.pop("claims", None)
         if several is None:
-            at = source.location(node.begin)
-            yield name, _claim(name, (defaults, own), at, places, None)
+            yield _claim(name, source.location(node.begin), None, defaults, own)
             continue
-        stated = tuple(
-            Stated(f"{name}.{part}", one.claim, tolerant="tolerance" in own | one.given())
+        stated = {
+            part: Stated(f"{name}.{part}", one.claim, tolerant="tolerance" in one.given())
             for part, one in several.items()
-        )
-        family = Family(name, own["title"], stated)
-        for one, (part, keys) in zip(stated, several.items(), strict=True):
+        }
+        family = Family(name, own["title"], tuple(stated.values()))
+        for part, keys in several.items():
             # each gets a title of its own
             title = {"title": f"{family.title} ({part})"} if len(several) > 1 else {}
             at = source.location(node.at("claims").at(part).begin)
-            levels = (defaults, own, title | keys.given())
-            yield one.id, _claim(one.id, levels, at, places, family)
+            yield _claim(stated[part].id, at, family, defaults, own, title | keys.given())
 
 
-def _claim(
-    id_: str,
-    levels: Sequence[Mapping[str, Any]],
-    at: Location,
-    places: Mapping[str, Location],
-    family: Family | None,
-) -> Claim:
+def _claim(id_: str, at: Location, family: Family | None, *levels: Mapping[str, Any]) -> Claim:
     """A claim with the values of all levels; later levels override earlier ones.
 
     The tags of a statement are added to those of its claim, which replace the default tags.
@@ -1137,18 +1101,10 @@ def _claim(
     tags = [level["tags"] for level in levels[1:] if "tags" in level] or [kept["tags"]]
     kept["tags"] = tuple(dict.fromkeys(itertools.chain.from_iterable(tags)))
     kept["sources"] = _passages(*levels)
-    sharp = any({"resolution", "within"} & level.keys() for level in levels)
+    kept["sharpness_given"] = any({"resolution", "within"} & level.keys() for level in levels)
     for name in ("document", "section", "claims"):
         del kept[name]
-    return Claim(
-        id=id_,
-        family=family,
-        statement=kept.pop("claim"),
-        location=at,
-        parameter_locations=places,
-        sharpness_given=sharp,
-        **kept,
-    )
+    return Claim(id=id_, family=family, statement=kept.pop("claim"), location=at, **kept)
 
 
 def _passages(*levels: Mapping[str, Any]) -> tuple[Passage, ...]:
@@ -1166,13 +1122,6 @@ def _passages(*levels: Mapping[str, Any]) -> tuple[Passage, ...]:
             document = level.get("document", before.document)
             passages = (Passage(document, level.get("section", before.section)),)
     return passages
-
-
-def _parameter_places(claim: Node, source: Source) -> dict[str, Location]:
-    """Where each parameter is first named, in the grid or in the first listed case."""
-    named = (claim.at("parameters"), *claim.at("cases").items[:1])
-    entries = (item for node in named for item in node.entries.items())
-    return {name: source.location(one.begin) for name, one in entries}
 
 
 def _with_fractions(claims: Iterable[Claim]) -> Iterator[str]:
