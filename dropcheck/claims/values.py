@@ -1,9 +1,8 @@
 """Names, and values as people write them: `512`, `2**20`, `normal(0, 1)`, `0.1..0.9 by 0.1`.
 
-The claims file and the command line read values in the same way. A value that is printed here reads
-back as the same float64. Only literals are computed with, in float64, so `9**9**9` overflows at
-once. The values of a range are computed in decimal arithmetic, so that they are the numbers that
-one would write.
+A value that is printed here reads back as the same float64. Only literals are computed with, in
+float64, so `9**9**9` overflows at once; the values of a range in decimal arithmetic, so that they
+are the numbers that one would write.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ import operator
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
+from typing import NamedTuple
 
 from dropcheck.claims.registry import MOST_CASES
 from dropcheck.results import ParameterValue, Vector
@@ -42,19 +41,11 @@ TOO_MANY_ENTRIES = f"has more than {MOST_ENTRIES:,} entries: make it in 'model'"
 _LONGEST_VECTOR = 30 * MOST_ENTRIES  # characters
 _LONGEST_LAW = 2_000  # a `categorical` of a hundred probabilities still fits
 
-_BINARY: dict[type[ast.operator], Callable[[float, float], float]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-}
-_UNARY: dict[type[ast.unaryop], Callable[[float], float]] = {
-    ast.UAdd: operator.pos,
-    ast.USub: operator.neg,
-}
+_OPERATORS: dict[type[ast.operator | ast.unaryop], Callable[..., float]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.Pow: operator.pow,
+    ast.UAdd: operator.pos, ast.USub: operator.neg,
+}  # fmt: skip
 
 
 def shortened(text: str, longest: int = LONGEST_SHOWN) -> str:
@@ -76,11 +67,8 @@ def vanishes(text: str) -> bool:
     >>> vanishes("1e-400"), vanishes("2 * 1e-400"), vanishes("0.0e-400"), vanishes("5e-324")
     (True, True, False, False)
     """
-    for literal in LITERAL.findall(text):
-        mantissa = re.split("[eE]", literal)[0]
-        if re.search("[1-9]", mantissa) and not float(literal):
-            return True
-    return False
+    mantissas = ((one, re.split("[eE]", one)[0]) for one in LITERAL.findall(text))
+    return any(re.search("[1-9]", digits) and not float(one) for one, digits in mantissas)
 
 
 class NotANumberError(ValueError):
@@ -180,20 +168,19 @@ def _arithmetic(text: str) -> float:
 
 def _evaluate(node: ast.expr) -> float:
     match node:
-        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+        case ast.Constant(value=int() | float() as value):
             return float(value)
-        case ast.UnaryOp(op=op, operand=operand) if type(op) in _UNARY:
-            return _UNARY[type(op)](_evaluate(operand))
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+        case ast.UnaryOp(op=sign, operand=operand) if type(sign) in _OPERATORS:
+            return _OPERATORS[type(sign)](_evaluate(operand))
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
             first = _evaluate(left)
-            result = _BINARY[type(op)](first, _evaluate(right))
+            result = _OPERATORS[type(op)](first, _evaluate(right))
             if isinstance(result, complex):  # Python's (-8)**(1/3)
                 raise ValueError("is not a real number")
             if not result and isinstance(op, ast.Pow) and first:
                 raise ValueError(TOO_SMALL)
             return result
-        case _:
-            raise NotANumberError("is not a number")
+    raise NotANumberError("is not a number")
 
 
 def parse_value(text: str) -> ParameterValue:
@@ -225,16 +212,16 @@ def _parse_vector(text: str, depth: int = 0) -> Vector:
         raise ValueError(f"is longer than {_LONGEST_VECTOR:,} characters")
     if _closing_bracket(text) != len(text) - 1:
         raise ValueError("has brackets that do not match")
-    entries: list[float | Vector] = []
-    for part in split_values(text[1:-1]) if text[1:-1].strip() else ():
+
+    def entry(part: str) -> float | Vector:
         if part.startswith("[") and depth < 2:
-            entries.append(_parse_vector(part, depth + 1))
-            continue
+            return _parse_vector(part, depth + 1)
         try:
-            entries.append(parse_number(part))
+            return parse_number(part)
         except NotANumberError:
             raise ValueError(f"holds {shortened(part)!r}, which is not a number") from None
-    return as_vector(entries)
+
+    return as_vector([*map(entry, split_values(text[1:-1]) if text[1:-1].strip() else ())])
 
 
 def as_vector(entries: Sequence[float | Vector]) -> Vector:
@@ -265,10 +252,8 @@ def percentage(text: str) -> float | None:
     (0.02, 0.007, None)
     """
     number, sign, rest = text.strip().rpartition("%")
-    if not sign or rest:
-        return None
-    try:
-        return float(f"{parse_number(number) / 100:.15g}")  # 0.7 / 100 is 0.006999999999999999
+    try:  # 0.7 / 100 is 0.006999999999999999
+        return float(f"{parse_number(number) / 100:.15g}") if sign and not rest else None
     except ValueError:
         return None
 
@@ -283,9 +268,6 @@ def percentage_hint(text: str) -> str | None:
     return None if number is None else f"write {format_value(number)}"
 
 
-_ROUND_QUOTES = frozenset("“”„‟‘’‚‛«»")
-
-
 def value_hint(text: str, error: ValueError) -> str:
     """The hint for a value that `parse_value` refuses.
 
@@ -294,7 +276,7 @@ def value_hint(text: str, error: ValueError) -> str:
     >>> value_hint("1, 2, 3", NotANumberError())
     'write [1, 2, 3]'
     """
-    if text[:1] in _ROUND_QUOTES and text[-1:] in _ROUND_QUOTES:
+    if len(text) > 1 and {text[0], text[-1]} <= {*"“”„‟‘’‚‛«»"}:
         return f'write it in straight quotes: "{shortened(text[1:-1])}"'
     if isinstance(error, NotANumberError) and _COMPUTES.search(text):
         return "compute it on a line of 'model', from parameters that are numbers"
@@ -309,8 +291,7 @@ def _one_spelling(law: str) -> str:
     """The text of a law with uniform spacing, so that two spellings are one case."""
     if len(law) > _LONGEST_LAW:
         raise ValueError(f"is longer than {_LONGEST_LAW} characters")
-    closing = _closing_bracket(law)
-    if closing is None:
+    if (closing := _closing_bracket(law)) is None:
         raise ValueError("has brackets that do not match")
     if closing != len(law) - 1:
         raise ValueError("continues after the law's closing bracket")
@@ -375,8 +356,7 @@ class RangeError(ValueError):
         self.hint = hint
 
 
-@dataclass(frozen=True, slots=True)
-class Range:
+class Range(NamedTuple):
     """Numbers from `low` to `high`, each `step` more than the last, or `step` times it."""
 
     low: Decimal
@@ -385,7 +365,7 @@ class Range:
     times: bool
 
     @property
-    def count(self) -> int:
+    def length(self) -> int:
         """How many values it has, at most one more than the limit of cases of a claim."""
         if self.times:
             steps = (self.high / self.low).ln(_DECIMALS) / self.step.ln(_DECIMALS)
@@ -393,31 +373,19 @@ class Range:
             steps = _DECIMALS.divide(self.high - self.low, self.step)
         return int(min(steps + _MISSED, Decimal(MOST_CASES))) + 1
 
-    def values(self) -> tuple[float, ...]:
-        """All values, including the upper end if the steps reach it.
-
-        >>> read_range("0.1..0.4 by 0.1").values(), read_range("1..30 by x10").values()
-        ((0.1, 0.2, 0.3, 0.4), (1.0, 10.0))
-        """
-        return tuple(float(value) + 0.0 for value in self._decimals())
-
-    def _decimals(self) -> Iterator[Decimal]:
+    def values(self) -> Iterator[float]:
+        """All values, including the upper end if the steps reach it."""
         value, near = self.low, _MISSED * (self.high if self.times else self.step)
-        multiply, add = _DECIMALS.multiply, _DECIMALS.add
-        for index in range(self.count):
-            yield self.high if abs(self.high - value) <= near else value
-            next_ = multiply(self.step, index + 1)
-            value = multiply(value, self.step) if self.times else add(self.low, next_)
+        for index in range(1, self.length + 1):
+            yield float(self.high if abs(self.high - value) <= near else value) + 0.0
+            if self.times:
+                value = _DECIMALS.multiply(value, self.step)
+            else:
+                value = _DECIMALS.add(self.low, _DECIMALS.multiply(self.step, index))
 
 
-def is_range(text: str) -> bool:
-    """Whether a text is written as a range, with `..` or with colons.
-
-    No number and no law contains these.
-
-    >>> is_range("1..3 by 1"), is_range("0.5"), is_range("normal(0, 1)")
-    (True, False, False)
-    """
+def _is_range(text: str) -> bool:
+    """Whether a text is written as a range: no number and no law contains `..` or such colons."""
     return ".." in text or _COLONS.fullmatch(text) is not None
 
 
@@ -427,49 +395,36 @@ def read_range(text: str) -> Range:
     Raises:
         RangeError: a predicate that the caller completes, with a hint.
     """
-    match = _matched(text)
-    low = _decimal(match["low"])
-    if match["step"] is None:
-        end = match["high"].strip().removesuffix("by").strip()
-        by_one = f"{match['low'].strip()}..{end} by 1"
-        raise RangeError("does not say its step", f"write {by_one}, or with another step")
-    high, step, times = _decimal(match["high"]), _decimal(match["step"]), match["times"] is not None
-    if low == high:
-        number = match["low"].strip()
-        raise RangeError("holds one number alone", f"write the number itself, {number}")
-    if low > high:
-        by = f"{match['times'] or ''}{match['step'].lstrip('-')}"
-        meant = f"{match['high'].strip()}..{match['low'].strip()} by {by}"
-        raise RangeError("holds no number: its end is below its start", f"write {meant}")
-    if times and (low <= 0 or step <= 1):
-        raise RangeError("needs a start above 0, and a factor above 1")
-    if step <= 0:
-        raise RangeError("needs a step above 0")
-    made = Range(low, high, step, times)
-    if made.count > MOST_CASES:
-        raise RangeError(f"has more than {MOST_CASES:,} values", "write a larger step")
-    return made
-
-
-def _matched(text: str) -> re.Match[str]:
-    found = _RANGE.fullmatch(text.strip())
-    if found is None:
+    if (match := _RANGE.fullmatch(text.strip())) is None:
         raise RangeError("is not a range")
-    other = None if found["step"] else re.fullmatch(_OTHER_STEP, found["high"].strip())
+    start, end, times = match["low"].strip(), match["high"].strip(), match["times"] or ""
+    other = None if match["step"] else re.fullmatch(_OTHER_STEP, end)
     if other is not None:
         step = f"{'x' if other['times'] else ''}{other['step']}"
-        meant = f"{found['low'].strip()}..{other['high']} by {step}"
-        raise RangeError("is not a range", f"write {meant}")
-    return found
+        raise RangeError("is not a range", f"write {start}..{other['high']} by {step}")
+    low = _decimal(match["low"])
+    if match["step"] is None:
+        by_one = f"{start}..{end.removesuffix('by').strip()} by 1"
+        raise RangeError("does not say its step", f"write {by_one}, or with another step")
+    made = Range(low, _decimal(match["high"]), _decimal(match["step"]), bool(times))
+    if low == made.high:
+        raise RangeError("holds one number alone", f"write the number itself, {start}")
+    if low > made.high:
+        meant = f"write {end}..{start} by {times}{match['step'].lstrip('-')}"
+        raise RangeError("holds no number: its end is below its start", meant)
+    if times and (low <= 0 or made.step <= 1):
+        raise RangeError("needs a start above 0, and a factor above 1")
+    if made.step <= 0:
+        raise RangeError("needs a step above 0")
+    if made.length > MOST_CASES:
+        raise RangeError(f"has more than {MOST_CASES:,} values", "write a larger step")
+    return made
 
 
 def _decimal(text: str) -> Decimal:
     """The decimal number of a text; of an arithmetic expression, the shortest for its value."""
     try:
         number = parse_number(text)
-    except NotANumberError:
-        part = shortened(text.strip())
-        raise RangeError(f"is not a range: {part!r} is not a number") from None
     except ValueError as error:
         raise RangeError(f"is not a range: {shortened(text.strip())!r} {error}") from None
     return Decimal(text.strip() if _DECIMAL.fullmatch(text) else format_value(number))
@@ -486,7 +441,7 @@ def read_values(text: str) -> tuple[ParameterValue, ...]:
     """
     if (hint := range_meant(text)) is not None:
         raise RangeError("is a range in other words", hint)
-    return read_range(text).values() if is_range(text) else (parse_value(text),)
+    return tuple(read_range(text).values()) if _is_range(text) else (parse_value(text),)
 
 
 def read_value(text: str) -> ParameterValue:
@@ -504,7 +459,7 @@ def read_value(text: str) -> ParameterValue:
 def count_values(text: str) -> int:
     """How many values a text stands for; 1 if it cannot be read."""
     try:
-        return read_range(text).count if is_range(text) else 1
+        return read_range(text).length if _is_range(text) else 1
     except RangeError:
         return 1
 
@@ -553,10 +508,7 @@ def format_value(value: ParameterValue) -> str:
     if not math.isfinite(value):
         return repr(value)
     usual = str(int(value)) if value == int(value) and abs(value) < 1e16 else repr(value)
-    for digits in range(17):  # the fewest digits that read back as the same number
-        mantissa, _, exponent = f"{value:.{digits}e}".partition("e")
-        if float(f"{mantissa}e{exponent}") == value:
-            break
+    mantissa, _, exponent = f"{Decimal(repr(float(value))).normalize():e}".partition("e")
     scientific = f"{mantissa}e{int(exponent)}"
     ordinary = 1e-4 <= abs(value) < 1e6 or value == 0
     return usual if ordinary or len(usual) <= len(scientific) else scientific
@@ -581,8 +533,9 @@ def short_parameters(parameters: Mapping[str, ParameterValue]) -> str:
 
 
 def _short(value: ParameterValue) -> str:
-    if not isinstance(value, tuple) or len(format_value(value)) <= LONGEST_SHOWN:
-        return format_value(value)
+    whole = format_value(value)
+    if not isinstance(value, tuple) or len(whole) <= LONGEST_SHOWN:
+        return whole
     begin = ", ".join(map(_short, value[:4]))
     more = f", … {_short(value[-1])}, {len(value)} entries" if len(value) > 4 else ""
     return f"[{begin}{more}]"
@@ -593,8 +546,6 @@ def parameter_text(parameters: Mapping[str, ParameterValue]) -> str:
 
     >>> parameter_text({"dk": 512.0, "p": 0.1})
     'dk = 512, p = 0.1'
-    >>> parameter_text({"p": 0.1234567890123456})
-    'p = 0.1234567890123456'
     """
     return ", ".join(f"{name} = {format_value(value)}" for name, value in parameters.items())
 
