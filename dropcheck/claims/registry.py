@@ -19,45 +19,27 @@ MOST_STATEMENTS = 1_000  # of one claim: each is compared with all others
 
 
 @dataclass(frozen=True, slots=True)
-class Jump:
-    """From (`line`, `column`) of a text on, both from 0, the text is elsewhere in the file."""
-
-    line: int
-    column: int
-    place: Location  # of that character
-
-
-@dataclass(frozen=True, slots=True)
 class SourceText:
-    """Text from a claims file that knows the places of its lines in the file.
+    """Text from a claims file that knows its places in the file.
 
-    `origins[i]` is the (line, column) in the file, from 1, where line i begins, and `lines[i]` the
-    whole file line there. `jumps`, in order, are where a line continues elsewhere, since it was
-    folded or holds escapes. `models[i]` is the shared model that line i comes from.
+    `places[i]` has the pieces of line i: the column in which each begins, and where it stands.
+    `models[i]` is the shared model that line i comes from.
     """
 
     text: str
-    file: str
-    origins: tuple[tuple[int, int], ...]
-    lines: tuple[str, ...]
-    jumps: tuple[Jump, ...] = ()
+    places: tuple[tuple[tuple[int, Location], ...], ...]
     models: tuple[str | None, ...] = ()
 
     def locate(self, line: int, column: int) -> Location:
         """The place in the file of a place in the text; the arguments count from 0."""
-        index = min(max(line, 0), len(self.origins) - 1)
-        for jump in reversed(self.jumps):
-            if jump.line == index and jump.column <= column:
-                return replace(jump.place, column=(jump.place.column or 1) + column - jump.column)
-        file_line, file_column = self.origins[index]
-        return Location(self.file, file_line, max(1, file_column + column), self.lines[index])
+        pieces = self.places[min(max(line, 0), len(self.places) - 1)]
+        begin, at = next((one for one in reversed(pieces) if one[0] <= column), pieces[0])
+        return replace(at, column=max(1, (at.column or 1) + column - begin))
 
     @classmethod
-    def placed(cls, text: str, place: Location) -> SourceText:
-        """One line of text at a place in a file."""
-        origin = (place.line or 1, place.column or 1)
-        shown = text if place.text is None else place.text
-        return cls(text, place.file, (origin,), (shown,), jumps=(Jump(0, 0, place),))
+    def placed(cls, text: str, *pieces: tuple[int, Location]) -> SourceText:
+        """One line of text whose pieces stand at places in a file."""
+        return cls(text, (pieces,))
 
     @classmethod
     def plain(cls, text: str, file: str = "<text>") -> SourceText:
@@ -66,8 +48,8 @@ class SourceText:
         >>> SourceText.plain("a\nb").locate(1, 0).line
         2
         """
-        lines = tuple(text.split("\n"))
-        return cls(text, file, tuple((n, 1) for n in range(1, len(lines) + 1)), lines)
+        lines = enumerate(text.split("\n"), start=1)
+        return cls(text, tuple(((0, Location(file, n, 1, line)),) for n, line in lines))
 
 
 @dataclass(frozen=True, slots=True)
@@ -416,7 +398,7 @@ class SharedModels:
         self._characters = 0
         for name, text in texts.items():
             whole = self.completed(text)
-            inner = whole.models or (None,) * len(whole.origins)
+            inner = whole.models or (None,) * len(whole.places)
             self._known[name] = replace(whole, models=tuple(one or name for one in inner))
 
     def completed(self, text: SourceText) -> SourceText:
@@ -432,7 +414,7 @@ class SharedModels:
         if not bare or unknown:  # without shared models, the language reports a bare name
             return text
         shared = {number: self._known[name] for number, name in bare.items()}
-        if len(text.origins) == 1:
+        if len(text.places) == 1:
             return shared[0]  # the same object, so that claims that share a model share its text
         whole = _put_together(text, shared)
         self._characters += len(whole.text)
@@ -479,26 +461,11 @@ def _bare_lines(lines: list[str]) -> Iterator[tuple[int, str]]:
 
 def _put_together(text: SourceText, shared: Mapping[int, SourceText]) -> SourceText:
     """The text, with some of its lines replaced by other texts."""
-    parts: list[tuple[SourceText, int, int]] = []
-    at = 0
-    for number, part in shared.items():
-        parts += [(text, at, number), (part, 0, len(part.origins))]
-        at = number + 1
-    parts.append((text, at, len(text.origins)))
-    written: list[str] = []
-    jumps: list[Jump] = []
-    for one, first, last in parts:
-        shift = len(written) - first
-        inside = (jump for jump in one.jumps if first <= jump.line < last)
-        jumps += [replace(jump, line=jump.line + shift) for jump in inside]
-        written += one.text.split("\n")[first:last]
-    models = [one.models[a:b] or (None,) * (b - a) for one, a, b in parts]
-    chain = itertools.chain.from_iterable
+    lines = text.text.split("\n")
+    own = (SourceText(one, (at,), (None,)) for one, at in zip(lines, text.places, strict=True))
+    parts = [shared.get(number, one) for number, one in enumerate(own)]
     return SourceText(
-        text="\n".join(written),
-        file=text.file,
-        origins=tuple(chain(one.origins[a:b] for one, a, b in parts)),
-        lines=tuple(chain(one.lines[a:b] for one, a, b in parts)),
-        jumps=tuple(jumps),
-        models=tuple(chain(models)),
+        "\n".join(one.text for one in parts),
+        tuple(place for one in parts for place in one.places),
+        tuple(model for one in parts for model in one.models),
     )

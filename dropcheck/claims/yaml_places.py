@@ -21,10 +21,7 @@ from typing import Any
 import yaml
 
 from dropcheck.claims import values
-from dropcheck.claims.registry import (
-    Jump,
-    SourceText,
-)
+from dropcheck.claims.registry import SourceText
 from dropcheck.claims.values import shortened
 from dropcheck.errors import (
     MOST_PROBLEMS,
@@ -500,7 +497,7 @@ def _surplus(text: str) -> int:
 
 _WORD = re.compile(r"\S+")
 _BETWEEN_WORDS = re.compile(r"(?:\s|\\\n)*")  # a backslash at the end of a line joins the next
-_END_OF_WORD = re.compile(r"\s")
+_REST_OF_WORD = re.compile(r"\S*")
 
 
 def source_text(node: Node, source: Source) -> SourceText:
@@ -512,62 +509,51 @@ def source_text(node: Node, source: Source) -> SourceText:
     if node.written is not None:
         return node.written
     text = node.text.rstrip("\n")
-    origins, jumps = (_literal if node.style == "|" else _aligned)(text, node, source)
-    if source.cells:  # their lines count from the beginning of a cell
-        begins = [Jump(line, 0, source.location(place)) for line, place in enumerate(origins)]
-        jumps = sorted((*begins, *jumps), key=lambda jump: (jump.line, jump.column))
-    return SourceText(
-        text=text,
-        file=source.name,
-        origins=tuple((line + 1, column + 1) for line, column in origins),
-        lines=tuple(source.line(line) for line, _ in origins),
-        jumps=tuple(jumps),
-    )
+    lines = (_literal if node.style == "|" else _aligned)(text, node, source)
+    place = source.location
+    return SourceText(text, tuple(tuple((c, place(at)) for c, at in pieces) for pieces in lines))
 
 
-def _literal(text: str, node: Node, source: Source) -> tuple[list[LineColumn], list[Jump]]:
+def _literal(text: str, node: Node, source: Source) -> list[list[tuple[int, LineColumn]]]:
     """The places of a `|` block: its i-th line is i lines below its mark, and indented alike."""
     first, texts = node.start[0] + 1, text.split("\n")
     filled = next((i for i, line in enumerate(texts) if line), None)
     indent = 0 if filled is None else len(source.line(first + filled)) - len(texts[filled])
     last = len(source.lines) - 1
-    return [(min(first + i, last), indent) for i in range(len(texts))], []
+    return [[(0, (min(first + i, last), indent))] for i in range(len(texts))]
 
 
-def _aligned(text: str, node: Node, source: Source) -> tuple[list[LineColumn], list[Jump]]:
+def _aligned(text: str, node: Node, source: Source) -> list[list[tuple[int, LineColumn]]]:
     """The places of a folded or quoted text: its words follow each other in the file.
 
     What comes after an escape is taken to stand where it would without.
     """
-    first = node.start[0]
+    first, folded = node.start[0], node.style == ">"
     lines = source.lines[first : node.last + 1]
     raw, starts = "\n".join(lines), [0, *itertools.accumulate(len(line) + 1 for line in lines)]
-    folded = node.style == ">"
     at = starts[1] if folded else node.start[1] + (node.style in ("'", '"'))
     visible, end = True, (first + folded, 0 if folded else at)  # of the last word
-    origins: list[LineColumn] = []
-    jumps: list[Jump] = []
-    for number, line in enumerate(text.split("\n")):
-        origins.append(end)
-        place: LineColumn | None = None
+    found: list[list[tuple[int, LineColumn]]] = []
+    moved: LineColumn = (0, 0)
+    for line in text.split("\n"):
+        pieces: list[tuple[int, LineColumn]] = []
         for match in _WORD.finditer(line) if visible else ():
-            between, word, column = _BETWEEN_WORDS.match(raw, at), match.group(), match.start()
-            begin = len(raw) if between is None else between.end()
-            gap = _END_OF_WORD.search(raw, begin)
-            found = raw.find(word, begin, len(raw) if gap is None else gap.start())
-            if found < 0:  # an escape hides it
+            begin, word, column = _BETWEEN_WORDS.match(raw, at).end(), match.group(), match.start()  # type: ignore[union-attr]
+            begin = raw.find(word, begin, _REST_OF_WORD.match(raw, begin).end())  # type: ignore[union-attr]
+            if begin < 0:  # an escape hides it
                 visible = False
                 break
-            at = found + len(word)
-            row = bisect_right(starts, found) - 1
+            at = begin + len(word)
+            row = bisect_right(starts, begin) - 1
             end = (first + row, at - starts[row])
-            moved = (first + row, found - starts[row] - column)
-            if place is None:
-                origins[-1] = moved
-            elif moved != place:
-                jumps.append(Jump(number, column, source.location((moved[0], moved[1] + column))))
-            place = moved
-    return origins, jumps
+            column_0 = begin - starts[row] - column  # where the line would begin
+            if not pieces or moved != (first + row, column_0):
+                moved = (first + row, column_0)
+                pieces.append(
+                    (column, (first + row, begin - starts[row])) if pieces else (0, moved)
+                )
+        found.append(pieces or [(0, end)])
+    return found
 
 
 # ---- what the parser's errors mean ---------------------------------------------------------------

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dropcheck.claims.claimsfile import FORMAT, ClaimKeys, FileKeys, registry_of
-from dropcheck.claims.registry import Claim, Jump, Registry, SourceText
+from dropcheck.claims.registry import Claim, Registry, SourceText
 from dropcheck.claims.values import WORDS
 from dropcheck.claims.yaml_places import BROKEN, LineColumn, Node, Problems, compose_piece, decode
 from dropcheck.documents.latex import LatexError, statements
@@ -232,9 +232,8 @@ class _Builder:
     def _written(self, spoken: Spoken, text: str, mark: Mark) -> SourceText:
         """The statement's text, with the places of its pieces."""
         source = self.report.source
-        placed = SourceText.placed(text, source.location(spoken.start or mark.start))
-        jumps = (Jump(0, column, source.location(place)) for column, place in spoken.places)
-        return replace(placed, jumps=(*placed.jumps, *jumps))
+        pieces = ((0, spoken.start or mark.start), *spoken.places)
+        return SourceText.placed(text, *((column, source.location(at)) for column, at in pieces))
 
     def _words_of(self, model: Node | None) -> tuple[set[str], set[str]]:
         """The words of a model, with those of the models it names; and the names it defines."""
@@ -273,7 +272,7 @@ class _Builder:
 
     def _entry(self, text: str, at: LineColumn, written: SourceText | None = None) -> Node:
         """The value of a text that we add at a place of the document."""
-        written = written or SourceText.placed(text, self.report.source.location(at))
+        written = written or SourceText.placed(text, (0, self.report.source.location(at)))
         return Node(value=text, text=text, start=at, last=at[0], style="'", key=at, written=written)
 
     def _composed(self, text: Piece, at: LineColumn) -> Node | None:
@@ -348,7 +347,7 @@ class _Builder:
             place = formula.places[min(error.column, len(formula.places) - 1)]
             raise DropcheckError(source.problem(place, error.message, error.hint)) from None
         for count, text in enumerate(texts, 1):
-            written = SourceText.placed(text, source.location(formula.start))
+            written = SourceText.placed(text, (0, source.location(formula.start)))
             own = claim.id if count == 1 else f"{claim.id}-{count}"
             yield replace(claim, id=own, statement=written, formula=True)
 

@@ -184,7 +184,7 @@ def parse_law(text: str, at: Location) -> Call:
     Raises:
         DropcheckError: the text is not a law; the error is at the parameter's place.
     """
-    source = SourceText.placed(text, at)
+    source = SourceText.placed(text, (0, at))
     try:
         node = parse_expression(source)
     except DropcheckError as error:
@@ -401,7 +401,7 @@ def check_requires(
 
 
 def _position(location: Location, text: str) -> Position:
-    return Position(SourceText.placed(text, location), 0, 0)
+    return Position(SourceText.placed(text, (0, location)), 0, 0)
 
 
 # ---- case graphs ---------------------------------------------------------------------------------

@@ -456,7 +456,7 @@ def test_an_escape_leads_back_to_within_its_length() -> None:
 def test_a_wrong_origin_would_be_seen() -> None:
     file = file_with("title: T\nclaim: E(x) == 0")
     (claim,) = read_text(file).claims.values()
-    line, column = claim.statement.origins[0]
-    moved = replace(claim.statement, origins=((line, column + 1),))
+    ((begin, at),) = claim.statement.places[0]
+    moved = replace(claim.statement, places=(((begin, replace(at, column=(at.column or 0) + 1)),),))
     with pytest.raises(AssertionError):
         assert_every_word_is_found(moved, file)

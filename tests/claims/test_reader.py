@@ -81,7 +81,7 @@ def test_line_ends_and_a_byte_order_mark_make_no_difference() -> None:
         registry = read_text(text)
         assert registry.claims.keys() == expected.claims.keys()
         for name, claim in registry.claims.items():
-            assert claim.statement.origins == expected.claims[name].statement.origins
+            assert claim.statement.places == expected.claims[name].statement.places
 
 
 # ---- files that cannot be read -------------------------------------------------------------------

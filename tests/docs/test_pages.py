@@ -148,7 +148,8 @@ def verdicts_written(claims: Registry, text: str) -> dict[str, str]:
     lines = text.splitlines()
     told = {}
     for claim in claims.claims.values():
-        beside = re.search(r"# (verified|refuted)", lines[claim.statement.origins[0][0] - 1])
+        line, _ = claim.statement.locate(0, 0).position
+        beside = re.search(r"# (verified|refuted)", lines[line])
         told[claim.id] = beside[1] if beside else claim.expect
     return told
 
