@@ -80,7 +80,7 @@ Error = tuple[LineColumn, str, str | None]  # its place, what is wrong, and a hi
 
 def _wrong(says: str, hint: str | None = None, kind: str = "wrong") -> PydanticCustomError:
     """The error for a wrong value: what its message says after the value's name."""
-    return PydanticCustomError(kind, "", {"says": says, "hint": hint})  # type: ignore[arg-type]
+    return PydanticCustomError(kind, "", {"says": says, "hint": hint})
 
 
 class Written(str):
@@ -775,6 +775,7 @@ def _sentence(error: Any, top: Node) -> Error | None:
     says, name, text = says_of(field), _called(path), node.text[:40]
     if node.value is BROKEN:
         return None
+    hint: str | None
     if kind == "extra_forbidden":
         known = owner.names()
         hint = owner.misplaced.get(loc[-1], "the keys here are " + ", ".join(known))
@@ -872,12 +873,12 @@ def _broken_rules(top: Node, source: Source) -> Iterator[Error]:
     documents = top.at("documents").entries
     for _, node, _ in _levels(top):
         for named in (node, *node.at("sources").items):
-            one = named.at("document")
-            if isinstance(one.value, str) and one.value.strip() and one.value not in documents:
-                names = "the documents are " + ", ".join(list(documents)[:10])
-                hint = names if documents else "list it under 'documents', with its title"
-                hint = suggestion(one.value, documents) or hint
-                yield one.start, f"there is no document {one.value!r}", hint
+            key, known = named.at("document"), [*documents]
+            if isinstance(key.value, str) and key.value.strip() and key.value not in documents:
+                names = "the documents are " + ", ".join(known[:10])
+                hint = names if known else "list it under 'documents', with its title"
+                hint = suggestion(key.value, known) or hint
+                yield key.start, f"there is no document {key.value!r}", hint
 
 
 def _of_slot(slot: Node) -> Iterator[Error]:
@@ -1044,8 +1045,8 @@ def registry_of(top: Node, report: Problems) -> Registry:
         own["independent"] = own.pop("elements") is not None
         at = locate(top.at("slots").at(name).begin)
         slots[name] = Slot(name=name, location=at, **own)
-    for one in _claims(file, top, shared, report.source):
-        claims[one.id] = replace(one, slots=slots)
+    for claim in _claims(file, top, shared, report.source):
+        claims[claim.id] = replace(claim, slots=slots)
     fractions = frozenset(_with_fractions(claims.values())) if slots else frozenset()
     for name, made in slots.items():  # all claims share the mapping
         slots[name] = replace(made, fractions=fractions.intersection(made.takes))
@@ -1053,7 +1054,7 @@ def registry_of(top: Node, report: Problems) -> Registry:
         if claim.truth is not None:
             family = None if claim.family is None else claim.family.id
             claims[name] = replace(claim, truth=truth_id(claim.truth, family, claims))
-    report.extend(shared.problems)
+    report.problems += shared.problems
     for error in _truths(claims, top):
         report.add(*error)
     if report:

@@ -12,7 +12,7 @@ import itertools
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path, PurePath
@@ -93,10 +93,10 @@ class Problems:
 
     def __init__(self, source: Source) -> None:
         self.source = source
-        self._problems: list[Problem] = []
+        self.problems: list[Problem] = []
 
     def __bool__(self) -> bool:
-        return bool(self._problems)
+        return bool(self.problems)
 
     def add(self, position: LineColumn, message: str, hint: str | None = None) -> None:
         """Report a problem at a position.
@@ -104,17 +104,13 @@ class Problems:
         Raises:
             DropcheckError: there are too many problems to go on.
         """
-        self._problems.append(self.source.problem(position, message, hint))
-        if len(self._problems) >= MOST_PROBLEMS:
+        self.problems.append(self.source.problem(position, message, hint))
+        if len(self.problems) >= MOST_PROBLEMS:
             raise self.error()
-
-    def extend(self, problems: Iterable[Problem]) -> None:
-        """Report problems that have their locations already."""
-        self._problems.extend(problems)
 
     def error(self, *last: Problem) -> DropcheckError:
         """An error with all reported problems and `last`, in the order of the file."""
-        ordered = list(in_file_order([*self._problems, *last]))
+        ordered = list(in_file_order([*self.problems, *last]))
         if len(ordered) >= MOST_PROBLEMS:
             ordered[MOST_PROBLEMS:] = [Problem("there are more problems", hint="fix these first")]
         return DropcheckError(ordered)
@@ -165,17 +161,16 @@ def decode(data: bytes, name: str) -> Source:
     except UnicodeDecodeError as error:
         lines = LINE_END.split(data[: error.start].decode("utf-8"))
         rest = data[error.start : error.start + 200].decode("utf-8", "replace")
-        at = Location(name, len(lines), len(lines[-1]) + 1, lines[-1] + LINE_END.split(rest)[0])
+        place = Location(name, len(lines), len(lines[-1]) + 1, lines[-1] + LINE_END.split(rest)[0])
         byte = f"byte 0x{data[error.start]:02x} at offset {error.start}"
         message = f"the file is not UTF-8: {byte} does not begin a character"
-        raise DropcheckError(Problem(message, at, "save it as UTF-8")) from None
+        raise DropcheckError(Problem(message, place, "save it as UTF-8")) from None
     source = Source(name, text, tuple(LINE_END.split(text)))
     if (hidden := forbidden(text)) is not None:
-        where, what = hidden
-        before = LINE_END.split(text[:where])
-        at_hidden = (len(before) - 1, len(before[-1]))
-        hint = "delete it, or retype the line"
-        raise DropcheckError(source.problem(at_hidden, f"the file contains {what}", hint))
+        before = LINE_END.split(text[: hidden[0]])
+        at = (len(before) - 1, len(before[-1]))
+        message = f"the file contains {hidden[1]}"
+        raise DropcheckError(source.problem(at, message, "delete it, or retype the line"))
     return source
 
 
@@ -184,15 +179,14 @@ def forbidden(text: str) -> tuple[int, str] | None:
 
     Terminals obey control characters, and editors do not show them.
     """
-    match = _FORBIDDEN.search(text)
-    if match is None:
+    if (match := _FORBIDDEN.search(text)) is None:
         return None
     code = ord(match.group())
-    what = f"the control character U+{code:04X}"
-    if code in (0x85, 0x2028, 0x2029):
-        what = f"a line break that YAML 1.2 does not know (U+{code:04X})"
-    named = {0: "a NUL character", 0xFEFF: "a byte order mark (U+FEFF) within the text"}
-    return match.start(), named.get(code, what)
+    named = {0: "a NUL character", 0xFEFF: "a byte order mark (U+FEFF) within the text"} | {
+        one: f"a line break that YAML 1.2 does not know (U+{one:04X})"
+        for one in (0x85, 0x2028, 0x2029)
+    }
+    return match.start(), named.get(code, f"the control character U+{code:04X}")
 
 
 # ---- nodes ---------------------------------------------------------------------------------------
@@ -285,11 +279,8 @@ def compose_piece(
 ) -> Node | None:
     """The root node of YAML in a document; None if it is empty.
 
-    Args:
-        text: the YAML.
-        report: collects the errors.
-        place: maps a place in the text to a place in the document.
-        at: the place of errors that have no place in the text.
+    `place` maps a place in the text to one in the document; `at` is where errors without a place
+    are reported.
 
     Raises:
         DropcheckError: a limit is exceeded.
@@ -337,10 +328,7 @@ def _plain_scalar(text: str) -> str | int | float | bool | None:
 
 
 class _Composer:
-    """Builds nodes from events; errors that do not stop the parser are reported.
-
-    `place` maps a place in the text to a place in the file.
-    """
+    """Builds nodes from events; errors that do not stop the parser are reported."""
 
     def __init__(
         self, report: Problems, text: str, place: Callable[[LineColumn], LineColumn]
@@ -357,37 +345,37 @@ class _Composer:
         following = next(self.events)
         if not isinstance(following, yaml.StreamEndEvent):
             hint = "one file is one registry: take out the line '---', or split the file"
-            message = "the file holds more than one YAML document"
-            self.report.add(self._start(following), message, hint)
+            at = self._at(following.start_mark)
+            self.report.add(at, "the file holds more than one YAML document", hint)
         return node
 
-    def _start(self, event: Any) -> LineColumn:
-        return self.place((event.start_mark.line, event.start_mark.column))
+    def _at(self, mark: Any) -> LineColumn:
+        return self.place((mark.line, mark.column))
 
     def _node(self, event: Any, depth: int, key: LineColumn | None = None) -> Node:
         self.count += 1
-        start, add = self._start(event), self.report.add
+        start, add = self._at(event.start_mark), self.report.add
+        apart = "aliases and anchors are not part of the format"
         if self.count > MOST_NODES:
             message = f"the file holds more than {MOST_NODES:,} entries"
             raise self.report.error(self.report.source.problem(start, message))
         if isinstance(event, yaml.AliasEvent):
-            hint = "write the value out: aliases and anchors are not part of the format"
-            add(start, f"'*{event.anchor}' is an alias", hint)
+            add(start, f"'*{event.anchor}' is an alias", f"write the value out: {apart}")
             return Node(value=BROKEN, start=start, key=key)
         if event.anchor is not None:
-            hint = "take it out: aliases and anchors are not part of the format"
-            add(start, f"'&{event.anchor}' is an anchor", hint)
+            add(start, f"'&{event.anchor}' is an anchor", f"take it out: {apart}")
+        last, text, style = start[0], "", ""
+        value: Any
         if isinstance(event, yaml.ScalarEvent):
-            mark: Any = event.end_mark
-            last, _ = self.place((mark.line, mark.column))
+            last, _ = self._at(event.end_mark)
             text, style = event.value, event.style or ""
             value = self._scalar(text, style, start)
         elif depth >= DEEPEST:
             raise self.report.error(self.report.source.problem(start, *TOO_DEEP))
+        elif isinstance(event, yaml.MappingStartEvent):
+            value = self._mapping(depth, event.flow_style)
         else:
-            last, text, style = start[0], "", ""
-            several = self._mapping if isinstance(event, yaml.MappingStartEvent) else self._list
-            value = several(depth, event.flow_style)
+            value = self._list(depth, event.flow_style)
         if event.tag is not None:
             tag = event.tag.replace("tag:yaml.org,2002:", "!!")
             hint = "take it out; to have a value read as text, put it in quotes"
@@ -396,26 +384,24 @@ class _Composer:
         return Node(value=value, start=start, last=last, text=text, style=style, key=key)
 
     def _scalar(self, text: str, style: str, start: LineColumn) -> Any:
-        if style:
-            hidden = forbidden(text) if style == '"' else None
-            if hidden is None:
-                return text
-            # an escape for a character that the file must not hold
-            self.report.add(start, f"the text holds {hidden[1]}", "take the escape out")
+        report, hidden = self.report.add, forbidden(text) if style == '"' else None
+        if hidden is not None:  # an escape for a character that the file must not hold
+            report(start, f"the text holds {hidden[1]}", "take the escape out")
             return BROKEN
+        if style:
+            return text
         try:
             value = _plain_scalar(text)
         except (OverflowError, ValueError):
             message = f"{text[:20]}{'…' if len(text) > 20 else ''} is too large a number"
-            self.report.add(start, message, "numbers are float64, up to 1.8e308")
+            report(start, message, "numbers are float64, up to 1.8e308")
             return BROKEN
         if value == 0 and isinstance(value, float) and values.vanishes(text):
-            message = f"{shortened(text)} {values.TOO_SMALL}"
-            self.report.add(start, message, "write 0, or what is meant")
+            report(start, f"{shortened(text)} {values.TOO_SMALL}", "write 0, or what is meant")
             return BROKEN
         return value
 
-    def _list(self, depth: int, flow: bool) -> list[Node]:
+    def _list(self, depth: int, flow: bool | None) -> list[Node]:
         items = []
         while not isinstance(event := next(self.events), yaml.SequenceEndEvent):
             items.append(self._node(event, depth + 1))
@@ -425,7 +411,7 @@ class _Composer:
         cut = self._cut(pieces)
         return [replace(one, value=BROKEN) if at in cut else one for at, one in enumerate(items)]
 
-    def _mapping(self, depth: int, flow: bool) -> dict[str, Node]:
+    def _mapping(self, depth: int, flow: bool | None) -> dict[str, Node]:
         """The entries of a mapping; of a repeated key the first.
 
         Keys are kept as written, so that `no` and `1` are ordinary names.
@@ -472,11 +458,11 @@ class _Composer:
             if last == at or _surplus(whole):
                 continue
             cut |= {*range(at, last + 1)}
-            message = f"the comma before {pieces[at + 1][0]!r} ends a value"
-            hint = values.range_meant(whole) or f'put the whole in quotes: "{shortened(whole)}"'
-            self.report.add(
-                pieces[at + 1][1], f"{message}: between brackets every comma does", hint
+            message = (
+                f"the comma before {pieces[at + 1][0]!r} ends a value: between brackets every "
             )
+            hint = values.range_meant(whole) or f'put the whole in quotes: "{shortened(whole)}"'
+            self.report.add(pieces[at + 1][1], f"{message}comma does", hint)
         return cut
 
 
@@ -558,26 +544,16 @@ def _aligned(text: str, node: Node, source: Source) -> list[list[tuple[int, Line
 
 # ---- what the parser's errors mean ---------------------------------------------------------------
 
-# For a title with a colon, libyaml says "mapping values are not allowed in this context". Each row
-# recognizes an error by words of its message, and says what is wrong at its place and what to do.
-
 _HAS_CLAIMS = re.compile(r"^\W*(dropcheck|claims)\W*:", re.MULTILINE)
 _KEY_AND_TEXT = re.compile(r"\s*(?:- )*([\w-]+): +(.+)")
-_MEANT = (
-    ("sequence entries are not allowed", "a list of '- …' cannot begin on this line",
-     "begin the list on the next line, or write [a, b]"),
-    ("unknown escape character", "YAML has no such escape after '\\'",
-     "use single quotes, in which a backslash is an ordinary character"),
-    ("<document start>", "the file's mapping has ended before this",
-     "every key of the file's top level begins in the first column"),
-    ("maximum nesting depth", *TOO_DEEP),  # libyaml reads on, so the place is beyond the excess
-    ("did not find expected key", "a line break is expected here: the value has ended before",
-     "a quote within quoted text is doubled: 'it''s'"),
-)  # fmt: skip
 
 
 def _explained(error: yaml.MarkedYAMLError, source: Source) -> Problem:
-    """The YAML parser's error as a problem, at the place to change."""
+    """The YAML parser's error as a problem, at the place to change.
+
+    For a title with a colon, libyaml says "mapping values are not allowed in this context". Each
+    row recognizes an error by words of its message, and says what is wrong and what to do.
+    """
     ending = PurePath(source.name).suffix.lower()
     if ending not in ("", ".yaml", ".yml", ".json") and not _HAS_CLAIMS.search(source.text):
         hint = "a claims file begins with 'dropcheck: 1', and 'claims:' below"
@@ -586,63 +562,64 @@ def _explained(error: yaml.MarkedYAMLError, source: Source) -> Problem:
     marks: Any = (error.problem_mark or error.context_mark, error.context_mark)
     at = (marks[0].line, marks[0].column)
     opened = at if marks[1] is None else (marks[1].line, marks[1].column)
-    mark = source.line(opened[0])[opened[1] :][:1]
-    line = source.line(at[0])
-    rest = line[at[1] :]
-    indented = not line[: at[1]].strip()
+    mark, line = source.line(opened[0])[opened[1] :][:1], source.line(at[0])
+    rest, indented = line[at[1] :], not line[: at[1]].strip()
     tab = line.find("\t", 0, len(line) - len(line.lstrip()))
-    if "tab" in said or (tab >= 0 and (indented or "mapping values are not" in said)):
-        place = (at[0], tab) if tab >= 0 else at
-        return source.problem(place, "there is a tab where YAML needs spaces", "indent with spaces")
-    if "mapping values are not allowed" in said:
-        return _colon(source, at, line)
+    a_tab = "tab" in said or (tab >= 0 and (indented or "mapping values are not" in said))
     refers = any(kind in context for kind in ("an anchor", "an alias", "a tag"))
-    if refers or "cannot start any token" in said:
-        place = opened if refers else at
-        text = source.lines[place[0]][place[1] :]
-        message = f"a text cannot begin with {text[:1]!r} unless it is quoted"
-        return source.problem(place, message, f"write it in quotes: '{shortened(text)}'")
-    if "unexpected end of stream" in said or "unexpected document indicator" in said:
-        message = f"the quote {mark} that opens here is never closed"
-        return source.problem(opened, message, f"close it with {mark} where the text ends")
-    if "',' or ']'" in said or "',' or '}'" in said:
-        kind, closing = ("list", "]") if "]" in said else ("mapping", "}")
-        ended = not "".join(source.lines[at[0] :])[at[1] :].strip()
-        where = "by the end of the file" if ended else f"by line {at[0] + 1}, column {at[1] + 1}"
-        message = f"the {kind} that '{mark}' opens here is not closed: "
-        message += f"',' or '{closing}' is expected {where}"
-        quotes = ", or put a text that has brackets in quotes" if rest[:1] in ("[", "{") else ""
-        return source.problem(opened, message, f"close it with '{closing}'{quotes}")
-    if "could not find expected ':'" in said:
-        hint = "write 'key: value'; text that goes on is indented deeper than its key"
-        return source.problem(opened, "a key with ': ' after it is expected here", hint)
-    if "did not find expected key" in said and rest[:1] in ("]", "}"):
-        return source.problem(at, f"'{rest[0]}' closes no bracket", "take it out")
-    if "did not find expected key" in said and indented:
-        hint = f"indent it like the keys that it belongs with, such as column {opened[1] + 1}"
-        message = "a key is expected here, and the indentation matches no other key"
-        return source.problem(at, message, hint)
-    if "expected '-' indicator" in said:
-        hint = f"indent it like the list's other items, in column {opened[1] + 1}"
-        return source.problem(at, "an item of the list, '- …', is expected here", hint)
-    if "comment or line break" in said:
-        hint = f"after '{mark}' the text begins on the next line; or put the whole in quotes"
-        return source.problem(at, f"there cannot be text on the line of '{mark}'", hint)
-    if "expected node content" in said:
-        hint = f"{shortened(rest)!r} is not one" if rest else "the file ends too soon"
-        return source.problem(at, "a value is expected here", hint)
-    said += " unknown escape character" if "escape" in context else ""
-    meant = (source.problem(at, message, hint) for words, message, hint in _MEANT if words in said)
-    return next(meant, source.problem(at, f"this is not YAML: {said}"))
+    first = opened if refers else at
+    text = source.line(first[0])[first[1] :]
+    kind, closing = ("list", "]") if "]" in said else ("mapping", "}")
+    ended = not "".join(source.lines[at[0] :])[at[1] :].strip()
+    where = "by the end of the file" if ended else f"by line {at[0] + 1}, column {at[1] + 1}"
+    quotes = ", or put a text that has brackets in quotes" if rest[:1] in ("[", "{") else ""
+    a_key = "did not find expected key" in said
+    rows = (
+        (a_tab, (at[0], tab) if tab >= 0 else at,
+         "there is a tab where YAML needs spaces", "indent with spaces"),
+        ("mapping values are not allowed" in said, at, *_colon(at, line)),
+        (refers or "cannot start any token" in said, first,
+         f"a text cannot begin with {text[:1]!r} unless it is quoted",
+         f"write it in quotes: '{shortened(text)}'"),
+        ("unexpected end of stream" in said or "unexpected document indicator" in said, opened,
+         f"the quote {mark} that opens here is never closed",
+         f"close it with {mark} where the text ends"),
+        ("',' or ']'" in said or "',' or '}'" in said, opened,
+         f"the {kind} that '{mark}' opens here is not closed: ',' or '{closing}' is expected "
+         f"{where}", f"close it with '{closing}'{quotes}"),
+        ("could not find expected ':'" in said, opened,
+         "a key with ': ' after it is expected here",
+         "write 'key: value'; text that goes on is indented deeper than its key"),
+        (a_key and rest[:1] in ("]", "}"), at, f"'{rest[:1]}' closes no bracket", "take it out"),
+        (a_key and indented, at, "a key is expected here, and the indentation matches no other key",
+         f"indent it like the keys that it belongs with, such as column {opened[1] + 1}"),
+        ("expected '-' indicator" in said, at, "an item of the list, '- …', is expected here",
+         f"indent it like the list's other items, in column {opened[1] + 1}"),
+        ("comment or line break" in said, at, f"there cannot be text on the line of '{mark}'",
+         f"after '{mark}' the text begins on the next line; or put the whole in quotes"),
+        ("expected node content" in said, at, "a value is expected here",
+         f"{shortened(rest)!r} is not one" if rest else "the file ends too soon"),
+        ("sequence entries are not allowed" in said, at,
+         "a list of '- …' cannot begin on this line",
+         "begin the list on the next line, or write [a, b]"),
+        ("escape" in said + context, at, "YAML has no such escape after '\\'",
+         "use single quotes, in which a backslash is an ordinary character"),
+        ("<document start>" in said, at, "the file's mapping has ended before this",
+         "every key of the file's top level begins in the first column"),
+        ("maximum nesting depth" in said, at, *TOO_DEEP),  # the place is beyond the excess
+        (a_key, at, "a line break is expected here: the value has ended before",
+         "a quote within quoted text is doubled: 'it''s'"),
+        (True, at, f"this is not YAML: {said}", None),
+    )  # fmt: skip
+    return next(source.problem(place, *words) for holds, place, *words in rows if holds)
 
 
-def _colon(source: Source, at: LineColumn, line: str) -> Problem:
+def _colon(at: LineColumn, line: str) -> tuple[str, str]:
     found = _KEY_AND_TEXT.match(line)
     if found is not None and at[1] > found.end(1) and (": " in found[2] or found[2][-1] == ":"):
         key, text = found.groups()
         whose = "a title" if key == "title" else "a text"
         quoted = '"' + shortened(text).replace("\\", "\\\\").replace('"', '\\"') + '"'
-        return source.problem(at, f"{whose} that holds ': ' needs quotes", f"write {key}: {quoted}")
-    message = "a key cannot be here: what is above already has a value"
+        return f"{whose} that holds ': ' needs quotes", f"write {key}: {quoted}"
     hint = "indent it like the keys it belongs with; a text that holds ': ' needs quotes"
-    return source.problem(at, message, hint)
+    return "a key cannot be here: what is above already has a value", hint
