@@ -21,7 +21,7 @@ from dropcheck.inference import budget
 from dropcheck.inference.enclosure import Enclosed, enclose
 from dropcheck.inference.intervals import Interval, NetSpread, Theta, seen_variance
 from dropcheck.inference.region import Comparison, decide, expression
-from dropcheck.judging.case import CaseRun, Judging
+from dropcheck.judging.case import CaseRun, Judging, Outlook, Planned, why_undefined
 from dropcheck.judging.exact import exact_average
 from dropcheck.judging.knowledge import Knowledge
 from dropcheck.judging.limit_theorem import by_limit_theorem
@@ -40,6 +40,7 @@ from dropcheck.judging.plan_draws import (
     DrawPlan,
     draws_for,
     plan_draws,
+    smallest_seen,
     target_of,
 )
 from dropcheck.judging.rounding import enclosing, theta_of
@@ -65,6 +66,8 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Ju
         if broken is not None:
             return broken
     tally, judged = Tally(plan.program, plan.centres), None
+    if run.planning:
+        raise Planned(_outlook(run, compiled, plan, plan.pilot or tally))
     looks = run.looks(plan.program, expected=plan.expected, fewest=plan.fewest, most=plan.ends)
     for look in looks:
         yield from run.draw_until(tally, MAIN, look.draws)
@@ -89,6 +92,22 @@ def judge_averages(run: CaseRun, compiled: Compiled, knowledge: Knowledge) -> Ju
         exact = Exact(exact.value * judged.unit, exact.error * judged.unit)
     hidden = _hidden(run, compiled, plan, judged, tally) or finding.explanation
     return replace(finding, exact=exact, explanation=hidden)
+
+
+def _outlook(run: CaseRun, compiled: Compiled, plan: DrawPlan, tally: Tally) -> Outlook:
+    return Outlook(
+        program=plan.program,
+        tally=tally,
+        guarantee=plan.guarantee,
+        most=plan.most,
+        fewest=plan.fewest,
+        expected=plan.expected if plan.endless is None else ENDLESS,
+        scale=plan.scale,
+        smallest=partial(smallest_seen, run, compiled, plan),
+        endless=plan.endless or Reason.AT_THE_EDGE,
+        ends=plan.ends,
+        unknown=partial(why_undefined, compiled, tally) if plan.scale is None else None,
+    )
 
 
 def _deciding(compiled: Compiled, plan: DrawPlan, tally: Tally) -> Decide:

@@ -13,13 +13,15 @@ from dropcheck.analysis.strategy import Certainty, Proportion, averages_of
 from dropcheck.array_types import Floats
 from dropcheck.inference import budget
 from dropcheck.inference.intervals import FEWEST_BLOCKS, Interval, clopper_pearson, upper_bound
-from dropcheck.inference.region import decide, widening
+from dropcheck.inference.region import decide, of_certainty, of_probability, region_floor, widening
 from dropcheck.judging.averages import judge_averages
 from dropcheck.judging.case import (
     FEWEST_DRAWS,
     CaseRun,
     Finding,
     Judging,
+    Outlook,
+    Planned,
     first_wrong,
     of_calls,
     rarest_violations,
@@ -60,6 +62,9 @@ def by_counterexample(run: CaseRun, claim: Certainty, counted: Counted) -> Judgi
     of_code = program.tests_code
     tally = Violations(program)
     step = program.span_draws if of_code else enough
+    if run.planning:
+        yield from run.draw_until(tally, PILOT, 1)
+        raise Planned(_certain_outlook(run, counted, tally, most))
     while True:
         yield from run.draw_until(tally, MAIN, min(enough, most, step))
         violations = round(float(tally.totals[0])) if not tally.undefined else 0
@@ -78,6 +83,31 @@ def by_counterexample(run: CaseRun, claim: Certainty, counted: Counted) -> Judgi
     # where the first look that shows a counterexample ends the case, each has its share of α
     alpha = run.alpha / MOST_LOOKS if of_code and violations else run.alpha
     return _found(run, claim, counted, tally, alpha)
+
+
+def _certain_outlook(run: CaseRun, counted: Counted, tally: Tally, most: int) -> Outlook:
+    share = seen_draws(counted, tally) / tally.drawn
+    draws = draws_that_bound(run)
+    # where a condition holds in some draws only, their number is doubled until it is enough,
+    # unless the first look shows a counterexample
+    if share and not tally.totals[0] > 0:
+        draws *= 2 ** math.ceil(math.log2(1 / share))
+    unit = tally.program.unit_draws
+    return Outlook(
+        program=tally.program,
+        tally=tally,
+        guarantee=Guarantee.EXACT,
+        most=most,
+        fewest=tally.program.span_draws,
+        expected=draws,
+        scale=1.0,
+        smallest=lambda own, _: of_certainty(int(min(own, draws) * share / unit), run.alpha),
+        unknown=None if share else partial(_never_true, tally),
+    )
+
+
+def _never_true(tally: Tally) -> Explanation:
+    return Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
 
 
 def _found(run: CaseRun, claim: Certainty, counted: Counted, tally: Tally, alpha: float) -> Finding:
@@ -105,7 +135,7 @@ def _found(run: CaseRun, claim: Certainty, counted: Counted, tally: Tally, alpha
     else:
         verdict, explanation = Verdict.INCONCLUSIVE, Reason.TOO_FEW_FOR_BOUND.explain()
         if counted.conditional and not seen:
-            explanation = Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
+            explanation = _never_true(tally)
     more_draws = None
     if verdict is Verdict.INCONCLUSIVE and seen:
         # as many draws in which the condition holds as bound the violations
@@ -366,6 +396,8 @@ def by_proportion(run: CaseRun, claim: Proportion, counted: Counted) -> Judging:
     averages = by_averages(run, counted.program, pilot.plan.expected)
     if averages is not None:
         return (yield from judge_averages(run, *averages))
+    if run.planning:
+        raise Planned(_outlook(run, pilot))
     program, region, widen = pilot.program, pilot.region, pilot.widen
     tally = Tally(program)
     verdict = Verdict.INCONCLUSIVE
@@ -391,7 +423,7 @@ def by_proportion(run: CaseRun, claim: Proportion, counted: Counted) -> Judging:
             break
     explanation = None
     if math.isnan(final.estimate):
-        explanation = Reason.CONDITION_NEVER_TRUE.explain(draws=tally.drawn)
+        explanation = _never_true(tally)
     elif verdict is Verdict.INCONCLUSIVE:
         explanation = final.unmet or Reason.TOO_WIDE.explain()
     return Finding(
@@ -420,6 +452,28 @@ def by_proportion(run: CaseRun, claim: Proportion, counted: Counted) -> Judging:
             run.alpha,
             program.span_draws,
         ),
+    )
+
+
+def _outlook(run: CaseRun, pilot: CountedPilot) -> Outlook:
+    plan, region, floor = pilot.plan, pilot.region, region_floor(pilot.region, pilot.widen)
+
+    def smallest(draws: int, alpha: float) -> float | None:
+        seen = of_probability(region.low, region.high, int(draws * plan.shown), alpha, run.alpha)
+        return None if seen is None else max(seen, floor)
+
+    return Outlook(
+        program=pilot.program,
+        tally=pilot.tally,
+        guarantee=Guarantee.EXACT,
+        most=pilot.most,
+        fewest=FEWEST_DRAWS,
+        expected=plan.expected,
+        scale=pilot.scale,
+        smallest=smallest,
+        endless=plan.endless,
+        ends=plan.ends,
+        unknown=None if plan.shown else partial(_never_true, pilot.tally),
     )
 
 

@@ -31,7 +31,7 @@ from dropcheck.inference.cell_evidence import (
 )
 from dropcheck.inference.intervals import CountsByCall
 from dropcheck.inference.region import decide
-from dropcheck.judging.case import CaseRun, Finding, Judging, calls_of, dependent
+from dropcheck.judging.case import CaseRun, Finding, Judging, Outlook, Planned, calls_of, dependent
 from dropcheck.judging.law_evidence import EValue, apart, evidence
 from dropcheck.judging.rounding import lost, share_lost
 from dropcheck.language.graph import LawClaim, Relation, pairs
@@ -237,6 +237,8 @@ def until_decided(
     seen = Seen(0.0, (0.0, 1.0), EValue(0.0, holds))
     program = counting.program
     fewest = min(max(program.span_draws, program.fewest_planned), counting.most)
+    if run.planning:
+        raise Planned(_outlook(counting, tally, resolution))
     for look in looks(counting.planned, fewest, counting.most, shares.distance):
         yield from run.draw_until(tally, MAIN, look.draws)
         if tally.undefined:
@@ -260,6 +262,23 @@ def until_decided(
     if share and decide(low - share, high + share, region, resolution) is not verdict:
         return finding.left_open(lost(share, 0.0))
     return finding
+
+
+def _outlook(counting: Counting, tally: CountTally, resolution: float) -> Outlook:
+    def smallest(draws: int, _alpha: float) -> float | None:
+        seen = counting.precision.smallest(draws)
+        return None if seen is None else max(seen, resolution)  # nearer laws are verified
+
+    return Outlook(
+        program=counting.program,
+        tally=tally,
+        guarantee=Guarantee.FINITE_SAMPLE,
+        most=counting.most,
+        fewest=1,
+        expected=counting.planned,
+        scale=1.0,
+        smallest=smallest,
+    )
 
 
 def _finding_of(
@@ -872,18 +891,3 @@ def by_laws(run: CaseRun, claim: LawClaim, program: Program) -> Judging:
             return (yield from by_two_laws(run, claim, program))
         case Relation.INDEPENDENT:
             return (yield from by_tables(run, claim, program))
-
-
-def counting_by_relation(run: CaseRun, claim: LawClaim, program: Program) -> Counting:
-    """What is counted, and when a verdict is expected; draws no more than a pilot.
-
-    Raises:
-        DropcheckError: for what only a draw can show.
-    """
-    match claim.relation:
-        case Relation.FOLLOWS:
-            return plan_of(run, claim, program).counting
-        case Relation.ALIKE:
-            return pair_plan(run, claim, program).counting
-        case Relation.INDEPENDENT:
-            return tables_plan(run, claim, program).counting

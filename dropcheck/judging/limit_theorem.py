@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -27,9 +28,18 @@ from dropcheck.inference.intervals import (
     draws_that_agree,
     estimate_interval,
     never_differed,
+    student_quantile,
 )
-from dropcheck.inference.region import Comparison, decide
-from dropcheck.judging.case import FEWEST_DRAWS, CaseRun, Judging, not_drawn
+from dropcheck.inference.region import Comparison, decide, of_average, region_floor
+from dropcheck.judging.case import (
+    FEWEST_DRAWS,
+    CaseRun,
+    Judging,
+    Outlook,
+    Planned,
+    not_drawn,
+    why_undefined,
+)
 from dropcheck.judging.look import (
     ENDLESS,
     Decide,
@@ -40,13 +50,14 @@ from dropcheck.judging.look import (
     planned,
     shown,
     undefined_at_averages,
+    why_endless,
 )
 from dropcheck.judging.plan_draws import CENTRE_DRAWS, PILOT_BLOCKS, PILOT_GROWTH, PILOT_STEPS
 from dropcheck.judging.rounding import LOOK_ROUNDING, enclosing, own_averages, theta_of
 from dropcheck.language.graph import Kind, Value, operators, ordered
 from dropcheck.reasons import Reason
 from dropcheck.results import Guarantee, Method, Verdict
-from dropcheck.simulation import MAIN, PILOT, Compiled, Program, Request, SpanSums, Tally
+from dropcheck.simulation import MAIN, MOST_ROWS, PILOT, Compiled, Program, Request, SpanSums, Tally
 
 # ---- as seen -------------------------------------------------------------------------------------
 #
@@ -152,7 +163,12 @@ class PilotOutcome:
     fewest: int
     expected: int
     rarest: float  # draws in which the rarest known outcome is expected once
-    doubt: Interval | None = None  # the pilot's own, with the draws that its shape needs to settle
+    judged: Judged | None = None  # by the pilot; None where it is undefined
+
+    @property
+    def doubt(self) -> Interval | None:
+        """The pilot's own interval, with the draws that its shape needs to settle."""
+        return None if self.judged is None else self.judged.interval
 
 
 def accepted(run: CaseRun, compiled: Compiled) -> bool:
@@ -178,6 +194,8 @@ def by_limit_theorem(
         why = Reason.TOO_MANY_CONDITIONS.explain(conditions=conditions, most=MOST_CONDITIONS)
         return not_drawn(why)
     pilot = yield from piloted(run, compiled)
+    if run.planning:
+        raise Planned(_outlook(run, compiled, pilot))
     program = pilot.program
     tally = Tally(program, pilot.tally.centres)
     judged = None
@@ -214,6 +232,41 @@ def by_limit_theorem(
     return shown(run, judged, tally, Guarantee.ASYMPTOTIC, needed)
 
 
+def _outlook(run: CaseRun, compiled: Compiled, pilot: PilotOutcome) -> Outlook:
+    judged, tally = pilot.judged, pilot.tally
+    outlook = Outlook(
+        program=pilot.program,
+        tally=tally,
+        guarantee=Guarantee.ASYMPTOTIC,
+        most=pilot.most,
+        fewest=pilot.fewest,
+        expected=pilot.expected,
+        scale=None,
+        smallest=lambda _draws, _alpha: None,
+    )
+    if judged is None:
+        return replace(outlook, unknown=partial(why_undefined, compiled, tally))
+    why = None if accepted(run, compiled) else Reason.LIMIT_THEOREM.explain(verdict="decided")
+    endless = why_endless(judged.interval, judged.region, judged.widen)
+    outlook = replace(outlook, scale=judged.scale, endless=endless, left_open=why)
+    # other conditions hold after a known number of draws, which is planned
+    if judged.decisive is None or carried_by_few(judged.interval, tally.draws):
+        return replace(outlook, doubt=judged.interval.unmet)
+    error, second_order = judged.interval.standard_error, judged.interval.second_order
+    floor = region_floor(judged.region, judged.widen)
+
+    def smallest(draws: int, alpha: float) -> float | None:
+        blocks = draws // pilot.program.block_draws
+        if blocks < FEWEST_BLOCKS:
+            return None
+        share = alpha / len(run.reading.comparisons)
+        quantile = student_quantile(share, min(blocks, MOST_ROWS // 2))
+        seen = of_average(error, second_order, quantile, run.alpha, draws / tally.draws)
+        return max(seen, floor) * judged.unit
+
+    return replace(outlook, smallest=smallest)
+
+
 def piloted(run: CaseRun, compiled: Compiled) -> Generator[Request, SpanSums, PilotOutcome]:
     """Draw a pilot, used for nothing but to plan the looks."""
     most = run.most_draws(compiled.program)
@@ -244,11 +297,11 @@ def piloted(run: CaseRun, compiled: Compiled) -> Generator[Request, SpanSums, Pi
         enough = clear or wanted < tally.draws + program.span_draws
         if enough or step == PILOT_STEPS or run.out_of_time():
             break
-    doubt = None if judged is None else judged.interval
-    settled = 0 if doubt is None else int(min(doubt.settles, ENDLESS))
+    pilot = replace(pilot, judged=judged)
+    settled = 0 if pilot.doubt is None else int(min(pilot.doubt.settles, ENDLESS))
     expected = max(around[1], fewest, settled)
     program = whole.in_blocks(expected // PLANNED_BLOCKS)
-    return replace(pilot, program=program, expected=expected, doubt=doubt)
+    return replace(pilot, program=program, expected=expected)
 
 
 def deciding(

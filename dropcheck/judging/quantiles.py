@@ -18,8 +18,17 @@ from dropcheck.analysis.strategy import Quantiles
 from dropcheck.array_types import Floats
 from dropcheck.inference import budget
 from dropcheck.inference.intervals import FEWEST_BLOCKS
-from dropcheck.inference.region import Comparison, decide, reach, widening
-from dropcheck.judging.case import FEWEST_DRAWS, CaseRun, Finding, Judging, calls_of, dependent
+from dropcheck.inference.region import Comparison, decide, reach, region_floor, widening
+from dropcheck.judging.case import (
+    FEWEST_DRAWS,
+    CaseRun,
+    Finding,
+    Judging,
+    Outlook,
+    Planned,
+    calls_of,
+    dependent,
+)
 from dropcheck.judging.exact import Known, exact_probability, found_exactly
 from dropcheck.judging.look import ENDLESS, far_off, settling, sharpness_of
 from dropcheck.judging.rounding import LOOK_ROUNDING, draws_to_look_at, lost
@@ -30,6 +39,7 @@ from dropcheck.simulation import (
     MAIN,
     PILOT,
     AtThresholds,
+    Program,
     Request,
     SpanSums,
     Tally,
@@ -549,6 +559,8 @@ def by_order_statistics(run: CaseRun, claim: Quantiles, compiled: AtThresholds) 
         return broken
     if pilot.empty:
         return _never(pilot.sample)
+    if run.planning:
+        raise Planned(_outlook(pilot, compiled.program))
     thresholds = thresholds_of(pilot)
     counted = compile_counts(claim.quantities, thresholds)
     program = counted.program.fitted(pilot.most, FEWEST_BLOCKS)
@@ -573,6 +585,25 @@ def by_order_statistics(run: CaseRun, claim: Quantiles, compiled: AtThresholds) 
         ):
             break
     return findings[place]
+
+
+def _outlook(pilot: QuantilePilot, program: Program) -> Outlook:
+    def smallest(draws: int, alpha: float) -> float:
+        return max(
+            max(reach_of(pilot, one, draws, alpha), region_floor(one.comparison.region, one.widen))
+            for one in pilot.targets
+        )
+
+    return Outlook(
+        program=program,
+        tally=pilot.sample,
+        guarantee=Guarantee.EXACT,
+        most=pilot.most,
+        fewest=FEWEST_DRAWS,
+        expected=pilot.expected,
+        scale=max(one.scale for one in pilot.targets),
+        smallest=smallest,
+    )
 
 
 class _Rounding:
