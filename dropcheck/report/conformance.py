@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from enum import Enum
+from dataclasses import dataclass
+from itertools import chain
 
-from dropcheck.claims import values
+from dropcheck.claims.values import short_parameters
 from dropcheck.report import numbers, words
 from dropcheck.report.facts import facts
 from dropcheck.results import CaseResult, Outcome, ParameterValue
@@ -14,59 +14,27 @@ from dropcheck.results import CaseResult, Outcome, ParameterValue
 MODEL = "model"
 MOST_POINTS = 3  # how many parameter values of one row are named; the rest are counted
 NOTHING = "-"
-
-
-class ConformanceMark(Enum):
-    """The outcome of a cell, the worst first: its sign, its meaning, and that of a case."""
-
-    ERROR = ("error", "could not be judged", Outcome.ERROR)
-    FAILS = ("✗", "does not hold", Outcome.FAIL)
-    UNDECIDED = ("?", "undecided", Outcome.UNDECIDED)
-    HOLDS = ("✓", "holds", Outcome.PASS)
-
-    def __init__(self, sign: str, meaning: str, outcome: Outcome) -> None:
-        self.sign = sign
-        self.meaning = meaning
-        self.outcome = outcome
-        self.style = words.STYLES[outcome]
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """A column: an implementation in one of its number formats, or the mathematics."""
-
-    name: str
-    dtype: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class ConformanceCell:
-    """The cases of a claim in one column."""
-
-    head: Head
-    cases: tuple[CaseResult, ...]
-
-    @property
-    def mark(self) -> ConformanceMark | None:
-        """The mark of the worst case; None where there is no case."""
-        outcomes = {case.result for case in self.cases}
-        return next((one for one in ConformanceMark if one.outcome in outcomes), None)
-
-    @property
-    def worst(self) -> CaseResult:
-        """The case with that mark; of several, the least clear one."""
-        return words.worst(self.cases)
+SIGNS = {  # of a cell by its worst case, the worst first: the sign, its name, its meaning
+    Outcome.ERROR: ("error", "error", "could not be judged"),
+    Outcome.FAIL: ("✗", "fails", "does not hold"),
+    Outcome.UNDECIDED: ("?", "undecided", "undecided"),
+    Outcome.PASS: ("✓", "holds", "holds"),
+}
+Head = tuple[str, str | None]
+"""A column: an implementation in one of its number formats, or the mathematics."""
+Cell = tuple[CaseResult, ...]
+"""The cases of a claim in one column."""
+Point = tuple[tuple[str, ParameterValue], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConformanceRow:
-    """A claim at all its parameter values, or at those that have the same marks in all columns."""
+class Row:
+    """A claim at all its parameter values, or at those that have the same signs in all columns."""
 
     claim: str
-    title: str
     parameters: str  # the values in few words; empty where the row has all of them
     points: tuple[Mapping[str, ParameterValue], ...]
-    cells: tuple[ConformanceCell, ...]
+    cells: tuple[Cell, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,18 +42,36 @@ class Conformance:
     """The table; the mathematics is its first column."""
 
     heads: tuple[Head, ...]
-    rows: tuple[ConformanceRow, ...]
+    rows: tuple[Row, ...]
 
     @property
-    def cells(self) -> Iterator[ConformanceCell]:
+    def cells(self) -> list[Cell]:
         """Every cell that holds a case, row by row."""
-        return (cell for row in self.rows for cell in row.cells if cell.cases)
+        return [cell for row in self.rows for cell in row.cells if cell]
 
-    @property
-    def marks(self) -> tuple[ConformanceMark, ...]:
-        """The marks that occur."""
-        marks = {cell.mark for cell in self.cells}
-        return tuple(one for one in ConformanceMark if one in marks)
+    def legend(self, *without: Outcome) -> list[str]:
+        """The meanings of the signs that occur, without those that a reader knows."""
+        found = {outcome(cell) for cell in self.cells} - {*without}
+        parts = [f"{sign} {meaning}" for of, (sign, _, meaning) in SIGNS.items() if of in found]
+        if any(case.calls and case.calls.declared for case in chain(*self.cells)):
+            parts.append("draws of a call count each where slots say elements: independent")
+        if not all(cell for row in self.rows for cell in row.cells):
+            parts.append(f"{NOTHING} says nothing of it")
+        return parts
+
+    def said(self) -> list[tuple[Cell, str]]:
+        """The cells that do not hold with a text on each, the worst first.
+
+        Cells with the same error are made into one, with one text.
+        """
+        texts: dict[object, tuple[Cell, str]] = {}
+        for cell in self.cells:
+            text, result = seen(words.worst(cell)), outcome(cell)
+            if result is not Outcome.PASS:
+                key = text if result is Outcome.ERROR else len(texts)
+                texts[key] = (*texts.get(key, ((),))[0], *cell), text
+        worst_first = list(SIGNS)
+        return sorted(texts.values(), key=lambda one: worst_first.index(words.worst(one[0]).result))
 
 
 def conformance(cases: Sequence[CaseResult], *, each: bool = False) -> Conformance | None:
@@ -94,60 +80,53 @@ def conformance(cases: Sequence[CaseResult], *, each: bool = False) -> Conforman
     Args:
         cases: the cases of the run.
         each: whether each parameter value has a row; otherwise those of a claim share one where
-            they have the same marks in every column.
+            they have the same signs in every column.
     """
     if all(case.column is None for case in cases):
         return None
-    heads = dict.fromkeys(map(_head, sorted(cases, key=lambda case: case.column is not None)))
+    heads = tuple(dict.fromkeys(map(_head, sorted(cases, key=lambda case: bool(case.column)))))
     by_claim: dict[str, list[CaseResult]] = {}
     for case in cases:
         by_claim.setdefault(case.of or case.claim, []).append(case)
-    rows = (row for claim, own in by_claim.items() for row in _rows(claim, own, [*heads], each))
-    return Conformance(tuple(heads), tuple(rows))
+    return Conformance(
+        heads, tuple(chain(*(_rows(claim, own, heads, each) for claim, own in by_claim.items())))
+    )
 
 
 def _head(case: CaseResult) -> Head:
-    return Head(MODEL if case.column is None else case.column, case.dtype)
-
-
-ParameterPoint = tuple[tuple[str, ParameterValue], ...]
+    return MODEL if case.column is None else case.column, case.dtype
 
 
 def _rows(
     claim: str, cases: Sequence[CaseResult], heads: Sequence[Head], each: bool
-) -> Iterator[ConformanceRow]:
+) -> Iterator[Row]:
     """The rows of one claim."""
-    points: dict[ParameterPoint, dict[Head, CaseResult]] = {}
+    points: dict[Point, dict[Head, CaseResult]] = {}
     for case in cases:
         points.setdefault(tuple(case.point.items()), {})[_head(case)] = case
-    together: dict[object, list[ParameterPoint]] = {}
+    together: dict[object, list[Point]] = {}
     for point, own in points.items():
-        marks = tuple(own[head].result if head in own else None for head in heads)
-        together.setdefault(point if each else marks, []).append(point)
+        results = tuple(own[head].result if head in own else None for head in heads)
+        together.setdefault(point if each else results, []).append(point)
     for alike in together.values():
-        cells = (
-            ConformanceCell(head, tuple(points[one][head] for one in alike if head in points[one]))
-            for head in heads
-        )
-        yield ConformanceRow(
+        found = [points[one] for one in alike]
+        yield Row(
             claim=claim,
-            title=cases[0].title,
             parameters="" if len(together) == 1 and not each else _text(alike, list(points)),
             points=tuple(map(dict, alike)),
-            cells=tuple(cells),
+            cells=tuple(tuple(own[head] for own in found if head in own) for head in heads),
         )
 
 
-def _text(points: Sequence[ParameterPoint], beside: Sequence[ParameterPoint]) -> str:
+def _text(points: Sequence[Point], beside: Sequence[Point]) -> str:
     """Parameter values in few words; only of parameters that vary over the claim's rows."""
     names = [name for name, _ in points[0]]
-    varying = [name for name in names if len({dict(one).get(name) for one in beside}) > 1]
+    names = [name for name in names if len({dict(one).get(name) for one in beside}) > 1] or names
     shown = [
-        values.short_parameters({name: dict(one)[name] for name in varying or names})
-        for one in points[:MOST_POINTS]
+        short_parameters({name: dict(one)[name] for name in names}) for one in points[:MOST_POINTS]
     ]
     more = [f"{len(points) - MOST_POINTS} more"] if len(points) > MOST_POINTS else []
-    if len(varying or names) == 1:
+    if len(names) == 1:
         return ", ".join([shown[0], *(one.partition("=")[2] for one in shown[1:]), *more])
     return "; ".join([*shown, *more])
 
@@ -155,12 +134,23 @@ def _text(points: Sequence[ParameterPoint], beside: Sequence[ParameterPoint]) ->
 # ---- cells in words ------------------------------------------------------------------------------
 
 
-def where(cell: ConformanceCell) -> str:
+def outcome(cell: Cell) -> Outcome | None:
+    """The result of the worst case; None where there is no case."""
+    return words.worst(cell).result if cell else None
+
+
+def sign(cell: Cell) -> str:
+    """The sign of a cell."""
+    return SIGNS[words.worst(cell).result][0] if cell else NOTHING
+
+
+def where(cell: Cell) -> str:
     """The cases that a text on a cell is about: `values@torch float32, p=0.1 and 2 more`."""
-    case, alike = cell.worst, [one for one in cell.cases if one.result is cell.worst.result]
+    case = words.worst(cell)
+    rest = sum(one.result is case.result for one in cell) - 1
     name = " ".join(filter(None, (case.claim, case.dtype)))
-    more = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
-    return ", ".join(filter(None, (name, values.short_parameters(case.point)))) + more
+    more = f" and {rest} more" if rest else ""
+    return ", ".join(filter(None, (name, short_parameters(case.point)))) + more
 
 
 def seen(case: CaseResult) -> str:
@@ -176,56 +166,14 @@ def seen(case: CaseResult) -> str:
         return f"{reason}; {said['reading']}"
     if case.result is Outcome.UNDECIDED:
         return "; ".join(filter(None, (figures, reason, words.needs(case))))
-    return reason or figures or said["reading"]
+    return reason or figures or said.get("reading", "")
 
 
-def shown(cell: ConformanceCell, *, verbose: bool) -> str:
-    """The sign of a cell; where `verbose`, with its estimate in lines below."""
-    return "\n".join([sign(cell), *([measured(cell.worst)] if verbose and cell.cases else [])])
-
-
-def measured(case: CaseResult) -> str:
-    """A line each for a case's estimate, interval and draws; empty where there is no estimate."""
-    if case.estimate is None and case.interval is None:
-        return ""
+def shown(cell: Cell, *, verbose: bool) -> str:
+    """The sign of a cell; where `verbose`, with its estimate, interval and draws in lines below."""
+    case = words.worst(cell) if cell and verbose else None
+    if case is None or (case.estimate is None and case.interval is None):
+        return sign(cell)
     estimate = words.estimated(case).removeprefix("diff ")
-    texts = (estimate, words.interval(case), words.drawn(case) or numbers.UNKNOWN)
+    texts = (sign(cell), estimate, words.interval(case), words.drawn(case) or numbers.UNKNOWN)
     return "\n".join(text for text in texts if text != numbers.UNKNOWN)
-
-
-def sign(cell: ConformanceCell) -> str:
-    """The sign of a cell."""
-    return NOTHING if cell.mark is None else cell.mark.sign
-
-
-def legend(pivot: Conformance) -> tuple[str, ...]:
-    """The meanings of signs that a reader may not know, of those in a table."""
-    parts = [
-        f"{one.sign} {one.meaning}"
-        for one in pivot.marks
-        if one not in (ConformanceMark.HOLDS, ConformanceMark.FAILS)
-    ]
-    calls = [case.calls for cell in pivot.cells for case in cell.cases]
-    if any(one is not None and one.declared for one in calls):
-        parts.append("draws of a call count each where slots say elements: independent")
-    if any(not cell.cases for row in pivot.rows for cell in row.cells):
-        parts.append(f"{NOTHING} says nothing of it")
-    return tuple(parts)
-
-
-def to_say(pivot: Conformance) -> list[tuple[ConformanceCell, ConformanceMark, str]]:
-    """The cells that do not hold, the worst first, with their marks and a text on each.
-
-    Cells with the same error are made into one, with one text.
-    """
-    texts: dict[object, tuple[ConformanceCell, ConformanceMark, str]] = {}
-    for cell in pivot.cells:
-        mark = cell.mark
-        if mark is None or mark is ConformanceMark.HOLDS:
-            continue
-        text = seen(cell.worst)
-        key = text if mark is ConformanceMark.ERROR else len(texts)
-        before = texts[key][0].cases if key in texts else ()
-        texts[key] = replace(cell, cases=(*before, *cell.cases)), mark, text
-    worst_first = list(ConformanceMark)
-    return sorted(texts.values(), key=lambda one: worst_first.index(one[1]))

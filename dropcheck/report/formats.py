@@ -184,12 +184,12 @@ def _conformance_data(cases: Sequence[CaseResult]) -> dict[str, Any] | None:
     if pivot is None:
         return None
     return {
-        "columns": [{"column": head.name, "dtype": head.dtype} for head in pivot.heads],
+        "columns": [{"column": name, "dtype": dtype} for name, dtype in pivot.heads],
         "rows": [
             {
                 "claim": row.claim,
                 "parameters": [parameter_data(point) for point in row.points],
-                "cells": [one.mark and one.mark.name.lower() for one in row.cells],
+                "cells": [of and pivoting.SIGNS[of][1] for of in map(pivoting.outcome, row.cells)],
             }
             for row in pivot.rows
         ],
@@ -466,7 +466,7 @@ def _case_in_markdown(case: CaseResult) -> str:
 def _pivot_in_markdown(pivot: pivoting.Conformance, report: Report) -> list[str]:
     """Claims by columns, the meaning of the signs, and texts on single cells."""
     several = any(row.parameters for row in pivot.rows)
-    heads = ["<br>".join(map(text, filter(None, (one.name, one.dtype)))) for one in pivot.heads]
+    heads = ["<br>".join(map(text, filter(None, one))) for one in pivot.heads]
     lines = [
         ["claim", *(["parameters"] if several else []), *heads],
         ["---", *(["---"] if several else []), *(":---:" for _ in heads)],
@@ -476,10 +476,11 @@ def _pivot_in_markdown(pivot: pivoting.Conformance, report: Report) -> list[str]
         parameters = [text(row.parameters)] if several else []
         lines.append([code(row.claim), *parameters, *(one.replace("\n", "<br>") for one in cells)])
     items = [
-        f"- {mark.sign} {code(pivoting.where(cell))}: {text(said)}<br>{code(cell.worst.repeat)}"
-        for cell, mark, said in pivoting.to_say(pivot)
+        f"- {pivoting.sign(cell)} {code(pivoting.where(cell))}: {text(said)}"
+        f"<br>{code(words.worst(cell).repeat)}"
+        for cell, said in pivot.said()
     ]
-    legend = " · ".join(pivoting.legend(pivot))
+    legend = " · ".join(pivot.legend(Outcome.PASS, Outcome.FAIL))
     return ["\n".join(map(_line, lines)), legend, _counted(items, "more cell", MOST_CELLS)]
 
 

@@ -255,20 +255,19 @@ def _conformance(cases: Sequence[CaseResult]) -> str:
     table = pivoting.conformance(cases)
     if table is None:
         return ""
-    names = [f"{_plain(head.name)}<br>{_plain(head.dtype or '')}" for head in table.heads]
+    names = [f"{_plain(name)}<br>{_plain(dtype or '')}" for name, dtype in table.heads]
     heads = "".join(f'<th scope="col">{name}</th>' for name in ("claim", "parameters", *names))
     rows = "".join(
         f'<tr><th scope="row">{_plain(row.claim)}</th><td>{_plain(row.parameters)}</td>'
         f"{''.join(map(_cell, row.cells))}</tr>"
         for row in table.rows
     )
-    known = [f"{one.sign} {one.meaning}" for one in table.marks]
-    signs = " · ".join(dict.fromkeys([*known, *pivoting.legend(table)]))
+    signs = " · ".join(table.legend())
     said = "".join(
-        f'<li><b class="{cell.worst.result}">{mark.sign}</b> '
+        f'<li><b class="{pivoting.outcome(cell)}">{pivoting.sign(cell)}</b> '
         f"{_link(cell, _plain(pivoting.where(cell)))}: {_plain(text)} "
-        f"<code>{_plain(cell.worst.repeat)}</code></li>"
-        for cell, mark, text in pivoting.to_say(table)
+        f"<code>{_plain(words.worst(cell).repeat)}</code></li>"
+        for cell, text in table.said()
     )
     return (
         '<h2 id="conformance">Conformance</h2>'
@@ -278,13 +277,13 @@ def _conformance(cases: Sequence[CaseResult]) -> str:
     )
 
 
-def _cell(cell: pivoting.ConformanceCell) -> str:
-    if cell.mark is None:
+def _cell(cell: pivoting.Cell) -> str:
+    if (result := pivoting.outcome(cell)) is None:
         return f"<td>{pivoting.NOTHING}</td>"
-    sign, meaning = cell.mark.sign, cell.mark.meaning
+    sign, _, meaning = pivoting.SIGNS[result]
     said = f'<span aria-hidden="true">{sign}</span><span class="spoken">{meaning}</span>'
-    return f'<td class="{cell.worst.result}">{_link(cell, said)}</td>'
+    return f'<td class="{result}">{_link(cell, said)}</td>'
 
 
-def _link(cell: pivoting.ConformanceCell, text: str) -> str:
-    return f'<a href="#{anchor(cell.worst.claim)}">{text}</a>'
+def _link(cell: pivoting.Cell, text: str) -> str:
+    return f'<a href="#{anchor(words.worst(cell).claim)}">{text}</a>'

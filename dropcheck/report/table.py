@@ -235,26 +235,32 @@ def _by_columns(pivot: Conformance, terminal: Terminal, *, verbose: bool) -> lis
     shown = []
     for row in pivot.rows:
         cells_of_row: dict[str, str | tuple[str, str]] = {
-            key: (pivoting.shown(cell, verbose=verbose), cell.mark.style if cell.mark else "")
+            key: (pivoting.shown(cell, verbose=verbose), _style(cell))
             for key, cell in zip(keys, row.cells, strict=True)
         }
         shown.append({"claim": row.claim, "parameters": row.parameters, **cells_of_row})
-    heads = ["\n".join(filter(None, (head.name, head.dtype))) for head in pivot.heads]
+    heads = ["\n".join(filter(None, head)) for head in pivot.heads]
     columns = Columns(
         names=("claim", "parameters", *keys),
         prose=("parameters",),
         headings=dict(zip(keys, heads, strict=True)),
     )
-    return [*table(shown, columns, terminal), *packed(pivoting.legend(pivot), terminal), ""]
+    legend = pivot.legend(Outcome.PASS, Outcome.FAIL)
+    return [*table(shown, columns, terminal), *packed(legend, terminal), ""]
+
+
+def _style(cell: pivoting.Cell) -> str:
+    outcome = pivoting.outcome(cell)
+    return words.STYLES[outcome] if outcome else ""
 
 
 def _said(pivot: Conformance, terminal: Terminal) -> list[RenderableType]:
     """A line for each cell that does not hold, and the command that repeats it."""
-    told = pivoting.to_say(pivot)
+    told = pivot.said()
     items: list[RenderableType] = []
-    for cell, mark, text in told[:MOST_CELLS]:
-        said = terminal.spell(f"{mark.sign} {pivoting.where(cell)}: {text}")
-        items += [styled(said, mark.style), f"  {cell.worst.repeat}"]
+    for cell, text in told[:MOST_CELLS]:
+        said = terminal.spell(f"{pivoting.sign(cell)} {pivoting.where(cell)}: {text}")
+        items += [styled(said, _style(cell)), f"  {words.worst(cell).repeat}"]
     if len(told) > MOST_CELLS:
         items.append(styled(f"and {numbers.plural(len(told) - MOST_CELLS, 'more cell')}"))
     return [*items, ""] if items else []

@@ -14,7 +14,7 @@ from report_cases import FAILED, PASSED, UNDECIDED, run_of
 from dropcheck.claims.registry import Registry
 from dropcheck.reasons import Reason
 from dropcheck.report import Report
-from dropcheck.report.conformance import ConformanceCell, ConformanceMark, Head, conformance, where
+from dropcheck.report.conformance import SIGNS, conformance, sign, where
 from dropcheck.report.formats import FORMATS
 from dropcheck.report.screen import Terminal
 from dropcheck.report.table import run_report
@@ -53,7 +53,7 @@ CASES = (MEAN, WIDE, of_code(MEAN, "torch"), of_code(LOW, "torch", "bfloat16"),
 def test_cases_that_are_alike_are_counted() -> None:
     claims = [at(of_code(LOW, "torch"), p / 10) for p in range(1, 6)]
     claims.append(of_code(replace(WIDE, parameters={"p": 0.1}), "torch"))
-    text = where(ConformanceCell(Head("torch", "float32"), tuple(claims)))
+    text = where(tuple(claims))
     assert text == "mean@torch float32, p=0.1 and 4 more"
 
 
@@ -68,8 +68,7 @@ def signs(*cases: CaseResult) -> Iterator[tuple[str, str, str]]:
     table = conformance(cases)
     assert table is not None
     for row in table.rows:
-        cells = (one.mark.sign if one.mark else "-" for one in row.cells)
-        yield row.claim, row.parameters, "".join(cells)
+        yield row.claim, row.parameters, "".join(map(sign, row.cells))
 
 
 def test_the_table_is_exactly_this() -> None:
@@ -152,13 +151,8 @@ def test_several_parameters_are_told_apart_by_those_that_vary() -> None:
 
 
 def test_the_worst_mark_of_a_cell_is_its_mark() -> None:
-    order = [
-        ConformanceMark.ERROR,
-        ConformanceMark.FAILS,
-        ConformanceMark.UNDECIDED,
-        ConformanceMark.HOLDS,
-    ]
-    assert list(ConformanceMark) == order
+    cells = [(MEAN,), (WIDE, MEAN), (LOW, WIDE, MEAN), (MEAN, LOW, WIDE, BROKEN)]
+    assert [sign(cell) for cell in reversed(cells)] == [shown for shown, _, _ in SIGNS.values()]
 
 
 @pytest.mark.parametrize("width", [24, 30, 40, 80, 160])
@@ -169,8 +163,8 @@ def test_every_column_is_shown_at_every_width(width: int, verbose: int) -> None:
     lines = [one for one in text.splitlines() if not one.lstrip().startswith(commands)]
     assert max(map(len, lines)) <= width
     shown = text.split("✗ mean@torch")[0]
-    for sign in "✓✗?-":
-        assert sign in shown
+    for mark in "✓✗?-":
+        assert mark in shown
     assert shown.count("bfloat16") >= 2
     assert ("0.99810" in text) is bool(verbose)
 
