@@ -13,9 +13,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from decimal import Decimal
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from dropcheck import __version__
 from dropcheck.errors import DropcheckError, Location, Problem, suggestion
@@ -25,9 +26,6 @@ from dropcheck.report.facts import facts, summary
 from dropcheck.report.screen import Terminal, one_line, place, plain, problems_text
 from dropcheck.results import CaseResult, Outcome, ParameterValue, Passage, Written
 from dropcheck.results.coverage import Coverage, CoverageCounts
-
-if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
 
 MOST = 20  # cases that a page tells one by one; the rest are counted
 
@@ -312,30 +310,30 @@ def junit_report(report: Report) -> str:
     box = SubElement(suite, "properties")
     for name, text in properties.items():
         SubElement(box, "property", name=_legal(name), value=_legal(text))
+
+    def test(class_of_it: str, name: str, seconds: float) -> Element:
+        told = {"classname": class_of_it, "name": _legal(one_line(name)), "time": f"{seconds:.3f}"}
+        return SubElement(suite, "testcase", told)
+
     for case in run.cases:
-        element = _test(suite, class_name(run.registry), words.case_name(case), case.seconds)
-        if case.result is not Outcome.PASS:
-            kind = "undecided" if case.result is Outcome.UNDECIDED else str(case.verdict)
-            said = facts(case)
-            why = f"{said['result']}; {said['reading']}"
-            told = {"type": kind, "message": _legal(why)}
-            if case.result is Outcome.ERROR:
-                told = {"message": _legal(said.get("reason", why))}
-            tag = "error" if case.result is Outcome.ERROR else "failure"
-            SubElement(element, tag, told).text = _legal(table.case_block(case))
+        element = test(class_name(run.registry), words.case_name(case), case.seconds)
+        if case.result is Outcome.PASS:
+            continue
+        said, tag = facts(case), "error" if case.result is Outcome.ERROR else "failure"
+        told = {"message": f"{said['result']}; {said['reading']}"}
+        if tag == "error":
+            told["message"] = said.get("reason", told["message"])
+        else:
+            undecided = case.result is Outcome.UNDECIDED
+            told = {"type": "undecided" if undecided else str(case.verdict), **told}
+        told["message"] = _legal(told["message"])
+        SubElement(element, tag, told).text = _legal(table.case_block(case))
     for problem in problems:
-        element = _test(suite, "", run.registry or "dropcheck", 0.0)
+        element = test("", run.registry or "dropcheck", 0.0)
         error = SubElement(element, "error", message=_legal(one_line(problem.message)))
         error.text = _legal(problems_text([problem], Terminal(), counted=False))
     text = tostring(suites, encoding="us-ascii", xml_declaration=False).decode("ascii")
     return f'<?xml version="1.0" encoding="utf-8"?>{text}\n'
-
-
-def _test(suite: Element, class_of_it: str, name: str, seconds: float) -> Element:
-    from xml.etree.ElementTree import SubElement
-
-    told = {"classname": class_of_it, "name": _legal(one_line(name)), "time": f"{seconds:.3f}"}
-    return SubElement(suite, "testcase", told)
 
 
 def class_name(registry: str) -> str:
@@ -382,20 +380,18 @@ _REFERENCE = re.compile(r"(@(?=\w)|#(?=\w)|:(?=[\w+-]+:)|\w:(?=//)|\bwww(?=\.))"
 )
 def markdown_report(report: Report) -> str:
     """The table, what did not pass, errors, warnings, and the summary."""
-    cases = report.run.cases
-    pivot = pivoting.conformance(cases, each=report.verbose > 0)
-    notes = [
-        (words.case_name(case), said["note"]) for case in cases if "note" in (said := facts(case))
-    ]
-    shown = _cases_in_markdown(report) if pivot is None else _pivot_in_markdown(pivot, report)
+    run = report.run
+    pivot = pivoting.conformance(run.cases, each=report.verbose > 0)
+    told = ((words.case_name(case), facts(case).get("note")) for case in run.cases)
+    notes = [f"- note: {code(name)} {text(note)}" for name, note in told if note]
     parts = [
-        *shown,
-        _counted([_problem_in_markdown(one) for one in report.problems], "more error"),
-        _counted([f"- note: {code(name)} {text(note)}" for name, note in notes], "more note"),
-        "\n".join(f"- warning: {text(warning)}" for warning in report.run.warnings),
+        *(_cases_in_markdown(report) if pivot is None else _pivot_in_markdown(pivot, report)),
+        _counted([*map(_problem_in_markdown, report.problems)], "more error"),
+        _counted(notes, "more note"),
+        "\n".join(f"- warning: {text(warning)}" for warning in run.warnings),
         summary_line(report),
     ]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return "\n\n".join(filter(None, parts)) + "\n"
 
 
 def summary_line(report: Report) -> str:
@@ -432,8 +428,12 @@ def _marked(label: str, written: str) -> str:
     return code(written) if label in CODE else text(written)
 
 
-def _line(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def _told(said: Mapping[str, str]) -> list[tuple[str, str]]:
+    return [*table.told(said), ("repeat", said["repeat"])]
+
+
+def _lines(rows: Iterable[Iterable[str]]) -> str:
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def _counted(items: Sequence[str], more: str, most: int = MOST) -> str:
@@ -451,16 +451,13 @@ def _cases_in_markdown(report: Report) -> list[str]:
         if case.result is not Outcome.PASS:
             cells["result"] = f"**{cells['result']}**"
         lines.append(list(cells.values()))
-    bad = [_case_in_markdown(case) for case in words.not_passed(report.run.cases)]
-    counted = _counted(bad, "more case").removesuffix("\n")
-    return ["\n".join(map(_line, lines)) if rows else "", counted]
-
-
-def _case_in_markdown(case: CaseResult) -> str:
-    said = facts(case)
-    lines = [f"- **{text(said['result'])}** {code(words.case_name(case))}"]
-    told = [*table.told(said), ("repeat", said["repeat"])]
-    return "\n".join([*lines, *(f"  - {label}: {_marked(label, one)}" for label, one in told)])
+    bad = []
+    for case in words.not_passed(report.run.cases):
+        said = facts(case)
+        told = [f"  - {label}: {_marked(label, one)}" for label, one in _told(said)]
+        head = f"- **{text(said['result'])}** {code(words.case_name(case))}"
+        bad.append("\n".join([head, *told]))
+    return [_lines(lines) if rows else "", _counted(bad, "more case")]
 
 
 def _pivot_in_markdown(pivot: pivoting.Conformance, report: Report) -> list[str]:
@@ -481,7 +478,7 @@ def _pivot_in_markdown(pivot: pivoting.Conformance, report: Report) -> list[str]
         for cell, said in pivot.said()
     ]
     legend = " · ".join(pivot.legend(Outcome.PASS, Outcome.FAIL))
-    return ["\n".join(map(_line, lines)), legend, _counted(items, "more cell", MOST_CELLS)]
+    return [_lines(lines), legend, _counted(items, "more cell", MOST_CELLS)]
 
 
 def _problem_in_markdown(problem: Problem) -> str:
@@ -503,48 +500,43 @@ LONGEST = 4000  # characters of one message; GitHub cuts those that are much lon
 )
 def run_annotations(report: Report) -> str:
     """An annotation for each problem and each case that did not pass; then notices."""
-    notices = [
-        _annotation(case.location, report.workspace, words.case_name(case), [note], "notice")
-        for case in report.run.cases
-        if (note := facts(case).get("note"))
-    ]
-    bad = [_of_case(case, report.workspace) for case in words.not_passed(report.run.cases)]
-    lines = _annotations(report.problems, bad, report.workspace)
-    return "".join(f"{line}\n" for line in [*lines, *notices[:MOST_ANNOTATIONS]])
+    bad, notices = [], []
+    for case in words.not_passed(report.run.cases):
+        said, name = facts(case), words.case_name(case)
+        name = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
+        lines = [f"{label}: {one}" for label, one in _told(said) if label != "where"]
+        title = f"{name}: {said['result']}"
+        bad.append(_annotation(case.location, report.workspace, title, lines))
+    for case in report.run.cases:
+        if note := facts(case).get("note"):
+            title = words.case_name(case)
+            notices.append(_annotation(case.location, report.workspace, title, [note], "notice"))
+    return _annotations(report.problems, report.workspace, bad, notices[:MOST_ANNOTATIONS])
 
 
 def problem_annotations(problems: Iterable[Problem], workspace: Path | None) -> str:
     """An annotation for each error of a file that prevents a run."""
-    return "".join(f"{line}\n" for line in _annotations(list(problems), [], workspace))
+    return _annotations(list(problems), workspace)
 
 
 def _annotations(
-    problems: Sequence[Problem], cases: Sequence[str], workspace: Path | None
-) -> list[str]:
-    commands = [*(_of_problem(one, workspace) for one in problems), *cases]
-    rest = len(commands) - MOST_ANNOTATIONS
-    if rest <= 0:
-        return commands
-    more = f"and {numbers.plural(rest, 'more error')}"
-    if not problems[MOST_ANNOTATIONS:]:
-        more = f"and {numbers.plural(rest, 'more case')} that did not pass"
-    elif cases:
-        more = f"and {rest} more errors, and cases that did not pass"
-    shown = commands[:MOST_ANNOTATIONS]
-    return [*shown, _annotation(None, None, more, [f"{more}: the log has them"])]
-
-
-def _of_problem(problem: Problem, workspace: Path | None) -> str:
-    hint = [f"hint: {problem.hint}"] if problem.hint else []
-    return _annotation(problem.location, workspace, "dropcheck", [problem.message, *hint])
-
-
-def _of_case(case: CaseResult, workspace: Path | None) -> str:
-    said, name = facts(case), words.case_name(case)
-    name = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
-    told = [*table.told(said), ("repeat", said["repeat"])]
-    lines = [f"{label}: {one}" for label, one in told if label != "where"]
-    return _annotation(case.location, workspace, f"{name}: {said['result']}", lines)
+    problems: Sequence[Problem],
+    workspace: Path | None,
+    cases: Sequence[str] = (),
+    notices: Sequence[str] = (),
+) -> str:
+    lines = [*cases]
+    for one in reversed(problems):
+        said = [one.message, *([f"hint: {one.hint}"] if one.hint else [])]
+        lines.insert(0, _annotation(one.location, workspace, "dropcheck", said))
+    if (rest := len(lines) - MOST_ANNOTATIONS) > 0:
+        more = f"and {numbers.plural(rest, 'more error')}"
+        if not problems[MOST_ANNOTATIONS:]:
+            more = f"and {numbers.plural(rest, 'more case')} that did not pass"
+        elif cases:
+            more = f"and {rest} more errors, and cases that did not pass"
+        lines[MOST_ANNOTATIONS:] = [_annotation(None, None, more, [f"{more}: the log has them"])]
+    return "".join(f"{line}\n" for line in (*lines, *notices))
 
 
 def _annotation(
@@ -559,9 +551,15 @@ def _annotation(
     said = [*map(one_line, lines), *([f"where: {place(where)}"] if where and not known else [])]
     message = "\n".join(said)
     message = message if len(message) <= LONGEST else message[: LONGEST - 1] + "…"
-    properties = {**known, "title": title}
-    shown = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    return f"::{level} {shown}::{_data(message)}"
+    properties = ",".join(
+        f"{name}={_escaped(one_line(value)).replace(':', '%3A').replace(',', '%2C')}"
+        for name, value in {**known, "title": title}.items()
+    )
+    return f"::{level} {properties}::{_escaped(message)}"
+
+
+def _escaped(text: str) -> str:
+    return plain(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _in_repository(where: Location, workspace: Path | None) -> dict[str, str]:
@@ -580,14 +578,6 @@ def _in_repository(where: Location, workspace: Path | None) -> dict[str, str]:
         if where.column is not None and where.cell is None:  # columns of cells are not the file's
             known["col"] = str(where.column)
     return known
-
-
-def _data(text: str) -> str:
-    return plain(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
-
-
-def _property(text: str) -> str:
-    return _data(one_line(text)).replace(":", "%3A").replace(",", "%2C")
 
 
 # ---- comma-separated values (RFC 4180) -----------------------------------------------------------
@@ -675,33 +665,22 @@ def html_report(report: Report) -> str:
     return html_report(report)
 
 
-@report_format(
-    "svg",
-    "every case as an interval in a picture; needs matplotlib",
-    ending=".svg",
-    printed=False,
-    shows_interruption=True,
-    shows_curves=True,
-    needs="matplotlib",
-)
-def svg_report(report: Report) -> bytes:
-    """A picture of lines."""
-    from dropcheck.report.pictures import svg_report
+def _picture(kind: str, report: Report) -> bytes:
+    from dropcheck.report.pictures import picture
 
-    return svg_report(report)
+    return picture(kind, report)
 
 
-@report_format(
-    "png",
-    "the same as pixels; needs matplotlib",
-    ending=".png",
-    printed=False,
-    shows_interruption=True,
-    shows_curves=True,
-    needs="matplotlib",
-)
-def png_report(report: Report) -> bytes:
-    """A picture of pixels."""
-    from dropcheck.report.pictures import png_report
-
-    return png_report(report)
+for _kind, _purpose in (
+    ("svg", "every case as an interval in a picture; needs matplotlib"),
+    ("png", "the same as pixels; needs matplotlib"),
+):
+    report_format(
+        _kind,
+        _purpose,
+        ending=f".{_kind}",
+        printed=False,
+        shows_interruption=True,
+        shows_curves=True,
+        needs="matplotlib",
+    )(partial(_picture, _kind))

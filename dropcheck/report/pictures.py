@@ -17,7 +17,6 @@ import textwrap
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from importlib.resources import as_file, files
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -99,10 +98,6 @@ def picture(kind: str, report: Report) -> bytes:
     )
     dark = f"<style>@media (prefers-color-scheme:dark){{{''.join(rules)}}}</style><defs>"
     return file.getvalue().replace(b"<defs>", dark.encode(), 1 if kind == "svg" else 0)
-
-
-svg_report = partial(picture, "svg")
-png_report = partial(picture, "png")
 
 
 # ---- where things stand --------------------------------------------------------------------------
