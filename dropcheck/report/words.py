@@ -8,6 +8,7 @@ from decimal import ROUND_HALF_EVEN, Decimal, localcontext
 
 from dropcheck.claims import values
 from dropcheck.report import numbers
+from dropcheck.report.numbers import UNKNOWN, plural, rough
 from dropcheck.results import (
     SEVERITY,
     CaseResult,
@@ -21,11 +22,6 @@ from dropcheck.results import (
 )
 from dropcheck.results.coverage import Coverage, CoverageCounts
 
-# ---- promises ------------------------------------------------------------------------------------
-#
-# What a verdict promises, in words.
-
-
 # An estimate more standard errors than this away from what is claimed is not as claimed.
 SIGNIFICANT = 5.0
 # With fewer draws, their spread is known too roughly to foresee how many more are needed: that of
@@ -33,31 +29,28 @@ SIGNIFICANT = 5.0
 FEWEST_TO_FORESEE = 100
 # Below this share of its magnitude a difference is rounding.
 DIFFERENCE_ROUNDING = 1e-9
-
-
+MOST_DIGITS_MORE = 8
 NOT_CONFIRMED = "not confirmed"
+DECIDED_EXACTLY = ": --exact decides by that"
+STYLES = dict(zip(Outcome, ("green", "bold red", "yellow", "bold red"), strict=True))
+
+Ends = tuple[float | None, float | None]
+
+# ---- promises: what a verdict promises -----------------------------------------------------------
 
 
 def within(case: CaseResult) -> str:
     """How far a verified quantity may be from what is claimed: `±0.05`."""
-    return numbers.UNKNOWN if case.within is None else _give(case)
-
-
-def is_difference(case: CaseResult) -> bool:
-    """Whether the estimate and the interval are of a difference of two sides."""
-    return case.quantity is not None and case.quantity.is_difference
-
-
-def _give(case: CaseResult) -> str:
-    return f"±{numbers.rough(case.within or 0.0, 3)}"
+    return UNKNOWN if case.within is None else f"±{rough(case.within, 3)}"
 
 
 def basis(case: CaseResult) -> str:
     """What the verdict rests on: `exact, confirmed`."""
-    declared = case.calls is not None and case.calls.declared
+    if case.guarantee is None:
+        return UNKNOWN
     known = {True: ", confirmed", False: f", {NOT_CONFIRMED}", None: ""}[case.confirmed]
-    more = known + ", if elements are independent" * declared
-    return numbers.UNKNOWN if case.guarantee is None else f"{case.guarantee}{more}"
+    declared = case.calls is not None and case.calls.declared
+    return f"{case.guarantee}{known}{', if elements are independent' * declared}"
 
 
 def verdict(case: CaseResult) -> str:
@@ -73,7 +66,7 @@ def drawn(case: CaseResult) -> str:
 
 def draws(case: CaseResult) -> str:
     """The number of draws: `262k`, or `262k of 64 calls` of code."""
-    calls = "" if case.calls is None else f" of {numbers.plural(case.calls.count, 'call')}"
+    calls = "" if case.calls is None else f" of {plural(case.calls.count, 'call')}"
     return numbers.count(case.draws) + calls
 
 
@@ -83,26 +76,28 @@ def off(case: CaseResult) -> str | None:
         return None
     if case.method is Method.EXACT_VALUE:  # then it is as near as the claim allows
         return None
-    low, high = case.region.low, case.region.high
+    value, known, source = case.estimate, SIGNIFICANT * (case.standard_error or 0.0), ""
     if case.exact is not None:
         value, known, source = case.exact.value, case.exact.error, " by the model"
-    elif case.standard_error is not None:
-        value, known, source = case.estimate, SIGNIFICANT * case.standard_error, ""
-    else:
+    elif case.standard_error is None:
         return None
-    gap = max(low - value, value - high)
+    gap = _gap(case.region, value)
     if not gap > known + DIFFERENCE_ROUNDING * max(abs(value), case.scale or 0.0):
         return None
-    size = numbers.rough(gap, 3)
     if not case.scale:
-        return f"{size} off{source}"
-    return f"{numbers.rough(100 * gap / case.scale)}% off{source} ({size})"
+        return f"{rough(gap, 3)} off{source}"
+    return f"{rough(100 * gap / case.scale)}% off{source} ({rough(gap, 3)})"
+
+
+def _gap(region: Region, value: float) -> float:
+    """How far a value is from a region; not above 0 within it."""
+    return max(region.low - value, value - region.high)
 
 
 def note(case: CaseResult) -> str | None:
     """What to know of a verified case before one relies on it; None where there is nothing."""
     away = off(case)
-    return None if away is None else f"verified within {_give(case)}, though {away}"
+    return None if away is None else f"verified within {within(case)}, though {away}"
 
 
 def weight(case: CaseResult) -> float:
@@ -110,26 +105,13 @@ def weight(case: CaseResult) -> float:
     return (case.within or 0.0) / (case.scale or math.inf)
 
 
-def as_verified(case: CaseResult) -> str:
-    """The reading of a verified claim that was expected to be refuted."""
-    away = off(case)
-    if away is not None:
-        return f"within the resolution, though {away}, and it is expected to be refuted"
-    promise = "" if case.within is None else f" within {_give(case)}"
-    return f"as claimed{promise}, although it is expected to be refuted"
-
-
 def decided_exactly(case: CaseResult) -> bool:
     """Whether --exact decides an undecided case; it does not where its value is a strict end."""
-    if case.exact is None or case.region is None:
+    if case.exact is None or case.region is None or case.method is Method.EXACT_VALUE:
         return False
-    if case.method is Method.EXACT_VALUE:
-        return False
-    open_ends = [case.region.low] * case.region.low_open + [
-        case.region.high
-    ] * case.region.high_open
     near = case.exact.error + DIFFERENCE_ROUNDING * abs(case.exact.value)
-    return all(abs(case.exact.value - end) > near for end in open_ends)
+    ends = (case.region.low, case.region.low_open), (case.region.high, case.region.high_open)
+    return not any(is_open and abs(case.exact.value - end) <= near for end, is_open in ends)
 
 
 def price(case: CaseResult) -> str | None:
@@ -138,38 +120,30 @@ def price(case: CaseResult) -> str | None:
     It is a `resolution` of code, whose claims have one for all values of their parameters. Neither
     can widen a range or a strict end as far as one likes.
     """
-    region, interval = case.region, case.interval
-    if case.sharpness is None or region is None or interval is None or None in interval:
+    region = case.region
+    if case.sharpness is None or region is None or case.interval is None:
         return None
+    low, high = (math.nan if end is None else end for end in case.interval)
     if not (region.point or math.isinf(region.half_width)) or region.low_open or region.high_open:
         return None
-    low, high = (end if end is not None else math.nan for end in interval)
-    if low > region.high or high < region.low or _seems_off(case, region):
+    if math.isnan(low + high) or low > region.high or high < region.low:
         return None
-    beyond = max(region.low - low, high - region.high)
-    if not (math.isfinite(beyond) and beyond > case.sharpness.widening):
+    error = SIGNIFICANT * (case.standard_error or math.inf)
+    if case.estimate is not None and _gap(region, case.estimate) > error:
+        return None  # the draws speak against the claim
+    size = max(region.low - low, high - region.high)
+    if not (math.isfinite(size) and size > case.sharpness.widening):
         return None
-    relative = case.calls is not None and not case.sharpness.absolute
-    size = beyond * case.resolution / case.sharpness.asked if relative else beyond
-    if relative and size >= 1:  # the scale is of what may be near 0
-        relative, size = False, beyond
+    key = "within"
+    if case.calls is not None and not case.sharpness.absolute:
+        relative = size * case.resolution / case.sharpness.asked
+        if relative < 1:  # else the scale is of what may be near 0
+            key, size = "resolution", relative
     power = 10.0 ** (math.floor(math.log10(size)) - 1)
-    key = "resolution" if relative else "within"
-    return f"{key}: {numbers.rough(math.ceil(size / power) * power)} would do with these"
+    return f"{key}: {rough(math.ceil(size / power) * power)} would do with these"
 
 
-def _seems_off(case: CaseResult, region: Region) -> bool:
-    """Whether the draws speak against the claim, though the interval allows it."""
-    if case.estimate is None or not case.standard_error:
-        return False
-    gap = max(region.low - case.estimate, case.estimate - region.high)
-    return gap > SIGNIFICANT * case.standard_error
-
-
-# ---- edges ---------------------------------------------------------------------------------------
-#
-# Printed figures near an edge of their rounding, in words, and what to print instead.
-
+# ---- edges: printed figures near an edge of their rounding ---------------------------------------
 
 # A value is at most half a unit away from an edge: beyond half of that it is not near.
 _FAR = 0.25
@@ -178,52 +152,44 @@ _FAR = 0.25
 _NEAREST = Decimal("1e-6")
 
 
-def where(edge: Edge) -> str:
-    """How near the edge is.
+def advice(edge: Edge, written: Written) -> str:
+    """How near the edge is, and which digits to print, in the form that the figure has.
 
-    >>> where(Edge(away=0.0081, instead=())), where(Edge(away=0.0, instead=()))
-    ('within 0.01 of a unit of the edge of its rounding', 'at the edge of its rounding')
-    >>> where(Edge(away=0.49, instead=()))
-    'draws leave both sides of an edge of its rounding possible'
+    >>> from dropcheck.errors import Location
+    >>> figure = Written(text="41.4%", start=Location(""), end=Location(""), percent=True)
+    >>> advice(Edge(away=0.0081, instead=(Decimal("0.41"), Decimal("0.4142"))), figure)
+    'within 0.01 of a unit of the edge of its rounding: print 41% or 41.42%'
+    >>> advice(Edge(away=0.0, instead=()), figure)
+    'at the edge of its rounding: print more digits'
+    >>> advice(Edge(away=0.49, instead=()), figure)
+    'draws leave both sides of an edge of its rounding possible: print more digits'
     """
     if edge.away > _FAR:
-        return "draws leave both sides of an edge of its rounding possible"
-    if edge.away < 1e-9:  # within the rounding of float64
-        return "at the edge of its rounding"
-    away = math.ceil(100 * edge.away - 1e-6) / 100  # rounding must not reach the next hundredth
-    return f"within {away:g} of a unit of the edge of its rounding"
+        where = "draws leave both sides of an edge of its rounding possible"
+    elif edge.away < 1e-9:  # within the rounding of float64
+        where = "at the edge of its rounding"
+    else:  # rounding must not reach the next hundredth
+        away = math.ceil(100 * edge.away - 1e-6) / 100
+        where = f"within {away:g} of a unit of the edge of its rounding"
+    shown = " or ".join(_printed(one, written) for one in edge.instead)
+    return f"{where}: print {shown or 'more digits'}"
 
 
-def remedy(edge: Edge, written: Written) -> str:
-    """Which digits to print, in the form that the figure has: `print 41% or 41.42%`."""
-    if not edge.instead:
-        return "print more digits"
-    shown = (
-        f"{numbers.printed(one.scaleb(2))}%" if written.percent else numbers.printed(one)
-        for one in edge.instead
-    )
-    return f"print {' or '.join(shown)}"
-
-
-def advice(edge: Edge, written: Written) -> str:
-    """`within 0.01 of a unit of the edge of its rounding: print 0.95 or 0.9455`."""
-    return f"{where(edge)}: {remedy(edge, written)}"
+def _printed(digits: Decimal, written: Written) -> str:
+    return f"{numbers.printed(digits.scaleb(2))}%" if written.percent else numbers.printed(digits)
 
 
 def instead(case: CaseResult) -> str | None:
     """The digits to write in place of a refuted figure; None where no interval settles them all."""
-    written = case.written
+    written, ends = case.written, case.interval
     if case.verdict is not Verdict.REFUTED or written is None or not written.rounded:
         return None
-    ends = case.interval
     if case.exact is not None:
         ends = case.exact.value - case.exact.error, case.exact.value + case.exact.error
     if written.unit is None or ends is None or None in ends:
         return None
     digits = settled((float(ends[0] or 0.0), float(ends[1] or 0.0)), written.unit)
-    if digits is None:
-        return None
-    return f"{numbers.printed(digits.scaleb(2))}%" if written.percent else numbers.printed(digits)
+    return None if digits is None else _printed(digits, written)
 
 
 def settled(interval: tuple[float, float], unit: Decimal) -> Decimal | None:
@@ -241,12 +207,7 @@ def settled(interval: tuple[float, float], unit: Decimal) -> Decimal | None:
         return digits if all(abs(Decimal(end) - digits) < near for end in interval) else None
 
 
-# ---- phrases -------------------------------------------------------------------------------------
-
-
-STYLES = dict(zip(Outcome, ("green", "bold red", "yellow", "bold red"), strict=True))
-MOST_DIGITS_MORE = 8
-DECIDED_EXACTLY = ": --exact decides by that"
+# ---- figures -------------------------------------------------------------------------------------
 
 
 def parameters(case: CaseResult) -> str:
@@ -259,32 +220,9 @@ def case_name(case: CaseResult) -> str:
     return values.case_name(case.claim, case.parameters)
 
 
-def claimed(case: CaseResult) -> str:
-    """What is claimed: `512`, `> 0.9`, `0.4 … 0.5`; with estimated sides `0.1 == 0.5`.
-
-    For an entry of arrays with its index: `1 at [0, 0]`.
-    """
-    at = "" if case.entry is None else f" at {list(case.entry)}"
-    if case.sides is not None:
-        return _sides(case) + at
-    if case.region is None or (case.quantity is not None and case.quantity.is_difference):
-        return numbers.UNKNOWN
-    return _claimed(case, case.region) + at
-
-
-def _claimed(case: CaseResult, region: Region) -> str:
-    if (printed := rounding(case)) is not None:
-        return printed
-    low, high, more = region.low, region.high, _more_digits(case)
-    # where nothing was measured, all digits are shown
-    width = numbers.spread(case.interval, case.estimate) if case.interval else 0.0
-    match region.relation:
-        case None:
-            return " … ".join(numbers.apart(low, high, width, more))
-        case "==":
-            return numbers.known(low, width, more)
-        case relation:
-            return f"{relation} {numbers.known(low if math.isinf(high) else high, width, more)}"
+def is_difference(case: CaseResult) -> bool:
+    """Whether the estimate and the interval are of a difference of two sides."""
+    return case.quantity is not None and case.quantity.is_difference
 
 
 def rounding(case: CaseResult) -> str | None:
@@ -299,94 +237,91 @@ def rounding(case: CaseResult) -> str | None:
     return numbers.rounding(figure.digits, figure.unit) if same else None
 
 
+def _digits(case: CaseResult) -> tuple[float | None, int]:
+    """The width that digits are chosen by, and how many more digits than usual are needed.
+
+    They show whether the interval touches what is claimed: with few digits, `[-0.012, -0.0004]`
+    would seem to touch a claimed 0 that it misses.
+    """
+    width = numbers.spread(case.interval, case.estimate)
+    if case.region is None or case.interval is None or width is None:
+        return width, 0
+    allowed, printed = (case.region.low, case.region.high), rounding(case) is not None
+    for more in range(MOST_DIGITS_MORE):
+        texts = numbers.measured((*case.interval, case.estimate), width, more)[:2]
+        low, high = (None if text == UNKNOWN else float(text) for text in texts)
+        # a printed figure is in all its digits
+        shown = [end if printed else float(numbers.known(end, width, more)) for end in allowed]
+        if _touch((low, high), shown) is _touch(case.interval, allowed):
+            return width, more
+    return width, 0  # they are equal up to rounding: no digits show it
+
+
+def _touch(ends: Ends, allowed: Sequence[float]) -> bool:
+    low, high = ends
+    return (low is None or low <= allowed[1]) and (high is None or high >= allowed[0])
+
+
+def claimed(case: CaseResult) -> str:
+    """What is claimed: `512`, `> 0.9`, `0.4 … 0.5`; with estimated sides `0.1 == 0.5`.
+
+    For an entry of arrays with its index: `1 at [0, 0]`.
+    """
+    at, region = "" if case.entry is None else f" at {list(case.entry)}", case.region
+    if case.sides is not None:
+        return _sides(case, case.sides) + at
+    if region is None or is_difference(case):
+        return UNKNOWN
+    width, more = _digits(case)
+    width = width if case.interval else 0.0  # where nothing was measured, all digits are shown
+    relation, low, high = region.relation, region.low, region.high
+    text = rounding(case)
+    if text is None and relation is None:
+        text = " … ".join(numbers.apart(low, high, width, more))
+    elif text is None:
+        text = numbers.known(low if math.isinf(high) else high, width, more)
+        text = text if relation == "==" else f"{relation} {text}"
+    return f"{text}{at}"
+
+
+def _sides(case: CaseResult, sides: Sequence[float]) -> str:
+    """The statement with the estimates of its sides: `0.100 == 0.105`."""
+    width, region = numbers.spread(case.interval, case.estimate), case.region
+    first, *rest = numbers.measured(sides, width)
+    if width is None or not math.isfinite(width):  # nothing says how many digits are right
+        first, *rest = (rough(side, 3) for side in sides)
+    parts = [f"{relation} {text}" for relation, text in zip(case.relations, rest, strict=True)]
+    give = region is not None and region.low < 0 < region.high
+    return " ".join([first, *parts, *([f"±{rough(region.high, 3)}"] if give and region else [])])
+
+
 def estimated(case: CaseResult) -> str:
     """The estimate, to the digits that its interval supports; for two sides their difference."""
-    text = _estimate(case)
-    differs = case.quantity is not None and case.quantity.is_difference
-    return f"diff {text}" if differs and text != numbers.UNKNOWN else text
-
-
-def estimated_in_full(case: CaseResult) -> str:
-    """The estimate and its interval: `left side minus right side -0.2, interval [-0.3, -0.1]`."""
-    quantity = f"{case.quantity} " if case.quantity and case.quantity.is_difference else ""
-    return f"{quantity}{_estimate(case)}, interval {interval(case)}"
-
-
-def _estimate(case: CaseResult) -> str:
-    width = numbers.spread(case.interval, case.estimate)
+    width, more = _digits(case)
     if width is None and case.estimate is not None:
-        return numbers.rough(case.estimate, 3)  # nothing says how many digits are right
-    low, high = case.interval or (None, None)
-    return numbers.measured((case.estimate, low, high), width, _more_digits(case))[0]
+        text = rough(case.estimate, 3)  # nothing says how many digits are right
+    else:
+        text = numbers.measured((case.estimate, *(case.interval or ())), width, more)[0]
+    return f"diff {text}" if is_difference(case) and text != UNKNOWN else text
 
 
 def exact(case: CaseResult) -> str:
     """The exact value, with one digit more than the estimate; empty where it is the estimate."""
     if case.exact is None or (case.method is Method.EXACT_VALUE and not case.draws):
         return ""
-    width = numbers.spread(case.interval, case.estimate)
-    value = numbers.beyond_error(case.exact.value, case.exact.error)
-    return numbers.known(value, width, _more_digits(case))
-
-
-def exactly(case: CaseResult) -> str | None:
-    """The exact value, and whether draws confirm it; None where it is the estimate."""
-    if not exact(case):
-        return None
-    said = {True: ", which the draws confirm", False: f", {NOT_CONFIRMED}", None: ""}
-    return f"{exact(case)} by the model{said[case.confirmed]}"
+    return numbers.known(numbers.beyond_error(case.exact.value, case.exact.error), *_digits(case))
 
 
 def interval(case: CaseResult) -> str:
     """The interval, to the digits that its width supports."""
-    return numbers.interval(case.interval, case.estimate, _more_digits(case))
-
-
-def _more_digits(case: CaseResult) -> int:
-    """How many more digits than usual show whether the interval touches what is claimed.
-
-    With few digits, `[-0.012, -0.0004]` would seem to touch a claimed 0 that it misses.
-    """
-    width = numbers.spread(case.interval, case.estimate)
-    if case.region is None or case.interval is None or width is None:
-        return 0
-    allowed = case.region.low, case.region.high
-    printed = rounding(case) is not None  # in all its digits
-    for more in range(MOST_DIGITS_MORE):
-        texts = numbers.measured((*case.interval, case.estimate), width, more)
-        low, high = (end if printed else float(numbers.known(end, width, more)) for end in allowed)
-        if _touch((_end(texts[0]), _end(texts[1])), (low, high)) is _touch(case.interval, allowed):
-            return more
-    return 0  # they are equal up to rounding: no digits show it
-
-
-def _end(text: str) -> float | None:
-    return None if text == numbers.UNKNOWN else float(text)
-
-
-def _touch(ends: tuple[float | None, float | None], allowed: tuple[float, float]) -> bool:
-    low, high = ends
-    return (low is None or low <= allowed[1]) and (high is None or high >= allowed[0])
-
-
-def _sides(case: CaseResult) -> str:
-    """The statement with the estimates of its sides: `0.100 == 0.105`."""
-    sides, width = case.sides or (), numbers.spread(case.interval, case.estimate)
-    if width is None or not math.isfinite(width):  # nothing says how many digits are right
-        texts = [numbers.rough(side, 3) for side in sides]
-    else:
-        texts = list(numbers.measured(sides, width))
-    parts = [f"{relation} {text}" for relation, text in zip(case.relations, texts[1:], strict=True)]
-    give = case.region is not None and case.region.low < 0 < case.region.high
-    tolerance = f" ±{numbers.rough(case.region.high, 3)}" if give and case.region else ""
-    return " ".join([texts[0], *parts]) + tolerance
+    return numbers.interval(case.interval, case.estimate, _digits(case)[1])
 
 
 def distance(case: CaseResult) -> str | None:
     """How far the estimate is from what is claimed, in standard errors."""
     if case.region is None or case.estimate is None or not math.isfinite(case.estimate):
         return None
-    gap = max(case.region.low - case.estimate, case.estimate - case.region.high)
+    gap = _gap(case.region, case.estimate)
     if gap <= 0:
         ends = (case.region.low, case.region.low_open), (case.region.high, case.region.high_open)
         excluded = (case.estimate, True) in ends
@@ -394,91 +329,75 @@ def distance(case: CaseResult) -> str | None:
             return "none: the estimate is at the end, which the claim excludes"
         return "none: the estimate is as claimed"
     side = "below" if case.estimate < case.region.low else "above"
-    share = f", {_share(gap / case.scale)}" if case.scale else ""
-    if not case.standard_error:
-        return f"{numbers.rough(gap, 3)} {side}{share}"
-    return f"{numbers.rough(gap / case.standard_error, 3)} standard errors {side}{share}"
-
-
-def reach(case: CaseResult) -> str | None:
-    """How far beyond what is claimed a quantity is still verified: `±0.05`; None where unknown."""
-    if case.region is None or case.sharpness is None:
-        return None
-    region = case.region
-    closed = (not region.low_open and math.isfinite(region.low)) or (
-        not region.high_open and math.isfinite(region.high)
-    )
-    return f"±{numbers.rough(case.sharpness.widening if closed else 0.0, 3)}"
+    error = f"{rough(gap, 3)} {side}"
+    if case.standard_error:
+        error = f"{rough(gap / case.standard_error, 3)} standard errors {side}"
+    if not case.scale:
+        return error
+    ratio = gap / case.scale
+    share = f"{rough(100 * ratio, 3)}% of" if ratio < 9.95 else f"{rough(ratio)} times"
+    return f"{error}, {share} the scale"
 
 
 def resolution(case: CaseResult) -> str | None:
     """The resolution of a case and its value: `0.01 of 5: ±0.05`; None where it is not known."""
-    far, sharpness = reach(case), case.sharpness
-    if far is None or sharpness is None:
+    region, sharpness = case.region, case.sharpness
+    if region is None or sharpness is None:
         return None
+    ends = (region.low, region.low_open), (region.high, region.high_open)
+    closed = any(math.isfinite(end) and not is_open for end, is_open in ends)
+    far = f"±{rough(sharpness.widening if closed else 0.0, 3)}"
     if case.method is Method.CERTAINTY:
         return f"{far}: violations rarer than that"
     if case.method is Method.ARITHMETIC:
         return f"{far}: nothing is random, and what is not equal differs"
-    if far == "±0" and (case.region is None or case.region.low_open or case.region.high_open):
+    if far == "±0" and (region.low_open or region.high_open):
         return f"{far}: a strict inequality is not widened"
     if far == "±0":
         return f"{far}: a range is widened by a tenth of its half-width at most"
-    asked = numbers.rough(sharpness.asked, 3)
     if sharpness.absolute and not sharpness.narrowed:
         return f"{far}, absolute"
-    text = f"{numbers.exact(case.resolution)} of {numbers.rough(case.scale or 0.0, 3)}"
+    text = f"{numbers.exact(case.resolution)} of {rough(case.scale or 0.0, 3)}"
     if sharpness.absolute:
-        text = f"{asked}, absolute"
-    ranged = 0 < case.region.half_width < math.inf if case.region is not None else False
-    why = "a tenth of the half-width" if ranged else "half of what is compared"
-    return f"{text}: {far}" + (f", {why}" if sharpness.narrowed else "")
+        text = f"{rough(sharpness.asked, 3)}, absolute"
+    ranged = 0 < region.half_width < math.inf
+    why = ", a tenth of the half-width" if ranged else ", half of what is compared"
+    return f"{text}: {far}{why * sharpness.narrowed}"
 
 
-def _share(ratio: float) -> str:
-    """A share of the scale in per cent, or a multiple of it."""
-    if ratio < 9.95:
-        return f"{numbers.rough(100 * ratio, 3)}% of the scale"
-    return f"{numbers.rough(ratio)} times the scale"
+# ---- readings ------------------------------------------------------------------------------------
 
 
 def reading(case: CaseResult) -> str:
     """The most likely meaning of a case that did not pass."""
-    if case.verdict is Verdict.REFUTED:
-        if case.explanation is not None and case.explanation.reading:
-            return case.explanation.reading
-        if _slightly(case):
-            return "false as stated, by less than the resolution: a tolerance would let that pass"
-        known = "exact value" if _only_exact(case) else "interval"
-        return f"false as stated: the {known} misses what is claimed"
+    known = case.explanation.reading if case.explanation else ""
     if case.verdict is Verdict.VERIFIED:
-        return as_verified(case)
+        if (away := off(case)) is not None:
+            return f"within the resolution, though {away}, and it is expected to be refuted"
+        promise = "" if case.within is None else f" within {within(case)}"
+        return f"as claimed{promise}, although it is expected to be refuted"
+    if case.verdict is Verdict.REFUTED:
+        return known or _why_refuted(case)
     cheaper = price(case) if case.calls is None else None  # else it is what the case needs
-    cheaper = f"; {cheaper}" if cheaper else ""
-    edge = f"; {advice(case.edge, case.written)}" if case.edge and case.written else ""
+    more = "; ".join(filter(None, (needs(case), cheaper))) if needs(case) else None
     if decided_exactly(case):
-        more = needs(case)
-        by_draws = "" if more is None else f"; by draws it {more}{cheaper}"
-        return f"the model gives the exact value, {exact(case)}{DECIDED_EXACTLY}{by_draws}{edge}"
-    if case.more_draws is not None:
-        return f"too few draws: {needs(case)}{cheaper}{edge}"
-    if case.explanation is not None and case.explanation.reading:
-        return f"{case.explanation.reading}{edge}"
-    return f"not decided by these draws{edge}"
+        text = f"the model gives the exact value, {exact(case)}{DECIDED_EXACTLY}"
+        text += f"; by draws it {more}" if more else ""
+    elif more is not None:
+        text = f"too few draws: {more}"
+    else:
+        text = known or "not decided by these draws"
+    return f"{text}; {advice(case.edge, case.written)}" if case.edge and case.written else text
 
 
-def _only_exact(case: CaseResult) -> bool:
-    """Whether the exact value alone refutes a case: its few draws allow what is claimed."""
-    if case.exact is None or case.interval is None or case.region is None or not case.draws:
-        return False
-    return _touch(case.interval, (case.region.low, case.region.high))
-
-
-def _slightly(case: CaseResult) -> bool:
-    """Whether a statement with `==` was refuted for an error below its resolution."""
-    if case.region is None or case.estimate is None or case.sharpness is None:
-        return False
-    return case.region.point and abs(case.estimate - case.region.low) < case.sharpness.widening
+def _why_refuted(case: CaseResult) -> str:
+    region, more = case.region or Region(), case.sharpness.widening if case.sharpness else 0.0
+    if region.point and case.estimate is not None and abs(case.estimate - region.low) < more:
+        return "false as stated, by less than the resolution: a tolerance would let that pass"
+    found, ends, known = "interval", (region.low, region.high), case.exact and case.region
+    if known and case.draws and case.interval and _touch(case.interval, ends):
+        found = "exact value"  # alone: the few draws allow what is claimed
+    return f"false as stated: the {found} misses what is claimed"
 
 
 def needs(case: CaseResult) -> str | None:
@@ -502,18 +421,39 @@ def needs(case: CaseResult) -> str | None:
 def headline(case: CaseResult) -> str:
     """A case that did not pass in one line: `refuted: claimed 2, estimated 1.00`."""
     undecided = case.verdict is Verdict.INCONCLUSIVE
-    expected = "" if undecided or case.verdict is Verdict.REFUTED else ", expected refuted"
+    expected = ", expected refuted" if case.verdict is Verdict.VERIFIED else ""
     known = {"claimed": claimed(case), "estimated": estimated(case)}
-    figures = [f"{name} {text}" for name, text in known.items() if text != numbers.UNKNOWN]
+    figures = ", ".join(f"{name} {text}" for name, text in known.items() if text != UNKNOWN)
     outcome_text = f"{case.result if undecided else case.verdict}{expected}"
-    return f"{outcome_text}: {', '.join(figures)}" if figures else outcome_text
+    return f"{outcome_text}: {figures}" if figures else outcome_text
+
+
+def outcome(case: CaseResult) -> str:
+    """The result of a case; capitals show a failure without colour too."""
+    bad = case.result in (Outcome.FAIL, Outcome.ERROR)
+    return case.result.upper() if bad else str(case.result)
+
+
+def standing(case: CaseResult) -> str:
+    """The verdict, and what it means for the claim, in few words."""
+    unexpected = ", expected refuted" * (
+        case.expect is Verdict.REFUTED and case.verdict is not Verdict.REFUTED
+    )
+    if case.verdict is Verdict.INCONCLUSIVE:
+        return outcome(case) + unexpected
+    if case.result is Outcome.FAIL:
+        return f"FAIL: {case.verdict}{unexpected}"
+    return verdict(case) if case.verdict is Verdict.VERIFIED else "refuted, as expected"
+
+
+# ---- a run ---------------------------------------------------------------------------------------
 
 
 def interrupted(run: RunResult) -> str | None:
     """How far an interrupted run came: `interrupted: 1 of 5 cases judged`."""
     if not run.interrupted:
         return None
-    return f"interrupted: {len(run.cases)} of {numbers.plural(run.planned, 'case')} judged"
+    return f"interrupted: {len(run.cases)} of {plural(run.planned, 'case')} judged"
 
 
 def on_the_limit(run: RunResult) -> str | None:
@@ -526,15 +466,12 @@ def on_the_limit(run: RunResult) -> str | None:
 
 def claimed_share(documents: Sequence[Coverage]) -> str | None:
     """How much of documents is claimed: `24 of 31 figures claimed`; None where there is nothing."""
-    counts_of = CoverageCounts.of(documents)
-    parts = [
-        f"{claimed} of {numbers.plural(count, name)}"
-        for claimed, count, name in (
-            (counts_of.claimed_figures, counts_of.figures, "figure"),
-            (counts_of.claimed_formulas, counts_of.formulas, "formula"),
-        )
-        if count
-    ]
+    of = CoverageCounts.of(documents)
+    kinds = {
+        "figure": (of.claimed_figures, of.figures),
+        "formula": (of.claimed_formulas, of.formulas),
+    }
+    parts = [f"{known} of {plural(every, kind)}" for kind, (known, every) in kinds.items() if every]
     return f"{' and '.join(parts)} claimed" if parts else None
 
 
@@ -542,27 +479,10 @@ def counts(run: RunResult) -> str:
     """How many cases of a run passed, failed and stayed undecided."""
     errors = run.count(Outcome.ERROR)
     return (
-        f"{numbers.plural(len(run.cases), 'case')}: {run.count(Outcome.PASS)} passed, "
+        f"{plural(len(run.cases), 'case')}: {run.count(Outcome.PASS)} passed, "
         f"{run.count(Outcome.FAIL)} failed, {run.count(Outcome.UNDECIDED)} undecided"
-        + (f", {numbers.plural(errors, 'error')}" if errors else "")
+        + (f", {plural(errors, 'error')}" if errors else "")
     )
-
-
-def outcome(case: CaseResult) -> str:
-    """The result of a case; capitals show a failure without colour too."""
-    bad = case.result in (Outcome.FAIL, Outcome.ERROR)
-    return case.result.upper() if bad else str(case.result)
-
-
-def standing(case: CaseResult) -> str:
-    """The verdict, and what it means for the claim, in few words."""
-    if case.verdict is Verdict.INCONCLUSIVE:
-        expected = ", expected refuted" if case.expect is Verdict.REFUTED else ""
-        return outcome(case) + expected
-    if case.result is Outcome.FAIL:
-        expected = "" if case.verdict is Verdict.REFUTED else ", expected refuted"
-        return f"FAIL: {case.verdict}{expected}"
-    return verdict(case) if case.verdict is Verdict.VERIFIED else "refuted, as expected"
 
 
 def by_claim(cases: Iterable[CaseResult]) -> dict[str, list[CaseResult]]:
@@ -582,19 +502,3 @@ def not_passed(cases: Iterable[CaseResult]) -> list[CaseResult]:
 def worst(group: Iterable[CaseResult]) -> CaseResult:
     """The case nearest to failing: a failure before an undecided one, then the least clear."""
     return max(group, key=lambda case: case.badness)
-
-
-def rows(cases: Sequence[CaseResult], *, each: bool) -> list[tuple[CaseResult, str]]:
-    """The cases that have a row in a table, with their outcome: `FAIL 3/4`, where 3 of 4 passed.
-
-    With `each`, or with one claim, these are all cases; else the worst case of each claim.
-    """
-    groups = by_claim(cases)
-    if each or len(groups) == 1:
-        return [(case, outcome(case)) for case in cases]
-    shown = []
-    for group in groups.values():
-        case, passed = worst(group), sum(one.result is Outcome.PASS for one in group)
-        share = f" {passed}/{len(group)}" if len(group) > 1 else ""
-        shown.append((case, outcome(case) + share))
-    return shown

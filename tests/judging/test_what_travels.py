@@ -47,7 +47,7 @@ def test_a_range_between_estimates_says_which_end_was_open_to_doubt() -> None:
     assert words.claimed(found).split()[1::2] == ["<=", "<="]
     assert found.sides is not None
     assert found.sides == pytest.approx((0.98, 1.0, 1.02), abs=0.1)
-    assert words.estimated_in_full(found).startswith("middle minus left side 0.0")
+    assert words.estimated(found).startswith("diff 0.0")
     high = judged(N, "E(x) + 0.5 <= E(x**2) <= E(x) + 0.9")
     assert high.quantity is Quantity.MIDDLE_MINUS_RIGHT
     assert "  quantity    middle minus right side\n" in run_report(run_of(high), Terminal())
