@@ -11,6 +11,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TextIO
 
@@ -85,11 +86,20 @@ def terminal_of(stream: TextIO | None = None, environ: Mapping[str, str] | None 
     colour = interactive and not is_dumb(environ)
     if environ.get("FORCE_COLOR"):
         colour = environ["FORCE_COLOR"] != "0"
-    return Terminal(
-        width=_width(stream, environ, interactive),
-        colour=colour and not environ.get("NO_COLOR"),
-        ascii=not _writes_unicode(stream),
-    )
+    width, columns = None, environ.get("COLUMNS", "")
+    if columns.isdecimal() and 0 < int(columns[:6]) <= UNLIMITED:
+        width = int(columns)
+    elif interactive:
+        width = 80
+        with suppress(OSError, ValueError):
+            width = os.get_terminal_size(stream.fileno()).columns or 80
+    try:
+        "─…·×−≤α✓✗".encode(getattr(stream, "encoding", None) or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        ascii_only = True
+    else:
+        ascii_only = False
+    return Terminal(width, colour and not environ.get("NO_COLOR"), ascii_only)
 
 
 def is_terminal(stream: TextIO | None) -> bool:
@@ -103,26 +113,6 @@ def is_terminal(stream: TextIO | None) -> bool:
 def is_dumb(environ: Mapping[str, str]) -> bool:
     """Whether the terminal has no colours and cannot rewrite a line."""
     return environ.get("TERM", "").lower() in {"dumb", "unknown"}
-
-
-def _width(stream: TextIO, environ: Mapping[str, str], interactive: bool) -> int | None:
-    columns = environ.get("COLUMNS", "")
-    if columns.isdecimal() and 0 < int(columns[:6]) <= UNLIMITED:
-        return int(columns)
-    if not interactive:
-        return None
-    try:
-        return os.get_terminal_size(stream.fileno()).columns or 80
-    except (OSError, ValueError):
-        return 80
-
-
-def _writes_unicode(stream: TextIO) -> bool:
-    try:
-        "─…·×−≤α✓✗".encode(getattr(stream, "encoding", None) or "utf-8")
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
 
 
 # ---- lines ---------------------------------------------------------------------------------------
@@ -164,9 +154,9 @@ def cells(text: str) -> int:
 def render(items: Iterable[RenderableType], terminal: Terminal) -> str:
     """The items as one string; an item of type `str` is a line that is never broken."""
     items = list(items)
-    if all(isinstance(item, str) for item in items):  # they need no rich
-        text = "".join(f"{plain(item)}\n" for item in items if isinstance(item, str))
-    else:
+    lines = [plain(item) for item in items if isinstance(item, str)]
+    text = "\n".join(lines)
+    if len(lines) < len(items):  # else they need no rich
         text = _by_rich(items, terminal)
     return terminal.spell("".join(f"{line.rstrip()}\n" for line in text.splitlines()))
 
@@ -175,9 +165,8 @@ def _by_rich(items: Iterable[RenderableType], terminal: Terminal) -> str:
     from rich.console import Console
     from rich.text import Text
 
-    buffer = io.StringIO()
     console = Console(
-        file=buffer,
+        file=io.StringIO(),
         width=terminal.width or UNLIMITED,
         force_terminal=terminal.colour,
         color_system="standard" if terminal.colour else None,
@@ -188,12 +177,13 @@ def _by_rich(items: Iterable[RenderableType], terminal: Terminal) -> str:
         emoji=False,
         _environ={},
     )
-    for item in items:
-        if isinstance(item, str):
-            console.print(Text(plain(item)), soft_wrap=True)
-        else:
-            console.print(item, crop=False)
-    return buffer.getvalue()
+    with console.capture() as captured:
+        for item in items:
+            if isinstance(item, str):
+                console.print(Text(plain(item)), soft_wrap=True)
+            else:
+                console.print(item, crop=False)
+    return captured.get()
 
 
 # ---- problems ------------------------------------------------------------------------------------
@@ -219,14 +209,9 @@ def problems_text(
 
 def _problem(problem: Problem, terminal: Terminal, kind: MessageKind) -> list[str]:
     where = place(problem.location)
-    message = plain(problem.message)
     # an error with a place has the form of compilers, which editors read
-    if not where:
-        lines = [f"{kind}: {message}"]
-    elif kind == "error":
-        lines = [f"{where}: {message}"]
-    else:
-        lines = [f"{where}: {kind}: {message}"]
+    said = "" if where and kind == "error" else kind
+    lines = [": ".join(filter(None, (where, said, plain(problem.message))))]
     if problem.location is not None and problem.location.text is not None:
         lines += _source(problem.location.text, problem.location.column, terminal)
     if problem.hint:
@@ -248,35 +233,22 @@ def place(location: Location | None) -> str:
     cell = [] if location.cell is None else [f"cell {location.cell.number}"]
     line, column = ("line ", "column ") if cell else ("", "")
     parts = [one_line(location.file), *cell]
-    if location.line is not None:
-        parts.append(f"{line}{location.line}")
-        if location.column is not None:
-            parts.append(f"{column}{location.column}")
-    return ":".join(parts)
+    parts += [] if location.line is None else [f"{line}{location.line}"]
+    known = location.line is not None and location.column is not None
+    return ":".join([*parts, *([f"{column}{location.column}"] if known else [])])
 
 
 def _source(text: str, column: int | None, terminal: Terminal) -> list[str]:
-    """The line, and a caret below its column, which counts from 1."""
+    """The line, or the part of it around its column, which counts from 1, and a caret below."""
     text = text.rstrip("\r\n").replace("\t", " ")
-    if not text.strip():
+    shown = text.lstrip()
+    if not shown:
         return []
-    room = min(LONGEST, (terminal.width or LONGEST) - len(INDENT))
-    if column is None:
-        return [INDENT + plain(_around(text, 0, max(room, 20))[0])]
-    at = min(max(column - 1, 0), len(text))
-    shown, at = _around(text, at, max(room, 20))
-    before = terminal.spell(plain(shown[:at]))
-    return [INDENT + plain(shown), INDENT + " " * cells(before) + "^"]
-
-
-def _around(text: str, at: int, room: int) -> tuple[str, int]:
-    """At most `room` characters of the text around position `at`, and the position in them."""
-    start = len(text) - len(text.lstrip())
-    text, at = text[start:], max(at - start, 0)
-    if len(text) <= room:
-        return text, at
-    low = min(max(at - room // 2, 0), len(text) - room)
-    high = low + room
-    left, right = ("…" if low else ""), ("…" if high < len(text) else "")
-    middle = text[low + len(left) : high - len(right)]
-    return left + middle + right, at - low
+    at = max(min((column or 1) - 1, len(text)) - (len(text) - len(shown)), 0)
+    room = max(min(LONGEST, (terminal.width or LONGEST) - len(INDENT)), 20)
+    low = min(max(at - room // 2, 0), max(len(shown) - room, 0))
+    left, right = "…" * (low > 0), "…" * (low + room < len(shown))
+    shown = left + shown[low + len(left) : low + room - len(right)] + right
+    before = cells(terminal.spell(plain(shown[: at - low])))
+    caret = [] if column is None else [INDENT + " " * before + "^"]
+    return [INDENT + plain(shown), *caret]

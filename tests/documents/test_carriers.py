@@ -214,4 +214,4 @@ def test_a_failure_is_annotated_at_its_mark(
     assert first.startswith("::error file=a.tex,line=3,col=9,title=a%3A FAIL%3A refuted")
     line = Path("b.ipynb").read_text(encoding="utf-8").splitlines().index
     number = 1 + line('    "8<!-- dropcheck #b: == 9 -->"')
-    assert second.startswith(f"::error file=b.ipynb,line={number},title=b%3A refuted")
+    assert second.startswith(f"::error file=b.ipynb,line={number},title=b%3A FAIL%3A refuted")
