@@ -20,7 +20,7 @@ from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -50,7 +50,7 @@ from dropcheck.errors import (
     nearest,
     suggestion,
 )
-from dropcheck.options import REPEATED, RUN_OPTIONS, read_value
+from dropcheck.options import REPEATED, RUN_OPTIONS, VALUES, read_value
 from dropcheck.pyproject import project_defaults
 from dropcheck.report import Report
 from dropcheck.report.formats import PRINTED, WRITTEN, format_hint, require_libraries, written_as
@@ -63,53 +63,9 @@ if TYPE_CHECKING:
     from dropcheck.claims.registry import Case, Claim, Registry
     from dropcheck.language.compile import CaseGraphs
     from dropcheck.report.cards import CheckedFile
-    from dropcheck.results import CaseResult, ParameterValue
+    from dropcheck.results import CaseResult
 
 # ---- options -------------------------------------------------------------------------------------
-
-
-class Said(NamedTuple):
-    """The value of an option, and the text that said so."""
-
-    text: str
-    value: Any
-
-
-Reader = Callable[[str], Said | Problem]
-"""Reads the text of an option; wrong ones are collected, and reported together."""
-
-
-def _setting(name: str) -> Reader:
-    def read(text: str) -> Said | Problem:
-        try:
-            return Said(text, read_value(name, text, f"option '{_flag(name)}'"))
-        except DropcheckError as error:
-            return error.problems[0]
-
-    return read
-
-
-def _flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
-
-
-def _format(names: Sequence[str]) -> Reader:
-    def read(text: str) -> Said | Problem:
-        if text in names:
-            return Said(text, text)
-        message = f"option '--format' cannot be {text[:100]!r}: it must be {one_of(names)}"
-        hint = format_hint(text[:100]) if "csv" in names else suggestion(text[:100], names)
-        return Problem(message, hint=hint)
-
-    return read
-
-
-def _report_file(text: str) -> Said | Problem:
-    if written_as(Path(text)) is not None:
-        return Said(text, Path(text))
-    ends = f"it must be a file that ends in {one_of([*WRITTEN])}"
-    hint = suggestion(Path(text).suffix or f".{text[:100]}", WRITTEN)
-    return Problem(f"option '--output' cannot be {text[:100]!r}: {ends}", hint=hint)
 
 
 CHOICE, CODE = "What is checked", "Code under test"
@@ -122,8 +78,8 @@ def _option(*names: str, panel: str, text: str, metavar: str = "", **more: Any) 
     )
 
 
-def _limit(name: str, metavar: str, text: str) -> Any:
-    return _option(panel=LIMITS, text=text, metavar=metavar, parser=_setting(name))
+def _limit(metavar: str, text: str) -> Any:
+    return _option(panel=LIMITS, text=text, metavar=metavar)
 
 
 # fmt: off
@@ -136,8 +92,8 @@ Sets = Annotated[list[str] | None, _option(
     "--set", panel=CHOICE, metavar="NAME=VALUE", text="Set a parameter by its name.")]
 Tags = Annotated[list[str] | None, _option(
     "--tag", panel=CHOICE, metavar="TAG", text="Only claims with this tag.")]
-Expected = Annotated[Any, _option(
-    panel=CHOICE, metavar="N", parser=_setting("expect_claims"),
+Expected = Annotated[str | None, _option(
+    panel=CHOICE, metavar="N",
     text="How many claims the documents must hold: with another number, such as where a mark was "
     "deleted, the command fails.")]
 With = Annotated[list[str] | None, _option(
@@ -148,20 +104,20 @@ Dtype = Annotated[str | None, _option(
     panel=CODE, metavar="FORMATS",
     text="The number formats in which code is checked, in place of each claim's own: "
     "float32,bfloat16.")]
-Alpha = Annotated[Any, _limit(
-    "alpha", "NUMBER", "The probability that any verdict of a full run is wrong. Default: 1e-6.")]
-Resolution = Annotated[Any, _limit(
-    "resolution", "SHARE", "The smallest difference to look for, as a share of each claim's scale: "
+Alpha = Annotated[str | None, _limit(
+    "NUMBER", "The probability that any verdict of a full run is wrong. Default: 1e-6.")]
+Resolution = Annotated[str | None, _limit(
+    "SHARE", "The smallest difference to look for, as a share of each claim's scale: "
     "0.01, 1%. Default: the claim's own.")]
-Seed = Annotated[Any, _limit("seed", "N|fresh", "The seed of all draws. Default: 0.")]
-Draws = Annotated[Any, _limit("max_draws", "N", "The most draws of a case: 1e6, 2**20.")]
-Time = Annotated[Any, _limit(
-    "time_limit", "TIME", "The time that all cases take together, shared by those that stay "
+Seed = Annotated[str | None, _limit("N|fresh", "The seed of all draws. Default: 0.")]
+Draws = Annotated[str | None, _limit("N", "The most draws of a case: 1e6, 2**20.")]
+Time = Annotated[str | None, _limit(
+    "TIME", "The time that all cases take together, shared by those that stay "
     "undecided: 10s, 500ms, 2m.")]
-Memory = Annotated[Any, _limit(
-    "max_memory", "SIZE", "The memory that one draw may take: 500MB, 2GiB. Default: 1GiB.")]
-Threads = Annotated[Any, _limit(
-    "threads", "N", "How many threads draw; no result depends on it. Default: one a processor.")]
+Memory = Annotated[str | None, _limit(
+    "SIZE", "The memory that one draw may take: 500MB, 2GiB. Default: 1GiB.")]
+Threads = Annotated[str | None, _limit(
+    "N", "How many threads draw; no result depends on it. Default: one a processor.")]
 Scheduler = Annotated[str | None, _option(
     panel=LIMITS, metavar="ADDRESS",
     text="Judge on the workers of the Dask cluster at this address, tcp://host:8786. No result "
@@ -182,14 +138,13 @@ DrawsOnly = Annotated[bool, _option(
     text="Decide by draws alone, where the model gives an exact value too.")]
 FailFast = Annotated[bool, _option(
     "--fail-fast", "-x", panel=WAYS, text="Stop at the first case that fails.")]
-RunFormat = Annotated[Any, _option(
-    "--format", panel=SHOWN, metavar="FORMAT", parser=_format([*PRINTED]),
+RunFormat = Annotated[str | None, _option(
+    "--format", panel=SHOWN, metavar="FORMAT",
     text=f"What to print: {', '.join(PRINTED)}. Default: table.")]
-Format = Annotated[Any, _option(
-    "--format", panel=SHOWN, metavar="table|json", parser=_format(["table", "json"]),
-    text="What to print. Default: table.")]
-Outputs = Annotated[list[Any] | None, _option(
-    "--output", "-o", panel=SHOWN, metavar="FILE", parser=_report_file,
+Format = Annotated[str | None, _option(
+    "--format", panel=SHOWN, metavar="table|json", text="What to print. Default: table.")]
+Outputs = Annotated[list[str] | None, _option(
+    "--output", "-o", panel=SHOWN, metavar="FILE",
     text="Also write a report to a file. The ending of its name says which kind: "
     f"{' '.join(WRITTEN)}. May be given several times.")]
 Plot = Annotated[bool, _option(
@@ -295,7 +250,7 @@ def run(
     those of a claim.
     """
     given = _given(ctx)
-    settings, outputs = given.settings(), [one.value for one in output or ()]
+    settings, outputs = given.settings(), given.values["output"] or []
     _check_outputs(given, outputs)
     chosen = _chosen(given, settings.max_memory)
     _expect(given, chosen.registry.coverage)
@@ -316,7 +271,7 @@ def run(
         workspace=workspace(),
         command=shlex.join(["dropcheck", *ctx.obj["line"]]),
     )
-    problems += deliver(report, given.value("format") or "table", outputs)
+    problems += deliver(report, given.values["format"] or "table", outputs)
     if result.interrupted:
         return ExitCode.INTERRUPTED
     if problems or result.count(Outcome.ERROR):
@@ -434,11 +389,11 @@ def show(
 
     given = _given(ctx)
     terminal = terminal_of(sys.stdout)
-    if not given.words and not file:
+    if not claims and not file:
         print_out(words_text(terminal))
         return ExitCode.PASSED
     named = [words_called(one) for one in given.patterns]
-    if named and all(named) and not file and not _are_claims(given.patterns):
+    if named and all(named) and not file and not _are_claims(given.patterns, given.files):
         words = [word for several in named for word in several]
         if given.as_json:
             print_out(as_json(words=[{"word": one.written, **said_of(one)} for one in words]))
@@ -655,92 +610,112 @@ def schema_text() -> str:
 class Given:
     """What a line gives to a command.
 
-    `words` are ids and files, `parameters` what else is left over: options that the command does
-    not have, with their texts. `known` are those that it has, as they are written.
+    `texts` are its options as they are written, and `values` what these stand for; `parameters` are
+    options that the command does not have, and `known` are the spellings of those that it has.
     """
 
     command: str
-    options: Mapping[str, Any]
-    words: tuple[str, ...]
+    texts: Mapping[str, Any]
+    values: Mapping[str, Any]
+    files: Sequence[str]
+    patterns: Sequence[str]  # ids and globs
     parameters: Sequence[tuple[str, str]]
     known: Sequence[str]
-
-    def value(self, name: str) -> Any:
-        """The value of an option; None where it is not given."""
-        said = self.options.get(name)
-        return said.value if isinstance(said, Said) else said
 
     @property
     def as_json(self) -> bool:
         """Whether JSON is to be printed."""
-        return bool(self.value("format") == "json")
+        return bool(self.values["format"] == "json")
 
     @property
     def tags(self) -> tuple[str, ...]:
         """The tags of which a claim must have one."""
-        return tuple(self.options.get("tag") or ())
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """The named files and folders, from options and words, each once."""
-        named: dict[Path, str] = {}
-        for name in (*(self.options["file"] or ()), *filter(self._is_file, self.words)):
-            named.setdefault(Path(name).absolute(), name)
-        return tuple(named.values())
-
-    @property
-    def patterns(self) -> tuple[str, ...]:
-        """The ids and globs of claims."""
-        return tuple(word for word in self.words if not self._is_file(word))
-
-    def _is_file(self, word: str) -> bool:
-        return self.command == "check" or is_file(word)
+        return tuple(self.values.get("tag") or ())
 
     def settings(self) -> Settings:
         """The settings of a run."""
-        given = {one.name: self.value(one.name) for one in fields(Settings)}
+        given = {one.name: self.values.get(one.name) for one in fields(Settings)}
         return Settings(**{name: value for name, value in given.items() if value is not None})
 
     def shows_progress(self) -> bool:
         """Whether progress is shown: on a terminal, if nothing speaks against it."""
-        hushed = self.options["no_progress"] or self.options.get("quiet")
+        hushed = self.values["no_progress"] or self.values.get("quiet")
         return not hushed and is_terminal(sys.stderr)
 
     def again(self) -> dict[str, str | None]:
         """The options that a command with the same results has, with their texts."""
-        said = {_flag(name): self.options.get(name) for name in REPEATED}
-        return {
-            name: one.text if isinstance(one, Said) else None for name, one in said.items() if one
-        }
+        said = {_flag(name): self.texts.get(name) for name in REPEATED}
+        return {name: None if text is True else text for name, text in said.items() if text}
 
 
 def _given(ctx: typer.Context) -> Given:
-    """What the line gives, and pyproject.toml where the line says nothing.
-
-    Raises:
-        DropcheckError: values that options do not take: all of them; or pyproject.toml is wrong.
-    """
-    options = dict(ctx.params)
-    ctx.obj["output"] = options.get("output")
-    words, parameters = _left_over(options.pop("claims") or ())
-    several = (one if isinstance(one, list) else [one] for one in options.values())
-    if problems := [one for each in several for one in each if isinstance(one, Problem)]:
-        raise DropcheckError(problems)
-    given = Given(
-        command=ctx.info_name or "",
-        options=options,
-        words=words,
+    """What the line gives, and pyproject.toml where the line says nothing."""
+    command, texts = ctx.info_name or "", dict(ctx.params)
+    ctx.obj["output"] = texts.get("output")
+    words, parameters = _left_over(texts.pop("claims") or ())
+    values = _values(texts, command)
+    files = [*(texts["file"] or ()), *(one for one in words if command == "check" or is_file(one))]
+    files += [one for one in words if one not in files and _is_folder(one, files)]
+    patterns = [one for one in words if one not in files]
+    named = {"file": files, "tag": patterns}
+    defaults = {key.replace("tags", "tag"): text for key, text in project_defaults().items()}
+    defaults = {
+        name: text
+        for name, text in defaults.items()
+        if name in texts and not texts[name] and not named.get(name)
+    }
+    once: dict[Path, str] = {}
+    for one in (*files, *defaults.get("file", ())):
+        once.setdefault(Path(one).absolute(), one)
+    return Given(
+        command=command,
+        texts=texts | defaults,
+        values=values | _values(defaults, command),
+        files=tuple(once.values()),
+        patterns=tuple(patterns),
         parameters=parameters,
         known=_spellings(ctx),
     )
-    folders = {one: f"{one}/" for one in given.patterns if _is_folder(one, given.files)}
-    given = replace(given, words=tuple(folders.get(one, one) for one in words))
-    named = {"file": given.files, "tag": given.patterns}
-    for key, text in project_defaults().items():
-        name = key.removesuffix("s") if key == "tags" else key
-        if name in options and not options[name] and not named.get(name):
-            options[name] = text if isinstance(text, list) else _setting(name)(text)
-    return given
+
+
+def _values(texts: Mapping[str, Any], command: str) -> dict[str, Any]:
+    """What options stand for; the problems of all that are wrong are raised together."""
+    values: dict[str, Any] = dict(texts)
+    problems: list[Problem] = []
+    for name, text in texts.items():
+        try:
+            if name in VALUES and isinstance(text, str):
+                values[name] = read_value(name, text, f"option '{_flag(name)}'")
+            elif name == "format" and text is not None:
+                _check_format(text, command)
+            elif name == "output":
+                values[name] = [_report_file(one) for one in text or ()]
+        except DropcheckError as error:
+            problems += error.problems
+    if problems:
+        raise DropcheckError(problems)
+    return values
+
+
+def _check_format(text: str, command: str) -> None:
+    names = [*PRINTED] if command == "run" else ["table", "json"]
+    if text not in names:
+        message = f"option '--format' cannot be {text[:100]!r}: it must be {one_of(names)}"
+        hint = format_hint(text[:100]) if command == "run" else suggestion(text[:100], names)
+        raise DropcheckError(Problem(message, hint=hint))
+
+
+def _report_file(text: str) -> Path:
+    if written_as(Path(text)) is None:
+        ends = f"it must be a file that ends in {one_of([*WRITTEN])}"
+        hint = suggestion(Path(text).suffix or f".{text[:100]}", WRITTEN)
+        message = f"option '--output' cannot be {text[:100]!r}: {ends}"
+        raise DropcheckError(Problem(message, hint=hint))
+    return Path(text)
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def _spellings(ctx: typer.Context) -> list[str]:
@@ -819,22 +794,17 @@ def _is_folder(word: str, files: Sequence[str]) -> bool:
 
 
 def _registry(given: Given) -> Registry:
-    """The claims of the files that are named, with a column for each implementation.
-
-    Raises:
-        DropcheckError: no file is named and there is none here; a file cannot be read or has
-            errors; or code cannot be found.
-    """
+    """The claims of the files that are named, with a column for each implementation."""
     from dropcheck.claims.values import NUMBER_FORMATS
 
     registry = _load(given.files or _usual(given))
-    formats = [one.strip() for one in (given.value("dtype") or "").split(",") if one.strip()]
+    formats = [one.strip() for one in (given.values.get("dtype") or "").split(",") if one.strip()]
     for name in formats:
         if name not in NUMBER_FORMATS:
             hint = suggestion(name, NUMBER_FORMATS) or f"they are {', '.join(NUMBER_FORMATS)}"
             message = f"option '--dtype' cannot be {name[:100]!r}: it is no format of numbers"
             raise DropcheckError(Problem(message, hint=hint))
-    code = given.value("code")
+    code = given.values.get("code")
     if formats and not code:
         message = "option '--dtype' is of code, and none is under test"
         raise DropcheckError(Problem(message, hint="name it: --with NAME"))
@@ -848,11 +818,7 @@ def _registry(given: Given) -> Registry:
 
 
 def _usual(given: Given) -> tuple[str, ...]:
-    """The file where none is given: claims.yaml in this folder, or else those that ship.
-
-    Raises:
-        DropcheckError: there is no claims.yaml, and nothing says that the shipped claims are meant.
-    """
+    """The file where none is given: claims.yaml in this folder, or else those that ship."""
     from dropcheck.claims.reader import MISTAKEN_NAME, SHIPPED, USUAL_NAME
 
     looks = given.command in ("list", "show")
@@ -907,12 +873,7 @@ class Chosen:
 
 
 def _chosen(given: Given, memory: int) -> Chosen:
-    """The selected cases, after a check of the whole registry.
-
-    Raises:
-        DropcheckError: for every error of the registry, or of the values given for parameters.
-        NothingSelected: no claim has such an id and such a tag.
-    """
+    """The selected cases, after a check of the whole registry."""
     from dropcheck.claims.select import option_of, select, select_claims
 
     registry = _registry(given)
@@ -950,58 +911,47 @@ def _chosen(given: Given, memory: int) -> Chosen:
 
 
 def _overrides(given: Given, registry: Registry, claims: Sequence[Claim]) -> dict[str, str]:
-    """The texts of values that the line gives to parameters, by their names.
-
-    Raises:
-        DropcheckError: no selected claim has the parameter, or a value is missing.
-    """
+    """The texts of values that the line gives to parameters, by their names."""
     from dropcheck.claims.values import ACCEPTED
 
-    known = list(dict.fromkeys(name for one in claims for name in one.parameter_names))
+    known = {name: f"--{name}" for one in claims for name in one.parameter_names}
     texts: dict[str, list[str]] = {}
-    problems: list[Problem] = []
     for option, text in given.parameters:
         name = option.lstrip("-").replace("-", "_")
-        if option[:2] == "--" and name in known and text:
-            texts.setdefault(name, []).append(text)
-        elif name in known:
-            problems.append(Problem(f"option '{option}' needs a value", hint=ACCEPTED))
-        else:
-            problems.append(_unknown(option, given, registry, claims))
-    for text in given.value("sets") or ():
+        if name not in known or option[:2] != "--":
+            raise DropcheckError(_unknown(option, name, given, registry, [*known.values()], claims))
+        if not text:
+            raise DropcheckError(Problem(f"option '{option}' needs a value", hint=ACCEPTED))
+        texts.setdefault(name, []).append(text)
+    for text in given.values.get("sets") or ():
         name, _, value = (part.strip() for part in text.partition("="))
         if not (name and value):
             message = f"option '--set' cannot be {text[:100]!r}: it must be NAME=VALUE"
-            problems.append(Problem(message, hint="for example --set dk=512"))
-        elif name not in known:
-            message = f"option '--set' names {name!r}, and no selected claim has such a parameter"
-            names = f"the parameters are {', '.join(known[:20])}" if known else None
-            problems.append(Problem(message, hint=suggestion(name, known) or names))
-        else:
-            texts.setdefault(name, []).append(value)
-    if problems:
-        raise DropcheckError(problems[:1])
+            raise DropcheckError(Problem(message, hint="for example --set dk=512"))
+        texts.setdefault(name, []).append(value)
     return {name: ",".join(values) for name, values in texts.items()}
 
 
-def _unknown(option: str, given: Given, registry: Registry, claims: Sequence[Claim]) -> Problem:
+def _unknown(
+    option: str,
+    name: str,
+    given: Given,
+    registry: Registry,
+    own: Sequence[str],
+    claims: Sequence[Claim],
+) -> Problem:
     """The problem of an option that is none, and no parameter of the selected claims either."""
-    name = option.lstrip("-").replace("-", "_")
-    own = dict.fromkeys(f"--{one}" for claim in claims for one in claim.parameter_names)
-    others = [one.id for one in registry.claims.values() if name in one.parameter_names]
     problem = _no_such_option(option, (*given.known, *own), given.command)
     named = {*given.patterns, *given.tags} - {"all"}
     hint = f"dropcheck {given.command} --help lists the options"
-    if others:
+    if others := [one.id for one in registry.claims.values() if name in one.parameter_names]:
         hint = f"{name!r} is a parameter of {', '.join(others[:3])}"
     elif own and named:
-        hint = f"the parameters are {', '.join([*own][:8])}"
-    problem = replace(problem, hint=problem.hint or hint)
-    said = "no claim has such a parameter"
-    if named:
-        ids = ", ".join([*(one.id for one in claims[:3]), *(["…"] if len(claims) > 3 else [])])
-        said = f"{ids} has no such parameter" if len(claims) == 1 else f"none of {ids} has it"
-    return replace(problem, message=f"{problem.message}, and {said}")
+        hint = f"the parameters are {', '.join(own[:8])}"
+    ids = ", ".join([one.id for one in claims[:3]] + ["…"] * (len(claims) > 3))
+    said = f"{ids} has no such parameter" if len(claims) == 1 else f"none of {ids} has it"
+    said = said if named else "no claim has such a parameter"
+    return replace(problem, message=f"{problem.message}, and {said}", hint=problem.hint or hint)
 
 
 def _no_such_option(option: str, known: Sequence[str], command: str) -> Problem:
@@ -1054,22 +1004,14 @@ def _check_file(name: str) -> CheckedFile:
 
 
 def _expect(given: Given, documents: Sequence[Coverage]) -> None:
-    """Check that documents hold as many claims as are expected, where a number is.
-
-    Raises:
-        DropcheckError: they hold another number.
-    """
-    expected = given.value("expect_claims")
+    """Check that documents hold as many claims as are expected, where a number is."""
+    expected = given.values.get("expect_claims")
     if expected is not None and (problem := unexpected(documents, expected)) is not None:
         raise DropcheckError(problem)
 
 
 def _check_outputs(given: Given, outputs: Sequence[Path]) -> None:
-    """Refuse what could not be written or shown after the draws.
-
-    Raises:
-        DropcheckError: with the problems of all options about reports.
-    """
+    """Refuse what could not be written or shown after the draws."""
     problems: list[Problem] = []
     claims = {os.path.realpath(name) for name in given.files or ("claims.yaml",)}
     seen: dict[str, Path] = {}
@@ -1086,11 +1028,11 @@ def _check_outputs(given: Given, outputs: Sequence[Path]) -> None:
         elif real in claims:
             message = f"option '--output' names the claims file itself: {str(path)!r}"
             problems.append(Problem(message, hint="name another file"))
-    forms = [PRINTED[given.value("format") or "table"], *map(written_as, outputs)]
-    if given.value("plot") and not any(form.shows_curves for form in forms if form):
+    forms = [PRINTED[given.values["format"] or "table"], *map(written_as, outputs)]
+    if given.values.get("plot") and not any(form.shows_curves for form in forms if form):
         hint = "add '-o FILE.svg' or '-o FILE.png'"
         problems.append(Problem("option '--plot' draws curves in a picture", hint=hint))
-    if given.value("exact") and given.value("draws_only"):
+    if given.values.get("exact") and given.values.get("draws_only"):
         hint = "keep one: the model decides alone, or the draws do"
         message = "options '--exact' and '--draws-only' exclude each other"
         problems.append(Problem(message, hint=hint))
@@ -1106,21 +1048,19 @@ def _judged(given: Given, chosen: Chosen, settings: Settings) -> tuple[RunResult
     from dropcheck.report.progress import RunProgress, progress
     from dropcheck.running import verify_cases
 
-    def key(claim: str, parameters: Mapping[str, ParameterValue]) -> tuple[object, ...]:
-        return claim, *sorted(parameters.items())
-
-    by_key = {key(case.claim.id, case.parameters): case for case in chosen.cases}
+    # a case that has an error yields no result
+    cases = {(case.claim.id, *case.parameters.items()): case for case in chosen.cases}
     started, interrupted = time.perf_counter(), False
     done: list[CaseResult] = []
     problems: list[Problem] = []
     lost: list[None] = []
-    tally = RunProgress(len(by_key))
-    address = given.value("scheduler")
+    tally = RunProgress(len(cases))
+    address = given.values.get("scheduler")
     try:
         with (
-            printing_aside(needed=bool(given.value("code"))),
+            printing_aside(needed=bool(given.values.get("code"))),
             cluster(address) if address else nullcontext() as pool,
-            progress(len(by_key), given.shows_progress(), settings.time_limit) as tally,
+            progress(len(cases), given.shows_progress(), settings.time_limit) as tally,
             closing(
                 verify_cases(
                     chosen.cases,
@@ -1139,7 +1079,7 @@ def _judged(given: Given, chosen: Chosen, settings: Settings) -> tuple[RunResult
             ) as results,
         ):
             for result in results:
-                case = by_key[key(result.claim, result.parameters)]
+                case = cases[result.claim, *result.parameters.items()]
                 done.append(replace(result, repeat=_repeat(given, case, settings, result)))
                 tally(result.claim, result.draws)
                 if settings.fail_fast and result.result in (Outcome.FAIL, Outcome.ERROR):
@@ -1157,7 +1097,7 @@ def _judged(given: Given, chosen: Chosen, settings: Settings) -> tuple[RunResult
         warnings=(*chosen.notes, *of_lost(len(lost))),
         coverage=chosen.registry.coverage,
         drawn_by=tally.drawn_by,
-        planned=len(by_key),
+        planned=len(cases),
     )
     return finished, problems
 
@@ -1175,7 +1115,7 @@ def _repeat(given: Given, case: Case, settings: Settings, result: CaseResult | N
     if result is not None and by_clock and result.result is Outcome.UNDECIDED and result.draws:
         del options["--time-limit"]
         options["--max-draws"] = str(result.draws)
-    words = [f"--with={one}" for one in needed(given.value("code") or (), case.claim)]
+    words = [f"--with={one}" for one in needed(given.values.get("code") or (), case.claim)]
     words += [name if text is None else f"{name}={text}" for name, text in options.items()]
     command = repeat_command(case, settings.seed, given.files, RUN_OPTIONS)
     return f"{command} {shlex.join(words)}" if words else command
@@ -1222,11 +1162,7 @@ def main(arguments: Sequence[str] | None = None) -> ExitCode:
 
 
 def _check_command(name: str) -> None:
-    """Refuse a command that does not exist.
-
-    Raises:
-        DropcheckError: with the nearest one.
-    """
+    """Refuse a command that does not exist."""
     names = [one.name or getattr(one.callback, "__name__", "") for one in app.registered_commands]
     if name not in names:
         hint = suggestion(name, names) or "dropcheck --help lists the commands"
@@ -1237,7 +1173,7 @@ def _check_command(name: str) -> None:
 
 def _report(problems: Sequence[Problem], asked: Mapping[str, Any], code: ExitCode) -> ExitCode:
     """Report problems in the format that was asked for."""
-    outputs = [one.value for one in asked.get("output") or () if isinstance(one, Said)]
+    outputs = [Path(one) for one in asked.get("output") or () if written_as(Path(one))]
     try:
         report_problems(problems, asked["command"], asked["format"], outputs)
     except MemoryError:
