@@ -30,9 +30,7 @@ from dropcheck.claims.values import (
 from dropcheck.errors import (
     DropcheckError,
     Location,
-    NothingSelected,
     Problem,
-    in_file_order,
     nearest,
 )
 from dropcheck.options import RUN_OPTIONS, VALUES, as_float
@@ -497,44 +495,38 @@ def run(
     given = locals()
     options = {name: given.get(name) for name in _OPTIONS if name in given or name in _SHARP}
     from dropcheck.claims.reader import load_registry
-    from dropcheck.claims.select import repeat_command, select
+    from dropcheck.claims.select import repeat_command
     from dropcheck.documents import read_any
     from dropcheck.execution.pool import Pool, of_lost
-    from dropcheck.language.check import check_registry
+    from dropcheck.language.check import choose
     from dropcheck.language.compile import CaseGraphs
     from dropcheck.running import verify_cases
 
     check_options(options, _DEFAULTS)
     settings = settings_of(options)
     registry = load_registry([str(one) for one in files], read_any)
-    graphs = CaseGraphs(settings.max_memory)
-    checked = check_registry(registry, graphs)
-    if checked.problems:
-        raise DropcheckError(in_file_order(checked.problems))
     patterns = (claims,) if isinstance(claims, str) else tuple(claims)
-    cases = select(registry, patterns)
-    if not cases:
-        raise NothingSelected(Problem("no claim is selected"))
+    chosen = choose(registry, CaseGraphs(settings.max_memory), patterns)
     pool = None
     if executor is not None:
         pool = Pool(executor=executor, workers=workers or default_threads())
     lost: list[None] = []
     started = time.perf_counter()
     results = verify_cases(
-        cases,
+        chosen.cases,
         settings,
         registry,
         repeat=lambda case: repeat_command(case, settings.seed, [*map(str, files)], RUN_OPTIONS),
         pool=pool,
         lost=lambda: lost.append(None),
-        graphs=graphs,
+        graphs=chosen.graphs,
     )
     return RunResult(
         registry=registry.name,
         settings=settings,
         cases=tuple(results),
-        planned=len(cases),
+        planned=len(chosen.cases),
         seconds=time.perf_counter() - started,
-        warnings=(*(note.message for note in checked.notes), *of_lost(len(lost))),
+        warnings=(*(note.message for note in chosen.notes), *of_lost(len(lost))),
         coverage=registry.coverage,
     )

@@ -61,7 +61,7 @@ from dropcheck.settings import Settings, one_of
 
 if TYPE_CHECKING:
     from dropcheck.claims.registry import Case, Claim, Registry
-    from dropcheck.language.compile import CaseGraphs
+    from dropcheck.language.check import Chosen
     from dropcheck.report.cards import CheckedFile
     from dropcheck.results import CaseResult
 
@@ -322,7 +322,7 @@ def plan(
         progress(len(chosen.cases), given.shows_progress()) as advance,
     ):
         planned = plan_cases(chosen.cases, settings, chosen.registry, advance, graphs=chosen.graphs)
-    planned = replace(planned, warnings=chosen.notes)
+    planned = replace(planned, warnings=_notes(chosen))
     print_out(
         plan_json(planned) if given.as_json else plan_report(planned, terminal_of(sys.stdout))
     )
@@ -859,55 +859,27 @@ def _expanded(files: Iterable[str]) -> list[str]:
     return expanded
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
-    """The cases that a command works on, and the notes of their check.
-
-    `graphs` are what the check built of the cases: nothing is read again to judge them.
-    """
-
-    registry: Registry
-    cases: tuple[Case, ...]
-    notes: tuple[str, ...]
-    graphs: CaseGraphs
-
-
 def _chosen(given: Given, memory: int) -> Chosen:
     """The selected cases, after a check of the whole registry."""
-    from dropcheck.claims.select import option_of, select, select_claims
+    from dropcheck.claims.select import select_claims
 
     registry = _registry(given)
     overrides = _overrides(given, registry, select_claims(registry, given.patterns, given.tags))
-    from dropcheck.language.check import check_cases, check_registry, used_places
+    from dropcheck.language.check import choose
     from dropcheck.language.compile import CaseGraphs
-    from dropcheck.report.screen import place
 
     graphs = CaseGraphs(memory)
-    checked = check_registry(registry, graphs)
-    cases: tuple[Case, ...] = ()
-    if not checked.problems:
-        cases = select(registry, given.patterns, given.tags, overrides, reserved=RUN_OPTIONS)
-    if overrides or len({case.claim.id for case in cases}) < len(registry.claims):
-        options = {name: option_of(name, RUN_OPTIONS) for name in overrides}
-        used = used_places(registry.claims.values(), graphs)
-        own = check_cases(cases, graphs, options, used)  # values or notes may be others
-        of_code = [note for note in registry.notes if note.location is None]
-        problems = checked.problems or own.problems
-        checked = replace(own, problems=problems, notes=(*of_code, *own.notes))
-    if checked.problems:
-        raise DropcheckError(in_file_order(checked.problems))
-    cases = tuple(case for case in cases if case.key not in checked.unfit)  # by number format
-    if not cases:
-        raise DropcheckError(checked.notes)
-    graphs.keep_only(cases)
-    notes = []
-    for note in in_file_order(checked.notes):
-        parts = [
-            place(note.location),
-            f"{note.message} ({note.hint})" if note.hint else note.message,
-        ]
-        notes.append(": ".join(filter(None, parts)))
-    return Chosen(registry=registry, cases=cases, notes=tuple(notes), graphs=graphs)
+    return choose(registry, graphs, given.patterns, given.tags, overrides, reserved=RUN_OPTIONS)
+
+
+def _notes(chosen: Chosen) -> tuple[str, ...]:
+    """The notes of a check, each in a line that begins with its place."""
+    from dropcheck.report.screen import place
+
+    texts = (
+        (one, f"{one.message} ({one.hint})" if one.hint else one.message) for one in chosen.notes
+    )
+    return tuple(": ".join(filter(None, (place(one.location), text))) for one, text in texts)
 
 
 def _overrides(given: Given, registry: Registry, claims: Sequence[Claim]) -> dict[str, str]:
@@ -1094,7 +1066,7 @@ def _judged(given: Given, chosen: Chosen, settings: Settings) -> tuple[RunResult
         cases=tuple(done),
         seconds=time.perf_counter() - started,
         interrupted=interrupted,
-        warnings=(*chosen.notes, *of_lost(len(lost))),
+        warnings=(*_notes(chosen), *of_lost(len(lost))),
         coverage=chosen.registry.coverage,
         drawn_by=tally.drawn_by,
         planned=len(cases),

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
 from dropcheck.claims.registry import DTYPE, Case, Claim, Registry, Slot
+from dropcheck.claims.select import option_of, select
 from dropcheck.claims.values import NUMBER_FORMATS, WORDS, parameter_text
 from dropcheck.errors import (
     MOST_PROBLEMS,
@@ -17,6 +18,7 @@ from dropcheck.errors import (
     Location,
     Problem,
     at_most,
+    in_file_order,
 )
 from dropcheck.language.compile import (
     CaseGraphs,
@@ -113,6 +115,58 @@ def check_cases(
     graphs, groups = graphs or CaseGraphs(keep=0), by_claim.values()
     of_claims = (check_claim(own[0].claim, own, graphs, options, used) for own in groups)
     return _merged(itertools.chain(of_claims, _check_slots(one.claim for one in cases)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """The cases to work on, the notes of their check, and the graphs that it built of them."""
+
+    registry: Registry
+    cases: tuple[Case, ...]
+    notes: tuple[Problem, ...]
+    graphs: CaseGraphs
+
+
+def choose(
+    registry: Registry,
+    graphs: CaseGraphs,
+    patterns: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    overrides: Mapping[str, str] | None = None,
+    *,
+    reserved: Container[str] = (),
+) -> Chosen:
+    """The selected cases, after a check of the whole registry.
+
+    Args:
+        registry: the claims.
+        graphs: stores what the check builds: nothing is read again to judge the cases.
+        patterns: with the rest as for `select`.
+        tags: as for `select`.
+        overrides: as for `select`.
+        reserved: as for `select`.
+
+    Raises:
+        DropcheckError: for every error of the registry, or of the values given for parameters.
+        NothingSelected: no claim has such an id and such a tag.
+    """
+    checked = check_registry(registry, graphs)
+    cases: tuple[Case, ...] = ()
+    if not checked.problems:
+        cases = select(registry, patterns, tags, overrides, reserved=reserved)
+    if overrides or len({case.claim.id for case in cases}) < len(registry.claims):
+        options = {name: option_of(name, reserved) for name in overrides or {}}
+        own = check_cases(cases, graphs, options, used_places(registry.claims.values(), graphs))
+        of_code = [note for note in registry.notes if note.location is None]
+        problems = checked.problems or own.problems  # values or notes may be others
+        checked = dataclasses.replace(own, problems=problems, notes=(*of_code, *own.notes))
+    if checked.problems:
+        raise DropcheckError(in_file_order(checked.problems))
+    cases = tuple(case for case in cases if case.key not in checked.unfit)  # by number format
+    if not cases:
+        raise DropcheckError(checked.notes)
+    graphs.keep_only(cases)
+    return Chosen(registry=registry, cases=cases, notes=in_file_order(checked.notes), graphs=graphs)
 
 
 def check_claim(
