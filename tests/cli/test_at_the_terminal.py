@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pexpect
 import pytest
-from terminals import POSIX, PROGRAM, environment, run, started, stop_all
+from terminals import POSIX, PROGRAM, environment, started, stop_all
 
 from dropcheck.report.progress import RunProgress, progress, progress_line
 
@@ -135,13 +135,6 @@ def test_no_progress(arguments: list[str], more: dict[str, str], folder: Path) -
     ).finished()
     assert "/3 cases" not in told
     assert "quick-falsehood" in told
-
-
-def test_no_progress_off_a_terminal(folder: Path) -> None:
-    done = run(folder, "run", *ALONE, "--time-limit", "1.2s")
-    assert done.returncode in (1, 4)  # as the machine has time for what is refuted
-    assert done.stderr == b""
-    assert b"/3 cases" not in done.stdout
 
 
 def test_progress_is_on_standard_error_alone(folder: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -49,21 +48,6 @@ def test_an_error_on_the_way_outranks_a_failure_and_loses_no_result(
         assert json.loads(result.out)["errors"][0]["line"] == 23
     else:
         assert "FAIL" in result.out
-
-
-def test_an_interruption_prints_what_was_finished(cli: Cli, verify: Any) -> None:
-    def interrupted(*arguments: Any, **_: Any) -> Iterator[CaseResult]:
-        results = stub(*arguments)
-        yield next(results)
-        raise KeyboardInterrupt
-
-    verify.verify_cases = interrupted
-    result = cli("run", "product-variance", "--format", "json")
-    assert result.code == 130
-    report = json.loads(result.out)
-    assert report["interrupted"] is True
-    assert len(report["cases"]) == 1
-    assert cli("run", "product-variance").out.splitlines()[-1].startswith("interrupted: 1 of ")
 
 
 def test_an_internal_error_is_3_and_asks_for_a_report(
@@ -118,61 +102,19 @@ def test_parameters_are_options(
 
 
 @pytest.mark.parametrize(
-    ("arguments", "parameters"),
-    [
-        (["--n", "5"], [{"n": 5, "k": 1}, {"n": 5, "k": 3}]),
-        (["--set", "n=5", "--k", "3"], [{"n": 5, "k": 3}]),
-        (["--n", "12", "--k", "2"], [{"n": 12, "k": 2}]),
-    ],
-)
-def test_a_value_picks_the_listed_cases_that_have_it(
-    cli: Cli, arguments: list[str], parameters: list[dict[str, float]]
-) -> None:
-    # crossed, a k of 9 would stand beside an n of 5, which is refused
-    claim = "title: T\n    tags: [passes]\n    requires: 1 <= k <= n\n    claim: n == n"
-    cases = "[{n: 5, k: 1}, {n: 5, k: 3}, {n: 9, k: 9}]"
-    text = f"dropcheck: 1\nclaims:\n  order:\n    {claim}\n    cases: {cases}\n"
-    Path("order.yaml").write_text(text, encoding="utf-8")
-    result = cli("run", "order", "-f", "order.yaml", *arguments, "--format", "json")
-    assert result.err == ""
-    assert parameters_of(result.out) == parameters
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message", "hint"),
-    [
-        (
-            ["product-variance", "--dq", "3"],
-            "there is no option '--dq', and product-variance has no such parameter",
-            "did you mean '--dk'?",
-        ),
-        (
-            ["product-variance", "--keep-prob", "3"],
-            "there is no option '--keep-prob', and product-variance has no such parameter",
-            "'keep_prob' is a parameter of kept-share",
-        ),
-        (
-            ["product-variance", "--sede", "3"],
-            "there is no option '--sede', and product-variance has no such parameter",
-            "did you mean '--seed'?",
-        ),
-    ],
-)
-def test_what_is_unknown_is_said_with_the_nearest_name(
-    cli: Cli, arguments: list[str], message: str, hint: str
-) -> None:
-    result = cli("run", *arguments)
-    assert result.code == 2
-    assert result.out == ""
-    assert result.err == f"error: {message}\nhint: {hint}\n"
-
-
-@pytest.mark.parametrize(
     ("text", "seconds"),
     [("10s", 10), ("500ms", 0.5), ("2m", 120), ("10", 10), ("1h", 3600), ("0.5", 0.5)],
 )
 def test_times_read_as_people_write_them(text: str, seconds: float) -> None:
     assert VALUES["time_limit"].read(text) == seconds
+
+
+def test_a_parameter_of_another_claim_is_said_to_be_one(cli: Cli) -> None:
+    result = cli("run", "product-variance", "--keep-prob", "3")
+    message = "there is no option '--keep-prob', and product-variance has no such parameter"
+    hint = "'keep_prob' is a parameter of kept-share"
+    assert (result.code, result.out) == (2, "")
+    assert result.err == f"error: {message}\nhint: {hint}\n"
 
 
 def test_settings_reach_the_verifier(cli: Cli, verify: Any) -> None:

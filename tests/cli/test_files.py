@@ -103,21 +103,3 @@ def test_a_file_that_is_not_there_is_an_error_with_the_nearest_name(
 def test_looking_takes_files_too(files: Cli, command: str) -> None:
     result = files(command, "folder/other", "--format", "json")
     assert [claim["id"] for claim in json.loads(result.out)["claims"]] == ["other-claim"]
-
-
-@pytest.mark.parametrize("options", [["a.yaml"], ["-f", "a.yaml"]])
-def test_no_report_replaces_a_file_of_claims(files: Cli, options: list[str]) -> None:
-    Path("a.json").symlink_to("a.yaml")
-    result = files("run", *options, "folder/other", "-o", "a.json")
-    assert result.code == 2
-    assert "names the claims file itself" in result.err
-    assert Path("a.yaml").read_text(encoding="utf-8") == CLAIMS
-
-
-def test_under_ci_a_file_among_the_words_is_enough(
-    files: Cli, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    Path("claims.yaml").unlink()
-    monkeypatch.setenv("CI", "true")
-    assert files("run", "a.yaml", "--tag", "passes").code == 0
-    assert files("run").code == 2

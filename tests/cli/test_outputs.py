@@ -1,4 +1,4 @@
-"""Reports in files: several at once, each whole or not at all, and nothing lost where one fails."""
+"""What is printed and written: reports in files, each whole or not at all, and what is said."""
 
 from __future__ import annotations
 
@@ -14,11 +14,10 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from cli_stub import CLAIMS, Cli, judged
+from cli_stub import CLAIMS, Cli, judged, parameters_of
 
-from dropcheck import cli_output as output
 from dropcheck.claims.registry import Case, Registry
-from dropcheck.cli_output import append_file, write_file
+from dropcheck.cli_output import append_file, emit, write_file
 from dropcheck.report import formats
 from dropcheck.results import CaseResult
 from dropcheck.settings import Settings
@@ -227,19 +226,15 @@ def test_a_broken_registry_takes_the_place_of_the_last_report(cli: Cli) -> None:
             Path(name).unlink()
 
 
-def test_a_wrong_option_writes_no_file(cli: Cli) -> None:
-    assert cli("run", "-o", "run.xml", "--alpha", "7").code == 2
-    assert names() == ["claims.yaml"]
-
-
 # small things about what is said
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_a_version_that_cannot_be_printed_is_an_error() -> None:
+@pytest.mark.parametrize("arguments", [["--version"], ["run", "-f", "shipped", "--exact"]])
+def test_what_cannot_be_printed_is_an_error(arguments: list[str]) -> None:
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "dropcheck", "--version"],
+            [sys.executable, "-m", "dropcheck", *arguments],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
@@ -256,7 +251,7 @@ def test_a_pipe_is_not_replaced_by_a_report(tmp_path: Path) -> None:
     link = tmp_path / "link.json"
     link.symlink_to(pipe)
     for path in (pipe, link):
-        [problem] = output.write_file(path, "{}")
+        [problem] = write_file(path, "{}")
         assert "device or a pipe" in problem.message
     assert pipe.is_fifo()
 
@@ -266,8 +261,85 @@ def test_the_runner_s_older_commands_are_broken_up(
 ) -> None:
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     for commands in (False, True):
-        output.emit("a ##[stop-commands]token\n", sys.stdout, commands=commands)
+        emit("a ##[stop-commands]token\n", sys.stdout, commands=commands)
         assert "##[" not in capsys.readouterr().out
     monkeypatch.delenv("GITHUB_ACTIONS")
-    output.emit("a ##[b]\n", sys.stdout)
+    emit("a ##[b]\n", sys.stdout)
     assert "##[b]" in capsys.readouterr().out
+
+
+# what is printed
+
+
+def test_a_failure_prints_the_command_that_repeats_it(cli: Cli) -> None:
+    result = cli("run", "kept-share", "-f", "claims.yaml", "--max-draws", "1e6", "--mu", "-1")
+    command = (
+        "dropcheck run kept-share --file claims.yaml --keep_prob 0.5 --mu=-1 --seed 0 "
+        "--max-draws=1e6"
+    )
+    assert command in result.out
+    again = cli(*command.split()[1:], "--format", "json")
+    assert parameters_of(again.out) == [{"keep_prob": 0.5, "mu": -1}]
+    assert json.loads(again.out)["cases"][0]["repeat"] == command
+
+
+def test_what_the_clock_ended_is_repeated_by_its_draws(cli: Cli) -> None:
+    limited = ("run", "open-question", "-f", "claims.yaml", "--time-limit", "9s")
+    assert "--seed 0 --max-draws=1000\n" in cli(*limited).out
+    given = cli(*limited, "--max-draws", "1e6").out
+    assert "--seed 0 --max-draws=1e6 --time-limit=9s\n" in given
+
+
+def test_a_registry_with_errors_is_told_as_such_and_not_as_an_unknown_option(cli: Cli) -> None:
+    Path("bad.yaml").write_text(CLAIMS.replace("normal(0, 1)[dk]", "nomal(0, 1)[dk]"))
+    result = cli("run", "product-variance", "--dk", "3", "-f", "bad.yaml")
+    assert result.code == 2
+    assert "bad.yaml:8:" in result.err
+    assert "bad.yaml:9:" in result.err
+    assert "did you mean 'normal'?" in result.err
+    assert "2 errors" in result.err
+    Path("bad.yaml").write_text("claims: [")
+    broken = cli("run", "product-variance", "--dk", "3", "-f", "bad.yaml", "--format", "json")
+    assert broken.code == 2
+    assert json.loads(broken.out)["errors"][0]["file"] == "bad.yaml"
+    assert cli("run", "-f", "bad.yaml", "--help").code == 0
+
+
+def test_where_errors_leave_no_case_no_totals_are_printed(cli: Cli) -> None:
+    result = cli("run", "--tag", "errs")
+    assert (result.code, result.out) == (2, "")
+    assert "undefined on every draw" in result.err
+
+
+@pytest.mark.parametrize("arguments", [["--bogus", "1"], ["nonesuch"], ["--alpha", "7"]])
+def test_under_json_every_error_is_json(cli: Cli, arguments: list[str]) -> None:
+    result = cli("run", *arguments, "--format", "json")
+    assert result.code == 2
+    report = json.loads(result.out)
+    assert report["schema"] == 1
+    assert report["errors"][0]["message"]
+
+
+def test_check_notes_a_parameter_named_like_an_option(cli: Cli) -> None:
+    result = cli("check")
+    assert result.out == "claims.yaml: 4 claims, 5 cases, no errors, 1 note\n"
+    assert "note: the parameter 'alpha' is named like an option of run" in result.err
+    assert "it is set by --set alpha=VALUE only" in result.err
+
+
+def test_a_file_is_replaced_whole_and_keeps_its_mode_and_its_links(tmp_path: Path) -> None:
+    target = tmp_path / "a.json"
+    target.write_text("old")
+    target.chmod(0o640)
+    link = tmp_path / "b.json"
+    link.symlink_to(target)
+    assert write_file(link, "new") == []
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+    assert target.stat().st_mode & 0o777 == 0o640
+
+
+def test_what_an_encoding_lacks_becomes_a_question_mark(tmp_path: Path) -> None:
+    with (tmp_path / "out").open("w", encoding="ascii") as stream:
+        assert emit("维度 d\n", stream) == []
+    assert (tmp_path / "out").read_text() == "?? d\n"

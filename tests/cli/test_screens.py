@@ -47,6 +47,7 @@ SCREENS: dict[str, dict[str, str]] = {
     "40 columns": {"COLUMNS": "40"},
     "a dumb terminal": {"TERM": "dumb"},
     "no colour": {"NO_COLOR": "1"},
+    "no colour where it is forced": {"NO_COLOR": "1", "FORCE_COLOR": "1"},
     "forced colour": {"FORCE_COLOR": "1", "COLUMNS": "60"},
     "ASCII": {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
     "ASCII by name": {"PYTHONIOENCODING": "ascii", "COLUMNS": "40"},
