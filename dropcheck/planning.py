@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
+from typing import Any
 
 from dropcheck.analysis.strategy import Arithmetic
 from dropcheck.claims.registry import Case, Registry
@@ -23,7 +24,6 @@ from dropcheck.inference.budget import case_alpha
 from dropcheck.judging.case import (
     DRAWS_WITHOUT_CONDITION,
     CaseRun,
-    Finding,
     Outlook,
     Planned,
     Prepared,
@@ -41,18 +41,20 @@ from dropcheck.simulation import PILOT, Request, SpanSums
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Forecast:
-    """What is expected of one case, whatever the others need.
+class CasePlan:
+    """What one case would cost, and what its budget could see; None where that is not known.
 
-    The verdict is expected after `draws`: None where that is not known, and the least number where
-    `explanation` gives a reason for doubt. A run gives the case up after `ends` draws, where that
-    is before the end of the budget, `most`. `smallest` gives the smallest error that so many draws
-    see, in the unit of the estimate.
+    `draws` are those to a verdict, or the least where it is `doubtful`; `budget` is the most draws
+    that a run would make. A run gives the case up after `ends` draws, where these are fewer.
+    `smallest` gives the smallest error that so many draws see, in the unit of the estimate.
     """
 
+    case: Case
+    resolution: float
+    threads: int
     guarantee: Guarantee | None  # None where there can be no verdict
     draws: int | None
-    most: int = 0
+    budget: int = 0
     span_draws: int = 1
     seconds_a_draw: float = 0.0  # of one thread
     piloted: float = 0.0  # seconds of one thread that a run's own pilot takes
@@ -62,61 +64,112 @@ class Forecast:
     ends: int | None = None
     shared: bool = False  # whether other statements of its entry have the same draws
 
+    def _seconds(self, draws: int) -> float:
+        # a span is drawn by one thread
+        at_once = min(self.threads, max(1, draws // self.span_draws))
+        return draws * self.seconds_a_draw / at_once
+
+    @property
+    def seconds(self) -> float | None:
+        """Seconds to a verdict, if it has all threads."""
+        return None if self.draws is None else self._seconds(self.draws)
+
+    @property
+    def drawn(self) -> int:
+        """Draws that a run would make: until the verdict, or until it gives up."""
+        likely = self.ends if self.draws is None else self.draws
+        return self.budget if likely is None else min(likely, self.budget)
+
+    @property
+    def spent(self) -> float:
+        """Seconds that a run would spend on it alone."""
+        return self._seconds(self.drawn)
+
+    @property
+    def work(self) -> float:
+        """Seconds that one thread would spend on it."""
+        return self.drawn * self.seconds_a_draw
+
+    @property
+    def discrepancy(self) -> float | None:
+        """The smallest error of the claim that the budget would almost surely refute."""
+        return self.smallest(self.budget) if self.draws != 0 and self.budget else None
+
+    @property
+    def relative(self) -> float | None:
+        """The same as a share of the claim's scale."""
+        seen = self.discrepancy
+        return seen / self.scale if seen is not None and self.scale else None
+
+    @property
+    def within(self) -> bool:
+        """Whether the verdict is expected within the budget."""
+        return self.draws is not None and self.draws <= self.budget and not self.doubtful
+
+    @property
+    def beyond(self) -> bool:
+        """Whether the verdict takes more draws than the budget."""
+        return self.draws is not None and self.draws > self.budget
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether it may take more draws than the pilot shows: the explanation says why."""
+        return bool(self.draws) and self.explanation is not None
+
 
 def forecast(
     prepared: Prepared, settings: Settings, alpha: float
-) -> Generator[Request, SpanSums, Forecast]:
+) -> Generator[Request, SpanSums, CasePlan]:
     """Draw the pilot that a run of the case draws, and forecast the run.
 
     Raises:
         DropcheckError: where the case cannot be judged at all.
     """
+    run = CaseRun(prepared=prepared, settings=settings, alpha=alpha, planning=True)
     if isinstance(prepared.strategy, Arithmetic):
         why = Reason.NOTHING_RANDOM.explain()
-        return Forecast(guarantee=Guarantee.ARITHMETIC, draws=0, explanation=why)
-    run = CaseRun(prepared=prepared, settings=settings, alpha=alpha, planning=True)
+        return _plan(run, guarantee=Guarantee.ARITHMETIC, draws=0, explanation=why)
     known = by_model(run)
     if known is None:
         return (yield from _by_draws(run))
     exact, finding = Guarantee.EXACT, known.finding
     if finding.verdict is Verdict.INCONCLUSIVE:
-        return Forecast(guarantee=exact, draws=None, explanation=finding.explanation)
+        return _plan(run, guarantee=exact, draws=None, explanation=finding.explanation)
     own = confirming(run, known)
     result = yield from _by_draws(own)
     seen = None if finding.sharpness is None else finding.sharpness.widening / 100
     result = replace(result, guarantee=exact, scale=finding.scale, smallest=lambda _: seen)
-    shows_little = result.draws is None or result.draws > result.most
+    shows_little = result.draws is None or result.draws > result.budget
     if shows_little and (result.draws is None or own.confirms is not None):
         # a span shows what is drawn
         result = replace(result, draws=result.span_draws, explanation=None, ends=None)
     return result
 
 
-def _by_draws(run: CaseRun) -> Generator[Request, SpanSums, Forecast]:
-    """The forecast of a case that is judged, or confirmed, by draws."""
+def _plan(run: CaseRun, **known: Any) -> CasePlan:
+    return CasePlan(case=run.case, resolution=run.resolution, threads=run.threads, **known)
+
+
+def _by_draws(run: CaseRun) -> Generator[Request, SpanSums, CasePlan]:
+    """The plan of a case that is judged, or confirmed, by draws."""
     try:
-        finding = yield from judge_by_draws(run)
+        found = yield from judge_by_draws(run)
     except Planned as planned:
         return (yield from _foreseen(run, planned.outlook))
-    return _found(finding)
-
-
-def _found(finding: Finding) -> Forecast:
-    """The forecast where the judge ends before its first look: a run ends there too."""
-    is_open, drawn = finding.verdict is Verdict.INCONCLUSIVE, finding.draws
-    return Forecast(
-        guarantee=finding.guarantee,
-        draws=None if is_open else drawn,
-        most=drawn,
-        span_draws=max(drawn, 1),
-        seconds_a_draw=finding.seconds / max(drawn, 1),
-        explanation=finding.explanation if is_open else None,
-        ends=drawn,
+    is_open = found.verdict is Verdict.INCONCLUSIVE
+    return _plan(  # a run ends there too
+        run,
+        guarantee=found.guarantee,
+        draws=None if is_open else found.draws,
+        budget=found.draws,
+        span_draws=max(found.draws, 1),
+        seconds_a_draw=found.seconds / max(found.draws, 1),
+        explanation=found.explanation if is_open else None,
     )
 
 
-def _foreseen(run: CaseRun, outlook: Outlook) -> Generator[Request, SpanSums, Forecast]:
-    """The forecast by what a judge foresees at its first look."""
+def _foreseen(run: CaseRun, outlook: Outlook) -> Generator[Request, SpanSums, CasePlan]:
+    """The plan by what a judge foresees at its first look."""
     tally, program, most = outlook.tally, outlook.program, outlook.most
     piloted = tally.seconds
     if not tally.spans:  # a span shows the time of a draw
@@ -125,10 +178,11 @@ def _foreseen(run: CaseRun, outlook: Outlook) -> Generator[Request, SpanSums, Fo
     def in_spans(draws: int) -> int:
         return -(-draws // program.span_draws) * program.span_draws
 
-    told = Forecast(
+    told = _plan(
+        run,
         guarantee=outlook.guarantee,
         draws=None,
-        most=most,
+        budget=most,
         span_draws=program.span_draws,
         seconds_a_draw=tally.seconds / max(tally.drawn, 1),
         piloted=piloted,
@@ -156,46 +210,6 @@ def _foreseen(run: CaseRun, outlook: Outlook) -> Generator[Request, SpanSums, Fo
     if outlook.left_open is not None:
         return replace(told, explanation=outlook.left_open, ends=draws)
     return replace(told, draws=draws, explanation=outlook.doubt)
-
-
-@dataclass(frozen=True, slots=True)
-class CasePlan:
-    """What one case would cost, and what its budget could see; None where that is not known.
-
-    `draws` and `seconds` are those to a verdict, or the least where it is `doubtful`; `budget` is
-    the most draws that a run would make. `discrepancy` is the smallest error of the claim that the
-    budget would almost surely refute; `relative` is the same as a share of the claim's scale.
-    """
-
-    case: Case
-    guarantee: Guarantee | None  # None where there can be no verdict
-    draws: int | None
-    seconds: float | None
-    budget: int
-    discrepancy: float | None
-    relative: float | None
-    scale: float | None
-    resolution: float
-    explanation: Explanation | None
-    spent: float  # seconds that a run would spend on it alone
-    work: float  # the same, of one thread
-    drawn: int  # draws that a run would make: until the verdict, or until it gives up
-    shared: bool = False  # whether other statements of its entry have the same draws
-
-    @property
-    def within(self) -> bool:
-        """Whether the verdict is expected within the budget."""
-        return self.draws is not None and self.draws <= self.budget and not self.doubtful
-
-    @property
-    def beyond(self) -> bool:
-        """Whether the verdict takes more draws than the budget."""
-        return self.draws is not None and self.draws > self.budget
-
-    @property
-    def doubtful(self) -> bool:
-        """Whether it may take more draws than the pilot shows: the explanation says why."""
-        return bool(self.draws) and self.explanation is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,12 +263,12 @@ def plan_cases(
     alpha = case_alpha(settings.alpha, registry.case_count, len(cases))
     built = graphs or CaseGraphs(settings.max_memory, keep=0)
 
-    def start(case: Case) -> Judge[Forecast]:
+    def start(case: Case) -> Judge[CasePlan]:
         prepared = prepare(case, built, crossing=not settings.plain)
         return (yield from forecast(prepared, settings, alpha))
 
     starts = (partial(guarded, partial(start, case)) for case in cases)
-    results: dict[int, Forecast | DropcheckError] = {}
+    results: dict[int, CasePlan | DropcheckError] = {}
     interrupted = False
     try:
         for index, result in drive(starts, threads):
@@ -262,41 +276,33 @@ def plan_cases(
             advance(cases[index].claim.id)
     except KeyboardInterrupt:
         interrupted = True
-    ordered = sorted(results.items())
-    problems = [
-        each for _, one in ordered if isinstance(one, DropcheckError) for each in one.problems
-    ]
+    ordered = [results[index] for index in sorted(results)]
+    problems = [one for own in ordered if isinstance(own, DropcheckError) for one in own.problems]
     if problems:
         raise DropcheckError(problems)
-    forecasts = {place: one for place, one in ordered if isinstance(one, Forecast)}
-    budgets = _budgets(list(forecasts.values()), settings, threads)
+    plans = [one for one in ordered if isinstance(one, CasePlan)]
+    if settings.time_limit is not None:
+        plans = _in_time(plans, settings.time_limit * threads)
     return Plan(
         registry=registry.name,
         settings=settings,
         threads=threads,
-        cases=tuple(
-            _planned(cases[place], one, most, settings, threads)
-            for (place, one), most in zip(forecasts.items(), budgets, strict=True)
-        ),
+        cases=tuple(plans),
         seconds=time.perf_counter() - started,
         interrupted=interrupted,
     )
 
 
-def _budgets(forecasts: Sequence[Forecast], settings: Settings, threads: int) -> list[int]:
-    """The budget of each case in draws."""
-    if settings.time_limit is None:
-        return [one.most for one in forecasts]
-    needs = [
-        math.inf if one.draws is None else min(one.draws, one.most) * one.seconds_a_draw
-        for one in forecasts
-    ]
+def _in_time(plans: Sequence[CasePlan], seconds: float) -> list[CasePlan]:
+    """The plans with what each could draw in its share of so many seconds of one thread."""
+    needs = [math.inf if one.draws is None else one.work for one in plans]
     # a run draws the same pilots first
-    left = settings.time_limit * threads - sum(one.piloted for one in forecasts)
-    shares = shared_out(max(left, 0.0), needs)
+    shares = shared_out(max(seconds - sum(one.piloted for one in plans), 0.0), needs)
     return [
-        min(one.most, int(share / one.seconds_a_draw)) if one.seconds_a_draw > 0 else one.most
-        for one, share in zip(forecasts, shares, strict=True)
+        replace(one, budget=min(one.budget, int(share / one.seconds_a_draw)))
+        if one.seconds_a_draw > 0
+        else one
+        for one, share in zip(plans, shares, strict=True)
     ]
 
 
@@ -323,34 +329,3 @@ def shared_out(total: float, needs: Sequence[float]) -> list[float]:
         return max(equal, need) if rank < served else equal
 
     return [share(need) for need in needs]
-
-
-def _planned(
-    case: Case, expected: Forecast, most: int, settings: Settings, threads: int
-) -> CasePlan:
-    def seconds(draws: int) -> float:
-        # a span is drawn by one thread
-        at_once = min(threads, max(1, draws // expected.span_draws))
-        return draws * expected.seconds_a_draw / at_once
-
-    needless = expected.draws == 0 or not expected.most
-    seen = None if needless else expected.smallest(most)
-    likely = expected.ends if expected.draws is None else expected.draws
-    drawn = 0 if needless else most if likely is None else min(likely, most)
-    asked = settings.resolution
-    return CasePlan(
-        case=case,
-        guarantee=expected.guarantee,
-        draws=expected.draws,
-        seconds=None if expected.draws is None else seconds(expected.draws),
-        budget=most,
-        discrepancy=seen,
-        relative=seen / expected.scale if seen is not None and expected.scale else None,
-        scale=expected.scale,
-        resolution=case.claim.resolution if asked is None else asked,
-        explanation=expected.explanation,
-        spent=seconds(drawn),
-        work=drawn * expected.seconds_a_draw,
-        drawn=drawn,
-        shared=expected.shared,
-    )
