@@ -245,3 +245,11 @@ def test_two_arrays_that_are_one_are_decided_where_little_cannot_change_it(
     except ClaimFailedError as error:
         found = error.result
     assert found.verdict is expected
+
+
+def test_a_constant_is_looked_at_where_it_is_known_to_be_one() -> None:
+    model = "m ~ bernoulli(0); x, w ~ normal(0, 1); y = log(20 + x * w)"
+    found = judged(model, "E((1 - m) * y) == E(y)", asymptotic=True)
+    needed = np.log(1e6) / intervals.RAREST_SEEN
+    assert needed <= found.draws < 1.2 * needed
+    assert (found.guarantee, found.verdict) == (Guarantee.ASYMPTOTIC, VERIFIED)

@@ -12,9 +12,7 @@ import math
 import numpy as np
 import pytest
 from plan_cases import planned, registry_of, tried
-from scipy import stats
 
-from dropcheck.inference import region
 from dropcheck.results import Verdict
 
 pytestmark = pytest.mark.usefixtures("draws_alone")
@@ -82,25 +80,3 @@ def test_more_draws_see_more_down_to_the_resolution() -> None:
     assert equal[-1] == pytest.approx(0.01)  # less is verified, however many draws there are
     assert strict[-1] < 0.002  # a strict inequality has no resolution
     assert strict[-1] / strict[-2] == pytest.approx(10**-0.5, rel=0.05)
-
-
-@pytest.mark.parametrize(("claimed", "trials"), [(0.5, 1000), (0.01, 20_000), (0.999, 5000)])
-def test_the_discrepancy_of_a_probability_is_exact(claimed: float, trials: int) -> None:
-    alpha, false_pass = 1e-4, 1e-3
-    found = region.of_probability(claimed, claimed, trials, alpha, false_pass)
-    assert found is not None
-    hits = np.arange(trials + 1)
-    low = np.where(hits > 0, stats.beta.ppf(alpha / 2, hits, trials - hits + 1), 0)
-    high = np.where(hits < trials, stats.beta.isf(alpha / 2, hits + 1, trials - hits), 1)
-
-    def power(off: float) -> float:
-        """The least chance of refutation over the sides on which the truth can lie."""
-        chances = []
-        for true in (claimed - off, claimed + off):
-            if 0 <= true <= 1:
-                refuted = (low > claimed) | (high < claimed)
-                chances.append(float(stats.binom.pmf(hits, trials, true)[refuted].sum()))
-        return min(chances)
-
-    assert power(found) >= 1 - false_pass - 1e-9
-    assert power(found * 0.97) < 1 - false_pass

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
-import textwrap
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,52 +12,87 @@ import numpy as np
 import pytest
 from plan_cases import planned, registry_of, tried
 
-from dropcheck.claims.reader import load_registry
 from dropcheck.cli import main
 from dropcheck.errors import DropcheckError
-from dropcheck.planning import CasePlan, plan_cases, shared_out
+from dropcheck.planning import shared_out
 from dropcheck.report.numbers import count
 from dropcheck.report.screen import Terminal
 from dropcheck.report.trials import counts, plan_report
-from dropcheck.results import CaseResult, Verdict
-from dropcheck.running import verify_cases
-from dropcheck.settings import Settings
+from dropcheck.results import Verdict
 from dropcheck.simulation import blocks
 
 pytestmark = pytest.mark.usefixtures("draws_alone")
 
-SHIPPED = Path(__file__).parents[2] / "claims.yaml"
+
+# a claim for each way of judging
+MANY = {
+    "covariances": "x ~ normal(1, 1); E(x) == 1",
+    "moments": "x, w ~ gamma(9, 1); E(sqrt(1 + x * w)) == 8.81388; within: 0.02",
+    "limit": "x, w ~ normal(0, 1); E(log(20 + x * w)) == 2.99446; within: 0.02",
+    "crossed": "'q, k ~ normal(0, 1)[64]'; Var(q @ k / sqrt(64)) == 1",
+    "range": "x ~ normal(0, 1); 0.995 <= E(x + 1) <= 1.1",
+    "hair": "x ~ normal(0.001, 1); E(x) > 0",
+    "entries": "'x ~ normal(0, 1)[3]'; 'E(x) < [1, -1, 0.001]'",
+    # 0.005 below its edge, where a pilot of 8,192 draws has an error of 0.0025
+    "votes": "x ~ binomial(1000, 0.5); P(abs(x - 500) > 30) < 1 / 17",
+    "given": "x ~ normal(0, 1); P(x > 3.5, given=x > 3.29) == 0.4644; resolution: 0.1",
+    # with 23 people it is 0.5073, which 8,192 draws do not tell from 1/2
+    "birthday": "'b ~ discrete_uniform(1, 365)[23]'; P(any(diff(sort(b)) == 0)) > 0.5",
+    "refuted": "'x, y ~ normal(0, 1)'; 'P(x * y < x + y, given=x > 1.5) == 1'",
+    "certain": "'x, y ~ normal(0, 1)'; 'P(x * y < x * y + x, given=x > 1.5) == 1'",
+    "median": "x, w ~ normal(0, 1); Median(x * w) == 0",
+    "law": "x, y ~ normal(0, 1); x + y ~ normal(0, sqrt(2))",
+    "alike": "x, y ~ normal(0, 1); x + y ~ x - y",
+    "independent": "'x, y ~ normal(0, 1)'; 'independent(x + y, x - y)'",
+}
 
 
-# draws to a verdict
-
-
-def near(plans: list[CasePlan], results: list[CaseResult], factor: float) -> float:
-    """The share of plans that are within a factor of the draws that a run made."""
-    found = [
-        plan.draws is not None and 1 / factor <= plan.draws / result.draws <= factor
-        for plan, result in zip(plans, results, strict=True)
-        if result.draws
-    ]
-    return sum(found) / len(found)
-
-
-def test_a_plan_is_within_a_factor_of_two_of_the_run_for_most_shipped_claims() -> None:
-    registry = load_registry([SHIPPED])
-    some = registry.expand()[::10]
-    plan = plan_cases(some, Settings(), registry)
-    cheap = [
-        case
-        for case in plan.cases
-        if case.draws is not None and 0 < case.draws <= 300_000
-        if case.seconds is not None and case.seconds < 1.0
-    ]
-    assert len(cheap) >= 15
-    results = list(verify_cases([case.case for case in cheap], Settings(), registry))
-    assert near(cheap, results, 2.0) >= 0.8
+def test_a_run_draws_as_planned_within_a_factor_of_two() -> None:
+    """Or a quarter of what is planned: an early look, made then, may decide by chance."""
+    registry = registry_of(**MANY)
+    plans, results = planned(registry, asymptotic=True), tried(registry, asymptotic=True)
+    ratios = {
+        result.claim: (plan.draws or math.nan) / result.draws
+        for plan, result in zip(plans.cases, results, strict=True)
+    }
+    assert all(plan.within for plan in plans.cases)
+    assert {name: ratio for name, ratio in ratios.items() if not 0.5 <= ratio <= 4} == {}
+    assert sum(ratio <= 2 for ratio in ratios.values()) >= 0.9 * len(ratios)
     # a plan for another resolution is no plan for this one
-    other = plan_cases([case.case for case in cheap], Settings(resolution=0.1), registry)
-    assert near(list(other.cases), results, 2.0) < 0.8
+    other = planned(registry, asymptotic=True, resolution=0.1)
+    assert (other.cases[0].draws or math.inf) < results[0].draws / 2
+    # what the model gives is planned by that, whatever a pilot shows
+    again = planned(registry, asymptotic=True, seed=1).cases
+    both = dict(zip(MANY, zip(plans.cases, again, strict=True), strict=True))
+    alike = {name for name, (one, same) in both.items() if one.draws == same.draws}
+    assert {"votes", "given"} <= alike < set(MANY)
+    pilots = {name: round(one.piloted / one.seconds_a_draw) for name, (one, _) in both.items()}
+    assert pilots["covariances"] == pilots["crossed"] == 0
+    assert pilots["moments"] >= 4096  # 128 blocks of 32 draws
+    assert pilots["limit"] >= 16_384  # it shows the shape
+    assert all(pilots[name] <= 262_144 for name in MANY if name != "birthday")
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "x ~ normal(0, 1); E(x) < 0",
+        "'x ~ normal(0, 1)[3]'; 'E(x) < [1, 0, 2]'",
+        "x ~ normal(0, 1); P(x > 0) > 1/2",
+        "x ~ normal(0, 1); P(x > 1, given=x > 1) < 1",
+    ],
+)
+def test_a_run_ends_early_where_the_model_says_that_no_draws_decide(claim: str) -> None:
+    registry = registry_of(edge=claim)
+    (plan,), (result,) = planned(registry).cases, tried(registry)
+    assert plan.draws is None
+    assert "no interval can decide, at the edge of what is claimed" in str(plan.explanation)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert result.draws == pytest.approx(plan.drawn, rel=0.1)
+    assert result.draws < plan.budget / 50
+    # and yet they show how near the quantity is: the resolution is a hundredth
+    low, high = result.interval or (None, None)
+    assert (high or math.inf) - (low or 0.0) < 0.025
 
 
 def test_a_plan_is_the_same_whatever_the_threads() -> None:
@@ -81,22 +114,21 @@ def test_what_needs_no_draws_and_what_no_draws_can_tell_say_so() -> None:
         edge="x ~ normal(1, 1); E(x) > 1",
         sharp="x ~ normal(1, 1); E(x) == 1; resolution: 1.0e-5",
         never="x ~ normal(0, 1); E(x, given=x > 50) == 50",
+        fine="x ~ normal(0, 1); E(x**2) == 1; resolution: 1.0e-7",
     )
     found = dict(
         zip(registry.claims, planned(registry, max_draws=100_000, seed=2).cases, strict=True)
     )
-    assert found["sum"].draws == 0
-    assert found["sum"].within
-    assert found["sum"].spent == 0
-    assert found["cauchy"].draws is None
+    assert (found["sum"].draws, found["sum"].within, found["sum"].spent) == (0, True, 0)
+    assert (found["cauchy"].draws, found["cauchy"].spent) == (None, 0)
     assert "no finite moment" in str(found["cauchy"].explanation)
-    assert found["cauchy"].spent == 0
     assert found["edge"].draws is None
     assert "edge of what is claimed" in str(found["edge"].explanation)
     assert found["edge"].spent > 0
     assert not found["sharp"].within
     assert (found["sharp"].draws or 0) > 1e9
     assert "never true" in str(found["never"].explanation)
+    assert "more draws than any run can make" in str(found["fine"].explanation)
 
 
 def test_a_pilot_without_an_interval_says_why() -> None:
@@ -106,16 +138,6 @@ def test_a_pilot_without_an_interval_says_why() -> None:
     assert case.discrepancy is None
     assert str(case.explanation) == "it is undefined for some averages within the error"
     assert "may take more: it is undefined" in plan_report(plan, Terminal(width=200))
-
-
-def test_what_the_limit_theorem_alone_would_decide_says_so() -> None:
-    registry = registry_of(one="x, w ~ normal(0, 1); E(log(20 + x * w)) == 2.99446")
-    (case,) = planned(registry).cases
-    assert case.draws is None
-    assert str(case.explanation).startswith("decided, but by the limit theorem (asymptotic)")
-    (accepted,) = planned(registry, asymptotic=True).cases
-    assert accepted.within
-    assert accepted.draws == case.drawn
 
 
 def test_a_pilot_whose_average_a_few_draws_carry_is_a_doubt() -> None:
@@ -165,31 +187,6 @@ def test_what_a_run_gives_up_is_planned_to_be_given_up(claim: str) -> None:
     assert limited.drawn in (0, plan.draws, 10**8)
 
 
-def test_too_fine_is_told_from_at_the_edge() -> None:
-    registry = registry_of(
-        fine="x ~ normal(0, 1); E(x**2) == 1; resolution: 1.0e-7",
-        edge="x ~ normal(1, 1); E(x) > 1",
-    )
-    fine, edge = planned(registry).cases
-    assert fine.draws is None
-    assert "more draws than any run can make" in str(fine.explanation)
-    assert edge.draws is None
-    assert "at the edge of what is claimed" in str(edge.explanation)
-
-
-def test_a_run_takes_as_long_as_its_threads_share_or_its_longest_case() -> None:
-    registry = registry_of(
-        short="x ~ normal(1, 1); E(x) == 1",
-        long="x ~ normal(1, 1); E(x) == 1; resolution: 1.0e-4",
-    )
-    plan = planned(registry, threads=2)
-    short, long = plan.cases
-    assert plan.run_seconds == max(long.spent, (short.work + long.work) / 2)
-    assert long.spent == pytest.approx(long.work / 2)
-    alone = planned(registry, threads=1)
-    assert alone.run_seconds == sum(case.work for case in alone.cases)
-
-
 def test_an_error_that_only_a_draw_shows_is_told() -> None:
     registry = registry_of(
         nan="x ~ normal(0, 1); E(log(-abs(x))) == 0", fine="x ~ normal(1, 1); E(x) == 1"
@@ -198,14 +195,7 @@ def test_an_error_that_only_a_draw_shows_is_told() -> None:
         planned(registry)
 
 
-# budgets
-
-
 def test_time_goes_to_those_that_need_it() -> None:
-    assert shared_out(9.0, [math.inf, math.inf, math.inf]) == pytest.approx([3, 3, 3])
-    assert shared_out(9.0, [1.0, 1.0, math.inf]) == pytest.approx([4, 4, 7])
-    assert shared_out(9.0, [0.0, 0.0, 0.0]) == pytest.approx([9, 9, 9])
-    assert shared_out(9.0, [5.0, 8.0, 7.0]) == pytest.approx([5, 2, 2])
     needs = [float(need) for need in np.random.default_rng(0).exponential(1.0, 40)]
     for place, level in enumerate(shared_out(10.0, needs)):
         left, others = 10.0, sorted(needs[:place] + needs[place + 1 :])
@@ -237,45 +227,31 @@ def test_a_time_limit_bounds_what_the_plan_spends(
             for name, resolution in [("easy", "0.01"), ("hard", "1.0e-6"), ("harder", "1.0e-7")]
         }
     )
-    limited = planned(registry, time_limit=2.0, asymptotic=True)
+    limited = planned(registry, time_limit=2.0, threads=2, asymptotic=True)
     assert 2.0 - 0.05 < limited.run_seconds <= 2.0 - 3 * pilots * 1e-8 / 2
     easy, hard, harder = limited.cases
     assert easy.within
     assert not hard.within
     assert hard.spent == pytest.approx(harder.spent, rel=0.05)
     assert hard.spent > 5 * easy.spent  # not in equal parts
+    assert hard.spent == pytest.approx(hard.work / 2)
+    alone = planned(registry, max_draws=10**6, threads=1, asymptotic=True)
+    assert alone.run_seconds == sum(case.work for case in alone.cases)
+    median = registry_of(median="x, w ~ normal(0, 1); Median(x * w) == 0")
+    (none,) = planned(median, time_limit=1e-6).cases
+    assert (none.budget, none.drawn, none.discrepancy) == (0, 0, None)
     longer = planned(registry, time_limit=20.0, asymptotic=True).cases[1]
     assert (longer.discrepancy or 1) < (hard.discrepancy or 0)
 
 
-# the command
-
-CLAIMS = """\
-dropcheck: 1
-claims:
-  mean:
-    title: A mean
-    parameters: {m: [1, 2]}
-    model: x ~ normal(m, 1)
-    claim: E(x) == m
-  sum:
-    title: A sum
-    claim: 1 + 1 == 2
-"""
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "claims.yaml").write_text(CLAIMS, encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("COLUMNS", raising=False)
-    return tmp_path
-
-
 def test_the_command_takes_the_claims_parameters_and_gives_json(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["plan", "mean", "--m", "3,4", "--max-draws", "5e4", "--format", "json"]) == 0
+    claim = "{title: A mean, parameters: {m: [1, 2]}, model: 'x ~ normal(m, 1)', claim: E(x) == m}"
+    file = tmp_path / "claims.yaml"
+    file.write_text(f"dropcheck: 1\nclaims: {{mean: {claim}}}\n", encoding="utf-8")
+    plan = ["plan", "mean", "--file", str(file)]
+    assert main([*plan, "--m", "3,4", "--max-draws", "5e4", "--format", "json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert [case["parameters"] for case in report["cases"]] == [{"m": 3}, {"m": 4}]
     assert report["summary"]["cases"] == 2
@@ -283,93 +259,5 @@ def test_the_command_takes_the_claims_parameters_and_gives_json(
         assert case["budget"] == 50_000
         assert case["discrepancy"] == pytest.approx(case["relative"] * case["scale"])
         assert case["within"] == (case["draws"] <= 50_000)
-
-
-def test_a_plan_is_of_the_run_with_the_same_crossing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    product = """
-    dropcheck: 1
-    claims:
-      product:
-        title: A product of normal vectors has variance 1
-        model: |
-          q, k ~ normal(0, 1)[64]
-        claim: Var(q @ k / sqrt(64)) == 1
-    """
-    path = tmp_path / "product.yaml"
-    path.write_text(textwrap.dedent(product), encoding="utf-8")
-
-    def draws(*more: str) -> int:
-        assert main(["plan", "--file", str(path), "--format", "json", *more]) == 0
-        return int(json.loads(capsys.readouterr().out)["cases"][0]["draws"])
-
-    # a draw is a left side with a right one: pairs save draws
-    assert draws("--plain") > 2 * draws()
-
-
-def test_the_table_has_a_row_a_case_and_a_line_of_totals(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["plan", "--max-draws", "2000"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[0].split() == ["claim", "parameters", "draws", "time", "could", "see", "of",
-                                "scale", "note"]  # fmt: skip
-    assert sum("beyond the budget of 2k draws" in line for line in lines) == 2
-    assert sum("arithmetic decides it" in line for line in lines) == 1
-    assert lines[-1].startswith("3 cases: 1 within the budget, 2 beyond it · a run takes about 4k")
-    assert main(["plan", "--max-draws", "1e8"]) == 0
-    assert "beyond" not in capsys.readouterr().out
-
-
-def test_a_narrow_terminal_loses_nothing(folder: Path) -> None:
-    plan = planned(load_registry(["claims.yaml"]), max_draws=2000)
-    text = plan_report(plan, Terminal(width=60))
-    assert max(map(len, text.splitlines())) <= 60
-    assert "m=2" in text
-    assert " ".join(text.split()).count("beyond the budget") == 2
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "says"),
-    [
-        (["plan", "mean", "--dk", "3"], 2, "there is no option '--dk'"),
-        (["plan", "--max-draws", "0"], 2, "option '--max-draws' cannot be '0'"),
-        (["plan", "--time-limit", "soon", "--alpha", "2"], 2, "2 errors"),
-        (["plan", "nothing-*"], 5, "nothing-*"),
-        (["plan", "--help"], 0, "--time-limit"),
-    ],
-)
-def test_errors_and_help(
-    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, says: str
-) -> None:
-    assert main(arguments) == code
-    told = capsys.readouterr()
-    assert says in told.out + told.err
-
-
-def test_an_undecided_case_says_what_it_needs(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["run", "mean", "--max-draws", "1000", "--format", "json"]) == 4
-    cases = json.loads(capsys.readouterr().out)["cases"]
-    assert all(case["more_draws"] > 1000 and case["more_seconds"] > 0 for case in cases)
-    assert main(["run", "mean", "--max-draws", "1000"]) == 4
-    said = r"reading +the model gives .*: --exact decides by that; by draws it needs about "
-    assert re.search(said, capsys.readouterr().out)
-    most = max(case["draws"] + case["more_draws"] for case in cases)
-    assert main(["run", "mean", "--max-draws", str(2 * most)]) == 0  # and that is enough
-
-
-def test_a_pilot_that_cannot_tell_how_far_the_edge_is_is_drawn_on() -> None:
-    """A range whose edge lies a thousandth of a deviation away: the first pilot cannot see it."""
-    inside = "x ~ normal(0, 1); 0.995 <= E(x + 1) <= 1.1"
-    registry = registry_of(inside=inside, exact="x ~ normal(0, 1); E(x + 1) == 1")
-    found = dict(zip(registry.claims, planned(registry).cases, strict=True))
-    results = {
-        result.claim: result
-        for result in verify_cases(registry.expand(), Settings(threads=1), registry)
-    }
-    for case, result in results.items():
-        assert result.verdict is Verdict.VERIFIED
-        assert 0.4 <= result.draws / (found[case].draws or 1) <= 2.5
+    assert main([*plan, "--max-draws", "2000"]) == 0
+    assert "2 cases: 0 within the budget, 2 beyond it" in capsys.readouterr().out
