@@ -76,11 +76,11 @@ SLIPS: dict[str, tuple[Any, str]] = {
     "rare events by an own seed": (rare_own_seed, "the same draws when called with another"),
     "global generator": (
         lambda _g, n: {"y": GLOBAL.normal(size=n)},
-        "other draws of 'y' when called again with the same seed",
+        "other draws when called again with the same seed",
     ),
     "global generator, far from 0": (
         lambda _g, n: {"y": 1000 + GLOBAL.random(size=n)},
-        "other draws of 'y' when called again with the same seed",
+        "other draws when called again with the same seed",
     ),
     "one draw for all": (
         lambda g, n: {"y": np.full(n, g.random())},
