@@ -139,9 +139,8 @@ def forecast(
     result = yield from _by_draws(own)
     seen = None if finding.sharpness is None else finding.sharpness.widening / 100
     result = replace(result, guarantee=exact, scale=finding.scale, smallest=lambda _: seen)
-    shows_little = result.draws is None or result.draws > result.budget
-    if shows_little and (result.draws is None or own.confirms is not None):
-        # a span shows what is drawn
+    beyond = own.confirms is not None and result.beyond
+    if result.draws is None or beyond:  # a span shows what is drawn
         result = replace(result, draws=result.span_draws, explanation=None, ends=None)
     return result
 
@@ -156,15 +155,16 @@ def _by_draws(run: CaseRun) -> Generator[Request, SpanSums, CasePlan]:
         found = yield from judge_by_draws(run)
     except Planned as planned:
         return (yield from _foreseen(run, planned.outlook))
-    is_open = found.verdict is Verdict.INCONCLUSIVE
+    is_open, compiled = found.verdict is Verdict.INCONCLUSIVE, run.prepared.compiled
     return _plan(  # a run ends there too
         run,
         guarantee=found.guarantee,
         draws=None if is_open else found.draws,
-        budget=found.draws,
+        budget=run.most_draws(compiled.program) if found.draws and compiled else 0,
         span_draws=max(found.draws, 1),
         seconds_a_draw=found.seconds / max(found.draws, 1),
         explanation=found.explanation if is_open else None,
+        ends=found.draws,
     )
 
 
