@@ -292,15 +292,9 @@ VALUE_IN_FULL = (
 # Arithmetic on literals; the same in brackets, as a vector; a range; a call, as a law.
 _DIGITS = r"[0-9a-fA-FxXoO_.+\-*/%()\s]+"
 _ONE_NUMBER = rf"(?=[^0-9]*[0-9])(?!.*\.\.){_DIGITS}"
-_KINDS = "|".join(
-    (
-        _ONE_NUMBER,
-        r"\s*\[[0-9a-fA-FxXoO_.+\-*/%()\s,\[\]]+\]\s*",
-        rf"{_DIGITS}\.\.{_DIGITS}\sby\s{_DIGITS}",
-        r"\s*[^\W\d]\w*\s*\([\s\S]*\)\s*",
-        *values.NUMBER_FORMATS,
-    )
-)
+_VECTOR = r"\s*\[[0-9a-fA-FxXoO_.+\-*/%()\s,\[\]]+\]\s*"
+_RANGE, _LAW = rf"{_DIGITS}\.\.{_DIGITS}\sby\s{_DIGITS}", r"\s*[^\W\d]\w*\s*\([\s\S]*\)\s*"
+_KINDS = "|".join((_ONE_NUMBER, _VECTOR, _RANGE, _LAW, *values.NUMBER_FORMATS))
 _NUMBERS = {"type": ["number", "string"], "minimum": -LARGEST_NUMBER, "maximum": LARGEST_NUMBER}
 _ENTRY = {**_NUMBERS, "pattern": f"^{_ONE_NUMBER}$"}
 _ENTRIES = {"type": "array", "minItems": 1, "maxItems": values.MOST_ENTRIES}
@@ -706,15 +700,12 @@ def _tidy(schema: Any) -> Any:
         return schema
     if "see" in schema:
         return {"$ref": f"#/definitions/{schema['see']}"}
-    properties = schema.get("properties", {})
-    kept = {
-        name: one if name in ("examples", "const", "enum") else _tidy(one)
-        for name, one in schema.items()
-        if name not in ("says", "title", "properties")
-        if name != "default" or one
-    }
-    if properties:
-        kept["properties"] = {name: _tidy(one) for name, one in properties.items()}
+    kept: dict[str, Any] = {}
+    for name, one in schema.items():
+        if name == "properties":  # whose names are keys of a file
+            kept[name] = {key: _tidy(inner) for key, inner in one.items()}
+        elif name not in ("says", "title") and (name != "default" or one):
+            kept[name] = one if name in ("examples", "const", "enum") else _tidy(one)
     for pattern, inner in kept.pop("patternProperties", {}).items():
         kept["propertyNames"] = {"pattern": pattern, **kept.get("propertyNames", {})}
         kept["additionalProperties"] = inner
@@ -955,11 +946,14 @@ def _too_many(top: Node) -> Iterator[Error]:
         grid, cases, parts = (claim.at(name) for name in ("parameters", "cases", "claims"))
         sizes = [max(1, len(cases.items)), *map(_length, grid.entries.values())]
         counts.append(math.prod(sizes) * max(1, len(parts.entries)))
-        if len(parts.entries) > MOST_STATEMENTS:
-            message = f"there are {len(parts.entries):,} statements, and the most of one claim is "
-            hint = "make several claims of it: they may share its model by a name under 'models'"
-            yield parts.begin, f"{message}{MOST_STATEMENTS:,}", hint
-            told = True
+        for node, what in ((parts, "statements"), (grid, "parameters")):
+            if len(node.entries) > MOST_STATEMENTS:
+                message = f"there are {len(node.entries):,} {what}, and the most of one claim is "
+                hint = (
+                    "make several claims of it: they may share its model by a name under 'models'"
+                )
+                yield node.begin, f"{message}{MOST_STATEMENTS:,}", hint
+                told = True
         if (count := math.prod(sizes)) > MOST_CASES:
             factors = " × ".join(str(size) for size in sizes if size > 1)
             message = f"the grid has {count:,} cases ({factors}), and the most is {MOST_CASES:,}"

@@ -9,6 +9,7 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from dropcheck.claims.registry import Claim, Document, Registry, renamed
@@ -63,51 +64,34 @@ def read_registries(
         distinct.setdefault(Path(path).absolute(), path)
     for path in distinct.values():
         try:
-            file, name = _named(path)
-            registries.append((read or read_registry)(file, name))
+            registries.append((read or read_registry)(*_named(path)))
         except DropcheckError as error:
             problems.extend(error.problems)
-    registries = _with_names_of_packs(registries)
+    entries = [{claim.entry for claim in one.claims.values()} for one in registries]
+    count = Counter(itertools.chain.from_iterable(entries))
+    for at, (one, own) in enumerate(zip(registries, entries, strict=True)):
+        if one.name.startswith(PACK) and any(count[entry] > 1 for entry in own):
+            behind = partial("{}/{}".format, one.name.removeprefix(PACK))
+            claims = [renamed(claim, behind) for claim in one.claims.values()]
+            registries[at] = replace(one, claims={claim.id: claim for claim in claims})
     problems.extend(_shared_ids(registries))
     if problems:
         raise DropcheckError(at_most(in_file_order(problems)))
     return registries[0] if len(registries) == 1 else _joined(registries)
 
 
-def _with_names_of_packs(registries: Sequence[Registry]) -> list[Registry]:
-    """The registries, with `NAME/id` for each id of a pack if it shares an id with another file."""
-    entries = [{claim.entry for claim in one.claims.values()} for one in registries]
-    count = Counter(itertools.chain.from_iterable(entries))
-    return [
-        _behind(f"{one.name.removeprefix(PACK)}/", one)
-        if one.name.startswith(PACK) and any(count[entry] > 1 for entry in own)
-        else one
-        for one, own in zip(registries, entries, strict=True)
-    ]
-
-
-def _behind(name: str, registry: Registry) -> Registry:
-    claims = [renamed(one, lambda id_: f"{name}{id_}") for one in registry.claims.values()]
-    return replace(registry, claims={one.id: one for one in claims})
-
-
-_UNIQUE = "ids are unique over all files of a run"
-
-
 def _shared_ids(registries: Sequence[Registry]) -> Iterator[Problem]:
     """A problem for each id that an earlier file uses too."""
     first: dict[str, tuple[Registry, Location]] = {}
     for registry in registries:
-        entries: dict[str, Claim] = {}  # the first claim of each
-        for claim in registry.claims.values():
-            entries.setdefault(claim.entry, claim)
-        for name, claim in entries.items():
+        for name, claim in {one.entry: one for one in reversed(registry.claims.values())}.items():
             owner, place = first.setdefault(name, (registry, claim.location))
             if owner is not registry:
                 message = f"the id {name!r} is already used in {place.file}, {place.line_in_words}"
-                hint = f"{_UNIQUE}: rename one of the two claims"
+                hint = "rename one of the two claims"
                 if registry.coverage or owner.coverage:  # most ids in documents are generated
-                    hint = f"{_UNIQUE}: give one of the two a name, as in dropcheck #another: …"
+                    hint = "give one of the two a name, as in dropcheck #another: …"
+                hint = f"ids are unique over all files of a run: {hint}"
                 yield Problem(message, claim.location, hint)
 
 
@@ -128,13 +112,12 @@ def _joined(registries: Sequence[Registry]) -> Registry:
         for claim in registry.claims.values():
             sources = [replace(one, document=keys.get(one.document)) for one in claim.sources]
             claims[claim.id] = replace(claim, sources=tuple(sources))
-    notes = tuple(note for registry in registries for note in registry.notes)
     return Registry(
         name=", ".join(one.name for one in registries),
         documents=documents,
         claims=claims,
-        notes=notes,
-        coverage=tuple(one for registry in registries for one in registry.coverage),
+        notes=tuple(note for one in registries for note in one.notes),
+        coverage=tuple(covered for one in registries for covered in one.coverage),
     )
 
 
@@ -144,19 +127,15 @@ def _named(path: str | Path) -> tuple[str | Path, str]:
     Raises:
         DropcheckError: there is no such pack.
     """
-    if path == SHIPPED:
-        return _shipped(), SHIPPED_NAME
+    if path == SHIPPED:  # it stands among the modules if installed, above them in a checkout
+        from importlib.resources import as_file, files
+
+        with as_file(files("dropcheck") / USUAL_NAME) as packaged:
+            above = packaged.parent.parent / USUAL_NAME
+            return packaged if packaged.is_file() else above, SHIPPED_NAME
     if isinstance(path, str) and path.startswith(PACK):
         return pack_file(path.removeprefix(PACK)), path
     return path, str(path)
-
-
-def _shipped() -> Path:
-    """The claims file that ships: among the modules if installed, above them in a checkout."""
-    from importlib.resources import as_file, files
-
-    with as_file(files("dropcheck") / USUAL_NAME) as packaged:
-        return packaged if packaged.is_file() else packaged.parent.parent / USUAL_NAME
 
 
 def read_registry(path: str | Path, name: str | None = None) -> Registry:

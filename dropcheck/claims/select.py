@@ -71,19 +71,20 @@ def select_claims(
     if not registry.claims:  # only a document can have none
         hint = "a mark stands right behind a figure or a formula: 8<!-- dropcheck: == E(y) -->"
         raise NothingSelected(Problem(f"{registry.name} holds no claim", hint=hint))
-    ids = [one for one in patterns if one != ALL and not _WILD & set(one)]
-    known = {*_ids(registry)}
-    unknown = [_unknown_id(one, registry) for one in ids if one not in known]
-    if unknown:
+    every, known = registry.claims.values(), {*_ids(registry)}
+    ids = [one for one in patterns if one != ALL and not _WILD & {*one}]
+    if unknown := [_unknown_id(one, registry) for one in ids if one not in known]:
         raise DropcheckError(unknown)
     unused = [
         Problem(f"no claim's id matches {one!r}", hint="dropcheck list shows every id")
         for one in patterns
-        if one != ALL and not any(is_selected(claim, one) for claim in registry.claims.values())
+        if not any(_is_selected(claim, one) for claim in every)
     ]
-    known_tags = dict.fromkeys(tag for claim in registry.claims.values() for tag in claim.tags)
+    known_tags = list(dict.fromkeys(tag for claim in every for tag in claim.tags))
+    names = "the tags are " + ", ".join(known_tags[:20])
+    names = names if known_tags else "the claims of this file have no tags"
     unused += [
-        Problem(f"no claim has the tag {tag!r}", hint=_near_tag(tag, known_tags))
+        Problem(f"no claim has the tag {tag!r}", hint=suggestion(tag, known_tags) or names)
         for tag in tags
         if tag not in known_tags
     ]
@@ -91,9 +92,9 @@ def select_claims(
         raise NothingSelected(unused)
     selected = tuple(
         claim
-        for claim in registry.claims.values()
-        if not patterns or any(is_selected(claim, one) for one in patterns)
-        if not tags or any(tag in claim.tags for tag in tags)
+        for claim in every
+        if not patterns or any(_is_selected(claim, one) for one in patterns)
+        if not tags or not {*tags}.isdisjoint(claim.tags)
     )
     if not selected:
         asked = ", ".join(map(repr, patterns)) or "all"
@@ -104,7 +105,7 @@ def select_claims(
     return selected
 
 
-def is_selected(claim: Claim, pattern: str) -> bool:
+def _is_selected(claim: Claim, pattern: str) -> bool:
     """Whether a pattern matches a claim's id, or the id of its entry."""
     return pattern == ALL or any(fnmatchcase(name, pattern) for name in _names(claim))
 
@@ -112,9 +113,7 @@ def is_selected(claim: Claim, pattern: str) -> bool:
 def _names(claim: Claim) -> set[str]:
     """The names that select a claim: its id and its entry's, with and without its column."""
     names = {claim.id, claim.entry}
-    if claim.column is not None:
-        names |= {name.rpartition(COLUMN)[0] for name in names}
-    return names
+    return names if claim.column is None else names | {one.rpartition(COLUMN)[0] for one in names}
 
 
 def parse_values(option: str, text: str) -> tuple[ParameterValue, ...]:
@@ -206,13 +205,6 @@ def _ids(registry: Registry) -> Iterable[str]:
     return dict.fromkeys(
         name for claim in registry.claims.values() for name in sorted(_names(claim))
     )
-
-
-def _near_tag(tag: str, known: Iterable[str]) -> str:
-    tags = list(known)
-    if not tags:
-        return "the claims of this file have no tags"
-    return suggestion(tag, tags) or "the tags are " + ", ".join(tags[:20])
 
 
 def _override_values(

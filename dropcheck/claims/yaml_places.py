@@ -34,7 +34,7 @@ from dropcheck.errors import (
 )
 
 LARGEST_FILE = 16 * 2**20  # bytes; a thousand claims take a twentieth of this
-MOST_NODES = 300_000  # three times the largest grid; about a second
+MOST_NODES = 200_000  # twice the largest grid; an error in each takes some 400 MB
 DEEPEST = 20  # levels of lists and mappings
 TOO_DEEP = (
     f"lists or mappings are nested more than {DEEPEST} deep",
@@ -240,11 +240,7 @@ class Node:
         return self.items[part] if part < len(self.items) else None
 
 
-class _Broken:
-    """Stands for a value that could not be read, which is reported."""
-
-
-BROKEN = _Broken()
+BROKEN = object()  # stands for a value that could not be read, which is reported
 NOTHING = Node(value=BROKEN, start=(0, 0))
 
 
@@ -421,48 +417,50 @@ class _Composer:
         while not isinstance(event := next(self.events), yaml.MappingEndEvent):
             key = self._node(event, depth + 1)
             value = self._node(next(self.events), depth + 1, key.start)
+            add, at = self.report.add, key.start
             if key.value is BROKEN:
                 continue
             if isinstance(key.value, dict | list):
-                self.report.add(key.start, f"a key must be a name, and is {shown(key)}")
+                add(at, f"a key must be a name, and is {shown(key)}")
             elif key.text == "<<" and not key.style:
-                hint = "write the keys out: merging is not part of the format"
-                self.report.add(key.start, "'<<' is a merge key", hint)
+                add(
+                    at,
+                    "'<<' is a merge key",
+                    "write the keys out: merging is not part of the format",
+                )
             elif key.text in entries:
-                line = self.report.source.line_of(entries[key.text].key or key.start)
-                hint = "take one of them out, or rename it"
-                self.report.add(key.start, f"{key.text!r} is given twice: first on {line}", hint)
+                line = self.report.source.line_of(entries[key.text].begin)
+                message = f"{key.text!r} is given twice: first on {line}"
+                add(at, message, "take one of them out, or rename it")
             else:
                 entries[key.text] = value
                 absent = value.value is None and not value.text
                 text = key.text if absent else value.text if _is_plain(value) else None
-                pieces.append((text, key.start))
+                pieces.append((text, at))
         names = list(entries)
-        for at in self._cut(pieces) if flow else ():
-            if pieces[at][0] == names[at]:  # no key, but what stands after a comma
-                del entries[names[at]]
+        for number in self._cut(pieces) if flow else ():
+            name = names[number]
+            if pieces[number][0] == name:  # no key, but what stands after a comma
+                del entries[name]
             else:
-                entries[names[at]] = replace(entries[names[at]], value=BROKEN)
+                entries[name] = replace(entries[name], value=BROKEN)
         return entries
 
     def _cut(self, pieces: list[tuple[str | None, LineColumn]]) -> set[int]:
         """Report texts that a comma cuts, such as `normal(0, 1)` in braces; return their pieces."""
         cut: set[int] = set()
         for at, (text, _) in enumerate(pieces):
-            if at in cut or text is None or _surplus(text) <= 0:
-                continue
-            whole, last = text, at
+            whole, last = text or "", at
             while _surplus(whole) > 0 and last + 1 < len(pieces) and pieces[last + 1][0]:
                 last += 1
                 whole += f", {pieces[last][0]}"
-            if last == at or _surplus(whole):
+            if at in cut or last == at or _surplus(whole):
                 continue
             cut |= {*range(at, last + 1)}
-            message = (
-                f"the comma before {pieces[at + 1][0]!r} ends a value: between brackets every "
-            )
+            after, place = pieces[at + 1]
+            message = f"the comma before {after!r} ends a value: between brackets every comma does"
             hint = values.range_meant(whole) or f'put the whole in quotes: "{shortened(whole)}"'
-            self.report.add(pieces[at + 1][1], f"{message}comma does", hint)
+            self.report.add(place, message, hint)
         return cut
 
 
@@ -471,11 +469,7 @@ def _is_plain(node: Node) -> bool:
 
 
 def _surplus(text: str) -> int:
-    """How many more brackets a text opens than it closes.
-
-    >>> _surplus("range(0"), _surplus("1)"), _surplus("[1, 2]")
-    (1, -1, 0)
-    """
+    """How many more brackets a text opens than it closes."""
     return sum((one in "([") - (one in ")]") for one in text)
 
 

@@ -132,7 +132,7 @@ def test_the_registry_named_then_the_folder_s_then_the_shipped(
     shipped = tmp_path / "package" / "claims.yaml"
     shipped.parent.mkdir()
     shipped.write_text(GOOD)
-    monkeypatch.setattr(reader, "_shipped", lambda: shipped)
+    monkeypatch.setattr("importlib.resources.files", lambda _: shipped.parent)
     assert load_registry().name == "claims.yaml (shipped with dropcheck)"
     Path("claims.yaml").write_text(WHOLE)
     assert load_registry().name == "claims.yaml"
