@@ -889,13 +889,11 @@ def _of_cases(claim: Node, source: Source) -> Iterator[Error]:
     """Cases of other names than others, or of names that 'parameters' has too."""
     cases = [one for one in claim.at("cases").items if isinstance(one.value, dict)]
     counts = Counter(name for case in cases for name in case.entries)
-    first = {name: one for case in reversed(cases) for name, one in case.entries.items()}
-    for name, one in first.items():
+    for name, one in {k: v for case in reversed(cases) for k, v in case.entries.items()}.items():
         try:
             _parameter(name)
         except PydanticCustomError as error:
-            context: Any = error.context
-            yield one.begin, context["says"], context["hint"]
+            yield one.begin, *error.context.values()  # type: ignore[union-attr]
         if grid := claim.at("parameters").entries.get(name):
             line = source.line_of(grid.begin)
             message = f"{name!r} is given under 'cases' and under 'parameters' ({line})"
@@ -932,19 +930,18 @@ def _truths(claims: Mapping[str, Claim], top: Node) -> Iterator[Error]:
             yield node.start, f"{meant} is false itself", "name the claim that holds"
 
 
-def _length(node: Node) -> int:
-    """How many values a grid has, at least 1; none of them is made."""
-    if node.items:
-        return sum(1 if isinstance(one.value, list) else _length(one) for one in node.items)
-    return values.count_values(node.value) if isinstance(node.value, str) else 1
-
-
 def _too_many(top: Node) -> Iterator[Error]:
     """More cases or statements than a claim or a file may have."""
     counts, told = [], False
+
+    def length(node: Node) -> int:  # of a grid, none of whose values is made
+        if node.items:
+            return sum(1 if isinstance(one.value, list) else length(one) for one in node.items)
+        return values.count_values(node.value) if isinstance(node.value, str) else 1
+
     for claim in top.at("claims").entries.values():
         grid, cases, parts = (claim.at(name) for name in ("parameters", "cases", "claims"))
-        sizes = [max(1, len(cases.items)), *map(_length, grid.entries.values())]
+        sizes = [max(1, len(cases.items)), *map(length, grid.entries.values())]
         counts.append(math.prod(sizes) * max(1, len(parts.entries)))
         for node, what in ((parts, "statements"), (grid, "parameters")):
             if len(node.entries) > MOST_STATEMENTS:

@@ -84,7 +84,9 @@ def _shared_ids(registries: Sequence[Registry]) -> Iterator[Problem]:
     """A problem for each id that an earlier file uses too."""
     first: dict[str, tuple[Registry, Location]] = {}
     for registry in registries:
-        for name, claim in {one.entry: one for one in reversed(registry.claims.values())}.items():
+        for name, claim in {
+            one.entry: one for one in reversed([*registry.claims.values()])
+        }.items():
             owner, place = first.setdefault(name, (registry, claim.location))
             if owner is not registry:
                 message = f"the id {name!r} is already used in {place.file}, {place.line_in_words}"

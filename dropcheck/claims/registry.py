@@ -273,10 +273,6 @@ class Claim:
         return tuple(dict.fromkeys((*self.parameters, *listed)))
 
     @property
-    def _rows(self) -> tuple[Mapping[str, ParameterValue], ...]:
-        return self.cases if self.cases is not None else ({},)
-
-    @property
     def _grid(self) -> Mapping[str, tuple[ParameterValue, ...]]:
         """The values to be crossed; the number format matters only for code under test."""
         if self.column is not None or DTYPE not in self.parameters or not self.slots:
@@ -286,15 +282,15 @@ class Claim:
     @property
     def case_count(self) -> int:
         """The number of cases that `expand` gives."""
-        return math.prod(map(len, self._grid.values())) * len(self._rows)
+        rows = 1 if self.cases is None else len(self.cases)
+        return math.prod(map(len, self._grid.values())) * rows
 
     def expand(self) -> tuple[Case, ...]:
         """The claim's cases: each listed case, if there are any, crossed with the grid."""
-        grid = [
-            dict(zip(self._grid, values, strict=True))
-            for values in itertools.product(*self._grid.values())
-        ]
-        return tuple(Case(self, {**point, **row}) for row in self._rows for point in grid)
+        names, crossed = [*self._grid], itertools.product(*self._grid.values())
+        rows = ({},) if self.cases is None else self.cases
+        grid = [dict(zip(names, one, strict=True)) for one in crossed]
+        return tuple(Case(self, {**point, **row}) for row in rows for point in grid)
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,11 +339,6 @@ class Registry:
     claims: Mapping[str, Claim]  # in file order
     notes: tuple[Problem, ...] = ()  # on the file as a whole, such as an unused model
     coverage: tuple[Coverage, ...] = ()  # by document, which of its figures are claimed
-
-    @property
-    def files(self) -> tuple[str, ...]:
-        """The names of all files with claims."""
-        return tuple(dict.fromkeys(claim.location.file for claim in self.claims.values()))
 
     @property
     def case_count(self) -> int:
@@ -409,14 +400,19 @@ class SharedModels:
         bare = dict(_bare_lines(text.text.split("\n"))) if self._places else {}
         unknown = {number: name for number, name in bare.items() if name not in self._known}
         for number, name in unknown.items():
-            self.problems.append(self._unknown(name, text.locate(number, 0)))
+            message, hint = f"there is no model {name!r}", suggestion(name, self._places)
+            if name in self._places:
+                message = f"the model {name!r} stands below, or is this one"
+                hint = "a model may name those above it"
+            usual = "a line draws, 'x ~ normal(0, 1)', computes, 'y = 2 * x', or names a model: "
+            usual += ", ".join(itertools.islice(self._places, 10))
+            self.problems.append(Problem(message, text.locate(number, 0), hint or usual))
         self._used |= {*bare.values()}
         if not bare or unknown:  # without shared models, the language reports a bare name
             return text
-        shared = {number: self._known[name] for number, name in bare.items()}
         if len(text.places) == 1:
-            return shared[0]  # the same object, so that claims that share a model share its text
-        whole = _put_together(text, shared)
+            return self._known[bare[0]]  # the same object: claims that share a model share its text
+        whole = _put_together(text, {number: self._known[name] for number, name in bare.items()})
         self._characters += len(whole.text)
         for length, most, what in (
             (len(whole.text), MOST_CHARACTERS, "this model"),
@@ -425,7 +421,7 @@ class SharedModels:
             if length > most:
                 message = f"with the lines of the models named, {what} would be longer than "
                 hint = "name a shared model alone, and add fewer lines to it"
-                at = text.locate(min(shared), 0)
+                at = text.locate(min(bare), 0)
                 self.problems.append(Problem(f"{message}{most:,} characters", at, hint))
                 return text
         return whole
@@ -433,19 +429,11 @@ class SharedModels:
     @property
     def notes(self) -> tuple[Problem, ...]:
         """A note on each model that nothing uses."""
+        unused = {name: at for name, at in self._places.items() if name not in self._used}
         return tuple(
             Problem(f"no claim uses the model {name!r}", at, "take it out")
-            for name, at in self._places.items()
-            if name not in self._used
+            for name, at in unused.items()
         )
-
-    def _unknown(self, name: str, at: Location) -> Problem:
-        if name in self._places:
-            message = f"the model {name!r} stands below, or is this one"
-            return Problem(message, at, "a model may name those above it")
-        hint = "a line draws, 'x ~ normal(0, 1)', computes, 'y = 2 * x', or names a model: "
-        hint += ", ".join(itertools.islice(self._places, 10))
-        return Problem(f"there is no model {name!r}", at, suggestion(name, self._places) or hint)
 
 
 def _bare_lines(lines: list[str]) -> Iterator[tuple[int, str]]:

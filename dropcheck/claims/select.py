@@ -163,10 +163,8 @@ def repeat_command(
         text = format_value(value)
         if name in reserved:
             words += ["--set", f"{name}={text}"]
-        elif text.startswith("-"):
-            words += [f"--{name}={text}"]  # or it would be taken for an option
-        else:
-            words += [f"--{name}", text]
+        else:  # a minus would be taken for an option
+            words += [f"--{name}={text}"] if text.startswith("-") else [f"--{name}", text]
     return shlex.join([*words, "--seed", str(seed)])
 
 
@@ -216,7 +214,12 @@ def _override_values(
     for asked, text in overrides.items():
         name = asked if asked in known else asked.replace("-", "_")
         if name not in known:
-            problems.append(_unknown_parameter(asked, known))
+            # compared as options, short names are similar enough; single letters are not compared
+            options = [f"--{one}" for one in known if len(asked) > 1]
+            hint = suggestion(f"--{asked}", options)
+            names = "the parameters here are " + ", ".join(known[:20])
+            hint = hint or (names if known else "the selected claims have no parameters")
+            problems.append(Problem(f"no selected claim has a parameter {asked!r}", hint=hint))
             continue
         try:
             values[name] = parse_values(option_of(name, reserved), text)
@@ -225,15 +228,6 @@ def _override_values(
     if problems:
         raise DropcheckError(problems)
     return values
-
-
-def _unknown_parameter(name: str, known: Sequence[str]) -> Problem:
-    # compared as options, short names are similar enough; single letters are not compared
-    hint = suggestion(f"--{name}", [f"--{one}" for one in known]) if len(name) > 1 else None
-    if hint is None:
-        names = "the parameters here are " + ", ".join(known[:20])
-        hint = names if known else "the selected claims have no parameters"
-    return Problem(f"no selected claim has a parameter {name!r}", hint=hint)
 
 
 def _cases(claim: Claim, overrides: Mapping[str, tuple[ParameterValue, ...]]) -> tuple[Case, ...]:

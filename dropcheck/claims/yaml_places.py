@@ -423,11 +423,8 @@ class _Composer:
             if isinstance(key.value, dict | list):
                 add(at, f"a key must be a name, and is {shown(key)}")
             elif key.text == "<<" and not key.style:
-                add(
-                    at,
-                    "'<<' is a merge key",
-                    "write the keys out: merging is not part of the format",
-                )
+                hint = "write the keys out: merging is not part of the format"
+                add(at, "'<<' is a merge key", hint)
             elif key.text in entries:
                 line = self.report.source.line_of(entries[key.text].begin)
                 message = f"{key.text!r} is given twice: first on {line}"
