@@ -60,11 +60,7 @@ from dropcheck.claims.yaml_places import (
     shown,
     source_text,
 )
-from dropcheck.errors import (
-    Location,
-    nearest,
-    suggestion,
-)
+from dropcheck.errors import Location, nearest, suggestion
 from dropcheck.results import ParameterValue, Passage, Vector
 
 FORMAT = 1
@@ -237,8 +233,7 @@ def _values(data: Any) -> tuple[ParameterValue, ...]:
         raise _wrong(f"must be {values.KINDS_OF_VALUE}, and {quoted} {error}", hint) from None
 
 
-def _value(data: Any) -> ParameterValue:
-    several = _values(data)
+def _single(several: tuple[ParameterValue, ...]) -> ParameterValue:
     if len(several) > 1:
         hint = "a range belongs under 'parameters'; a case has one value of each"
         raise _wrong("is a range, which has several values", hint)
@@ -257,12 +252,6 @@ def _vector(entries: list[Any]) -> Vector:
         return values.as_vector(entries)
     except ValueError as error:
         raise _wrong(str(error)) from None
-
-
-def _short(data: list[Any]) -> list[Any]:
-    if len(data) > values.MOST_ENTRIES:  # none of them is read
-        raise _wrong(values.TOO_MANY_ENTRIES)
-    return data
 
 
 def _grid(items: list[tuple[ParameterValue, ...]]) -> tuple[ParameterValue, ...]:
@@ -318,19 +307,16 @@ _EITHER = WithJsonSchema({"anyOf": [_ONE_VALUE, {"see": "vector"}]})
 _SOME = ModelField(min_length=1, json_schema_extra={"uniqueItems": True})
 
 _KIND = Discriminator(lambda data: "<list>" if isinstance(data, list) else "<one>")
-_TO_VECTOR = (BeforeValidator(_short), AfterValidator(_vector))
+_TO_VECTOR = (ModelField(max_length=values.MOST_ENTRIES), AfterValidator(_vector))
 Entry = Annotated[Any, PlainValidator(_entry), Tag("<one>")]
 Row = Annotated[list[Entry], *_TO_VECTOR, Tag("<list>")]
 Matrix = Annotated[list[Annotated[Entry | Row, _KIND]], *_TO_VECTOR]
-Value = Annotated[
-    Annotated[Any, PlainValidator(_value), Tag("<one>")] | Annotated[Matrix, Tag("<list>")],
-    _KIND, _EITHER,
-]  # fmt: skip
 Item = Annotated[
     Annotated[Any, PlainValidator(_values), Tag("<one>")]
     | Annotated[Matrix, AfterValidator(lambda vector: (vector,)), Tag("<list>")],
     _KIND, _EITHER,
 ]  # fmt: skip
+Value = Annotated[Item, AfterValidator(_single)]
 Items = Annotated[list[Item], _SOME, BeforeValidator(_listed), AfterValidator(_grid)]
 Grid = Annotated[Items, Or(_ONE_VALUE)]
 # names are looked at once for all cases, not in each
@@ -784,6 +770,7 @@ def _sentence(error: Any, top: Node) -> Error | None:
         "wrong": (said.get("says"), said.get("hint")),
         "holds": (f"{said.get('says')} and is {shown(node)}", said.get("hint")),
         "string_pattern_mismatch": ("must not be empty", None),
+        "too_long": (values.TOO_MANY_ENTRIES, None),
         "too_short": ("is empty", NOT_EMPTY if entry else says.empty),
     }
     if kind in predicates:
@@ -922,7 +909,8 @@ def _truths(claims: Mapping[str, Claim], top: Node) -> Iterator[Error]:
             yield node.start, "'truth' belongs to a claim that is false", hint
         elif meant not in claims:
             inside = [one for one in claims if one.startswith(f"{meant}.")]
-            beside = [one.partition(".")[2] for one in claims if claims[one].family == claim.family]
+            own = f"{claim.entry}."
+            beside = [one.removeprefix(own) for one in claims if one.startswith(own)]
             hint = "name one of its statements: " + ", ".join(inside[:5])
             hint = hint if inside else suggestion(node.value, [*beside, *claims])
             yield node.start, f"there is no claim {node.value!r}", hint
@@ -943,12 +931,13 @@ def _too_many(top: Node) -> Iterator[Error]:
         grid, cases, parts = (claim.at(name) for name in ("parameters", "cases", "claims"))
         sizes = [max(1, len(cases.items)), *map(length, grid.entries.values())]
         counts.append(math.prod(sizes) * max(1, len(parts.entries)))
-        for node, what in ((parts, "statements"), (grid, "parameters")):
+        share = "make several claims of it: they may share its model by a name under 'models'"
+        for node, what, hint in (
+            (parts, "statements", share),
+            (grid, "parameters", "a vector holds many numbers: [[0.5, -1, 3]]"),
+        ):
             if len(node.entries) > MOST_STATEMENTS:
                 message = f"there are {len(node.entries):,} {what}, and the most of one claim is "
-                hint = (
-                    "make several claims of it: they may share its model by a name under 'models'"
-                )
                 yield node.begin, f"{message}{MOST_STATEMENTS:,}", hint
                 told = True
         if (count := math.prod(sizes)) > MOST_CASES:

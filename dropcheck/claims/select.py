@@ -42,13 +42,10 @@ def select(
 ) -> tuple[Case, ...]:
     """The cases of the selected claims, with the parameter values of the command line.
 
-    Args:
-        registry: the claims to select from.
-        patterns: ids, globs, or "all"; no pattern means all.
-        tags: if given, a claim must have one of these.
-        overrides: by parameter, the values as text (`"0.1,0.2"`) that replace the claim's own. A
-            selected claim without the parameter keeps its values, if another claim has it.
-        reserved: names of options; a parameter with such a name is set by `--set`.
+    Patterns are ids, globs, or "all"; none means all. A claim has one of the tags, if some are
+    given. Overrides are, by parameter, the values as text (`"0.1,0.2"`) that replace the claim's
+    own; a selected claim without the parameter keeps its values, if another claim has it. A
+    parameter with a name that is reserved, an option's, is set by `--set`.
 
     Raises:
         NothingSelected: no claim matches a glob, a tag, or all of them together.

@@ -109,7 +109,6 @@ class WrittenNumber(float):
         return number
 
     def __reduce__(self) -> tuple[type[WrittenNumber], tuple[str]]:
-        """Send it to another process as its text."""
         return WrittenNumber, (self.text,)
 
 
