@@ -67,7 +67,7 @@ def words() -> dict[str, tuple[Word, ...]]:
         "functions of a law": OF_LAWS.values(),
         "distributions of numbers": [law for law in single if not law.discrete],
         "distributions of whole numbers and of given values": [
-            law for law in single if law.discrete
+            one for one in single if one.discrete
         ],
         "distributions of vectors": [law for law in LAWS.values() if law.own_axes is not None],
     }
@@ -76,13 +76,9 @@ def words() -> dict[str, tuple[Word, ...]]:
 
 def _word(meaning: Meaning) -> Word:
     match meaning:
-        case Constant():
-            return Word(
-                name=meaning.name,
-                written=meaning.name,
-                summary="infinity" if math.isinf(meaning.value) else f"{meaning.value:.15g}",
-                meaning=meaning,
-            )
+        case Constant(name=name, value=value):
+            summary = "infinity" if math.isinf(value) else f"{value:.15g}"
+            return Word(name=name, written=name, summary=summary, meaning=meaning)
         case Operator():
             written = meaning.written
         case Function() if meaning.name in OF_LAWS or meaning.written:
@@ -240,16 +236,8 @@ def _worked(function: Function) -> str:
     """A call of a function with its value, which is not 0 if it need not be."""
     scalar = function.name in FUNCTIONS_OF_NUMBERS or function.name in OF_LAWS
     needed = [one for one in function.parameters if one.required or one.variadic]
-    taken = [
-        (_LAW,)
-        if one.name == "law"
-        else _OPTIONS
-        if one.option
-        else _OF_NUMBERS
-        if scalar or function.by_element
-        else _OF_ARRAYS
-        for one in needed
-    ]
+    usual = _OF_NUMBERS if scalar or function.by_element else _OF_ARRAYS
+    taken = [(_LAW,) if one.name == "law" else _OPTIONS if one.option else usual for one in needed]
     zero = ""
     for texts in sorted(itertools.product(*taken), key=lambda one: len(one) - len({*one})):
         call = function.usage
