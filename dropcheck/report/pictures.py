@@ -201,29 +201,19 @@ def _draw(axes: Axes, cases: Sequence[CaseResult], rows: Sequence[Placed], *at: 
     low, high = np.clip(np.reshape([row.interval for row in rows], (-1, 2)), *ends).T
     lines(across, low, high, colors=[LIGHT[case.verdict] for case in cases], lw=1.6, zorder=3)
 
-    def dots(known: Mapping[int, float], shape: str, size: float, label: str, **style: Any) -> None:
+    def dots(known: Mapping[int, float], shape: str, size: float, **style: Any) -> None:
         pair = [*known.values()], [across[place] for place in known]
         if known:
-            axes.plot(*pair[:: -1 if upright else 1], shape, ms=size, label=label, **style)
+            axes.plot(*pair[:: -1 if upright else 1], shape, ms=size, **style)
 
     for verdict, shape in SHAPES.items():
         hollow, size = verdict is Verdict.INCONCLUSIVE, 6.5 if shape == "X" else 5.5
-        fill, edge = (
-            LIGHT[name] for name in (("paper", verdict) if hollow else (verdict, "paper"))
-        )
+        fill, edge = ("paper", verdict) if hollow else (verdict, "paper")
+        look = {"mfc": LIGHT[fill], "mec": LIGHT[edge], "mew": 1.3 if hollow else 0.6, "zorder": 4}
         known = {n: rows[n].estimate for n, case in enumerate(cases) if case.verdict is verdict}
-        dots(
-            known,
-            shape,
-            size,
-            str(verdict),
-            mfc=fill,
-            mec=edge,
-            mew=1.3 if hollow else 0.6,
-            zorder=4,
-        )
-    exact_values = {n: row.exact for n, row in enumerate(rows) if math.isfinite(row.exact)}
-    dots(exact_values, "D", 3, "exact value", c=LIGHT["ink"], zorder=5)
+        dots(known, shape, size, label=str(verdict), **look)
+    known = {n: row.exact for n, row in enumerate(rows) if math.isfinite(row.exact)}
+    dots(known, "D", 3, label="exact value", c=LIGHT["ink"], zorder=5)
 
 
 # ---- every case ----------------------------------------------------------------------------------
