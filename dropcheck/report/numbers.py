@@ -176,15 +176,11 @@ def spread(
     ends: tuple[float | None, float | None] | None, estimate: float | None = None
 ) -> float | None:
     """The interval's width; where one end is unbounded, twice the distance to the other."""
-    if ends is None:
-        return None
-    low, high = ends
+    low, high = ends or (None, None)
     if low is not None and high is not None:
         return high - low
-    near = low if low is not None else high
-    if near is None or estimate is None:
-        return None
-    return 2 * abs(estimate - near)
+    near = high if low is None else low
+    return None if near is None or estimate is None else 2 * abs(estimate - near)
 
 
 def count(number: int) -> str:
@@ -193,14 +189,11 @@ def count(number: int) -> str:
     >>> [count(n) for n in (0, 999, 1_000, 262_144, 999_999, 1_234_567, 41_000_000)]
     ['0', '999', '1k', '262k', '1M', '1.2M', '41M']
     """
-    scaled = float(number)
-    for unit in ("", "k", "M", "G"):
-        if scaled < 999.5 or unit == "G":
-            break
-        scaled /= 1000
-    if not unit:
-        return str(number)
-    text = f"{scaled:.1f}" if scaled < 9.95 else f"{scaled:.0f}"
+    scaled, units = float(number), iter("kMG")
+    unit = ""
+    while scaled >= 999.5 and unit != "G":
+        scaled, unit = scaled / 1000, next(units)
+    text = f"{scaled:.1f}" if unit and scaled < 9.95 else f"{scaled:.0f}"
     return text.removesuffix(".0") + unit
 
 
@@ -210,7 +203,7 @@ def draws(number: int, calls: int | None = None) -> str:
     >>> draws(1), draws(2), draws(262_144), draws(262_144, 64)
     ('1 draw', '2 draws', '262k draws', '262k draws of 64 calls')
     """
-    text = f"{count(number)} draw" if number == 1 else f"{count(number)} draws"
+    text = f"{count(number)} draw{'s' * (number != 1)}"
     return text if calls is None else f"{text} of {plural(calls, 'call')}"
 
 
