@@ -253,7 +253,8 @@ def run(
     settings, outputs = given.settings(), given.values["output"] or []
     _check_outputs(given, outputs)
     chosen = _chosen(given, settings.max_memory)
-    _expect(given, chosen.registry.coverage)
+    if miscounted := _miscounted(given, chosen.registry.coverage):
+        raise DropcheckError(miscounted)
     if plot:
         from dropcheck.report.pictures import require_sweep
 
@@ -361,9 +362,8 @@ def list_claims(
         )
         return ExitCode.PASSED
     chosen = select_claims(registry, given.patterns, given.tags)
-    as_json = given.as_json
     print_out(
-        claims_json(chosen, registry) if as_json else claims_table(chosen, registry, terminal)
+        claims_json(chosen, registry) if given.as_json else claims_table(chosen, registry, terminal)
     )
     return ExitCode.PASSED
 
@@ -449,12 +449,8 @@ def check(
     given = _given(ctx)
     checked = [_check_file(one) for one in _expanded(given.files or _usual(given)) or [""]]
     errors = [error for one in checked for error in one.errors]
-    miscounted: tuple[Problem, ...] = ()
-    try:
-        if not errors:  # with errors, the claims cannot be counted
-            _expect(given, [document for one in checked for document in one.coverage])
-    except DropcheckError as error:
-        miscounted = error.problems
+    documents = [document for one in checked for document in one.coverage]
+    miscounted = [] if errors else _miscounted(given, documents)  # errors hide claims
     if given.as_json:
         print_out(check_json(checked, miscounted))
     else:
@@ -519,12 +515,10 @@ def mutate(
         interrupted=interrupted,
         repeats={one.id: _mutate_again(given, one.id, settings.seed) for one in chosen},
     )
-    terminal = terminal_of(sys.stdout)
-    as_json = given.as_json
     print_out(
         mutation_json(result)
-        if as_json
-        else mutation_report(result, terminal, verbose=verbose, quiet=quiet)
+        if given.as_json
+        else mutation_report(result, terminal_of(sys.stdout), verbose=verbose, quiet=quiet)
     )
     if interrupted:
         return ExitCode.INTERRUPTED
@@ -975,11 +969,11 @@ def _check_file(name: str) -> CheckedFile:
 # ---- a run ---------------------------------------------------------------------------------------
 
 
-def _expect(given: Given, documents: Sequence[Coverage]) -> None:
-    """Check that documents hold as many claims as are expected, where a number is."""
+def _miscounted(given: Given, documents: Sequence[Coverage]) -> list[Problem]:
+    """The problem of documents that hold another number of claims than is expected."""
     expected = given.values.get("expect_claims")
-    if expected is not None and (problem := unexpected(documents, expected)) is not None:
-        raise DropcheckError(problem)
+    problem = None if expected is None else unexpected(documents, expected)
+    return [] if problem is None else [problem]
 
 
 def _check_outputs(given: Given, outputs: Sequence[Path]) -> None:
