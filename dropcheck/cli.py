@@ -648,15 +648,16 @@ def _given(ctx: typer.Context) -> Given:
     ctx.obj["output"] = texts.get("output")
     words, parameters = _left_over(texts.pop("claims") or ())
     values = _values(texts, command)
-    files = [*(texts["file"] or ()), *(one for one in words if command == "check" or is_file(one))]
-    files += [one for one in words if one not in files and _is_folder(one, files)]
-    patterns = [one for one in words if one not in files]
-    named = {"file": files, "tag": patterns}
     defaults = {key.replace("tags", "tag"): text for key, text in project_defaults().items()}
+    named = [one for one in words if command == "check" or is_file(one)]
+    files = [*(texts["file"] or ()), *named]
+    read = files or [*defaults.get("file", ())]
+    folders = [one for one in words if one not in named and _is_folder(one, read)]
+    patterns = [one for one in words if one not in (*named, *folders)]
+    files += folders
+    given = {"file": files, "tag": patterns} | {name: text for name, text in texts.items() if text}
     defaults = {
-        name: text
-        for name, text in defaults.items()
-        if name in texts and not texts[name] and not named.get(name)
+        name: text for name, text in defaults.items() if name in texts and not given.get(name)
     }
     once: dict[Path, str] = {}
     for one in (*files, *defaults.get("file", ())):

@@ -44,6 +44,8 @@ def test_a_folder_stands_for_the_files_in_it_that_hold_claims(cli: Cli) -> None:
     assert {"sums", "kept-share"} <= set(listed(cli, "docs"))
     Path("kept-share").mkdir()
     assert listed(cli, "kept-share") == ["kept-share"]  # an id of claims.yaml outranks a folder
+    Path("kept").write_text(CLAIMS.replace("kept-share", "kept"), encoding="utf-8")
+    assert listed(cli, "kept", "-f", "kept") == ["kept"]  # the id, and the file by its option
 
 
 def test_what_begins_with_a_dash_after_two_is_a_file(cli: Cli) -> None:
@@ -93,6 +95,7 @@ def test_a_project_gives_defaults_and_the_line_outranks_them(
     repeat = report["cases"][0]["repeat"]
     assert "--file ../../own.yaml " in repeat
     assert repeat.endswith("--seed 9 --alpha=0.001 --resolution=5%")
+    Path("open-question").mkdir()  # an id of the project's file outranks a folder
     line = ["run", "open-question", "--alpha", "0.01", "--seed", "1", "--format", "json"]
     report = json.loads(cli(*line).out)
     assert [case["claim"] for case in report["cases"]] == ["open-question"]  # whatever its tags
