@@ -881,12 +881,12 @@ def _overrides(given: Given, registry: Registry, claims: Sequence[Claim]) -> dic
     """The texts of values that the line gives to parameters, by their names."""
     from dropcheck.claims.values import ACCEPTED
 
-    known = {name: f"--{name}" for one in claims for name in one.parameter_names}
+    known = {name for one in claims for name in one.parameter_names}
     texts: dict[str, list[str]] = {}
     for option, text in given.parameters:
         name = option.lstrip("-").replace("-", "_")
         if name not in known or option[:2] != "--":
-            raise DropcheckError(_unknown(option, name, given, registry, [*known.values()], claims))
+            raise DropcheckError(_unknown(option, given, registry, claims))
         if not text:
             raise DropcheckError(Problem(f"option '{option}' needs a value", hint=ACCEPTED))
         texts.setdefault(name, []).append(text)
@@ -899,15 +899,10 @@ def _overrides(given: Given, registry: Registry, claims: Sequence[Claim]) -> dic
     return {name: ",".join(values) for name, values in texts.items()}
 
 
-def _unknown(
-    option: str,
-    name: str,
-    given: Given,
-    registry: Registry,
-    own: Sequence[str],
-    claims: Sequence[Claim],
-) -> Problem:
+def _unknown(option: str, given: Given, registry: Registry, claims: Sequence[Claim]) -> Problem:
     """The problem of an option that is none, and no parameter of the selected claims either."""
+    name = option.lstrip("-").replace("-", "_")
+    own = [*dict.fromkeys(f"--{one}" for claim in claims for one in claim.parameter_names)]
     problem = _no_such_option(option, (*given.known, *own), given.command)
     named = {*given.patterns, *given.tags} - {"all"}
     hint = f"dropcheck {given.command} --help lists the options"
