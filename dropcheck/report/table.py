@@ -184,21 +184,16 @@ def run_report(run: RunResult, terminal: Terminal, *, verbose: int = 0, quiet: b
         items += _by_columns(pivot, terminal, verbose=verbose > 0) if not quiet else []
         items += _said(pivot, terminal) if not verbose else []
     elif run.cases and not quiet:
+        known, columns = rows(run.cases, verbose), IN_FULL if verbose else FEW
         shown: list[Row] = [
-            {**row, "result": (row["result"], words.STYLES[case.result])}
-            for row, case in rows(run.cases, verbose)
+            {**row, "result": (row["result"], words.STYLES[case.result])} for row, case in known
         ]
-        columns = IN_FULL if verbose else FEW
-        if any(row["passed"] for row, _ in rows(run.cases, verbose)):
+        if any(row["passed"] for row, _ in known):
             columns = replace(columns, headings={"parameters": "worst case"})
         items += [*table(shown, columns, terminal), ""]
     if pivot is None or verbose:
-        items += _blocks(
-            run.cases,
-            terminal,
-            quiet=quiet,
-            each=verbose > 1 or len(words.by_claim(run.cases)) == 1,
-        )
+        each = verbose > 1 or len(words.by_claim(run.cases)) == 1
+        items += _blocks(run.cases, terminal, quiet=quiet, each=each)
     if not quiet:
         items += [*_notes(run.cases), *_warnings(run)]
     if verbose and run.draws:
