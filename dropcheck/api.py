@@ -10,7 +10,6 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import fields
 from numbers import Real
 from pathlib import Path
@@ -200,15 +199,17 @@ def mistyped_options(claim: Claim, names: Iterable[str], graphs: CaseGraphs) -> 
     from dropcheck.language.check import used_names
 
     suspects = {name: near for name in names if (near := nearest(name, ARGUMENTS))}
-    with suppress(DropcheckError):  # it is reported already
-        return [
-            Problem(
-                f"the parameter {name!r} is not used", hint=f"did you mean the option {near!r}?"
-            )
-            for name, near in suspects.items()
-            if name not in used_names(graphs.parsed(claim))
-        ]
-    return []
+    if not suspects:
+        return []
+    try:
+        used = used_names(graphs.parsed(claim))
+    except DropcheckError:  # it is reported already
+        return []
+    return [
+        Problem(f"the parameter {name!r} is not used", hint=f"did you mean the option {near!r}?")
+        for name, near in suspects.items()
+        if name not in used
+    ]
 
 
 def call_text(

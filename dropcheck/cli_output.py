@@ -54,7 +54,7 @@ def emit(text: str, stream: TextIO | None, *, commands: bool = False) -> list[Pr
     """
     if stream is None or stream.closed or not text:
         return []
-    if os.environ.get("GITHUB_ACTIONS") == "true":
+    if in_workflow():
         text = text.replace("##[", "## [")  # the older form, obeyed anywhere in a line
         text = text if commands else _COMMAND.sub(r"\1: ", text)
     try:

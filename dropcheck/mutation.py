@@ -600,9 +600,11 @@ class Trial:
         where only draws can tell.
         """
         own, other = self.own.at(parameters), mutant.at(parameters)
-        if own is None or other is None or self._form(own) == self._form(other):
+        if own is None or other is None:
             return None
         (head, *old), (another, *new) = self._form(own), self._form(other)
+        if (head, *old) == (another, *new):
+            return None
         pairs = zip(own.operands, other.operands, old, new, strict=False)
         sides = [(a.known, b.known) for a, b, one, two in pairs if one != two]
         known = [(a, b) for a, b in sides if isinstance(a, float) and isinstance(b, float)]

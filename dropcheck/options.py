@@ -117,6 +117,7 @@ _RATE = "a number between 0 and 1"
 _COUNT = "a whole number from 1 on"
 _TIMES = {"ms": 1e-3, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0}
 _SIZES = {"b": 1.0, "kb": 1e3, "mb": 1e6, "gb": 1e9, "kib": 2.0**10, "mib": 2.0**20, "gib": 2.0**30}
+_THREADS = most_threads()
 _TRUTH = Value(kind=bool, accepts="true or false", in_python="True or False")
 
 VALUES: Mapping[str, Value] = {
@@ -149,8 +150,8 @@ VALUES: Mapping[str, Value] = {
     "threads": Value(
         kind=int,
         low=1,
-        high=most_threads(),
-        accepts=f"a whole number from 1 to {most_threads()}, at most {THREADS_A_CORE} a core",
+        high=_THREADS,
+        accepts=f"a whole number from 1 to {_THREADS}, at most {THREADS_A_CORE} a core",
     ),
     "expect_claims": Value(kind=int, high=10**6, accepts="a whole number from 0 on"),
     "asymptotic": _TRUTH,

@@ -356,7 +356,6 @@ HEADINGS = (
     *("interval", "within", "draws", "passed", "result"),
 )
 CODE = ("claim", "statement", "written", "repeat")
-MOST_CELLS = 40  # cells of a conformance table with a line each
 _MARKUP = re.compile(r"([\\`*_\[\]<>|~$&])")
 # what GitHub turns into links and pictures, in text without markup
 _REFERENCE = re.compile(r"(@(?=\w)|#(?=\w)|:(?=[\w+-]+:)|\w:(?=//)|\bwww(?=\.))", re.ASCII)
@@ -469,7 +468,7 @@ def _pivot_in_markdown(pivot: pivoting.Conformance, report: Report) -> list[str]
         for cell, said in pivot.said()
     ]
     legend = " · ".join(pivot.legend(Outcome.PASS, Outcome.FAIL))
-    return [_lines(lines), legend, _counted(items, "more cell", MOST_CELLS)]
+    return [_lines(lines), legend, _counted(items, "more cell", table.MOST_CELLS)]
 
 
 def _problem_in_markdown(problem: Problem) -> str:

@@ -320,14 +320,9 @@ def test_files_that_are_not_written_are_named(times: str, folder: Path) -> None:
     assert not {"b.md", "c.html"} & left
 
 
-# ---- little memory -------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("megabytes", [60, 120, 200, 300])
-def test_too_little_memory_is_no_verdict(megabytes: int, folder: Path) -> None:
-    line = f"ulimit -v {megabytes * 1024}; exec {' '.join(PROGRAM)} run quick-mean --draws-only"
-    done = subprocess.run(
-        ["sh", "-c", line],
+def in_a_shell(line: str, folder: Path, shell: str = "sh") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [shell, "-c", line],
         cwd=folder,
         env=environment(),
         capture_output=True,
@@ -335,6 +330,15 @@ def test_too_little_memory_is_no_verdict(megabytes: int, folder: Path) -> None:
         timeout=60,
         check=False,
     )
+
+
+# ---- little memory -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("megabytes", [60, 120, 200, 300])
+def test_too_little_memory_is_no_verdict(megabytes: int, folder: Path) -> None:
+    line = f"ulimit -v {megabytes * 1024}; exec {' '.join(PROGRAM)} run quick-mean --draws-only"
+    done = in_a_shell(line, folder)
     assert done.returncode in (0, 3), done.stderr
     assert "Traceback" not in done.stderr
     assert done.returncode == 0 or "error: " in done.stderr
@@ -365,15 +369,7 @@ def test_a_closed_pipe_keeps_the_exit_code(
     arguments: str, reader: str, code: int, folder: Path
 ) -> None:
     line = f"{' '.join(PROGRAM)} {arguments} | {reader}; exit ${{PIPESTATUS[0]}}"
-    done = subprocess.run(
-        ["bash", "-c", line],
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    done = in_a_shell(line, folder, "bash")
     assert done.returncode == code
     assert "Traceback" not in done.stderr
     assert "Broken" not in done.stderr

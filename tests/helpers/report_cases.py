@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 from dropcheck.errors import Location
@@ -20,6 +21,7 @@ from dropcheck.results import (
     Resolution,
     RunResult,
     Verdict,
+    Written,
 )
 from dropcheck.settings import Settings
 
@@ -110,6 +112,24 @@ UNDECIDED = claiming(
     explanation=Reason.TOO_WIDE.explain(),
     more_draws=1_230_000,
     repeat="dropcheck run heavy-tail --seed 0",
+)
+# a figure that a document prints, and that is false
+FIGURE = Written(
+    text="41%",
+    start=Location("paper.md", 13, 43),
+    end=Location("paper.md", 13, 46),
+    digits=Decimal("0.41"),
+    unit=Decimal("0.01"),
+    percent=True,
+    rounded=True,
+)
+PRINTED_IN_PAPER = replace(
+    FAILED,
+    written=FIGURE,
+    region=Region(0.405, 0.415),
+    estimate=0.4241,
+    interval=(0.4226, 0.4256),
+    scale=0.415,
 )
 
 

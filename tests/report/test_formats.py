@@ -15,7 +15,6 @@ import subprocess
 import sys
 from dataclasses import replace
 from datetime import UTC, datetime
-from decimal import Decimal
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -23,13 +22,13 @@ import numpy as np
 import pytest
 import xmlschema
 from markdown_it import MarkdownIt
-from report_cases import CONFIRMED, FAILED, PASSED, UNDECIDED, run_of
+from report_cases import CONFIRMED, FAILED, PASSED, PRINTED_IN_PAPER, UNDECIDED, run_of
 
 from dropcheck.claims.registry import Registry
 from dropcheck.errors import DropcheckError, Location, Problem
 from dropcheck.report import Report, formats
 from dropcheck.report.formats import PRINTED, WRITTEN, class_name, errors_json
-from dropcheck.results import CaseResult, Passage, Region, Written
+from dropcheck.results import CaseResult, Passage, Region
 
 REGISTRY = Registry("claims.yaml", {}, {})
 REPORT = Report(run_of(PASSED, FAILED, UNDECIDED), REGISTRY)
@@ -130,23 +129,6 @@ def test_a_format_is_loaded_alone(name: str, absent: set[str]) -> None:
     assert not set(done.stdout.split()) & absent
 
 
-FIGURE = Written(
-    text="41%",
-    start=Location("paper.md", 13, 43),
-    end=Location("paper.md", 13, 46),
-    digits=Decimal("0.41"),
-    unit=Decimal("0.01"),
-    percent=True,
-    rounded=True,
-)
-PRINTED_IN_PAPER = replace(
-    FAILED,
-    written=FIGURE,
-    region=Region(0.405, 0.415),
-    estimate=0.4241,
-    interval=(0.4226, 0.4256),
-    scale=0.415,
-)
 OFF = replace(PASSED, estimate=515.0)  # by more than its error
 
 

@@ -8,9 +8,18 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from report_cases import CONFIRMED, FAILED, PASSED, UNDECIDED, claiming, looked_at, run_of
+from report_cases import (
+    CONFIRMED,
+    FAILED,
+    FIGURE,
+    PASSED,
+    PRINTED_IN_PAPER,
+    UNDECIDED,
+    claiming,
+    looked_at,
+    run_of,
+)
 
-from dropcheck.errors import Location
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.report import numbers, words
 from dropcheck.report.facts import facts
@@ -27,7 +36,6 @@ from dropcheck.results import (
     Region,
     Resolution,
     Verdict,
-    Written,
 )
 
 # ---- numbers -------------------------------------------------------------------------------------
@@ -457,29 +465,13 @@ def test_sides_are_shown_with_their_relations() -> None:
 
 # ---- what a document prints ----------------------------------------------------------------------
 
-FIGURE = Written(
-    text="41%",
-    start=Location("paper.md", 13, 43),
-    end=Location("paper.md", 13, 46),
-    digits=Decimal("0.41"),
-    unit=Decimal("0.01"),
-    percent=True,
-    rounded=True,
-)
-CASE = replace(
-    FAILED,
-    written=FIGURE,
-    region=Region(0.405, 0.415),
-    estimate=0.4241,
-    interval=(0.4226, 0.4256),
-    scale=0.415,
-)
-
 
 def test_a_claim_of_another_region_is_shown_as_that() -> None:
-    mutant = replace(CASE, region=Region(0.305, 0.415))
+    mutant = replace(PRINTED_IN_PAPER, region=Region(0.305, 0.415))
     assert words.claimed(mutant) == "0.305 … 0.415"
-    equal = replace(CASE, written=replace(FIGURE, rounded=False), region=Region(0.41, 0.41))
+    equal = replace(
+        PRINTED_IN_PAPER, written=replace(FIGURE, rounded=False), region=Region(0.41, 0.41)
+    )
     assert words.claimed(equal) == "0.41"
     assert words.rounding(PASSED) is None
 
