@@ -7,18 +7,19 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 
 from dropcheck.claims.claimsfile import FORMAT, ClaimKeys, FileKeys, registry_of
 from dropcheck.claims.registry import Claim, Registry, SourceText
 from dropcheck.claims.values import WORDS
 from dropcheck.claims.yaml_places import BROKEN, LineColumn, Node, Problems, compose_piece, decode
+from dropcheck.documents.coverage import Span, coverage_of
 from dropcheck.documents.latex import LatexError, statements
-from dropcheck.documents.markdown_source import read_markdown
-from dropcheck.documents.marks import KeyBlock, Mark, Piece, Spoken, of_another_model, spoken_of
-from dropcheck.documents.notebook_source import cells_of
-from dropcheck.documents.tex_source import read_tex
-from dropcheck.documents.unclaimed import Span, coverage_of
+from dropcheck.documents.markdown import read_markdown
+from dropcheck.documents.marks import KeyBlock, Mark, Page, Piece, Spoken, spoken_of
+from dropcheck.documents.notebook import cells_of
+from dropcheck.documents.tex import read_tex
 from dropcheck.errors import (
     DropcheckError,
     Problem,
@@ -31,6 +32,10 @@ from dropcheck.language.check import check_registry
 from dropcheck.language.compile import axes_in, parse_claim
 from dropcheck.results import Written
 from dropcheck.results.coverage import Printed
+from dropcheck.vocabulary.constants import CONSTANTS
+from dropcheck.vocabulary.functions import FUNCTIONS
+from dropcheck.vocabulary.laws import LAWS
+from dropcheck.vocabulary.operators import OPERATORS
 
 _NOTEBOOK, _LATEX = ".ipynb", ".tex"  # documents with other suffixes are Markdown
 _FILE_KEYS = frozenset(FileKeys.model_fields) - {"dropcheck", "documents"}
@@ -45,6 +50,7 @@ _DEFINED = re.compile(
 _DOTTED = re.compile(r"[a-z0-9][a-z0-9-]*\.[a-z0-9][a-z0-9-]*")
 _DOT = "--"
 _PLACEHOLDER = "0 == 0"
+_VOCABULARY = {*OPERATORS, *FUNCTIONS, *LAWS, *CONSTANTS}
 _PI = re.compile(r"\\pi(?![A-Za-z])(?!\s*_)")
 _OWN_PI = re.compile(r"\\pi\s*_\s*(\{[^{}]{1,20}\}|\\?\w+)|(?<=[$(\[])\\pi\s*(=(?!\s*3\.1)|\\in\b)")
 
@@ -56,28 +62,28 @@ def document_of(data: bytes, path: Path, name: str) -> Registry:
         DropcheckError: it cannot be read, or its marks have errors: all of them.
     """
     source, ending = decode(data, name), path.suffix.lower()
-    report = Problems(cells_of(source) if ending == _NOTEBOOK else source)
-    carrier = read_tex if ending == _LATEX else read_markdown
-    marked = carrier(report.source, report)
-    builder = _Builder(report, _slug(path.stem) or "document")
+    page = Page(Problems(cells_of(source) if ending == _NOTEBOOK else source))
+    marked = read_tex(page) if ending == _LATEX else read_markdown(page)
+    builder = _Builder(page, _slug(path.stem) or "document")
     for part in marked.parts:
         if isinstance(part, KeyBlock):
             builder.add_block(part)
         else:
             builder.add_mark(part)
-    if report and not builder.claims:
-        raise report.error()
+    if page.report and not builder.claims:
+        raise page.report.error()
     registry = builder.registry(marked.title) if builder.claims else Registry(name, {}, {})
     claims = registry.claims.values()
-    covered = coverage_of(report.source, marked.passages, builder.printed, claims)
+    covered = coverage_of(page, marked.passages, builder.printed, claims)
     return replace(registry, coverage=(covered,))
 
 
 class _Builder:
     """Collects what blocks and marks say, in the form of a claims file."""
 
-    def __init__(self, report: Problems, document: str) -> None:
-        self.report = report
+    def __init__(self, page: Page, document: str) -> None:
+        self.page = page
+        self.report = page.report
         self.document = document
         self.models: dict[str, Node] = {}
         self.defaults: dict[str, Node] = {}
@@ -97,7 +103,9 @@ class _Builder:
         if node is None or node.value is BROKEN:
             return
         if not isinstance(node.value, dict):
-            self.report.add(block.start, "a block is a mapping", "write 'models:', and lines below")
+            self.page.refuse(
+                block.start, "a block is a mapping", "write 'models:', and lines below"
+            )
             return
         for key, entry in node.entries.items():
             at = entry.begin
@@ -138,11 +146,12 @@ class _Builder:
         segments = list(mark.segments())
         keyed = bool(segments) and _KEY.match(segments[0].text) is not None
         stated = None if keyed or not segments else segments.pop(0)
+        comment = mark.comment
         try:
             spoken = spoken_of(mark, stated)
         except LatexError as error:
-            place = mark.start if error.column < 0 else mark.before.places[error.column]
-            self.report.add(place, error.message, error.hint)
+            at = comment.start if error.column < 0 else comment.before.at[error.column]
+            self.page.refuse(at, error.message, error.hint)
             return
         entries: dict[str, Node] = {}
         parameters: dict[str, Node] = {}
@@ -150,35 +159,35 @@ class _Builder:
             found = _KEY.match(segment.text)
             if found is None or _SECOND_KEY.match(segment.text, found.end()):
                 message = f"{segment.text!r} is not one key with its value"
-                self.report.add(segment.start, message, "write key: value, and ';' between")
+                self.page.refuse(segment.start, message, "write key: value, and ';' between")
                 continue
             value = segment.part(found.end(), len(segment.text))
             node = self._composed(value, segment.start)
             if node is None:
-                self.report.add(segment.start, f"{found['key']!r} has no value")
+                self.page.refuse(segment.start, f"{found['key']!r} has no value")
                 continue
             kept = entries if found["key"] in _CLAIM_KEYS else parameters
             if found["key"] in kept:
-                self.report.add(segment.start, f"{found['key']!r} is given twice")
-            kept[found["key"]] = replace(node, key=segment.start)
+                self.page.refuse(segment.start, f"{found['key']!r} is given twice")
+            kept[found["key"]] = replace(node, key=self.page.place(segment.start))
         self._state(mark, spoken, entries, parameters)
 
     def _state(
         self, mark: Mark, spoken: Spoken, entries: dict[str, Node], parameters: dict[str, Node]
     ) -> None:
+        comment, statement = mark.comment, spoken.statement
+        start = self.page.place(comment.start)
         chosen = "model" in entries
         if not chosen and self.models:
-            entries["model"] = self._entry(list(self.models)[-1], mark.start)
-        text = spoken.text or _PLACEHOLDER
+            entries["model"] = self._entry(list(self.models)[-1], start)
         inside, defined = self._words_of(entries.get("model"))
-        named = {*parameters, *self.parameters, *inside}
-        words = spoken.words(self.notation, named) | inside
+        words = self._words_in(spoken, {*parameters, *self.parameters, *inside}) | inside
         misspelt = self._misspelt(entries, parameters, words)
-        own = {*parameters, *_names_of_cases(entries), *defined}
-        if not chosen and self.models and not misspelt:
+        cases = entries["cases"].items if "cases" in entries else []
+        own = {*parameters, *defined, *(name for case in cases for name in case.entries)}
+        if not chosen and self.models and not misspelt and not spoken.is_formula:
             known = own | inside | set(self.parameters)
-            if problem := of_another_model(spoken.text, known, self.models, self._words_of):
-                self.report.add(mark.start, *problem)
+            if self._is_of_another_model(comment.start, statement.text, known):
                 return
         parameters |= {
             name: entry
@@ -186,31 +195,69 @@ class _Builder:
             if name in words and name not in own
         }
         if parameters:
-            entries["parameters"] = _mapping(parameters, mark.start)
-        entries["claim"] = self._entry(text, mark.start, self._written(spoken, text, mark))
-        for key, value in (("document", self.document), ("section", mark.section)):
+            entries["parameters"] = _mapping(parameters, start)
+        stated = _PLACEHOLDER if spoken.is_formula else statement.text
+        placed = SourceText.placed(stated, (0, self.page.location(comment.start)))
+        if not spoken.is_formula:
+            placed = self.page.placed(statement)
+        entries["claim"] = self._entry(stated, start, placed)
+        for key, value in (("document", self.document), ("section", comment.section)):
             if value and not {key, "sources"} & set(entries):
-                entries[key] = self._entry(value, mark.start)
-        said = text if spoken.formula is None else spoken.formula.text
-        given = mark.id or self._made_id(mark, said, entries)
+                entries[key] = self._entry(value, start)
+        given = mark.id or self._made_id(comment.section, statement.text, entries)
         name = self._undotted(given)
         if "title" not in entries:
-            entries["title"] = self._entry(mark.sentence or given, mark.start)
+            entries["title"] = self._entry(comment.sentence or given, start)
         truth = entries.get("truth")
         if truth is not None and isinstance(truth.value, str):
-            entries["truth"] = self._entry(self._undotted(truth.text), mark.start)
+            entries["truth"] = self._entry(self._undotted(truth.text), start)
         if name in self.claims:
             line = self.report.source.line_of(self.claims[name].begin)
             message = f"the id {given!r} is given twice: first on {line}"
-            self.report.add(mark.start, message, "give one of the two another #id")
+            self.report.add(start, message, "give one of the two another #id")
             return
-        self.claims[name] = _mapping(entries, mark.start)
-        if spoken.formula is not None:
-            self.formulas[name] = spoken.formula, dict(self.notation)
-        if spoken.prints is not None:
-            self.written[name] = spoken.written(self.report.source)
-            kind = Printed.FORMULA if spoken.figure is None else Printed.FIGURE
-            self.printed[spoken.prints.start, spoken.prints.places[-1]] = kind
+        self.claims[name] = _mapping(entries, start)
+        if spoken.is_formula:
+            self.formulas[name] = statement, dict(self.notation)
+        figure, printed = spoken.figure, spoken.printed
+        if printed is not None:
+            self.written[name] = Written(
+                text=printed.text,
+                start=self.page.location(printed.start),
+                end=self.page.location(printed.end),
+                digits=None if figure is None else figure.digits,
+                unit=None if figure is None else figure.unit,
+                percent=figure is not None and figure.percent,
+                rounded=spoken.rounded,
+            )
+            kind = Printed.FORMULA if figure is None else Printed.FIGURE
+            self.printed[printed.start, printed.end] = kind
+
+    def _words_in(self, spoken: Spoken, known: set[str]) -> set[str]:
+        """The words that may be names: `d_k` if that or `dk` is known, and otherwise d and k."""
+        text = spoken.statement.text
+        if not spoken.is_formula:
+            return set(WORDS.findall(text))
+        said = [
+            text.replace("\\", " "),
+            *(self.notation[one] for one in self.notation if one in text),
+        ]
+        names: set[str] = set()
+        for word in WORDS.findall(" ".join(said)):
+            names |= {word, word.replace("_", "")} & known or {word, *word.split("_")}
+        return names
+
+    def _is_of_another_model(self, at: int, text: str, known: set[str]) -> bool:
+        """Report a statement with a name of an earlier model than the last one; whether it has."""
+        *others, last = list(self.models)
+        for name in sorted(set(WORDS.findall(text)) - known - _VOCABULARY):
+            for model in reversed(others):
+                if name in self._words_of(self.models[model])[1]:
+                    message = f"{name!r} is not defined in {last!r}, the last model above this mark"
+                    hint = f"{model!r} defines it: write 'model: {model}' in the mark"
+                    self.page.refuse(at, message, hint)
+                    return True
+        return False
 
     def _misspelt(
         self, entries: dict[str, Node], parameters: dict[str, Node], words: set[str]
@@ -229,12 +276,6 @@ class _Builder:
                 misspelt = True
         return misspelt
 
-    def _written(self, spoken: Spoken, text: str, mark: Mark) -> SourceText:
-        """The statement's text, with the places of its pieces."""
-        source = self.report.source
-        pieces = ((0, spoken.start or mark.start), *spoken.places)
-        return SourceText.placed(text, *((column, source.location(at)) for column, at in pieces))
-
     def _words_of(self, model: Node | None) -> tuple[set[str], set[str]]:
         """The words of a model, with those of the models it names; and the names it defines."""
         words: set[str] = set()
@@ -250,12 +291,12 @@ class _Builder:
             seen |= named
         return words, defined
 
-    def _made_id(self, mark: Mark, text: str, entries: Mapping[str, Node]) -> str:
+    def _made_id(self, section: str, text: str, entries: Mapping[str, Node]) -> str:
         """An id made from statement, model and parameters: moving the sentence keeps it."""
         parts = [text, *(f"{key}={_shown(one)}" for key, one in sorted(entries.items())
                          if key in ("model", "parameters", "cases"))]  # fmt: skip
         digest = hashlib.blake2b("\n".join(parts).encode(), digest_size=3).hexdigest()
-        name = f"{_slug(mark.section) or self.document}-{digest}"
+        name = f"{_slug(section) or self.document}-{digest}"
         self.made[name] += 1
         count = self.made[name]
         return name if count == 1 else f"{name}--{count}"
@@ -275,18 +316,15 @@ class _Builder:
         written = written or SourceText.placed(text, (0, self.report.source.location(at)))
         return Node(value=text, text=text, start=at, last=at[0], style="'", key=at, written=written)
 
-    def _composed(self, text: Piece, at: LineColumn) -> Node | None:
+    def _composed(self, text: Piece, at: int) -> Node | None:
         """The nodes of a piece of YAML, with their places in the document; None if empty."""
-        starts = [0]
-        for line in text.text.split("\n"):
-            starts.append(starts[-1] + len(line) + 1)
+        starts = [0, *accumulate(len(line) + 1 for line in text.text.split("\n"))]
 
         def place(position: LineColumn) -> LineColumn:
-            line, column = position
-            index = starts[min(line, len(starts) - 1)] + column
-            return text.places[min(index, len(text.places) - 1)]
+            index = starts[min(position[0], len(starts) - 1)] + position[1]
+            return self.page.place(text.at[min(index, len(text.at) - 1)])
 
-        return compose_piece(text.text, self.report, place, at)
+        return compose_piece(text.text, self.report, place, self.page.place(at))
 
     def registry(self, title: str) -> Registry:
         """The registry of everything that was collected.
@@ -338,16 +376,15 @@ class _Builder:
             yield claim
             return
         formula, notation = self.formulas[name]
-        source = self.report.source
         axes = axes_in(parse_claim(claim), claim.expand()[0].parameters)
         try:
-            refuse_doubtful_number(formula.text, source.text, axes, notation)
+            refuse_doubtful_number(formula.text, self.page.source.text, axes, notation)
             texts = statements(formula.text, axes, notation)
         except LatexError as error:
-            place = formula.places[min(error.column, len(formula.places) - 1)]
-            raise DropcheckError(source.problem(place, error.message, error.hint)) from None
+            at = self.page.location(formula.at[min(error.column, len(formula.at) - 1)])
+            raise DropcheckError(Problem(error.message, at, error.hint)) from None
         for count, text in enumerate(texts, 1):
-            written = SourceText.placed(text, (0, source.location(formula.start)))
+            written = SourceText.placed(text, (0, self.page.location(formula.start)))
             own = claim.id if count == 1 else f"{claim.id}-{count}"
             yield replace(claim, id=own, statement=written, formula=True)
 
@@ -376,12 +413,6 @@ def refuse_doubtful_number(
                 rf"\pi may be the number 3.14159… or the document's own, as in {own[0].strip()!r}",
                 r"""call it pi in the model, or say which: notation: {"\\pi": pi}""",
             )
-
-
-def _names_of_cases(entries: Mapping[str, Node]) -> set[str]:
-    """The names of the parameters in the cases of a mark."""
-    cases = entries["cases"].items if "cases" in entries else []
-    return {name for case in cases for name in case.entries}
 
 
 def _mapping(entries: dict[str, Node], at: LineColumn) -> Node:

@@ -10,20 +10,17 @@ import difflib
 import html
 import re
 import unicodedata
-from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from array import array
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import overload
+from itertools import accumulate
 
-from dropcheck.claims.values import WORDS
-from dropcheck.claims.yaml_places import LineColumn, Node, Problems, Source
+from dropcheck.claims.registry import SourceText
+from dropcheck.claims.yaml_places import LineColumn, Problems
 from dropcheck.documents.latex import LONGEST, LatexError
-from dropcheck.results import Written
-from dropcheck.vocabulary.constants import CONSTANTS
-from dropcheck.vocabulary.functions import FUNCTIONS
-from dropcheck.vocabulary.laws import LAWS
-from dropcheck.vocabulary.operators import OPERATORS
+from dropcheck.errors import Location
 
 WORD = "dropcheck"
 LONGEST_BEFORE = 1_000  # characters before a mark that are read
@@ -36,12 +33,15 @@ MARK = re.compile(rf"<!--\s*/?{WORD}\b")
 _LIKE = 0.78  # the similarity to WORD of a word with one letter added, dropped or changed
 
 
+# ---- text and its places -------------------------------------------------------------------------
+
+
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Text of a document, with the place of each of its characters."""
+    """Text of a document, with the index in the document of each of its characters."""
 
     text: str
-    places: Sequence[LineColumn]  # one more than the characters: the last is the end
+    at: Sequence[int]  # one more than the characters: the last is the end
 
     def part(self, start: int, end: int) -> Piece:
         """The characters from `start` to `end`, without white space around them."""
@@ -49,37 +49,101 @@ class Piece:
             start += 1
         while end > start and self.text[end - 1].isspace():
             end -= 1
-        return Piece(self.text[start:end], self.places[start : end + 1])
+        return Piece(self.text[start:end], self.at[start : end + 1])
+
+    def replaced(self, pattern: re.Pattern[str], put: str = "") -> Piece:
+        """The piece with a text in place of each match of a pattern."""
+        kept, last = array("I"), 0
+        for found in pattern.finditer(self.text):
+            kept.extend(self.at[last : found.start()])
+            begin = self.at[found.start()]
+            kept.extend(range(begin, begin + len(put)))
+            last = found.end()
+        kept.extend(self.at[last:])
+        return Piece(pattern.sub(lambda _: put, self.text), kept)
+
+    def __add__(self, other: Piece) -> Piece:
+        return Piece(self.text + other.text, array("I", [*self.at[:-1], *other.at]))
 
     @property
-    def start(self) -> LineColumn:
-        """The place where it begins."""
-        return self.places[0]
+    def start(self) -> int:
+        """The index where it begins."""
+        return self.at[0]
+
+    @property
+    def end(self) -> int:
+        """The index after its last character."""
+        return self.at[-1]
+
+
+class Page:
+    """The text of a document while it is read; its errors are collected in `report`."""
+
+    def __init__(self, report: Problems) -> None:
+        self.report = report
+        self.source = report.source
+        self.text = "\n".join(self.source.lines)
+        self.starts = [0, *accumulate(len(line) + 1 for line in self.source.lines)]  # of lines
+
+    def place(self, at: int) -> LineColumn:
+        """The line and the column of an index."""
+        line = max(0, bisect_right(self.starts, at, hi=len(self.source.lines)) - 1)
+        return line, at - self.starts[line]
+
+    def location(self, at: int) -> Location:
+        """The location of an index, for messages."""
+        return self.source.location(self.place(at))
+
+    def refuse(self, at: int, message: str, hint: str | None = None) -> None:
+        """Report an error at an index."""
+        self.report.add(self.place(at), message, hint)
+
+    def piece(self, spans: Sequence[tuple[int, int]]) -> Piece:
+        """The parts of the text between these indices, one after the other."""
+        text = "".join(self.text[start:end] for start, end in spans)
+        if len(spans) == 1:
+            return Piece(text, range(spans[0][0], spans[0][1] + 1))
+        at = array("I")
+        for start, end in spans:
+            at.extend(range(start, end))
+        at.append(spans[-1][1] if spans else 0)
+        return Piece(text, at)
+
+    def placed(self, piece: Piece) -> SourceText:
+        """A statement on one line that knows where each part of it stands."""
+        begins = [
+            at for at in range(len(piece.at)) if not at or piece.at[at] - piece.at[at - 1] != 1
+        ]
+        return SourceText.placed(piece.text, *((at, self.location(piece.at[at])) for at in begins))
+
+
+# ---- what every format yields --------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comment:
-    """A comment in a document, without its delimiters."""
+    """A comment in a document."""
 
-    text: Piece
-    start: LineColumn
-    end: LineColumn  # of the comment with its delimiters
-    before: Piece = Piece("", ((0, 0),))  # the text before it in its paragraph
+    text: Piece  # without its delimiters
+    start: int
+    end: int  # of the comment with its delimiters
+    before: Piece = Piece("", (0,))  # the text before it in its paragraph
     section: str = ""
     sentence: str = ""
     own_line: bool = False  # whether it begins its line
-    formula: Piece | None = None  # the formula that ends right before it, if the format knows
+    formula: Formula | None = None  # the formula that ends before it
     unread: str = ""  # why the text before it is neither a figure nor a formula
     after: str = ""  # some of the text after it and after the comments that follow at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark(Comment):
+class Mark:
     """A comment that is a mark, in parts."""
 
+    comment: Comment
     id: str | None
     body: Piece
-    pair: Piece | None  # the text up to its closing mark, if it has one
+    pair: Piece | None = None  # the text up to its closing mark, if it has one
 
     def segments(self) -> Iterator[Piece]:
         """The parts of the mark's body between semicolons."""
@@ -96,59 +160,7 @@ class KeyBlock:
     """A block with keys of a claims file."""
 
     text: Piece
-    start: LineColumn
-
-
-class LinePlaces(Sequence[LineColumn]):
-    """The places of a text that consists of ends of lines, each followed by a line break.
-
-    They are computed when asked for: a document may have millions of characters, and few are.
-
-    Args:
-        lines: of each line its number, the column from which it is taken, and its length.
-        end: the place after the last character.
-
-    >>> places = LinePlaces([(4, 0, 2), (5, 1, 3)], (6, 0))
-    >>> len(places), places[1], places[3], places[-1], places[2:4]
-    (8, (4, 1), (5, 1), (6, 0), ((4, 2), (5, 1)))
-    """
-
-    def __init__(self, lines: Sequence[tuple[int, int, int]], end: LineColumn) -> None:
-        self._lines = lines
-        self._end = end
-        self._starts = [0]
-        for _, _, length in lines:
-            self._starts.append(self._starts[-1] + length + 1)
-
-    def __len__(self) -> int:
-        return self._starts[-1] + 1
-
-    @overload
-    def __getitem__(self, at: int) -> LineColumn: ...
-    @overload
-    def __getitem__(self, at: slice) -> tuple[LineColumn, ...]: ...
-    def __getitem__(self, at: int | slice) -> LineColumn | tuple[LineColumn, ...]:
-        if isinstance(at, slice):
-            return self._between(*at.indices(len(self)))
-        at += len(self) if at < 0 else 0
-        if not 0 <= at < len(self):
-            raise IndexError(at)
-        if at == len(self) - 1:
-            return self._end
-        line = bisect_right(self._starts, at) - 1
-        number, column, _ = self._lines[line]
-        return number, column + at - self._starts[line]
-
-    def _between(self, start: int, stop: int, step: int) -> tuple[LineColumn, ...]:
-        assert step == 1
-        places: list[LineColumn] = []
-        line = bisect_right(self._starts, start) - 1
-        while start < min(stop, len(self) - 1):
-            (number, column, _), first = self._lines[line], self._starts[line]
-            end = min(stop, self._starts[line + 1])
-            places += [(number, column + at - first) for at in range(start, end)]
-            start, line = end, line + 1
-        return (*places, self._end) if start < stop else tuple(places)
+    start: int
 
 
 SHOWS_SOMETHING = re.compile(r"[0-9$]|\\[(\[b]")
@@ -169,6 +181,18 @@ class Prose:
     heading: bool = False
 
 
+def hide(text: str, spans: Iterable[tuple[int, int]]) -> str:
+    """A text in which what is not prose is replaced.
+
+    >>> hide("a `b` c", [(2, 5)]).count(HIDDEN)
+    3
+    """
+    shown = list(text)
+    for start, end in spans:
+        shown[start:end] = HIDDEN * (end - start)
+    return "".join(shown)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marked:
     """A document: its marks and blocks, and its passages, in which figures are counted."""
@@ -178,80 +202,60 @@ class Marked:
     passages: tuple[Prose, ...] = ()  # in order; those without a digit or a formula may be missing
 
 
-def parts_of(
-    comments: Sequence[Comment | KeyBlock], report: Problems
-) -> tuple[Mark | KeyBlock, ...]:
+def parts_of(comments: Iterable[Comment | KeyBlock], page: Page) -> tuple[Mark | KeyBlock, ...]:
     """The marks and blocks among comments; a misspelled mark is reported.
 
     Args:
         comments: in the order of the document; there may be blocks among them.
-        report: collects the errors.
+        page: the document.
     """
     parts: list[Mark | KeyBlock] = []
-    # the last part, if it is a mark that may still get a closing mark
-    opened: tuple[Comment, re.Match[str]] | None = None
+    opened = False  # whether the last part is a mark that may still get a closing mark
     for comment in comments:
         if isinstance(comment, KeyBlock):
-            opened = None
+            opened = False
             parts.append(comment)
             continue
         head = _HEAD.match(comment.text.text)
         word = head["word"] if head is not None else ""
         if head is None or word.strip("/") != WORD:
-            _misspelt(comment, word.strip("/"), head, report)
+            _misspelt(comment, word.strip("/"), head, page)
             continue
         if "<!--" in comment.text.text:
             message = "a comment begins before this one is closed"
-            report.add(comment.start, message, "close it first: -->")
+            page.refuse(comment.start, message, "close it first: -->")
             continue
+        last = parts[-1] if opened else None
+        opened = False
+        rest = comment.text.part(head.end(), len(comment.text.text))
         if word == f"/{WORD}":
-            if opened is None:
-                report.add(comment.start, "this closes a pair that was never opened")
+            if isinstance(last, Mark):
+                between = comment.before
+                start = bisect_left(between.at, last.comment.end)
+                parts[-1] = replace(last, pair=between.part(start, len(between.text)))
             else:
-                parts[-1] = _paired(opened, comment)
-            opened = None
-            continue
-        opened = None
-        rest = comment.text.text[head.end() :]
-        if comment.own_line and not head["colon"] and "\n" in comment.text.text:
-            text = comment.text.part(head.end(), len(comment.text.text))
-            parts.append(KeyBlock(text=_whole_lines(comment.text, head.end()), start=text.start))
-        elif not head["colon"] and rest.strip():
-            report.add(comment.start, "a colon is missing", f"write {WORD}: …")
+                page.refuse(comment.start, "this closes a pair that was never opened")
+        elif comment.own_line and not head["colon"] and "\n" in comment.text.text:
+            line = comment.text.text.find("\n", head.end()) + 1
+            lines = Piece(comment.text.text[line:], comment.text.at[line:])
+            parts.append(KeyBlock(text=lines, start=rest.start))
+        elif not head["colon"] and rest.text:
+            page.refuse(comment.start, "a colon is missing", f"write {WORD}: …")
         else:
-            opened = comment, head
-            parts.append(_mark(comment, head, None))
+            opened = True
+            parts.append(Mark(comment=comment, id=head["id"], body=rest))
     return tuple(parts)
 
 
-def _whole_lines(text: Piece, start: int) -> Piece:
-    """The lines after the first line of a comment, with their indentation."""
-    line = text.text.find("\n", start) + 1
-    return Piece(text.text[line:], text.places[line:])
-
-
-def _mark(comment: Comment, head: re.Match[str], pair: Piece | None) -> Mark:
-    known = {one.name: getattr(comment, one.name) for one in fields(comment)}
-    body = comment.text.part(head.end(), len(comment.text.text))
-    return Mark(**known, id=head["id"], body=body, pair=pair)
-
-
-def _paired(opened: tuple[Comment, re.Match[str]], closing: Comment) -> Mark:
-    comment, head = opened
-    between = closing.before
-    start = next((at for at, place in enumerate(between.places) if place >= comment.end), 0)
-    return _mark(comment, head, between.part(start, len(between.text)))
-
-
-def _misspelt(comment: Comment, word: str, head: re.Match[str] | None, report: Problems) -> None:
+def _misspelt(comment: Comment, word: str, head: re.Match[str] | None, page: Page) -> None:
     if _BEHIND_SIGNS.match(comment.text.text):
         hint = f"write <!-- {WORD}: …; a mark that is not read claims nothing"
-        report.add(comment.start, "signs stand before the word of this mark", hint)
+        page.refuse(comment.start, "signs stand before the word of this mark", hint)
         return
     like = difflib.SequenceMatcher(None, word.lower(), WORD).ratio()
     if head is not None and like >= _LIKE and (head["colon"] or comment.own_line):
         hint = f"write {WORD!r}; a mark that is not read claims nothing"
-        report.add(comment.start, f"{word!r} is no mark", hint)
+        page.refuse(comment.start, f"{word!r} is no mark", hint)
 
 
 # ---- the sentence around a mark, which becomes the title of its claim ----------------------------
@@ -310,6 +314,165 @@ def _shortened(text: str, found: re.Match[str]) -> bool:
     last = _LAST_WORD.search(text, max(0, found.start() - 20), found.start())
     word = last.group().lower() if last is not None else ""
     return word in _SHORT
+
+
+# ---- formulas in text ----------------------------------------------------------------------------
+
+
+_WITH_ARGUMENT = "alignat|IEEEeqnarray"
+_MATHS = "equation|align|gather|multline|eqnarray|flalign|displaymath|math|dmath"
+_OPENS = re.compile(
+    r"(?<!\\)(?:\$\$?|\\\(|\\\[)|\\begin[ \t]*"
+    rf"\{{(?P<environment>(?:(?P<argument>{_WITH_ARGUMENT})|{_MATHS})\*?)\}}"
+    r"(?(argument)\s*\{[^{}]*\}|)"
+)
+IS_FORMULA = re.compile(rf"(?:{_WITH_ARGUMENT}|{_MATHS})\*?")
+"""Matches the name of an environment that is a formula."""
+_CLOSES = {"$": "$", "$$": "$$", r"\(": r"\)", r"\[": r"\]"}
+# A relation counts only outside of brackets, indices, exponents, words and names.
+_TOKEN = re.compile(
+    r"(?P<hiding>(?:[_^]|\\(?:text\w*|mbox|label|tag|ref|eqref|begin|end|operatorname|mathrm)\*?)"
+    r"\s*\{|\\\{|[(\[])"
+    r"|(?P<open>\{)|(?P<close>\\?\}|[)\]])"
+    r"|(?P<relation>(?<![:\\])=|[<>≤≥≈]"
+    r"|\\(?:leq?|geq?|leqslant|geqslant|lt|gt|approx|neq?|simeq)(?![A-Za-z]))"
+)
+_NOTHING = re.compile(  # commands of layout
+    r"\\(?:label|tag)\*?\{[^{}]*\}|\\(?:nonumber|notag|displaystyle)(?![A-Za-z])|&"
+    r"|\\\\(?:\[[^\]]{0,50}\])?|\\(?:begin|end)\{(?:split|aligned|gathered)\}(?:\[[^\]]*\])?"
+)
+# In an environment of cells, an end of a row does not end a statement.
+_CELLS = r"(?:[pbBvV]?matrix|smallmatrix|cases|array|dcases|rcases)\*?\}"
+_ROW = re.compile(rf"(?P<row>\\\\)|(?P<opens>\\begin\{{{_CELLS})|(?P<closes>\\end\{{{_CELLS})|\\.")
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaSpan:
+    """A formula in a text: `text[start:end]` includes its delimiters."""
+
+    start: int
+    end: int
+    inner_start: int
+    inner_end: int
+    display: bool  # whether it may have several rows
+    has_relation: bool  # whether it is a statement, like `a = b` and unlike `x^2`
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A formula that a mark may be about, and as it is printed."""
+
+    inner: Piece
+    printed: Piece
+
+
+def formulas_in(text: str) -> Iterator[FormulaSpan]:
+    r"""The formulas of a text, in order; the two dollar signs of "$5 and $6" make none.
+
+    >>> text = r"$5 and $6, $x_{i=1}$ and \(a < b\)"
+    >>> [text[one.start : one.end] for one in formulas_in(text)]
+    ['$x_{i=1}$', '\\(a < b\\)']
+    """
+    closers: dict[str, int] = {}  # the next place of each delimiter, so that no search is repeated
+    at = 0
+    while (opened := _OPENS.search(text, at)) is not None:
+        close = _CLOSES.get(opened.group()) or f"\\end{{{opened['environment']}}}"
+        inner = opened.end()
+        if closers.get(close, 0) < inner:
+            closers[close] = _next(text, close, inner)
+        end = closers[close]
+        at = inner
+        if end == len(text) or (close[0] == "$" and end - inner > LONGEST):
+            continue
+        content = text[inner:end]
+        behind = end + len(close)
+        before = text[max(0, opened.start() - 1) : opened.start()]
+        doubtful = close == "$" and (content[:1].isdigit() or before.isalnum() or HIDDEN in content)
+        apart = content.strip(f"{HIDDEN} \n") == content and not text[behind : behind + 1].isdigit()
+        if not content.strip() or (doubtful and not apart):
+            continue
+        display = close not in ("$", r"\)")
+        related = has_relation(content)
+        yield FormulaSpan(opened.start(), behind, inner, end, display, related)
+        at = behind
+
+
+def _next(text: str, close: str, at: int) -> int:
+    """The place of the next closing delimiter that is not escaped; the end if there is none."""
+    while (place := text.find(close, at)) >= 0:
+        if close[0] != "$" or text[place - 1] != "\\":
+            return place
+        at = place + 1
+    return len(text)
+
+
+def has_relation(formula: str) -> bool:
+    r"""Whether a formula has a relation outside of brackets, indices and words.
+
+    >>> has_relation(r"\operatorname{Var}(q \cdot k) = d_k"), has_relation(r"\sum_{i=1}^n P(x > i)")
+    (True, False)
+    """
+    hidden: list[bool] = []  # for each open bracket, whether a relation in it does not count
+    for found in _TOKEN.finditer(formula):
+        match found.lastgroup:
+            case "relation" if not any(hidden):
+                return True
+            case "hiding" | "open" as kind:
+                hidden.append(kind == "hiding")
+            case "close" if hidden:
+                hidden.pop()
+    return False
+
+
+def formula_of(
+    piece: Piece, formulas: Sequence[FormulaSpan], at: int, *, behind: bool = False
+) -> tuple[Formula | None, str]:
+    """The formula of a mark at an index of a passage, or why the one before it is not read.
+
+    Args:
+        piece: the passage.
+        formulas: all its formulas.
+        at: where the mark stands: behind a formula, or behind a row of one.
+        behind: it stands behind a whole formula.
+    """
+    found = bisect_left(formulas, at, key=lambda one: one.start) - 1
+    one = formulas[found] if found >= 0 else None
+    if one is None or at > one.end or (at < one.end and (behind or not one.display)):
+        return None, ""
+    if not one.display:
+        inner = piece.part(one.inner_start, one.inner_end)
+        return Formula(inner, piece.part(one.start, one.end)), ""
+    rows = [row for row in _rows(piece.text, one) if _shows(piece.text, *row)]
+    if at < one.end:
+        rows = [row for row in rows if row[0] < at and _shows(piece.text, row[0], at)][-1:]
+        if rows and _shows(piece.text, at, rows[0][1]):
+            return None, "the formula continues after this mark"
+    if len(rows) > 1:
+        return None, "several rows stand before this mark: put it at the end of its row"
+    if not rows:
+        return None, ""
+    if rows[0][1] - rows[0][0] > LONGEST:
+        return None, f"the formula before this mark is longer than {LONGEST:,} characters"
+    inner = piece.part(*rows[0]).replaced(_NOTHING)
+    inner = inner.part(0, len(inner.text))
+    whole = at == one.end and one.inner_start - one.start == 2  # $$ and \[
+    return Formula(inner, piece.part(one.start, one.end) if whole else inner), ""
+
+
+def _rows(text: str, formula: FormulaSpan) -> Iterator[tuple[int, int]]:
+    """Where the rows of a formula begin and end."""
+    start, cells = formula.inner_start, 0
+    for found in _ROW.finditer(text, start, formula.inner_end):
+        cells += bool(found["opens"]) - bool(found["closes"])
+        if found["row"] and not cells:
+            yield start, found.start()
+            start = found.end()
+    yield start, formula.inner_end
+
+
+def _shows(text: str, start: int, end: int) -> bool:
+    """Whether a part of a formula shows anything."""
+    return bool(_NOTHING.sub("", text[start:end]).strip(" \n\t.,;"))
 
 
 # ---- the figure right before a mark --------------------------------------------------------------
@@ -477,7 +640,7 @@ def _beginning(text: str, start: int, stop: int) -> int:
             return first
     else:
         money = between == "$" and last.isalpha() and text[stop : stop + 1] != "$"  # US$5
-        if money or last in _BEFORE or _OPENS.search(before):
+        if money or last in _BEFORE or _BEGINS.search(before):
             return first
     if before == written and not between:
         shown = re.split(r"\s", written[-12:] + text[first:stop])[-1]
@@ -489,7 +652,7 @@ def _beginning(text: str, start: int, stop: int) -> int:
 
 # Directly before a figure: "~" for about; a colon, a comma or a full stop, if it does not follow a
 # number or a name, or if emphasis begins after it.
-_OPENS = re.compile(r"(?:(?:\A|[\s(])~[*_`$]*|(?<![\w\\])[,:]|[.,:;][*_`$]+)\Z")
+_BEGINS = re.compile(r"(?:(?:\A|[\s(])~[*_`$]*|(?<![\w\\])[,:]|[.,:;][*_`$]+)\Z")
 
 
 def seen(text: str) -> str:
@@ -534,66 +697,23 @@ def _longest(text: str, stop: int) -> re.Match[str] | None:
 ROUNDED = "~="
 _RELATION = re.compile(r"(~=|==|<=|>=|<|>)")
 _STANDS_FOR_FIGURE = re.compile(r"(?<![\w.\])])_(?![\w(\[])")
-_FORMULA = re.compile(
-    r"(?<!\\)(\$\$|\$)(?P<one>(?:(?!\1).)+?)\1\Z|\\\((?P<two>.+?)\\\)\Z|\\\[(?P<three>.+?)\\\]\Z",
-    re.DOTALL,
-)
-_VOCABULARY = {*OPERATORS, *FUNCTIONS, *LAWS, *CONSTANTS}
+_LINE_BREAK = re.compile(r"\s*\n\s*")
 _STATEMENT = "write the statement in it, as in dropcheck: E(y) == x"
 _SPACE = "take away the space before the mark"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spoken:
-    """What a mark claims: a statement with the places of its pieces, or a formula to be parsed.
+    """What a mark claims: a statement, or a formula to be parsed.
 
-    `places` are pairs of a column in the statement and the place in the document. `figure` is the
-    figure that the statement is about. `rounded`: only its rounding is claimed.
+    `figure` is the figure that the statement is about. `rounded`: only its rounding is claimed.
     """
 
-    text: str = ""
-    places: tuple[tuple[int, LineColumn], ...] = ()
-    start: LineColumn | None = None
-    formula: Piece | None = None
+    statement: Piece
+    is_formula: bool = False
     figure: Figure | None = None
-    # the figure as printed, or the formula with its delimiters
-    printed: Piece | None = None
+    printed: Piece | None = None  # the figure as printed, or the formula with its delimiters
     rounded: bool = False
-
-    @property
-    def prints(self) -> Piece | None:
-        """The figure or formula in the document that the claim is about; None if there is none."""
-        return self.printed or self.formula
-
-    def words(self, notation: Mapping[str, str], known: set[str]) -> set[str]:
-        """The words that may be names: `d_k` if that or `dk` is known, and otherwise d and k.
-
-        Args:
-            notation: pieces of the document's notation, and their meanings.
-            known: names of the model and parameters.
-        """
-        if self.formula is None:
-            return set(WORDS.findall(self.text))
-        said = [self.formula.text.replace("\\", " ")]
-        said += [meant for text, meant in notation.items() if text in self.formula.text]
-        names: set[str] = set()
-        for word in WORDS.findall(" ".join(said)):
-            names |= {word, word.replace("_", "")} & known or {word, *word.split("_")}
-        return names
-
-    def written(self, source: Source) -> Written:
-        """The figure or formula as data that goes with the claim and its results."""
-        piece, figure = self.prints, self.figure
-        assert piece is not None
-        return Written(
-            text=piece.text,
-            start=source.location(piece.start),
-            end=source.location(piece.places[-1]),
-            digits=None if figure is None else figure.digits,
-            unit=None if figure is None else figure.unit,
-            percent=figure is not None and figure.percent,
-            rounded=self.rounded,
-        )
 
 
 def _has_colon(text: str) -> bool:
@@ -604,30 +724,6 @@ def _has_colon(text: str) -> bool:
         if sign == ":" and depth <= 0 and text[at + 1 : at + 2] != "=":
             return True
     return False
-
-
-def of_another_model(
-    text: str,
-    known: set[str],
-    models: Mapping[str, Node],
-    words_of: Callable[[Node], tuple[set[str], set[str]]],
-) -> tuple[str, str] | None:
-    """A message and a hint if a statement uses a name of an earlier model than the last one.
-
-    Args:
-        text: the statement.
-        known: the names of the last model and its parameters.
-        models: all models, in order.
-        words_of: gives the words of a model, and the names it defines.
-    """
-    unknown = sorted(set(WORDS.findall(text)) - known - _VOCABULARY)
-    *others, last = models if unknown else [""]
-    for name in unknown:
-        for model in reversed(others):
-            if name in words_of(models[model])[1]:
-                message = f"{name!r} is not defined in {last!r}, the last model above this mark"
-                return message, f"{model!r} defines it: write 'model: {model}' in the mark"
-    return None
 
 
 def spoken_of(mark: Mark, stated: Piece | None) -> Spoken:
@@ -650,45 +746,47 @@ def spoken_of(mark: Mark, stated: Piece | None) -> Spoken:
         hint = "write ~= for the rounding of the figure before the mark, == for the number itself"
         raise LatexError(-1, f"no statement begins with '{stated.text[0]}'", hint)
     relation = _RELATION.match(stated.text)
-    if relation is not None:
-        rest = stated.part(relation.end(), len(stated.text))
-        if not rest.text:
-            raise LatexError(-1, "nothing stands after the relation", "write == E(y)")
-        return _of_figure(mark, relation.group(), rest)
-    if _STANDS_FOR_FIGURE.search(stated.text) is None:
-        return Spoken(text=_one_line(stated), places=_places(stated, 0), start=stated.start)
+    line = stated.replaced(_LINE_BREAK, " ")
+    if relation is None and _STANDS_FOR_FIGURE.search(line.text) is None:
+        return Spoken(statement=line)
+    sign = "" if relation is None else relation.group()
+    rest = line.part(len(sign), len(line.text))
+    if not rest.text:
+        raise LatexError(-1, "nothing stands after the relation", "write == E(y)")
     figure, printed = _figure(mark)
     value = _number(figure.digits)
-    value = f"({value})" if value.startswith("-") else value
-    first = _STANDS_FOR_FIGURE.search(stated.text)
-    assert first is not None
-    text = _STANDS_FOR_FIGURE.sub(value, _one_line(stated))
-    shifted = _places(stated.part(first.end(), len(stated.text)), first.start() + len(value) + 1)
-    places = (*_places(stated.part(0, first.start()), 0), *shifted)
-    return Spoken(text=text, places=places, start=stated.start, figure=figure, printed=printed)
+    if sign == ROUNDED and figure.digits.as_tuple().exponent != figure.unit.adjusted():
+        value = f"{figure.digits.quantize(figure.unit):e}"  # 2.5 million has two digits
+    if not sign:
+        put = f"({value})" if value.startswith("-") else value
+        statement = rest.replaced(_STANDS_FOR_FIGURE, put)
+    elif sign == "==":
+        statement = rest + _at(f" == {value}", printed.start)
+    else:
+        statement = _at(f"{value} {sign} ", printed.start) + rest
+    rounded = sign == ROUNDED
+    return Spoken(statement=statement, figure=figure, printed=printed, rounded=rounded)
+
+
+def _at(text: str, start: int) -> Piece:
+    """A text that the document does not have, at a place in it."""
+    return Piece(text, range(start, start + len(text) + 1))
 
 
 def _of_formula(mark: Mark) -> Spoken:
     if mark.pair is not None:
-        return Spoken(formula=mark.pair, start=mark.pair.start)
-    if mark.formula is not None:
-        return Spoken(formula=mark.formula, start=mark.formula.start)
-    found = _formula_at_end(mark.before.text)
-    if found is None:
-        raise _no_formula(mark)
-    name = next(one for one in ("one", "two", "three") if found[one] is not None)
-    piece = mark.before.part(found.start(name), found.end(name))
-    whole = mark.before.part(found.start(), found.end())
-    return Spoken(formula=piece, start=piece.start, printed=whole)
-
-
-def _formula_at_end(text: str) -> re.Match[str] | None:
-    """The formula at the end of a text, with its delimiters."""
-    first = max(0, len(text) - LONGEST)  # a longer formula is not read, so the search is short
-    found = None
-    for opening in re.finditer(r"(?<!\\)\$\$?|\\\(|\\\[", text[first:]):
-        found = _FORMULA.match(text, first + opening.start()) or found
-    return found
+        return Spoken(statement=mark.pair, is_formula=True, printed=mark.pair)
+    comment, formula = mark.comment, mark.comment.formula
+    text = comment.before.text
+    if formula is not None and not text[-1:].isspace():
+        return Spoken(statement=formula.inner, is_formula=True, printed=formula.printed)
+    if comment.unread:
+        raise LatexError(-1, comment.unread, _STATEMENT)
+    if _figure_at_end(text):
+        message = "this mark does not say what the figure before it is"
+        raise LatexError(-1, message, "write ~= or == and what it is, as in dropcheck: ~= E(y)")
+    message = "neither a figure nor a formula stands right before this mark"
+    raise LatexError(-1, message, _STATEMENT if formula is None else _SPACE)
 
 
 def _figure_at_end(text: str) -> bool:
@@ -699,75 +797,31 @@ def _figure_at_end(text: str) -> bool:
         return True
 
 
-def _no_formula(mark: Mark) -> LatexError:
-    """The error for a mark with keys only and no formula before it."""
-    text = mark.before.text
-    if mark.unread:
-        return LatexError(-1, mark.unread, _STATEMENT)
-    if _figure_at_end(text):
-        message = "this mark does not say what the figure before it is"
-        return LatexError(-1, message, "write ~= or == and what it is, as in dropcheck: ~= E(y)")
-    shown = text.rstrip()
-    near = shown != text and _formula_at_end(shown) is not None
-    message = "neither a figure nor a formula stands right before this mark"
-    return LatexError(-1, message, _SPACE if near else _STATEMENT)
-
-
-def _no_figure(mark: Mark) -> LatexError:
-    """The error for a mark about a figure with none before it."""
-    text = mark.before.text
-    message = mark.unread or "no figure stands right before this mark"
-    shown = text.rstrip()
-    if shown != text and _figure_at_end(shown):
-        return LatexError(-1, message, _SPACE)
-    if _formula_at_end(shown) is not None:
-        return LatexError(-1, message, f"a formula does: {_STATEMENT}")
-    return LatexError(-1, message, "let nothing stand between, or bound the figure by two marks")
-
-
-def _of_figure(mark: Mark, relation: str, rest: Piece) -> Spoken:
-    figure, printed = _figure(mark)
-    at = printed.start
-    body = _one_line(rest)
-    value = _number(figure.digits)
-    if relation == ROUNDED and figure.digits.as_tuple().exponent != figure.unit.adjusted():
-        value = f"{figure.digits.quantize(figure.unit):e}"  # 2.5 million has two digits
-    if relation == "==":
-        places = (*_places(rest, 0), (len(body), at))
-        text = f"{body} == {value}"
-        return Spoken(text=text, places=places, start=rest.start, figure=figure, printed=printed)
-    head = f"{value} {relation} "
-    places = ((0, at), *_places(rest, len(head)))
-    return Spoken(
-        text=head + body,
-        places=places,
-        start=at,
-        figure=figure,
-        printed=printed,
-        rounded=relation == ROUNDED,
-    )
-
-
 def _figure(mark: Mark) -> tuple[Figure, Piece]:
-    """The figure that a mark is about, and its text with the place of each character."""
-    piece = mark.before if mark.pair is None else mark.pair
+    """The figure that a mark is about, and its text."""
+    comment, pair = mark.comment, mark.pair
+    piece = comment.before if pair is None else pair
     text = piece.text
     try:
         figure = read_before(text, len(text))
     except FigureError as error:
-        if mark.pair is not None:
+        if pair is not None:
             raise LatexError(-1, error.message, "write the number out in decimals") from None
         raise LatexError(error.column, error.message, error.hint) from None
-    if mark.pair is None and figure is not None and goes_on(mark.after):
-        raise LatexError(
-            -1, "the figure continues after this mark", "write the mark after the whole figure"
-        )
-    if mark.pair is not None and figure is not None and text[: figure.start].strip(" *_`$"):
-        raise LatexError(
-            -1, "more than a figure stands in this pair", "let the pair contain the figure only"
-        )
     if figure is None:
-        raise _no_figure(mark)
+        message = comment.unread or "no figure stands right before this mark"
+        hint = "let nothing stand between, or bound the figure by two marks"
+        if comment.before.text[-1:].isspace() and _figure_at_end(comment.before.text.rstrip()):
+            hint = _SPACE
+        elif comment.formula is not None:
+            hint = f"a formula does: {_STATEMENT}"
+        raise LatexError(-1, message, hint)
+    if pair is None and goes_on(comment.after):
+        message = "the figure continues after this mark"
+        raise LatexError(-1, message, "write the mark after the whole figure")
+    if pair is not None and text[: figure.start].strip(" *_`$"):
+        message = "more than a figure stands in this pair"
+        raise LatexError(-1, message, "let the pair contain the figure only")
     return figure, piece.part(figure.start, figure.end)
 
 
@@ -775,19 +829,3 @@ def _number(digits: Decimal) -> str:
     """A number in the language: all its digits, or with a power of ten if there are many."""
     exponent = digits.adjusted()
     return f"{digits:f}" if -9 <= exponent <= 15 else f"{digits:e}"
-
-
-def _one_line(piece: Piece) -> str:
-    return re.sub(r"\s*\n\s*", " ", piece.text)
-
-
-def _places(piece: Piece, column: int) -> tuple[tuple[int, LineColumn], ...]:
-    """The places of the lines of a piece, by their columns in the text that joins them."""
-    places: list[tuple[int, LineColumn]] = []
-    at = 0
-    for line in re.split(r"\s*\n\s*", piece.text):
-        start = piece.text.find(line, at)
-        places.append((column, piece.places[start]))
-        column += len(line) + 1
-        at = start + len(line)
-    return tuple(places)

@@ -119,7 +119,7 @@ def test_what_only_looks_like_a_mark_is_none(tmp_path: Path, name: str, text: st
 
 BAD = {
     ("paper.ipynb", '{"nbformat": 4, "cells": ' + "[" * 5000): (
-        "paper.ipynb:1:125: this notebook is nested more than 100 deep"
+        "paper.ipynb:1:1: this notebook is nested too deep"
     ),
     ("paper.ipynb", notebook("so", "a\nb\x07")): (
         "paper.ipynb:cell 3:line 2:column 2: the cell contains the control character U+0007"

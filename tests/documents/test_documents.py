@@ -15,8 +15,8 @@ from dropcheck.claims.registry import Registry
 from dropcheck.claims.select import select_claims
 from dropcheck.claims.yaml_places import Problems, decode
 from dropcheck.documents import read_any
-from dropcheck.documents.markdown_source import read_markdown
-from dropcheck.documents.marks import HIDDEN, LONGEST_BEFORE, LinePlaces, Mark
+from dropcheck.documents.markdown import read_markdown
+from dropcheck.documents.marks import HIDDEN, LONGEST_BEFORE, Mark, Page
 from dropcheck.errors import DropcheckError, NothingSelected, Problem
 from dropcheck.language.check import check_registry
 from dropcheck.language.compile import lower_case, parse_claim
@@ -49,6 +49,10 @@ def read(tmp_path: Path, text: str, name: str = "paper.md") -> Registry:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
     return read_any(path, name)
+
+
+def page_of(text: str) -> Page:
+    return Page(Problems(decode(text.encode(), "a.md")))
 
 
 def problems(tmp_path: Path, text: str) -> list[Problem]:
@@ -250,13 +254,12 @@ def test_passages_show_what_is_read(tmp_path: Path) -> None:
         "| a 5.3 | `5.4 \\| 5.5` 5.6 |\n|---|---|\n| 5.7 | <!-- 5.8 --> 5.9 |\n\n"
         "```\n6.0\n```\n\n<div id='6.1'>\n6.2\n</div>\n"
     )
-    source = decode(text.encode(), "a.md")
-    shown = read_markdown(source, Problems(source)).passages
+    page = page_of(text)
+    shown = read_markdown(page).passages
     assert [one.heading for one in shown] == [True, *[False] * 4]
     for one in shown:  # each character stands where it is said to stand
-        for character, (line, column) in zip(one.piece.text, one.piece.places, strict=False):
-            if character not in (HIDDEN, "\n"):
-                assert source.lines[line][column] == character
+        for character, at in zip(one.piece.text, one.piece.at, strict=False):
+            assert character in (HIDDEN, page.text[at])
     seen = re.findall(r"\d\.\d", " ".join(one.piece.text for one in shown))
     assert seen == ["3.1", "4.5", "4.8", "4.9", "5.2", "5.3", "5.6", "5.7", "5.9", "6.2"]
 
@@ -373,17 +376,6 @@ def test_what_follows_a_mark_is_no_part_of_its_figure(tmp_path: Path, name: str,
     assert len(read(tmp_path, text, name).claims) == text.count("dropcheck")
 
 
-def test_places_that_are_made_when_asked_for() -> None:
-    lines = [(4, 0, 2), (5, 1, 0), (6, 2, 3)]
-    every = [(number, first + at) for number, first, length in lines for at in range(length + 1)]
-    every.append((7, 0))
-    places = LinePlaces(lines, (7, 0))
-    assert list(places) == every
-    for start in range(-1, 12):
-        for stop in range(-1, 12):
-            assert places[start:stop] == tuple(every[start:stop])
-
-
 def test_a_sentence_is_looked_for_near_its_mark(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -393,7 +385,7 @@ def test_a_sentence_is_looked_for_near_its_mark(
         looked_at.append(len(before) + len(after))
         return "it"
 
-    monkeypatch.setattr("dropcheck.documents.markdown_source.sentence_at", sentence)
+    monkeypatch.setattr("dropcheck.documents.markdown.sentence_at", sentence)
     marks = (f"A {at}<!-- dropcheck: == {at} --> b." for at in range(2000))
     assert len(read(tmp_path, " ".join(marks)).claims) == 2000
     assert max(looked_at) < 3 * LONGEST_BEFORE
@@ -420,33 +412,31 @@ def rendered(text: str) -> str:
     return str(cmarkgfm.github_flavored_markdown_to_html(text, Options.CMARK_OPT_UNSAFE))
 
 
-def without_marks(text: str, name: str) -> str:
+def without_marks(text: str) -> str:
     """The document as it would be without dropcheck."""
-    source = decode(text.encode(), name)
-    marks = [one for one in read_markdown(source, Problems(source)).parts if isinstance(one, Mark)]
-    kept = "\n".join(source.lines)
-    starts = [0]
-    for line in source.lines:
-        starts.append(starts[-1] + len(line) + 1)
-    for mark in reversed(marks):
-        at = starts[mark.start[0]] + mark.start[1]
-        rest = kept[kept.index("-->", at) + 3 :]
-        kept = kept[:at] + (rest if mark.pair is None else rest.replace(_CLOSING, "", 1))
+    page = page_of(text)
+    kept = page.text
+    for mark in reversed(read_markdown(page).parts):
+        if isinstance(mark, Mark):
+            kept = kept[: mark.comment.start] + (
+                kept[mark.comment.end :]
+                if mark.pair is None
+                else kept[mark.comment.end :].replace(_CLOSING, "", 1)
+            )
     return kept
 
 
 @pytest.mark.parametrize("name", MARKED)
 def test_rendered_it_is_the_unmarked_document_but_for_the_comments(name: str) -> None:
     text = MARKED[name]
-    assert _COMMENT.sub("", rendered(text)) == _COMMENT.sub("", rendered(without_marks(text, name)))
+    assert _COMMENT.sub("", rendered(text)) == _COMMENT.sub("", rendered(without_marks(text)))
 
 
 def test_the_marks_are_the_comments_that_github_hides() -> None:
     """And the documents of this repository show no reader a mark."""
     seen = 0
     for name, text in MARKED.items():
-        source = decode(text.encode(), name)
-        parts = read_markdown(source, Problems(source)).parts
+        parts = read_markdown(page_of(text)).parts
         hidden = re.findall(r"<!--\s*dropcheck\b[^>]*?:.*?-->", rendered(text), re.DOTALL)
         seen += sum(isinstance(one, Mark) for one in parts)
         assert len(hidden) >= sum(isinstance(one, Mark) for one in parts), name

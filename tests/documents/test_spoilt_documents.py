@@ -14,7 +14,7 @@ from fuzzed_documents import base_documents, hidden, read_text, spoilt
 from markdown_it import MarkdownIt
 
 from dropcheck.documents import ENDINGS
-from dropcheck.documents.markdown_source import comments_in
+from dropcheck.documents.markdown import comments_in
 
 READ = (".md", ".tex", ".ipynb")
 

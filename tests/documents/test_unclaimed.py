@@ -10,7 +10,7 @@ import pytest
 from cli_stub import Cli
 
 from dropcheck.documents import read_any
-from dropcheck.documents.unclaimed import formulas_in, has_relation
+from dropcheck.documents.marks import formulas_in, has_relation
 from dropcheck.results.coverage import Coverage, CoverageCounts, unexpected
 
 MODEL = "model: b ~ bernoulli(0.8)"

@@ -12,16 +12,13 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from dropcheck.claims.registry import Claim
-from dropcheck.claims.yaml_places import LineColumn, Source
-from dropcheck.documents.latex import LONGEST
-from dropcheck.documents.marks import FIGURE, HIDDEN, Prose
+from dropcheck.documents.marks import FIGURE, HIDDEN, FormulaSpan, Page, Prose, formulas_in
 from dropcheck.results.coverage import Coverage, Printed, Unclaimed
 
-Span = tuple[LineColumn, LineColumn]
-"""The place where something begins, and the place after its end."""
+Span = tuple[int, int]
+"""The index in the document where something begins, and the index after its end."""
 
 WORDS_AROUND = 40  # characters of context on either side
 _NUMBER = re.compile(rf"(?=\.?[0-9]){FIGURE}")
@@ -64,7 +61,7 @@ _Item = tuple[Printed, int, int]
 
 
 def coverage_of(
-    source: Source,
+    page: Page,
     passages: Iterable[Prose],
     printed: Mapping[Span, Printed],
     claims: Iterable[Claim],
@@ -72,23 +69,23 @@ def coverage_of(
     """Which figures and formulas of a document are claimed.
 
     Args:
-        source: the document.
+        page: the document.
         passages: its prose.
         printed: the kinds of what its marks are about, by place.
         claims: its claims.
     """
     kinds = Counter(printed.values())
     return Coverage(
-        file=source.name,
+        file=page.source.name,
         claims=tuple(claim.location for claim in claims),
         claimed_figures=kinds[Printed.FIGURE],
         claimed_formulas=kinds[Printed.FORMULA],
-        unclaimed=tuple(_unclaimed_in(passages, printed, source)),
+        unclaimed=tuple(_unclaimed_in(passages, printed, page)),
     )
 
 
 def _unclaimed_in(
-    passages: Iterable[Prose], claimed: Iterable[Span], source: Source
+    passages: Iterable[Prose], claimed: Iterable[Span], page: Page
 ) -> Iterator[Unclaimed]:
     """The figures and formulas that no mark is about, in order."""
     spans = sorted(claimed)
@@ -96,14 +93,14 @@ def _unclaimed_in(
     for passage in passages:
         piece = passage.piece
         for kind, first, last in _items(piece.text, heading=passage.heading):
-            start, end = piece.places[first], piece.places[last]
+            start, end = piece.at[first], piece.at[last]
             before = bisect_left(starts, end)
             if before and spans[before - 1][1] > start:
                 continue  # a part of it is claimed
             yield Unclaimed(
                 kind=kind,
                 text=_words(piece.text[first:last]).strip(),
-                location=source.location(start),
+                location=page.location(start),
                 before=_before(piece.text, first),
                 after=_after(piece.text, last),
             )
@@ -204,94 +201,3 @@ def _words(part: str) -> str:
     """The visible text, with at most one space at each end."""
     shown = " ".join(part.replace(HIDDEN, "").split())
     return f"{' ' if part[:1].isspace() else ''}{shown}{' ' if part[-1:].isspace() else ''}"
-
-
-# ---- formulas in text ----------------------------------------------------------------------------
-
-
-_ENVIRONMENTS = "equation|align|gather|multline|eqnarray|math|displaymath|alignat|flalign"
-_OPENS = re.compile(
-    rf"(?<!\\)(?:\$\$?|\\\(|\\\[)|\\begin\{{(?P<environment>(?:{_ENVIRONMENTS})\*?)\}}"
-)
-_CLOSERS = {"$": "$", "$$": "$$", r"\(": r"\)", r"\[": r"\]"}
-# A relation counts only outside of brackets, indices, exponents, words and names.
-_TOKEN = re.compile(
-    r"(?P<hiding>(?:[_^]|\\(?:text\w*|mbox|label|tag|ref|eqref|begin|end|operatorname|mathrm)\*?)"
-    r"\s*\{|\\\{|[(\[])"
-    r"|(?P<open>\{)|(?P<close>\\?\}|[)\]])"
-    r"|(?P<relation>(?<![:\\])=|[<>≤≥≈]"
-    r"|\\(?:leq?|geq?|leqslant|geqslant|lt|gt|approx|neq?|simeq)(?![A-Za-z]))"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class FormulaSpan:
-    """A formula in a text: `text[start:end]` includes its delimiters."""
-
-    start: int
-    end: int
-    inner_start: int
-    inner_end: int
-    has_relation: bool  # whether it is a statement, like `a = b` and unlike `x^2`
-
-
-def formulas_in(text: str) -> Iterator[FormulaSpan]:
-    r"""The formulas of a text, in order; the two dollar signs of "$5 and $6" make none.
-
-    >>> text = r"$5 and $6, $x_{i=1}$ and \(a < b\)"
-    >>> [text[one.start : one.end] for one in formulas_in(text)]
-    ['$x_{i=1}$', '\\(a < b\\)']
-    """
-    closers: dict[str, int] = {}  # the next place of each delimiter, so that no search is repeated
-    at = 0
-    while (opened := _OPENS.search(text, at)) is not None:
-        close = _CLOSERS.get(opened.group()) or f"\\end{{{opened['environment']}}}"
-        inner = opened.end()
-        if closers.get(close, 0) < inner:
-            closers[close] = _next(text, close, inner)
-        end = closers[close]
-        at = inner
-        if end - inner > LONGEST or end == len(text):
-            continue
-        content = text[inner:end]
-        behind = end + len(close)
-        money = close == "$" and content[:1].isdigit()
-        if not content.strip() or (
-            money and (content[-1].isspace() or text[behind : behind + 1].isdigit())
-        ):
-            continue
-        yield FormulaSpan(
-            start=opened.start(),
-            end=behind,
-            inner_start=inner,
-            inner_end=end,
-            has_relation=has_relation(content),
-        )
-        at = behind
-
-
-def _next(text: str, close: str, at: int) -> int:
-    """The place of the next closing delimiter that is not escaped; the end if there is none."""
-    while (place := text.find(close, at)) >= 0:
-        if close[0] != "$" or text[place - 1] != "\\":
-            return place
-        at = place + 1
-    return len(text)
-
-
-def has_relation(formula: str) -> bool:
-    r"""Whether a formula has a relation outside of brackets, indices and words.
-
-    >>> has_relation(r"\operatorname{Var}(q \cdot k) = d_k"), has_relation(r"\sum_{i=1}^n P(x > i)")
-    (True, False)
-    """
-    hidden: list[bool] = []  # for each open bracket, whether a relation in it does not count
-    for found in _TOKEN.finditer(formula):
-        match found.lastgroup:
-            case "relation" if not any(hidden):
-                return True
-            case "hiding" | "open" as kind:
-                hidden.append(kind == "hiding")
-            case "close" if hidden:
-                hidden.pop()
-    return False

@@ -1,0 +1,343 @@
+"""Markdown documents: comments outside code, with their headings and sentences."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from typing import Any
+
+from dropcheck.documents.marks import (
+    LONGEST_BEFORE,
+    MARK,
+    SHOWS_SOMETHING,
+    WORD,
+    Comment,
+    FormulaSpan,
+    KeyBlock,
+    Marked,
+    Page,
+    Piece,
+    Prose,
+    formula_of,
+    formulas_in,
+    hide,
+    parts_of,
+    sentence_at,
+    shortened,
+)
+
+_COMMENT = re.compile(r"<!--(?P<text>.*?)-->", re.DOTALL)
+_CODE = re.compile(r"<(?P<close>/)?(?:code|kbd|samp|pre)\b", re.IGNORECASE)
+_QUOTED = re.compile(r"[ \t]*>(?:[ \t]?>)*[ \t]?")
+_FRONT = re.compile(r"---[ \t]*\n(?P<text>.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
+_FRONT_TITLE = re.compile(r"^title:[ \t]*['\"]?(?P<title>[^\n]*?)['\"]?[ \t]*$", re.MULTILINE)
+_AFTER = re.compile(r"(?:<!--.*?-->){0,4}(?P<text>.{0,80})", re.DOTALL)
+
+
+def read_markdown(page: Page) -> Marked:
+    """The marks and blocks of a Markdown document, or of the Markdown cells of a notebook.
+
+    Args:
+        page: its text; it also collects the errors of the marks.
+    """
+    text = page.text
+    front = _FRONT.match(text) if not page.source.cells else None
+    title = _FRONT_TITLE.search(front["text"]) if front is not None else None
+    if front is not None:  # it is not Markdown, and would be read as a heading
+        text = "\n" * front.group().count("\n") + text[front.end() :]
+    reader = _MarkdownReader(page)
+    parts = parts_of(list(reader.comments(_tokens_of(page, text))), page)
+    name = title["title"] if title is not None else reader.title
+    return Marked(title=name or page.source.name, parts=parts, passages=tuple(reader.passages))
+
+
+def _tokens_of(page: Page, text: str) -> Iterator[Any]:
+    """The tokens of a document; each cell of a notebook is parsed separately."""
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark").enable("table")
+    firsts = [cell.first for cell in page.source.cells] or [0]
+    lines = text.split("\n")
+    for first, end in zip(firsts, [*firsts[1:], len(lines)], strict=True):
+        for token in parser.parse("\n".join(lines[first:end])):
+            if token.map is not None:
+                token.map = [line + first for line in token.map]
+            yield token
+
+
+@dataclass(frozen=True, slots=True)
+class _Passage:
+    """A token with text, and what stands above it."""
+
+    token: Any
+    section: str
+    heading: bool
+    heads: tuple[str, ...]  # in a table, those of its row and its column
+
+    @property
+    def where(self) -> tuple[str, list[int]]:
+        """Its kind and its lines, which all cells of a row have in common."""
+        return self.token.type, self.token.map
+
+
+class _MarkdownReader:
+    """Reads the tokens of a document in order."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.passages: list[Prose] = []
+        self.title = ""
+
+    def comments(self, tokens: Iterable[Any]) -> Iterator[Comment | KeyBlock]:
+        """The comments outside of code, and the fenced blocks."""
+        for (kind, where), group in groupby(self._passages(tokens), key=lambda one: one.where):
+            if kind == "html_block":
+                (one,) = group
+                yield from self._of_html(one, self._region(*where))
+            elif kind == "inline":
+                yield from self._of_inline(list(group), self._region(*where))
+            else:
+                yield from self._of_fence(next(group).token)
+
+    def _passages(self, tokens: Iterable[Any]) -> Iterator[_Passage]:
+        """The tokens with text."""
+        section = around = ""
+        columns: list[str] = []
+        row: list[str] = []
+        for token in tokens:
+            heads: tuple[str, ...] = ()
+            if token.type == "table_open":
+                columns = []
+            elif token.type == "tr_open":
+                row = []
+            elif token.type == "inline":
+                said = _plain(token.children)
+                if around == "heading_open":
+                    section = said
+                elif around == "th_open":
+                    columns.append(said)
+                elif around == "td_open":
+                    row.append(said)
+                    heads = (row[0], *columns[len(row) - 1 : len(row)]) if row[1:] else ()
+            elif token.type == "heading_close" and token.tag == "h1":
+                self.title = self.title or section
+            if token.type in ("inline", "html_block", "fence"):
+                yield _Passage(token, section, around == "heading_open", heads)
+            around = token.type
+
+    def _of_fence(self, token: Any) -> Iterator[KeyBlock]:
+        if WORD not in token.info.split():
+            return
+        first = token.map[0] + 1
+        lines = token.content.rstrip("\n").split("\n")
+        ends = self.page.starts[first + 1 : first + 1 + len(lines)]
+        spans = [(end - len(line) - 1, end) for end, line in zip(ends, lines, strict=False)]
+        spans[-1:] = [(start, end - 1) for start, end in spans[-1:]]
+        yield KeyBlock(text=self.page.piece(spans), start=self.page.starts[first - 1])
+
+    def _of_html(self, passage: _Passage, region: Piece) -> Iterator[Comment]:
+        def refuse(at: int) -> None:
+            self.page.refuse(region.at[at], "a mark in a tag is not read", "write it behind")
+
+        hidden = [(0, len(region.text))]
+        if not _UNREAD.search(region.text):
+            hidden = [found.span() for found in _TAG.finditer(region.text)]
+        formulas = self._shown(region, hidden, heading=False)
+        for start in comments_in(region.text, refuse):
+            found = _COMMENT.match(region.text, start)
+            if found is None:  # there is no complete comment after it either
+                self._refuse_open(region.text[start:], region.at[start])
+                return
+            yield self._comment(passage, region, found, formulas, "")
+
+    def _refuse_open(self, text: str, at: int) -> None:
+        """Report a mark that is never closed."""
+        if re.match(rf"<!--\s*/?{WORD}", text) and "-->" not in text:
+            self.page.refuse(at, "this mark is never closed", "close it: -->")
+        elif re.match(rf"<!---+\s*/?{WORD}\b", text):  # parsers differ on whether it is a comment
+            message = "signs stand before the word of this mark"
+            self.page.refuse(at, message, f"write <!-- {WORD}: … -->, with two hyphens")
+
+    def _of_inline(self, passages: Sequence[_Passage], region: Piece) -> Iterator[Comment]:
+        """The comments of a paragraph, or of the cells of a row."""
+        hidden: list[tuple[int, int]] = []
+        marks: list[tuple[_Passage, re.Match[str], str]] = []
+        at = 0
+        for passage in passages:
+            within = 0  # the number of open code tags
+            for place, child in enumerate(passage.token.children):
+                opened = child.content.find("<!--") if child.type in ("text", "image") else -1
+                if opened >= 0:
+                    where = region.at[max(region.text.find("<!--", at), 0)]
+                    self._refuse_open(child.content[opened:], where)
+                    if child.type == "image" and MARK.search(child.content):
+                        message = "a mark in the text of a picture is not read"
+                        self.page.refuse(where, message, "write it behind the picture")
+                if child.type not in ("html_inline", "code_inline"):
+                    continue
+                start, at = _found(region.text, child, at)
+                hidden.append((start, at))
+                if child.type == "html_inline":
+                    code = _CODE.match(child.content)
+                    if code is not None:
+                        within = max(0, within + (-1 if code["close"] else 1))
+                    found = _COMMENT.match(region.text, start)
+                    if found is not None and not within:
+                        marks.append((passage, found, _sentence(passage, place)))
+        formulas = self._shown(region, hidden, heading=passages[0].heading)
+        for passage, found, sentence in marks:
+            yield self._comment(passage, region, found, formulas, sentence)
+
+    def _shown(
+        self, region: Piece, hidden: Iterable[tuple[int, int]], *, heading: bool
+    ) -> list[FormulaSpan]:
+        """Add a passage if it may contain a figure or a formula; return its formulas."""
+        if not SHOWS_SOMETHING.search(region.text):
+            return []
+        shown = hide(region.text, hidden)
+        shown = hide(shown, (found.span() for found in _TARGET.finditer(shown)))
+        self.passages.append(Prose(piece=Piece(shown, region.at), heading=heading))
+        return list(formulas_in(shown))
+
+    def _region(self, first: int, end: int) -> Piece:
+        """Lines of the document, without the signs of quotation."""
+        page = self.page
+        starts = page.starts[first : end + 1]
+        spans = [(starts[0], starts[-1] - 1)]
+        if ">" in page.text[slice(*spans[0])]:
+            lines = pairwise((*starts[:-1], starts[-1] - 1))
+            quoted = [(_QUOTED.match(page.text, *line), line) for line in lines]
+            spans = [(signs.end() if signs else line[0], line[1]) for signs, line in quoted]
+        return page.piece(spans)
+
+    def _comment(
+        self,
+        passage: _Passage,
+        region: Piece,
+        found: re.Match[str],
+        formulas: Sequence[FormulaSpan],
+        sentence: str,
+    ) -> Comment:
+        at = found.start()
+        start = max(0, at - LONGEST_BEFORE)
+        before = region.text[start:at]
+        after = _AFTER.match(region.text, found.end())
+        formula, unread = formula_of(region, formulas, start + len(before.rstrip()), behind=True)
+        first, last = found.span("text")
+        return Comment(
+            text=Piece(found["text"], region.at[first : last + 1]),
+            start=region.at[at],
+            end=region.at[found.end()],
+            before=Piece(before, region.at[start : at + 1]),
+            section=passage.section,
+            sentence=sentence,
+            own_line=not before.rpartition("\n")[2].strip(),
+            formula=formula,
+            unread=unread,
+            after=after["text"] if after is not None else "",
+        )
+
+
+def _sentence(passage: _Passage, place: int) -> str:
+    """The sentence around a mark; in a table, with the heads of its row and column."""
+    children = passage.token.children
+    before = _plain(_near(children, range(place - 1, -1, -1))[::-1])
+    said = sentence_at(before, _plain(_near(children, range(place, len(children)))))
+    if not passage.heads:
+        return said
+    return shortened(": ".join(filter(None, [", ".join(filter(None, passage.heads)), said])))
+
+
+def _near(children: Sequence[Any], places: Iterable[int]) -> list[Any]:
+    """The first pieces of a passage, about as many as a sentence needs."""
+    pieces: list[Any] = []
+    size = 0
+    for place in places:
+        if size > LONGEST_BEFORE:
+            break
+        pieces.append(children[place])
+        size += len(children[place].content) if children[place].type != "html_inline" else 1
+    return pieces
+
+
+def _plain(children: Sequence[Any]) -> str:
+    """The visible text of a passage."""
+    parts = [" " if one.type in ("softbreak", "hardbreak") else one.content for one in children
+             if one.type not in ("html_inline", "image")]  # fmt: skip
+    return " ".join("".join(parts).split())
+
+
+# ---- comments in HTML ----------------------------------------------------------------------------
+
+
+_OPENS = re.compile(r"<(?=[A-Za-z/!?])")
+_WHOLE_COMMENT = re.compile(r"<!--(?:-?>|.*?--!?>)", re.DOTALL)
+_WHOLE_TAG = re.compile(
+    r"<(?P<close>/)?(?P<name>[A-Za-z][^\s/>]*+)"
+    # not a possessive group: with one, a tag was once, in thousands of runs, wrongly closed
+    r"(?:[^>\"'=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"']))|[\"'])*>"
+)
+_RAW = ("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes")
+_SHOWN_AS_CODE = ("pre", "code", "template", "svg", "math")
+
+
+def comments_in(text: str, refuse: Callable[[int], None]) -> Iterator[int]:
+    """The places where comments begin in a piece of HTML, outside of code and tags.
+
+    In the standard library's parser, the time grows with the square of the length of what is never
+    closed: in Python 3.11, a minute for 60 kB. Documents may come from strangers, so this passes
+    over the text once, by the rules of the HTML standard
+    (https://html.spec.whatwg.org/multipage/parsing.html#tokenization). The tests compare the two.
+
+    Args:
+        text: the piece.
+        refuse: called with the places of marks in tags, which are not read.
+    """
+    at = within = 0
+    while (found := _OPENS.search(text, at)) is not None:
+        at = found.end()
+        if text.startswith("<!--", found.start()):
+            closed = _WHOLE_COMMENT.match(text, found.start())
+            at = closed.end() if closed is not None else len(text)
+            if not within:
+                yield found.start()
+        elif text[at : at + 2].lstrip("/")[:1].isalpha():
+            tag = _WHOLE_TAG.match(text, found.start())
+            at = tag.end() if tag is not None else len(text)
+            hidden = MARK.search(text, found.start(), at)
+            if hidden is not None and not within:
+                refuse(hidden.start())
+            name = tag["name"].lower() if tag is not None else ""
+            if name in _SHOWN_AS_CODE:
+                within = max(0, within + (-1 if tag and tag["close"] else 1))
+            elif name in _RAW and tag and not tag["close"]:
+                closing = re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE).search(text, at)
+                at = len(text) if closing is None else closing.start()
+
+
+# ---- what is not prose ---------------------------------------------------------------------------
+
+
+_TAG = re.compile(r"<!--.*?(?:-->|\Z)|<[^<>]*>", re.DOTALL)
+_UNREAD = re.compile(r"<(?:script|style|pre|textarea|svg)\b", re.IGNORECASE)
+# The target of a link, in its three forms; the lengths are limited, so that the search is short.
+_TARGET = re.compile(
+    r"!\[[^\[\]]{0,500}(?=\])"  # the text in place of a picture
+    r"|\]\([^()\n]{0,2000}(?:\([^()\n]{0,2000}\)[^()\n]{0,2000})?\)"
+    r"|\]\[[^\[\]\n]{0,200}\]"
+    r"|<[A-Za-z][\w.+-]{1,31}:[^<>\s]{0,2000}>"
+)
+
+
+def _found(text: str, child: Any, at: int) -> tuple[int, int]:
+    """Where code or a tag is; all the rest of the text if it cannot be found."""
+    written = f"{child.markup}{child.content}{child.markup}"
+    start = text.find(written, at)
+    if start >= 0:
+        return start, start + len(written)
+    # where a space is read, the text may have a line break; in a table, a bar has a backslash
+    words = r"\s+".join(map(re.escape, child.content.split())).replace(r"\|", r"\\?\|")
+    found = re.compile(rf"{child.markup}\s*{words}\s*{child.markup}").search(text, at)
+    return found.span() if found is not None else (at, len(text))

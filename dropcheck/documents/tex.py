@@ -1,0 +1,292 @@
+r"""LaTeX documents: comments with the text before each, and the sections and sentences around them.
+
+In TeX, category codes decide what a character is, and only running TeX shows them. This reader
+knows what documents use: `\%` is not a comment, and nothing is one in verbatim text, in a listing,
+between `\iffalse` and `\fi`, or after `\end{document}`.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator
+from dataclasses import replace
+
+from dropcheck.documents.marks import (
+    IS_FORMULA,
+    LONGEST_BEFORE,
+    SHOWS_SOMETHING,
+    WORD,
+    Comment,
+    KeyBlock,
+    Marked,
+    Page,
+    Piece,
+    Prose,
+    formula_of,
+    formulas_in,
+    hide,
+    parts_of,
+    sentence_at,
+    shortened,
+)
+
+_VERBATIM = (
+    "verbatim verbatim* Verbatim Verbatim* BVerbatim LVerbatim SaveVerbatim VerbatimOut alltt "
+    "lstlisting minted minted* tcblisting filecontents filecontents* comment luacode luacode* "
+    "pycode pyconsole sagesilent sageblock"
+)
+_DEFINES = r"lstnewenvironment|DefineVerbatimEnvironment|newtcblisting|excludecomment|newminted"
+# A comment also removes the line break, and the white space that the next line begins with.
+_SIGN = re.compile(
+    r"(?P<comment>%.*)(?:\n[^\S\n]*(?=\S))?"
+    r"|(?P<blank>\n(?:[^\S\n]*(?:\n|\Z))+)"
+    r"|\\(?P<edge>begin|end)[ \t]*\{(?P<name>[^{}\\%\n]*)\}"
+    rf"|\\(?P<defines>{_DEFINES})\*?(?:\[[^\]\n]{{0,200}}\])?\{{(?P<defined>[^{{}}\n]*)\}}"
+    r"|(?P<verb>\\(?:verb\*?|lstinline(?:\[[^\]\n]{0,200}\])?"
+    r"|mintinline(?:\[[^\]\n]{0,200}\])?\{[^{}\n]*\})(?![A-Za-z])"
+    r"(?:\{[^}\n]*\}?|(?P<bar>.)(?:(?!(?P=bar)).)*.?)?)"
+    r"|(?P<link>\\(?:url|href|path|nolinkurl)[ \t]*\{(?:[^{}\n\\]|\\.|\{[^{}\n]*\})*\}?)"
+    r"|(?P<unread>\\iffalse(?![A-Za-z@]))"
+    r"|\\(?:[A-Za-z@]+|.)"
+)
+_CONDITION = re.compile(
+    r"%.*|\\(?P<word>if(?!f(?![A-Za-z])|thenelse)[A-Za-z@]*|fi|else)(?![A-Za-z@])|\\."
+)
+_BLOCK = re.compile(
+    rf"%+[ \t]*{WORD}[ \t]*(?:%.*)?(?P<lines>(?:\n[^\S\n]*%%?(?![ \t]*{WORD}\b).*)+)\n?"
+)
+_BLOCK_LINE = re.compile(r"^[^\S\n]*%%?(.*)", re.MULTILINE)
+
+
+def read_tex(page: Page) -> Marked:
+    """The marks and blocks of a LaTeX document; `page` also collects their errors."""
+    reader = _TexReader(page)
+    parts = parts_of(list(reader.comments()), page)
+    title = reader.title or page.source.name
+    return Marked(title=title, parts=parts, passages=tuple(reader.passages))
+
+
+class _TexReader:
+    """Reads a document from its beginning to its end, paragraph by paragraph."""
+
+    def __init__(self, page: Page) -> None:
+        self.page = page
+        self.title = self.section = ""
+        self.passages: list[Prose] = []
+        self.preamble = r"\begin{document}" in page.text  # whether it is still to come
+        self._begin()
+
+    def _begin(self) -> None:
+        """Begin a paragraph."""
+        self.spans: list[tuple[int, int]] = []  # its parts in the document
+        self.size = 0  # the length of these
+        self.hidden: list[tuple[int, int]] = []
+        # its comments and blocks, each with the length of the text before it
+        self.pending: list[tuple[int, Comment | KeyBlock]] = []
+
+    def _add(self, start: int, end: int, *, hidden: bool = False) -> None:
+        self.spans.append((start, end))
+        self.size += end - start
+        if hidden:
+            self.hidden.append((self.size - (end - start), self.size))
+
+    def comments(self) -> Iterator[Comment | KeyBlock]:
+        """The comments, and the blocks of several comment lines."""
+        text = self.page.text
+        verbatim = set(_VERBATIM.split())
+        at = 0
+        while (found := _SIGN.search(text, at)) is not None:
+            start, end = found.span()
+            self._add(at, start)
+            at = end
+            if found["comment"]:
+                at = self._comment(found)
+            elif found["blank"]:
+                yield from self._paragraph()
+            elif found["edge"] == "begin" and found["name"] in verbatim:
+                closing = rf"\end{{{found['name']}}}"
+                place = text.find(closing, end)
+                at = len(text) if place < 0 else place + len(closing)
+                self._never_ended(place, start, found.group())
+            elif found["unread"]:
+                place = _end_of_condition(text, end)
+                at = len(text) if place < 0 else place
+                self._never_ended(place, start, found.group())
+            elif found["edge"] == "end" and found["name"] == "document":
+                at = len(text)
+            else:
+                if found["defined"]:
+                    minted = found["defines"] == "newminted"
+                    verbatim.add(f"{found['defined']}code" if minted else found["defined"])
+                self._add(start, end, hidden=bool(found["verb"] or found["link"]))
+                if found["edge"] == "begin" and found["name"] == "document":
+                    self.preamble = False
+                    self.hidden.append((0, self.size))
+        self._add(at, len(text))
+        yield from self._paragraph()
+
+    def _never_ended(self, end: int, start: int, opened: str) -> None:
+        """Report what hides marks and is never ended; `end` is then -1."""
+        if end < 0 and WORD in self.page.text[start:]:
+            message = f"{opened} is never ended, so that no mark after it is read"
+            self.page.refuse(start, message, "end it")
+
+    def _comment(self, found: re.Match[str]) -> int:
+        """Add a comment or a block; return where to continue."""
+        text, start = self.page.text, found.start()
+        end = found.end("comment")
+        own_line = not text[text.rfind("\n", 0, start) + 1 : start].strip()
+        block = _BLOCK.match(text, start) if own_line else None
+        if block is not None:
+            lines = [line.span(1) for line in _BLOCK_LINE.finditer(text, *block.span("lines"))]
+            spans = [(first, last + 1) for first, last in lines[:-1]] + lines[-1:]
+            line = text.rfind("\n", 0, start) + 1
+            self.pending.append((self.size, KeyBlock(text=self.page.piece(spans), start=line)))
+            return block.end()
+        first = start + len(found["comment"]) - len(found["comment"].lstrip("%"))
+        shown = self.page.piece([(first, end)])
+        comment = Comment(text=shown, start=start, end=end, own_line=own_line)
+        self.pending.append((self.size, comment))
+        return found.end()
+
+    def _paragraph(self) -> Iterator[Comment | KeyBlock]:
+        """Return the comments and blocks of a paragraph, and begin the next one."""
+        piece = self.page.piece(self.spans)
+        piece = replace(piece, text=piece.text.replace("~", " "))  # a non-breaking space
+        text = piece.text
+        headings = list(_headings(text))
+        begins = [begin for _, _, begin, _ in headings]
+        ends = [end for _, _, _, end in headings]
+        named = [(end, name) for kind, name, _, end in headings if kind != "title"]
+        formulas = list(formulas_in(text))
+        for at, one in self.pending:
+            if isinstance(one, KeyBlock):
+                yield one
+                continue
+            passed = bisect_right(ends, at)
+            start = max(ends[passed - 1] if passed else 0, at - LONGEST_BEFORE)
+            following = begins[bisect_left(begins, at) :][:1]
+            stop = min(*following, len(text), at + LONGEST_BEFORE)
+            sections = bisect_right(named, at, key=lambda heading: heading[0])
+            before, behind = _before(piece, at)
+            formula, unread = formula_of(piece, formulas, behind)
+            if one.own_line:
+                formula, unread = None, "nothing stands before this mark on its line"
+            sentence = sentence_at(plain(text[start:at]), plain(text[at:stop]))
+            if formula is not None and formula.inner is formula.printed:
+                sentence = shortened(formula.inner.text)
+            yield replace(
+                one,
+                before=before,
+                section=named[sections - 1][1] if sections else self.section,
+                sentence=sentence,
+                formula=formula,
+                unread=unread,
+                after=" " * text[at - 1 : at].isspace() + text[at : at + LONGEST_BEFORE].lstrip(),
+            )
+        for kind, name, _, _ in headings:
+            if kind == "title":
+                self.title = self.title or name
+            else:
+                self.section = name
+        if not self.preamble and SHOWS_SOMETHING.search(text):
+            unread_spans = [one.span() for one in _NO_PROSE.finditer(text) if not _opens(one)]
+            shown = hide(text, [*unread_spans, *self.hidden])
+            heading = bool(headings) and text.lstrip().startswith("\\")
+            self.passages.append(Prose(piece=Piece(shown, piece.at), heading=heading))
+        self._begin()
+
+
+def _end_of_condition(text: str, at: int) -> int:
+    r"""The index after the `\fi` or `\else` of an `\iffalse` before `at`; -1 if there is none."""
+    depth = 1
+    for found in _CONDITION.finditer(text, at):
+        word = found["word"] or ""
+        depth += word.startswith("if") - (word == "fi" or (word == "else" and depth == 1))
+        if not depth:
+            return found.end()
+    return -1
+
+
+# ---- paragraphs ----------------------------------------------------------------------------------
+
+
+_HEADING = re.compile(
+    r"\\(?P<kind>title|part|chapter|(?:sub){0,2}section|(?:sub)?paragraph)\*?(?:\[[^\[\]]*\])?\{"
+)
+_EMPHASIS = re.compile(
+    r"\\(?:emph|textbf|textit|textrm|textsf|texttt|textsl|underline|mathbf|mathrm|mathit|text|num|bm"
+    r"|boldsymbol|mathbb|hl)[ \t]*\{(?P<inner>[^{}]*)\}\s*\Z"
+)
+# Commands whose arguments are not shown as text.
+_NO_PROSE = re.compile(
+    r"\\(?:begin|end|label|tag|[a-zA-Z]*cite[a-zA-Z]*|[a-zA-Z]*ref|bibliography|bibliographystyle|bibitem|input"
+    r"|include|includegraphics|includesvg|usepackage|documentclass|vspace|hspace|setlength|addtolength|setcounter"
+    r"|addtocounter|rule|raisebox|resizebox|scalebox|definecolor|color|textcolor|cmidrule|cline|pagestyle"
+    r"|thispagestyle|newtheorem|hypersetup|geometry|parbox|rowcolor|cellcolor)\*?"
+    r"(?:[ \t]*(?:\[[^\[\]]*\]|\([^()]*\)|\{[^{}]*\}))+|\\\\\[[^\]]{0,50}\]"
+)  # fmt: skip
+_EDGE = re.compile(r"\\(?:begin|end)\{(?P<name>[a-zA-Z]+\*?)\}")
+
+
+def _opens(found: re.Match[str]) -> bool:
+    """Whether a command begins or ends a formula; passages keep these."""
+    edge = _EDGE.match(found.group())
+    return edge is not None and IS_FORMULA.fullmatch(edge["name"]) is not None
+
+
+def _headings(text: str) -> Iterator[tuple[str, str, int, int]]:
+    """The headings of a paragraph: the kind, the text, and where each begins and ends."""
+    last = 0
+    for found in _HEADING.finditer(text):
+        if found.start() < last:  # it is inside another heading
+            continue
+        end, depth = found.end(), 1
+        while end < len(text) and depth:
+            depth += {"{": 1, "}": -1}.get(text[end], 0)
+            end += 1 + (text[end] == "\\")
+        last = end = min(end, len(text))
+        name = plain(text[found.end() : min(end - (not depth), found.end() + LONGEST_BEFORE)])
+        yield found["kind"], " ".join(name.split()), found.start(), end
+
+
+def _before(piece: Piece, at: int) -> tuple[Piece, int]:
+    """The text before a mark, without white space, emphasis and a full stop at its end.
+
+    A mark extends to the end of its line, so the end of a sentence can only come before it.
+    The index of its end in the paragraph comes with it.
+    """
+    text = piece.text
+    first = max(0, at - LONGEST_BEFORE)
+    end = first + len(text[first:at].rstrip())
+    if text[first:end].endswith((".", ",", ";", ":")):
+        end = first + len(text[first : end - 1].rstrip())
+    found = _EMPHASIS.search(text, first, end)
+    if found is None:
+        return Piece(text[first:end], piece.at[first : end + 1]), end
+    start, inner = found.start(), slice(*found.span("inner"))
+    places = (*piece.at[first:start], *piece.at[inner.start : inner.stop + 1])
+    return Piece(text[first:start] + found["inner"], places), inner.stop
+
+
+_UNSEEN = re.compile(
+    r"[ \t]*\\(?:label|[a-zA-Z]*cite[a-zA-Z]*|footnotemark)\*?(?:\[[^\]]*\])*\{[^{}]*\}"
+)
+_STYLED = re.compile(r"\\(?:emph|text[a-z]{2}|underline|textsuperscript)\{([^{}]*)\}")
+_SIGNS = re.compile(r"&|\\([%&#_{}])|\\[,;! ]|``|''|\\item\b|\\(?:begin|end)\{[^{}]*\}|---?")
+_SPELLED = {"``": "“", "''": "”", "--": "–", "---": "—", "\\,": " ", "\\;": " ", "\\ ": " "}
+
+
+def plain(text: str) -> str:
+    r"""The visible text of LaTeX, with formulas as they are written.
+
+    >>> plain(r"rises by \emph{41\%}~\cite{srivastava}, see $d_k$")
+    'rises by 41%, see $d_k$'
+    """
+    text = _STYLED.sub(r"\1", _UNSEEN.sub("", text.replace("~", " ")))
+
+    def sign(found: re.Match[str]) -> str:
+        return found[1] or _SPELLED.get(found.group(), "")
+
+    return _SIGNS.sub(sign, text)
