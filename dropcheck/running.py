@@ -14,7 +14,6 @@ from dropcheck.execution.pool import (
     EndedTwiceError,
     Lost,
     Pool,
-    SpawnedProcesses,
     can_fork,
     shared,
     tune_for_good,
@@ -243,49 +242,41 @@ def _judged_whole(
     pool, threads = work.pool, work.threads
     mathematics = [place for place, job in enumerate(jobs) if job.travels and not job.of_code]
     code = [place for place, job in enumerate(jobs) if job.travels and job.of_code]
-    apart = min(threads, len(code) // CASES_A_WORKER)
+    apart = min(threads, len(code) // CASES_A_WORKER) if work.processes and pool is None else 0
     workers = threads if pool is None else pool.workers
     many = len(mathematics) >= CASES_A_WORKER * workers
     if work.deadline.limited:
         return
-    if pool is not None:  # its machines may lack the code under test
-        if many:
-            whole = _by_pool(jobs, mathematics, pool, work.lost)
-            yield from ((f"{workers} workers", *one) for one in whole)
-    elif work.processes and apart > 1:
-        with SpawnedProcesses(apart, work.lost) as executor:
-            own = Pool(executor=executor, workers=apart)
-            whole = _by_pool(jobs, sorted([*mathematics, *code]), own)
-            yield from ((f"{apart} processes", *one) for one in whole)
-    elif work.processes and can_fork() and many and threads > 1:
-        whole = shared(
-            lambda place: carried_out(starts[place]()), mathematics, threads, lost=work.lost
-        )
-        yield from ((f"{threads} processes", *one) for one in whole)
-
-
-def _by_pool(
-    jobs: Sequence[Job], places: Sequence[int], pool: Pool, lost: Lost = lambda: None
-) -> Iterator[tuple[int, list[_Judged]]]:
-    """The index and results of each job that a pool judges, without those that it loses."""
 
     def instead(job: Job, error: Exception) -> list[_Judged] | None:
         if job.of_code and isinstance(error, EndedTwiceError):
             return [_ended(case) for case in job.cases]
-        lost()
-        return None
+        work.lost()
+        return None  # it is judged here
 
-    place_of = {id(jobs[place]): place for place in places}
-    judge: Callable[[Job], list[_Judged] | None] = judged_in_worker
-    judged = shared(
-        judge,
-        (jobs[place] for place in places),
-        pool.workers,
-        executor=pool.executor,
-        instead=instead,
-        lost=lost,
-    )
-    return ((place_of[id(job)], results) for job, results in judged if results is not None)
+    if apart > 1 or (pool is not None and many):
+        # the machines of a pool may lack the code
+        chosen = sorted([*mathematics, *code]) if pool is None else mathematics
+        place_of = {id(jobs[place]): place for place in chosen}
+        judge: Callable[[Job], list[_Judged] | None] = judged_in_worker
+        judged = shared(
+            judge,
+            (jobs[place] for place in chosen),
+            apart or workers,
+            executor=None if pool is None else pool.executor,
+            spawn=True,
+            instead=instead,
+            lost=work.lost,
+        )
+        who = f"{apart} processes" if apart else f"{workers} workers"
+        for job, results in judged:
+            if results is not None:
+                yield who, place_of[id(job)], results
+    elif work.processes and pool is None and can_fork() and many and threads > 1:
+        whole = shared(
+            lambda place: carried_out(starts[place]()), mathematics, threads, lost=work.lost
+        )
+        yield from ((f"{threads} processes", *one) for one in whole)
 
 
 def _ended(case: Case) -> DropcheckError:

@@ -29,7 +29,6 @@ from concurrent.futures import (
     ThreadPoolExecutor,
 )
 from dataclasses import dataclass
-from multiprocessing.reduction import ForkingPickler
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -46,8 +45,8 @@ Result = TypeVar("Result")
 LOOK_AFTER = 0.5
 # Items that each worker has at a time: the one it works on, and some that wait for it.
 HANDED_OUT = 3
-# How many times workers that ended are replaced; they may lack memory.
-MOST_RESTARTS = 3
+# How often work that may have ended a process is tried in one of its own.
+TRIES_ALONE = 2
 # Seconds in which a scheduler answers.
 CONNECT_SECONDS = 20
 # How often work may lose its worker on a cluster: after that, it is probably the cause itself.
@@ -107,10 +106,12 @@ class Processes(ProcessPoolExecutor):
             with warnings.catch_warnings():
                 # it warns of forking with threads: numpy's are idle, and ours share nothing
                 warnings.simplefilter("ignore", DeprecationWarning)
-                self.submit(os.getpid)  # starts all workers that are forked
-        except OSError:
+                started = self.submit(os.getpid)  # starts all workers that are forked
+            if spawn:
+                started.result()
+        except (OSError, BrokenExecutor) as error:
             self._kill()
-            raise
+            raise OSError("no process could be started") from error
 
     def submit(
         self, function: Callable[..., Result], /, *arguments: Any, **options: Any
@@ -155,9 +156,17 @@ def _end_with(parent: int) -> None:
 
 
 def called(item: Any) -> Any:
-    """In a worker: call the function that it was started with."""
+    """In a worker: call the function that it was started with; what it prints is not lost."""
     assert _function is not None
-    return _function(item)
+    try:
+        return _function(item)
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+
+
+class EndedTwiceError(DropcheckError):
+    """An item ended the process that worked on it, and another one."""
 
 
 def shared(
@@ -166,90 +175,107 @@ def shared(
     workers: int,
     *,
     executor: Executor | None = None,
+    spawn: bool = False,
     instead: Callable[[Item, Exception], Result] | None = None,
     lost: Lost = lambda: None,
 ) -> Generator[tuple[Item, Result], None, None]:
     """Each item with a function's result, computed by several processes, in the order of finishing.
 
-    With one worker, this thread does the work. If the system starts no processes, threads do. Work
-    of a process that ended is repeated by another.
+    With one worker, this thread does the work. If the system starts no processes, threads do. Where
+    a process ends, each item that was handed out is done again, in a process of its own.
 
     Args:
-        function: it is pickled if processes cannot be forked.
+        function: it is pickled if processes are not forked.
         items: they are pickled, and taken from the iterable shortly before a worker is free.
         workers: how many processes.
         executor: does the work in place of our own processes.
-        instead: computes the result here if the executor loses an item, from the item and the
-            error; by default the error is raised.
-        lost: called when a worker ended before its work did.
+        spawn: whether processes share no memory with this one.
+        instead: computes the result of an item here, from the item and the error that it met; by
+            default the error is raised.
+        lost: called where a worker ended before its work did.
 
     Raises:
-        DropcheckError: workers ended repeatedly.
+        EndedTwiceError: an item ended its process, and another one.
         Exception: the function raised it.
 
     >>> sorted(shared(abs, [-1, 2, -3], 2))
     [(-3, 3), (-1, 1), (2, 2)]
     """
+
+    def known(item: Item, compute: Callable[[], Result]) -> tuple[Item, Result]:
+        try:
+            return item, compute()
+        except Exception as error:
+            if instead is None:
+                raise
+            return item, instead(item, error)
+
     with tuned_numpy():  # forked processes are tuned with this one
         if workers == 1 and executor is None:
             yield from ((item, function(item)) for item in items)
             return
         waiting = iter(items)
-        for _ in range(MOST_RESTARTS):
-            undone = yield from _handed_out(function, waiting, workers, executor, instead)
+        while True:
+            undone: list[Item] = []
+            with contextlib.ExitStack() as stack:
+                pool, work = executor, function
+                if pool is None:
+                    own, work = _started(function, workers, spawn=spawn)
+                    pool = stack.enter_context(own)
+                for item, future in _handed_out(pool, work, waiting, HANDED_OUT * workers):
+                    if _ended(pool, future):
+                        undone.append(item)
+                    else:
+                        yield known(item, future.result)
             if not undone:
                 return
             lost()
-            waiting = itertools.chain(undone, waiting)
-    message = "processes of this run ended before their work did, perhaps because memory ran out"
-    hint = "--threads 1 works in one process alone"
-    raise DropcheckError(Problem(message, hint=hint))
+            for item in undone:
+                yield known(item, functools.partial(_alone, function, item, spawn=spawn))
+
+
+def _started(
+    function: Callable[[Item], Result], workers: int, *, spawn: bool
+) -> tuple[Executor, Callable[[Item], Result]]:
+    """Workers of this machine, and what to submit to them."""
+    try:
+        return Processes(workers, function, spawn=spawn), called
+    except OSError:  # code that survives no fork may bear no threads beside it
+        return Threads(1 if spawn else workers), function
 
 
 def _handed_out(
-    function: Callable[[Item], Result],
-    waiting: Iterator[Item],
-    workers: int,
-    executor: Executor | None,
-    instead: Callable[[Item, Exception], Result] | None,
-) -> Generator[tuple[Item, Result], None, list[Item]]:
-    """Hand out items until all are done or workers end; return those that are not done."""
-    pool: Executor | contextlib.nullcontext[Executor]
-    work: Callable[[Item], Result] = called
-    if executor is not None:
-        pool, work = contextlib.nullcontext(executor), function
-    else:
-        try:
-            pool = Processes(workers, function)
-        except OSError:
-            pool, work = Threads(workers), function
+    pool: Executor, work: Callable[[Item], Result], waiting: Iterator[Item], most: int
+) -> Iterator[tuple[Item, Future[Result]]]:
+    """Each item with its future, which is done; no further ones follow once a worker ended."""
     out: dict[Future[Result], Item] = {}
     done: SimpleQueue[Future[Result]] = SimpleQueue()
-    item: Item
-    with pool as working:
+    following = itertools.islice(waiting, most)
+    while True:
+        for item in following:
+            future = submitted(pool, work, item)
+            out[future] = item
+            future.add_done_callback(done.put)
+        if not out:
+            return
+        future = done.get()
+        following = itertools.islice(waiting, 0 if _ended(pool, future) else 1)
+        yield out.pop(future), future
 
-        def hand_out(count: int) -> None:
-            for one in itertools.islice(waiting, count):
-                future = submitted(working, work, one)
-                out[future] = one
-                future.add_done_callback(done.put)
 
-        hand_out(HANDED_OUT * workers)
-        while out:
-            future = done.get()
-            item = out.pop(future)
-            try:
-                result = future.result()
-            except Exception as error:  # errors of our own are raised again
-                if instead is not None:
-                    result = instead(item, error)
-                elif isinstance(error, BrokenExecutor):
-                    return [item, *out.values()]
-                else:
-                    raise
-            hand_out(1)
-            yield item, result
-    return []
+def _ended(pool: Executor, future: Future[Any]) -> bool:
+    """Whether one of our processes ended before its work did."""
+    return isinstance(pool, Processes) and isinstance(future.exception(), BrokenExecutor)
+
+
+def _alone(function: Callable[[Item], Result], item: Item, *, spawn: bool) -> Result:
+    """The result of an item, computed in a process of its own."""
+    for _ in range(TRIES_ALONE):
+        with contextlib.suppress(BrokenExecutor), Processes(1, function, spawn=spawn) as process:
+            result: Result = process.submit(called, item).result()
+            return result
+    message = "processes of this run ended before their work did, perhaps because memory ran out"
+    raise EndedTwiceError(Problem(message, hint="--threads 1 works in one process alone"))
 
 
 def submitted(
@@ -262,98 +288,6 @@ def submitted(
         failed: Future[Result] = Future()
         failed.set_exception(error)
         return failed
-
-
-class EndedTwiceError(Exception):
-    """An item ended the process that worked on it, twice."""
-
-
-class SpawnedProcesses(Threads):
-    """Spawned processes; for each, a thread of this process waits.
-
-    If a process ends during its work, a new one repeats the work once. If that ends too, the error
-    is `EndedTwiceError`.
-
-    Args:
-        count: how many processes.
-        lost: called when work is repeated because a process ended.
-
-    >>> with SpawnedProcesses(1) as workers:
-    ...     workers.submit(abs, -3).result()
-    3
-    """
-
-    def __init__(self, count: int, lost: Lost = lambda: None) -> None:
-        super().__init__(count)
-        self._lost = lost
-        self._own = threading.local()
-        self._started: list[Processes] = []
-        self._lock = threading.Lock()
-        self._closed = False
-
-    def submit(
-        self, function: Callable[..., Result], /, *arguments: Any, **options: Any
-    ) -> Future[Result]:
-        """Call a function in one of the processes.
-
-        Raises:
-            Exception: the function or its arguments cannot be sent.
-        """
-        parcel = bytes(ForkingPickler.dumps((function, arguments, options)))
-        return super().submit(self._carried_out, parcel)
-
-    def _carried_out(self, parcel: bytes) -> Any:
-        worker: Processes = getattr(self._own, "worker", None) or self._another()
-        try:
-            return worker.submit(_opened, parcel).result()
-        except BrokenExecutor:
-            worker.shutdown(wait=False)
-            worker = self._another()
-            self._lost()
-        try:
-            return worker.submit(_opened, parcel).result()
-        except BrokenExecutor as error:
-            worker.shutdown(wait=False)
-            self._own.worker = None
-            raise EndedTwiceError from error
-
-    def _another(self) -> Processes:
-        """A new process for this thread.
-
-        Raises:
-            OSError: the system starts no more processes.
-            RuntimeError: the process ends at once, or the pool is closed.
-        """
-        self._own.worker = None
-        with self._lock:
-            if self._closed:
-                raise RuntimeError("there are no workers any more")
-            worker = Processes(1, spawn=True)
-            self._started.append(worker)
-        try:
-            worker.submit(os.getpid).result()
-        except BrokenExecutor as error:
-            self._closed = True  # a further one would end too
-            raise RuntimeError("a process that was started ended at once") from error
-        self._own.worker = worker
-        return worker
-
-    def __exit__(self, *_: object) -> None:
-        with self._lock:
-            self._closed = True
-        for worker in self._started:
-            worker.__exit__()
-        super().__exit__()
-
-
-def _opened(parcel: bytes) -> Any:
-    """In a process: the result of a call; its output is flushed."""
-    function, arguments, options = ForkingPickler.loads(parcel)
-    try:
-        return function(*arguments, **options)
-    finally:
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -176,18 +176,17 @@ def drive(
         lost: called when a worker ended before its work did.
     """
     with tuned_numpy(), Threads(threads) as own:
-        pool = own if executor is None else executor
-        longer = 1 if executor is None else FARTHER
-        run = _Run(starts, pool, longer, threads, deadline or Deadline(), watch, plans, lost)
+        run = _Run(
+            waiting=deque(enumerate(starts)),
+            pool=executor or own,
+            longer=FARTHER if executor else 1,
+            threads=threads,
+            deadline=deadline or Deadline(),
+            watch=watch,
+            plans=plans,
+            lost=lost,
+        )
         yield from run.results()
-
-
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A part of a request, and its future sums."""
-
-    request: Request
-    future: Future[SpanSums]
 
 
 @dataclass(slots=True)
@@ -197,11 +196,12 @@ class _Active(Generic[Result]):
     index: int
     judge: Judge[Result]
     request: Request = field(init=False)  # its latest
-    parts: list[_Part] = field(default_factory=list)
+    parts: list[tuple[Request, Future[SpanSums]]] = field(default_factory=list)
     missing: int = 0
     spent: float = 0.0  # seconds of drawing, over all threads
 
 
+@dataclass(slots=True, kw_only=True)
 class _Run(Generic[Result]):
     """One run: cases that are not begun, those that wait for draws, and those being drawn.
 
@@ -210,109 +210,98 @@ class _Run(Generic[Result]):
     measured in doublings of a turn, so that the order seldom changes.
     """
 
-    def __init__(
-        self,
-        starts: Iterable[Start[Result]],
-        pool: Executor,
-        longer: int,
-        threads: int,
-        deadline: Deadline,
-        watch: Callable[[int], None],
-        plans: Callable[[int, int], None],
-        lost: Lost,
-    ) -> None:
-        self._deadline = deadline
-        self._waiting = deque(enumerate(starts))
-        self._parked: list[tuple[bool, int, int, _Active[Result]]] = []  # a heap
-        self._out = 0  # cases that are being drawn by workers
-        self._drawn: SimpleQueue[tuple[_Active[Result], int]] = SimpleQueue()
-        self._finished: deque[tuple[int, Result]] = deque()
-        self._pool = pool
-        self._longer = longer  # parts are so many times longer
-        self._threads = threads
-        self._watch = watch
-        self._plans = plans
-        self._ahead: dict[int, int] = {}  # draws that begun cases want, by their index
-        self._lost = lost
+    waiting: deque[tuple[int, Start[Result]]]
+    pool: Executor
+    longer: int  # parts are so many times longer
+    threads: int
+    deadline: Deadline
+    watch: Callable[[int], None]
+    plans: Callable[[int, int], None]
+    lost: Lost
+    parked: list[tuple[bool, int, int, _Active[Result]]] = field(default_factory=list)  # a heap
+    out: int = 0  # cases that are being drawn by workers
+    drawn: SimpleQueue[tuple[_Active[Result], int]] = field(default_factory=SimpleQueue)
+    finished: deque[tuple[int, Result]] = field(default_factory=deque)
+    ahead: dict[int, int] = field(default_factory=dict)  # draws that begun cases want, by index
 
     def results(self) -> Iterator[tuple[int, Result]]:
         """(position, result) of each case, as they finish."""
-        while self._waiting or self._parked or self._out or self._finished:
-            while self._finished:
-                yield self._finished.popleft()
-            if self._out < 2 * self._threads and (self._waiting or self._parked):
-                following = (False, 0, self._waiting[0][0]) if self._waiting else None
-                if following and not (self._parked and self._parked[0][:3] < following):
-                    index, start = self._waiting.popleft()
+        while self.waiting or self.parked or self.out or self.finished:
+            while self.finished:
+                yield self.finished.popleft()
+            if self.out < 2 * self.threads and (self.waiting or self.parked):
+                following = (False, 0, self.waiting[0][0]) if self.waiting else None
+                if following and not (self.parked and self.parked[0][:3] < following):
+                    index, start = self.waiting.popleft()
                     self._proceed(_Active(index, start()), None)
                 else:
                     self._draw(self._next_parked())
-            elif self._out:
-                self._take_in(*self._drawn.get())
+            elif self.out:
+                self._take_in(*self.drawn.get())
 
     def _park(self, case: _Active[Result]) -> None:
         late, turns = self._late(case), 0
-        if self._deadline.limited:
+        if self.deadline.limited:
             seconds = case.spent if late else case.request.wanted
             turns = int(min(seconds / TURN_SECONDS, 1e15)).bit_length()
-        heappush(self._parked, (late, turns, case.index, case))
+        heappush(self.parked, (late, turns, case.index, case))
 
     def _next_parked(self) -> _Active[Result]:
-        late, _, _, case = heappop(self._parked)
+        late, _, _, case = heappop(self.parked)
         while not late and self._late(case):  # it was within reach before
             self._park(case)
-            late, _, _, case = heappop(self._parked)
+            late, _, _, case = heappop(self.parked)
         return case
 
     def _late(self, case: _Active[Result]) -> bool:
-        left = self._deadline.left() * self._threads
-        return self._deadline.limited and case.request.wanted > left
+        left = self.deadline.left() * self.threads
+        return self.deadline.limited and case.request.wanted > left
 
     def _draw(self, case: _Active[Result]) -> None:
         """Draw the request of a case, or have it drawn."""
-        if self._deadline.passed():
+        if self.deadline.passed():
             case.request = replace(case.request, count=1)
         request = case.request
-        if self._threads == 1 or _is_for_the_caller(request):
-            self._proceed(case, _drawn_here(request, self._watch))
+        if self.threads == 1 or _is_for_the_caller(request):
+            self._proceed(case, _drawn_here(request, self.watch))
             return
         case.parts = [
-            _Part(part, submitted(self._pool, _drawn_in_worker, part))
-            for part in _parts(request, self._threads, self._longer)
+            (part, submitted(self.pool, _drawn_in_worker, part))
+            for part in _parts(request, self.threads, self.longer)
         ]
         case.missing = len(case.parts)
-        self._out += 1
-        for part in case.parts:
-            # a future keeps its callbacks: one that refers to the part would form a cycle
-            part.future.add_done_callback(partial(self._put, case, part.request.draws))
+        self.out += 1
+        for part, future in case.parts:
+            # a future keeps its callbacks: one that refers to the future would form a cycle
+            future.add_done_callback(partial(self._put, case, part.draws))
 
     def _put(self, case: _Active[Result], draws: int, _: object) -> None:
-        self._drawn.put((case, draws))
+        self.drawn.put((case, draws))
 
     def _take_in(self, case: _Active[Result], draws: int) -> None:
         """Count a part that is drawn; after the last part, continue the case."""
-        self._watch(draws)
+        self.watch(draws)
         case.missing -= 1
         if case.missing:
             return
-        self._out -= 1
+        self.out -= 1
         # if several parts have errors, the first in order counts, not the first in time
-        sums = _sums_or_error(lambda: joined([self._sums_of(part) for part in case.parts]))
+        sums = _sums_or_error(lambda: joined([self._sums_of(*part) for part in case.parts]))
         self._proceed(case, sums)
 
-    def _sums_of(self, part: _Part) -> SpanSums:
+    def _sums_of(self, part: Request, future: Future[SpanSums]) -> SpanSums:
         """The sums of a part, which is drawn here if its worker ended.
 
         Raises:
             DropcheckError: there is an error in a draw.
         """
         try:
-            return part.future.result()
+            return future.result()
         except DropcheckError:
             raise
         except Exception:  # an error of our own comes again
-            self._lost()
-            return part.request.carry_out()
+            self.lost()
+            return part.carry_out()
 
     def _proceed(self, case: _Active[Result], drawn: SpanSums | DropcheckError | None) -> None:
         """Send a case its sums or an error; store its next request, or its result."""
@@ -320,13 +309,13 @@ class _Run(Generic[Result]):
             case.spent += drawn.seconds
         step = advanced(case.judge, drawn)
         if isinstance(step, Done):
-            self._ahead.pop(case.index, None)
-            self._finished.append((case.index, step.result))
+            self.ahead.pop(case.index, None)
+            self.finished.append((case.index, step.result))
         else:
-            self._ahead[case.index] = step.planned
+            self.ahead[case.index] = step.planned
             case.request = step
             self._park(case)
-        self._plans(sum(self._ahead.values()), len(self._ahead))
+        self.plans(sum(self.ahead.values()), len(self.ahead))
 
 
 def _parts(request: Request, workers: int, longer: int) -> list[Request]:

@@ -24,13 +24,9 @@ from trials import compiled
 from dropcheck import interrupt
 from dropcheck.claims.reader import read_text
 from dropcheck.errors import DropcheckError, Problem
-from dropcheck.execution import pool
 from dropcheck.execution.pool import (
     EndedTwiceError,
     Pool,
-    Processes,
-    SpawnedProcesses,
-    called,
     can_fork,
     cluster,
     shared,
@@ -88,10 +84,6 @@ def test_one_worker_is_the_callers_thread() -> None:
     assert set(found.values()) == {(os.getpid(), threading.get_ident())}
 
 
-def test_no_items_are_no_results() -> None:
-    assert list(shared(judged, [], 2)) == []
-
-
 @forks
 @pytest.mark.parametrize(
     "error", [DropcheckError(Problem("no", hint="do")), ZeroDivisionError("by zero")]
@@ -114,13 +106,34 @@ def kill_oneself(_: int) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-@forks
-def test_processes_that_end_time_and_again_are_an_error_and_not_waited_for() -> None:
+@pytest.mark.parametrize("spawn", [pytest.param(False, marks=forks), True])
+def test_what_ends_its_process_twice_is_an_error_and_takes_nothing_with_it(spawn: bool) -> None:
     lost: list[None] = []
-    with pytest.raises(DropcheckError, match="ended before their work did"):
-        list(shared(kill_oneself, range(3), 2, lost=lambda: lost.append(None)))
-    assert len(lost) == pool.MOST_RESTARTS
+    found = shared(
+        kill_oneself_or_not,
+        range(-4, 6),
+        2,
+        spawn=spawn,
+        instead=lambda _, error: 100 if isinstance(error, EndedTwiceError) else 0,
+        lost=lambda: lost.append(None),
+    )
+    assert dict(found) == {n: n or 100 for n in range(-4, 6)}
+    assert lost == [None]
+    with pytest.raises(EndedTwiceError, match="ended before their work did"):
+        list(shared(kill_oneself_or_not, range(3), 2, spawn=spawn))
     assert not multiprocessing.active_children()
+
+
+def kill_oneself_or_not(item: int) -> int:
+    if item == 0:
+        kill_oneself(item)
+    return item
+
+
+def test_what_cannot_be_sent_is_done_here() -> None:
+    items = [lambda: 1, lambda: 2]
+    found = shared(callable, items, 2, spawn=True, instead=lambda item, _: item() == 2)
+    assert dict(found) == dict(zip(items, (False, True), strict=True))
 
 
 @forks
@@ -212,15 +225,6 @@ def alive(pid: int) -> bool:
 
 
 @forks
-def test_spawned_processes_do_what_forked_ones_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pool, "can_fork", lambda: False)
-    assert dict(shared(abs, range(-4, 0), 2)) == {-4: 4, -3: 3, -2: 2, -1: 1}
-    with Processes(1, abs) as processes:
-        assert processes.submit(called, -3).result() == 3
-    assert not multiprocessing.active_children()
-
-
-@forks
 def test_where_no_processes_can_be_started_threads_draw(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object) -> None:
         raise OSError(24, "too many open files")
@@ -228,67 +232,6 @@ def test_where_no_processes_can_be_started_threads_draw(monkeypatch: pytest.Monk
     monkeypatch.setattr("multiprocessing.context.ForkProcess.start", refused)
     assert dict(shared(abs, range(-9, 0), 2)) == {item: -item for item in range(-9, 0)}
     assert not multiprocessing.active_children()
-
-
-# ---- processes that are spawned, each for one thread ---------------------------------------------
-
-
-def kill_oneself_once(marker: Path) -> str:
-    if not marker.exists():
-        marker.touch()
-        os._exit(0)  # as if all were well
-    return "done"
-
-
-def fail() -> None:
-    raise DropcheckError(Problem("no", hint="never"))
-
-
-def test_what_ends_its_process_once_is_done_again(tmp_path: Path) -> None:
-    lost: list[None] = []
-    with SpawnedProcesses(2, lambda: lost.append(None)) as workers:
-        others = [workers.submit(abs, -number) for number in range(9)]
-        again = workers.submit(kill_oneself_once, tmp_path / "marker")
-        assert again.result() == "done"
-        assert [one.result() for one in others] == list(range(9))
-    assert lost == [None]
-    assert not multiprocessing.active_children()
-
-
-def test_what_ends_its_process_twice_is_an_error_and_takes_nothing_with_it() -> None:
-    with SpawnedProcesses(1) as workers:
-        ended = workers.submit(kill_oneself, 0)
-        after = workers.submit(abs, -1)
-        with pytest.raises(EndedTwiceError):
-            ended.result()
-        assert after.result() == 1
-    assert not multiprocessing.active_children()
-
-
-def test_an_error_comes_back_as_it_is() -> None:
-    with SpawnedProcesses(1) as workers, pytest.raises(DropcheckError) as caught:
-        workers.submit(fail).result()
-    assert caught.value.problems == (Problem("no", hint="never"),)
-
-
-def test_they_end_with_the_block_whatever_they_work_on() -> None:
-    started = time.monotonic()
-    before = threading.active_count()
-    with SpawnedProcesses(1) as workers:
-        workers.submit(abs, 1).result()
-        slow = workers.submit(time.sleep, 60)
-        time.sleep(0.1)
-    assert not multiprocessing.active_children()
-    with pytest.raises(RuntimeError, match="no workers"):
-        slow.result(timeout=10)
-    assert time.monotonic() - started < 30
-    while threading.active_count() > before:
-        time.sleep(0.01)
-
-
-def test_what_cannot_be_sent_is_refused_at_once() -> None:
-    with SpawnedProcesses(1) as workers, pytest.raises(Exception, match="pickle"):
-        workers.submit(lambda: None)
 
 
 # ---- any executor --------------------------------------------------------------------------------

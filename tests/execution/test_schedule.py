@@ -22,7 +22,6 @@ from dropcheck.errors import DropcheckError
 from dropcheck.execution import pool, schedule
 from dropcheck.execution.schedule import Deadline, Judge, drive
 from dropcheck.judging import case as case_run
-from dropcheck.processors import default_threads
 from dropcheck.results import CaseResult, Outcome, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
@@ -79,10 +78,6 @@ def test_results_are_the_same_bytes_on_any_number_of_threads(threads: int) -> No
         expected[case] = request.carry_out().sums.tobytes()
     assert results == expected
     assert no_workers_left()
-
-
-def test_a_case_that_asks_for_nothing_is_done_at_once() -> None:
-    assert list(drive([asking(program(), "a", [])], 2)) == [(0, b"")]
 
 
 def test_no_cases_are_no_results() -> None:
@@ -171,10 +166,6 @@ def test_an_error_in_a_draw_reaches_the_caller() -> None:
     with pytest.raises(IndexError):
         list(drive([start], 2))
     assert no_workers_left()
-
-
-def test_some_thread_is_there_by_default() -> None:
-    assert default_threads() >= 1
 
 
 def test_an_error_met_while_drawing_ends_its_own_case_alone() -> None:
