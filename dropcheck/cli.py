@@ -444,7 +444,7 @@ def check(
     CLAIMS are claims files, documents, folders, and - for standard input.
     """
     from dropcheck.report.cards import check_json, check_line
-    from dropcheck.report.screen import line, render
+    from dropcheck.report.screen import render, styled
 
     given = _given(ctx)
     checked = [_check_file(one) for one in _expanded(given.files or _usual(given)) or [""]]
@@ -458,7 +458,7 @@ def check(
         for one in checked:
             complain(one.errors)
             complain(one.notes, "note")
-            print_out(render([line(check_line(one), terminal)], terminal))
+            print_out(render([styled(check_line(one))], terminal))
         complain(miscounted)
         annotate([*errors, *miscounted])
     return ExitCode.ERROR if errors or miscounted else ExitCode.PASSED

@@ -297,9 +297,9 @@ def workspace() -> Path | None:
 def annotate(problems: Sequence[Problem]) -> None:
     """Print errors as annotations on their lines, in a workflow of GitHub."""
     if in_workflow():
-        from dropcheck.report.formats import problem_annotations
+        from dropcheck.report.formats import run_annotations
 
-        emit(problem_annotations(problems, workspace()), sys.stdout, commands=True)
+        emit(run_annotations(_error_report(problems)), sys.stdout, commands=True)
 
 
 def summarise(report: Report) -> list[Problem]:

@@ -29,7 +29,7 @@ from dropcheck.execution.schedule import (
 )
 from dropcheck.execution.together import together
 from dropcheck.inference.budget import case_alpha
-from dropcheck.judging.case import Prepared, prepare, prepare_together, result_of_error
+from dropcheck.judging.case import Prepared, prepare_together, result_of_error
 from dropcheck.judging.judge import run_case
 from dropcheck.judging.one_value import with_note
 from dropcheck.language.compile import CaseGraphs
@@ -321,10 +321,6 @@ def run_together(
     graphs: CaseGraphs,
 ) -> Generator[Request, SpanSums, list[_Judged]]:
     """Judge cases that share draws; the result or the error of each."""
-    if len(cases) == 1:
-        alone = partial(run_claim_case, cases[0], settings, alpha, repeat, deadline, graphs)
-        return [(yield from guarded(alone))]
-    prepared = prepare_together(cases, graphs, crossing=not settings.plain)
 
     def start(one: Prepared | DropcheckError) -> Generator[Request, SpanSums, CaseResult]:
         if isinstance(one, DropcheckError):
@@ -332,23 +328,6 @@ def run_together(
         result = yield from run_case(one, settings, alpha, repeat(one.case), deadline)
         return with_note(result, one, graphs)
 
-    return (yield from together([partial(guarded, partial(start, one)) for one in prepared]))
-
-
-def run_claim_case(
-    case: Case,
-    settings: Settings,
-    alpha: float,
-    repeat: Repeat,
-    deadline: Deadline | None = None,
-    graphs: CaseGraphs | None = None,
-) -> Generator[Request, SpanSums, CaseResult]:
-    """Judge one case: yields requests for spans of draws and returns the result.
-
-    Raises:
-        DropcheckError: the case cannot be judged at all.
-    """
-    graphs = graphs or CaseGraphs(settings.max_memory, keep=0)
-    prepared = prepare(case, graphs, crossing=not settings.plain)
-    result = yield from run_case(prepared, settings, alpha, repeat(case), deadline)
-    return with_note(result, prepared, graphs)
+    prepared = prepare_together(cases, graphs, crossing=not settings.plain)
+    starts = [partial(guarded, partial(start, one)) for one in prepared]
+    return [(yield from starts[0]())] if len(starts) == 1 else (yield from together(starts))

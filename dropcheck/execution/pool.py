@@ -29,6 +29,7 @@ from concurrent.futures import (
     ThreadPoolExecutor,
 )
 from dataclasses import dataclass
+from multiprocessing.reduction import ForkingPickler
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -116,14 +117,19 @@ class Processes(ProcessPoolExecutor):
     def submit(
         self, function: Callable[..., Result], /, *arguments: Any, **options: Any
     ) -> Future[Result]:
-        """Call a function; a worker that is started for it ignores interruptions."""
+        """Call a function; a worker that is started for it ignores interruptions.
+
+        Raises:
+            Exception: the function or its arguments cannot be sent.
+        """
+        parcel = bytes(ForkingPickler.dumps((function, arguments, options)))
         # Workers inherit blocked signals; a signal that comes now reaches this process a moment
         # later. Windows has no such mask: its workers ignore signals once they are loaded.
         if not hasattr(signal, "pthread_sigmask"):
-            return super().submit(function, *arguments, **options)
+            return super().submit(_opened, parcel)
         held = signal.pthread_sigmask(signal.SIG_BLOCK, interrupt.SIGNALS)
         try:
-            return super().submit(function, *arguments, **options)
+            return super().submit(_opened, parcel)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, held)
 
@@ -156,10 +162,16 @@ def _end_with(parent: int) -> None:
 
 
 def called(item: Any) -> Any:
-    """In a worker: call the function that it was started with; what it prints is not lost."""
+    """In a worker: call the function that it was started with."""
     assert _function is not None
+    return _function(item)
+
+
+def _opened(parcel: bytes) -> Any:
+    """In a worker: the result of a call; if it cannot be unpacked, that is its error."""
+    function, arguments, options = ForkingPickler.loads(parcel)
     try:
-        return _function(item)
+        return function(*arguments, **options)
     finally:
         for stream in (sys.stdout, sys.stderr):
             stream.flush()

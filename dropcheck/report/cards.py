@@ -20,7 +20,7 @@ from dropcheck.report.formats import (
     sources_data,
     value_data,
 )
-from dropcheck.report.screen import Terminal, line, one_line, place, render, styled
+from dropcheck.report.screen import Terminal, one_line, place, render, styled
 from dropcheck.report.table import Columns, Row, pairs, table
 from dropcheck.report.words import claimed_share
 from dropcheck.results import ParameterValue, Passage
@@ -232,7 +232,7 @@ def claims_table(claims: Sequence[Claim], registry: Registry, terminal: Terminal
     ]
     cases = numbers.plural(sum(claim.case_count for claim in claims), "case")
     total = f"{numbers.plural(len(claims), 'claim')}, {cases}, {one_line(registry.name)}"
-    return render([*table(rows, CLAIMS, terminal), "", line(total, terminal)], terminal)
+    return render([*table(rows, CLAIMS, terminal), "", styled(total)], terminal)
 
 
 def claims_json(claims: Iterable[Claim], registry: Registry) -> str:
@@ -327,8 +327,8 @@ def coverage_table(documents: Sequence[Coverage], terminal: Terminal) -> str:
     items = [*table(rows, UNCLAIMED, terminal), ""] if rows else []
     for one in documents if len(documents) > 1 else ():
         said = f"{one_line(one.file)}: {counted(CoverageCounts.of([one]))}"
-        items.append(line(said, terminal))
-    return render([*items, line(counted(CoverageCounts.of(documents)), terminal)], terminal)
+        items.append(styled(said))
+    return render([*items, styled(counted(CoverageCounts.of(documents)))], terminal)
 
 
 def counted(counts: CoverageCounts) -> str:

@@ -46,7 +46,6 @@ class Format:
     shows_interruption: bool = False  # whether it says that a run was interrupted
     shows_curves: bool = False  # whether it shows the curves that `--plot` asks for
     needs: str | None = None  # a library that may be missing
-    aliases: tuple[str, ...] = ()  # other names that users may try, beside its ending
 
     def fits(self, report: Report) -> bool:
         """Whether the format can show this report in full."""
@@ -92,7 +91,7 @@ def format_hint(name: str) -> str | None:
     ("did you mean 'markdown'?", "write it to a file: '-o FILE.html'", None)
     """
     for known, form in FORMATS.items():
-        if name.lower().lstrip(".") in (known, (form.ending or "")[1:], *form.aliases):
+        if name.lower().lstrip(".") in (known, (form.ending or "")[1:]):
             if form.printed:
                 return f"did you mean {known!r}?"
             return f"write it to a file: '-o FILE{form.ending}'"
@@ -116,8 +115,14 @@ def require_libraries(paths: Iterable[Path]) -> None:
 
 @report_format("table", "people, at a terminal", shows_interruption=True)
 def table_report(report: Report) -> str:
-    """The table, what did not pass, and the summary."""
-    return table.table_report(report)
+    """The table, what did not pass, and the summary.
+
+    It is empty where errors left nothing to report: totals of no case could be read as a result.
+    """
+    if report.problems and not (report.run.cases or report.run.warnings):
+        return ""
+    terminal = report.terminal or Terminal()
+    return table.run_report(report.run, terminal, verbose=report.verbose, quiet=report.quiet)
 
 
 # ---- JSON ----------------------------------------------------------------------------------------
@@ -129,7 +134,6 @@ SCHEMA = 1
     "json",
     "programs: every number, schema 1; always valid JSON, unknown values are null",
     ending=".json",
-    aliases=("yaml", "yml"),  # JSON is YAML too
     shows_problems=True,
     shows_interruption=True,
 )
@@ -276,7 +280,6 @@ def sources_data(sources: Sequence[Passage]) -> dict[str, Any]:
     "junit",
     "continuous integration, in the form that pytest writes",
     ending=".xml",
-    aliases=("junitxml", "junit-xml"),
     shows_problems=True,
     shows_interruption=True,
 )
@@ -317,7 +320,7 @@ def junit_report(report: Report) -> str:
         return SubElement(suite, "testcase", told)
 
     for case in run.cases:
-        element = test(class_name(run.registry), words.case_name(case), case.seconds)
+        element = test(one_line(run.registry), words.case_name(case), case.seconds)
         if case.result is Outcome.PASS:
             continue
         said, undecided = facts(case), case.result is Outcome.UNDECIDED
@@ -334,19 +337,6 @@ def junit_report(report: Report) -> str:
         error.text = problems_text([problem], Terminal(), counted=False)
     text = tostring(suites, encoding="us-ascii", xml_declaration=False).decode("ascii")
     return f'<?xml version="1.0" encoding="utf-8"?>{text}\n'
-
-
-def class_name(registry: str) -> str:
-    """The file as pytest would write it: from the folder of the run, with dots between.
-
-    >>> class_name("docs/claims.yaml")
-    'docs.claims.yaml'
-    """
-    path = Path(registry)
-    if path.is_absolute():
-        here = Path.cwd()
-        path = path.relative_to(here) if path.is_relative_to(here) else Path(path.name)
-    return one_line(".".join(part for part in path.parts if part not in (".", "..")))
 
 
 # ---- Markdown ------------------------------------------------------------------------------------
@@ -369,19 +359,19 @@ _REFERENCE = re.compile(r"(@(?=\w)|#(?=\w)|:(?=[\w+-]+:)|\w:(?=//)|\bwww(?=\.))"
     shows_interruption=True,
 )
 def markdown_report(report: Report) -> str:
-    """The table, what did not pass, errors, warnings, and the summary."""
-    run = report.run
-    pivot = pivoting.conformance(run.cases, each=report.verbose > 0)
-    told = ((words.case_name(case), facts(case).get("note")) for case in run.cases)
-    notes = [f"- note: {code(name)} {text(note)}" for name, note in told if note]
-    parts = [
-        *(_cases_in_markdown(report) if pivot is None else _pivot_in_markdown(pivot, report)),
-        _counted([*map(_problem_in_markdown, report.problems)], "more error"),
-        _counted(notes, "more note"),
-        "\n".join(f"- warning: {text(warning)}" for warning in run.warnings),
-        summary_line(report),
+    """The table, what did not pass, errors, notes, warnings, and the summary."""
+    held = table.contents(report.run, report.verbose)
+    errors = [*map(_problem_in_markdown, report.problems)]
+    if (rest := len(errors) - MOST) > 0:
+        errors[MOST:] = [f"- and {numbers.plural(rest, 'more error')}"]
+    lists = [
+        [*map(_case_in_markdown, held.cases), *map(_cell_in_markdown, held.cells)],
+        [f"- {held.more}"] if held.more else [],
+        errors,
+        [f"- {kind}: {text(said)}" for kind, said in held.remarks],
     ]
-    return "\n\n".join(filter(None, parts)) + "\n"
+    parts = [_rows_in_markdown(held), " · ".join(held.legend), *map("\n".join, lists)]
+    return "\n\n".join(filter(None, [*parts, summary_line(report)])) + "\n"
 
 
 def summary_line(report: Report) -> str:
@@ -414,61 +404,38 @@ def code(written: str) -> str:
     return shown and f"`{shown}`"
 
 
-def _marked(label: str, written: str) -> str:
-    return code(written) if label in CODE else text(written)
+def _marked(label: str, cell: str | tuple[str, str]) -> str:
+    """A text by its label, and in bold where it is the result of a case that did not pass."""
+    written, style = (cell, "") if isinstance(cell, str) else cell
+    mark = "**" * (label == "result" and style not in ("", words.STYLES[Outcome.PASS]))
+    lines = (code(one) if label in CODE else text(one) for one in written.split("\n"))
+    return f"{mark}{'<br>'.join(lines)}{mark}"
 
 
 def _told(said: Mapping[str, str]) -> list[tuple[str, str]]:
     return [*table.told(said), ("repeat", said["repeat"])]
 
 
-def _lines(rows: Iterable[Iterable[str]]) -> str:
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+def _rows_in_markdown(held: table.Contents) -> str:
+    names = held.columns.names if held.by_column else HEADINGS
+    names = [name for name in names if any(row.get(name) for row in held.rows)]
+    marks = dict.fromkeys(names[1:], ":---:") if held.by_column else {}
+    marks |= {"parameters": "---", **dict.fromkeys(held.columns.right, "---:")}
+    lines = [[_marked("", name) for name in names], [marks.get(name, "---") for name in names]]
+    lines += [[_marked(name, row.get(name, "")) for name in names] for row in held.rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) if held.rows else ""
 
 
-def _counted(items: Sequence[str], more: str, most: int = MOST) -> str:
-    """A list of at most so many items, and a count of the rest."""
-    rest = [f"- and {numbers.plural(len(items) - most, more)}"] if len(items) > most else []
-    return "\n".join([*items[:most], *rest])
+def _case_in_markdown(case: CaseResult) -> str:
+    said = facts(case)
+    told = (f"  - {label}: {_marked(label, one)}" for label, one in _told(said))
+    return "\n".join([f"- **{text(said['result'])}** {code(words.case_name(case))}", *told])
 
 
-def _cases_in_markdown(report: Report) -> list[str]:
-    rows = table.rows(report.run.cases, report.verbose)
-    names = [name for name in HEADINGS if any(said.get(name) for said, _ in rows)]
-    lines = [names, ["---:" if name in table.COLUMNS.right else "---" for name in names]]
-    for said, case in rows:
-        cells = {name: _marked(name, said.get(name, "")) for name in names}
-        if case.result is not Outcome.PASS:
-            cells["result"] = f"**{cells['result']}**"
-        lines.append(list(cells.values()))
-    bad = []
-    for case in words.not_passed(report.run.cases):
-        said = facts(case)
-        told = [f"  - {label}: {_marked(label, one)}" for label, one in _told(said)]
-        head = f"- **{text(said['result'])}** {code(words.case_name(case))}"
-        bad.append("\n".join([head, *told]))
-    return [_lines(lines) if rows else "", _counted(bad, "more case")]
-
-
-def _pivot_in_markdown(pivot: pivoting.Conformance, report: Report) -> list[str]:
-    """Claims by columns, the meaning of the signs, and texts on single cells."""
-    several = any(row.parameters for row in pivot.rows)
-    heads = ["<br>".join(map(text, filter(None, one))) for one in pivot.heads]
-    lines = [
-        ["claim", *(["parameters"] if several else []), *heads],
-        ["---", *(["---"] if several else []), *(":---:" for _ in heads)],
-    ]
-    for row in pivot.rows:
-        cells = [pivoting.shown(one, verbose=report.verbose > 0) for one in row.cells]
-        parameters = [text(row.parameters)] if several else []
-        lines.append([code(row.claim), *parameters, *(one.replace("\n", "<br>") for one in cells)])
-    items = [
-        f"- {pivoting.sign(cell)} {code(pivoting.where(cell))}: {text(said)}"
-        f"<br>{code(words.worst(cell).repeat)}"
-        for cell, said in pivot.said()
-    ]
-    legend = " · ".join(pivot.legend(Outcome.PASS, Outcome.FAIL))
-    return [_lines(lines), legend, _counted(items, "more cell", table.MOST_CELLS)]
+def _cell_in_markdown(told: tuple[pivoting.Cell, str]) -> str:
+    cell, said = told
+    where, repeat = code(pivoting.where(cell)), code(words.worst(cell).repeat)
+    return f"- {pivoting.sign(cell)} {where}: {text(said)}<br>{repeat}"
 
 
 def _problem_in_markdown(problem: Problem) -> str:
@@ -489,52 +456,34 @@ LONGEST = 4000  # characters of one message; GitHub cuts those that are much lon
     "github", "annotations only, for a workflow that prints its own table", shows_problems=True
 )
 def run_annotations(report: Report) -> str:
-    """An annotation for each problem and each case that did not pass; then notices."""
-    bad, notices = [], []
-    for case in words.not_passed(report.run.cases):
-        said, name = facts(case), words.case_name(case)
-        name = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
-        lines = [f"{label}: {one}" for label, one in _told(said) if label != "where"]
-        title = f"{name}: {said['result']}"
-        bad.append(_annotation(case.location, report.workspace, title, lines))
-    for case in report.run.cases:
-        if note := facts(case).get("note"):
-            title = words.case_name(case)
-            notices.append(_annotation(case.location, report.workspace, title, [note], "notice"))
-    return _annotations(report.problems, report.workspace, bad, notices[:MOST_ANNOTATIONS])
-
-
-def problem_annotations(problems: Iterable[Problem], workspace: Path | None) -> str:
-    """An annotation for each error of a file that prevents a run."""
-    return _annotations(list(problems), workspace)
-
-
-def _annotations(
-    problems: Sequence[Problem],
-    workspace: Path | None,
-    cases: Sequence[str] = (),
-    notices: Sequence[str] = (),
-) -> str:
-    lines = [*cases]
-    for one in reversed(problems):
+    """An annotation for each error and each case that did not pass; then notices."""
+    errors: list[str] = []
+    for one in report.problems:
         said = [one.message, *([f"hint: {one.hint}"] if one.hint else [])]
-        lines.insert(0, _annotation(one.location, workspace, "dropcheck", said))
-    if (rest := len(lines) - MOST_ANNOTATIONS) > 0:
-        more = f"and {numbers.plural(rest, 'more error')}"
-        if not problems[MOST_ANNOTATIONS:]:
-            more = f"and {numbers.plural(rest, 'more case')} that did not pass"
-        elif cases:
-            more = f"and {rest} more errors, and cases that did not pass"
-        lines[MOST_ANNOTATIONS:] = [_annotation(None, None, more, [f"{more}: the log has them"])]
-    return "".join(f"{line}\n" for line in (*lines, *notices))
+        errors.append(_annotation("error", one.location, "dropcheck", said, report.workspace))
+    for case in words.not_passed(report.run.cases):
+        told, name = facts(case), words.case_name(case)
+        name = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
+        said = [f"{label}: {one}" for label, one in _told(told) if label != "where"]
+        title = f"{name}: {told['result']}"
+        errors.append(_annotation("error", case.location, title, said, report.workspace))
+    if (rest := len(errors) - MOST_ANNOTATIONS) > 0:
+        more = f"and {rest} more"
+        errors[MOST_ANNOTATIONS:] = [_annotation("error", None, more, [f"{more}: see the log"])]
+    notices = [
+        _annotation("notice", case.location, words.case_name(case), [note], report.workspace)
+        for case in report.run.cases
+        if (note := facts(case).get("note"))
+    ]
+    return "".join(f"{one}\n" for one in (*errors, *notices[:MOST_ANNOTATIONS]))
 
 
 def _annotation(
+    level: str,
     where: Location | None,
-    workspace: Path | None,
     title: str,
     lines: Iterable[str],
-    level: str = "error",
+    workspace: Path | None = None,
 ) -> str:
     """One command on one line: a place in the repository, or else in words; a title, a message."""
     known = {} if where is None else _in_repository(where, workspace)

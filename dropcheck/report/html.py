@@ -27,6 +27,7 @@ from dropcheck.report.facts import facts, summary
 from dropcheck.report.numbers import plural
 from dropcheck.report.pictures import COLOURS, Ends, Placed, limits, placed, ticks_between
 from dropcheck.report.screen import one_line, plain
+from dropcheck.report.table import remarks
 from dropcheck.results import SEVERITY, CaseResult, Outcome, RunResult, Verdict
 
 FEW = 12  # the most cases of a page on which every claim stands open
@@ -103,11 +104,8 @@ def _outcome(run: RunResult) -> tuple[Outcome, str]:
 
 
 def _warnings(run: RunResult) -> str:
-    """What to know before one relies on it, each text once."""
-    notes = [f"{words.case_name(case)}: {text}" for case in run.cases if (text := words.note(case))]
-    own = (text for case in run.cases for text in case.warnings)
-    texts = dict.fromkeys([*run.warnings, *own, *notes])
-    items = "".join(f'<li dir="auto">{_plain(text)}</li>' for text in texts)
+    """What to know before one relies on it."""
+    items = "".join(f'<li dir="auto">{_plain(text)}</li>' for _, text in remarks(run))
     return f"<h2>Warnings</h2><ul>{items}</ul>" if items else ""
 
 

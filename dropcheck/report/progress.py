@@ -10,13 +10,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from dropcheck.report import numbers
-from dropcheck.report.screen import is_dumb, terminal_of
-
-if TYPE_CHECKING:  # a run that shows no progress does not need rich
-    from rich.progress import Progress
+from dropcheck.report.screen import is_dumb, is_terminal, terminal_of
 
 # Seconds before anything is shown: a shorter run needs no progress.
 DELAY = 0.4
@@ -100,10 +96,29 @@ def progress(total: int, shown: bool, limit: float | None = None) -> Iterator[Ru
     Nor is anything printed on a terminal that cannot rewrite a line.
     """
     tally = RunProgress(total, limit)
-    if not shown or is_dumb(os.environ):
+    if not shown or is_dumb(os.environ) or not is_terminal(sys.stderr):
         yield tally
         return
-    live = _live(tally)
+    from rich.console import Console
+    from rich.live import Live
+    from rich.text import Text
+
+    terminal = terminal_of(sys.stderr)
+    width = (terminal.width or 80) - 1  # a full line would break some terminals' last column
+
+    def line() -> Text:
+        late = tally.clock() - tally.started > DELAY
+        text = terminal.spell(progress_line(tally, width)) if late else ""
+        return Text(text, no_wrap=True, overflow="ignore")
+
+    live = Live(
+        console=Console(stderr=True, markup=False, emoji=False, highlight=False),
+        get_renderable=line,
+        refresh_per_second=REFRESHES,
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+    )
     with suppress(OSError, ValueError):  # the terminal may go away before the run does
         live.start()
     try:
@@ -111,32 +126,3 @@ def progress(total: int, shown: bool, limit: float | None = None) -> Iterator[Ru
     finally:
         with suppress(OSError, ValueError):
             live.stop()
-
-
-def _live(tally: RunProgress) -> Progress:
-    """The display that rewrites the line until it is stopped, and then removes it."""
-    from rich.console import Console
-    from rich.progress import Progress, ProgressColumn, Task
-    from rich.text import Text
-
-    terminal = terminal_of(sys.stderr)
-    width = (terminal.width or 80) - 1  # a full line would break some terminals' last column
-
-    class ProgressLine(ProgressColumn):
-        def render(self, task: Task) -> Text:
-            late = (task.elapsed or 0.0) > DELAY
-            text = terminal.spell(progress_line(tally, width)) if late else ""
-            return Text(text, no_wrap=True, overflow="ignore")
-
-    console = Console(stderr=True, markup=False, emoji=False, highlight=False)
-    live = Progress(
-        ProgressLine(),
-        console=console,
-        disable=not console.is_terminal,
-        refresh_per_second=REFRESHES,
-        transient=True,
-        redirect_stdout=False,
-        redirect_stderr=False,
-    )
-    live.add_task("", total=None)
-    return live

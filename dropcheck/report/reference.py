@@ -25,7 +25,7 @@ from dropcheck.language.lowering.builder import Context
 from dropcheck.language.lowering.loops import define_model
 from dropcheck.language.lowering.lower import lower
 from dropcheck.language.parser import parse_expression, parse_model
-from dropcheck.report.screen import Terminal, line, render, styled
+from dropcheck.report.screen import Terminal, render, styled
 from dropcheck.report.table import pairs
 from dropcheck.vocabulary.constants import CONSTANTS, Constant
 from dropcheck.vocabulary.distribution import LARGEST_COUNT, LawParameter, Values
@@ -100,7 +100,7 @@ def words_text(terminal: Terminal) -> str:
         names = [one.written if one.name in SIGNS else one.name for one in group]
         items += [styled(title, "bold"), Padding(styled("  ".join(names)), (0, 0, 1, 2))]
     last = "dropcheck show WORD says what a word means, with an example."
-    return render([*items, line(last, terminal)], terminal)
+    return render([*items, styled(last)], terminal)
 
 
 def word_cards(chosen: Iterable[Word], terminal: Terminal) -> str:

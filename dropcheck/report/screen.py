@@ -118,18 +118,11 @@ def is_dumb(environ: Mapping[str, str]) -> bool:
 # ---- lines ---------------------------------------------------------------------------------------
 
 
-def styled(text: str, style: str = "") -> Text:
-    """A user's text for rich: without markup and emoji codes; long words are folded, not cut."""
+def styled(text: str, style: str = "", *, cut: Literal["crop", "ellipsis"] | None = None) -> Text:
+    """A user's text for rich, without markup and emoji codes: folded, or cut at the end."""
     from rich.text import Text
 
-    return Text(plain(text), style=style, overflow="fold")
-
-
-def line(text: str, terminal: Terminal, style: str = "") -> RenderableType:
-    """A user's text as it is where it fits one line of the terminal, else for rich to break."""
-    fits = terminal.width is None or cells(text) <= terminal.width
-    bare = not (style and terminal.colour) and "\n" not in text
-    return text if fits and bare else styled(text, style)
+    return Text(plain(text), style=style, overflow=cut or "fold", no_wrap=cut is not None)
 
 
 def packed(parts: Iterable[str], terminal: Terminal) -> list[RenderableType]:
@@ -139,13 +132,11 @@ def packed(parts: Iterable[str], terminal: Terminal) -> list[RenderableType]:
         longer = f"{lines[-1]} · {part}" if lines else part
         fits = terminal.width is None or cells(terminal.spell(longer)) <= terminal.width
         lines[-1:] = [longer] if fits else [*lines[-1:], part]
-    return [line(one, terminal) for one in lines]
+    return [*map(styled, lines)]
 
 
 def cells(text: str) -> int:
     """The width of a text in columns of a terminal."""
-    if text.isascii():
-        return len(text)
     from rich.cells import cell_len
 
     return cell_len(text)
@@ -153,15 +144,6 @@ def cells(text: str) -> int:
 
 def render(items: Iterable[RenderableType], terminal: Terminal) -> str:
     """The items as one string; an item of type `str` is a line that is never broken."""
-    items = list(items)
-    lines = [plain(item) for item in items if isinstance(item, str)]
-    text = "\n".join(lines)
-    if len(lines) < len(items):  # else they need no rich
-        text = _by_rich(items, terminal)
-    return terminal.spell("".join(f"{line.rstrip()}\n" for line in text.splitlines()))
-
-
-def _by_rich(items: Iterable[RenderableType], terminal: Terminal) -> str:
     from rich.console import Console
     from rich.text import Text
 
@@ -183,7 +165,8 @@ def _by_rich(items: Iterable[RenderableType], terminal: Terminal) -> str:
                 console.print(Text(plain(item)), soft_wrap=True)
             else:
                 console.print(item, crop=False)
-    return captured.get()
+    lines = captured.get().splitlines()
+    return terminal.spell("".join(f"{line.rstrip()}\n" for line in lines))
 
 
 # ---- problems ------------------------------------------------------------------------------------

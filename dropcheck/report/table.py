@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from dropcheck.report import Report, numbers, words
 from dropcheck.report import conformance as pivoting
-from dropcheck.report.conformance import Conformance, conformance
+from dropcheck.report import numbers, words
+from dropcheck.report.conformance import conformance
 from dropcheck.report.facts import facts, summary
-from dropcheck.report.screen import Terminal, cells, packed, plain, render, styled
+from dropcheck.report.screen import UNLIMITED, Terminal, cells, packed, plain, render, styled
 from dropcheck.results import CaseResult, Outcome, RunResult
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Columns:
 
 def table(rows: Sequence[Row], columns: Columns, terminal: Terminal) -> list[RenderableType]:
     """The rows as a table; where it has no room, each row as a block."""
-    shown = [{name: _styled(cell, terminal) for name, cell in row.items()} for row in rows]
+    shown = [{name: _spelled(cell, terminal) for name, cell in row.items()} for row in rows]
     heads = {name: columns.headings.get(name, name) for name in columns.names}
     width = {
         name: max(cells(line) for text in (head, *texts) for line in text.split("\n"))
@@ -51,59 +51,46 @@ def table(rows: Sequence[Row], columns: Columns, terminal: Terminal) -> list[Ren
     }
     flexible = {*columns.cut, *columns.prose}
     least = {name: min(w, LEAST) if name in flexible else w for name, w in width.items()}
-    room = (terminal.width or sum(width.values()) + GAP * len(width)) + GAP
+    room = (terminal.width or UNLIMITED) + GAP
+
+    def fits() -> bool:
+        return sum(least.values()) + GAP * len(least) <= room
+
     for name in columns.dropped:
-        if sum(least.values()) + GAP * len(least) > room:
+        if not fits():
             least.pop(name, None)
-    spare = room - sum(least.values()) - GAP * len(least)
-    folded = spare < 0 and len(least) <= 2  # nothing more can go
-    if spare < 0 and not folded:
-        return _stacked(shown, list(width), heads)
+    folded = not fits() and len(least) <= 2  # nothing more can go
+    if not fits() and not folded:
+        first, *rest = width
+        return [
+            item
+            for row in shown
+            for item in (
+                styled(row[first][0], "bold"),
+                pairs({heads[name]: row[name] for name in rest if row.get(name, ("",))[0]}),
+            )
+        ]
     from rich import box
     from rich.table import Table
 
     grid = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, GAP - 1, 0, 0))
     for name, wide in least.items():
-        most = min(width[name], wide + spare) if name in columns.cut else None
         grid.add_column(
             styled(terminal.spell(heads[name]), "bold"),
             justify="right" if name in columns.right else "left",
-            overflow="fold",
-            no_wrap=not folded and name not in columns.prose,
-            min_width=None if folded else most or wide,
-            max_width=most,
+            no_wrap=not folded and name not in flexible,
+            min_width=None if folded else wide,
         )
-        for row in shown:
-            if most and name in row:
-                row[name] = _cut(row[name][0], most, terminal), row[name][1]
+    end: Literal["crop", "ellipsis"] = "crop" if terminal.ascii else "ellipsis"
+    cut = dict.fromkeys(columns.cut, end)
     for row in shown:
-        grid.add_row(*(styled(*row.get(name, ("", ""))) for name in least))
+        grid.add_row(*(styled(*row.get(name, ("", "")), cut=cut.get(name)) for name in least))
     return [grid]
 
 
-def _styled(cell: str | tuple[str, str], terminal: Terminal) -> tuple[str, str]:
+def _spelled(cell: str | tuple[str, str], terminal: Terminal) -> tuple[str, str]:
     text, style = (cell, "") if isinstance(cell, str) else cell
     return terminal.spell(plain(text)), style
-
-
-def _cut(text: str, width: int, terminal: Terminal) -> str:
-    if cells(text) <= width:
-        return text
-    from rich.cells import set_cell_size
-
-    mark = terminal.spell("…")
-    return set_cell_size(text, width - len(mark)).rstrip() + mark
-
-
-def _stacked(
-    rows: Sequence[Mapping[str, tuple[str, str]]], names: Sequence[str], heads: Mapping[str, str]
-) -> list[RenderableType]:
-    items: list[RenderableType] = []
-    first, *rest = names
-    for row in rows:
-        items.append(styled(row[first][0], "bold"))
-        items.append(pairs({heads[name]: row[name] for name in rest if row.get(name, ("",))[0]}))
-    return items
 
 
 def pairs(said: Row) -> RenderableType:
@@ -161,41 +148,84 @@ UNTOLD = {  # of a case, by its block
 }
 
 
-def table_report(report: Report) -> str:
-    """The report of a run.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contents:
+    """What a report with a table holds, from top to bottom; a format only sets it."""
 
-    It is empty where errors left nothing to report: totals of no case could be read as a result.
+    rows: Sequence[Row]
+    columns: Columns
+    by_column: bool  # whether it is a conformance table
+    legend: Sequence[str]
+    cells: Sequence[tuple[pivoting.Cell, str]]  # that do not hold, and why
+    cases: Sequence[CaseResult]  # that did not pass
+    more: str  # how many of them are left out
+    remarks: Sequence[tuple[str, str]]  # notes and warnings, by what they are
+
+
+def contents(run: RunResult, verbose: int = 0) -> Contents:
+    """What is reported of a run.
+
+    A row is the worst case of a claim of the file; with `verbose` 1 that of a statement, and with 2
+    each case. What is alone in a table is shown in its parts. Where code was under test, there is a
+    column for each implementation, and a line for each cell that does not hold; with `verbose`
+    estimates are in the cells, and each case has its block.
     """
-    if report.problems and not (report.run.cases or report.run.warnings):
-        return ""
-    terminal = report.terminal or Terminal()
-    return run_report(report.run, terminal, verbose=report.verbose, quiet=report.quiet)
+    pivot = conformance(run.cases, each=verbose > 0)
+    shown: list[Row]
+    if pivot is None:
+        known, columns, legend = rows(run.cases, verbose), IN_FULL if verbose else FEW, []
+        shown = [{**row, "result": (row["result"], words.STYLES[one.result])} for row, one in known]
+        if any(row["passed"] for row, _ in known):
+            columns = replace(columns, headings={"parameters": "worst case"})
+    else:
+        names = ["\n".join(filter(None, head)) for head in pivot.heads]
+        columns = Columns(names=("claim", "parameters", *names), prose=("parameters",))
+        legend = pivot.legend(Outcome.PASS, Outcome.FAIL)
+        shown = [
+            {"claim": row.claim, "parameters": row.parameters}
+            | {
+                name: (pivoting.shown(cell, verbose=verbose > 0), _style(cell))
+                for name, cell in zip(names, row.cells, strict=True)
+            }
+            for row in pivot.rows
+        ]
+    cells = [] if pivot is None or verbose else pivot.said()
+    cases = words.not_passed(run.cases) if pivot is None or verbose else []
+    rest = max(len(cells) - MOST_CELLS, 0) + max(len(cases) - MOST_BLOCKS, 0)
+    more = numbers.plural(rest, "more case" if cases else "more cell")
+    return Contents(
+        rows=shown,
+        columns=columns,
+        by_column=pivot is not None,
+        legend=legend,
+        cells=cells[:MOST_CELLS],
+        cases=cases[:MOST_BLOCKS],
+        more=f"and {more} that did not pass: --format json has each" if rest else "",
+        remarks=remarks(run),
+    )
+
+
+def _style(cell: pivoting.Cell) -> str:
+    outcome = pivoting.outcome(cell)
+    return words.STYLES[outcome] if outcome else ""
 
 
 def run_report(run: RunResult, terminal: Terminal, *, verbose: int = 0, quiet: bool = False) -> str:
-    """The whole report; `quiet` leaves out the table and the warnings.
-
-    A row is the worst case of a claim of the file; with `verbose` 1 that of a statement, and with 2
-    each case. What is alone in a table is shown in its parts.
-    """
+    """The whole report; `quiet` leaves out the table, notes and warnings."""
     items: list[RenderableType] = []
-    pivot = conformance(run.cases, each=verbose > 0)
-    if pivot is not None:
-        items += _by_columns(pivot, terminal, verbose=verbose > 0) if not quiet else []
-        items += _said(pivot, terminal) if not verbose else []
-    elif run.cases and not quiet:
-        known, columns = rows(run.cases, verbose), IN_FULL if verbose else FEW
-        shown: list[Row] = [
-            {**row, "result": (row["result"], words.STYLES[case.result])} for row, case in known
-        ]
-        if any(row["passed"] for row, _ in known):
-            columns = replace(columns, headings={"parameters": "worst case"})
-        items += [*table(shown, columns, terminal), ""]
-    if pivot is None or verbose:
-        each = verbose > 1 or len(words.by_claim(run.cases)) == 1
-        items += _blocks(run.cases, terminal, quiet=quiet, each=each)
-    if not quiet:
-        items += [*_notes(run.cases), *_warnings(run)]
+    held = contents(run, verbose)
+    if held.rows and not quiet:
+        items += [*table(held.rows, held.columns, terminal), *packed(held.legend, terminal), ""]
+    for cell, text in held.cells:
+        said = terminal.spell(f"{pivoting.sign(cell)} {pivoting.where(cell)}: {text}")
+        items += [styled(said, _style(cell)), f"  {words.worst(cell).repeat}"]
+    items += [""] if held.cells and not held.more else []
+    for case in held.cases:
+        items += [*_block(case, terminal), ""]
+    items += [styled(held.more), ""] if held.more else []
+    if held.remarks and not quiet:
+        styles = {"note": "", "warning": "yellow"}
+        items += [*(styled(f"{kind}: {text}", styles[kind]) for kind, text in held.remarks), ""]
     if verbose and run.draws:
         by = run.drawn_by.items()
         drawn = (f"{numbers.plural(count, 'case')} drawn by {who}" for who, count in by)
@@ -224,43 +254,6 @@ def rows(cases: Sequence[CaseResult], verbose: int) -> list[tuple[dict[str, str]
     return shown
 
 
-def _by_columns(pivot: Conformance, terminal: Terminal, *, verbose: bool) -> list[RenderableType]:
-    """Claims by columns where code was under test, with estimates where `verbose`."""
-    keys = [f"column {place}" for place in range(len(pivot.heads))]
-    shown = []
-    for row in pivot.rows:
-        cells_of_row: dict[str, str | tuple[str, str]] = {
-            key: (pivoting.shown(cell, verbose=verbose), _style(cell))
-            for key, cell in zip(keys, row.cells, strict=True)
-        }
-        shown.append({"claim": row.claim, "parameters": row.parameters, **cells_of_row})
-    heads = ["\n".join(filter(None, head)) for head in pivot.heads]
-    columns = Columns(
-        names=("claim", "parameters", *keys),
-        prose=("parameters",),
-        headings=dict(zip(keys, heads, strict=True)),
-    )
-    legend = pivot.legend(Outcome.PASS, Outcome.FAIL)
-    return [*table(shown, columns, terminal), *packed(legend, terminal), ""]
-
-
-def _style(cell: pivoting.Cell) -> str:
-    outcome = pivoting.outcome(cell)
-    return words.STYLES[outcome] if outcome else ""
-
-
-def _said(pivot: Conformance, terminal: Terminal) -> list[RenderableType]:
-    """A line for each cell that does not hold, and the command that repeats it."""
-    told = pivot.said()
-    items: list[RenderableType] = []
-    for cell, text in told[:MOST_CELLS]:
-        said = terminal.spell(f"{pivoting.sign(cell)} {pivoting.where(cell)}: {text}")
-        items += [styled(said, _style(cell)), f"  {words.worst(cell).repeat}"]
-    if len(told) > MOST_CELLS:
-        items.append(styled(f"and {numbers.plural(len(told) - MOST_CELLS, 'more cell')}"))
-    return [*items, ""] if items else []
-
-
 def told(said: Mapping[str, str]) -> list[tuple[str, str]]:
     """What a text on a case that did not pass tells, by label, below its name and its result."""
     return [(label, text) for label, text in said.items() if label not in UNTOLD]
@@ -277,44 +270,26 @@ def _block(case: CaseResult, terminal: Terminal) -> list[RenderableType]:
     return block(heading, words.STYLES[case.result], dict(told(said)), said["repeat"], terminal)
 
 
-def _blocks(
-    cases: Sequence[CaseResult], terminal: Terminal, *, quiet: bool, each: bool
-) -> list[RenderableType]:
-    bad = words.not_passed(cases)
-    items = [item for case in bad[:MOST_BLOCKS] for item in (*_block(case, terminal), "")]
-    if len(bad) > MOST_BLOCKS:
-        rest = "each has a row above" if each else "-vv shows a row for each"
-        rest = "--format json shows each" if quiet else rest
-        more = numbers.plural(len(bad) - MOST_BLOCKS, "more case")
-        items += [styled(f"and {more} that did not pass ({rest})"), ""]
-    return items
+def remarks(run: RunResult) -> list[tuple[str, str]]:
+    """What to know before one relies on a run, by what it is: each once, with its claims.
 
-
-def _notes(cases: Iterable[CaseResult]) -> list[RenderableType]:
-    """What to know of verified cases before one relies on them: a line for each claim."""
-    items: list[RenderableType] = []
-    for claim, group in words.by_claim(cases).items():
-        noted = [case for case in group if words.note(case)]
-        if noted:
-            more = f" ({numbers.plural(len(noted), 'case')})" if len(noted) > 1 else ""
+    Of a claim's notes, that with the largest weight is told.
+    """
+    told: list[tuple[str, str]] = []
+    for claim, group in words.by_claim(run.cases).items():
+        if noted := [case for case in group if words.note(case)]:
             worst = facts(max(noted, key=words.weight))
-            items.append(styled(f"note: {claim}{more}: {worst['note']}"))
-    return [*items, ""] if items else []
-
-
-def _warnings(run: RunResult) -> list[RenderableType]:
-    """Each warning once, with the claims that it concerns."""
+            told.append(("note", f"{_counted(claim, len(noted))}: {worst['note']}"))
     concerned: dict[str, list[str]] = {text: [] for text in run.warnings}
     for case in run.cases:
         for text in dict.fromkeys(one.removeprefix(f"{case.claim}: ") for one in case.warnings):
             concerned.setdefault(text, []).append(case.claim)
-    items: list[RenderableType] = []
     for text, claims in concerned.items():
-        counted = {claim: claims.count(claim) for claim in claims}
-        names = [
-            claim if cases == 1 else f"{claim} ({numbers.plural(cases, 'case')})"
-            for claim, cases in counted.items()
-        ]
+        names = [_counted(claim, claims.count(claim)) for claim in dict.fromkeys(claims)]
         names[3:] = [f"{len(names) - 3} more"] if len(names) > 3 else []
-        items.append(styled(": ".join(filter(None, ("warning", ", ".join(names), text))), "yellow"))
-    return [*items, ""] if items else []
+        told.append(("warning", ": ".join(filter(None, (", ".join(names), text)))))
+    return told
+
+
+def _counted(claim: str, cases: int) -> str:
+    return claim if cases == 1 else f"{claim} ({numbers.plural(cases, 'case')})"

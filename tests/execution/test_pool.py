@@ -11,7 +11,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -66,17 +66,6 @@ def judged(spans: int) -> bytes:
 def test_results_do_not_depend_on_the_processes(count: int) -> None:
     assert dict(shared(judged, range(1, 9), count)) == {n: judged(n) for n in range(1, 9)}
     assert not multiprocessing.active_children()
-
-
-@forks
-def test_items_are_shared_by_processes_other_than_this_one() -> None:
-    def who(_: int) -> int:
-        time.sleep(0.01)
-        return os.getpid()
-
-    found = {result for _, result in shared(who, range(24), 2)}
-    assert len(found) == 2
-    assert os.getpid() not in found
 
 
 def test_one_worker_is_the_callers_thread() -> None:
@@ -287,12 +276,6 @@ def test_who_drew_is_said() -> None:
     assert few == {"3 workers together": 8}
     if can_fork():
         assert drawn_by(2, processes=True) == {"2 processes": 8}
-
-
-def test_processes_that_are_spawned(alone: list[CaseResult]) -> None:
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(2, mp_context=context) as executor:
-        assert found_by(pool=Pool(executor=executor, workers=2)) == alone
 
 
 def test_work_that_an_executor_loses_is_done_here(alone: list[CaseResult]) -> None:

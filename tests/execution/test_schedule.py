@@ -80,30 +80,6 @@ def test_results_are_the_same_bytes_on_any_number_of_threads(threads: int) -> No
     assert no_workers_left()
 
 
-def test_no_cases_are_no_results() -> None:
-    assert list(drive([], 2)) == []
-
-
-def test_few_cases_are_under_way_at_once() -> None:
-    found = program()
-    open_now: set[int] = set()
-    most = 0
-
-    def counted(case: int) -> Callable[[], Judge[bytes]]:
-        def start() -> Judge[bytes]:
-            nonlocal most
-            open_now.add(case)
-            most = max(most, len(open_now))
-            held = yield from asking(found, str(case), [2, 2])()
-            open_now.discard(case)
-            return held
-
-        return start
-
-    assert len(list(drive([counted(case) for case in range(40)], 2))) == 40
-    assert 2 <= most <= 8
-
-
 def test_closing_early_leaves_no_thread_behind() -> None:
     found = program()
     results: Any = drive([asking(found, str(case), [1, 200]) for case in range(20)], 3)
@@ -152,20 +128,6 @@ def test_sums_are_let_go_as_soon_as_the_next_are_drawn(monkeypatch: pytest.Monke
     finally:
         gc.enable()
     assert max(held) <= len(futures) / 8  # those of the request before, at most
-
-
-def test_an_error_in_a_draw_reaches_the_caller() -> None:
-    found = program()
-    wrong = Request(
-        program=found, seed=0, case_key="a", purpose=MAIN, centres=np.zeros(0), first=0, count=1
-    )  # too few centres
-
-    def start() -> Judge[bytes]:
-        return (yield wrong).sums.tobytes()
-
-    with pytest.raises(IndexError):
-        list(drive([start], 2))
-    assert no_workers_left()
 
 
 def test_an_error_met_while_drawing_ends_its_own_case_alone() -> None:
@@ -347,14 +309,6 @@ def test_what_is_not_begun_in_time_says_so_and_arithmetic_needs_no_time(in_time:
     assert all(found[name].draws == 0 for name in found)
     assert "time of the run was up" in str(found["easy"].explanation)
     assert found["easy"].result is Outcome.UNDECIDED
-
-
-def test_without_a_time_limit_no_clock_is_looked_at() -> None:
-    clock = Clock(1e9)
-    registry = registry_of(one="x ~ normal(1, 1); E(x) == 1")
-    (result,) = verify_cases(registry.expand(), Settings(), registry, clock=clock)
-    assert result.verdict is Verdict.VERIFIED
-    assert clock.now == 0
 
 
 class Free:

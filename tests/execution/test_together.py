@@ -13,7 +13,6 @@ import pytest
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Case, Registry
 from dropcheck.errors import DropcheckError
-from dropcheck.execution.schedule import Start, guarded
 from dropcheck.execution.together import together
 from dropcheck.judging.case import Prepared, prepare_together
 from dropcheck.language.compile import CaseGraphs
@@ -90,12 +89,6 @@ def test_it_depends_on_neither_threads_nor_the_order(threads: int, all_together:
     assert of(registry(), backwards, replace(SETTINGS, threads=threads)) == all_together
 
 
-def test_processes_give_the_same(all_together: Seen) -> None:
-    cases = registry().expand()
-    settings = replace(SETTINGS, threads=2)
-    assert seen(verify_cases(cases, settings, registry(), processes=True)) == all_together
-
-
 # ---- what is drawn -------------------------------------------------------------------------------
 
 
@@ -128,12 +121,6 @@ def test_each_program_has_from_one_stream_the_sums_that_it_has_alone() -> None:
                 sums.undefined,
                 sums.first_undefined,
             )
-
-
-def test_programs_of_other_registers_are_not_put_together() -> None:
-    one, other = programs(prepared())[0], programs(prepared())[1]
-    with pytest.raises(ValueError, match="other registers"):
-        Together.of([one, other], [one.origin, other.origin])
 
 
 def test_what_is_undefined_in_one_statement_is_so_in_it_alone() -> None:
@@ -214,42 +201,6 @@ claims:
     assert len(caught.value.problems) == 1
 
 
-def test_an_error_of_a_draw_is_one_error() -> None:
-    text = """
-dropcheck: 1
-claims:
-  c:
-    title: T
-    model: |
-      x ~ normal(0, 1)
-      n ~ poisson(x)
-    claims: {one: E(cos(n)) <= 1, other: E(cos(n) + cos(x)) <= 2}
-"""
-    claims = read_text(text)
-    with pytest.raises(DropcheckError, match="poisson") as caught:
-        list(verify_cases(claims.expand(), SETTINGS, claims))
-    assert len(caught.value.problems) == 1
-
-
-def test_a_case_that_raises_at_once_is_no_error_of_the_others() -> None:
-    def judged(result: int | None) -> Generator[Request, SpanSums, int | DropcheckError | None]:
-        if result is None:
-            raise DropcheckError([])
-        yield from ()
-        return result
-
-    starts: list[Start[int | DropcheckError | None]] = [
-        partial(guarded, partial(judged, None)),
-        partial(judged, 3),
-    ]
-    family = together(starts)
-    with pytest.raises(StopIteration) as stop:
-        next(family)
-    first, second = stop.value.value
-    assert isinstance(first, DropcheckError)
-    assert second == 3
-
-
 def test_under_a_time_limit_each_says_what_it_needs() -> None:
     claims = read_text(
         TEXT.replace("E(h) == 0.745, tolerance: 0.02", "E(sin(h * c)) == 0, within: 1e-4")
@@ -261,9 +212,3 @@ def test_under_a_time_limit_each_says_what_it_needs() -> None:
     assert len(results) == 18
     assert all(one.verdict is Verdict.INCONCLUSIVE and one.more_draws for one in open_ones)
     assert all(one.draws > 0 for one in open_ones)
-
-
-def test_few_draws_are_kept_to() -> None:
-    settings = replace(SETTINGS, max_draws=3000)
-    results = list(verify_cases(registry().expand(), settings, registry()))
-    assert all(one.draws <= 3000 for one in results)

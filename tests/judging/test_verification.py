@@ -368,14 +368,14 @@ def test_an_interruption_yields_what_is_finished_and_goes_on(
 ) -> None:
     from dropcheck import running as verification
 
-    plain = verification.run_claim_case
+    plain = verification.run_case
 
-    def interrupted(case: Any, *rest: Any) -> Any:
-        if case.claim.id == "claim-5":
+    def interrupted(prepared: Any, *rest: Any) -> Any:
+        if prepared.case.claim.id == "claim-5":
             raise KeyboardInterrupt
-        return plain(case, *rest)
+        return plain(prepared, *rest)
 
-    monkeypatch.setattr(verification, "run_claim_case", interrupted)
+    monkeypatch.setattr(verification, "run_case", interrupted)
     registry = many()
     found: list[str] = []
     with pytest.raises(KeyboardInterrupt):

@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Generator
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
-from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Claim, Document, Registry, SourceText
 from dropcheck.errors import Location, Problem
-from dropcheck.judging import judge
-from dropcheck.judging.case import CaseRun, Finding, prepare
+from dropcheck.judging.case import Finding, prepare
 from dropcheck.report.cards import (
-    CheckedFile,
-    check_json,
-    check_line,
     claim_cards,
     claims_table,
     exact_text,
@@ -27,21 +19,6 @@ from dropcheck.report.screen import Terminal, problems_text
 from dropcheck.results import Exact, Method, Passage, Quantity, Resolution, Verdict
 
 # ---- problems ------------------------------------------------------------------------------------
-
-
-def test_a_problem_shows_its_line_and_points_at_the_column() -> None:
-    problem = Problem(
-        "'bernouli' is no distribution",
-        Location("claims.yaml", 12, 9, "    y ~ bernouli(p)"),
-        "did you mean 'bernoulli'?",
-    )
-    assert problems_text([problem], Terminal()) == (
-        "claims.yaml:12:9: 'bernouli' is no distribution\n"
-        "    y ~ bernouli(p)\n"
-        "        ^\n"
-        "    hint: did you mean 'bernoulli'?\n"
-        "1 error\n"
-    )
 
 
 @pytest.mark.parametrize("column", [1, 5, 57, 250, 499, 500, 501, 900])
@@ -95,32 +72,6 @@ CLAIM = Claim(
     parameter_locations={},
 )
 REGISTRY = Registry("claims.yaml", {"post": Document("post", "A post", "2024-02-13")}, {})
-
-
-def test_a_card_shows_a_claim_in_full() -> None:
-    card = claim_cards([CLAIM], REGISTRY, {"qk-variance": "dropcheck run qk"}, Terminal())
-    assert card == (
-        "qk-variance\n"
-        "  title       Variance of q·k [/x]\n"
-        "  claim       Var(q @ k) == dk\n"
-        "  model       q ~ normal(0, 1)[dk]\n"
-        "              k ~ normal(0, 1)[dk]\n"
-        "  parameters  dk = 16, 512\n"
-        "              law = normal(0, 1)\n"
-        "  cases       2\n"
-        "  requires    dk >= 1\n"
-        "  expect      verified\n"
-        "  resolution  0.01 of |dk|\n"
-        "  exact       16 at dk = 16, law = normal(0, 1)\n"
-        "              512 at dk = 512, law = normal(0, 1)\n"
-        "  guarantee   exact: the model gives the value, and draws confirm it\n"
-        "  document    A post, 2024-02-13 (post)\n"
-        "  section     Attention\n"
-        "  tags        attention, scaling\n"
-        "  note        a sum of dk products\n"
-        "  where       claims.yaml:18\n"
-        "  example     dropcheck run qk\n"
-    )
 
 
 def test_a_card_breaks_lines_so_that_code_can_be_told_apart() -> None:
@@ -198,26 +149,6 @@ def test_a_list_loses_no_id_and_no_title(width: int | None) -> None:
     assert "2 claims, 4 cases, claims.yaml" in text
 
 
-@pytest.mark.parametrize("width", [None, 30, 50, 80, 160])
-def test_a_list_marks_what_is_expected_to_be_refuted(width: int | None) -> None:
-    true = replace(CLAIM, id="true", title="T", expect="verified")
-    false = replace(true, id="false", expect="refuted")
-    marked = claims_table([true, false], REGISTRY, Terminal(width))
-    assert marked.split().count("expect") == marked.split().count("refuted") == 1
-    assert marked.index("refuted") > marked.index("false")
-    assert "verified" not in marked
-    assert "expect" not in claims_table([true, true], REGISTRY, Terminal(width))
-
-
-def test_a_check_in_a_line_and_as_data() -> None:
-    bad = CheckedFile("b.yaml", None, None, (Problem("no"), Problem("nor that")), (Problem("n"),))
-    assert check_line(bad) == "b.yaml: 2 errors, 1 note"
-    assert check_line(CheckedFile("a.yaml", 1, 2, (), ())) == "a.yaml: 1 claim, 2 cases, no errors"
-    data = json.loads(check_json([bad]))
-    assert [one["message"] for one in data["errors"]] == ["no", "nor that"]
-    assert data["files"] == [{"file": "b.yaml", "claims": None, "cases": None}]
-
-
 # ---- a claim's card ------------------------------------------------------------------------------
 
 FOUND = Finding(verdict=Verdict.VERIFIED, method=Method.EXACT_VALUE)
@@ -234,11 +165,6 @@ def test_a_card_shows_one_value_where_all_cases_have_it() -> None:
     assert exact_text([({}, None)]) == exact_text([]) == ""
 
 
-def test_a_card_shows_what_is_no_larger_than_its_error_as_0() -> None:
-    for error, shown in ((2e-16, "0"), (1e-19, "7e-18")):
-        assert exact_text([({}, replace(FOUND, exact=Exact(7e-18, error)))]) == shown
-
-
 def test_a_card_shows_the_values_of_the_cases_that_have_one() -> None:
     cases = [({"dk": 1.0}, known(1.0)), ({"dk": 2.0}, None), ({"dk": 4.0}, known(4.0))]
     assert exact_text(cases) == "1 at dk = 1\n4 at dk = 4"
@@ -251,17 +177,3 @@ def test_a_card_shows_the_values_of_the_cases_that_have_one() -> None:
 def test_a_card_shows_no_value_that_has_no_digits() -> None:
     lost = replace(FOUND, exact=Exact(1.6e-9, 1.4e-4), sharpness=Resolution(5e-13, 5e-13))
     assert exact_text([({}, lost)]) == ""
-
-
-def test_a_card_has_what_a_run_without_draws_decides(monkeypatch: pytest.MonkeyPatch) -> None:
-    claims = "dropcheck: 1\nclaims:\n  a: {title: A, model: 'x ~ normal(0, 1)', claim: E(x) == 0}\n"
-    registry = read_text(claims)
-
-    def found(run: CaseRun) -> Generator[Any, Any, Finding]:
-        assert run.settings.exact
-        yield from ()
-        return known(0.0)
-
-    monkeypatch.setattr(judge, "judge", found)
-    card = claim_cards(registry.claims.values(), registry, {"a": "dropcheck run a"}, Terminal())
-    assert "  exact       0\n" in card

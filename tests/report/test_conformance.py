@@ -9,12 +9,12 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from report_cases import FAILED, PASSED, UNDECIDED, run_of
+from report_cases import PASSED, UNDECIDED, run_of
 
 from dropcheck.claims.registry import Registry
 from dropcheck.reasons import Reason
 from dropcheck.report import Report
-from dropcheck.report.conformance import SIGNS, conformance, sign, where
+from dropcheck.report.conformance import conformance, sign
 from dropcheck.report.formats import FORMATS
 from dropcheck.report.screen import Terminal
 from dropcheck.report.table import run_report
@@ -48,13 +48,6 @@ def at(case: CaseResult, p: float) -> CaseResult:
 WIDE = replace(UNDECIDED, claim="spread")
 CASES = (MEAN, WIDE, of_code(MEAN, "torch"), of_code(LOW, "torch", "bfloat16"),
          of_code(MEAN, "jax"), of_code(LOW, "jax", "bfloat16"), of_code(WIDE, "torch"))  # fmt: skip
-
-
-def test_cases_that_are_alike_are_counted() -> None:
-    claims = [at(of_code(LOW, "torch"), p / 10) for p in range(1, 6)]
-    claims.append(of_code(replace(WIDE, parameters={"p": 0.1}), "torch"))
-    text = where(tuple(claims))
-    assert text == "mean@torch float32, p=0.1 and 4 more"
 
 
 def made(name: str, *cases: CaseResult) -> str:
@@ -123,13 +116,6 @@ def test_an_error_of_code_is_a_cell_and_is_said_in_every_format() -> None:
     assert error.get("message") == "f raised E: no"
 
 
-def test_a_run_without_code_is_shown_as_before() -> None:
-    assert conformance([MEAN, FAILED]) is None
-    assert "conformance" not in made("markdown", MEAN, FAILED)
-    assert "Conformance" not in made("html", MEAN, FAILED)
-    assert json.loads(made("json", MEAN))["conformance"] is None
-
-
 def test_parameter_values_share_a_row_where_all_columns_are_alike() -> None:
     low = of_code(LOW, "torch")
     cases = [at(MEAN, p) for p in (0.1, 0.2, 0.3)]
@@ -141,18 +127,6 @@ def test_parameter_values_share_a_row_where_all_columns_are_alike() -> None:
     each = conformance(cases, each=True)
     assert each is not None
     assert [row.parameters for row in each.rows] == ["p=0.1", "p=0.2", "p=0.3"]
-
-
-def test_several_parameters_are_told_apart_by_those_that_vary() -> None:
-    first = replace(MEAN, parameters={"p": 0.1, "n": 2.0, "k": 7.0})
-    other = replace(LOW, parameters={"p": 0.2, "n": 3.0, "k": 7.0})
-    rows = list(signs(of_code(first, "torch"), of_code(other, "torch")))
-    assert rows == [("mean", "p=0.1, n=2", "✓"), ("mean", "p=0.2, n=3", "✗")]
-
-
-def test_the_worst_mark_of_a_cell_is_its_mark() -> None:
-    cells = [(MEAN,), (WIDE, MEAN), (LOW, WIDE, MEAN), (MEAN, LOW, WIDE, BROKEN)]
-    assert [sign(cell) for cell in reversed(cells)] == [shown for shown, _, _ in SIGNS.values()]
 
 
 @pytest.mark.parametrize("width", [24, 30, 40, 80, 160])
@@ -175,21 +149,6 @@ def test_signs_that_cannot_be_written_are_words() -> None:
     assert "mean    ok     ok       FAIL      ok       FAIL" in text
 
 
-def test_markdown_is_exactly_this() -> None:
-    text = made("markdown", *CASES)
-    assert text.split("\n\n")[0] == (
-        "| claim | model | torch<br>float32 | torch<br>bfloat16 | jax<br>float32 "
-        "| jax<br>bfloat16 |\n"
-        "| --- | :---: | :---: | :---: | :---: | :---: |\n"
-        "| `mean` | ✓ | ✓ | ✗ | ✓ | ✗ |\n"
-        "| `spread` | ? | ? | - | - | - |"
-    )
-    assert (
-        "- ✗ `mean@torch bfloat16, p=0.1`: E(y) is 0.99850, claimed 1"
-        "<br>`dropcheck run mean --p 0.1 --with torch`\n"
-    ) in text
-
-
 def test_json_has_the_columns_of_each_case_and_the_table() -> None:
     data = json.loads(made("json", *CASES))
     assert data["conformance"]["columns"][:2] == [
@@ -204,19 +163,3 @@ def test_json_has_the_columns_of_each_case_and_the_table() -> None:
     assert data["conformance"]["rows"][1]["cells"] == ["undecided", "undecided", None, None, None]
     case = data["cases"][4]
     assert [case[key] for key in COLUMN_KEYS] == ["jax", "float32", "mean", "pass"]
-
-
-def test_the_page_has_the_table_and_says_each_sign_in_words() -> None:
-    page = made("html", *CASES)
-    assert page.count('<td class="fail">') == 2
-    assert '<span class="spoken">does not hold</span>' in page
-
-
-def test_the_summary_counts_every_case() -> None:
-    assert "7 cases: 3 passed, 2 failed, 2 undecided" in run_report(run_of(*CASES), Terminal())
-
-
-def test_a_name_that_would_be_markup_is_none() -> None:
-    odd = of_code(MEAN, "a|b<i>")
-    assert "a\\|b\\<i\\>" in made("markdown", odd)
-    assert "a|b&lt;i&gt;" in made("html", odd)

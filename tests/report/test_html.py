@@ -8,16 +8,15 @@ import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import Any
 
 import pytest
-from page import HOSTILE, Node, page, parse, registry, run_of_all_kinds
+from page import HOSTILE, Node, page, parse, run_of_all_kinds
 from picture_cases import AS_EXPECTED, EMPTY
 from report_cases import CONFIRMED, FAILED, PASSED, UNDECIDED, run_of
 
 import dropcheck
 from dropcheck.report import Report
-from dropcheck.report.facts import FACTS, facts
+from dropcheck.report.facts import facts
 from dropcheck.report.html import html_report
 from dropcheck.report.screen import one_line
 from dropcheck.results import CaseResult
@@ -89,19 +88,6 @@ def test_hostile_texts_stay_text(source: str, document: Node) -> None:
     assert source.encode("utf-8")
 
 
-def test_every_text_of_a_user_is_escaped() -> None:
-    odd = '</pre><script>"&\x1b'
-    texts: dict[str, Any] = dict.fromkeys(
-        ("title", "statement", "expression", "repeat", "claim", "column", "dtype"), odd
-    )
-    case = replace(FAILED, parameters={odd: odd}, **texts)
-    run = replace(run_of(case), registry=odd, warnings=(odd,))
-    made = html_report(Report(run, EMPTY, command=odd))
-    assert made.count("<script>") == 1
-    assert "\x1b" not in made
-    parse(made)
-
-
 def test_a_link_is_never_a_program(document: Node) -> None:
     assert not list(body(document, "heavy-tail").all("a"))
     assert pairs(body(document, "heavy-tail"))["document"] == "Not a link"
@@ -169,24 +155,6 @@ def test_a_claim_says_what_the_file_says_and_each_case_what_became_of_it(documen
         )
 
 
-def test_everything_that_is_said_of_a_case_is_on_the_page(
-    document: Node, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for case in run_of_all_kinds().cases:
-        whole = next(
-            one for one in document.all("details") if list(one.all(id=f"claim-{case.claim}"))
-        ).text.replace(" ", "")
-        for label, text in facts(case).items():
-            shown = (
-                registry().documents[text].title
-                if label == "document" and text in registry().documents
-                else text
-            )
-            assert "".join(shown.split()) in whole, label
-    monkeypatch.setitem(FACTS, "weather", lambda _: "a sunny & <b>calm</b> day")
-    assert pairs(body(page_of(FAILED), FAILED.claim))["weather"] == "a sunny & <b>calm</b> day"
-
-
 def test_each_case_has_its_picture() -> None:
     picture = next(body(page_of(PASSED), PASSED.claim).all("svg"))
     share = [float(str(picture.one("line", y1="14").attributes[end])[:-1]) for end in ("x1", "x2")]
@@ -207,7 +175,8 @@ def test_each_case_has_its_picture() -> None:
 
 def test_warnings_and_notes_are_told(document: Node) -> None:
     warnings = next(one for one in document.all("ul"))
-    assert " ".join(one_line(HOSTILE).split()) in [one.text for one in warnings.all("li")]
+    shown = " ".join(one_line(HOSTILE).split())
+    assert f"hostile: {shown}" in [one.text for one in warnings.all("li")]
     assert not list(page_of(PASSED).all("ul"))
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -59,54 +57,10 @@ def test_exit_codes(called: Called, claims: str, arguments: list[str], code: int
     assert called(claims, *arguments)[0] == code
 
 
-def test_the_table_ends_in_a_score(called: Called) -> None:
-    code, out, err = called(SHARP)
-    assert (code, err) == (0, "")
-    last = out.splitlines()[-1]
-    assert "0 survivors" in last
-    assert "score 100%" in last
-    assert "SURVIVED" not in out
-
-
-def test_a_survivor_has_a_block_with_all_that_is_needed(called: Called) -> None:
-    _, out, _ = called(BELOW, "--seed", "3")
-    block = out[out.index("SURVIVED  c") :]
-    for part in ("one off", "E(x) == n + 1", "below the resolution", "claims.yaml:3"):
-        assert part in block
-    assert "\n  repeat  dropcheck mutate c --verbose --seed 3\n" in block
-    assert "score 100%" not in out
-
-
-@pytest.mark.parametrize("columns", [40, 80, 160])
-def test_the_command_stands_in_line_with_the_rest_and_is_never_broken(
-    called: Called, monkeypatch: pytest.MonkeyPatch, columns: int
-) -> None:
-    monkeypatch.setenv("COLUMNS", str(columns))
-    _, out, _ = called(BELOW)
-    lines = out[out.index("SURVIVED  c") :].splitlines()
-    rows = [re.match(r"  (?:title|mutant|where|repeat) +", line) for line in lines]
-    assert {row.end() for row in rows if row} == {10}
-    assert "  repeat  dropcheck mutate c --verbose --seed 0" in lines
-
-
 def test_the_value_at_which_a_hidden_error_shows_is_printed(called: Called) -> None:
     _, out, _ = called(HALF)
     assert "c: claim: E(m) == p; tried at p=0.5; shows at p=0.3" in out
     assert "shows at" not in called(SHARP)[1]
-
-
-@pytest.mark.parametrize(
-    ("option", "hint"),
-    [
-        ("--p", "dropcheck mutate --help lists the options"),
-        ("--sede", "did you mean '--seed'?"),
-        ("--alhpa", "did you mean '--alpha'?"),
-    ],
-)
-def test_an_option_that_it_does_not_take(called: Called, option: str, hint: str) -> None:
-    code, out, err = called(HALF, "c", option, "0.3")
-    assert (code, out) == (2, "")
-    assert err.startswith(f"error: there is no option '{option}'\nhint: {hint}")
 
 
 def test_a_claim_that_cannot_fail_is_a_warning_and_fails(called: Called) -> None:
@@ -122,20 +76,3 @@ def test_a_claim_blind_to_its_model_is_named_on_request(called: Called) -> None:
     assert warning in called(claims, "-v")[1]
     assert warning not in called(claims)[1]
     assert warning not in called(SHARP, "-v")[1]
-
-
-def test_json_says_the_same(called: Called) -> None:
-    code, out, _ = called(BELOW, "--format", "json")
-    report = json.loads(out)
-    assert code == 1
-    assert report["schema"] == 1
-    assert report["summary"]["below"] > 0
-    assert 0 < report["summary"]["score"] < 1
-    (claim,) = report["claims"]
-    fates = [mutant["fate"] for mutant in claim["mutants"]]
-    assert len(fates) == report["summary"]["mutants"]
-    assert fates.count("refuted") == report["summary"]["refuted"]
-    survivors = [one for one in claim["mutants"] if one["fate"] == "below the resolution"]
-    assert len(survivors) == report["summary"]["below"]
-    assert "E(x) == n + 1" in {survivor["statement"] for survivor in survivors}
-    assert claim["result"] == "fail"
