@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -120,7 +120,7 @@ def kill_oneself_or_not(item: int) -> int:
 
 
 def test_what_cannot_be_sent_is_done_here() -> None:
-    items = [lambda: 1, lambda: 2]
+    items: list[Callable[[], int]] = [lambda: 1, lambda: 2]
     found = shared(callable, items, 2, spawn=True, instead=lambda item, _: item() == 2)
     assert dict(found) == dict(zip(items, (False, True), strict=True))
 

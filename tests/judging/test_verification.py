@@ -366,16 +366,14 @@ def test_closing_early_leaves_nothing_behind(threads: int) -> None:
 def test_an_interruption_yields_what_is_finished_and_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from dropcheck import running as verification
-
-    plain = verification.run_case
+    from dropcheck.judging.judge import run_case
 
     def interrupted(prepared: Any, *rest: Any) -> Any:
         if prepared.case.claim.id == "claim-5":
             raise KeyboardInterrupt
-        return plain(prepared, *rest)
+        return run_case(prepared, *rest)
 
-    monkeypatch.setattr(verification, "run_case", interrupted)
+    monkeypatch.setattr("dropcheck.running.run_case", interrupted)
     registry = many()
     found: list[str] = []
     with pytest.raises(KeyboardInterrupt):
