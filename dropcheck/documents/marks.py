@@ -754,9 +754,7 @@ def spoken_of(mark: Mark, stated: Piece | None) -> Spoken:
     if not rest.text:
         raise LatexError(-1, "nothing stands after the relation", "write == E(y)")
     figure, printed = _figure(mark)
-    value = _number(figure.digits)
-    if sign == ROUNDED and figure.digits.as_tuple().exponent != figure.unit.adjusted():
-        value = f"{figure.digits.quantize(figure.unit):e}"  # 2.5 million has two digits
+    value = _number(figure)
     if not sign:
         put = f"({value})" if value.startswith("-") else value
         statement = rest.replaced(_STANDS_FOR_FIGURE, put)
@@ -825,7 +823,8 @@ def _figure(mark: Mark) -> tuple[Figure, Piece]:
     return figure, piece.part(figure.start, figure.end)
 
 
-def _number(digits: Decimal) -> str:
-    """A number in the language: all its digits, or with a power of ten if there are many."""
-    exponent = digits.adjusted()
-    return f"{digits:f}" if -9 <= exponent <= 15 else f"{digits:e}"
+def _number(figure: Figure) -> str:
+    """A figure in the language, with the digits that it claims: 1.30e3 has three."""
+    digits = figure.digits
+    plain = figure.unit <= 1 and -9 <= digits.adjusted() <= 15
+    return f"{digits:f}" if plain else f"{digits:e}".replace("e+", "e")

@@ -462,6 +462,7 @@ class Printed:
     digits: Decimal
     unit: Decimal
     place: int = 1  # of the side that it stands on, alone
+    decimal: bool = True  # it has a point, or its last digit is below 1; else `==` means all of it
 
     @classmethod
     def of(cls, text: str, sign: int = 1, place: int = 1) -> Printed:
@@ -469,7 +470,7 @@ class Printed:
         digits = Decimal(text).copy_sign(sign)
         exponent = digits.as_tuple().exponent
         unit = Decimal(1).scaleb(exponent if isinstance(exponent, int) else 0)
-        return cls(digits, unit, place)
+        return cls(digits, unit, place, decimal="." in text or unit < 1)
 
     @property
     def ends(self) -> tuple[float, float]:
@@ -678,7 +679,7 @@ def read_statement(
         region, gives = Region(*figure.ends), 0.0
     elif magnitudes[side].is_certain(fixed) and operator == "==":
         gives = NEARLY
-    elif figure is not None and figure.unit < 1:
+    elif figure is not None and figure.decimal:
         gives = float(figure.unit / 2)
     measures = Quantity.RIGHT if side else Quantity.LEFT
     comparison = Comparison(

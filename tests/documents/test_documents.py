@@ -18,6 +18,7 @@ from dropcheck.documents import read_any
 from dropcheck.documents.markdown import read_markdown
 from dropcheck.documents.marks import HIDDEN, LONGEST_BEFORE, Mark, Page
 from dropcheck.errors import DropcheckError, NothingSelected, Problem
+from dropcheck.inference.region import Printed
 from dropcheck.language.check import check_registry
 from dropcheck.language.compile import lower_case, parse_claim
 
@@ -202,6 +203,29 @@ def test_pairs_and_blanks(tmp_path: Path) -> None:
     assert claims["few"].statement.text == "0.1 <= P(b <= 12) <= 0.5"
     assert claims["chain"].statement.text == "n == 2 * 3"
     assert claims["chain-2"].statement.text == "2 * 3 == 6"
+
+
+@pytest.mark.parametrize(
+    ("figure", "read_as", "half"),
+    [
+        ("1.3e3", "1.3e3", "50"),
+        ("-1.30 × 10^3", "-1.30e3", "5"),
+        (r"$1.3 \times 10^{3}$", "1.3e3", "50"),
+        ("13e2", "1.3e3", "50"),
+        ("130%", "1.30", "0.005"),
+        ("1,300", "1300", "0.5"),
+        ("1.43e-2", "0.0143", "0.00005"),
+    ],
+)
+def test_a_figure_claims_the_digits_that_it_prints(
+    tmp_path: Path, figure: str, read_as: str, half: str
+) -> None:
+    (claim,) = read(tmp_path, f"It is {figure}<!-- dropcheck: ~= 1 -->").claims.values()
+    assert claim.statement.text == f"{read_as} ~= 1"
+    assert claim.written is not None
+    assert claim.written.unit == 2 * Decimal(half)
+    found = Printed.of(read_as.lstrip("-"))
+    assert found.unit == claim.written.unit
 
 
 def test_a_model_serves_from_its_place_on(tmp_path: Path) -> None:

@@ -61,6 +61,10 @@ def decided(model: str, claim: str, keys: str = "") -> CaseResult:
         ("", "comb(100, 50) / 2**100 ~= 0.0795892", "", VERIFIED),
         ("", "comb(100, 50) / 2**100 == 0.0795892", "", VERIFIED),
         ("", "comb(100, 50) / 2**100 == 0.0795893", "", REFUTED),
+        # a decimal with a power of ten claims its digits too
+        ("x ~ normal(1308.5, 1)", "E(x) ~= 1.3e3", "", VERIFIED),
+        ("x ~ normal(1308.5, 1)", "E(x) == 1.31e3", "", VERIFIED),
+        ("x ~ normal(1303, 1)", "E(x) == 1.31e3", "", REFUTED),
         # a certainty
         (N, "P(x > 7) == 0", "", VERIFIED),
         (N, "P(x > 5) == 0", "", REFUTED),
