@@ -8,22 +8,18 @@ made beforehand for the bare calls; a second figure counts drawing them alone am
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from benchmarks.measure import Bar, Clock, Figure, Spread
 from dropcheck.claims.reader import read_text
-from dropcheck.claims.registry import Code, Slot
-from dropcheck.code.adapters.adapter import Adapter
-from dropcheck.code.calls import SECONDS, Bound
+from dropcheck.claims.registry import Slot
 from dropcheck.code.columns import with_columns
-from dropcheck.code.slots import FRAMEWORKS
+from dropcheck.code.slots import Implementation
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 
@@ -126,26 +122,23 @@ def text_of(kind: str, numbers: int, statements: int, resolution: float) -> str:
     )
 
 
-@dataclass(frozen=True)
-class OfFunctions:
+class OfFunctions(Implementation):
     """Functions of a framework as a column of code."""
 
-    name: str
-    functions: Mapping[str, Callable[..., Any]]
-    dtypes: Sequence[str] = ("float32",)
-    given: Sequence[str] = ()
-    lacking: Mapping[str, str] = field(default_factory=dict)
+    _own: Mapping[str, Callable[..., Any]]
 
-    def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
+    def __init__(self, name: str, functions: Mapping[str, Callable[..., Any]]) -> None:
+        super().__init__(name, {})
+        object.__setattr__(self, "_own", functions)
+
+    @property
+    def dtypes(self) -> tuple[str, ...]:
+        """The one number format that is measured."""
+        return ("float32",)
+
+    def functions(self, slots: Mapping[str, Slot]) -> Mapping[str, tuple[str, Any]]:
         """The functions, by the slots that they have the names of."""
-        module, kind = FRAMEWORKS[self.name].adapter.split(".")
-        made = getattr(importlib.import_module(f"dropcheck.code.adapters.{module}"), kind)
-        adapter: Adapter = made(False)
-        return {
-            name: Bound(slots[name], adapter, function, name=name, limit=SECONDS)
-            for name, function in self.functions.items()
-            if name in slots
-        }
+        return {name: (name, one) for name, one in self._own.items() if name in slots}
 
     def rebuilder(self, _: Mapping[str, Slot]) -> None:
         """None: these functions have no name to be imported by."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from dropcheck.claims.registry import Code, CodeRequest, Column, Slot
+from dropcheck.code.slots import Implementation
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.functions.number_formats import DOUBLE, rounded
 
@@ -17,22 +18,21 @@ FORMATS = ("float32", "bfloat16")
 Drawn = Callable[[np.random.Generator, CodeRequest, Sequence[Array]], Mapping[str, Array]]
 
 
-@dataclass(frozen=True, slots=True)
-class KnownCode:
+@dataclass(frozen=True)
+class KnownCode(Implementation):
     """An implementation by functions; `false` says how false claims are of it, by their ids."""
 
-    name: str
-    functions: Mapping[str, Drawn]
+    own: Mapping[str, Drawn] = field(default_factory=dict)
     false: Mapping[str, str] = field(default_factory=dict)
-    lacking: Mapping[str, str] = field(default_factory=dict)
-    dtypes: Sequence[str] = FORMATS
-    given: Collection[str] = ()
+
+    @property
+    def dtypes(self) -> tuple[str, ...]:
+        """The number formats that are tried."""
+        return FORMATS
 
     def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
         """Its code by slot."""
-        return {
-            name: _Bound(function) for name, function in self.functions.items() if name in slots
-        }
+        return {name: _Bound(function) for name, function in self.own.items() if name in slots}
 
     def rebuilder(self, slots: Mapping[str, Slot]) -> Callable[[], Column] | None:  # noqa: ARG002 - asked of all code
         """Never: cases are judged in the process that bound it."""
@@ -65,10 +65,6 @@ class _Bound:
     def held(self) -> AbstractContextManager[None]:
         """Nothing is set up."""
         return nullcontext()
-
-    def looked_at(self, asked: CodeRequest, inputs: Sequence[Any]) -> bool:  # noqa: ARG002 - asked of all code
-        """Never: its law is known."""
-        return False
 
 
 def dropout(
@@ -127,11 +123,11 @@ def die(*, loaded: float = 0.0) -> Drawn:
 
 
 IMPLEMENTATIONS = (
-    KnownCode("sound", {"dropout": dropout(), "shared": dropout(), "die": die()}),
+    KnownCode("sound", own={"dropout": dropout(), "shared": dropout(), "die": die()}),
     KnownCode(
         "scaled",
-        {"dropout": dropout(factor=1.06), "shared": dropout(factor=1.06)},
-        {
+        own={"dropout": dropout(factor=1.06), "shared": dropout(factor=1.06)},
+        false={
             **dict.fromkeys(("dropout.mean", "shared.mean"), "3 resolutions"),
             **dict.fromkeys(("dropout.values", "dropout.evaluation"), "6% of the scale"),
             "shared.always": "numbers up to 4.24",
@@ -139,8 +135,8 @@ IMPLEMENTATIONS = (
     ),
     KnownCode(
         "kept",
-        {"dropout": dropout(kept=0.06), "die": die(loaded=0.05)},
-        {
+        own={"dropout": dropout(kept=0.06), "die": die(loaded=0.05)},
+        false={
             "dropout.mean": "0.06 in the chance to be kept",
             "dropout.share": "0.06 in the chance to be kept",
             "die.law": "0.05 in the chance of a six",
@@ -148,21 +144,23 @@ IMPLEMENTATIONS = (
             "die.mean": "0.05 in the chance of a six",
         },
     ),
-    KnownCode("together", {"shared": dropout(together=True)}),
+    KnownCode("together", own={"shared": dropout(together=True)}),
     KnownCode(
         "wild",
-        {"shared": dropout(wild=0.15)},
-        {
+        own={"shared": dropout(wild=0.15)},
+        false={
             "shared.mean": "15% of the calls are tenfold",
             "shared.share": "15% of the calls drop nothing",
             "shared.always": "15% of the calls are tenfold",
         },
     ),
-    KnownCode("batch", {"dropout": dropout(batch=True)}, {"masks": "one mask for a batch"}),
+    KnownCode(
+        "batch", own={"dropout": dropout(batch=True)}, false={"masks": "one mask for a batch"}
+    ),
     KnownCode(
         "broken",
-        {"dropout": dropout(broken=0.001)},
-        dict.fromkeys(
+        own={"dropout": dropout(broken=0.001)},
+        false=dict.fromkeys(
             ("dropout.mean", "dropout.values", "dropout.gradient", "dropout.number"),
             "NaN in place of 0.1% of the zeros",
         ),

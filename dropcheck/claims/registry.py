@@ -89,7 +89,7 @@ class CodeRequest:
     """What code is asked to give in one step of a program.
 
     `shapes` are the shapes of the inputs in one draw, `size` the shape of a sampler's draw. `seeds`
-    and `calls` are lengths of leading axes. `single`: each draw is a call. `begin`: seed first.
+    and `calls` are lengths of leading axes. `single`: each draw is a call.
     """
 
     draws: int
@@ -100,8 +100,6 @@ class CodeRequest:
     seeds: int = 1
     calls: int = 1
     single: bool = False
-    begin: bool = True
-    skipped: frozenset[str] = frozenset()  # modes that need not be computed
 
 
 class Code(Protocol):
@@ -126,13 +124,6 @@ class Code(Protocol):
 
     def held(self) -> AbstractContextManager[None]:
         """A context for consecutive calls, in which the code is set up once for all of them."""
-
-    def looked_at(self, asked: CodeRequest, inputs: Sequence[Any]) -> bool:
-        """Whether code was called for a first inspection, which leaves its seed changed.
-
-        Raises:
-            DropcheckError: no verdict could rest on what it draws.
-        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Container, Mapping, Sequence
+from collections.abc import Collection, Container, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from dropcheck.claims.registry import (
     DTYPE,
     Claim,
-    Code,
     Column,
     Registry,
-    Slot,
     renamed,
 )
+from dropcheck.code.slots import Implementation
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.compile import CaseGraphs
 from dropcheck.language.syntax import Call, Node, Subscript, children, lines_of
@@ -27,35 +25,9 @@ FINEST = ("float64", "float32")
 """The longest number formats first: each holds all numbers of the shorter ones."""
 
 
-class ColumnCode(Protocol):
-    """Code for slots, as a column of the results."""
-
-    @property
-    def name(self) -> str:
-        """The name of its column."""
-
-    @property
-    def dtypes(self) -> Sequence[str]:
-        """The number formats in which it computes, the usual one first."""
-
-    @property
-    def given(self) -> Collection[str]:
-        """The slots for which the command line names code; a run must have each of them."""
-
-    @property
-    def lacking(self) -> Mapping[str, str]:
-        """The libraries that are not installed, by the number formats that need them."""
-
-    def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
-        """Its code by slot; slots for which it has none are left out."""
-
-    def rebuilder(self, slots: Mapping[str, Slot]) -> Callable[[], Column] | None:
-        """A function that makes the column in another process; None where that cannot be."""
-
-
 def with_columns(
     registry: Registry,
-    implementations: Sequence[ColumnCode],
+    implementations: Sequence[Implementation],
     formats: Sequence[str] = (),
     graphs: CaseGraphs | None = None,
 ) -> Registry:
@@ -77,62 +49,62 @@ def with_columns(
     """
     graphs = graphs or CaseGraphs(keep=0)
     claims = dict(registry.claims)
+    with_slots = [claim for claim in registry.claims.values() if claim.slots]
+    calls = {claim.id: calls_of_slots(claim, graphs) for claim in with_slots if implementations}
+    known = {name for claim in with_slots for name in claim.slots}
+    listed = f"the slots are {', '.join(sorted(known))}" if known else "no file here has slots"
     of_code: set[str] = set()
     problems: list[Problem] = []
     notes: dict[Problem, None] = {}
-    known = {name for claim in registry.claims.values() for name in claim.slots}
     for one in implementations:
-        for name in sorted(set(one.given) - known):
-            hint = suggestion(name, known) or _list_of(known)
+        unknown = sorted({*one.given} - known)
+        for name in unknown:
+            hint = suggestion(name, known) or listed
             problems.append(Problem(f"{one.name}: there is no slot {name!r}", hint=hint))
         bound: dict[int, Column] = {}
         no_gradient: set[str] = set()
         columns = 0
-        for claim in registry.claims.values():
-            if not claim.slots:
-                continue
+        for claim in with_slots:
             if id(claim.slots) not in bound:
                 code = one.bind(claim.slots)
                 bound[id(claim.slots)] = Column(one.name, code, one.rebuilder(claim.slots))
             column = bound[id(claim.slots)]
-            calls = calls_of_slots(claim, graphs)
+            called = [call for call in calls[claim.id] if call[0] in column.code]
+            without = {
+                name for name, mode in called if mode == GRAD and not column.code[name].has_gradient
+            }
+            no_gradient |= without
             chosen = _formats(claim, one, formats)
             for name in [] if formats else sorted({*chosen} & {*one.lacking}):
                 chosen = tuple(other for other in chosen if other != name)
-                message = (
-                    f"{one.name} is left out in {name}: {one.lacking[name]!r} is not installed"
-                )
-                notes[Problem(message, hint=f"pip install {one.lacking[name]}")] = None
-            called = any(name in column.code for name, _ in calls)
-            without = {
-                name for name, mode in calls if mode == GRAD and name in column.code
-                and not column.code[name].has_gradient
-            }  # fmt: skip
-            no_gradient |= without
-            if called and not without and not _unanswered(claim, calls, column.code) and chosen:
-                own = _in_column(claim, column, chosen, sharp=not _of_laws(claim, graphs))
-                claims[own.id] = own
-                of_code.add(claim.id)
-                columns += 1
-                if _unanswered(claim, calls, ()):
-                    claims.pop(claim.id, None)
-        if not columns and set(one.given) <= known:
+                needs = one.lacking[name]
+                message = f"{one.name} is left out in {name}: {needs!r} is not installed"
+                notes[Problem(message, hint=f"pip install {needs}")] = None
+            if (
+                not (called and chosen)
+                or without
+                or _unanswered(claim, calls[claim.id], column.code)
+            ):
+                continue
+            own = _in_column(claim, column, chosen, sharp=not _of_laws(claim, graphs))
+            claims[own.id] = own
+            of_code.add(claim.id)
+            columns += 1
+            if _unanswered(claim, calls[claim.id], ()):
+                claims.pop(claim.id, None)
+        if not columns and not unknown:
             message = f"the implementation {one.name!r} has code for no slot that a claim calls"
-            hint = _list_of(known)
+            hint = listed
             if no_gradient:
                 message = f"the claims ask for gradients, and {one.name!r} gives none"
                 hint = f"bind {' and '.join(sorted(no_gradient))} to code of torch or jax"
             problems.append(Problem(message, hint=hint))
     if problems:
         raise DropcheckError(problems)
-    for claim in registry.claims.values() if implementations else ():
-        if claim.slots and claim.location.file.startswith(PACK) and claim.id not in of_code:
+    for claim in with_slots if implementations else ():
+        if claim.location.file.startswith(PACK) and claim.id not in of_code:
             claims.pop(claim.id, None)
     return replace(registry, claims=claims, notes=(*registry.notes, *notes))
-
-
-def _list_of(slots: Collection[str]) -> str:
-    return f"the slots are {', '.join(sorted(slots))}" if slots else "no file here has slots"
 
 
 def calls_of_slots(claim: Claim, graphs: CaseGraphs) -> set[tuple[str, str]]:
@@ -169,7 +141,7 @@ def _of_laws(claim: Claim, graphs: CaseGraphs) -> bool:
         return False
 
 
-def _formats(claim: Claim, one: ColumnCode, formats: Sequence[str]) -> tuple[str, ...]:
+def _formats(claim: Claim, one: Implementation, formats: Sequence[str]) -> tuple[str, ...]:
     """The number formats of a claim in a column: those asked for in which the code computes.
 
     A claim that names one format is tested in that one and in longer ones: elsewhere it may be

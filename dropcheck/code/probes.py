@@ -7,8 +7,8 @@ here.
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -23,34 +23,31 @@ from dropcheck.vocabulary.function import Array
 # most easily, are the same in five calls less than once in 10^9.
 PROBES = 5
 PROBE_DRAWS = 64
+# Draws that are compared where each is a call.
+SINGLE_PROBES = 8
+# Pairs of draws of which one is changed. Code that rejects draws may change the other draw now and
+# then; code that mixes draws changes it each time.
+MIXING_PROBES = 6
 # Two calls with one seed may differ by rounding, since sums on many cores are added in any order:
 # by this share of the range of the values, or of their magnitude.
 CALL_ROUNDING, FINEST = 1e-3, 1e-6
+EACH_ITS_OWN = "each draw needs random numbers of its own: the first axis is the draw"
 
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """The words for the source of randomness in messages, and the advice."""
-
-    source: str  # such as "generator"
-    draw_from_it: str  # if draws change with the same source
-    draw_each: str  # if all draws of a call are equal; empty if they may be
-    use_it: str  # if another source changes nothing
+Called = Callable[[int], Mapping[str, Array]]
+"""Makes a call with the seed of this number: arrays by mode, with the axis of draws last."""
 
 
 def check_draws(
-    called: Callable[[int], Mapping[str, Array]],
-    words: Words,
-    fault: Callable[[str, str], DropcheckError],
+    called: Called, counts_each: bool, fault: Callable[[str, str], DropcheckError]
 ) -> None:
-    """Refuse draws that depend on more than their source, or on less.
+    """Refuse draws that depend on more than their seed, or on less.
 
-    Two calls with one source must agree. Calls with other sources must differ, and so must the
-    draws of one call, unless everything is fixed.
+    Two calls with one seed must agree. Calls with other seeds must differ, and so must the draws of
+    one call where each counts, unless everything is fixed.
 
     Args:
-        called: makes a call with the source of this number; the last axis is that of draws.
-        words: the words for messages.
+        called: makes a call.
+        counts_each: whether the draws of a call may not share all their random numbers.
         fault: makes an error from what is wrong and the advice.
 
     Raises:
@@ -58,24 +55,25 @@ def check_draws(
     """
     once = called(1)
     again = called(1)
-    for name, array in once.items():
-        if array.shape != again[name].shape or not alike(array, again[name]):
-            raise fault(
-                f"returned other draws when called again with the same {words.source}",
-                words.draw_from_it,
-            )
+    if not all(alike(array, again[name]) for name, array in once.items()):
+        raise fault(
+            "returned other draws when called again with the same seed",
+            "draw from the framework's own source, which is seeded before, or from the one that is "
+            "given; what it keeps from call to call may not change what it returns",
+        )
     varied = any(map(_varies, once.values()))
     for other in map(called, range(2, PROBES + 1)):
         differ = not all(np.array_equal(once[name], other[name], equal_nan=True) for name in once)
-        if differ and words.draw_each and not (varied or any(map(_varies, other.values()))):
+        if differ and counts_each and not (varied or any(map(_varies, other.values()))):
             raise fault(
-                "returned draws that are all alike, and others in another call", words.draw_each
+                "returned draws that are all alike, and others in another call", EACH_ITS_OWN
             )
         if differ:
             return
     if varied:
         raise fault(
-            f"returned the same draws when called with another {words.source}", words.use_it
+            "returned the same draws when called with another seed",
+            "what seeds itself, or makes a generator in each call, repeats itself",
         )
 
 
@@ -113,6 +111,22 @@ FEWEST_COMPARED = 8  # the same, for slow code
 NUMBERS = 2**14  # of a call, with at least 64 and at most 1,024 draws
 ELEMENTS = 8  # of each draw, that are compared
 CHANCE = 1e-9  # of an error for independent draws, by bounds for normal variables
+
+
+def compared(called: Called, seconds: float) -> str | None:
+    """Which draws of a call share random numbers, in words, by calls with several seeds.
+
+    `seconds` is the time after which slow code is compared by fewer calls.
+    """
+    rows: dict[str, list[Floats]] = {}
+    end = time.monotonic() + seconds
+    for number in range(CALLS):
+        if number >= FEWEST_COMPARED and time.monotonic() > end:
+            break
+        for mode, drawn in called(number).items():
+            rows.setdefault(mode, []).append(rows_of(drawn))
+    shared = (shared_numbers(np.stack(calls)) for calls in rows.values())
+    return next((one for one in shared if one is not None), None)
 
 
 def draws_of_a_call(elements: int) -> int:

@@ -19,15 +19,7 @@ from dropcheck.claims.registry import CodeRequest, Sample, Slot, SourceText
 from dropcheck.claims.values import name_problem
 from dropcheck.code.adapters.adapter import kind_of
 from dropcheck.code.adapters.numpy_adapter import NumpyAdapter
-from dropcheck.code.calls import (
-    SECONDS,
-    Bound,
-    CallData,
-    Caller,
-    CallPlan,
-    PreparedFunction,
-    limited,
-)
+from dropcheck.code.calls import Bound, CallPlan, PreparedFunction, alarmed
 from dropcheck.code.probes import PROBE_DRAWS
 from dropcheck.errors import DropcheckError, Location, Problem
 from dropcheck.language.graph import SAMPLE
@@ -91,45 +83,47 @@ class NamedDraws(Bound):
     first: Mapping[str, Array] = {}
 
     def __init__(self, function: Callable[..., Mapping[str, Any]]) -> None:
-        super().__init__(_SLOT, NumpyAdapter(False), function, name="sample", limit=SECONDS)
-        plan = self._planned(_ASKED, ())
+        super().__init__(_SLOT, NumpyAdapter(False), function, name="sample")
         self._adapter.begin(0)
-        with limited(SECONDS) as calls, np.errstate(all="ignore"):
-            given = CallData(self._adapter, plan, _ASKED, ())
-            self.first = dict(self._call(plan, _ASKED, given, 0, 0, frozenset(), calls))
+        plan, count = self._planned(_ASKED, ()), _ASKED.draws
+        with alarmed(), np.errstate(all="ignore"):
+            self.first = dict(self._call(plan, _ASKED, [(count,)], frozenset(), count))
 
     def _key(self, asked: CodeRequest, inputs: Sequence[Array]) -> object:
         return SAMPLE  # it is checked once, whichever of its names are read
 
-    def _look_at(self, key: object, asked: CodeRequest, inputs: Sequence[Array]) -> None:
+    def _looked_at(self, asked: CodeRequest, inputs: Sequence[Array]) -> CallPlan:
         whole = replace(asked, draws=PROBE_DRAWS, modes=frozenset(self.first))
-        super()._look_at(key, whole, inputs)
+        return super()._looked_at(whole, inputs)
 
     def _planned(self, asked: CodeRequest, inputs: Sequence[Array]) -> CallPlan:
+        shapes = {name: one.shape[1:] for name, one in self.first.items()}
         return CallPlan(
-            code=PreparedFunction(self._function, (), (), has_modes=False),
-            fixed={},
-            varying=(),
-            lead=(),
-            elements=max([1, *(math.prod(one.shape[1:]) for one in self.first.values())]),
-            one_shape=False,
-            single=False,
+            code=PreparedFunction(self._function, self._function),
+            elements=max([1, *map(math.prod, shapes.values())]),
+            shapes=shapes,
         )
 
-    def _caller(self, plan: CallPlan, asked: CodeRequest, modes: frozenset[str]) -> Caller:
-        def call(given: Sequence[Any]) -> list[tuple[str, Array]]:
-            [(count,)] = given
-            drawn = self._named(self._function(self._adapter.source("generator"), count), count)
-            return [one for one in drawn.items() if one[0] in modes or not modes]
-
-        return call
+    def _outputs(
+        self,
+        code: PreparedFunction,
+        asked: CodeRequest,
+        arguments: Sequence[Any],
+        modes: frozenset[str],
+    ) -> list[tuple[str, Array]]:
+        [(count,)] = arguments
+        drawn = self._named(self._function(self._adapter.source("generator"), count), count)
+        return [one for one in drawn.items() if one[0] in modes or not modes]
 
     def _given(self, arguments: Sequence[Any]) -> str:
         [(count,)] = arguments
         return f"it was called with a numpy Generator and the count {count}"
 
-    def _of_one(self, plan: CallPlan, asked: CodeRequest, array: Array) -> tuple[int, ...]:
-        return array.shape[1:]  # which `_named` has checked
+    def _taken(
+        self, plan: CallPlan, asked: CodeRequest, mode: str, output: Any, size: int
+    ) -> Array:
+        array: Array = output
+        return array  # which `_named` has checked
 
     def _named(self, returned: object, count: int) -> dict[str, Array]:
         """What one call returned, as arrays of the names and shapes of the first call."""
@@ -167,7 +161,7 @@ class NamedDraws(Bound):
             message = f"returned the name {str(name)[:100]!r}, which {said}"
             raise self._fault(message, "choose another name")
         try:
-            array = self._adapter.returned(np.asarray(value) if isinstance(value, list) else value)
+            array = self._adapter.returned(value)
         except Exception as error:
             what = f"{kind_of(value)}, which cannot be made an array: {error}"
             raise self._fault(

@@ -1,20 +1,26 @@
-"""`--with torch` and `--with NAME:slot=module:function`: the implementations of a run."""
+"""`--with torch` and `--with NAME:slot=module:function`: the implementations of a run.
+
+A claims file cannot name code: no text of one comes here.
+"""
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
+import pkgutil
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from dropcheck.claims.registry import Claim, Code, Column, Slot
-from dropcheck.code.adapters.adapter import Adapter
-from dropcheck.code.calls import SECONDS, Bound
-from dropcheck.code.targets import Target, imported, read_target
-from dropcheck.errors import DropcheckError, Problem, nearest
+from dropcheck.code.adapters.adapter import FORMATS, FORMATS_OF_NUMPY, Adapter, raised
+from dropcheck.code.calls import Bound
+from dropcheck.errors import DropcheckError, Problem, nearest, suggestion
 from dropcheck.packs.pack_files import PACK
 
 # ---- implementations -----------------------------------------------------------------------------
@@ -24,101 +30,100 @@ from dropcheck.packs.pack_files import PACK
 # An implementation is imported when its code is bound: in a run, and not in a check.
 
 
-@dataclass(frozen=True, slots=True)
-class Framework:
-    """What is known of a framework before it is imported."""
-
-    adapter: str  # its adapter: module and class
-    dtypes: tuple[str, ...]  # the number formats, the usual one first
-    package: str  # what pip installs
-    shipped: str  # the module with code for the slots of packs
-    libraries: tuple[tuple[str, str], ...] = ()  # number formats that need a library, and which
-
-
-_ADAPTERS = "dropcheck.code.adapters"
-_SHIPPED = "dropcheck.packs.implementations"
-_LONG = ("float64", "float32", "bfloat16", "float16")
-_SHORT = ("float32", "bfloat16", "float16", "float64")
-FRAMEWORKS: Mapping[str, Framework] = {
-    "numpy": Framework(
-        "numpy_adapter.NumpyAdapter",
-        _LONG,
-        "numpy",
-        "numpy_reference",
-        libraries=(("bfloat16", "ml_dtypes"),),
-    ),
-    "torch": Framework("torch_adapter.TorchAdapter", _SHORT, "torch", "torch_functions"),
-    "jax": Framework("jax_adapter.JaxAdapter", _SHORT, "jax", "jax_functions"),
+FRAMEWORKS: Mapping[str, tuple[str, ...]] = {
+    "numpy": FORMATS_OF_NUMPY,
+    "torch": FORMATS,
+    "jax": FORMATS,
 }
-"""The frameworks whose code can be bound, by the names of their adapters."""
+"""The frameworks whose code can be bound: their number formats, the usual one first.
 
+`dropcheck/code/adapters` has the adapter of each, and `dropcheck/packs/implementations` its code
+for the slots of packs; a library has the name of its framework."""
+SHIPPED = "dropcheck.packs.implementations"
 COMPILED = "-compiled"
 """The column of compiled code has the name of its implementation, and this at the end."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Implementation:
-    """Code for slots, under the name of its column.
+    """Code for slots, under the name of its column: a framework's own, or what the run names.
 
-    By slot, `given` are the targets of the command line.
+    By slot, `given` are the targets of the command line, as `module:function`.
     """
 
     name: str
-    framework: Framework
-    given: Mapping[str, Target]
-    folder: Path  # where modules of the command line are looked for
-    shipped: bool = False  # whether code that ships is used for the slots of packs
-    compiled: bool = False
+    given: Mapping[str, str] = field(default_factory=dict)
+    folder: Path = Path()  # where modules of the command line are looked for
+
+    @property
+    def framework(self) -> str:
+        """The framework whose arrays its code is given."""
+        plain = self.name.removesuffix(COMPILED)
+        return plain if plain in FRAMEWORKS else "numpy"
 
     @property
     def dtypes(self) -> tuple[str, ...]:
         """The number formats of its framework, the usual one first."""
-        return self.framework.dtypes
+        return FRAMEWORKS[self.framework]
 
     @property
     def lacking(self) -> Mapping[str, str]:
         """The libraries that are not installed, by the number formats that need them."""
-        find = importlib.util.find_spec
-        return {name: one for name, one in self.framework.libraries if find(one) is None}
+        found = self.framework != "numpy" or importlib.util.find_spec("ml_dtypes")
+        return {} if found else {"bfloat16": "ml_dtypes"}
+
+    def functions(self, slots: Mapping[str, Slot]) -> Mapping[str, tuple[str, Any]]:
+        """Its code by slot, imported, with what messages call it.
+
+        Raises:
+            DropcheckError: code that it names is not there.
+        """
+        if self.given:
+            named = {name: self.given[name] for name in slots if name in self.given}
+            return {
+                name: (target, imported(target, self.folder, name))
+                for name, target in named.items()
+            }
+        of_packs = [name for name, slot in slots.items() if slot.location.file.startswith(PACK)]
+        shipped = f"{SHIPPED}.{self.framework}_functions"
+        if not of_packs or importlib.util.find_spec(shipped) is None:
+            return {}
+        own: Mapping[str, Any] = self._imported(shipped).FUNCTIONS
+        return {name: (f"{self.framework}'s {name}", own[name]) for name in of_packs if name in own}
 
     def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
-        """Import its code, by slot; slots for which it has none are left out.
+        """Its code by slot, ready to be called; slots for which it has none are left out.
 
         Raises:
             DropcheckError: its framework is not installed, or code that it names is not there.
         """
-        functions: dict[str, tuple[str, Any]] = {}
-        for name, slot in slots.items():
-            if name in self.given:
-                target = self.given[name]
-                functions[name] = (str(target), imported(target, self.folder, name))
-            elif self.shipped and slot.location.file.startswith(PACK):
-                function = _shipped_function(self.framework, name)
-                if function is not None:
-                    functions[name] = (f"{self.framework.package}'s {name}", function)
+        functions = self.functions(slots)
         if not functions:
             return {}
-        adapter = self._adapter()
+        module = self._imported(f"dropcheck.code.adapters.{self.framework}_adapter")
+        kind: type[Adapter] = getattr(module, f"{self.framework.capitalize()}Adapter")
+        try:
+            adapter = kind(self.name.endswith(COMPILED))
+        except ValueError as error:
+            raise DropcheckError(Problem(f"{self.name}: {error}")) from error
         return {
-            name: Bound(slots[name], adapter, function, name=shown, limit=SECONDS)
+            name: Bound(slots[name], adapter, function, name=shown)
             for name, (shown, function) in functions.items()
         }
 
-    def rebuilder(self, slots: Mapping[str, Slot]) -> Callable[[], Column]:
+    def rebuilder(self, slots: Mapping[str, Slot]) -> Callable[[], Column] | None:
         """A function that makes the column in another process."""
         return partial(_column_anew, self, slots)
 
-    def _adapter(self) -> Adapter:
-        """Its framework's adapter, which imports the framework."""
+    def _imported(self, module: str) -> Any:
+        """A module of dropcheck, which imports the framework."""
         try:
-            name, kind = self.framework.adapter.split(".")
-            module = importlib.import_module(f"{_ADAPTERS}.{name}")
-            made: Adapter = getattr(module, kind)(self.compiled)
+            return importlib.import_module(module)
         except ImportError as error:
-            raise DropcheckError(_not_installed(self.framework, self.name, error)) from error
-        except ValueError as error:
-            raise DropcheckError(Problem(f"{self.name}: {error}")) from error
-        return made
+            missing = (error.name or self.framework).split(".")[0]
+            message = f"{self.name}: {missing!r} is not installed"
+            hint = f"pip install {missing}, in the environment that runs dropcheck"
+            raise DropcheckError(Problem(message, hint=hint)) from error
 
 
 _bound: list[tuple[Implementation, Mapping[str, Slot], Column]] = []  # columns of this worker
@@ -138,27 +143,11 @@ def _column_anew(own: Implementation, slots: Mapping[str, Slot]) -> Column:
     return column
 
 
-def _shipped_function(framework: Framework, slot: str) -> Callable[..., Any] | None:
-    """The code that ships for a slot of a pack; None where the framework has none."""
-    try:
-        module = importlib.import_module(f"{_SHIPPED}.{framework.shipped}")
-    except ModuleNotFoundError as error:
-        if (error.name or "").startswith("dropcheck"):
-            return None  # nothing ships for this framework
-        raise DropcheckError(_not_installed(framework, framework.package, error)) from error
-    function: Callable[..., Any] | None = getattr(module, slot, None)
-    return function
+# ---- what the command line names -----------------------------------------------------------------
 
 
-def _not_installed(framework: Framework, name: str, error: ImportError) -> Problem:
-    missing = error.name or framework.package
-    hint = f"pip install {missing.split('.')[0]}, in the environment that runs dropcheck"
-    return Problem(f"{name}: {missing!r} is not installed", hint=hint)
-
-
-# ---- binding -------------------------------------------------------------------------------------
-
-
+_PART = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
+_TARGET = re.compile(rf"{_PART}:{_PART}")
 _NAME = re.compile(r"[^\W_][\w.-]*")
 _MINE = "mine"  # the name of an implementation in hints
 _EXAMPLES = "write --with torch, or --with torch:dropout=torch.nn.functional:dropout"
@@ -176,27 +165,24 @@ def implementations_of(given: Sequence[str], folder: Path) -> tuple[Implementati
     Raises:
         DropcheckError: a text cannot be read, or an implementation is not known; with all problems.
     """
-    asked: dict[str, dict[str, Target]] = {}
+    asked: dict[str, dict[str, str]] = {}
     problems: list[Problem] = []
     for text in given:
-        try:
-            name, slot, target = _read(text)
-        except ValueError as error:
-            problems.append(Problem(f"--with {text[:100]!r} {error}", hint=_hint(text)))
+        name, slot, target, wrong = _read(text)
+        if wrong:
+            problems.append(Problem(f"--with {text[:100]!r} {wrong}", hint=_hint(text)))
             continue
         own = asked.setdefault(name, {})
-        if slot is not None and target is not None:
-            if own.get(slot, target) != target:
-                problems.append(Problem(f"--with binds {slot!r} of {name!r} twice"))
-            own[slot] = target
-    if problems:
-        raise DropcheckError(problems)
-    for name, targets in asked.items():
+        if slot and own.setdefault(slot, target) != target:
+            problems.append(Problem(f"--with binds {slot!r} of {name!r} twice"))
+    for name, targets in {} if problems else asked.items():
         if name.removesuffix(COMPILED) not in FRAMEWORKS and not targets:
-            problems.append(_unknown(name))
+            bind = f"bind code to a slot: --with {name}:SLOT=MODULE:FUNCTION"
+            hint = suggestion(name, FRAMEWORKS) or bind
+            problems.append(Problem(f"no implementation {name!r} is known", hint=hint))
     if problems:
         raise DropcheckError(problems)
-    return tuple(_made(name, targets, folder) for name, targets in asked.items())
+    return tuple(Implementation(name, targets, folder) for name, targets in asked.items())
 
 
 def needed(given: Sequence[str], claim: Claim) -> list[str]:
@@ -204,42 +190,34 @@ def needed(given: Sequence[str], claim: Claim) -> list[str]:
     if claim.column is None:
         return []
     called = "\n".join(one.text for one in (claim.model, claim.statement) if one is not None)
-    parts = [(text, *re.split("[:=]", text, maxsplit=2)) for text in given]
-    own = [part for part in parts if part[1].strip() == claim.column.name]
-    used = [
-        text for text, _, *rest in own if not rest or re.search(rf"\b{rest[0].strip()}\b", called)
-    ]
+    own = [(text, *_read(text)) for text in given if _read(text)[0] == claim.column.name]
+    used = [text for text, _, slot, *_ in own if not slot or re.search(rf"\b{slot}\b", called)]
     return used or [text for text, *_ in own]
 
 
-def _read(text: str) -> tuple[str, str | None, Target | None]:
-    """The name, the slot and the code of one text.
-
-    Raises:
-        ValueError: it is not written like that.
-    """
+def _read(text: str) -> tuple[str, str, str, str | None]:
+    """The name, the slot and the code of one text, and what is wrong with it."""
     name, colon, binding = text.strip().partition(":")
+    slot, _, target = (part.strip() for part in binding.partition("="))
+    wrong = None
     if _NAME.fullmatch(name) is None:
-        raise ValueError("does not begin with the name of an implementation")
-    if not colon:
-        return name, None, None
-    slot, equals, target = binding.partition("=")
-    if not equals or not slot.strip():
-        raise ValueError("binds no slot")
-    try:
-        return name, slot.strip(), read_target(target)
-    except ValueError as error:
-        raise ValueError(f"binds {slot.strip()!r} to what {error}") from None
+        wrong = "does not begin with the name of an implementation"
+    elif colon and not (slot and "=" in binding):
+        wrong = "binds no slot"
+    elif colon and _TARGET.fullmatch(target) is None:
+        wrong = (
+            f"binds {slot!r} to what is not written 'module:function', as "
+            "'torch.nn.functional:dropout' is"
+        )
+    return name, slot, target, wrong
 
 
 def _hint(text: str) -> str:
     """The hint for a text that names a function, but lacks parts that must come before it."""
-    slot, _, target = text.rpartition("=")
+    slot, _, target = text.strip().rpartition("=")
     if ":" not in target:  # layers.dropout
         target = ":".join(target.rsplit(".", 1))
-    try:
-        read_target(target)
-    except ValueError:
+    if _TARGET.fullmatch(target) is None:
         return _EXAMPLES
     name, _, slot = slot.rpartition(":")
     if not name and slot in (_MINE, *FRAMEWORKS):
@@ -247,21 +225,68 @@ def _hint(text: str) -> str:
     return f"write --with {name or _MINE}:{slot or 'SLOT'}={target}"
 
 
-def _made(name: str, targets: Mapping[str, Target], folder: Path) -> Implementation:
-    """The implementation of a name and the targets that it is given."""
-    plain = name.removesuffix(COMPILED)
-    return Implementation(
-        name=name,
-        framework=FRAMEWORKS.get(plain, FRAMEWORKS["numpy"]),
-        given=targets,
-        folder=folder,
-        shipped=plain in FRAMEWORKS and not targets,
-        compiled=name != plain,
-    )
+# ---- import --------------------------------------------------------------------------------------
 
 
-def _unknown(name: str) -> Problem:
-    near = nearest(name, FRAMEWORKS)
-    bind = f"bind code to a slot: --with {name}:SLOT=MODULE:FUNCTION"
-    hint = f"did you mean {near!r}?" if near else bind
-    return Problem(f"no implementation {name!r} is known", hint=hint)
+def imported(target: str, folder: Path, slot: str) -> Any:
+    """What a target names. Modules of `folder` are found, as with `python -m` in that folder.
+
+    Raises:
+        DropcheckError: there is no such module, it fails, or it has no such name.
+    """
+    name, _, attribute = target.partition(":")
+    here = str(folder.resolve())
+    if here not in sys.path:
+        sys.path.insert(0, here)
+    importlib.invalidate_caches()
+
+    def wrong(message: str, hint: str) -> DropcheckError:
+        return DropcheckError(Problem(f"{target}, bound to slot {slot!r}: {message}", hint=hint))
+
+    try:
+        module = importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        missing = error.name or name
+        if f"{name}.".startswith(f"{missing}."):
+            raise wrong(f"there is no module {missing!r}", _near_module(missing, here)) from error
+        message = f"its import needs {missing!r}, which is not installed"
+        raise wrong(message, _to_install(missing)) from error
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a script that calls sys.exit would end the run
+        hint = f"try it: python -c 'import {name}'"
+        raise wrong(f"its import {raised(error)}", hint) from error
+    try:
+        code = attrgetter(attribute)(module)
+    except AttributeError as error:
+        public = [one for one in dir(error.obj) if not one.startswith("_")]
+        listed = f"it has {', '.join(public[:8])}" if public else "it has no public names"
+        owner = name if error.obj is module else repr(error.obj)[:100]
+        hint = suggestion(str(error.name), public) or listed
+        raise wrong(f"{owner} has no {error.name!r}", hint) from error
+    if not callable(code):
+        message = f"it is a value of type {type(code).__name__!r}, not a function"
+        raise wrong(message, "name a function, a class or a layer")
+    return code
+
+
+def _near_module(name: str, folder: str) -> str:
+    """The hint for a module that there is not."""
+    parent, _, last = name.rpartition(".")
+    if not parent:
+        return suggestion(name, _modules([folder])) or _to_install(name)
+    if last == "py":
+        return f"a module is named without its ending: {parent}"
+    spec = importlib.util.find_spec(parent)
+    near = nearest(last, _modules((spec and spec.submodule_search_locations) or ()))
+    return f"did you mean '{parent}.{near}'?" if near else f"{parent!r} is installed"
+
+
+def _modules(folders: Collection[str]) -> list[str]:
+    """The modules and packages of some folders, one of which was most likely meant."""
+    return [one.name for one in pkgutil.iter_modules([*folders])]
+
+
+def _to_install(name: str) -> str:
+    top, _, _ = name.partition(".")
+    return f"is it installed here? pip install {top}; or is another folder meant?"

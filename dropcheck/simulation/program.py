@@ -522,7 +522,7 @@ class Program:
         from a law.
         """
         arrays: list[Array | None] = [None] * self.size
-        code, calls_code = SpanCalls(self.code, generator, keep), self.tests_code
+        code, calls_code = SpanCalls(self.code, generator), self.tests_code
         points: Mapping[int, Points] = {}
         if self.net > 1:
             shapes = {one.target: one.value.shape for one in self.steps if one.kernel is None}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -13,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from dropcheck.array_types import Floats
-from dropcheck.claims.registry import Code, CodeRequest
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.graph import SAMPLE, CodeCall, Kind, Value, kernel_of, number
 from dropcheck.simulation.integrands import Term
@@ -425,15 +423,14 @@ def before_rounding(steps: Sequence[Step], keep: Collection[int]) -> list[Step]:
 
 @dataclass(frozen=True, slots=True)
 class CallsAsked:
-    """What a program asks of its calls of code in every span, by the tag of each call.
+    """What a program asks of its calls of code in every span.
 
-    All modes of one call are computed together. `used` are the modes that something reads.
+    `modes` are those that something reads, by the tag of each call: all are computed together.
     `declared`: draws of one call count one by one, as its slot declares. `single`: each draw is a
     call.
     """
 
     modes: Mapping[str, frozenset[str]]
-    used: Mapping[str, frozenset[str]]
     declared: bool
     single: bool
 
@@ -446,34 +443,28 @@ class CallsAsked:
         read |= {register for step in steps for register in step.inputs}
         calls = [(step.value.call, step.target) for step in steps if step.value.call is not None]
         modes: dict[str, frozenset[str]] = {}
-        used: dict[str, frozenset[str]] = {}
         for call, register in calls:
-            modes[call.tag] = modes.get(call.tag, frozenset()) | {call.mode}
             seen = frozenset({call.mode} if register in read else ())
-            used[call.tag] = used.get(call.tag, frozenset()) | seen
+            modes[call.tag] = modes.get(call.tag, frozenset()) | seen
         return cls(
             modes=modes,
-            used=used,
             declared=any(counts_each(call) for call, _ in calls),
             single=any(call.asked.single for call, _ in calls),
         )
 
 
 class SpanCalls:
-    """The calls of code in one span; the first one seeds, and results are stored by tag.
+    """The calls of code in one span; each seeds first, and results are stored by tag.
 
     Args:
         asked: what the program asks of each call.
         generator: seeds the code.
-        keep: whether all modes are needed, even those that nothing reads.
     """
 
-    def __init__(self, asked: CallsAsked, generator: np.random.Generator, keep: bool) -> None:
+    def __init__(self, asked: CallsAsked, generator: np.random.Generator) -> None:
         self._generator = generator
         self._asked = asked
-        self._keep = keep
         self._given: dict[str, Mapping[str, Array]] = {}
-        self._earlier: list[tuple[Code, np.random.Generator, CodeRequest, Sequence[Array]]] = []
 
     def given(self, value: Value, inputs: Sequence[Array], draws: int) -> Array:
         """The array that a call gives: float64, [*shape, draws].
@@ -489,46 +480,15 @@ class SpanCalls:
         call = value.call
         assert call is not None
         if call.tag not in self._given:
-            modes, used = self._asked.modes[call.tag], self._asked.used[call.tag]
-            several = len(self._asked.modes) > 1
-            skipped: frozenset[str] = frozenset()
-            last = [*self._asked.modes][-1]
-            if call.tag == last and not self._keep and used - {EVAL}:
-                skipped = (modes - used) & {EVAL}  # it is computed last: nothing else changes
-            own = replace(
-                call.asked, draws=draws, modes=modes, skipped=skipped, begin=not self._given
-            )
+            own = replace(call.asked, draws=draws, modes=self._asked.modes[call.tag])
             numbers = [np.asarray(array, dtype=np.float64) for array in inputs]
-            state = None if used == modes else self._generator.bit_generator.state
-            try:
-                results = self._drawn(call, own, numbers, several=several)
-            except DropcheckError:
-                if state is None or not used:
-                    raise
-                # the mode that fails may be needed by other statements only
-                self._generator.bit_generator.state = state
-                own = replace(own, modes=used, skipped=frozenset())
-                results = self._drawn(call, own, numbers, several=several)
-            self._given[call.tag] = results
+            self._given[call.tag] = call.code.drawn(self._generator, own, numbers)
         if call.mode not in self._given[call.tag]:
             return np.zeros((*value.shape, 1))  # nothing reads it
         given = self._given[call.tag][call.mode]
         if given.shape[:-1] != value.shape:  # or it would be broadcast in comparisons
             raise DropcheckError(_other_shape(call, value.shape, given.shape[:-1]))
         return given
-
-    def _drawn(
-        self, call: CodeCall, own: CodeRequest, numbers: Sequence[Array], *, several: bool
-    ) -> Mapping[str, Array]:
-        # inspecting code changes its seed: to continue as before, earlier calls are repeated
-        if not own.begin and call.code.looked_at(own, numbers):
-            for code, generator, before, held in self._earlier:
-                code.drawn(deepcopy(generator), before, held)
-        seeded_by = deepcopy(self._generator) if several else self._generator
-        results = call.code.drawn(self._generator, own, numbers)
-        if several:
-            self._earlier.append((call.code, seeded_by, own, numbers))
-        return results
 
 
 def _other_shape(call: CodeCall, shape: Shape, given: Shape) -> Problem:

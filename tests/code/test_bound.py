@@ -14,7 +14,6 @@ from fake_framework import FakeAdapter, OneShape
 from slots_made import Generator, X, bound, drawn, numpy_code, ours
 
 from dropcheck.code.adapters.numpy_adapter import NumpyAdapter
-from dropcheck.code.calls import BLOCK, draws_first
 
 # ---- what code is given --------------------------------------------------------------------------
 
@@ -90,19 +89,6 @@ def test_draws_that_are_asked_for_one_by_one_are_of_one_plan(single: bool) -> No
         before, x = len(given), X[:, place : place + 1]
         assert np.array_equal(drawn(code, 1, x, single=single)["train"], 2 * x)
         assert (len(given) - before == 1) == (place > 0)
-
-
-@pytest.mark.parametrize("shape", [(1,), (7,), (BLOCK,), (3, 5), (2 * BLOCK + 3,)])
-@pytest.mark.parametrize("draws", [1, 2, BLOCK - 1, BLOCK, 2 * BLOCK + 5])
-def test_axes_are_exchanged_without_a_change(shape: tuple[int, ...], draws: int) -> None:
-    values = np.random.default_rng(0).random((*shape, draws))
-    first = draws_first(values, np.float64)
-    assert np.array_equal(first, np.moveaxis(values, -1, 0))
-    assert first.flags.c_contiguous
-    again = draws_first(np.moveaxis(first, 0, -1), np.float64)  # which come first already
-    assert np.array_equal(again, first)
-    assert again.flags.c_contiguous
-    assert not np.shares_memory(again, first)
 
 
 @pytest.mark.parametrize("single", [False, True])
@@ -185,13 +171,6 @@ def test_global_sources_are_seeded() -> None:
 def test_a_name_that_the_slot_takes_is_not_filled() -> None:
     code = numpy_code(lambda rng: rng + 1, ("rng",))
     assert np.array_equal(drawn(code, 40, X)["train"], X + 1)
-
-
-def test_a_stream_goes_on_where_it_is_not_to_begin() -> None:
-    code = numpy_code(ours)
-    first = drawn(code, 40, X, 0.5)["train"]
-    more = drawn(code, 40, X, 0.5, begin=False)["train"]
-    assert not np.array_equal(first, more)
 
 
 def test_a_sampler_is_given_its_size_last() -> None:

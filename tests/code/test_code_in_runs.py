@@ -151,7 +151,7 @@ def test_what_is_looked_at_moves_no_draws() -> None:
     ]
 
     def span() -> Any:
-        calls = SpanCalls(CallsAsked.of(steps, [0, 1]), np.random.default_rng(1), keep=False)
+        calls = SpanCalls(CallsAsked.of(steps, [0, 1]), np.random.default_rng(1))
         return [calls.given(step.value, [x], 40) for step in steps]
 
     first, again = span(), span()  # the second time, all code was looked at before

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from dropcheck.claims.registry import Code, CodeRequest, Slot, SourceText
+from dropcheck.claims.registry import CodeRequest, Slot, SourceText
 from dropcheck.code.adapters.adapter import Adapter
 from dropcheck.code.adapters.numpy_adapter import NumpyAdapter
 from dropcheck.code.calls import SECONDS, Bound
+from dropcheck.code.slots import Implementation
 from dropcheck.errors import Location
 from dropcheck.vocabulary.function import Array
 
@@ -51,32 +51,42 @@ def bound(
     return Bound(slot(takes=takes), adapter, function, name="ours:function", limit=limit)
 
 
-@dataclass(frozen=True)
-class OfFunctions:
-    """Functions of a test as a column of code."""
+class OwnColumn(Implementation):
+    """Code of a test as a column; what has no name to be imported by stays in one process."""
 
-    functions: Mapping[str, Callable[..., Any]]
-    name: str = "numpy"
-    dtypes: tuple[str, ...] = NumpyAdapter.dtypes
-    given: Sequence[str] = ()
-    lacking: Mapping[str, str] = field(default_factory=dict)
+    dtypes: tuple[str, ...] = ("float32",)
+    own: Mapping[str, Any]
 
-    def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
-        """The functions, by the slots that they have the names of."""
-        return {
-            name: Bound(
-                slots[name],
-                NumpyAdapter(False),
-                function,
-                name=getattr(function, "__qualname__", repr(function)),
-                limit=SECONDS,
-            )
-            for name, function in self.functions.items()
-            if name in slots
-        }
+    def __init__(self, name: str, own: Mapping[str, Any], **more: Any) -> None:
+        super().__init__(name, {})
+        for key, value in {"own": own, **more}.items():
+            object.__setattr__(self, key, value)
+
+    @property
+    def lacking(self) -> Mapping[str, str]:
+        return {}
 
     def rebuilder(self, _: Mapping[str, Slot]) -> None:
-        """None: functions of a test have no name to be imported by."""
+        """None."""
+
+
+class OfFunctions(OwnColumn):
+    """Functions of a test as a column of code."""
+
+    def __init__(
+        self,
+        functions: Mapping[str, Callable[..., Any]],
+        dtypes: tuple[str, ...] = NumpyAdapter.dtypes,
+    ) -> None:
+        super().__init__("numpy", functions, dtypes=dtypes)
+
+    def functions(self, slots: Mapping[str, Slot]) -> Mapping[str, tuple[str, Any]]:
+        """The functions, by the slots that they have the names of."""
+        return {
+            name: (getattr(one, "__qualname__", repr(one)), one)
+            for name, one in self.own.items()
+            if name in slots
+        }
 
 
 def asked(draws: int, *inputs: Any, modes: Sequence[str] = ("train",), **more: Any) -> CodeRequest:

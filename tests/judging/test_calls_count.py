@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from slots_made import OwnColumn
 
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Code, CodeRequest, Slot
@@ -90,34 +91,26 @@ claims:
 """
 
 
-class Own:
+class Own(OwnColumn):
     """A column of one function, for both slots."""
 
-    name, dtypes, given = "own", ("float32",), ()
-    lacking: Mapping[str, str] = {}
     has_gradient = False
     set_up = 0.0
 
     def __init__(self, layer: Layer) -> None:
-        self.layer = layer
+        super().__init__("own", {"layer": layer})
 
     def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
         return dict.fromkeys(slots, self)
 
-    def rebuilder(self, slots: Mapping[str, Slot]) -> None:
-        """Nowhere."""
-
     def held(self) -> AbstractContextManager[None]:
         return nullcontext()
-
-    def looked_at(self, asked: CodeRequest, inputs: Sequence[Array]) -> bool:  # noqa: ARG002 - as the protocol has it
-        return False
 
     def drawn(
         self, generator: np.random.Generator, asked: CodeRequest, inputs: Sequence[Any]
     ) -> Mapping[str, Array]:
         x = np.broadcast_to(inputs[0], (*(asked.shapes[0] or ()), asked.draws))
-        return {"train": self.layer(generator, x), "eval": x}
+        return {"train": self.own["layer"](generator, x), "eval": x}
 
 
 def judged(layer: Layer, claim: str, seed: int = 0, draws: int = 8_000_000) -> CaseResult:

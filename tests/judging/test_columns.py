@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
-from slots_made import DROPOUT
+from slots_made import DROPOUT, OwnColumn
 
 from dropcheck.claims.reader import read_registries, read_text
 from dropcheck.claims.registry import Code, CodeRequest, Registry, Slot
@@ -77,26 +77,17 @@ class OwnCode:
     def held(self) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def looked_at(self, asked: CodeRequest, inputs: Sequence[Array]) -> bool:  # noqa: ARG002 - asked of all code
-        return False
 
-
-class Own:
+class Own(OwnColumn):
     """An implementation by such functions."""
 
     dtypes = ("float32", "bfloat16")
-    given = ()
-    lacking: Mapping[str, str] = {}
 
     def __init__(self, name: str, **code: Draw) -> None:
-        self.name = name
-        self.code = code
+        super().__init__(name, code)
 
     def bind(self, slots: Mapping[str, Slot]) -> Mapping[str, Code]:
-        return {name: OwnCode(draw) for name, draw in self.code.items() if name in slots}
-
-    def rebuilder(self, slots: Mapping[str, Slot]) -> None:
-        """Nowhere."""
+        return {name: OwnCode(draw) for name, draw in self.own.items() if name in slots}
 
 
 def dropout(*, factor: float = 1.0, shared: bool = False, spoiled: float = 0.0) -> Draw:

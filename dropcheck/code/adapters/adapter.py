@@ -6,10 +6,13 @@ Nothing else of the package knows a framework. docs/code.md shows how to add one
 from __future__ import annotations
 
 import inspect
+import os
 import random
+import traceback
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +20,9 @@ import numpy as np
 from dropcheck.vocabulary.function import Array
 
 FrameworkFunction = Callable[..., Any]
+FORMATS = ("float32", "bfloat16", "float16", "float64")
+FORMATS_OF_NUMPY = ("float64", "float32", "bfloat16", "float16")
+"""Number formats, the usual one first."""
 
 
 class Adapter(ABC):
@@ -33,7 +39,7 @@ class Adapter(ABC):
         ValueError: it cannot compile, or not compute on the CPU; the text says so.
     """
 
-    dtypes: ClassVar[tuple[str, ...]]
+    dtypes: ClassVar[tuple[str, ...]] = FORMATS
     """The number formats that it has; the first is used where a claim names none."""
     sources: ClassVar[tuple[str, ...]] = ()
     """Names of parameters that take its source of random numbers, instead of a global one."""
@@ -42,11 +48,8 @@ class Adapter(ABC):
 
     def __init__(self, compiled: bool) -> None:
         self.compiled = compiled
-
-    @property
-    def one_shape(self) -> bool:
+        self.one_shape = compiled
         """Whether each new shape costs a compilation, so that all calls should have few shapes."""
-        return self.compiled
 
     def begin(self, seed: int) -> None:
         """Seed every source of random numbers: here those of Python and of numpy."""
@@ -67,7 +70,12 @@ class Adapter(ABC):
 
     @abstractmethod
     def dtype(self, name: str) -> Any:
-        """The framework's object for a number format, for a parameter `dtype`."""
+        """The framework's object for a number format, for a parameter `dtype`.
+
+        Raises:
+            ImportError: it needs a library that is not installed.
+            ValueError: the framework is not set to have it; the text says how.
+        """
 
     @abstractmethod
     def given(self, values: Array, dtype: str) -> Any:
@@ -75,10 +83,6 @@ class Adapter(ABC):
 
         `values` is float64 or float32, contiguous, and used for nothing else.
         """
-
-    def each(self, values: Array, dtype: str) -> Sequence[Any]:
-        """Each part of an array along its first axis, converted as by `given`."""
-        return [self.given(values[place, ...], dtype) for place in range(len(values))]
 
     @abstractmethod
     def returned(self, output: Any) -> Array:
@@ -94,14 +98,25 @@ class Adapter(ABC):
 
         Args:
             target: the code that was named.
-            fixed: the arguments that do not vary, from which an object is built.
+            fixed: the arguments that do not vary, from which an object is built: by their names
+                where the class has them all, else by their places.
             dtype: the number format of what the object will be given.
         """
-        return built(target, fixed) if inspect.isclass(target) else target
+        if not inspect.isclass(target):
+            return target
+        try:
+            by_name = fixed.keys() <= inspect.signature(target.__init__).parameters.keys()
+        except (TypeError, ValueError):  # of a class that is not written in Python
+            by_name = False
+        return target(**fixed) if by_name else target(*fixed.values())
 
-    def entry(self, target: Any) -> Any:
-        """The object whose `inspect.signature` is the signature of a call to the target."""
-        return target
+    def signature(self, target: Any) -> inspect.Signature:
+        """The signature of a call to the target.
+
+        Raises:
+            TypeError, ValueError: it is not known, as of what is not written in Python.
+        """
+        return inspect.signature(target)
 
     def evaluating(self, target: Any, evaluate: bool) -> bool:
         """Switch an object to evaluation or to training; returns whether it has these modes."""
@@ -124,40 +139,13 @@ class Adapter(ABC):
 
     @abstractmethod
     def with_gradient(
-        self,
-        function: FrameworkFunction,
-        arguments: Sequence[Any],
-        named: Mapping[str, Any],
-        by: int,
+        self, function: FrameworkFunction, arguments: Sequence[Any], named: Mapping[str, Any]
     ) -> tuple[Any, Any]:
-        """The output of the function, and the gradient of its sum by the argument at place `by`.
+        """The output of the function, and the gradient of its sum by the first argument.
 
         Raises:
             ValueError: the framework has no gradients.
         """
-
-
-def built(target: Any, fixed: Mapping[str, Any]) -> Any:
-    """An object of a class, from arguments by their names where the class has all these names.
-
-    Otherwise they are given by their places.
-    """
-    try:
-        signature = inspect.signature(target.__init__).parameters
-    except (TypeError, ValueError):  # of a class that is not written in Python
-        return target(*fixed.values())
-    if fixed.keys() <= signature.keys():
-        return target(**fixed)
-    return target(*fixed.values())
-
-
-def described(signature: inspect.Signature) -> FrameworkFunction:
-    """A function with this signature, for `Adapter.entry`."""
-
-    def entry() -> None: ...
-
-    entry.__signature__ = signature  # type: ignore[attr-defined]  # `inspect` reads it of any function
-    return entry
 
 
 def numbers_of(output: Any) -> Array:
@@ -169,7 +157,7 @@ def numbers_of(output: Any) -> Array:
     """
     if output is None:
         raise TypeError("None")
-    if isinstance(output, tuple | list | dict | str):
+    if isinstance(output, tuple | dict | str):
         raise TypeError(f"a {type(output).__name__}")
     array = np.asarray(output)
     if array.dtype.kind == "V" and array.dtype.name.startswith(("bfloat", "float", "int", "uint")):
@@ -180,6 +168,38 @@ def numbers_of(output: Any) -> Array:
     return array
 
 
+# ---- words of messages ---------------------------------------------------------------------------
+
+
+_PACKAGE = str(Path(__file__).parents[2]) + os.sep
+_STANDARD_LIBRARY = str(Path(os.__file__).parent) + os.sep
+
+
 def kind_of(value: object) -> str:
     """A value as messages name it."""
     return f"a value of type {type(value).__name__!r}"
+
+
+def said_by(error: BaseException) -> str:
+    """The first line of an error's text; empty where making the text fails."""
+    try:
+        return str(error).strip().split("\n")[0][:300]
+    except Exception:
+        return ""
+
+
+def raised(error: BaseException) -> str:
+    """An error of code under test in words: its type, the first line of its text, and its place."""
+    said = said_by(error)
+    return f"raised {type(error).__name__}{f': {said}' if said else ''}{_place(error)}"
+
+
+def _place(error: BaseException) -> str:
+    """The last line of the traceback that is in no library; nothing where all are."""
+    for frame, line in reversed([*traceback.walk_tb(error.__traceback__)]):
+        file = frame.f_code.co_filename
+        if file.startswith(_PACKAGE):
+            break
+        if not (file.startswith(("<", _STANDARD_LIBRARY)) or f"-packages{os.sep}" in file):
+            return f" ({file.removeprefix(str(Path.cwd()) + os.sep)}:{line})"
+    return ""

@@ -19,21 +19,16 @@ class JaxAdapter(Adapter):
     All calls of one claim have one shape, as each new shape is compiled anew.
     """
 
-    dtypes = ("float32", "bfloat16", "float16", "float64")
     sources = ("key", "rng")
 
     def __init__(self, compiled: bool) -> None:
         super().__init__(compiled)
+        self.one_shape = True  # each operation is compiled, also where the whole function is not
         try:
             self._cpu = jax.devices("cpu")[0]
         except RuntimeError as error:  # as JAX_PLATFORMS says
             raise ValueError(f"jax does not compute on the CPU: {str(error)[:200]}") from error
         self._compiled: dict[object, Callable[..., Any]] = {}
-
-    @property
-    def one_shape(self) -> bool:
-        """Always: JAX compiles each operation, also where the whole function is not compiled."""
-        return True
 
     def begin(self, seed: int) -> None:
         """Make a key of this seed, and number the calls from there."""
@@ -47,11 +42,7 @@ class JaxAdapter(Adapter):
         return jax.random.fold_in(self._key, self._calls)
 
     def dtype(self, name: str) -> Any:
-        """The number format of JAX, such as jax.numpy.float32.
-
-        Raises:
-            ValueError: float64, where JAX is not set to have it.
-        """
+        """The number format of JAX, such as jax.numpy.float32."""
         if name == "float64" and not jax.config.jax_enable_x64:
             raise ValueError("jax computes in float32 unless JAX_ENABLE_X64=1 is set")
         return jnp.dtype(name)
@@ -74,49 +65,28 @@ class JaxAdapter(Adapter):
         """The function, by jax.jit where asked for; other arguments than arrays are compiled in."""
         if not self.compiled:
             return function(*arguments, **named)
-        return self._jitted(_call, function, arguments, named)
-
-    def _jitted(
-        self,
-        use: FrameworkFunction,
-        function: FrameworkFunction,
-        arguments: Sequence[Any],
-        named: Mapping[str, Any],
-    ) -> Any:
-        """`use(function, arguments, named)`, compiled once for all arguments that are no arrays."""
         values: dict[Any, Any] = {**dict(enumerate(arguments)), **named}
         traced = {str(at): one for at, one in values.items() if isinstance(one, jax.Array)}
         other = tuple((at, repr(one)) for at, one in values.items() if str(at) not in traced)
-        key = (use, id(function), other, tuple(traced))
+        key = (id(function), other, tuple(traced))
         if key not in self._compiled:
 
             def whole(traced: Mapping[str, Any]) -> Any:
-                inside: dict[Any, Any] = {
-                    at: traced.get(str(at), one) for at, one in values.items()
-                }
+                inside = {at: traced.get(str(at), one) for at, one in values.items()}
                 first = [inside.pop(at) for at in range(len(arguments))]
-                return use(function, first, inside)
+                return function(*first, **inside)
 
             self._compiled[key] = jax.jit(whole)
         return self._compiled[key](traced)
 
     def with_gradient(
-        self,
-        function: FrameworkFunction,
-        arguments: Sequence[Any],
-        named: Mapping[str, Any],
-        by: int,
+        self, function: FrameworkFunction, arguments: Sequence[Any], named: Mapping[str, Any]
     ) -> tuple[Any, Any]:
         """By jax.value_and_grad, in one call."""
 
         def summed(x: Any) -> tuple[Any, Any]:
-            output = self.called(function, [*arguments[:by], x, *arguments[by + 1 :]], named)
+            output = self.called(function, [x, *arguments[1:]], named)
             return output.astype(jnp.float32).sum(), output
 
-        of_first = jax.value_and_grad(summed, has_aux=True)
-        (_, output), gradient = of_first(arguments[by])
+        (_, output), gradient = jax.value_and_grad(summed, has_aux=True)(arguments[0])
         return output, gradient
-
-
-def _call(function: FrameworkFunction, arguments: Sequence[Any], named: Mapping[str, Any]) -> Any:
-    return function(*arguments, **named)

@@ -7,7 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.code.adapters.adapter import Adapter, FrameworkFunction, numbers_of
+from dropcheck.code.adapters.adapter import (
+    FORMATS_OF_NUMPY,
+    Adapter,
+    FrameworkFunction,
+    numbers_of,
+)
 from dropcheck.vocabulary.function import Array
 
 
@@ -17,7 +22,7 @@ class NumpyAdapter(Adapter):
     `numpy.random` and Python's `random` are seeded too, for functions that use these.
     """
 
-    dtypes = ("float64", "float32", "bfloat16", "float16")
+    dtypes = FORMATS_OF_NUMPY
     sources = ("generator", "rng")
     seeds = 2**63
 
@@ -36,11 +41,7 @@ class NumpyAdapter(Adapter):
         return self._generator
 
     def dtype(self, name: str) -> np.dtype[Any]:
-        """The dtype; bfloat16 is that of ml_dtypes.
-
-        Raises:
-            ImportError: ml_dtypes is needed, and not installed.
-        """
+        """The dtype; bfloat16 is that of ml_dtypes."""
         if name == "bfloat16":
             import ml_dtypes
 
@@ -51,10 +52,6 @@ class NumpyAdapter(Adapter):
     def given(self, values: Array, dtype: str) -> Array:
         """The array, in its own number format."""
         return values.astype(self.dtype(dtype), copy=False)
-
-    def each(self, values: Array, dtype: str) -> Sequence[Any]:
-        """The parts of one array: they do not overlap."""
-        return list(self.given(values, dtype))
 
     def returned(self, output: Any) -> Array:
         """The array that was returned."""
@@ -67,17 +64,9 @@ class NumpyAdapter(Adapter):
         return hasattr(target, "with_gradient")
 
     def with_gradient(
-        self,
-        function: FrameworkFunction,
-        arguments: Sequence[Any],
-        named: Mapping[str, Any],
-        by: int,
+        self, function: FrameworkFunction, arguments: Sequence[Any], named: Mapping[str, Any]
     ) -> tuple[Any, Any]:
-        """By a method `with_gradient` of the code, which gives both: numpy itself has no gradients.
-
-        Raises:
-            ValueError: it has none.
-        """
+        """By a method `with_gradient` of the code, which gives both."""
         own = getattr(function, "with_gradient", None)
         if own is None:
             raise ValueError("numpy has no gradients: give the layer a method 'with_gradient'")

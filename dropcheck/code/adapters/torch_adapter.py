@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 
-from dropcheck.code.adapters.adapter import Adapter, FrameworkFunction, described, numbers_of
+from dropcheck.code.adapters.adapter import Adapter, FrameworkFunction, numbers_of
 from dropcheck.vocabulary.function import Array
 
 # torch.compile gives up after 8 compilations of one function (`recompile_limit`).
 MOST_COMPILED = 6
 _BY_PLACE = inspect.Parameter.POSITIONAL_OR_KEYWORD
+_BY_NAME = inspect.Parameter.KEYWORD_ONLY
 _OF_NUMPY = (torch.float32, torch.float64, torch.bool)
 
 
 class TorchAdapter(Adapter):
     """torch: a parameter `generator` gets a torch.Generator; all others use the global one."""
 
-    dtypes = ("float32", "bfloat16", "float16", "float64")
     sources = ("generator",)
     seeds = 2**63
 
@@ -40,9 +40,17 @@ class TorchAdapter(Adapter):
         """The Generator, which goes on from call to call."""
         return self._generator
 
-    def on_one_thread(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def on_one_thread(self) -> Iterator[None]:
         """By torch.set_num_threads: the order in which torch sums depends on them."""
-        return torch_on_one_thread()
+        before = torch.get_num_threads()
+        if before > 1:
+            torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            if before > 1:
+                torch.set_num_threads(before)
 
     def dtype(self, name: str) -> torch.dtype:
         """The number format of torch, such as torch.float32."""
@@ -52,11 +60,6 @@ class TorchAdapter(Adapter):
     def given(self, values: Array, dtype: str) -> torch.Tensor:
         """A tensor; it shares the array's memory where it has the same number format."""
         return torch.from_numpy(values).to(self.dtype(dtype))
-
-    def each(self, values: Array, dtype: str) -> Sequence[torch.Tensor]:
-        """The parts of one tensor: they do not overlap."""
-        parts: Sequence[torch.Tensor] = self.given(values, dtype).unbind()
-        return parts
 
     def returned(self, output: Any) -> Array:
         """The values; bfloat16 becomes float32, which holds all its numbers."""
@@ -82,11 +85,22 @@ class TorchAdapter(Adapter):
         made = super().layer(target, fixed, dtype)
         return made.to("cpu", self.dtype(dtype)) if _is_module(made) else made
 
-    def entry(self, target: Any) -> Any:
-        """The `forward` of a module; the schema of what TorchScript compiled."""
+    def signature(self, target: Any) -> inspect.Signature:
+        """That of the `forward` of a module; by the schema of what TorchScript compiled."""
         called = target.forward if _is_module(target) else target
         schema = getattr(called, "schema", None)
-        return described(_of_schema(schema)) if isinstance(schema, torch.FunctionSchema) else called
+        if not isinstance(schema, torch.FunctionSchema):
+            return inspect.signature(called)
+        parameters = [
+            inspect.Parameter(
+                one.name,
+                _BY_NAME if one.kwarg_only else _BY_PLACE,
+                default=one.default_value if one.has_default_value() else inspect.Parameter.empty,
+            )
+            for one in schema.arguments
+            if one.name != "self"
+        ]
+        return inspect.Signature(parameters)
 
     def evaluating(self, target: Any, evaluate: bool) -> bool:
         """`train()` and `eval()` of a module."""
@@ -119,50 +133,16 @@ class TorchAdapter(Adapter):
         return self._compiled[signature](*arguments, **named)
 
     def with_gradient(
-        self,
-        function: FrameworkFunction,
-        arguments: Sequence[Any],
-        named: Mapping[str, Any],
-        by: int,
+        self, function: FrameworkFunction, arguments: Sequence[Any], named: Mapping[str, Any]
     ) -> tuple[Any, Any]:
         """By torch.autograd, in one call."""
         with torch.enable_grad():
-            given = list(arguments)
-            given[by] = given[by].detach().requires_grad_(True)
-            output = self.called(function, given, named)
+            x = arguments[0].detach().requires_grad_(True)
+            output = self.called(function, [x, *arguments[1:]], named)
             if not isinstance(output, torch.Tensor) or not output.requires_grad:
                 raise ValueError("what it returns does not depend on its first argument by torch")
-            (gradient,) = torch.autograd.grad(output.sum(), given[by], allow_unused=True)
-        return output, torch.zeros_like(given[by]) if gradient is None else gradient
-
-
-@contextmanager
-def torch_on_one_thread() -> Iterator[None]:
-    """A context in which torch computes on one thread; after it on as many as before."""
-    before = torch.get_num_threads()
-    if before == 1:
-        yield
-        return
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
-def _of_schema(schema: torch.FunctionSchema) -> inspect.Signature:
-    """The signature of a schema, without `self`."""
-    return inspect.Signature(
-        [
-            inspect.Parameter(
-                one.name,
-                inspect.Parameter.KEYWORD_ONLY if one.kwarg_only else _BY_PLACE,
-                default=one.default_value if one.has_default_value() else inspect.Parameter.empty,
-            )
-            for one in schema.arguments
-            if one.name != "self"
-        ]
-    )
+            (gradient,) = torch.autograd.grad(output.sum(), x, allow_unused=True)
+        return output, torch.zeros_like(x) if gradient is None else gradient
 
 
 def _is_module(value: object) -> bool:

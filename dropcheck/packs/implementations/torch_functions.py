@@ -3,51 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, nn
-from torch.distributions import Distribution
+from torch import Tensor, distributions, nn
+from torch.nn import init
 
 Size = tuple[int, ...]
 
 
-# ---- layers --------------------------------------------------------------------------------------
-
-
-def dropout(x: Tensor, p: float, training: bool) -> Tensor:
-    """torch.nn.functional.dropout."""
-    return F.dropout(x, p, training)
-
-
-def channel_dropout(x: Tensor, p: float, training: bool) -> Tensor:
-    """torch.nn.functional.dropout1d."""
-    return F.dropout1d(x, p, training)
-
-
-def alpha_dropout(x: Tensor, p: float, training: bool) -> Tensor:
-    """torch.nn.functional.alpha_dropout."""
-    return F.alpha_dropout(x, p, training)
-
-
-def gaussian_noise(x: Tensor, sd: float, training: bool) -> Tensor:
-    """By torch.randn_like."""
-    return x + sd * torch.randn_like(x) if training else x
-
-
-def gaussian_dropout(x: Tensor, p: float, training: bool) -> Tensor:
-    """By torch.randn_like."""
-    return x * (1 + math.sqrt(p / (1 - p)) * torch.randn_like(x)) if training else x
-
-
-def attention(q: Tensor, k: Tensor, v: Tensor, p: float, training: bool) -> Tensor:
-    """torch.nn.functional.scaled_dot_product_attention, which does not know of modes."""
-    return F.scaled_dot_product_attention(q, k, v, dropout_p=p if training else 0.0)
-
-
-def drop_path(x: Tensor, p: float, training: bool) -> Tensor:
+def _drop_path(x: Tensor, p: float, training: bool) -> Tensor:
     """Stochastic depth as in libraries of vision models: the mask has one number an element."""
     if not training or p == 0:
         return x
@@ -55,79 +22,16 @@ def drop_path(x: Tensor, p: float, training: bool) -> Tensor:
     return x * mask.div_(1 - p)
 
 
-def add_noise(x: Tensor, a: float) -> Tensor:
-    """By torch.randn_like."""
-    return math.sqrt(a) * x + math.sqrt(1 - a) * torch.randn_like(x)
-
-
-def layer_norm(x: Tensor, training: bool) -> Tensor:
-    """torch.nn.functional.layer_norm."""
-    return F.layer_norm(x, x.shape[-1:])
-
-
-def rms_norm(x: Tensor) -> Tensor:
-    """torch.nn.functional.rms_norm."""
-    return F.rms_norm(x, x.shape[-1:], eps=1e-6)
-
-
-def batch_norm(x: Tensor) -> Tensor:
-    """torch.nn.functional.batch_norm."""
-    return F.batch_norm(x, None, None, training=True)
-
-
-# ---- initialisers --------------------------------------------------------------------------------
-
-
-def _weights(fill: Callable[[Tensor], Tensor]) -> Callable[..., Tensor]:
-    """The initialiser of torch.nn.init."""
+def _weights(fill: Callable[..., Tensor], **options: Any) -> Callable[..., Tensor]:
+    """An initialiser of torch.nn.init."""
 
     def weights(fan_in: int, fan_out: int, dtype: torch.dtype) -> Tensor:
-        return fill(torch.empty(fan_out, fan_in, dtype=dtype))
+        return fill(torch.empty(fan_out, fan_in, dtype=dtype), **options)
 
     return weights
 
 
-glorot_uniform = _weights(nn.init.xavier_uniform_)
-glorot_normal = _weights(nn.init.xavier_normal_)
-he_uniform = _weights(nn.init.kaiming_uniform_)
-he_normal = _weights(nn.init.kaiming_normal_)
-
-
-def lecun_normal(fan_in: int, fan_out: int, dtype: torch.dtype) -> Tensor:
-    """torch.nn.init.kaiming_normal_ without the gain of a ReLU."""
-    weights = torch.empty(fan_out, fan_in, dtype=dtype)
-    return nn.init.kaiming_normal_(weights, nonlinearity="linear")
-
-
-def conv_he_normal(inputs: int, outputs: int, size: int, dtype: torch.dtype) -> Tensor:
-    """torch.nn.init.kaiming_normal_ of a convolution."""
-    return nn.init.kaiming_normal_(torch.empty(outputs, inputs, size, size, dtype=dtype))
-
-
-def depthwise_he_normal(channels: int, size: int, dtype: torch.dtype) -> Tensor:
-    """torch.nn.init.kaiming_normal_ of a convolution of groups."""
-    return nn.init.kaiming_normal_(torch.empty(channels, 1, size, size, dtype=dtype))
-
-
-def attention_projection(n: int) -> Tensor:
-    """`in_proj_weight` of torch.nn.MultiheadAttention."""
-    return nn.MultiheadAttention(n, 1).in_proj_weight
-
-
-def truncated_normal_weights(sd: float, n: int, dtype: torch.dtype) -> Tensor:
-    """torch.nn.init.trunc_normal_."""
-    return nn.init.trunc_normal_(torch.empty(n, dtype=dtype), 0.0, sd, -2 * sd, 2 * sd)
-
-
-def orthogonal(n: int) -> Tensor:
-    """torch.nn.init.orthogonal_."""
-    return nn.init.orthogonal_(torch.empty(n, n))
-
-
-# ---- samplers ------------------------------------------------------------------------------------
-
-
-def _numbers(law: Callable[..., Distribution]) -> Callable[..., Tensor]:
+def _numbers(law: Callable[..., distributions.Distribution]) -> Callable[..., Tensor]:
     """A law of torch.distributions, in float32."""
 
     def drawn(*given: Any) -> Tensor:
@@ -137,7 +41,7 @@ def _numbers(law: Callable[..., Distribution]) -> Callable[..., Tensor]:
     return drawn
 
 
-def _in_format(law: Callable[..., Distribution]) -> Callable[..., Tensor]:
+def _in_format(law: Callable[..., distributions.Distribution]) -> Callable[..., Tensor]:
     """A law of torch.distributions, in the number format of its parameters."""
 
     def drawn(loc: float, scale: float, size: Size, dtype: torch.dtype) -> Tensor:
@@ -147,112 +51,95 @@ def _in_format(law: Callable[..., Distribution]) -> Callable[..., Tensor]:
     return drawn
 
 
-def _filled(fill: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """A method that fills a tensor."""
+def _filled(
+    fill: Callable[..., Tensor], standard: Callable[..., Tensor] | None = None
+) -> Callable[..., Tensor]:
+    """A method that fills a tensor; `standard` makes one for the parameters (0, 1)."""
 
     def drawn(*given: Any, dtype: torch.dtype) -> Tensor:
         *parameters, size = given
+        if standard is not None and parameters == [0, 1]:
+            return standard(size, dtype=dtype)
         return fill(torch.empty(size, dtype=dtype), *parameters)
 
     return drawn
 
 
-random_beta = _numbers(torch.distributions.Beta)
-random_student_t = _numbers(torch.distributions.StudentT)
-random_chi_square = _numbers(torch.distributions.Chi2)
-random_f = _numbers(torch.distributions.FisherSnedecor)
-random_von_mises = _numbers(torch.distributions.VonMises)
-random_laplace = _in_format(torch.distributions.Laplace)
-random_gumbel = _in_format(torch.distributions.Gumbel)
-random_cauchy = _filled(Tensor.cauchy_)
-random_lognormal = _filled(Tensor.log_normal_)
-random_bernoulli = _filled(Tensor.bernoulli_)
-
-
-def random_uniform(low: float, high: float, size: Size, dtype: torch.dtype) -> Tensor:
-    """torch.rand, or uniform_ for another interval."""
-    if (low, high) == (0, 1):
-        return torch.rand(size, dtype=dtype)
-    return torch.empty(size, dtype=dtype).uniform_(low, high)
-
-
-def random_normal(mean: float, sd: float, size: Size, dtype: torch.dtype) -> Tensor:
-    """torch.randn, or normal_ for another mean and spread."""
-    if (mean, sd) == (0, 1):
-        return torch.randn(size, dtype=dtype)
-    return torch.empty(size, dtype=dtype).normal_(mean, sd)
-
-
-def random_truncated_normal(low: float, high: float, size: Size, dtype: torch.dtype) -> Tensor:
-    """torch.nn.init.trunc_normal_."""
-    return nn.init.trunc_normal_(torch.empty(size, dtype=dtype), 0.0, 1.0, low, high)
-
-
-def random_exponential(scale: float, size: Size, dtype: torch.dtype) -> Tensor:
-    """Tensor.exponential_."""
-    return torch.empty(size, dtype=dtype).exponential_(1 / scale)
-
-
-def random_gamma(shape: float, size: Size) -> Tensor:
-    """torch.distributions.Gamma."""
-    return torch.distributions.Gamma(float(shape), 1.0).sample(size)
-
-
-def random_weibull(shape: float, scale: float, size: Size) -> Tensor:
-    """torch.distributions.Weibull."""
-    return torch.distributions.Weibull(float(scale), float(shape)).sample(size)
-
-
-def random_pareto(shape: float, scale: float, size: Size) -> Tensor:
-    """torch.distributions.Pareto."""
-    return torch.distributions.Pareto(float(scale), float(shape)).sample(size)
-
-
-def random_binomial(n: int, p: float, size: Size) -> Tensor:
-    """torch.binomial, in float32."""
-    return torch.binomial(torch.full(size, float(n)), torch.full(size, float(p)))
-
-
-def random_geometric(p: float, size: Size) -> Tensor:
-    """Tensor.geometric_."""
-    return torch.empty(size).geometric_(p)
-
-
-def random_negative_binomial(n: int, p: float, size: Size) -> Tensor:
-    """torch.distributions.NegativeBinomial, whose probability is that of a failure."""
-    return torch.distributions.NegativeBinomial(float(n), 1.0 - p).sample(size)
-
-
-def random_poisson(rate: float, size: Size) -> Tensor:
-    """torch.poisson."""
-    return torch.poisson(torch.full(size, float(rate)))
-
-
-def random_integers(n: int, size: Size) -> Tensor:
-    """torch.randint."""
-    return torch.randint(0, n, size)
-
-
-def random_categorical(logits: Tensor, size: Size) -> Tensor:
-    """torch.distributions.Categorical."""
-    return torch.distributions.Categorical(logits=logits).sample(size)
-
-
-def random_permutation(n: int) -> Tensor:
-    """torch.randperm."""
-    return torch.randperm(n)
-
-
-def random_multinomial(n: int, p: Tensor) -> Tensor:
-    """torch.distributions.Multinomial."""
-    return torch.distributions.Multinomial(n, p).sample()
-
-
-def random_dirichlet(a: Tensor) -> Tensor:
-    """torch.distributions.Dirichlet."""
-    return torch.distributions.Dirichlet(a).sample()
-
-
-def random_multivariate_normal(mean: Tensor, cov: Tensor) -> Tensor:
-    """torch.distributions.MultivariateNormal."""
-    return torch.distributions.MultivariateNormal(mean, cov).sample()
+FUNCTIONS: Mapping[str, Callable[..., Tensor]] = {
+    "dropout": F.dropout,
+    "channel_dropout": F.dropout1d,
+    "alpha_dropout": F.alpha_dropout,
+    "gaussian_noise": lambda x, sd, training: x + sd * torch.randn_like(x) if training else x,
+    "gaussian_dropout": lambda x, p, training: (
+        x * (1 + math.sqrt(p / (1 - p)) * torch.randn_like(x)) if training else x
+    ),
+    "attention": lambda q, k, v, p, training: F.scaled_dot_product_attention(
+        q,
+        k,
+        v,
+        dropout_p=p if training else 0.0,  # it does not know of modes
+    ),
+    "drop_path": _drop_path,
+    "add_noise": lambda x, a: math.sqrt(a) * x + math.sqrt(1 - a) * torch.randn_like(x),
+    "layer_norm": lambda x, training: F.layer_norm(x, x.shape[-1:]),
+    "rms_norm": lambda x: F.rms_norm(x, x.shape[-1:], eps=1e-6),
+    "batch_norm": lambda x: F.batch_norm(x, None, None, training=True),
+    # initialisers
+    "glorot_uniform": _weights(init.xavier_uniform_),
+    "glorot_normal": _weights(init.xavier_normal_),
+    "he_uniform": _weights(init.kaiming_uniform_),
+    "he_normal": _weights(init.kaiming_normal_),
+    "lecun_normal": _weights(init.kaiming_normal_, nonlinearity="linear"),  # no gain of a ReLU
+    "conv_he_normal": lambda inputs, outputs, size, dtype: init.kaiming_normal_(
+        torch.empty(outputs, inputs, size, size, dtype=dtype)
+    ),
+    "depthwise_he_normal": lambda channels, size, dtype: init.kaiming_normal_(
+        torch.empty(channels, 1, size, size, dtype=dtype)
+    ),
+    "attention_projection": lambda n: nn.MultiheadAttention(n, 1).in_proj_weight,
+    "truncated_normal_weights": lambda sd, n, dtype: init.trunc_normal_(
+        torch.empty(n, dtype=dtype), 0.0, sd, -2 * sd, 2 * sd
+    ),
+    "orthogonal": lambda n: init.orthogonal_(torch.empty(n, n)),
+    # samplers
+    "random_uniform": _filled(Tensor.uniform_, standard=torch.rand),
+    "random_normal": _filled(Tensor.normal_, standard=torch.randn),
+    "random_cauchy": _filled(Tensor.cauchy_),
+    "random_lognormal": _filled(Tensor.log_normal_),
+    "random_bernoulli": _filled(Tensor.bernoulli_),
+    "random_truncated_normal": lambda low, high, size, dtype: init.trunc_normal_(
+        torch.empty(size, dtype=dtype), 0.0, 1.0, low, high
+    ),
+    "random_exponential": lambda scale, size, dtype: torch.empty(size, dtype=dtype).exponential_(
+        1 / scale
+    ),
+    "random_laplace": _in_format(distributions.Laplace),
+    "random_gumbel": _in_format(distributions.Gumbel),
+    "random_beta": _numbers(distributions.Beta),
+    "random_student_t": _numbers(distributions.StudentT),
+    "random_chi_square": _numbers(distributions.Chi2),
+    "random_f": _numbers(distributions.FisherSnedecor),
+    "random_von_mises": _numbers(distributions.VonMises),
+    "random_gamma": _numbers(lambda shape: distributions.Gamma(shape, 1.0)),
+    "random_weibull": _numbers(lambda shape, scale: distributions.Weibull(scale, shape)),
+    "random_pareto": _numbers(lambda shape, scale: distributions.Pareto(scale, shape)),
+    "random_negative_binomial": _numbers(  # its probability is that of a failure
+        lambda n, p: distributions.NegativeBinomial(n, 1.0 - p)
+    ),
+    "random_binomial": lambda n, p, size: torch.binomial(
+        torch.full(size, float(n)), torch.full(size, float(p))
+    ),
+    "random_geometric": lambda p, size: torch.empty(size).geometric_(p),
+    "random_poisson": lambda rate, size: torch.poisson(torch.full(size, float(rate))),
+    "random_integers": lambda n, size: torch.randint(0, n, size),
+    "random_categorical": lambda logits, size: distributions.Categorical(logits=logits).sample(
+        size
+    ),
+    "random_permutation": torch.randperm,
+    "random_multinomial": lambda n, p: distributions.Multinomial(n, p).sample(),
+    "random_dirichlet": lambda a: distributions.Dirichlet(a).sample(),
+    "random_multivariate_normal": lambda mean, cov: distributions.MultivariateNormal(
+        mean, cov
+    ).sample(),
+}
+"""By slot."""
