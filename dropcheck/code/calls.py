@@ -303,6 +303,13 @@ class Bound:
         limit: seconds that one call may take.
     """
 
+    subject = ""  # of what it returns in a mode, in messages
+    returns = "return one array of real numbers or truths"
+    first_axis = (
+        "the first axis is the draw; where one call is one draw, call the first axis of what it is "
+        "given 'batch'"
+    )
+
     def __init__(
         self, slot: Slot, adapter: Adapter, function: Any, *, name: str, limit: float = SECONDS
     ) -> None:
@@ -313,7 +320,6 @@ class Bound:
         self._limit = limit
         self._plans: dict[object, CallPlan] = {}
         self.set_up = 0.0
-        self._setting_up = False
 
     @property
     def has_gradient(self) -> bool:
@@ -349,13 +355,11 @@ class Bound:
     @contextmanager
     def _first(self) -> Iterator[None]:
         """A context for first calls, which import and compile: their time counts for no case."""
-        watch, within = Stopwatch(), self._setting_up
-        self._setting_up = True
+        watch, before = Stopwatch(), self.set_up
         try:
             yield
         finally:
-            self._setting_up = within
-            self.set_up += 0.0 if within else watch.seconds
+            self.set_up = before + watch.seconds
 
     def _key(self, asked: CodeRequest, inputs: Sequence[Array]) -> object:
         """The key of a plan: all of a request but varying values, and the number of draws."""
@@ -550,7 +554,7 @@ class Bound:
         plan.called.add((modes, size))
         try:
             with nullcontext() if known else self._first(), timed(self._limit):
-                return self._outputs(plan.code, asked, arguments, modes)
+                return self._outputs(plan, asked, arguments, modes, size)
         except (DropcheckError, KeyboardInterrupt):
             raise
         except CallTookTooLongError:
@@ -561,16 +565,17 @@ class Bound:
                 "a call is meant to take milliseconds",
             ) from None
         except BaseException as error:
-            raise self._fault(raised(error), self._given(arguments)) from error
+            raise self._fault(raised(error), self._given(arguments, size)) from error
 
     def _outputs(
         self,
-        code: PreparedFunction,
+        plan: CallPlan,
         asked: CodeRequest,
         arguments: Sequence[Any],
         modes: frozenset[str],
+        size: int,  # noqa: ARG002 - of a function that is given nothing else
     ) -> Iterable[tuple[str, Any]]:
-        adapter, evaluate = self._adapter, "eval" in modes
+        adapter, code, evaluate = self._adapter, plan.code, "eval" in modes
         if code.has_modes:  # another caller may have switched it
             adapter.evaluating(code.target, evaluate)
         elif evaluate and not _same_in_use(self.slot):
@@ -590,7 +595,7 @@ class Bound:
         output, gradient = adapter.with_gradient(code.function, arguments, filled)
         return [("train", output)] * ("train" in modes) + [("grad", gradient)]
 
-    def _given(self, arguments: Sequence[Any]) -> str:
+    def _given(self, arguments: Sequence[Any], size: int) -> str:  # noqa: ARG002 - likewise
         """What a call was given, in words."""
         return f"it was given {_described(self.slot.takes, arguments) or 'nothing'}"
 
@@ -598,39 +603,34 @@ class Bound:
         self, plan: CallPlan, asked: CodeRequest, mode: str, output: Any, size: int
     ) -> Array:
         """What a call returned as an array, if it has the right axes."""
+        returned = f"returned {self.subject.format(mode)}"
         try:
             array = self._adapter.returned(output)
         except TypeError as error:
-            raise self._fault(
-                f"returned {error}", "return one array of real numbers or truths"
-            ) from error
+            raise self._fault(f"{returned}{error}", self.returns) from error
         except Exception as error:  # such as a tensor on the meta device, which has no numbers
-            raise self._fault(
-                f"returned {kind_of(output)} that cannot be read: {said_by(error)}",
-                "return one array of real numbers or truths",
-            ) from error
+            message = f"{returned}{kind_of(output)} that cannot be read: {said_by(error)}"
+            raise self._fault(message, self.returns) from error
         shape = array.shape
-        wanted = None if asked.size is None else asked.size[len(plan.lead) :]
-        if wanted is not None:
+        what = f"an array of shape {list(shape)}" if shape else "one number"
+        if asked.size is not None:
+            wanted = asked.size[len(plan.lead) :]
             wanted = wanted if plan.single else (size, *wanted)
             if shape != wanted:
                 raise self._fault(
-                    f"returned an array of shape {list(shape)}, and {list(wanted)} was asked for",
+                    f"{returned}{what}, and {list(wanted)} was asked for",
                     "its last argument, `size`, is the shape of what it returns",
                 )
         elif not plan.single and shape[:1] != (size,):
-            what = f"an array of shape {list(shape)}" if shape else "one number"
             raise self._fault(
-                f"returned {what}, and was given {size:,} draws",
-                "the first axis is the draw; where one call is one draw, call the first axis of "
-                "what it is given 'batch'",
+                f"{returned}{what}, and {size:,} draws were asked for", self.first_axis
             )
         of_one = shape if plan.single else shape[1:]
         before = plan.shapes.setdefault(mode, of_one)
         if before != of_one:
             raise self._fault(
-                f"returned draws of shape {list(before)} in one call, and of {list(of_one)} in "
-                "another",
+                f"{returned}draws of shape {list(before)} in one call, and of shape {list(of_one)} "
+                "in another",
                 "the shape of a draw may not change",
             )
         return array

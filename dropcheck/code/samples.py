@@ -19,7 +19,7 @@ from dropcheck.claims.registry import CodeRequest, Sample, Slot, SourceText
 from dropcheck.claims.values import name_problem
 from dropcheck.code.adapters.adapter import kind_of
 from dropcheck.code.adapters.numpy_adapter import NumpyAdapter
-from dropcheck.code.calls import Bound, CallPlan, PreparedFunction, alarmed
+from dropcheck.code.calls import Bound, CallPlan, PreparedFunction, alarmed, constant
 from dropcheck.code.probes import PROBE_DRAWS
 from dropcheck.errors import DropcheckError, Location, Problem
 from dropcheck.language.graph import SAMPLE
@@ -44,7 +44,7 @@ _SLOT = Slot(
     independent=False,
     location=Location("sample"),
 )
-_ASKED = CodeRequest(draws=FIRST_DRAWS, shapes=(), dtype=None, modes=frozenset(), size=())
+_ASKED = CodeRequest(draws=FIRST_DRAWS, shapes=(), dtype=None, modes=frozenset())
 
 
 def sample_of(function: Any, parameters: Mapping[str, ParameterValue]) -> Sample:
@@ -80,14 +80,23 @@ class NamedDraws(Bound):
     `first` are the arrays of its first call.
     """
 
-    first: Mapping[str, Array] = {}
+    subject = "{!r} as "
+    returns = (
+        "return numpy arrays of real numbers or truths; a tensor is one by "
+        ".detach().cpu().numpy(), of bfloat16 by .detach().cpu().float().numpy()"
+    )
+    first_axis = "the first axis is the draw: its length is the count"
 
     def __init__(self, function: Callable[..., Mapping[str, Any]]) -> None:
         super().__init__(_SLOT, NumpyAdapter(False), function, name="sample")
+        self.first: Mapping[str, Array] = {}
         self._adapter.begin(0)
-        plan, count = self._planned(_ASKED, ()), _ASKED.draws
+        plan = self._planned(_ASKED, ())
         with alarmed(), np.errstate(all="ignore"):
-            self.first = dict(self._call(plan, _ASKED, [(count,)], frozenset(), count))
+            drawn = self._call(plan, _ASKED, (), frozenset(), _ASKED.draws)
+            self.first = {
+                name: self._taken(plan, _ASKED, name, one, _ASKED.draws) for name, one in drawn
+            }
 
     def _key(self, asked: CodeRequest, inputs: Sequence[Array]) -> object:
         return SAMPLE  # it is checked once, whichever of its names are read
@@ -106,78 +115,46 @@ class NamedDraws(Bound):
 
     def _outputs(
         self,
-        code: PreparedFunction,
+        plan: CallPlan,
         asked: CodeRequest,
         arguments: Sequence[Any],
         modes: frozenset[str],
-    ) -> list[tuple[str, Array]]:
-        [(count,)] = arguments
-        drawn = self._named(self._function(self._adapter.source("generator"), count), count)
-        return [one for one in drawn.items() if one[0] in modes or not modes]
-
-    def _given(self, arguments: Sequence[Any]) -> str:
-        [(count,)] = arguments
-        return f"it was called with a numpy Generator and the count {count}"
-
-    def _taken(
-        self, plan: CallPlan, asked: CodeRequest, mode: str, output: Any, size: int
-    ) -> Array:
-        array: Array = output
-        return array  # which `_named` has checked
-
-    def _named(self, returned: object, count: int) -> dict[str, Array]:
-        """What one call returned, as arrays of the names and shapes of the first call."""
+        size: int,
+    ) -> list[tuple[str, Any]]:
+        returned = self._function(self._adapter.source("generator"), size)
         if not isinstance(returned, Mapping) or not returned:
             what = "an empty mapping" if isinstance(returned, Mapping) else kind_of(returned)
             raise self._fault(f"returned {what}, and named arrays are needed", _RETURN)
-        drawn = {name: self._array(name, value, count) for name, value in returned.items()}
-        if self.first and drawn.keys() != self.first.keys():
-            before, now = (", ".join(map(repr, names)) for names in (self.first, drawn))
+        for name in returned:
+            is_word = name in CONSTANTS or name in OPERATORS
+            said = "is a word of the language" if is_word else name_problem(name)
+            if said is not None:
+                message = f"returned the name {str(name)[:100]!r}, which {said}"
+                raise self._fault(message, "choose another name")
+        if self.first and returned.keys() != self.first.keys():
+            before, now = (", ".join(map(repr, names)) for names in (self.first, returned))
             raise self._fault(
                 f"returned {before} in one call, and {now} in another",
                 "return the same names whatever the count",
             )
-        for name, array in drawn.items():
-            first = self.first.get(name, array)
-            if array.shape[1:] != first.shape[1:]:
-                raise self._fault(
-                    f"returned {name!r} with draws of shape {list(first.shape[1:])} in one call, "
-                    f"and of shape {list(array.shape[1:])} in another",
-                    "the first axis is the draw, and all others are those of one draw",
-                )
-            if (array.dtype == bool) != (first.dtype == bool):
-                raise self._fault(
-                    f"returned {name!r} as truths in one call, and as numbers in another",
-                    "return one or the other, whatever is drawn",
-                )
-        return drawn
+        return [one for one in returned.items() if one[0] in modes or not modes]
 
-    def _array(self, name: object, value: object, count: int) -> Array:
-        """One of the returned arrays, checked."""
-        said = name_problem(name)
-        if name in CONSTANTS or name in OPERATORS:
-            said = "is a word of the language"
-        if said is not None:
-            message = f"returned the name {str(name)[:100]!r}, which {said}"
-            raise self._fault(message, "choose another name")
-        try:
-            array = self._adapter.returned(value)
-        except Exception as error:
-            what = f"{kind_of(value)}, which cannot be made an array: {error}"
+    def _given(self, arguments: Sequence[Any], size: int) -> str:
+        return f"it was called with a numpy Generator and the count {size}"
+
+    def _taken(
+        self, plan: CallPlan, asked: CodeRequest, mode: str, output: Any, size: int
+    ) -> Array:
+        array = super()._taken(plan, asked, mode, output, size)
+        first = self.first.get(mode, array)
+        if (array.dtype == bool) != (first.dtype == bool):
             raise self._fault(
-                f"returned {name!r} as {error if isinstance(error, TypeError) else what}",
-                "return numpy arrays of real numbers or truths; a tensor is one by "
-                ".detach().cpu().numpy(), of bfloat16 by .detach().cpu().float().numpy()",
-            ) from error
-        if array.ndim == 0 or len(array) != count:
-            what = "one number" if array.ndim == 0 else f"an array of shape {list(array.shape)}"
-            raise self._fault(
-                f"returned {name!r} as {what}, and {count:,} draws were asked for",
-                "the first axis is the draw: its length is the count",
+                f"returned {mode!r} as truths in one call, and as numbers in another",
+                "return one or the other, whatever is drawn",
             )
         if array.size == 0:
             shape = list(array.shape[1:])
-            message = f"returned {name!r} with draws of shape {shape}, without elements"
+            message = f"returned {mode!r} with draws of shape {shape}, without elements"
             raise self._fault(message, "leave it out")
         return array
 
@@ -212,7 +189,9 @@ def with_parameters(
     given: dict[str, Any] = {}
     for one in named:
         if one.name in parameters:
-            given[one.name] = _as_given(parameters[one.name])
+            value = parameters[one.name]
+            text = isinstance(value, str)
+            given[one.name] = value if text else constant(np.array(value), DOUBLE, whole=True)
         elif one.default is one.empty:
             message = f"sample takes {one.name!r}, which is no parameter of the claim"
             hint = f"give it: verify(…, {one.name}=…)"
@@ -220,11 +199,3 @@ def with_parameters(
     if not given:
         return function, frozenset()
     return functools.partial(function, **given), frozenset(given)
-
-
-def _as_given(value: ParameterValue) -> Any:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, tuple):
-        return np.array(value)
-    return int(value) if float(value).is_integer() and abs(value) < 2**53 else value

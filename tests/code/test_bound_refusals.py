@@ -41,8 +41,8 @@ def fault(code: Any, *inputs: Any, draws: int = 40, **more: Any) -> str:
         (X.T + 1j, "returned an array of complex128"),
         (np.full((40, 3), "a"), "returned an array of <U1"),
         (np.full((40, 3), object()), "returned an array of object"),
-        (1.5, "returned one number, and was given 40 draws"),
-        (X, "returned an array of shape [3, 40], and was given 40 draws"),
+        (1.5, "returned one number, and 40 draws were asked for"),
+        (X, "returned an array of shape [3, 40], and 40 draws were asked for"),
         (np.ma.masked_greater(X.T, 1.5), "returned an array with values that are masked"),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,
@@ -90,7 +90,7 @@ def test_a_shape_that_changes_is_refused() -> None:
     code = numpy_code(changing, ("x",))
     drawn(code, 40, X)
     next(itertools.islice(count, 30, None))
-    assert "of shape [1] in one call, and of [2] in another" in fault(code, X)
+    assert "of shape [1] in one call, and of shape [2] in another" in fault(code, X)
 
 
 def test_what_code_raises_is_told_with_what_it_was_given() -> None:

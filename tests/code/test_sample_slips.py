@@ -54,7 +54,7 @@ SLIPS: dict[str, tuple[Any, str]] = {
         "'y' as an array with values that are masked",
     ),
     "complex": (lambda g, n: {"y": normal(g, n) * 1j}, "an array of complex128"),
-    "ragged": (lambda _g, _n: {"y": [[1], [1, 2], [3]]}, "cannot be made an array"),
+    "ragged": (lambda _g, _n: {"y": [[1], [1, 2], [3]]}, "cannot be read: "),
     "name no text": (lambda g, n: {1: normal(g, n)}, "name '1', which is not a name"),
     "name with space": (lambda g, n: {"a b": normal(g, n)}, "name 'a b', which is not a name"),
     "name a keyword": (lambda g, n: {"lambda": normal(g, n)}, "'lambda', which is a word"),

@@ -116,7 +116,7 @@ def sampled(context: Context, name: Name, sample: Sample) -> Value:
     """A draw from code; only its shape is known."""
     shape = sample.shapes[name.name]
     context.graph.spend_draw(None, shape, name)
-    asked = CodeRequest(draws=1, shapes=(), dtype=None, modes=frozenset(), size=())
+    asked = CodeRequest(draws=1, shapes=(), dtype=None, modes=frozenset())
     call = CodeCall(
         slot=sample.slot, code=sample.code, asked=asked, tag=SAMPLE, mode=name.name, draws=True
     )
