@@ -1,0 +1,551 @@
+"""Code as a run calls it: what it is given, in which modes, and what it may not do."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextvars import ContextVar
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import fake_framework
+import numpy as np
+import pytest
+from fake_framework import FakeAdapter, OneShape, Tensor
+from slots_made import Generator, X, bound, drawn, numpy_code, ours
+
+from dropcheck.code.adapters.adapter import Adapter
+from dropcheck.code.adapters.numpy_adapter import NumpyAdapter
+from dropcheck.errors import DropcheckError
+
+WEIGHT = np.array([[1.0], [2.0], [3.0]])  # does not vary
+SINGLE = pytest.mark.parametrize("single", [False, True])
+
+
+def fault(code: Any, *inputs: Any, draws: int = 40, **more: Any) -> str:
+    """The message and the hint of the error that code ends in."""
+    with pytest.raises(DropcheckError) as caught:
+        drawn(code, draws, *inputs, **more)
+    (problem,) = caught.value.problems
+    assert problem.message.startswith("ours:function ")
+    return f"{problem.message.removeprefix('ours:function ')} | {problem.hint}"
+
+
+# ---- what code is given --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("value", [2, 0.5, -0.25, 1e300, float("inf")])
+def test_draws_come_first_and_go_last(value: float) -> None:
+    """A number that is whole is an int, and any other a float."""
+    given: list[Any] = []
+
+    def times(x: Any, c: Any) -> Any:
+        given.append((x, c))
+        return x * np.float32(c)
+
+    found = drawn(numpy_code(times), 40, X, value, dtype="float32")
+    with np.errstate(all="ignore"):
+        assert np.array_equal(found["train"], X.astype("f4") * np.float32(value))
+    x, c = given[-1]
+    assert (x.shape, x.dtype, x.flags.c_contiguous) == ((40, 3), np.float32, True)
+    assert (c, type(c)) == (value, type(value))
+
+
+@SINGLE
+def test_code_may_compute_in_place(single: bool) -> None:
+    """An array that does not vary has no axis of draws, and is another one in each call."""
+
+    def scaled(x: Any, w: Any, training: bool) -> Any:
+        x *= w
+        w *= 0
+        return x if training else -x
+
+    code = numpy_code(scaled, ("x", "w"))
+    for _ in range(2):
+        found = drawn(code, 40, X, WEIGHT, modes=("train", "eval"), single=single)
+        assert np.array_equal(found["train"], X * WEIGHT)
+        assert np.array_equal(found["eval"], -X * WEIGHT)
+
+
+@SINGLE
+def test_draws_that_are_asked_for_one_by_one_are_of_one_plan(single: bool) -> None:
+    """As those are of which one fills the memory of a block: code is looked at once."""
+    given: list[int] = []
+
+    def doubled(x: Any) -> Any:
+        given.append(len(x))
+        return 2 * x
+
+    code = numpy_code(doubled, ("x",))
+    for place in range(3):
+        before, x = len(given), X[:, place : place + 1]
+        assert np.array_equal(drawn(code, 1, x, single=single)["train"], 2 * x)
+        assert (len(given) - before == 1) == (place > 0)
+
+
+@SINGLE
+def test_what_calls_are_given_is_gone_with_them(single: bool) -> None:
+    code = numpy_code(lambda x, w: x * w, ("x", "w"))
+    drawn(code, 40, X, WEIGHT, single=single)  # it is looked at
+    gc.collect()
+    gc.disable()
+    try:
+        drawn(code, 40, X, WEIGHT, single=single)
+        assert gc.collect() == 0  # a cycle would keep the arrays of many spans
+    finally:
+        gc.enable()
+
+
+def buffered() -> Callable[[Any], Any]:
+    """Code that returns one buffer again and again."""
+    kept = np.empty(3)
+
+    def double(x: Any) -> Any:
+        kept[...] = 2 * x
+        return kept
+
+    return double
+
+
+@pytest.mark.parametrize(
+    ("code", "wanted", "more"),
+    [
+        (lambda x: np.where(x > 1.5, np.nan, np.inf), np.where(X > 1.5, np.nan, np.inf), {}),
+        (lambda x: x > 1.5, X > 1.5, {}),
+        (lambda x: x.astype(np.int8), X.astype(np.int8), {}),
+        (lambda x: (2 * x).tolist(), 2 * X, {}),
+        (lambda x: x - x.mean(), X - X.mean(axis=0), {"single": True}),
+        (buffered(), 2 * X, {"single": True}),
+        (np.tanh, np.tanh(X), {}),  # what draws nothing is no error
+    ],
+    ids=["nan", "truths", "whole numbers", "a list", "one draw a call", "a buffer", "no draws"],
+)
+def test_what_is_returned_is_taken_as_float64(
+    code: Callable[[Any], Any], wanted: Any, more: dict[str, Any]
+) -> None:
+    found = drawn(numpy_code(code, ("x",)), 40, X, **more)["train"]
+    assert found.dtype == np.float64
+    assert np.allclose(found, wanted, rtol=1e-12, atol=0, equal_nan=True)
+
+
+def test_code_runs_in_the_thread_and_the_context_of_the_caller() -> None:
+    where: ContextVar[str] = ContextVar("where", default="elsewhere")
+    found: set[object] = set()
+
+    def noted(x: Any) -> Any:
+        found.add((where.get(), threading.get_ident()))
+        return x
+
+    where.set("here")
+    drawn(numpy_code(noted, ("x",)), 40, X)
+    assert found == {("here", threading.get_ident())}
+
+
+# ---- whose arguments are whose -------------------------------------------------------------------
+
+
+class Half:
+    p = 0.5
+
+    def __call__(self, x: Any) -> Any:
+        return x * self.p
+
+
+class Asked:
+    p = 0.5
+
+    def __call__(self, x: Any, p: float) -> Any:
+        return x * p
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, *, p=0.1: x * p,
+        lambda p, x: x * p,
+        lambda *, p, x: x * p,
+        lambda rng, p, *, x: x * p + 0 * rng.random(),
+        lambda a, b: a * b,
+        lambda a, rng, b: a * b + 0 * rng.random(),
+        lambda *given, rng: given[0] * given[1] + 0 * rng.random(),
+        lambda x, p, /, *, deterministic: x * p * (not deterministic),
+        Half(),  # is not called with what it was built with
+        Asked(),
+    ],
+)
+def test_each_parameter_gets_its_own(function: Any) -> None:
+    (found,) = drawn(numpy_code(function), 40, X, 0.5).values()
+    assert np.allclose(found, 0.5 * X)
+
+
+def ours_and_more(x: Any, p: float, more: Any) -> Any:
+    return x * p * more
+
+
+class Bare:
+    def __call__(self, x: Any) -> Any:
+        return x
+
+
+class Two:
+    def __init__(self, p: float) -> None:
+        self.p = p
+
+    def __call__(self, x: Any, mask: Any) -> Any:
+        return x * mask
+
+
+@pytest.mark.parametrize(
+    ("function", "said"),
+    [
+        (
+            lambda x: x,
+            "takes (x) | the slot gives it (x, p): write a function of these around it",
+        ),
+        (ours_and_more, "takes (x, p, more)"),
+        (lambda p, rate: p * rate, "takes (p, rate) | the slot gives it (x, p)"),  # which is p?
+        (lambda x, *, q: x * q, "takes (x, *, q)"),
+        (lambda rng, *given: given[0] * rng.random(), "takes (rng, *given)"),
+        (lambda *, p, x, q: x * p * q, "takes (*, p, x, q)"),
+        (Two, "takes (x, mask) | the slot gives it (x): it is built from (p)"),
+        (Bare, "| a class is built from what does not vary, here (p=0.5)"),
+    ],
+)
+def test_arguments_that_do_not_fit_are_refused(function: Any, said: str) -> None:
+    assert said in fault(numpy_code(function), X, 0.5)
+
+
+def test_an_object_that_was_built_with_another_number_is_refused() -> None:
+    said = "was built with p=0.5, and is asked for p=0.25 | bind a class, such as Half"
+    assert said in fault(numpy_code(Half()), X, 0.25)
+    (found,) = drawn(numpy_code(Asked()), 40, X, 0.25).values()
+    assert np.allclose(found, 0.25 * X)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda low, high, size, rng: rng.uniform(low, high, size),
+        lambda high, low, *, shape, rng: rng.uniform(low, high, shape),
+    ],
+)
+def test_a_sampler_is_given_its_size(function: Any) -> None:
+    found = drawn(numpy_code(function, ("low", "high")), 40, 1.0, 2.0, size=(3, 5))["train"]
+    assert found.shape == (3, 5, 40)
+    assert 1 <= found.min() < found.max() <= 2
+
+
+def test_a_name_that_the_slot_takes_is_not_filled() -> None:
+    code = numpy_code(lambda rng: rng + 1, ("rng",))
+    assert np.array_equal(drawn(code, 40, X)["train"], X + 1)
+
+
+def test_number_format_is_given_by_name() -> None:
+    def sampler(size: Any, rng: Generator, dtype: Any) -> Any:
+        assert dtype == np.dtype("float16")
+        return rng.random(size).astype(dtype)
+
+    drawn(numpy_code(sampler, ()), 40, size=(2,), dtype="float16")
+
+
+# ---- randomness ----------------------------------------------------------------------------------
+
+
+def of_global_sources(x: Any, p: float) -> Any:
+    return np.where(np.random.random_sample(x.shape) >= p, x / (1 - p), 0.0)
+
+
+@pytest.mark.parametrize("function", [ours, of_global_sources])
+def test_draws_are_those_of_the_seed(function: Any) -> None:
+    code = numpy_code(function)
+    one, again, other = (drawn(code, 40, X, 0.5, seed=seed)["train"] for seed in (1, 1, 2))
+    assert np.array_equal(one, again)
+    assert not np.array_equal(one, other)
+
+
+def test_nothing_that_varies_is_called_once_a_draw() -> None:
+    code = numpy_code(lambda n, rng: rng.standard_normal(n), ("n",))
+    found = drawn(code, 20, 7.0, single=True)["train"]
+    assert found.shape == (7, 20)
+    assert len(np.unique(found)) == found.size
+
+
+def test_seeds_and_calls_are_loops() -> None:
+    seeds: list[int] = []
+
+    class Noted(NumpyAdapter):
+        def begin(self, seed: int) -> None:
+            seeds.append(seed)
+            super().begin(seed)
+
+    x = np.zeros((4, 3, 2, 5))  # seeds, calls, of one draw, draws
+    code = bound(Noted(False), lambda x, rng: x + rng.random(x.shape), ("x",))
+    found = drawn(code, 5, x, seeds=4, calls=3, single=True)["train"]
+    assert found.shape == x.shape
+    assert len(seeds) == 4 * 5
+    for draw in range(5):
+        first = seeds[4 * draw]
+        assert seeds[4 * draw : 4 * draw + 4] == [first, first + 1, first + 2, first + 3]
+        for number in range(4):
+            stream = np.random.default_rng(first + number).random(6)
+            assert np.array_equal(found[number, ..., draw].ravel(), stream)
+
+
+def test_calls_alone_go_on_from_one_another() -> None:
+    count = iter(range(1000))
+    code = numpy_code(lambda x: x + next(count), ("x",))
+    found = drawn(code, 2, np.zeros((3, 2)), calls=3, single=True)["train"]
+    assert np.array_equal(found, [[0, 3], [1, 4], [2, 5]])
+
+
+# ---- one shape, other frameworks, modes ----------------------------------------------------------
+
+
+def test_all_calls_have_one_shape_where_shapes_are_compiled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("dropcheck.code.calls.LEAST_ELEMENTS", 48)
+    monkeypatch.setattr("dropcheck.code.calls.MOST_ELEMENTS", 192)
+    fake_framework.seen.clear()
+    code = bound(OneShape(False), fake_framework.dropout)
+    for draws in (40, 7, 1000, 16):
+        x = np.resize(X, (3, draws))
+        found = drawn(code, draws, x, 0.5)["train"]
+        assert found.shape == (3, draws)
+        assert np.all((found == 0) | (found == 2 * x))
+    assert {one.shape for one in fake_framework.seen} == {(16, 3), (64, 3)}
+
+
+@pytest.mark.parametrize("modes", [("train",), ("train", "eval"), ("train", "grad")])
+def test_what_is_drawn_depends_on_nothing_else_that_is_asked(modes: tuple[str, ...]) -> None:
+    code, other = (bound(OneShape(False), fake_framework.dropout) for _ in range(2))
+    drawn(other, 1000, np.resize(X, (3, 1000)), 0.5)
+    one, two = drawn(code, 40, X, 0.5), drawn(other, 40, X, 0.5, modes=modes)
+    assert np.array_equal(one["train"], two["train"])
+
+
+@pytest.mark.parametrize("function", [fake_framework.dropout, fake_framework.Layer])
+def test_modes_come_from_one_draw(function: Any) -> None:
+    fake_framework.seen.clear()
+    code = bound(FakeAdapter(False), function)
+    found = drawn(code, 40, X, 0.5, dtype="bfloat16", modes=("train", "eval", "grad"))
+    assert np.array_equal(found["eval"], X)
+    assert np.array_equal(found["grad"], found["train"] / X)
+    assert 0 < np.count_nonzero(found["grad"]) < X.size
+    assert {one.dtype for one in fake_framework.seen} == {"bfloat16"}
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, deterministic: x if deterministic else 2 * x,
+        lambda x, train: 2 * x if train else x,
+    ],
+)
+def test_other_names_of_modes_are_known(function: Any) -> None:
+    found = drawn(numpy_code(function, ("x",)), 40, X, modes=("train", "eval"))
+    assert np.array_equal(found["train"], 2 * found["eval"])
+
+
+def test_a_mode_or_a_format_that_code_has_not_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "has no mode of evaluation" in fault(numpy_code(ours), X, 0.5, modes=("eval",))
+    assert "numpy has no gradients" in fault(numpy_code(ours), X, 0.5, modes=("grad",))
+    code = bound(FakeAdapter(False), fake_framework.dropout)
+    assert "cannot be given float64 | it takes float32" in fault(code, X, 0.5, dtype="float64")
+    monkeypatch.setitem(sys.modules, "ml_dtypes", None)
+    said = fault(numpy_code(ours), X, 0.5, dtype="bfloat16")
+    assert said.startswith("cannot be given bfloat16: ")
+    assert said.endswith("| pip install ml_dtypes, in the environment that runs dropcheck")
+
+
+# ---- what is no array of draws -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        (None, "returned None | return one array"),
+        ("y", "returned a str"),
+        ((X.T, X.T), "returned a tuple"),
+        ({"y": X.T}, "returned a dict"),
+        (X.T + 1j, "returned an array of complex128"),
+        (np.full((40, 3), "a"), "returned an array of <U1"),
+        (np.full((40, 3), object()), "returned an array of object"),
+        (1.5, "returned one number, and 40 draws were asked for"),
+        (X, "returned an array of shape [3, 40], and 40 draws were asked for"),
+        (np.ma.masked_greater(X.T, 1.5), "returned an array with values that are masked"),
+        (Tensor(X.T, "float32"), "returned a tensor of this framework"),
+        ([[1], [1, 2]], "of type 'list' that cannot be read: setting an array"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+def test_what_is_no_array_of_draws_is_refused(returned: Any, said: str) -> None:
+    assert said in fault(numpy_code(lambda _: returned, ("x",)), X)
+
+
+def test_another_shape_is_refused() -> None:
+    code = numpy_code(lambda size, rng: rng.random(size[:-1]), ())
+    assert "of shape [40], and [40, 2] was asked for" in fault(code, size=(2,))
+    count = iter(range(1000))
+    code = numpy_code(lambda x: np.zeros((len(x), 1 + next(count) // 30)), ("x",))
+    drawn(code, 40, X)
+    next(itertools.islice(count, 30, None))
+    assert "of shape [1] in one call, and of shape [2] in another" in fault(code, X)
+
+
+def test_what_code_raises_is_told_with_its_place_and_what_it_was_given() -> None:
+    def broken(x: Any, p: float) -> Any:
+        raise RuntimeError("no kernel\nfor this")
+
+    def mistaken(x: Any, p: float) -> Any:
+        return np.linalg.inv(x)
+
+    line = broken.__code__.co_firstlineno + 1
+    place = f"({Path(__file__).relative_to(Path.cwd())}:{line})"
+    given = "it was given x: float32 [40, 3], p: 0.5"
+    said = fault(numpy_code(broken), X, 0.5, dtype="float32")
+    assert said == f"raised RuntimeError: no kernel {place} | {given}"
+    line = mistaken.__code__.co_firstlineno + 1
+    assert f"{Path(__file__).name}:{line}) | it was given" in fault(numpy_code(mistaken), X, 0.5)
+    assert ".py" not in fault(numpy_code(np.linalg.inv, ("x",)), X)  # of a library
+
+
+# ---- what takes too long -------------------------------------------------------------------------
+
+
+def hangs(x: Any) -> Any:
+    time.sleep(60)
+    return x
+
+
+def loses_the_first_alarm(x: Any) -> Any:
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGALRM})
+    signal.sigwait({signal.SIGALRM})
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGALRM})
+    return hangs(x)
+
+
+@pytest.mark.parametrize("function", [hangs, loses_the_first_alarm])
+def test_a_call_that_hangs_is_ended(function: Any) -> None:
+    start = time.monotonic()
+    code = numpy_code(function, ("x",), limit=0.05)
+    assert "took more than 0.05 s for one call" in fault(code, X)
+    assert time.monotonic() - start < 30
+
+
+def test_code_that_hangs_in_each_case_takes_half_as_long_each_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("dropcheck.code.calls.LEAST", 0.03)
+    code = numpy_code(hangs, ("x",), limit=0.1)
+    said = [fault(code, X).partition(" s for")[0] for _ in range(4)]
+    assert said == [f"took more than {limit}" for limit in ("0.1", "0.05", "0.03", "0.03")]
+
+
+def test_a_call_that_hangs_is_ended_where_others_set_the_alarm_before() -> None:
+    slow, quick = (numpy_code(hangs, ("x",), limit=limit) for limit in (30.0, 0.05))
+    start = time.monotonic()
+    with slow.held():
+        for _ in range(2):
+            assert "took more than " in fault(quick, X)
+        assert signal.getitimer(signal.ITIMER_REAL)[0] > 0
+    assert time.monotonic() - start < 20
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_a_call_within_a_call_ends_with_it() -> None:
+    """As where code under test verifies something itself."""
+    inner = numpy_code(hangs, ("x",), limit=30.0)
+    outer = numpy_code(lambda _: drawn(inner, 40, X), ("x",), limit=0.05)
+    start = time.monotonic()
+    assert "took more than " in fault(outer, X)
+    assert time.monotonic() - start < 20
+
+
+def test_a_call_that_hangs_beside_the_main_thread_is_told_afterwards() -> None:
+    said: list[str] = []
+
+    def slow(x: Any) -> Any:
+        time.sleep(0.1)
+        return x
+
+    code = numpy_code(slow, ("x",), limit=0.05)
+    thread = threading.Thread(target=lambda: said.append(fault(code, X)))
+    thread.start()
+    thread.join()
+    assert "took more than 0.05 s" in said[0]
+
+
+# ---- what draws depend on ------------------------------------------------------------------------
+
+
+OWN = np.random.default_rng()
+REFUSED: dict[str, tuple[Any, str]] = {
+    "another source": (
+        lambda x: x + OWN.random(x.shape),
+        "returned other draws when called again with the same seed",
+    ),
+    "a seed of its own": (
+        lambda x: x + np.random.default_rng(0).random(x.shape),
+        "returned the same draws when called with another seed",
+    ),
+    "draws that are mixed": (
+        lambda x: (x - x.mean(axis=0)) / x.std(axis=0),
+        "when only the draw after it changes",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_draws_that_allow_no_verdict_are_refused(name: str) -> None:
+    function, said = REFUSED[name]
+    assert said in fault(
+        numpy_code(function, ("x",)), np.random.default_rng(0).normal(size=(3, 40))
+    )
+
+
+def test_one_number_for_all_draws_is_refused_where_each_counts() -> None:
+    def shared(x: Any, rng: Generator) -> Any:
+        return x * (rng.random(x.shape[1:]) >= 0.5)
+
+    drawn(numpy_code(shared, ("x",)), 40, X)  # a call is one draw
+    declared = numpy_code(shared, ("x",))
+    declared.slot = replace(declared.slot, independent=True)
+    assert "returned draws that are all alike" in fault(declared, X)
+
+
+def in_some_order(x: Any) -> Any:
+    """As kernels add up that share the rows of a call out to several threads."""
+    return x * (1 + 1e-16 * np.arange(len(x)).reshape(-1, *[1] * (x.ndim - 1)))
+
+
+def truncated(x: Any, rng: Generator) -> Any:
+    """Draws again until it fits."""
+    y = rng.normal(x)
+    while (far := np.abs(y - x) > 1).any():
+        y[far] = rng.normal(x[far])
+    return y
+
+
+def test_what_looks_like_a_fault_and_is_none_passes() -> None:
+    drawn(numpy_code(in_some_order, ("x",)), 40, X)
+    drawn(numpy_code(ours), 40, X, 0.0)
+    drawn(numpy_code(REFUSED["draws that are mixed"][0], ("x",)), 40, X, single=True)
+    drawn(
+        numpy_code(REFUSED["another source"][0], ("x",)), 5, np.zeros((3, 5)), calls=3, single=True
+    )
+    code = numpy_code(truncated, ("x",))
+    for seed in range(20):
+        drawn(code, 40, np.random.default_rng(seed).normal(size=(3, 40)), seed=seed)
+
+
+def test_an_adapter_is_as_small_as_it_can_be() -> None:
+    wanted = {"dtype", "given", "returned", "with_gradient"}
+    assert Adapter.__abstractmethods__ == wanted
