@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from types import SimpleNamespace
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 import pytest
-from slots_made import OfFunctions, asked, bound
+from slots_made import OfFunctions
 
 from dropcheck.claims.reader import read_text
+from dropcheck.claims.registry import Registry
 from dropcheck.code.adapters.numpy_adapter import NumpyAdapter
 from dropcheck.code.columns import with_columns
 from dropcheck.errors import DropcheckError
 from dropcheck.language.check import check_registry
-from dropcheck.language.graph import CodeCall
 from dropcheck.results import CaseResult, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
-from dropcheck.simulation.steps import CallsAsked, SpanCalls
 
 CLAIMS = """\
 dropcheck: 1
@@ -37,50 +36,56 @@ claims:
 """
 
 
-def run_of(
-    text: str, functions: dict[str, Callable[..., Any]], dtypes: tuple[str, ...] = ()
-) -> CaseResult:
+Functions = Mapping[str, Callable[..., Any]]
+
+
+def columns_of(text: str, functions: Functions, dtypes: tuple[str, ...] = ()) -> Registry:
     own = OfFunctions(functions, dtypes=dtypes or NumpyAdapter.dtypes)
-    registry = with_columns(read_text(text), [own])
+    return with_columns(read_text(text), [own])
+
+
+def results(
+    text: str, functions: Functions, dtypes: tuple[str, ...] = (), **more: Any
+) -> list[CaseResult]:
+    registry = columns_of(text, functions, dtypes)
     cases = [case for case in registry.expand() if case.claim.column is not None]
-    [result] = verify_cases(cases, Settings(), registry, str)
-    return result
+    return list(verify_cases(cases, Settings(), registry, str, **more))
 
 
-def run(function: Callable[..., Any]) -> CaseResult:
-    return run_of(CLAIMS, {"scaled": function})
+def alone(text: str, functions: Functions) -> list[CaseResult]:
+    """The same, each case by itself."""
+    registry = columns_of(text, functions)
+    cases = [case for case in registry.expand() if case.claim.column is not None]
+    return [next(verify_cases([case], Settings(), registry, str)) for case in cases]
 
 
-def test_code_that_is_right_is_verified() -> None:
-    assert run(lambda x, c: c * x).verdict is Verdict.VERIFIED
+def run(function: Callable[..., Any]) -> Verdict:
+    [result] = results(CLAIMS, {"scaled": function})
+    return result.verdict
 
 
-def evaluated(slot: str) -> CaseResult:
-    """The result of a claim about the evaluation of code without modes."""
-    claim = "{title: T, model: 'x ~ uniform(1, 2)[4]', claim: 'twice.eval(x) in {2 * x}'}"
-    text = f"dropcheck: 1\nslots: {{twice: {{{slot}}}}}\nclaims: {{c: {claim}}}\n"
-    return run_of(text, {"twice": lambda x: 2 * x})
-
-
-def test_code_without_modes_serves_in_evaluation_where_that_is_the_same() -> None:
-    result = evaluated("takes: [x], gives: 2 * x, evaluation: 2 * x")
-    assert result.verdict is Verdict.VERIFIED
+def test_code_that_is_right_is_verified_and_what_is_wrong_refuted() -> None:
+    assert run(lambda x, c: c * x) is Verdict.VERIFIED
+    assert run(lambda x, c: c * x + 0.2) is Verdict.REFUTED
 
 
 @pytest.mark.parametrize(
-    "slot",
+    ("slot", "serves"),
     [
-        "takes: [x], gives: 2 * x, evaluation: x",
-        "takes: [x], model: m ~ rademacher(), gives: 2 * x, evaluation: 2 * x",
+        ("takes: [x], gives: 2 * x, evaluation: 2 * x", True),
+        ("takes: [x], gives: 2 * x, evaluation: x", False),
+        ("takes: [x], model: m ~ rademacher(), gives: 2 * x, evaluation: 2 * x", False),
     ],
 )
-def test_code_without_modes_is_refused_where_evaluation_may_differ(slot: str) -> None:
-    with pytest.raises(DropcheckError, match="has no mode of evaluation"):
-        evaluated(slot)
-
-
-def test_code_that_is_wrong_is_refuted() -> None:
-    assert run(lambda x, c: c * x + 0.2).verdict is Verdict.REFUTED
+def test_code_without_modes_serves_in_evaluation_where_that_is_the_same(
+    slot: str, serves: bool
+) -> None:
+    claim = "{title: T, model: 'x ~ uniform(1, 2)[4]', claim: 'twice.eval(x) in {2 * x}'}"
+    text = f"dropcheck: 1\nslots: {{twice: {{{slot}}}}}\nclaims: {{c: {claim}}}\n"
+    refused = pytest.raises(DropcheckError, match="has no mode of evaluation")
+    with nullcontext() if serves else refused:
+        [result] = results(text, {"twice": lambda x: 2 * x})
+        assert result.verdict is Verdict.VERIFIED
 
 
 @pytest.mark.parametrize(
@@ -97,6 +102,20 @@ def test_a_shape_that_is_not_the_models_is_refused(
     message = rf"code for 'scaled' gives {shown} a draw, and by the slot's model \[4\]"
     with pytest.raises(DropcheckError, match=message):
         run(lambda x, c: returned(c * x))
+
+
+class WordlessError(BaseException):
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize("error", [SystemExit(0), GeneratorExit(), WordlessError()])
+def test_what_ends_a_program_ends_no_run(error: BaseException) -> None:
+    def ends(x: Any, c: Any) -> Any:
+        raise error
+
+    with pytest.raises(DropcheckError, match=f"raised {type(error).__name__}"):
+        run(ends)
 
 
 TWO = """\
@@ -124,38 +143,15 @@ def kept(x: Any, rng: Any) -> Any:
     return x * (rng.random(x.shape) < 0.5)
 
 
-def test_each_slot_of_a_claim_is_looked_at() -> None:
-    def shared(x: Any, rng: Any) -> Any:
-        return np.ones_like(x) * (rng.random(x.shape[1:]) < 0.5)
+def one_mask(x: Any, rng: Any) -> Any:
+    return x * (rng.random(x.shape[1:]) < 0.5)
 
+
+def test_each_slot_of_a_claim_is_looked_at_and_seeded() -> None:
+    [found] = results(TWO, {"near": near, "kept": kept})
+    assert found.verdict is Verdict.VERIFIED
     with pytest.raises(DropcheckError, match="draws that are all alike"):
-        run_of(TWO, {"near": near, "kept": shared})
-
-
-def test_what_is_looked_at_moves_no_draws() -> None:
-    adapter = NumpyAdapter(False)
-    codes = [bound(adapter, one, ("x",)) for one in (near, kept)]
-    x = np.ones((3, 40))
-    steps: Any = [
-        SimpleNamespace(
-            value=SimpleNamespace(
-                call=CodeCall(
-                    slot=code.slot, code=code, asked=asked(40, x), tag=tag, mode="train", draws=True
-                ),
-                shape=(3,),
-            ),
-            target=at,
-            inputs=(),
-        )
-        for at, (code, tag) in enumerate(zip(codes, "ab", strict=True))
-    ]
-
-    def span() -> Any:
-        calls = SpanCalls(CallsAsked.of(steps, [0, 1]), np.random.default_rng(1))
-        return [calls.given(step.value, [x], 40) for step in steps]
-
-    first, again = span(), span()  # the second time, all code was looked at before
-    assert np.array_equal(first, again)
+        results(TWO, {"near": near, "kept": lambda x, rng: one_mask(np.ones_like(x), rng)})
 
 
 ROUNDED = """\
@@ -172,51 +168,32 @@ claims:
 """
 
 
-def test_a_vector_is_what_code_was_given() -> None:
-    result = run_of(ROUNDED, {"scaled": lambda x, w: x * w}, ("float16",))
-    assert result.verdict is Verdict.VERIFIED  # 0.3 itself is off by 2e-4 of it
+PART = (
+    ROUNDED.replace("[2]", "")
+    .replace("scaled(x, w)", "scaled(x, w[1])")
+    .replace("w * E(x)", "w[1] * E(x)")
+)
 
 
-PART = """\
-dropcheck: 1
-slots: {scaled: {takes: [x, w], gives: w * x}}
-claims:
-  values:
-    title: One is scaled
-    parameters: {w: [[0.1, 0.3]]}
-    model: |
-      x ~ bernoulli(0.5)
-      y = scaled(x, w[1])
-    claim: E(y) == w[1] * E(x)
-"""
-
-
-def test_an_entry_is_what_code_was_given() -> None:
-    result = run_of(PART, {"scaled": lambda x, w: x * np.asarray(w, x.dtype)}, ("float16",))
+@pytest.mark.parametrize(
+    ("text", "function"),
+    [
+        (ROUNDED, lambda x, w: x * w),  # 0.3 itself is off by 2e-4 of it
+        (PART, lambda x, w: x * np.asarray(w, x.dtype)),
+    ],
+)
+def test_a_vector_and_an_entry_are_what_code_was_given(text: str, function: Any) -> None:
+    [result] = results(text, {"scaled": function}, ("float16",))
     assert result.verdict is Verdict.VERIFIED
 
 
 def test_a_condition_that_fails_by_rounding_says_so() -> None:
     text = CLAIMS.replace("{c: 2}", "{c: 0.1}").replace("within: 0.05", 'requires: "c >= 0.1"')
     with pytest.raises(DropcheckError) as caught:
-        run_of(text, {"scaled": lambda x, c: c * x}, ("float16",))
+        results(text, {"scaled": lambda x, c: c * x}, ("float16",))
     assert caught.value.problems[0].hint == (
         "choose values for which it holds once they are rounded to float16"
     )
-
-
-class WordlessError(BaseException):
-    def __str__(self) -> str:
-        raise RuntimeError
-
-
-@pytest.mark.parametrize("error", [SystemExit(0), GeneratorExit(), WordlessError()])
-def test_what_ends_a_program_ends_no_run(error: BaseException) -> None:
-    def ends(x: Any, c: Any) -> Any:
-        raise error
-
-    with pytest.raises(DropcheckError, match=f"raised {type(error).__name__}"):
-        run(ends)
 
 
 WIDE = """\
@@ -250,7 +227,7 @@ def test_of_a_wide_array_the_element_that_is_wrong_is_shown(claim: str, shown: s
         off[7] = 0.5
         return c * x + off
 
-    found = run_of(WIDE % claim, {"scaled": wrong})
+    [found] = results(WIDE % claim, {"scaled": wrong})
     assert found.verdict is Verdict.REFUTED
     assert re.search(shown, str(found.explanation))
 
@@ -272,34 +249,22 @@ claims:
 """
 
 
-def results_of(text: str, function: Callable[..., Any]) -> dict[str, str]:
-    own = OfFunctions({"layer": function})
-    registry = with_columns(read_text(text), [own])
-    cases = [case for case in registry.expand() if case.claim.column is not None]
-    found = verify_cases(cases, Settings(), registry, str, errors_of_code=True)
-    return {one.of or "": one.result.value for one in found}
-
-
 def test_an_error_is_one_of_the_statements_that_ask_for_what_fails_alone() -> None:
-    """Beside each other, and each by itself: all draws of a claim are made for each statement."""
+    def found(function: Callable[..., Any]) -> dict[str, str]:
+        each = results(MODES, {"layer": function}, errors_of_code=True)
+        return {one.of or "": one.result.value for one in each}
+
+    def in_training(function: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda x, rng, training: function(x, rng) if training else x
+
     whole = {"layer.values": "pass", "layer.mean": "pass", "layer.evaluated": "pass"}
-
-    def without_modes(x: Any, rng: Any) -> Any:
-        return kept(x, rng)
-
-    def one_mask(x: Any, rng: Any, training: bool) -> Any:
-        return x * (rng.random(x.shape[1:]) < 0.5) if training else x
-
-    def sound(x: Any, rng: Any, training: bool) -> Any:
-        return kept(x, rng) if training else x
-
-    assert results_of(MODES, sound) == whole
-    assert results_of(MODES, without_modes) == {**whole, "layer.evaluated": "error"}
+    assert found(in_training(kept)) == whole
+    assert found(kept) == {**whole, "layer.evaluated": "error"}
     failed = dict.fromkeys(("layer.values", "layer.mean"), "error")
-    assert results_of(MODES, one_mask) == {**whole, **failed}
+    assert found(in_training(one_mask)) == {**whole, **failed}
 
 
-def test_an_evaluation_that_nothing_looks_at_is_not_called_and_moves_no_draws() -> None:
+def test_a_mode_that_nothing_looks_at_is_not_called_and_moves_no_draws() -> None:
     trained: list[bool] = []
 
     def layer(x: Any, rng: Any, training: bool) -> Any:
@@ -307,16 +272,16 @@ def test_an_evaluation_that_nothing_looks_at_is_not_called_and_moves_no_draws() 
         drawn = kept(x, rng)  # in both modes, as no sound layer does
         return drawn if training else x
 
-    own = OfFunctions({"layer": layer})
-    registry = with_columns(read_text(MODES), [own])
-    cases = [case for case in registry.expand() if case.claim.column is not None]
-    (mean,) = (case for case in cases if case.claim.of == "layer.mean")
-    both = {one.of: one for one in verify_cases(cases, Settings(threads=1), registry, str)}
-    assert not all(trained)
+    both = {one.of: one for one in results(MODES, {"layer": layer})}
+    assert {*trained} == {True, False}
     trained.clear()
-    (alone,) = verify_cases([mean], Settings(threads=1), registry, str)
+    _, mean, _ = alone(MODES, {"layer": layer})
+    assert mean.estimate == both["layer.mean"].estimate
+    trained.clear()
+    registry = columns_of(MODES, {"layer": layer})
+    (case,) = (case for case in registry.expand() if case.claim.id == "layer.mean@numpy")
+    next(verify_cases([case], Settings(), registry, str))
     assert all(trained)
-    assert alone.estimate == both["layer.mean"].estimate
 
 
 CONDITIONED = """\
@@ -335,8 +300,7 @@ claims:
 
 
 def test_a_case_that_rounding_makes_none_is_left_out_and_the_others_are_judged() -> None:
-    own = OfFunctions({"scaled": lambda x, p: x / (1 - p)})
-    registry = with_columns(read_text(CONDITIONED), [own])
+    registry = columns_of(CONDITIONED, {"scaled": lambda x, p: x / (1 - p)})
     found = check_registry(registry)
     assert found.problems == ()
     [note] = found.notes
@@ -347,9 +311,8 @@ def test_a_case_that_rounding_makes_none_is_left_out_and_the_others_are_judged()
 
 
 def test_a_condition_that_values_break_as_they_are_is_an_error() -> None:
-    own = OfFunctions({"scaled": lambda x, p: x - p})
-    registry = with_columns(read_text(CONDITIONED.replace("0.999999", "1.5")), [own])
-    found = check_registry(registry)
+    text = CONDITIONED.replace("0.999999", "1.5")
+    found = check_registry(columns_of(text, {"scaled": lambda x, p: x - p}))
     assert found.problems
     assert not found.unfit
 
@@ -372,10 +335,7 @@ def test_statements_of_one_sampler_ask_for_many_numbers_at_a_time(
         f"claims: {{two: {{title: Two, model: 'y ~ sampler(){size}', claims: "
         "{mean: E(y) == 1/2, square: E(y**2) == 1/3}, resolution: 0.05}}\n"
     )
-    own = OfFunctions({"sampler": sampler})
-    registry = with_columns(read_text(text), [own])
-    cases = [case for case in registry.expand() if case.claim.column is not None]
-    found = verify_cases(cases, Settings(), registry, str)
+    found = results(text, {"sampler": sampler})
     assert [one.verdict for one in found] == [Verdict.VERIFIED] * 2
     assert least <= max(asked_for) <= most
 
@@ -400,15 +360,12 @@ claims:
       mean: E(y) == 1.5
       square: E(y**2) / E(x**2) == 2
 """
-    own = OfFunctions({"layer": layer})
-    registry = with_columns(read_text(text), [own])
-    cases = [case for case in registry.expand() if case.claim.column is not None]
-    found = list(verify_cases(cases, Settings(), registry, str))
+    found = results(text, {"layer": layer})
     assert [one.verdict for one in found] == [Verdict.VERIFIED] * 4
     draws_of_a_call = [one.draws / one.calls.count for one in found if one.calls is not None]
     assert draws_of_a_call[:2] == [1, 1]
     assert min(draws_of_a_call[2:]) > 100
-    alone = [next(verify_cases([case], Settings(), registry, str)) for case in cases]
-    assert [(one.estimate, one.draws) for one in alone] == [
+    apart = alone(text, {"layer": layer})
+    assert [(one.estimate, one.draws) for one in apart] == [
         (one.estimate, one.draws) for one in found
     ]

@@ -16,6 +16,7 @@ from dropcheck.results import Guarantee, Verdict
 from dropcheck.simulation.steps import MOST_SAMPLE_DRAWS
 
 STATEMENT = "Var(y) == p / (1 - p) * x**2"
+DROPPED = {"p": P, "x": X}
 
 
 def unscaled(generator: Generator, count: int) -> Drawn:
@@ -23,20 +24,85 @@ def unscaled(generator: Generator, count: int) -> Drawn:
     return {"y": np.where(kept, X, 0.0)}
 
 
+def layer(generator: Generator, count: int) -> Drawn:
+    """Scores of one layer: arrays with a shape, of float32."""
+    q, k = generator.normal(size=(2, count, 4, 16)).astype(np.float32)
+    return {"scores": q @ np.swapaxes(k, 1, 2) / 4, "q": q, "k": k}
+
+
+def kept(generator: Generator, count: int) -> Drawn:
+    m = generator.random(count) >= P
+    y = m * X / (1 - P)
+    return {"m": m, "n": m.astype(np.int8), "y": y, "z": y + generator.normal(size=count)}
+
+
+def arange(generator: Generator, count: int) -> Drawn:
+    return {"beta": generator.normal([1.0, 2.0, 3.0], 1, (count, 3))}  # a name that a law has
+
+
+def cauchy(generator: Generator, count: int) -> Drawn:
+    return {"y": generator.standard_cauchy(count)}
+
+
+def fixed(generator: Generator, count: int) -> Drawn:
+    return {"y": np.full(count, 2.0)}
+
+
+KEPT_ARRAY = np.empty(2**14)
+
+
+def reusing(generator: Generator, count: int) -> Drawn:
+    KEPT_ARRAY[:count] = generator.normal(size=count)
+    return {"y": KEPT_ARRAY[:count]}
+
+
 # ---- verdicts ------------------------------------------------------------------------------------
 
 
-def test_right_code_is_verified() -> None:
-    assert tried(STATEMENT, dropout, p=P, x=X).verdict is Verdict.VERIFIED
+YES, NO, OPEN = Verdict.VERIFIED, Verdict.REFUTED, Verdict.INCONCLUSIVE
+JUDGED: list[tuple[str, Any, dict[str, Any], Verdict]] = [
+    (STATEMENT, dropout, DROPPED, YES),
+    (STATEMENT, unscaled, DROPPED, NO),
+    ("E(beta[2]) == 3", arange, {}, YES),
+    ("Var(scores) == 1", layer, {}, YES),
+    ("Var(scores[0, 1]) == 1.1", layer, {}, NO),
+    ("E(w) == x + 1", dropout, {"model": "z ~ normal(y, 1)\nw = z + 1", "x": X}, YES),
+    ("E(w) == x", dropout, {"model": "z ~ normal(y, 1)\nw = z + 1", "x": X}, NO),
+    ("P(m) == 0.69", kept, {}, NO),
+    ("P(y >= 0) == 1", kept, {}, YES),
+    # conditions are on the same draw, of which names depend on each other
+    ("E(z, given=m) == 2 / 0.7", kept, {}, YES),
+    ("E(z, given=not m) == 0", kept, {"within": 0.01}, YES),
+    ("E(z, given=m) == 2", kept, {}, NO),
+    ("Cov(y, n) == 0", kept, {"expect": "refuted"}, NO),
+    # a moment that does not settle is never verified
+    ("E(y) == 0", cauchy, {"max_draws": 10**6}, OPEN),
+    # nothing is known of what fixed code might return some other time
+    ("P(y == 2) == 1", fixed, {}, YES),
+    ("E(y) == 2", fixed, {"max_draws": 10**5}, OPEN),
+    ("E(y) == 3", fixed, {"max_draws": 10**5}, OPEN),
+    ("Var(y) == 0", fixed, {"max_draws": 10**5}, OPEN),
+    # an array that the code keeps is copied
+    ("Var(y) == 1", reusing, {}, YES),
+]
 
 
-def test_a_name_that_a_law_has_is_what_the_code_draws() -> None:
-    found = tried("E(beta[2]) == 3", lambda g, n: {"beta": g.normal([1.0, 2.0, 3.0], 1, (n, 3))})
-    assert found.verdict is Verdict.VERIFIED
+@pytest.mark.parametrize(("claim", "code", "options", "verdict"), JUDGED)
+def test_a_claim_about_what_code_draws_is_judged(
+    claim: str, code: Any, options: dict[str, Any], verdict: Verdict
+) -> None:
+    assert tried(claim, code, **options).verdict is verdict
 
 
-def test_wrong_code_is_refuted() -> None:
-    assert tried(STATEMENT, unscaled, p=P, x=X).verdict is Verdict.REFUTED
+@pytest.mark.parametrize(
+    ("claim", "guarantee"),
+    [("P(m) == 0.7", Guarantee.EXACT), ("E(n) == 0.7", Guarantee.ASYMPTOTIC)],
+)
+def test_truths_are_counted_exactly_and_whole_numbers_are_numbers(
+    claim: str, guarantee: Guarantee
+) -> None:
+    found = tried(claim, kept)
+    assert (found.verdict, found.guarantee) == (YES, guarantee)
 
 
 def test_code_agrees_with_the_model_that_it_is() -> None:
@@ -67,47 +133,12 @@ def test_what_is_equal_is_so_to_the_digits_that_code_returns(
     assert tried(statement, short, p=p, x=2).verdict is verdict
 
 
-def layer(generator: Generator, count: int) -> Drawn:
-    """Scores of one layer: arrays with a shape, of float32."""
-    q, k = generator.normal(size=(2, count, 4, 16)).astype(np.float32)
-    return {"scores": q @ np.swapaxes(k, 1, 2) / 4, "q": q, "k": k}
-
-
-def test_draws_may_have_a_shape() -> None:
-    assert tried("Var(scores) == 1", layer).verdict is Verdict.VERIFIED
-    assert tried("Var(scores[0, 1]) == 1.1", layer).verdict is Verdict.REFUTED
-
-
-def test_model_may_go_on_from_the_names() -> None:
-    model = "z ~ normal(y, 1)\nw = z + 1"
-    assert tried("E(w) == x + 1", dropout, model=model, x=X).verdict is Verdict.VERIFIED
-    assert tried("E(w) == x", dropout, model=model, x=X).verdict is Verdict.REFUTED
-
-
 def test_model_may_not_take_a_name_again() -> None:
     with pytest.raises(InvalidClaimError, match="'y' is already defined"):
         verify("E(y) == 2", sample=dropout, model="y ~ normal(0, 1)")
 
 
-def kept(generator: Generator, count: int) -> Drawn:
-    m = generator.random(count) >= P
-    y = m * X / (1 - P)
-    return {"m": m, "n": m.astype(np.int8), "y": y, "z": y + generator.normal(size=count)}
-
-
-def test_truths_are_counted_exactly() -> None:
-    found = tried("P(m) == 0.7", kept)
-    assert (found.verdict, found.guarantee) == (Verdict.VERIFIED, Guarantee.EXACT)
-    assert tried("P(m) == 0.69", kept).verdict is Verdict.REFUTED
-
-
-def test_whole_numbers_are_numbers() -> None:
-    found = tried("E(n) == 0.7", kept)
-    assert (found.verdict, found.guarantee) == (Verdict.VERIFIED, Guarantee.ASYMPTOTIC)
-
-
 def test_certainty_is_refuted_by_a_counterexample() -> None:
-    assert tried("P(y >= 0) == 1", kept).verdict is Verdict.VERIFIED
     found = tried("P(y > 0) == 1", kept)
     assert (found.verdict, found.draws) == (Verdict.REFUTED, MOST_SAMPLE_DRAWS)  # those of one call
     assert str(found.explanation).endswith("the first with y = 0")
@@ -124,38 +155,11 @@ def test_draws_that_share_numbers_refute_no_true_claim(repeat: int, names: str) 
         verify("P(y > 0) == 1 / 2", sample=repeating)
 
 
-def test_conditions_are_on_the_same_draw() -> None:
-    assert tried("E(z, given=m) == 2 / 0.7", kept).verdict is Verdict.VERIFIED
-    assert tried("E(z, given=not m) == 0", kept, within=0.01).verdict is Verdict.VERIFIED
-    assert tried("E(z, given=m) == 2", kept).verdict is Verdict.REFUTED
-
-
 def test_draws_that_all_agree_decide_nothing_of_code_that_has_no_bounds() -> None:
     for claim in ("E(y, given=m) == 2 / 0.7", "E(y, given=m) == 3"):
         found = tried(claim, kept, max_draws=10**6)
         assert found.verdict is Verdict.INCONCLUSIVE
         assert "too rare to be seen" in str(found.explanation)
-
-
-def test_names_of_one_call_depend_on_each_other() -> None:
-    assert tried("Cov(y, n) == 0", kept, expect="refuted").verdict is Verdict.REFUTED
-
-
-def test_moment_that_does_not_settle_is_never_verified() -> None:
-    def cauchy(generator: Generator, count: int) -> Drawn:
-        return {"y": generator.standard_cauchy(count)}
-
-    assert tried("E(y) == 0", cauchy, max_draws=10**6).verdict is Verdict.INCONCLUSIVE
-
-
-def test_fixed_code_is_no_error() -> None:
-    def fixed(generator: Generator, count: int) -> Drawn:
-        return {"y": np.full(count, 2.0)}
-
-    assert tried("P(y == 2) == 1", fixed).verdict is Verdict.VERIFIED
-    # nothing is known of what the code might return some other time
-    for claim in ("E(y) == 2", "E(y) == 3", "Var(y) == 0"):
-        assert tried(claim, fixed, max_draws=10**5).verdict is Verdict.INCONCLUSIVE
 
 
 # ---- streams and spans ---------------------------------------------------------------------------
@@ -253,13 +257,3 @@ def test_a_call_is_multiplied_with_what_a_model_draws() -> None:
     assert found.guarantee is Guarantee.ASYMPTOTIC
     assert found.verdict is Verdict.VERIFIED
     assert max(counts) <= MOST_SAMPLE_DRAWS
-
-
-def test_array_that_the_code_keeps_is_copied() -> None:
-    kept_array = np.empty(2**14)
-
-    def reusing(generator: Generator, count: int) -> Drawn:
-        kept_array[:count] = generator.normal(size=count)
-        return {"y": kept_array[:count]}
-
-    assert tried("Var(y) == 1", reusing).verdict is Verdict.VERIFIED
