@@ -9,7 +9,7 @@ their inner product; two vectors side by side are refused. Whatever refuses rais
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -46,7 +46,6 @@ from dropcheck.vocabulary.latex_words import (
     OR,
     OUTER_NAME,
     PLACES_NAME,
-    PRODUCT_NAME,
     RELATIONS,
     SUM_NAME,
     TOTALS,
@@ -76,12 +75,7 @@ def statements(
     """
     reader = _FormulaReader(_LAST.sub("", formula), axes, notation or {})
     try:
-        operands, signs = reader.relations()
-        operands = [elementwise(one, None, 0, reader.axes, within=True) for one in operands]
-        whole = len(signs) == 2 and (set(signs) <= {"<", "<="} or set(signs) <= {">", ">="})
-        links = [(tuple(signs), tuple(operands))] if whole else [
-            ((sign,), pair) for sign, pair in zip(signs, pairwise(operands), strict=True)
-        ]  # fmt: skip
+        links = reader.links()
         return tuple(unparse_statement(syntax.Statement(reader.here, *link)) for link in links)
     except RecursionError:
         raise LatexError(0, "this formula is too deep", "name a part of it in the model") from None
@@ -132,22 +126,17 @@ MEANT = {
     r"\complement": COMPLEMENT,
 }
 """Commands that make no statement, with a message and a hint."""
-_SPACES = frozenset({"\\,", "\\;", "\\!", "\\:", "\\ ", "~"})
-_SIZES = re.compile(r"\\(?:left|right|middle|[bB]igg?[lrm]?)(?![A-Za-z])")
-_UPRIGHT = frozenset(
-    rf"\{name}"
-    for name in [*("operatorname", "mathrm", "mathit", "mathbb", "mathbf", "mathds", "text"),
-                 *("mathsf", "boldsymbol", "bm")]
-)  # fmt: skip
+_UPRIGHT = "operatorname|mathrm|mathit|mathbb|mathbf|mathds|text|mathsf|boldsymbol|bm"
 _TOKEN = re.compile(
-    r"(?P<command>\\(?:[A-Za-z]+\*?|.))"
+    r"(?P<space>[\s~$]|\\[,;!: ]"
+    r"|\\(?:left|right|middle|[bB]igg?[lrm]?)(?![A-Za-z])(?P<invisible>\.)?)"
+    rf"|(?P<upright>\\(?:operatorname\*|(?:{_UPRIGHT})(?![A-Za-z*])))"
+    r"(?:\s*\{\s*(?P<word>[A-Za-z0-9 ,\\_-]*?)\s*\}|\s+(?P<letter>[A-Za-z1])(?![A-Za-z])|)"
+    r"|(?P<command>\\(?:[A-Za-z]+\*?|.))"
     r"|(?P<number>(?:[0-9]{1,3}(?:\{,\}[0-9]{3})+|[0-9]+)(?:\.[0-9]+)?|\.[0-9]+)"
+    r"(?P<power>[eE][-+]?[0-9])?"
     r"|(?P<letters>[A-Za-z]+)"
     r"|(?P<symbol>[-+*/^_=<>()\[\]{}|!,])"
-)
-_POWER_OF_TEN = re.compile(r"[eE][-+]?[0-9]")
-_WORD = re.compile(
-    r"\s*\{\s*(?P<word>[A-Za-z0-9 ,\\_-]*?)\s*\}|\s+(?P<letter>[A-Za-z1])(?![A-Za-z])"
 )
 FRACTIONS = (r"\frac", r"\tfrac", r"\dfrac")
 
@@ -192,43 +181,41 @@ def _tokens(formula: str, notation: Mapping[str, str]) -> Iterator[Token]:
             yield Token("given", notation[piece], at)
             at += len(piece)
             continue
-        if formula[at].isspace() or formula[at] in "~$":
-            at += 1
-            continue
-        size = _SIZES.match(formula, at)
         found = _TOKEN.match(formula, at)
-        if size is not None:
-            at = size.end()
-            if formula[at : at + 1] == ".":
-                raise LatexError(at, "an invisible bracket has no meaning here")
-            continue
         if found is None:
             message = f"'{formula[at]}' is not part of what is read"
             hint = COMPLEMENT if formula[at] == "'" else "write it as LaTeX does"
             raise LatexError(at, message, hint)
-        kind, text, start = str(found.lastgroup), found.group(), at
-        at = found.end()
-        if text in _SPACES:
-            continue
-        if text in _UPRIGHT or text == r"\operatorname*":
-            word = _WORD.match(formula, at)
-            if word is None:
-                message = f"{text} is followed by a word in braces"
-                raise LatexError(at, message, rf"write {text}{{E}}")
-            read = (word["word"] or word["letter"] or "").replace(r"\_", "_")
-            kind, at = "word", word.end()
-            for command in (f"{text}{{{read}}}", rf"\operatorname{{{read}}}"):
-                if command in CALLED or command in INDICATORS:
-                    kind, read = "command", command
-            kind, text = ("command" if read.startswith("\\") else kind), read
-        if kind == "number" and _POWER_OF_TEN.match(formula, at):
-            message = f"{text}e… may be a power of ten or a product with e"
+        start, at = at, found.end()
+        if found["invisible"]:
+            raise LatexError(at - 1, "an invisible bracket has no meaning here")
+        if found["power"]:
+            message = f"{found['number']}e… may be a power of ten or a product with e"
             raise LatexError(start, message, r"write 2 \cdot 10^{-3}")
+        kind, text = str(found.lastgroup), found.group()
+        if found["upright"]:
+            kind, text = _upright(found)
+        if kind == "number":
+            text = text.replace("{,}", "")
         if before in FRACTIONS and kind == "number" and len(text) == 2 and text.isdigit():
             yield Token(kind, text[0], start)  # LaTeX takes one digit each: \frac12 is a half
             text, start = text[1], start + 1
-        before = text.replace("{,}", "")
-        yield Token(kind, before, start)
+        if kind != "space":
+            before = text
+            yield Token(kind, text, start)
+
+
+def _upright(found: re.Match[str]) -> tuple[str, str]:
+    """The kind and the text of upright letters: a word, or a command such as an indicator's."""
+    command, word = found["upright"], found["word"] or found["letter"]
+    if word is None and found["word"] is None:
+        message = f"{command} is followed by a word in braces"
+        raise LatexError(found.end("upright"), message, rf"write {command}{{E}}")
+    word = (word or "").replace(r"\_", "_")
+    for one in (rf"\operatorname{{{word}}}", f"{command}{{{word}}}", word):
+        if one in CALLED or one in INDICATORS or (one.startswith("\\") and one is word):
+            return "command", one
+    return "word", word
 
 
 def _goes_on(formula: str, at: int, piece: str) -> bool:
@@ -247,11 +234,11 @@ DEEPEST = 60
 MOST_FACTORS = 100  # factors of a product: the time grows with their square
 _CLOSES = {"(": ")", "[": "]", "{": "}", r"\{": r"\}", r"\lbrace": r"\rbrace"}
 _BAR = "|"
-_FACTORS = {*ACCENTS, *CALLED, *ENCLOSING, *GROUPED, *INDICATORS, *TOTALS, *LETTERS}
-_TIMES = (r"\cdot", r"\times", r"\odot", "*", r"\thinspace", r"\bmod")
+_TIMES = (r"\cdot", r"\times", r"\odot", "*", r"\thinspace", r"\bmod", "/")
 # Tokens that end an argument without brackets. Before others, such as a power, it may go on.
 _CLOSERS = map(itemgetter(0), ENCLOSING.values())
 _ENDS = frozenset((*"+-,)]}|", r"\}", r"\rbrace", r"\mid", *RELATIONS, *CALLED, *_CLOSERS))
+_Link = tuple[tuple[str, ...], tuple[Node, ...]]
 
 
 class _FormulaReader:
@@ -278,25 +265,21 @@ class _FormulaReader:
         """The next token; at the end, a token without text."""
         return self.tokens[self.at] if self.at < len(self.tokens) else Token("end", "", self.end)
 
-    def done(self) -> bool:
-        """Whether no token is left."""
-        return self.at >= len(self.tokens)
-
     def is_next(self, *texts: str) -> bool:
         """Whether the next token is one of these commands or symbols."""
         return self.token.text in texts and self.token.kind in ("command", "symbol")
 
     def taken(self, *texts: str) -> bool:
         """Pass the next token if it is one of these; return whether it was."""
-        if not self.is_next(*texts):
-            return False
-        self.at += 1
-        return True
+        found = self.is_next(*texts)
+        self.at += found
+        return found
 
     def expect(self, text: str) -> None:
         """Pass a required command or symbol."""
         if not self.taken(text):
-            instead = "the formula ends" if self.done() else f"{self.token.text!r} stands"
+            ended = self.token.kind == "end"
+            instead = "the formula ends" if ended else f"{self.token.text!r} stands"
             hint = "write what has several arguments in the mark" if self.is_next(",") else None
             raise self.error(f"{instead} where {text!r} is missing", hint)
 
@@ -310,15 +293,6 @@ class _FormulaReader:
                 return at == end - 1 and at > start
         return False
 
-    def group_end(self) -> int:
-        """The index of the brace that closes the group around the next token."""
-        depth = 1
-        for at in range(self.at, len(self.tokens)):
-            depth += {"{": 1, "}": -1}.get(self.tokens[at].text, 0)
-            if not depth:
-                return at
-        return len(self.tokens)
-
     def peek(self, by: int) -> str:
         """The text of the token that is `by` tokens further on; `by` may be negative."""
         return self.tokens[self.at + by].text if 0 <= self.at + by < len(self.tokens) else ""
@@ -329,83 +303,73 @@ class _FormulaReader:
 
     # ---- relations and events ------------------------------------------------------------------
 
-    def relations(self) -> tuple[list[Node], list[str]]:
-        """Read the whole formula: operands, and the relations between them."""
-        operands, signs = [self.sum()], []
-        while not self.done():
-            signs.append(self.relation())
-            operands.append(self.sum())
+    def links(self) -> list[_Link]:
+        """Read the whole formula: the relations of its statements, and their operands."""
+        operands, signs = self.comparison(whole=True)
+        if self.token.kind != "end":
+            raise self._stray()
         if not signs:
             hint = "a mark speaks of the one formula that stands right before it"
             raise self.error("a statement needs a relation such as = or \\le", hint)
         refuse_mixed(operands, 0, self.axes)
-        return operands, signs
+        operands = [elementwise(one, None, 0, self.axes, within=True) for one in operands]
+        if len(signs) == 2 and (set(signs) <= {"<", "<="} or set(signs) <= {">", ">="}):
+            return [(tuple(signs), tuple(operands))]
+        return [((sign,), pair) for sign, pair in zip(signs, pairwise(operands), strict=True)]
 
-    def relation(self) -> str:
-        """Read the relation of a statement."""
+    def _stray(self) -> LatexError:
+        """The error for a token that continues no statement."""
         token = self.token
         if token.text in REFUSED:
-            raise self.error(*REFUSED[token.text])
-        sign = RELATIONS.get(token.text)
-        if sign is None and token.kind == "command" and not self._starts_factor():
-            raise unread(token, self.axes)
-        if sign is None or token.kind == "word":
-            hint = "write \\cdot for a product, or brackets"
-            if token.kind == "word" or token.text in (",", ";"):
-                hint = "write a formula with its mark for each statement"
-            around = [one.kind for one in self.tokens[max(self.at - 1, 0) : self.at + 2]]
-            if token.text == "," and around == ["number", "symbol", "number"]:
-                hint = "write decimals as 0.5, and thousands as 1{,}000"
-            raise self.error(f"'{token.text}' cannot be read here", hint)
-        if sign == "!=":
-            raise self.error("a statement cannot be \\neq", "claim what it is")
-        self.at += 1
-        return sign
+            return self.error(*REFUSED[token.text])
+        if token.kind == "command" and not self._starts_factor():
+            return unread(token, self.axes)
+        hint = "write \\cdot for a product, or brackets"
+        if token.kind == "word" or token.text in (",", ";"):
+            hint = "write a formula with its mark for each statement"
+        around = [one.kind for one in self.tokens[max(self.at - 1, 0) : self.at + 2]]
+        if token.text == "," and around == ["number", "symbol", "number"]:
+            hint = "write decimals as 0.5, and thousands as 1{,}000"
+        return self.error(f"'{token.text}' cannot be read here", hint)
 
-    def event(self) -> Node:
-        """Read an operand of an operator: an expression, or comparisons joined by `or`."""
-        left = self.conjunction()
-        operands = [left]
-        while self._logic(OR):
-            operands.append(self.conjunction())
-        return left if len(operands) == 1 else syntax.Logic(self.here, OR, tuple(operands))
+    def comparison(self, *, whole: bool = False) -> tuple[list[Node], list[str]]:
+        """Read sums with relations between them; `whole`: they are the formula."""
+        operands, signs = [self.sum()], []
+        while self.token.text in RELATIONS and self.token.kind != "word":
+            signs.append(RELATIONS[self.token.text])
+            if whole and signs[-1] == "!=":
+                raise self.error("a statement cannot be \\neq", "claim what it is")
+            self.at += 1
+            operands.append(self.sum())
+        return operands, signs
 
-    def conjunction(self) -> Node:
-        """Read comparisons joined by `and`."""
-        operands = [self.negation()]
-        while self._logic(AND):
-            operands.append(self.negation())
-        return operands[0] if len(operands) == 1 else syntax.Logic(self.here, AND, tuple(operands))
+    def event(self, word: str = OR) -> Node:
+        """Read an operand of an operator: an expression, or comparisons joined by `or`, `and`."""
+        operands: list[Node] = []
+        while not operands or self._logic(word):
+            operands.append(self.event(AND) if word == OR else self.negation())
+        return operands[0] if len(operands) == 1 else syntax.Logic(self.here, word, tuple(operands))
 
     def _logic(self, word: str) -> bool:
         token = self.token
-        if LOGIC.get(token.text) == word or (token.kind == "word" and token.text == word):
-            self.at += 1
-            return True
-        return False
+        found = LOGIC.get(token.text) == word or (token.kind == "word" and token.text == word)
+        self.at += found
+        return found
 
     def negation(self) -> Node:
         """Read a comparison, a membership, or the negation of one."""
         if LOGIC.get(self.token.text) == NOT:
             self.at += 1
             return syntax.Not(self.here, self.negation())
-        operands, signs = [self.sum()], []
-        if self.taken(r"\in"):
-            return syntax.Member(self.here, operands[0], self.options())
-        while self.token.text in RELATIONS and self.token.kind != "word":
-            signs.append(RELATIONS[self.token.text])
-            self.at += 1
-            operands.append(self.sum())
-        if not signs:
+        operands, signs = self.comparison()
+        if signs:
+            return syntax.Compare(self.here, tuple(signs), tuple(operands))
+        if not self.taken(r"\in"):
             return operands[0]
-        return syntax.Compare(self.here, tuple(signs), tuple(operands))
-
-    def options(self) -> tuple[Node, ...]:
-        """Read the set of a membership."""
-        for opening in (r"\{", r"\lbrace"):
-            if self.taken(opening):
-                return tuple(self.listed(_CLOSES[opening]))
-        raise self.error("a set in braces is missing", r"write x \in \{0, 1\}")
+        opening = self.token.text
+        if not self.taken(r"\{", r"\lbrace"):
+            raise self.error("a set in braces is missing", r"write x \in \{0, 1\}")
+        return syntax.Member(self.here, operands[0], tuple(self.listed(_CLOSES[opening])))
 
     def listed(self, closing: str) -> list[Node]:
         """Read expressions between commas, up to a closing bracket."""
@@ -438,18 +402,15 @@ class _FormulaReader:
     def product(self) -> Node:
         """Read factors, with operators between them or side by side."""
         node = last = self.signed()
-        divided, modulo = "", None
+        divided, self.modulo = "", None
+        modulo = None
         for _ in range(MOST_FACTORS):
             start, sign = self.token.column, self.token.text
             if self.taken(*_TIMES):
                 last = self.signed()
                 node = times(sign, node, last, self.axes, start)
-                divided = sign if sign == r"\bmod" else ""
-                modulo = start if divided else modulo
-            elif self.taken("/"):
-                last = self.signed()
-                node = Binary(self.here, "/", node, last)
-                divided = sign
+                divided = sign if sign in ("/", r"\bmod") else ""
+                modulo = start if sign == r"\bmod" else modulo
             elif self._starts_factor():
                 if divided:
                     message = f"a product after '{divided}' may belong to what divides or not"
@@ -463,8 +424,7 @@ class _FormulaReader:
                     refuse_mixed_number(before, last, start)
                 if sign in ("(", "[") and bare:
                     refuse_call(before, last, self.axes, start)
-                node = side_by_side(node, last, self.axes, start)
-                divided = ""
+                node = times("", node, last, self.axes, start)
             else:
                 self.modulo = modulo
                 return node
@@ -472,21 +432,10 @@ class _FormulaReader:
         raise self.error(message, "name a part of it in the model")
 
     def _starts_factor(self) -> bool:
-        token = self.token
-        if token.kind in ("letters", "number", "given"):
-            return True
-        if token.kind == "word":
-            return token.text not in (AND, OR)
-        opens = token.text in ("(", "[", "{", r"\{", r"\frac", r"\lbrack")
-        if token.text in (_BAR, r"\|"):
-            return not self.bars and not (token.text == _BAR and self.calls)
-        named = token.text in _FACTORS
-        return opens or named or (token.kind == "command" and self._is_name())
-
-    def _is_name(self) -> bool:
-        """Whether the next command is a name of the model, or begins one, such as mu_x."""
-        name = self.token.text[1:]
-        return name in self.axes or (name in GREEK and self.peek(1) == "_")
+        text = self.token.text
+        if text in (_BAR, r"\|") and (self.bars or (text == _BAR and self.calls)):
+            return False
+        return self._reading() is not None and not (self.token.kind == "word" and text in (AND, OR))
 
     def signed(self) -> Node:
         """Read a factor with its sign."""
@@ -501,24 +450,7 @@ class _FormulaReader:
         node = self.atom()
         while True:
             if self.taken("^"):
-                self._refuse_superscript()
-                if not grouped:
-                    self._refuse_power_of_mean(node)
-                of_node = axes_of(node, self.axes)
-                if of_node != 0 and "T" not in self.axes:
-                    self._apart_from_transpose()
-                raised = self.peek(1) if self.is_next("{") else self.token.text
-                if raised == r"\top" or (raised == "T" and "T" not in self.axes and of_node != 0):
-                    braced = self.taken("{")
-                    self.at += 1
-                    if braced:
-                        self.expect("}")
-                    node = syntax.Transpose(self.here, node)
-                    continue
-                if (of_node or 0) > 1:
-                    node = self._matrix_power(node)
-                else:
-                    node = Binary(self.here, "**", node, self.argument())
+                node = self._raised(node, grouped=grouped)
             elif self.token.text in AFTER and self.token.kind == "symbol":
                 if self.peek(1) in AFTER:
                     raise self.error("two of these signs stand side by side", "write brackets")
@@ -530,68 +462,139 @@ class _FormulaReader:
             else:
                 return node
 
+    def _raised(self, node: Node, *, grouped: bool) -> Node:
+        """Read a superscript after its `^`: a power, a transpose, or the inverse of a matrix."""
+        of_node, token = axes_of(node, self.axes), self.token
+        has_transpose = of_node != 0 and "T" not in self.axes
+        if has_transpose and token.kind == "letters" and token.text[0] == "T" != token.text:
+            # the T of `W^TW` alone, as LaTeX takes it
+            rest = Token("letters", token.text[1:], token.column + 1)
+            self.tokens[self.at : self.at + 1] = [Token("letters", "T", token.column), rest]
+        start = end = self.at
+        if self.is_next("{"):
+            start, depth = self.at + 1, 1
+            while depth and (end := end + 1) < len(self.tokens):
+                depth += {"{": 1, "}": -1}.get(self.tokens[end].text, 0)
+            if self.in_brackets(start, end):
+                message = "the brackets here may hold a power or the number of a sample"
+                raise self.error(message, "leave the brackets out if it is a power")
+        inside = [one.text for one in self.tokens[start : max(end, start + 1)]]
+        if inside in (["c"], [r"\complement"]):
+            raise self.error("^c may be a complement or a power", COMPLEMENT)
+        behind = self.tokens[end + 1 : end + 2]
+        if behind and behind[0].text == "^":
+            message = "two powers stand one after the other"
+            raise self.error(message, "write braces", behind[0].column)
+        match node:
+            # papers write E(x - m)^2 for the mean of the square, and E(x)^2 for that of the mean
+            case Call(name=name, arguments=(Binary(operator="+" | "-"), *_)) if (
+                name == MEAN_NAME and not grouped and self.peek(-2) == ")"
+            ):
+                message = "the power may be of the mean or within it"
+                raise self.error(message, "write E[(…)^2] or (E[…])^2")
+        if inside == [r"\top"] or (has_transpose and inside == ["T"]):
+            self.at = end + 1
+            return syntax.Transpose(self.here, node)
+        column, power = self.token.column, self.argument()
+        if (of_node or 0) <= 1:
+            return Binary(self.here, "**", node, power)
+        if power != Negative(self.here, Number(self.here, 1)):
+            raise self.error("which power of a matrix is meant is not known", IN_MARK, column)
+        return Call(self.here, INVERSE_NAME, (node,))
+
     def argument(self) -> Node:
         """Read the argument of `^` or a fraction: a group in braces, one letter or one digit."""
         if self.taken("{"):
             node = self.sum()
             self.expect("}")
             return node
-        self._refuse_more()
+        self._refuse_long()
+        word = self.token.text.removeprefix("\\")
+        called = self.token.text in CALLED or word in OPERATORS or word in FUNCTIONS
+        if self.peek(1) in ("_", "^") or (called and word not in self.axes):
+            raise self.error(f"LaTeX takes {self.token.text!r} alone", "write braces")
         if self.token.kind in ("number", "letters", "command", "word", "given"):
             return self.atom()
         raise self.error("an argument is missing", "write it in braces")
+
+    def _refuse_long(self) -> None:
+        """Refuse what has no braces and of which LaTeX would take only the beginning."""
+        text = self.token.text
+        if self.token.kind in ("number", "letters") and len(text) > 1:
+            raise self.error(f"LaTeX takes {text[0]!r} of {text!r} alone", "write braces")
 
     # ---- atoms ---------------------------------------------------------------------------------
 
     def atom(self) -> Node:
         """Read a number, a name, a call, or an expression in brackets."""
-        token = self.token
-        text, kind = token.text, token.kind
-        if kind == "command" and text in REFUSED:
-            raise self.error(*REFUSED[text])
-        if kind == "number":
-            self.at += 1
-            return Number(self.here, float(text))
-        if kind == "given":
-            self.at += 1
-            return notated(token)
-        if kind in ("letters", "word"):
-            return self.named()
-        if text in LETTERS and text[1:] not in self.axes and self.peek(1) != "_":
-            self.at += 1
-            return Name(self.here, LETTERS[text])
-        if kind == "command" and self._is_name():
-            return self.named()
-        if text in TOTALS:
-            return self._total()
-        if text in ACCENTS:
-            return self.below(token, self._accented())
-        if text in INDICATORS:
-            self.at += 1
-            return self._indicator()
-        if text in GROUPED or text in FRACTIONS:
-            return self.grouped()
-        if text in ENCLOSING or text == _BAR:
-            return self.enclosed()
-        if text == r"\lbrack":
-            self.at += 1
-            return syntax.ArrayLiteral(self.here, tuple(self.listed(r"\rbrack")))
-        if text in _CLOSES:
-            self.at += 1
-            calls, self.calls = self.calls, 0
-            bars, self.bars = self.bars, 0
-            node = self.event()
-            self.calls, self.bars = calls, bars
-            self.expect(_CLOSES[text])
-            return node
-        if text in CALLED:
-            self.at += 1
-            return self.below(token, CALLED[text]) if self.is_next("_") else self.call(CALLED[text])
-        if text in LETTERS:
-            return self.named()
-        if kind == "end":
+        token, reading = self.token, self._reading()
+        if reading is not None:
+            return reading()
+        if token.text in REFUSED:
+            raise self.error(*REFUSED[token.text])
+        if token.kind == "end":
             raise self.error("the formula ends where something is missing")
         raise unread(token, self.axes)
+
+    def _reading(self) -> Callable[[], Node] | None:
+        """What reads the next token as the beginning of a factor; None if it begins none."""
+        text, kind = self.token.text, self.token.kind
+        if kind in ("number", "given"):
+            return self._number if kind == "number" else self._given
+        constant = text in LETTERS and text[1:] not in self.axes and self.peek(1) != "_"
+        if kind in ("letters", "word") or (kind == "command" and not constant and self._is_name()):
+            return self.named
+        if constant:
+            return self._constant
+        readers = (
+            (TOTALS, self._total),
+            (ACCENTS, self._accented),
+            (INDICATORS, self._indicator),
+            ((*GROUPED, *FRACTIONS), self.grouped),
+            ((*ENCLOSING, _BAR), self.enclosed),
+            (_CLOSES, self._bracketed),
+            ((r"\lbrack",), self._array),
+            (CALLED, self._called),
+            (LETTERS, self.named),
+        )
+        return next((read for texts, read in readers if text in texts), None)
+
+    def _is_name(self) -> bool:
+        """Whether the next command is a name of the model, or begins one, such as mu_x."""
+        name = self.token.text[1:]
+        return name in self.axes or (name in GREEK and self.peek(1) == "_")
+
+    def _number(self) -> Node:
+        self.at += 1
+        return Number(self.here, float(self.peek(-1)))
+
+    def _given(self) -> Node:
+        self.at += 1
+        return notated(self.tokens[self.at - 1])
+
+    def _constant(self) -> Node:
+        self.at += 1
+        return Name(self.here, LETTERS[self.peek(-1)])
+
+    def _array(self) -> Node:
+        self.at += 1
+        return syntax.ArrayLiteral(self.here, tuple(self.listed(r"\rbrack")))
+
+    def _bracketed(self) -> Node:
+        closing = _CLOSES[self.token.text]
+        self.at += 1
+        calls, self.calls = self.calls, 0
+        bars, self.bars = self.bars, 0
+        node = self.event()
+        self.calls, self.bars = calls, bars
+        self.expect(closing)
+        return node
+
+    def _called(self) -> Node:
+        token = self.token
+        self.at += 1
+        name = CALLED[token.text]
+        return self.below(token, name) if self.is_next("_") else self.call(name)
 
     def grouped(self) -> Node:
         """Read a fraction, a root, or another command with arguments in braces."""
@@ -669,15 +672,12 @@ class _FormulaReader:
         token = self.token
         self.at += 1
         text = token.text.removeprefix("\\") if token.kind == "command" else token.text
-        if token.kind == "letters" and not self._known(text) and len(text) > 1:
+        called = text in OPERATORS or text in FUNCTIONS
+        known = text in self.axes or (called and self.token.text in {*_CLOSES, "_"} - {"{"})
+        if token.kind == "letters" and not known and len(text) > 1:
             text, *rest = cut(token, {*self.axes, *self.bound}, subscripted=self.is_next("_"))
             self.tokens[self.at : self.at] = [Token("letters", part, token.column) for part in rest]
-            return self._plain(token, text) if rest else self.below(token, text)
         return self.below(token, text)
-
-    def _known(self, text: str) -> bool:
-        brackets = self.token.text in ("(", "[", r"\{", r"\lbrace", "_")
-        return text in self.axes or (brackets and (text in OPERATORS or text in FUNCTIONS))
 
     def below(self, token: Token, text: str) -> Node:
         """Read a name with its subscript: an element, a longer name, or the matrix I_n."""
@@ -694,30 +694,23 @@ class _FormulaReader:
             message = f"{token.text!r} with what stands below it may be several things"
             raise self.error(message, NOTATION, column)
         if known:
-            if known[0] not in self.axes:
-                return self.call(known[0])
-            return Name(self.here, known[0])
-        if not elements:
-            if text == "I":
-                self.at = start
-                return Call(self.here, IDENTITY_NAME, (self.argument(),))
+            return Name(self.here, known[0]) if known[0] in self.axes else self.call(known[0])
+        if not elements and text != "I":
             raise unknown(token.column, joined[0] if joined else text, self.axes)
         self.at = start
-        return self._element(Name(self.here, text), column)
+        if elements:
+            return self._element(Name(self.here, text), column)
+        return Call(self.here, IDENTITY_NAME, (self.argument(),))
 
     def _plain(self, token: Token, text: str) -> Node:
-        if text in self.axes:
-            return Name(self.here, text)
-        if text in self.bound:
+        if text in self.bound and text not in self.axes:
             return self._counting(text, token.column)
-        if text in OPERATORS or text in FUNCTIONS:
-            return self.call(text)
-        alias = CALLED.get(f"\\{text}")
-        if alias is not None:
-            return self.call(alias)
-        if text in LETTERS.values():
-            return Name(self.here, text)
-        raise unknown(token.column, text, self.axes)
+        called = text if text in OPERATORS or text in FUNCTIONS else CALLED.get(f"\\{text}")
+        if called is not None and text not in self.axes:
+            return self.call(called)
+        if text not in self.axes:
+            raise unknown(token.column, text, self.axes)
+        return Name(self.here, text)
 
     def _words_below(self) -> list[str]:
         """The words and numbers of a subscript, which is passed; empty if it has anything else."""
@@ -725,69 +718,36 @@ class _FormulaReader:
         braced = self.taken("{")
         while True:
             token = self.token
-            if not braced and token.kind in ("letters", "number") and len(token.text) > 1:
-                message = f"LaTeX takes {token.text[0]!r} of {token.text!r} alone"
-                raise self.error(message, "write braces")
-            if token.kind in ("letters", "number", "word"):
-                parts += token.text.replace(",", " ").split()
-                self.at += 1
-            elif token.kind == "command" and token.text[1:].isalpha():
-                parts.append(token.text[1:])
+            word = token.text.removeprefix("\\") if token.kind == "command" else token.text
+            if token.kind in ("letters", "number", "word") or (
+                token.text != word and word.isalpha()
+            ):
+                if not braced:
+                    self._refuse_long()
+                parts += token.text.removeprefix("\\").replace(",", " ").split()
                 self.at += 1
             elif not (braced and self.taken(",")):
-                break
+                return parts if not braced or self.taken("}") else []
             if not braced:
                 return parts
-        return parts if not braced or self.taken("}") else []
 
     def _indicator(self) -> Node:
         """Read the event of an indicator in brackets; its value is 1 if it holds, and else 0."""
+        self.at += 1
         column = self.token.column
         node = self.atom() if self.is_next("(", "[", "\\{", "\\lbrace") else None
         if node is None or not is_event(node):
             raise self.error("an indicator is of an event", "write \\mathbb{1}(x > 0)", column)
         return node
 
-    def _refuse_superscript(self) -> None:
-        """Refuse a superscript that may not be a power; the reader is after the `^`."""
-        if self.is_next("{"):
-            self.at += 1
-            start, end = self.at, self.group_end()
-            self.at -= 1
-            inside = self.tokens[start:end]
-            if self.in_brackets(start, end):
-                raise self.error("the brackets here may hold a power or the number of a sample",
-                                   "leave the brackets out if it is a power")  # fmt: skip
-            end += 1
-        else:
-            end = self.at + 1
-            inside = self.tokens[self.at : end]
-        if [one.text for one in inside] in (["c"], [r"\complement"]):
-            raise self.error("^c may be a complement or a power", COMPLEMENT)
-        if end < len(self.tokens) and self.tokens[end].text == "^":
-            column = self.tokens[end].column
-            raise self.error("two powers stand one after the other", "write braces", column)
+    # ---- short forms of papers: `\bar{X}`, `\ln n`, `\|x\|_1` ------------------------------------
 
-    def _refuse_more(self) -> None:
-        """Refuse an argument without braces of which LaTeX would take only the beginning."""
-        token = self.token
-        if token.kind in ("number", "letters") and len(token.text) > 1:
-            message = f"LaTeX takes {token.text[0]!r} of {token.text!r} alone"
-            raise self.error(message, "write braces")
-        word = token.text.removeprefix("\\")
-        called = token.text in CALLED or word in OPERATORS or word in FUNCTIONS
-        if self.peek(1) in ("_", "^") or (called and word not in self.axes):
-            raise self.error(f"LaTeX takes {token.text!r} alone", "write braces")
-
-    # ---- short forms of papers: `\bar{X}`, `\ln n`, `\|x\|_1`, `A^{-1}` --------------------------
-
-    def _accented(self) -> str:
-        r"""The name of a letter with an accent: `\bar{X}` is Xbar or X_bar."""
+    def _accented(self) -> Node:
+        r"""Read a letter with an accent: `\bar{X}` is Xbar or X_bar."""
         sign = self.token
         self.at += 1
         braced = self.taken("{")
-        letter = self.token
-        text = letter.text.removeprefix("\\")
+        letter, text = self.token, self.token.text.removeprefix("\\")
         if not text.isalpha() or (not braced and letter.kind == "letters" and len(text) > 1):
             raise self.error(f"{sign.text} stands above one name", rf"write {sign.text}{{x}}")
         self.at += 1
@@ -795,18 +755,15 @@ class _FormulaReader:
             self.expect("}")
         joined = f"{text}_{ACCENTS[sign.text]}", text + ACCENTS[sign.text]
         known = [name for name in joined if name in self.axes]
-        if len(known) > 1:
+        if len(known) == 1:
+            return self.below(sign, known[0])
+        if known:
             message = f"this may be {' or '.join(known)}"
             raise self.error(message, NOTATION, sign.column)
-        if not known and text in self.axes:
-            message = f"{joined[1]!r} is no name of the model"
-            hint = (
-                rf"name the line {joined[1]}; that the event {text} does not happen is \lnot {text}"
-            )
-            raise self.error(message, hint, sign.column)
-        if not known:
+        if text not in self.axes:
             raise unknown(sign.column, joined[1], self.axes)
-        return known[0]
+        hint = f"name the line {joined[1]}; that the event {text} does not happen is \\lnot {text}"
+        raise self.error(f"{joined[1]!r} is no name of the model", hint, sign.column)
 
     def _bare_argument(self, name: str) -> Node:
         r"""Read an argument without brackets, `\ln n`: one letter, number, root or fraction."""
@@ -814,12 +771,11 @@ class _FormulaReader:
         refused = self.error(f"the argument of {name} stands in brackets", f"write {name}(…)")
         lone = {*ACCENTS, *GROUPED, *FRACTIONS, *LETTERS, *(f"\\{one}" for one in self.axes)}
         short = token.kind == "number" or (token.kind == "letters" and len(token.text) == 1)
-        if name not in FUNCTIONS or not FUNCTIONS[name].by_element:
-            raise refused
-        if not (short or (token.kind == "command" and token.text in lone)):
+        by_element = name in FUNCTIONS and FUNCTIONS[name].by_element
+        if not by_element or not (short or (token.kind == "command" and token.text in lone)):
             raise refused
         node = self.atom()
-        if not (self.done() or (self.token.kind != "word" and self.token.text in _ENDS)):
+        if self.token.kind == "word" or self.token.text not in {*_ENDS, ""}:
             raise refused
         return node
 
@@ -842,33 +798,6 @@ class _FormulaReader:
             self.expect("}")
         return Call(self.here, name, (node,), keywords)
 
-    def _matrix_power(self, node: Node) -> Node:
-        """Read the inverse of a matrix; other powers may be powers of its elements."""
-        column, power = self.token.column, self.argument()
-        if power != Negative(self.here, Number(self.here, 1)):
-            raise self.error("which power of a matrix is meant is not known", IN_MARK, column)
-        return Call(self.here, INVERSE_NAME, (node,))
-
-    def _refuse_power_of_mean(self, node: Node) -> None:
-        """Refuse a power after E(x - m), in round brackets, which may be a power within the mean.
-
-        Papers write E(x - m)^2 for the mean of the square, and E(x)^2 for the square of the mean.
-        """
-        match node:
-            case Call(name=name, arguments=(Binary(operator="+" | "-"), *_)) if name == MEAN_NAME:
-                if self.peek(-2) == ")":
-                    raise self.error("the power may be of the mean or within it",
-                                       "write E[(…)^2] or (E[…])^2")  # fmt: skip
-
-    def _apart_from_transpose(self) -> None:
-        """Split the T of `W^TW` from the letters after it, as LaTeX does."""
-        token = self.token
-        if token.kind == "letters" and token.text[0] == "T" and len(token.text) > 1:
-            parts = (token.text[0], 0), (token.text[1:], 1)
-            self.tokens[self.at : self.at + 1] = [
-                Token("letters", text, token.column + by) for text, by in parts
-            ]
-
     # ---- elements of arrays, and sums and products over them -------------------------------------
 
     def _total(self) -> Node:
@@ -880,35 +809,39 @@ class _FormulaReader:
         letter = self.token
         if letter.kind != "letters" or len(letter.text) != 1:
             raise self.error("a sum counts by one letter", r"write \sum_{i=1}^{n}")
-        if letter.text in self.axes:
-            raise self.error(f"{letter.text!r} is a name of the model already", "count by another")
-        if letter.text == self.free:
-            raise self.error(f"{letter.text!r} stands for any element already", "count by another")
+        for names, said in (
+            (self.axes, "is a name of the model"),
+            ({self.free}, "stands for any element"),
+        ):
+            if letter.text in names:
+                raise self.error(f"{letter.text!r} {said} already", "count by another")
         self.counted.add(letter.text)
         self.at += 1
         ends: tuple[Node, Node] | None = None
-        if braced:
-            if self.taken("="):
-                start = self.sum()
-                self.expect("}")
-                self.expect("^")
-                column = self.token.column
-                ends = start, self.argument()
-                if ends[1] == Name(self.here, INFINITY):
-                    raise self.error("a sum without end is not read",
-                                       "end it where its terms are small", column)  # fmt: skip
-            else:
-                self.expect("}")
-        through = None if ends is None else places(*ends)
-        outer, self.bound = self.bound, {**self.bound, letter.text: through}
+        if braced and self.taken("="):
+            start = self.sum()
+            self.expect("}")
+            self.expect("^")
+            column = self.token.column
+            ends = start, self.argument()
+            if ends[1] == Name(self.here, INFINITY):
+                message = "a sum without end is not read"
+                raise self.error(message, "end it where its terms are small", column)
+        elif braced:
+            self.expect("}")
+        outer = self.bound
+        self.bound = {**outer, letter.text: None if ends is None else places(*ends)}
         first = self.at
         body = self.product()
         self.bound = outer
         met = letters_in(body)
         if has_elements(body) and ends and isinstance(ends[0], Number) and ends[0].value < 1:
             raise self.error("elements count from 1", "begin the sum at 1", letter.column)
-        if name == PRODUCT_NAME and not self.in_brackets(first, self.at):
-            self._refuse_last_factor(body, self.tokens[first].column)
+        last = body.right if isinstance(body, Binary) and body.operator in "*/@%" else body
+        clear = name == SUM_NAME or last is body or letters_in(last)
+        if not clear and not self.in_brackets(first, self.at):
+            message = "where this product ends is not known"
+            raise self.error(message, "write brackets", self.tokens[first].column)
         if met - {letter.text}:
             raise self.error("a sum within a sum is not read", IN_MARK, letter.column)
         if not met:
@@ -921,9 +854,8 @@ class _FormulaReader:
             return Binary(self.here, "**", body, count)
         part = ends and syntax.Slice(self.here, place_from_0(ends[0]), ends[1], None)
         match body:  # the mean of a sum is the sum of the means
-            case Call(arguments=(inner,), keywords=()) if (body.name, name) == (
-                MEAN_NAME,
-                SUM_NAME,
+            case Call(name=mean, arguments=(inner,), keywords=()) if (
+                mean == MEAN_NAME and name == SUM_NAME
             ):
                 summed = elementwise(inner, part, letter.column, self.axes)
                 return Call(self.here, MEAN_NAME, (Call(self.here, name, (summed,)),))
@@ -933,14 +865,9 @@ class _FormulaReader:
         r"""The index letter of a sum as a number, as in `\sum_{k=1}^n 1/k`."""
         through = self.bound[letter]
         if through is None:
-            raise self.error(f"where {letter} begins and ends is not known",
-                               rf"write \sum_{{{letter}=1}}^{{n}}", column)  # fmt: skip
+            message = f"where {letter} begins and ends is not known"
+            raise self.error(message, rf"write \sum_{{{letter}=1}}^{{n}}", column)
         return syntax.Subscript(self.here, through, (Name(self.here, ANY_ELEMENT + letter),))
-
-    def _refuse_last_factor(self, body: Node, column: int) -> None:
-        """Refuse a product whose last factor does not depend on its index letter."""
-        if isinstance(body, Binary) and body.operator in "*/@%" and not letters_in(body.right):
-            raise self.error("where this product ends is not known", "write brackets", column)
 
     def _element(self, base: Node, column: int) -> Node:
         """Read the subscript of an element, `x_{2, n}`."""
@@ -1063,45 +990,34 @@ def notated(token: Token) -> Node:
 
 
 AxisCounts = Mapping[str, int]  # the names of a model, with their numbers of axes
-_UNKNOWN = "which product is meant is not known here"
-_INNER = r"write q^\top k or q \cdot k for the inner product, \odot element by element"
 
 
 def times(sign: str, left: Node, right: Node, axes: AxisCounts, column: int) -> Node:
-    r"""Two factors with an operator between them; an error is at `column`.
+    r"""Two factors with an operator between them, or with none; an error is at `column`.
 
-    `left \cdot right` is an inner product of two vectors, or a number times anything. `left \times
-    right` of two vectors is refused.
+    `left \cdot right` is an inner product of two vectors, or a number times anything. Two vectors
+    beside each other, or with `\times` between them, are refused.
     """
-    if sign == r"\thinspace":
-        return Binary(left.at, "@", untransposed(left, axes), right)
-    if sign not in (r"\cdot", r"\times"):
-        return Binary(left.at, "%" if sign == r"\bmod" else "*", left, right)
-    if isinstance(left, syntax.Transpose):
-        return Binary(left.at, "@", untransposed(left, axes), right)
-    both = axes_of(left, axes), axes_of(right, axes)
-    if both == (1, 1) and sign == r"\cdot":
+    operator = {r"\odot": "*", "*": "*", r"\bmod": "%", "/": "/"}.get(sign)
+    if operator is not None:
+        return Binary(left.at, operator, left, right)
+    if sign == r"\thinspace" or isinstance(left, syntax.Transpose):
+        if isinstance(left, syntax.Transpose) and axes_of(left.base, axes) == 1:
+            left = left.base
         return Binary(left.at, "@", left, right)
+    both = axes_of(left, axes), axes_of(right, axes)
+    if both == (1, 1) and not sign:
+        if isinstance(right, syntax.Transpose):
+            return Call(left.at, OUTER_NAME, (left, right.base))
+        hint = r"write q^\top k or q \cdot k for the inner product, \odot element by element"
+        raise LatexError(column, "two vectors stand side by side", hint)
     if 0 in both or _without_names(left) or _without_names(right):
         return Binary(left.at, "*", left, right)
-    hint = r"write \odot element by element, ^\top for an inner product"
-    raise LatexError(column, _UNKNOWN, hint)
-
-
-def side_by_side(left: Node, right: Node, axes: AxisCounts, column: int) -> Node:
-    """Two factors without an operator between them; two vectors are refused."""
-    if isinstance(left, syntax.Transpose):
-        return Binary(left.at, "@", untransposed(left, axes), right)
-    both = axes_of(left, axes), axes_of(right, axes)
-    if both == (1, 1):
-        if isinstance(right, syntax.Transpose):
-            return syntax.Call(left.at, OUTER_NAME, (left, right.base))
-        raise LatexError(column, "two vectors stand side by side", _INNER)
-    if 0 in both:
-        return Binary(left.at, "*", left, right)
-    if None not in both and both[0] != 1:
+    if (both == (1, 1) and sign == r"\cdot") or (not sign and None not in both and both[0] != 1):
         return Binary(left.at, "@", left, right)
-    raise LatexError(column, _UNKNOWN, r"write \cdot, \odot or ^\top")
+    hint = r"write \odot element by element, ^\top for an inner product"
+    message = "which product is meant is not known here"
+    raise LatexError(column, message, hint if sign else r"write \cdot, \odot or ^\top")
 
 
 def refuse_call(left: Node, right: Node, axes: AxisCounts, column: int) -> None:
@@ -1137,13 +1053,6 @@ def refuse_mixed_number(left: Node, right: Node, column: int) -> None:
     if isinstance(left, Number) and isinstance(right, Binary) and _without_names(right):
         message = "a number before a fraction may be added to it or multiply it"
         raise LatexError(column, message, r"write \cdot or + between")
-
-
-def untransposed(node: Node, axes: AxisCounts) -> Node:
-    """A vector itself for its transpose; other expressions as they are."""
-    if isinstance(node, syntax.Transpose) and axes_of(node.base, axes) == 1:
-        return node.base
-    return node
 
 
 def _without_names(node: Node) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Any
@@ -29,7 +29,6 @@ from dropcheck.documents.marks import (
 )
 
 _COMMENT = re.compile(r"<!--(?P<text>.*?)-->", re.DOTALL)
-_CODE = re.compile(r"<(?P<close>/)?(?:code|kbd|samp|pre)\b", re.IGNORECASE)
 _QUOTED = re.compile(r"[ \t]*>(?:[ \t]?>)*[ \t]?")
 _FRONT = re.compile(r"---[ \t]*\n(?P<text>.*?\n)(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 _FRONT_TITLE = re.compile(r"^title:[ \t]*['\"]?(?P<title>[^\n]*?)['\"]?[ \t]*$", re.MULTILINE)
@@ -138,19 +137,18 @@ class _MarkdownReader:
         yield KeyBlock(text=self.page.piece(spans), start=self.page.starts[first - 1])
 
     def _of_html(self, passage: _Passage, region: Piece) -> Iterator[Comment]:
-        def refuse(at: int) -> None:
-            self.page.refuse(region.at[at], "a mark in a tag is not read", "write it behind")
-
-        hidden = [(0, len(region.text))]
-        if not _UNREAD.search(region.text):
-            hidden = [found.span() for found in _TAG.finditer(region.text)]
-        formulas = self._shown(region, hidden, heading=False)
-        for start in comments_in(region.text, refuse):
-            found = _COMMENT.match(region.text, start)
-            if found is None:  # there is no complete comment after it either
+        parts = list(html_parts(region.text))
+        formulas = self._shown(region, ((start, end) for _, start, end in parts), heading=False)
+        for is_comment, start, end in parts:
+            found = _COMMENT.match(region.text, start) if is_comment else None
+            hidden = None if is_comment else MARK.search(region.text, start, end)
+            if found is not None:
+                yield self._comment(passage, region, found, formulas, "")
+            elif is_comment:
                 self._refuse_open(region.text[start:], region.at[start])
-                return
-            yield self._comment(passage, region, found, formulas, "")
+            elif hidden is not None and not _NOT_READ.match(region.text, start):
+                message = "a mark in a tag is not read"
+                self.page.refuse(region.at[hidden.start()], message, "write it behind")
 
     def _refuse_open(self, text: str, at: int) -> None:
         """Report a mark that is never closed."""
@@ -269,59 +267,52 @@ def _plain(children: Sequence[Any]) -> str:
     return " ".join("".join(parts).split())
 
 
-# ---- comments in HTML ----------------------------------------------------------------------------
-
-
-_OPENS = re.compile(r"<(?=[A-Za-z/!?])")
-_WHOLE_COMMENT = re.compile(r"<!--(?:-?>|.*?--!?>)", re.DOTALL)
-_WHOLE_TAG = re.compile(
-    r"<(?P<close>/)?(?P<name>[A-Za-z][^\s/>]*+)"
-    # not a possessive group: with one, a tag was once, in thousands of runs, wrongly closed
-    r"(?:[^>\"'=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"']))|[\"'])*>"
-)
-_RAW = ("script", "style", "textarea", "title", "xmp", "iframe", "noembed", "noframes")
-_SHOWN_AS_CODE = ("pre", "code", "template", "svg", "math")
-
-
-def comments_in(text: str, refuse: Callable[[int], None]) -> Iterator[int]:
-    """The places where comments begin in a piece of HTML, outside of code and tags.
-
-    In the standard library's parser, the time grows with the square of the length of what is never
-    closed: in Python 3.11, a minute for 60 kB. Documents may come from strangers, so this passes
-    over the text once, by the rules of the HTML standard
-    (https://html.spec.whatwg.org/multipage/parsing.html#tokenization). The tests compare the two.
-
-    Args:
-        text: the piece.
-        refuse: called with the places of marks in tags, which are not read.
-    """
-    at = within = 0
-    while (found := _OPENS.search(text, at)) is not None:
-        at = found.end()
-        if text.startswith("<!--", found.start()):
-            closed = _WHOLE_COMMENT.match(text, found.start())
-            at = closed.end() if closed is not None else len(text)
-            if not within:
-                yield found.start()
-        elif text[at : at + 2].lstrip("/")[:1].isalpha():
-            tag = _WHOLE_TAG.match(text, found.start())
-            at = tag.end() if tag is not None else len(text)
-            hidden = MARK.search(text, found.start(), at)
-            if hidden is not None and not within:
-                refuse(hidden.start())
-            name = tag["name"].lower() if tag is not None else ""
-            if name in _SHOWN_AS_CODE:
-                within = max(0, within + (-1 if tag and tag["close"] else 1))
-            elif name in _RAW and tag and not tag["close"]:
-                closing = re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE).search(text, at)
-                at = len(text) if closing is None else closing.start()
-
-
 # ---- what is not prose ---------------------------------------------------------------------------
 
 
-_TAG = re.compile(r"<!--.*?(?:-->|\Z)|<[^<>]*>", re.DOTALL)
-_UNREAD = re.compile(r"<(?:script|style|pre|textarea|svg)\b", re.IGNORECASE)
+_RAW = "script|style|textarea|title|xmp|iframe|noembed|noframes"
+# What is never closed goes on to the end, so that the time does not grow with the square of the
+# length, as it does in the standard library's parser. Quotes are not a possessive group: with one,
+# a tag was once, in thousands of runs, wrongly closed.
+_ATTRIBUTES = r"(?:[^>\"'=]++|=\s*+(?:\"[^\"]*+\"|'[^']*+'|(?![\"']))|[\"'])*(?:>|\Z)"
+_HTML = re.compile(
+    r"<!--(?P<comment>-?>|.*?(?:--!?>|\Z))"
+    rf"|<(?P<raw>{_RAW})(?=[\s/>]){_ATTRIBUTES}.*?(?:(?=</(?P=raw)[\s/>])|\Z)"
+    rf"|<(?P<close>/)?(?P<name>[A-Za-z][^\s/>]*+){_ATTRIBUTES}",
+    re.DOTALL | re.IGNORECASE,
+)
+_CODE_TAGS = ("code", "kbd", "samp", "pre", "template", "svg", "math")
+_CODE = re.compile(rf"<(?P<close>/)?(?:{'|'.join(_CODE_TAGS)})\b", re.IGNORECASE)
+_NOT_READ = re.compile(rf"<(?:{_RAW}|{'|'.join(_CODE_TAGS)})\b", re.IGNORECASE)
+
+
+def html_parts(text: str) -> Iterator[tuple[bool, int, int]]:
+    """The parts of a piece of HTML that are not prose: where each begins and ends, in order.
+
+    The rules are those of the HTML standard
+    (https://html.spec.whatwg.org/multipage/parsing.html#tokenization), as far as they matter.
+
+    Args:
+        text: the piece.
+
+    Returns:
+        Each with whether it is a comment, outside of code.
+
+    >>> list(html_parts("<p>1<!-- 2 --><code>3<!-- 4 --></code>"))
+    [(False, 0, 3), (True, 4, 14), (False, 14, 38)]
+    """
+    within = begun = 0
+    for found in _HTML.finditer(text):
+        inside = within
+        if (found["name"] or "").lower() in _CODE_TAGS:
+            within = max(0, within + (-1 if found["close"] else 1))
+        begun = begun if inside else found.start()
+        if not within:
+            yield found["comment"] is not None, begun, found.end()
+    if within:
+        yield False, begun, len(text)
+
+
 # The target of a link, in its three forms; the lengths are limited, so that the search is short.
 _TARGET = re.compile(
     r"!\[[^\[\]]{0,500}(?=\])"  # the text in place of a picture
