@@ -446,9 +446,10 @@ def formula_of(
     if at < one.end:
         rows = [row for row in rows if row[0] < at and _shows(piece.text, row[0], at)][-1:]
         if rows and _shows(piece.text, at, rows[0][1]):
-            return None, "the formula continues after this mark"
+            return None, "the formula continues after this mark: put it at the end of its row"
     if len(rows) > 1:
-        return None, "several rows stand before this mark: put it at the end of its row"
+        where = "write each as a formula of its own" if behind else "put it at the end of its row"
+        return None, f"several rows stand before this mark: {where}"
     if not rows:
         return None, ""
     if rows[0][1] - rows[0][0] > LONGEST:

@@ -1,7 +1,8 @@
-"""A document is a registry: its marks, what they speak of, and where."""
+"""A document is a registry: its marks, what they speak of, and where; and none where none is."""
 
 from __future__ import annotations
 
+import json
 import re
 from decimal import Decimal
 from pathlib import Path
@@ -9,45 +10,32 @@ from pathlib import Path
 import cmarkgfm
 import pytest
 from cmarkgfm.cmark import Options
-from fuzzed_documents import CELLS
+from fuzzed_documents import CELLS, TEX, notebook
 
 from dropcheck.claims.registry import Registry
 from dropcheck.claims.select import select_claims
 from dropcheck.claims.yaml_places import Problems, decode
+from dropcheck.cli import main
 from dropcheck.documents import read_any
 from dropcheck.documents.markdown import read_markdown
 from dropcheck.documents.marks import HIDDEN, LONGEST_BEFORE, Mark, Page
-from dropcheck.errors import DropcheckError, NothingSelected, Problem
+from dropcheck.errors import DropcheckError, NothingSelected
 from dropcheck.inference.region import Printed
 from dropcheck.language.check import check_registry
 from dropcheck.language.compile import lower_case, parse_claim
+from dropcheck.report.screen import place
 
-BLOCK = """\
-<!-- dropcheck
-models:
-  inverted: |
-    x ~ normal(0, 1)
-    m ~ bernoulli(1 - p)
-    y = m * x / (1 - p)
-  scores: "q, k ~ normal(0, 1)[d_k]"
--->
-"""
-PAPER = f"""\
-# A paper
-
-{BLOCK}
-## Dropout
-Dividing by $1-p$ raises it by 41%<!-- dropcheck: ~= Std(y) / Std(x) - 1; model: inverted; p: 0.5 -->;
-that it is kept is false<!-- dropcheck #sd-kept: Std(y) == Std(x); model: inverted; p: [0.1, 0.5]; expect: refuted -->.
-
-## Attention
-Scores have $\\operatorname{{Var}}(q \\cdot k) = d_k$<!-- dropcheck #qk-variance: d_k: [16, 64] -->, and the scaled ones
-$\\operatorname{{Var}}(q^\\top k / \\sqrt{{d_k}}) = 1$<!-- dropcheck: d_k: 64 -->.
-"""  # noqa: E501 - a paragraph of a paper
+PAPERS = {
+    "paper.md": "\n".join(CELLS),
+    "paper.tex": TEX,
+    "paper.TEX": TEX,
+    "paper.ipynb": notebook(*CELLS),
+    "lines.ipynb": notebook(*(text.splitlines(keepends=True) for text in CELLS)),
+}
 
 
-def read(tmp_path: Path, text: str, name: str = "paper.md") -> Registry:
-    path = tmp_path / name
+def read(folder: Path, text: str, name: str = "paper.md") -> Registry:
+    path = folder / name
     path.write_text(text, encoding="utf-8")
     return read_any(path, name)
 
@@ -56,50 +44,163 @@ def page_of(text: str) -> Page:
     return Page(Problems(decode(text.encode(), "a.md")))
 
 
-def problems(tmp_path: Path, text: str) -> list[Problem]:
-    try:
-        registry = read(tmp_path, text)
-    except DropcheckError as error:
-        return list(error.problems)
-    return list(check_registry(registry).problems)
-
-
-def test_errors_of_keys_come_at_once_and_then_those_of_formulas_and_models(
-    tmp_path: Path,
-) -> None:
-    formula = "$\\foo{y} = 1$<!-- dropcheck: ; model: x = 1 -->"
-    other = "0<!-- dropcheck: E(q) == 0; {} -->"
-    keys = problems(tmp_path, f"It is {formula}, {other.format('modle: 3; expect: maybe')}.")
-    assert [one.hint == "did you mean 'model'?" for one in keys] == [True, False, False]
-    language = problems(tmp_path, f"It is {formula}, {other.format('model: x = zz')}.")
-    words = ["foo", "'q' is not defined", "'zz' is not defined"]
-    assert all(any(word in one.message for one in language) for word in words), language
-
-
-def test_a_paper(tmp_path: Path) -> None:
-    registry = read(tmp_path, PAPER)
+@pytest.mark.parametrize("name", PAPERS)
+def test_a_paper(tmp_path: Path, name: str) -> None:
+    registry = read(tmp_path, PAPERS[name], name)
     assert check_registry(registry).problems == ()
-    rounded, kept, variance, scaled = registry.claims.values()
-    assert rounded.statement.text == "0.41 ~= Std(y) / Std(x) - 1"
-    assert rounded.parameters == {"p": (0.5,)}
-    assert (kept.id, kept.expect) == ("sd-kept", "refuted")
-    assert (variance.id, variance.statement.text) == ("qk-variance", "Var(q @ k) == d_k")
-    assert scaled.statement.text == "Var(q @ k / sqrt(d_k)) == 1"
-    assert [claim.sources[0].section for claim in registry.claims.values()] == [
-        "Dropout", "Dropout", "Attention", "Attention",
-    ]  # fmt: skip
+    assert {one.id: one.statement.text for one in registry.claims.values()} == {
+        "gain": "0.41 ~= Std(y) / Std(x) - 1",
+        "variance": "Var(q @ k) == d_k",
+        "scaled": "Var(q @ k / sqrt(d_k)) == 1",
+    }
     (document,) = registry.documents.values()
-    assert (document.key, document.title) == ("paper", "A paper")
-    assert rounded.title.startswith("Dividing by $1-p$ raises it by 41%")
+    assert document.title == "A paper"
+    assert {one.sources[0].section for one in registry.claims.values()} == {"Scaling of dropout"}
+    gain, variance = registry.claims["gain"], registry.claims["variance"]
+    assert gain.title == "It raises it by 41% and so on."
+    # what is printed travels with the claim
+    figure, formula = gain.written, variance.written
+    assert figure is not None
+    assert formula is not None
+    printed = (figure.text.replace("\\", ""), figure.digits, figure.unit)
+    assert printed == ("41%", Decimal("0.41"), Decimal("0.01"))
+    assert (figure.percent, figure.rounded, formula.digits) == (True, True, None)
+    for one in (figure, formula):
+        assert one.start.text is not None
+        assert one.start.column is not None
+        assert one.start.text[one.start.column - 1 :].startswith(one.text[:10])
+    # and everything has its place
+    if name.endswith("ipynb"):
+        assert place(gain.location) == f"{name}:cell 3:line 2:column 24"
+        assert place(variance.statement.locate(0, 0)) == f"{name}:cell 3:line 5:column 2"
+        assert place(variance.model.locate(0, 0) if variance.model else None) == (
+            f"{name}:cell 2:line 9:column 12"
+        )
+        return
+    lines = PAPERS[name].split("\n")
+    for where in (one.location for one in registry.claims.values()):
+        assert where.line is not None
+        assert where.column is not None
+        assert lines[where.line - 1][where.column - 1 :].lstrip("<!-%").startswith(" dropcheck #")
 
 
-def test_an_id_that_is_not_given_stays_where_the_sentence_moves(tmp_path: Path) -> None:
-    mark = "8<!-- dropcheck: == E(10 * b); model: b ~ bernoulli(q); q: 0.8 -->"
-    before = read(tmp_path, f"# T\n\n## Here\nIt is {mark}.\n")
-    after = read(tmp_path, f"# T\n\n## Here\nMuch else.\n\nNow it is {mark}, all the same.\n")
-    assert list(before.claims) == list(after.claims)
-    (name,) = before.claims
-    assert name.startswith("here-")
+# ---- what marks claim ----------------------------------------------------------------------------
+
+
+def block(text: str) -> str:
+    return f"<!-- dropcheck\n{text}\n-->\n\n"
+
+
+BOTH = "models: {m: y = p * q}\nparameters: {p: 1, q: 1}"
+DEEP = (
+    "models:\n  one: y = p\n  two: |\n    one\n    z = y\n  two-more: z = 2\n  three: |\n    two\n"
+    "    w = z\nparameters: {p: 2}"
+)
+DEFINED = "models:\n  one: |\n    x, y ~ normal(a, 1)\n  two: z = x\nparameters: {x: 2, a: 1}"
+TWO = 'models:\n  first: "x, e ~ normal(0, 1)"\n  last: "y ~ normal(0, p)"'
+BELOW = (
+    "models:\n  m: |\n    x ~ normal(0, 1)\n    d = [x, x + 1, x + 2]\n"
+    'parameters: {{{}}}\nnotation: {{"\\\\sigma": s}}'
+)
+FENCES = (
+    "8<!-- dropcheck #one: == y -->\n\n```yaml dropcheck\n"
+    'models: {b: y = 9}\nparameters: {p: [1, 2]}\nnotation: {"\\\\text{D}(X)": y}\nclaims:\n'
+    "  own: {title: T, model: b, claim: y == 9}\n```\n\n9<!-- dropcheck #two: == y --> and "
+    "$p\\text{D}(X) = 9p$<!-- dropcheck #three: -->"
+)
+OF_TEX = (
+    "It rises by 41\\%. % dropcheck #a: ~= sqrt(2) - 1\n\n"
+    "It is \\textbf{1.41}, % dropcheck #b: ~= 1\n"
+    "and $2^2 = 4$; % dropcheck #c:\nor 2.5 . % dropcheck #d: == 5 / 2\n"
+)
+PAIR = "A third is <!-- dropcheck #a: ~= 1 / 3 -->0.333<!-- /dropcheck -->"
+CLAIMED: list[tuple[str, str, list[str]]] = [
+    ("a.md", PAIR, ["a: 0.333 ~= 1 / 3"]),
+    ("a.ipynb", notebook(PAIR), ["a: 0.333 ~= 1 / 3"]),
+    ("a.tex", "is % dropcheck #a: ~= 1 / 3\n0.333 % /dropcheck\n, so.", ["a: 0.333 ~= 1 / 3"]),
+    ("a.tex", "% dropcheck #a: ~= 1 / 3\n0.333\n% /dropcheck\n, so.", ["a: 0.333 ~= 1 / 3"]),
+    ("a.md", "12<!-- dropcheck #a: 1 <= _ <= E(13) -->", ["a: 1 <= 12 <= E(13)"]),
+    ("a.md", "is -2<!-- dropcheck #a: _ < 3 -->", ["a: (-2) < 3"]),
+    ("a.md", "$n = 2 \\cdot 3 = 6$<!-- dropcheck #a: n: 6 -->",
+     ["a: n == 2 * 3 n=6", "a-2: 2 * 3 == 6 n=6"]),
+    # a block serves from its place on
+    ("a.md", block("models: {a: y = 8}") + FENCES,
+     ["one: y == 8", "own: y == 9", "two: y == 9", "three: p * y == 9 * p p=1|2"]),
+    ("a.md", block(BOTH) + "2<!-- dropcheck #k.one: == y; p: 2 -->, "
+     "3<!-- dropcheck #k.two: == y; p: 3; expect: refuted; truth: k.one -->: "
+     "$y = p = 2$<!-- dropcheck #k.both: p: 2; q: 1 -->.",
+     ["k.one: y == 2 p=2 q=1", "k.two: y == 3 p=3 q=1",
+      "k.both: y == p p=2 q=1", "k.both-2: p == 2 p=2 q=1"]),
+    ("a.md", block(BOTH) + "6<!-- dropcheck #a: == y; cases: [{p: 2, q: 3}, {p: 1, q: 6}] -->\n"
+     "2<!-- dropcheck #b: == y; cases: [{p: 2}] -->",
+     ["a: y == 6", "b: y == 2 q=1"]),
+    # parameters reach what uses them, through models of models, and leave alone what is defined
+    ("a.md", block(DEEP) + "2<!-- dropcheck #a: == w; model: three --> "
+     "2<!-- dropcheck #b: == z; model: two-more -->", ["a: w == 2 p=2", "b: z == 2"]),
+    ("a.md", block(DEFINED) + "1<!-- dropcheck #a: == E(x); model: one --> "
+     "2<!-- dropcheck #b: == z; model: two -->", ["a: E(x) == 1 a=1", "b: z == 2 x=2"]),
+    *(
+        ("a.md", block(BELOW.format(given)) + f"${formula}$<!-- dropcheck #a: note: n -->", [said])
+        for given, formula, said in (
+            ("k: 1", "E[d_k] = 0", "a: E(d[k - 1]) == 0 k=1"),
+            ("k: 1, n_k: 4", "E[x] + n_k = 4", "a: E(x) + n_k == 4 n_k=4"),
+            ("k: 1, nk: 4", "E[x] + n_k = 4", "a: E(x) + nk == 4 nk=4"),
+            ("k: 1, s: 4", "E[x] + \\sigma = 4", "a: E(x) + s == 4 s=4"),
+            ("k: 1", "E[d_i] = 1", "a: E(d) == 1"),
+        )
+    ),
+    # a mark uses the last model above it, or says which
+    ("a.md", block(TWO) + "0<!-- dropcheck #a: == E(x); model: first --> 0<!-- dropcheck #b: == "
+     "E(y) * e; p: 1 --> 0<!-- dropcheck #c: == E(y) / x; p: 1; x: 2 -->",
+     ["a: E(x) == 0", "b: E(y) * e == 0 p=1", "c: E(y) / x == 0 p=1 x=2"]),
+    # what follows a mark is no part of its figure, and a parameter may be named almost as a key
+    ("a.md", "41<!-- dropcheck #a: == 41 -->, 5% of it, 42<!-- dropcheck #b: == 42 -->. 5",
+     ["a: 41 == 41", "b: 42 == 42"]),
+    ("a.md", "41<!-- dropcheck #a: == 41 --> 5 of all, 42<!-- dropcheck #b: == 42 -->x.",
+     ["a: 41 == 41", "b: 42 == 42"]),
+    ("a.tex", "A 41 % dropcheck #a: == 41\n  5 of all.", ["a: 41 == 41"]),
+    ("a.md", "8<!-- dropcheck #a: == modes; modes: 8 -->", ["a: modes == 8 modes=8"]),
+    ("a.md", "8<!-- dropcheck #a: == 8; modes: 8; requires: modes > 1 -->",
+     ["a: 8 == 8 modes=8"]),
+    ("a.tex", OF_TEX,
+     ["a: 0.41 ~= sqrt(2) - 1", "b: 1.41 ~= 1", "c: 2**2 == 4", "d: 5 / 2 == 2.5"]),
+    *(
+        ("a.tex", figure.format("dropcheck #a: == y; y: 8"), ["a: y == 8 y=8"])
+        for figure in ("8 % {}", "\\emph{{8}}% {}", "$8$ % {}", "by~8 % {}", "&8% {}", "$x = 8$%{}")
+    ),
+]  # fmt: skip
+FORMULAS = {
+    "a.tex": [
+        "\\[ 1 = x \\] % {}", "\\[\n1\n= x % {}\n\\]", "$1 = x$ % {}", "\\(1 = x\\)% {}",
+        "$$1 = x$$ % {}",
+        "\\begin{{equation*}}\n1 = x\\label{{a}}, % {}\n\\end{{equation*}}",
+        "\\begin{{align}} 1 &= x \\end{{align}} % {}",
+        "\\begin{{alignat}}{{2}} 1 &= x \\nonumber % {}\n\\end{{alignat}}",
+        "\\begin{{align}}\\begin{{split}} 2 &= 3 \\\\ 1 &= x % {}\n\\end{{split}}\\end{{align}}",
+    ],
+    "a.md": [
+        "$1 = x$<!-- {} -->", "$$\n1 = x\n$$<!-- {} -->", "$5 and $6, $1 = x$<!-- {} -->",
+        "$$ \\label{{eq:a}} 1 = x \\; . $$<!-- {} -->", "$$1 = x \\tag{{2}}$$<!-- {} -->",
+        "$$\\begin{{aligned}} 1 &= x \\end{{aligned}}$$<!-- {} -->",
+        "\\begin{{equation}}\n1 = x\n\\end{{equation}}<!-- {} -->",
+        "A `$`, US$ or $2<!-- a --> and $1 = x$<!-- {} -->",
+    ],
+}  # fmt: skip
+CLAIMED += [
+    (name, formula.format("dropcheck #a: x: 1"), ["a: 1 == x x=1"])
+    for name, formulas in FORMULAS.items()
+    for formula in formulas
+]
+
+
+@pytest.mark.parametrize(("name", "text", "claimed"), CLAIMED)
+def test_what_marks_claim(tmp_path: Path, name: str, text: str, claimed: list[str]) -> None:
+    found = []
+    for one in read(tmp_path, text, name).claims.values():
+        values = (f" {key}={'|'.join(map(str, given))}" for key, given in one.parameters.items())
+        found.append(f"{one.id}: {one.statement.text}{''.join(values)}".replace(".0", ""))
+        assert one.sources[0].document == "a"
+    assert found == claimed
 
 
 WHERE = {
@@ -135,74 +236,96 @@ def test_marks_are_read_where_text_may_stand(tmp_path: Path, where: str) -> None
     assert lines[note.location.line - 1][note.location.column - 1 :].startswith("qqqq")
 
 
-NO_MARKS = [
-    "```html\n8<!-- dropcheck: == 9 -->\n```\n",
-    "    8<!-- dropcheck: == 9 -->\n",
-    "`8<!-- dropcheck: == 9 -->`\n",
-    "<!-- a comment -->\n\n8<!-- another: == 9 -->\n",
-    "8 \\<!-- dropcheck: == 9 -->\n",
-    "Of <code>8<!-- dropcheck: == 9 --></code>\n",
-    "<pre>\n8<!-- dropcheck: == 9 -->\n</pre>\n",
-    "<div>\n<code>8<!-- dropcheck: == 9 --></code>\n</div>\n",
-    "nothing at all\n",
-    "",
-]
+MARK = "dropcheck: == 9"
+NO_MARKS = {
+    "a.md": [
+        f"```html\n8<!-- {MARK} -->\n```\n", f"    8<!-- {MARK} -->\n", f"`8<!-- {MARK} -->`\n",
+        "<!-- a comment -->\n\n8<!-- another: == 9 -->\n", f"8 \\<!-- {MARK} -->\n",
+        f"Of <code>8<!-- {MARK} --></code>\n", f"<pre>\n8<!-- {MARK} -->\n</pre>\n",
+        f"<div>\n<code>8<!-- {MARK} --></code>\n</div>\n", "nothing at all\n", "",
+    ],
+    "a.tex": [
+        f"8\\% {MARK}", f"\\verb|8 % {MARK}|",
+        f"\\begin{{verbatim}}\n8 % {MARK}\n\\end{{verbatim}}",
+        f"\\begin{{comment}}\n8 % {MARK}\n\\end{{comment}}", f"\\url{{a%{MARK}}}",
+        f"\\end{{document}}\n8 % {MARK}", f"\\iffalse\n8 % {MARK}\n\\ifx a b\\fi 8 % {MARK}\n\\fi",
+        f"\\lstinline[language=C]!8 % {MARK}!", f"8 % old: 7 % {MARK}", "", "%", "\\",
+        f"\\lstnewenvironment{{py}}{{}}{{}}\n\\begin{{py}}\n8 % {MARK}\n\\end{{py}}",
+        f"\\begin{{minted}}{{python}}\n8 % {MARK}\n\\end{{minted}}", "50\\% off, and 3\\%",
+    ],
+    "a.ipynb": [
+        notebook(), notebook("", []), notebook(f"`8<!-- {MARK} -->`"),
+        notebook(f"    8<!-- {MARK} -->"), notebook("8<!--", f" {MARK} -->"),
+        notebook("```", f"8<!-- x {MARK} -->"),
+    ],
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("text", NO_MARKS)
-def test_there_are_no_marks_in_code(tmp_path: Path, text: str) -> None:
-    assert read(tmp_path, text).claims == {}
-
-
-TWO_MODELS = """\
-<!-- dropcheck
-models:
-  first: "x, e ~ normal(0, 1)"
-  last: "y ~ normal(0, p)[2]"
--->
-"""
-
-
-def test_a_mark_of_another_model_than_the_last_is_told_which(tmp_path: Path) -> None:
-    (problem,) = problems(tmp_path, TWO_MODELS + "0<!-- dropcheck: == E(x); p: 1 -->")
-    assert problem.message == "'x' is not defined in 'last', the last model above this mark"
-    assert problem.hint == "'first' defines it: write 'model: first' in the mark"
-    for fine in ("E(x); model: first", "E(y[0:1]); p: 1", "E(y) * e; p: 1", "E(y) / x; p: 1; x: 2"):
-        assert problems(tmp_path, f"{TWO_MODELS}0<!-- dropcheck: == {fine} -->") == []
-
-
-def test_a_parameter_may_be_named_almost_as_a_key(tmp_path: Path) -> None:
-    for used in ("== modes; modes: 8", "== 8; modes: 8; requires: modes > 1"):
-        assert problems(tmp_path, f"8<!-- dropcheck: {used} -->") == []
-
-
-def test_a_document_without_marks_has_nothing_to_run(tmp_path: Path) -> None:
-    registry = read(tmp_path, "# Nothing is claimed here\n")
-    with pytest.raises(NothingSelected, match=r"paper\.md holds no claim"):
+@pytest.mark.parametrize(
+    ("name", "text"), [(name, text) for name, texts in NO_MARKS.items() for text in texts]
+)
+def test_what_only_looks_like_a_mark_is_none(tmp_path: Path, name: str, text: str) -> None:
+    registry = read(tmp_path, text, name)
+    assert registry.claims == {}
+    with pytest.raises(NothingSelected, match=rf"{re.escape(name)} holds no claim"):
         select_claims(registry, [], [])
 
 
-def test_formulas_have_ids_of_their_own_wherever_they_stand(tmp_path: Path) -> None:
-    first = "One is $x = 1$<!-- dropcheck: model: 'x = 1' -->."
-    second = "Two is $x = 2$<!-- dropcheck: model: 'x = 1' -->."
-    one = read(tmp_path, f"# T\n{first}\n{second}\n").claims
-    other = read(tmp_path, f"# T\n{second}\n{first}\n").claims
-    said = {name: claim.statement.text for name, claim in one.items()}
-    assert said == {name: claim.statement.text for name, claim in other.items()}
+def test_a_place_in_a_cell_has_its_line_in_the_file(tmp_path: Path) -> None:
+    text = notebook('A "quote" \\ é\n𝔼 and\ttab\r\nby 41%<!-- dropcheck: ~= 0.41 -->', "by 42%")
+    (claim,) = read(tmp_path, text, "paper.ipynb").claims.values()
+    assert claim.location.file_line == text[: text.index("41%")].count("\n") + 1
+
+
+def test_errors_of_keys_come_at_once_and_then_those_of_the_language(tmp_path: Path) -> None:
+    text = "$\\foo{{y}} = 1$<!-- dropcheck: ; model: x = 1 -->, 0<!-- dropcheck: E(q) == 0; {} -->"
+    with pytest.raises(DropcheckError) as keys:
+        read(tmp_path, text.format("modle: 3; expect: maybe"))
+    hints = [one.hint == "did you mean 'model'?" for one in keys.value.problems]
+    assert hints == [True, False, False]
+    with pytest.raises(DropcheckError) as language:
+        read(tmp_path, text.format("model: x = zz"))
+    words = ["foo", "'q' is not defined", "'zz' is not defined"]
+    assert [word for word in words if word not in str(language.value)] == []
+
+
+def test_documents_and_claims_files_are_one_run(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cell = ["It is\n", "9<!-- dropcheck #c: == 9 -->"]
+    texts = {
+        "a.tex": "\n\nIt is 8 % dropcheck #a: == 9\n",
+        "c.ipynb": notebook(cell),
+        "d.md": "It is 9<!-- dropcheck #d: == 9 -->\n",
+        "claims.yaml": "dropcheck: 1\nclaims:\n  e: {title: Nine, claim: 9 == 9}\n",
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    assert main(["run", *texts, "--format", "json"]) == 1
+    run = json.loads(capsys.readouterr().out)
+    assert {case["claim"]: case["location"] for case in run["cases"]} == {
+        "a": {"file": "a.tex", "line": 3, "column": 9},
+        "c": {"file": "c.ipynb", "cell": 2, "line": 2, "column": 2},
+        "d": {"file": "d.md", "line": 1, "column": 8},
+        "e": {"file": "claims.yaml", "line": 3, "column": 3},
+    }
+    # on GitHub, a line is one of the file
+    (folder / "c.ipynb").write_text(notebook([cell[0], cell[1].replace("9<", "8<")]))
+    assert main(["run", "a.tex", "c.ipynb", "--format", "github"]) == 1
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("::error file=a.tex,line=3,col=9,title=a%3A FAIL%3A refuted")
+    at = (folder / "c.ipynb").read_text().splitlines().index('    "8<!-- dropcheck #c: == 9 -->"')
+    assert second.startswith(f"::error file=c.ipynb,line={at + 1},title=c%3A FAIL%3A refuted")
+
+
+def test_an_id_that_is_not_given_stays_where_the_sentence_moves(tmp_path: Path) -> None:
+    marks = [f"It is $x = {n}$<!-- dropcheck: model: 'x = 1' -->." for n in (1, 2)]
+    before = read(tmp_path, "# T\n\n## Here\n{}\n{}\n".format(*marks)).claims
+    after = read(tmp_path, "# T\n\n## Here\nMuch.\n\n{1}\nMore. {0}\n".format(*marks)).claims
+    said = {name: claim.statement.text for name, claim in before.items()}
+    assert said == {name: claim.statement.text for name, claim in after.items()}
     assert sorted(said.values()) == ["x == 1", "x == 2"]
-
-
-def test_pairs_and_blanks(tmp_path: Path) -> None:
-    text = (
-        "A third is <!-- dropcheck #third: ~= 1 / 3 -->0.333<!-- /dropcheck --> and\n"
-        "12<!-- dropcheck #few: 0.1 <= P(b <= _) <= 0.5; model: b ~ binomial(30, 0.5) --> too\n"
-        "chain $n = 2 \\cdot 3 = 6$<!-- dropcheck #chain: n: 6 -->.\n"
-    )
-    claims = read(tmp_path, text).claims
-    assert claims["third"].statement.text == "0.333 ~= 1 / 3"
-    assert claims["few"].statement.text == "0.1 <= P(b <= 12) <= 0.5"
-    assert claims["chain"].statement.text == "n == 2 * 3"
-    assert claims["chain-2"].statement.text == "2 * 3 == 6"
+    assert all(name.startswith("here-") for name in said)
 
 
 @pytest.mark.parametrize(
@@ -228,51 +351,7 @@ def test_a_figure_claims_the_digits_that_it_prints(
     assert found.unit == claim.written.unit
 
 
-def test_a_model_serves_from_its_place_on(tmp_path: Path) -> None:
-    block = "<!-- dropcheck\nmodels:\n  {}: y = {}\n-->\n"
-    text = f"# T\n\n{block.format('a', 8)}\n8<!-- dropcheck #one: == y -->\n\n"
-    text += "```dropcheck\nmodels: {b: y = 9}\n```\n\n9<!-- dropcheck #two: == y -->\n"
-    claims = read(tmp_path, text).claims
-    models = [claim.model.text for claim in claims.values() if claim.model is not None]
-    assert models == ["y = 8", "y = 9"]
-
-
-def test_blocks_give_parameters_notation_and_claims_of_their_own(tmp_path: Path) -> None:
-    text = """\
-```yaml dropcheck
-models: {dropped: "x ~ normal(3, 1)\\nm ~ bernoulli(1 - p)"}
-parameters: {p: [0.1, 0.5]}
-notation: {"\\\\text{Dropout}(X)": m * x}
-claims:
-  mean: {title: The mean, model: dropped, parameters: {p: 0.1}, claim: E(m * x) == 2.7}
-```
-$\\mathbb{E}[\\text{Dropout}(X)] = (1 - p) \\mathbb{E}[x]$<!-- dropcheck #written: -->
-"""
-    registry = read(tmp_path, text)
-    assert check_registry(registry).problems == ()
-    assert registry.claims["written"].statement.text == "E(m * x) == (1 - p) * E(x)"
-    assert registry.claims["written"].parameters == {"p": (0.1, 0.5)}
-    assert registry.claims["mean"].sources[0].document == "paper"
-
-
-def test_what_a_document_prints_travels_with_the_claim(tmp_path: Path) -> None:
-    claims = read(tmp_path, PAPER).claims
-    rounded, kept, variance, _ = claims.values()
-    assert rounded.written is not None
-    figure = rounded.written
-    assert (figure.text, figure.digits, figure.unit) == ("41%", Decimal("0.41"), Decimal("0.01"))
-    assert (figure.percent, figure.rounded) == (True, True)
-    assert figure.start.text is not None
-    assert figure.start.column is not None
-    assert figure.end.column is not None
-    assert figure.start.text[figure.start.column - 1 : figure.end.column - 1] == "41%"
-    assert kept.written is None
-    assert variance.written is not None
-    assert variance.written.text == r"$\operatorname{Var}(q \cdot k) = d_k$"
-    assert variance.written.digits is None
-
-
-def test_passages_show_what_is_read(tmp_path: Path) -> None:
+def test_passages_show_what_is_read() -> None:
     text = (
         "## 3.1 Here\n\n> 4.5 `4.6` <b x='4.7'>4.8</b> [4.9](x 5.0) <!-- 5.1 -->\n> 5.2\n\n"
         "| a 5.3 | `5.4 \\| 5.5` 5.6 |\n|---|---|\n| 5.7 | <!-- 5.8 --> 5.9 |\n\n"
@@ -286,74 +365,6 @@ def test_passages_show_what_is_read(tmp_path: Path) -> None:
             assert character in (HIDDEN, page.text[at])
     seen = re.findall(r"\d\.\d", " ".join(one.piece.text for one in shown))
     assert seen == ["3.1", "4.5", "4.8", "4.9", "5.2", "5.3", "5.6", "5.7", "5.9", "6.2"]
-
-
-def test_an_id_may_be_that_of_a_statement_of_a_claims_file(tmp_path: Path) -> None:
-    text = (
-        "<!-- dropcheck\nmodels: {m: y = p}\n-->\n\n"
-        "2<!-- dropcheck #kept.mean: == y; p: 2 --> not 3"
-        "<!-- dropcheck #kept.more: == y; p: 2; expect: refuted; truth: kept.mean -->: "
-        "$y = p = 2$<!-- dropcheck #kept.both: p: 2 -->.\n"
-    )
-    claims = read(tmp_path, text).claims
-    assert list(claims) == ["kept.mean", "kept.more", "kept.both", "kept.both-2"]
-    assert [name for name, claim in claims.items() if claim.id != name] == []
-    assert claims["kept.more"].truth == "kept.mean"
-
-
-def test_a_mark_may_list_its_cases(tmp_path: Path) -> None:
-    text = (
-        "<!-- dropcheck\nmodels: {m: y = p * q}\nparameters: {p: 1, q: 1}\n-->\n\n"
-        "6<!-- dropcheck #six: == y; cases: [{p: 2, q: 3}, {p: 1, q: 6}] -->\n"
-        "2<!-- dropcheck #two: == y; cases: [{p: 2}] -->\n"
-    )
-    claims = read(tmp_path, text).claims
-    six, two = claims["six"], claims["two"]
-    assert [case.parameters for case in six.expand()] == [{"p": 2, "q": 3}, {"p": 1, "q": 6}]
-    assert [case.parameters for case in two.expand()] == [{"p": 2, "q": 1}]
-
-
-def test_parameters_reach_a_mark_through_models_of_models(tmp_path: Path) -> None:
-    text = (
-        "<!-- dropcheck\nmodels:\n  one: y = p\n  two: |\n    one\n    z = y\n"
-        "  two-more: z = 2\n  three: |\n    two\n    w = z\nparameters: {p: 2}\n-->\n\n"
-        "2<!-- dropcheck #deep: == w; model: three --> "
-        "2<!-- dropcheck #flat: == z; model: two-more -->"
-    )
-    claims = read(tmp_path, text).claims
-    assert [dict(claims[name].parameters) for name in ("deep", "flat")] == [{"p": (2,)}, {}]
-
-
-def test_parameters_of_a_block_leave_alone_what_a_model_defines(tmp_path: Path) -> None:
-    text = (
-        "<!-- dropcheck\nmodels:\n  one: |\n    x, y ~ normal(a, 1)\n  two: z = x\n"
-        "parameters: {x: 2, a: 1}\n-->\n\n"
-        "1<!-- dropcheck #one: == E(x); model: one --> 2<!-- dropcheck #two: == z; model: two -->"
-    )
-    claims = read(tmp_path, text).claims
-    assert [dict(claims[name].parameters) for name in ("one", "two")] == [{"a": (1,)}, {"x": (2,)}]
-
-
-@pytest.mark.parametrize(
-    ("given", "formula", "served", "read_as"),
-    [
-        ("k: 1", "E[d_k] = 0", {"k": (1,)}, "E(d[k - 1]) == 0"),
-        ("k: 1, n_k: 4", "E[x] + n_k = 4", {"n_k": (4,)}, "E(x) + n_k == 4"),
-        ("k: 1, nk: 4", "E[x] + n_k = 4", {"nk": (4,)}, "E(x) + nk == 4"),
-        ("k: 1, s: 4", "E[x] + \\sigma = 4", {"s": (4,)}, "E(x) + s == 4"),
-        ("k: 1", "E[d_i] = 1", {}, "E(d) == 1"),
-    ],
-)
-def test_parameters_reach_what_stands_below_a_letter(
-    given: str, formula: str, served: object, read_as: str, tmp_path: Path
-) -> None:
-    text = (
-        "<!-- dropcheck\nmodels:\n  m: |\n    x ~ normal(0, 1)\n    d = [x, x + 1, x + 2]\n"
-        f'parameters: {{{given}}}\nnotation: {{"\\\\sigma": s}}\n-->\n\n'
-        f"${formula}$<!-- dropcheck #a: resolution: 0.01 -->"
-    )
-    claim = read(tmp_path, text).claims["a"]
-    assert (dict(claim.parameters), claim.statement.text) == (served, read_as)
 
 
 @pytest.mark.parametrize(
@@ -388,18 +399,6 @@ def test_the_title_of_a_cell_has_the_heads_of_its_row_and_column(tmp_path: Path)
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("p.md", "41<!-- dropcheck: == 41 -->, 5% of it, 42<!-- dropcheck: == 42 -->. 5"),
-        ("p.md", "41<!-- dropcheck: == 41 --> 5 of all, 42<!-- dropcheck: == 42 -->x."),
-        ("p.tex", "A 41 % dropcheck: == 41\n  5 of all."),
-    ],
-)
-def test_what_follows_a_mark_is_no_part_of_its_figure(tmp_path: Path, name: str, text: str) -> None:
-    assert len(read(tmp_path, text, name).claims) == text.count("dropcheck")
-
-
 def test_a_sentence_is_looked_for_near_its_mark(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -420,7 +419,7 @@ def test_a_sentence_is_looked_for_near_its_mark(
 
 TOP = Path(__file__).parents[2]
 MARKED = {
-    "paper.md": "\n".join(CELLS),
+    "paper.md": PAPERS["paper.md"],
     **{
         path.name: path.read_text(encoding="utf-8")
         for folder in (TOP / "docs", Path(__file__).parent)
