@@ -10,20 +10,24 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from dropcheck.claims.registry import Claim
-from dropcheck.documents.marks import FIGURE, HIDDEN, FormulaSpan, Page, Prose, formulas_in
+from dropcheck.documents.marks import FIGURE, HIDDEN, FormulaSpan, Page, Prose, Spoken, formulas_in
 from dropcheck.results.coverage import Coverage, Printed, Unclaimed
-
-Span = tuple[int, int]
-"""The index in the document where something begins, and the index after its end."""
 
 WORDS_AROUND = 40  # characters of context on either side
 _NUMBER = re.compile(rf"(?=\.?[0-9]){FIGURE}")
 _SIGNS = "-\N{MINUS SIGN}"
-_HYPHENS = "-\N{HYPHEN}\N{NON-BREAKING HYPHEN}"
+# A number is no figure where it is a part of a name, a version or a date: `A1`, `x_1.5`, `gpt-3.5`,
+# `1.0.68`, `3.12rc1`, `12.05.`. A unit may follow a figure, `1.5x` or `16.5ms`; with digits after
+# the letters it is a name.
+_HYPHEN = "[-\N{HYPHEN}\N{NON-BREAKING HYPHEN}]"
+_TOKEN = re.compile(
+    rf"(?<![^\W_])(?<![#@\\])(?<![^\W_][_.,:/'’])(?<![^\W\d_]{_HYPHEN})(?<!\.{_HYPHEN}){_NUMBER.pattern}"
+    r"(?P<more>[.,:/][0-9][\w.:/-]*|\.[A-Za-z][\w.-]*|[_@]\w[\w.-]*"
+    r"|[A-Za-z]+[0-9][\w.-]*|-?(?:rc|alpha|beta|dev|post)\b[\w.-]*)?"
+)
 
 # Texts that are not prose anywhere: addresses, and the attributes of Pandoc.
 _ADDRESSES = tuple(
@@ -61,34 +65,31 @@ _Item = tuple[Printed, int, int]
 
 
 def coverage_of(
-    page: Page,
-    passages: Iterable[Prose],
-    printed: Mapping[Span, Printed],
-    claims: Iterable[Claim],
+    page: Page, passages: Iterable[Prose], marks: Iterable[Spoken], claims: Iterable[Claim]
 ) -> Coverage:
     """Which figures and formulas of a document are claimed.
 
     Args:
         page: the document.
         passages: its prose.
-        printed: the kinds of what its marks are about, by place.
+        marks: what its marks claim.
         claims: its claims.
     """
-    kinds = Counter(printed.values())
+    about = [(one, one.printed) for one in marks if one.printed is not None]
+    figures = {(printed.start, printed.end): one.figure is not None for one, printed in about}
     return Coverage(
         file=page.source.name,
         claims=tuple(claim.location for claim in claims),
-        claimed_figures=kinds[Printed.FIGURE],
-        claimed_formulas=kinds[Printed.FORMULA],
-        unclaimed=tuple(_unclaimed_in(passages, printed, page)),
+        claimed_figures=sum(figures.values()),
+        claimed_formulas=len(figures) - sum(figures.values()),
+        unclaimed=tuple(_unclaimed_in(passages, sorted(figures), page)),
     )
 
 
 def _unclaimed_in(
-    passages: Iterable[Prose], claimed: Iterable[Span], page: Page
+    passages: Iterable[Prose], spans: list[tuple[int, int]], page: Page
 ) -> Iterator[Unclaimed]:
     """The figures and formulas that no mark is about, in order."""
-    spans = sorted(claimed)
     starts = [start for start, _ in spans]
     for passage in passages:
         piece = passage.piece
@@ -136,53 +137,26 @@ def _of_formula(text: str, formula: FormulaSpan) -> Iterator[_Item]:
 def _figures(text: str, first: int, end: int, *, heading: bool) -> Iterator[_Item]:
     """The figures of prose between two indices."""
     named = -1  # where the last number ends that only numbers something
-    at = first
-    while (found := _NUMBER.search(text, at, end)) is not None:
-        start, at = found.start(), max(found.end(), found.start() + 1)
-        whole_end = _end_of_token(text, at, end)
-        if _is_part(text, start, first) or whole_end != at:
-            at = max(at, whole_end)
+    for found in _TOKEN.finditer(text, first, end):
+        start = found.start()
+        if found["more"]:
             continue
         listed = named >= 0 and _LISTED.match(text, named, start) is not None
         if listed or _NUMBERED.search(text, max(0, start - _LONGEST_WORD), start) is not None:
-            named = at
+            named = found.end()
             continue
         named = -1
         in_heading = heading and _HEADING.match(text, 0, start) is not None
-        if _is_decimal(found) and not in_heading and _TIME.match(text, at) is None:
+        if _is_decimal(found) and not in_heading and _TIME.match(text, found.end()) is None:
             sign = start > first and text[start - 1] in _SIGNS
             signed = sign and not (start - 1 > first and text[start - 2].isalnum())
-            yield Printed.FIGURE, start - signed, at
+            yield Printed.FIGURE, start - signed, found.end()
 
 
 def _is_decimal(found: re.Match[str]) -> bool:
     """Whether a number is more than a whole number."""
     plain = found["number"].isdigit()
     return not plain or any(found[name] for name in ("e", "power", "raised", "percent"))
-
-
-def _is_part(text: str, start: int, first: int) -> bool:
-    """Whether the text before a number makes it a part of a name, a version or a date."""
-    before = text[start - 1] if start > first else " "
-    if before.isalnum() or before in "#@\\":
-        return True
-    further = text[start - 2] if start > first + 1 else " "
-    if before in "_.,:/'’":
-        return further.isalnum()
-    return before in _HYPHENS and (further.isalpha() or further == ".")
-
-
-def _end_of_token(text: str, at: int, end: int) -> int:
-    """Where a token ends that continues after a number: `1.0.68`, `3.12rc1`, `0.5.x`, `12.05.`."""
-    found = _GOES_ON.match(text, at, end)
-    return at if found is None else found.end()
-
-
-# A unit may follow a figure, `1.5x` or `16.5ms`; with digits after the letters it is a name.
-_GOES_ON = re.compile(
-    r"(?:[.,:/][0-9][\w.:/-]*|\.[A-Za-z][\w.-]*|[_@]\w[\w.-]*"
-    r"|[A-Za-z]+[0-9][\w.-]*|-?(?:rc|alpha|beta|dev|post)\b[\w.-]*)"
-)
 
 
 def _before(text: str, start: int) -> str:

@@ -6,7 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from dropcheck.claims.claimsfile import FORMAT, ClaimKeys, FileKeys, registry_of
 from dropcheck.claims.registry import Claim, Registry, SourceText
 from dropcheck.claims.values import WORDS
 from dropcheck.claims.yaml_places import BROKEN, LineColumn, Node, Problems, compose_piece, decode
-from dropcheck.documents.coverage import Span, coverage_of
+from dropcheck.documents.coverage import coverage_of
 from dropcheck.documents.latex import LatexError, statements
 from dropcheck.documents.markdown import read_markdown
 from dropcheck.documents.marks import KeyBlock, Mark, Page, Piece, Spoken, spoken_of
@@ -31,7 +31,6 @@ from dropcheck.errors import (
 from dropcheck.language.check import check_registry
 from dropcheck.language.compile import axes_in, parse_claim
 from dropcheck.results import Written
-from dropcheck.results.coverage import Printed
 from dropcheck.vocabulary.constants import CONSTANTS
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.laws import LAWS
@@ -74,8 +73,18 @@ def document_of(data: bytes, path: Path, name: str) -> Registry:
         raise page.report.error()
     registry = builder.registry(marked.title) if builder.claims else Registry(name, {}, {})
     claims = registry.claims.values()
-    covered = coverage_of(page, marked.passages, builder.printed, claims)
+    spoken = [one.spoken for one in builder.marks.values()]
+    covered = coverage_of(page, marked.passages, spoken, claims)
     return replace(registry, coverage=(covered,))
+
+
+@dataclass(frozen=True, slots=True)
+class _Stated:
+    """A mark that was read: its id in the document, and the notation for its formula."""
+
+    id: str
+    spoken: Spoken
+    notation: Mapping[str, str]
 
 
 class _Builder:
@@ -90,11 +99,8 @@ class _Builder:
         self.claims: dict[str, Node] = {}
         self.parameters: dict[str, Node] = {}
         self.notation: dict[str, str] = {}
-        self.formulas: dict[str, tuple[Piece, dict[str, str]]] = {}
+        self.marks: dict[str, _Stated] = {}  # by their names in `claims`
         self.made: Counter[str] = Counter()  # how often each id was generated
-        self.written: dict[str, Written] = {}  # the text that each mark is about, by claim
-        self.printed: dict[Span, Printed] = {}  # its kind, by place
-        self.dotted: dict[str, str] = {}  # the ids with a dot, by their replacements
 
     # ---- blocks --------------------------------------------------------------------------------
 
@@ -205,33 +211,19 @@ class _Builder:
             if value and not {key, "sources"} & set(entries):
                 entries[key] = self._entry(value, start)
         given = mark.id or self._made_id(comment.section, statement.text, entries)
-        name = self._undotted(given)
+        name = _undotted(given)
         if "title" not in entries:
             entries["title"] = self._entry(comment.sentence or given, start)
         truth = entries.get("truth")
         if truth is not None and isinstance(truth.value, str):
-            entries["truth"] = self._entry(self._undotted(truth.text), start)
+            entries["truth"] = self._entry(_undotted(truth.text), start)
         if name in self.claims:
             line = self.report.source.line_of(self.claims[name].begin)
             message = f"the id {given!r} is given twice: first on {line}"
             self.report.add(start, message, "give one of the two another #id")
             return
         self.claims[name] = _mapping(entries, start)
-        if spoken.is_formula:
-            self.formulas[name] = statement, dict(self.notation)
-        figure, printed = spoken.figure, spoken.printed
-        if printed is not None:
-            self.written[name] = Written(
-                text=printed.text,
-                start=self.page.location(printed.start),
-                end=self.page.location(printed.end),
-                digits=None if figure is None else figure.digits,
-                unit=None if figure is None else figure.unit,
-                percent=figure is not None and figure.percent,
-                rounded=spoken.rounded,
-            )
-            kind = Printed.FORMULA if figure is None else Printed.FIGURE
-            self.printed[printed.start, printed.end] = kind
+        self.marks[name] = _Stated(given, spoken, dict(self.notation))
 
     def _words_in(self, spoken: Spoken, known: set[str]) -> set[str]:
         """The words that may be names: `d_k` if that or `dk` is known, and otherwise d and k."""
@@ -301,14 +293,6 @@ class _Builder:
         count = self.made[name]
         return name if count == 1 else f"{name}--{count}"
 
-    def _undotted(self, name: str) -> str:
-        """The id, with a replacement for the dot, which claims files use for statements."""
-        if not _DOTTED.fullmatch(name):
-            return name
-        written = name.replace(".", _DOT)
-        self.dotted[written] = name
-        return written
-
     # ---- both ----------------------------------------------------------------------------------
 
     def _entry(self, text: str, at: LineColumn, written: SourceText | None = None) -> Node:
@@ -345,14 +329,10 @@ class _Builder:
         registry = registry_of(_mapping(top, start), self.report)
         claims: dict[str, Claim] = {}
         for name, read in registry.claims.items():
-            claim = replace(
-                read,
-                id=self.dotted.get(read.id, read.id),  # the id in the document
-                truth=read.truth and self.dotted.get(read.truth, read.truth),
-                written=self.written.get(name),
-            )
+            mark, truth = self.marks.get(name), self.marks.get(read.truth or "")
+            claim = read if truth is None else replace(read, truth=truth.id)
             try:
-                for one in self._with_formula(name, claim):
+                for one in (claim,) if mark is None else self._of_mark(claim, mark):
                     if one.id in claims:
                         message = f"the id {one.id!r} is given twice"
                         hint = "give one of the two another #id"
@@ -366,27 +346,39 @@ class _Builder:
             raise DropcheckError(at_most(in_file_order(problems)))
         return registry
 
-    def _with_formula(self, name: str, claim: Claim) -> Iterator[Claim]:
-        """The claim, with its formula as its statement; a chain gives one claim for each link.
+    def _of_mark(self, read: Claim, mark: _Stated) -> Iterator[Claim]:
+        """The claim of a mark; a formula is a chain, which gives one claim for each link.
 
         Raises:
             DropcheckError: the formula or the model cannot be read.
         """
-        if name not in self.formulas:
+        formula, figure, printed = mark.spoken.statement, mark.spoken.figure, mark.spoken.printed
+        claim = replace(read, id=mark.id)
+        if printed is not None:
+            written = Written(
+                text=printed.text,
+                start=self.page.location(printed.start),
+                end=self.page.location(printed.end),
+                digits=None if figure is None else figure.digits,
+                unit=None if figure is None else figure.unit,
+                percent=figure is not None and figure.percent,
+                rounded=mark.spoken.rounded,
+            )
+            claim = replace(claim, written=written)
+        if not mark.spoken.is_formula:
             yield claim
             return
-        formula, notation = self.formulas[name]
         axes = axes_in(parse_claim(claim), claim.expand()[0].parameters)
         try:
-            refuse_doubtful_number(formula.text, self.page.source.text, axes, notation)
-            texts = statements(formula.text, axes, notation)
+            refuse_doubtful_number(formula.text, self.page.source.text, axes, mark.notation)
+            texts = statements(formula.text, axes, mark.notation)
         except LatexError as error:
             at = self.page.location(formula.at[min(error.column, len(formula.at) - 1)])
             raise DropcheckError(Problem(error.message, at, error.hint)) from None
         for count, text in enumerate(texts, 1):
-            written = SourceText.placed(text, (0, self.page.location(formula.start)))
+            stated = SourceText.placed(text, (0, self.page.location(formula.start)))
             own = claim.id if count == 1 else f"{claim.id}-{count}"
-            yield replace(claim, id=own, statement=written, formula=True)
+            yield replace(claim, id=own, statement=stated, formula=True)
 
 
 def refuse_doubtful_number(
@@ -418,6 +410,11 @@ def refuse_doubtful_number(
 def _mapping(entries: dict[str, Node], at: LineColumn) -> Node:
     """A mapping that we make, at a place of the document."""
     return Node(value=entries, start=at, key=at)
+
+
+def _undotted(name: str) -> str:
+    """The id, with a replacement for the dot, which claims files use for statements."""
+    return name.replace(".", _DOT) if _DOTTED.fullmatch(name) else name
 
 
 def _slug(text: str) -> str:
