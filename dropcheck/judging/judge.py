@@ -343,6 +343,9 @@ def _says(run: CaseRun, known: Finding, drawn: Finding) -> bool:
     if run.confirms is None and drawn.verdict is known.verdict:
         return True
     low, high = drawn.interval or (-math.inf, math.inf)
+    claimed = known.region
+    if known.verdict is Verdict.VERIFIED and claimed and claimed.low <= low <= high <= claimed.high:
+        return True  # as far as the interval reaches, all is as claimed
     if drawn.about is not None and high - low > COARSE * drawn.about:
         return False
     if run.confirms is not None:

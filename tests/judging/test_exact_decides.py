@@ -133,6 +133,11 @@ def test_a_claim_that_is_nearly_true_says_by_how_much() -> None:
     assert "'tolerance:' or '~='" in found.explanation.reading
 
 
+def test_an_interval_within_what_is_claimed_confirms_it_however_wide() -> None:
+    for claim, confirmed in (("E(x) < 0.05", True), ("E(x) == 0", True), ("E(x) < 1e-4", False)):
+        assert decided(N, claim).confirmed is confirmed
+
+
 def test_without_draws_nothing_is_confirmed() -> None:
     registry = registry_of(entry("c", N, "E(x**2) == 1"))
     (found,) = tried(registry, Settings(exact=True, threads=1))
