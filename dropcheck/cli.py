@@ -1043,7 +1043,6 @@ def _judged(given: Given, chosen: Chosen, settings: Settings) -> tuple[RunResult
             for result in results:
                 case = cases[result.claim, *result.parameters.items()]
                 done.append(replace(result, repeat=_repeat(given, case, settings, result)))
-                tally(result.claim, result.draws)
                 if settings.fail_fast and result.result in (Outcome.FAIL, Outcome.ERROR):
                     break
     except KeyboardInterrupt:

@@ -41,7 +41,7 @@ class ExitCode(IntEnum):
 
 
 def emit(text: str, stream: TextIO | None, *, commands: bool = False) -> list[Problem]:
-    """Write the text and flush it; characters that the stream's encoding lacks become `?`.
+    """Write the text and flush it; characters that the stream's encoding lacks become ASCII.
 
     A reader that has closed the pipe (`| head`) is no error: the exit code must stay that of the
     verdicts. A stream that cannot take the text, as on a full disk, is a problem, and returned.
@@ -61,7 +61,10 @@ def emit(text: str, stream: TextIO | None, *, commands: bool = False) -> list[Pr
         try:
             stream.write(text)
         except UnicodeEncodeError:
-            stream.write(text.encode(stream.encoding, "replace").decode(stream.encoding))
+            from dropcheck.report.screen import ASCII
+
+            known = text.translate(ASCII).encode(stream.encoding, "replace")
+            stream.write(known.decode(stream.encoding))
         stream.flush()
     except OSError as error:
         silence(stream)
@@ -202,15 +205,12 @@ def print_report(report: Report, name: str) -> list[Problem]:
 
 
 def _printed(name: str, report: Report) -> str:
-    """The text of a report, in characters that standard output can write."""
+    """The text of a report, with the line ends of this system."""
     from dropcheck.report.formats import PRINTED
-    from dropcheck.report.screen import terminal_of
 
     made = PRINTED[name].make(report)
     text = made if isinstance(made, str) else made.decode("utf-8")
-    return terminal_of(sys.stdout).spell(
-        text.replace("\r\n", "\n") if os.linesep == "\r\n" else text
-    )
+    return text.replace("\r\n", "\n") if os.linesep == "\r\n" else text
 
 
 def write_report(path: Path, report: Report) -> list[Problem]:

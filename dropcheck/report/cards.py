@@ -93,11 +93,7 @@ def _card(claim: Claim, registry: Registry, terminal: Terminal) -> list[Renderab
         "truth": f"{true.id}: {one_line(true.statement.text)}" if true else claim.truth,
         "where": place(claim.location),
     }
-    shown = {
-        label: _broken(terminal.spell(text), label, terminal)
-        for label, text in said.items()
-        if text
-    }
+    shown = {label: _broken(text, label, terminal) for label, text in said.items() if text}
     return [styled(claim.id, "bold"), pairs(shown)]
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from dropcheck.claims.values import short_parameters
-from dropcheck.report import numbers, words
+from dropcheck.report import words
 from dropcheck.report.facts import facts
 from dropcheck.results import CaseResult, Outcome, ParameterValue
 
@@ -171,9 +171,10 @@ def seen(case: CaseResult) -> str:
 
 def shown(cell: Cell, *, verbose: bool) -> str:
     """The sign of a cell; where `verbose`, with its estimate, interval and draws in lines below."""
-    case = words.worst(cell) if cell and verbose else None
-    if case is None or (case.estimate is None and case.interval is None):
+    if not (cell and verbose):
         return sign(cell)
-    estimate = words.estimated(case).removeprefix("diff ")
-    texts = (sign(cell), estimate, words.interval(case), words.drawn(case) or numbers.UNKNOWN)
-    return "\n".join(text for text in texts if text != numbers.UNKNOWN)
+    case = words.worst(cell)
+    said, labels = facts(case), ("estimated", "interval", *["draws"] * (case.draws > 0))
+    return "\n".join(
+        [sign(cell), *(said[one].removeprefix("diff ") for one in labels if one in said)]
+    )

@@ -197,14 +197,13 @@ def count(number: int) -> str:
     return text.removesuffix(".0") + unit
 
 
-def draws(number: int, calls: int | None = None) -> str:
-    """A number of draws with its noun, and for code with the number of calls.
+def draws(number: int) -> str:
+    """A number of draws with its noun.
 
-    >>> draws(1), draws(2), draws(262_144), draws(262_144, 64)
-    ('1 draw', '2 draws', '262k draws', '262k draws of 64 calls')
+    >>> draws(1), draws(2), draws(262_144)
+    ('1 draw', '2 draws', '262k draws')
     """
-    text = f"{count(number)} draw{'s' * (number != 1)}"
-    return text if calls is None else f"{text} of {plural(calls, 'call')}"
+    return f"{count(number)} draw{'s' * (number != 1)}"
 
 
 def option(number: float) -> str:

@@ -17,7 +17,7 @@ import textwrap
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import as_file, files
+from importlib.resources import files
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -71,19 +71,20 @@ def picture(kind: str, report: Report) -> bytes:
     Raises:
         DropcheckError: there is no curve, or the picture would be too large.
     """
-    import matplotlib as mpl
+    from matplotlib import style
     from matplotlib.figure import Figure
 
-    with mpl.rc_context(), warnings.catch_warnings():
+    inks = ("text.color", "axes.labelcolor", "xtick.color", "ytick.color")
+    lines = ("axes.edgecolor", "grid.color")
+    colours = {
+        "figure.facecolor": LIGHT["paper"],
+        **dict.fromkeys(inks, LIGHT["ink"]),
+        **dict.fromkeys(lines, LIGHT["line"]),
+    }
+    sheet = str(files("dropcheck.report").joinpath("assets", "picture.mplstyle"))
+    with style.context([sheet, colours], after_reset=True), warnings.catch_warnings():
         # a letter that the font lacks is a box in the picture: no warning is needed
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        mpl.rcdefaults()
-        with as_file(files("dropcheck.report").joinpath("assets", "picture.mplstyle")) as style:
-            mpl.rcParams.update(mpl.rc_params_from_file(style, use_default_template=False))
-        mpl.rcParams["figure.facecolor"] = LIGHT["paper"]
-        for name in ("text.color", "axes.labelcolor", "xtick.color", "ytick.color"):
-            mpl.rcParams[name] = LIGHT["ink"]
-        mpl.rcParams["axes.edgecolor"] = mpl.rcParams["grid.color"] = LIGHT["line"]
         (_draw_curves if report.plot else _draw_cases)(figure := Figure(), report.run)
         if kind == "png" and (max(figure.get_size_inches()) + 2) * DPI > MOST_PIXELS:
             hint = "name a file that ends in .svg, or select fewer claims"

@@ -22,19 +22,17 @@ REFRESHES = 5
 
 @dataclass(slots=True)
 class RunProgress:
-    """How much of a run is done; called with a claim's id and its draws after each case in order.
+    """How much of a run is done.
 
-    Where that is possible, it is told earlier: `decided` of cases in any order, `drew` of draws as
-    they are made, and `plans` of the draws that begun cases still want before they look again.
+    It is told of cases that are `decided`, in any order, of draws as they are made, and of those
+    that begun cases still plan before they look again; or it is called with each case.
     """
 
     total: int
     limit: float | None = None  # seconds that the run may take
     clock: Callable[[], float] = time.perf_counter
-    done: int = 0  # cases that were reported in order
     drawn_by: Counter[str] = field(default_factory=Counter)  # decided cases, by who drew them
-    finished: int = 0  # draws of the cases that are done
-    live: int = 0  # draws that were reported as they were made
+    draws: int = 0
     ahead: int = 0  # draws that begun cases still plan
     begun: int = 0  # cases that are being drawn
     started: float = field(init=False)
@@ -43,9 +41,9 @@ class RunProgress:
         self.started = self.clock()
 
     def __call__(self, _claim: str, draws: int = 0) -> None:
-        """Count one more finished case, and its draws."""
-        self.done += 1
-        self.finished += draws
+        """Count one more case, and its draws."""
+        self.decided("", 1)
+        self.drew(draws)
 
     def decided(self, who: str, cases: int) -> None:
         """Count cases that were just decided, maybe before others that come first."""
@@ -53,7 +51,7 @@ class RunProgress:
 
     def drew(self, draws: int) -> None:
         """More draws were made."""
-        self.live += draws
+        self.draws += draws
 
     def plans(self, draws: int, cases: int) -> None:
         """The cases that are being drawn plan so many more draws."""
@@ -61,8 +59,8 @@ class RunProgress:
 
     def parts(self) -> list[str]:
         """The parts of the line, the most important first."""
-        seconds, draws = self.clock() - self.started, max(self.finished, self.live)
-        cases = max(self.done, self.drawn_by.total())
+        seconds, draws = self.clock() - self.started, self.draws
+        cases = self.drawn_by.total()
         shown = [f"{cases}/{self.total} cases", numbers.draws(draws)] if draws else []
         left = [] if self.limit is None else [max(0.0, self.limit - seconds)]
         if draws and self.ahead and cases + self.begun >= self.total:  # all draws are planned
@@ -77,15 +75,16 @@ class RunProgress:
 def progress_line(tally: RunProgress, width: int) -> str:
     """The parts that fit on one line of a terminal; the number of cases always does.
 
-    >>> tally = RunProgress(5, clock=lambda: 0.0, done=4, live=300, ahead=100, begun=1)
+    >>> tally = RunProgress(5, clock=lambda: 0.0, draws=300, ahead=100, begun=1)
+    >>> tally.decided("2 threads", 4)
     >>> progress_line(tally, 50), progress_line(tally, 20)
-    ('4/5 cases · 75% of planned draws · 1 s left', '4/5 cases')
+    ('4/5 cases, 75% of planned draws, 1 s left', '4/5 cases')
     """
     text, *rest = tally.parts()
     for part in rest:
-        if len(text) + len(part) + 3 > width:
+        if len(text) + len(part) + 2 > width:
             break
-        text = f"{text} · {part}"
+        text = f"{text}, {part}"
     return text
 
 
@@ -108,7 +107,7 @@ def progress(total: int, shown: bool, limit: float | None = None) -> Iterator[Ru
 
     def line() -> Text:
         late = tally.clock() - tally.started > DELAY
-        text = terminal.spell(progress_line(tally, width)) if late else ""
+        text = progress_line(tally, width) if late else ""
         return Text(text, no_wrap=True, overflow="ignore")
 
     live = Live(

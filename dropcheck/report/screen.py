@@ -29,10 +29,10 @@ SHOWN = 200  # the most problems that are shown; the rest are counted
 
 MessageKind = Literal["error", "note"]
 
-# characters of the reports beyond ASCII, and what replaces them where they cannot be written
+# characters of the reports beyond ASCII, and what stands for them where they cannot be written
 ASCII = str.maketrans(
-    dict(zip("─·×−–—’‘“”", "--x---''\"\"", strict=True))
-    | {"…": "..", "✓": "ok", "✗": "FAIL", "±": "+-", "≤": "<=", "≥": ">=", "≠": "!="}
+    dict(zip("─·×−–—’‘“”✓✗", "--x---''\"\"+X", strict=True))
+    | {"…": "..", "±": "+-", "≤": "<=", "≥": ">=", "≠": "!="}
     | {"α": "alpha", "ρ": "rho", "σ": "sigma", "√": "sqrt", "∞": "inf"}
 )
 # escape sequences, other controls, marks that reorder text, and what XML cannot hold: they are
@@ -67,11 +67,6 @@ class Terminal:
 
     width: int | None = None
     colour: bool = False
-    ascii: bool = False
-
-    def spell(self, text: str) -> str:
-        """The text in characters that can be written."""
-        return text.translate(ASCII) if self.ascii else text
 
 
 def terminal_of(stream: TextIO | None = None, environ: Mapping[str, str] | None = None) -> Terminal:
@@ -93,13 +88,7 @@ def terminal_of(stream: TextIO | None = None, environ: Mapping[str, str] | None 
         width = 80
         with suppress(OSError, ValueError):
             width = os.get_terminal_size(stream.fileno()).columns or 80
-    try:
-        "─…·×−≤α✓✗".encode(getattr(stream, "encoding", None) or "utf-8")
-    except (UnicodeEncodeError, LookupError):
-        ascii_only = True
-    else:
-        ascii_only = False
-    return Terminal(width, colour and not environ.get("NO_COLOR"), ascii_only)
+    return Terminal(width, colour and not environ.get("NO_COLOR"))
 
 
 def is_terminal(stream: TextIO | None) -> bool:
@@ -118,11 +107,11 @@ def is_dumb(environ: Mapping[str, str]) -> bool:
 # ---- lines ---------------------------------------------------------------------------------------
 
 
-def styled(text: str, style: str = "", *, cut: Literal["crop", "ellipsis"] | None = None) -> Text:
+def styled(text: str, style: str = "", *, cut: bool = False) -> Text:
     """A user's text for rich, without markup and emoji codes: folded, or cut at the end."""
     from rich.text import Text
 
-    return Text(plain(text), style=style, overflow=cut or "fold", no_wrap=cut is not None)
+    return Text(plain(text), style=style, overflow="ellipsis" if cut else "fold", no_wrap=cut)
 
 
 def packed(parts: Iterable[str], terminal: Terminal) -> list[RenderableType]:
@@ -130,7 +119,7 @@ def packed(parts: Iterable[str], terminal: Terminal) -> list[RenderableType]:
     lines: list[str] = []
     for part in parts:
         longer = f"{lines[-1]} · {part}" if lines else part
-        fits = terminal.width is None or cells(terminal.spell(longer)) <= terminal.width
+        fits = terminal.width is None or cells(longer) <= terminal.width
         lines[-1:] = [longer] if fits else [*lines[-1:], part]
     return [*map(styled, lines)]
 
@@ -166,7 +155,7 @@ def render(items: Iterable[RenderableType], terminal: Terminal) -> str:
             else:
                 console.print(item, crop=False)
     lines = captured.get().splitlines()
-    return terminal.spell("".join(f"{line.rstrip()}\n" for line in lines))
+    return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
 # ---- problems ------------------------------------------------------------------------------------
@@ -187,7 +176,7 @@ def problems_text(
     located = any(problem.location is not None for problem in problems)
     if counted and problems and (located or len(problems) > 1):
         lines.append(plural(len(problems), kind))
-    return terminal.spell("".join(f"{line}\n" for line in lines))
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _problem(problem: Problem, terminal: Terminal, kind: MessageKind) -> list[str]:
@@ -232,6 +221,6 @@ def _source(text: str, column: int | None, terminal: Terminal) -> list[str]:
     low = min(max(at - room // 2, 0), max(len(shown) - room, 0))
     left, right = "…" * (low > 0), "…" * (low + room < len(shown))
     shown = left + shown[low + len(left) : low + room - len(right)] + right
-    before = cells(terminal.spell(plain(shown[: at - low])))
+    before = cells(plain(shown[: at - low]))
     caret = [] if column is None else [INDENT + " " * before + "^"]
     return [INDENT + plain(shown), *caret]

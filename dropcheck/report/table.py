@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from dropcheck.report import conformance as pivoting
 from dropcheck.report import numbers, words
@@ -42,7 +42,7 @@ class Columns:
 
 def table(rows: Sequence[Row], columns: Columns, terminal: Terminal) -> list[RenderableType]:
     """The rows as a table; where it has no room, each row as a block."""
-    shown = [{name: _spelled(cell, terminal) for name, cell in row.items()} for row in rows]
+    shown = [{name: _pair(cell) for name, cell in row.items()} for row in rows]
     heads = {name: columns.headings.get(name, name) for name in columns.names}
     width = {
         name: max(cells(line) for text in (head, *texts) for line in text.split("\n"))
@@ -76,21 +76,20 @@ def table(rows: Sequence[Row], columns: Columns, terminal: Terminal) -> list[Ren
     grid = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, GAP - 1, 0, 0))
     for name, wide in least.items():
         grid.add_column(
-            styled(terminal.spell(heads[name]), "bold"),
+            styled(heads[name], "bold"),
             justify="right" if name in columns.right else "left",
             no_wrap=not folded and name not in flexible,
             min_width=None if folded else wide,
         )
-    end: Literal["crop", "ellipsis"] = "crop" if terminal.ascii else "ellipsis"
-    cut = dict.fromkeys(columns.cut, end)
     for row in shown:
-        grid.add_row(*(styled(*row.get(name, ("", "")), cut=cut.get(name)) for name in least))
+        cells_of_row = ((row.get(name, ("", "")), name in columns.cut) for name in least)
+        grid.add_row(*(styled(*cell, cut=cut) for cell, cut in cells_of_row))
     return [grid]
 
 
-def _spelled(cell: str | tuple[str, str], terminal: Terminal) -> tuple[str, str]:
+def _pair(cell: str | tuple[str, str]) -> tuple[str, str]:
     text, style = (cell, "") if isinstance(cell, str) else cell
-    return terminal.spell(plain(text)), style
+    return plain(text), style
 
 
 def pairs(said: Row) -> RenderableType:
@@ -107,13 +106,13 @@ def pairs(said: Row) -> RenderableType:
 
 
 def block(
-    heading: str, style: str, said: Mapping[str, str | None], repeat: str, terminal: Terminal
+    heading: str, style: str, said: Mapping[str, str | None], repeat: str
 ) -> list[RenderableType]:
     """A block on one result below a table, with the command that repeats it.
 
     Labels without a text are left out. The command is never broken, so that it can be copied.
     """
-    shown = {label: terminal.spell(plain(text)) for label, text in said.items() if text}
+    shown = {label: text for label, text in said.items() if text}
     last = f"  {'repeat':<{max(map(len, shown))}}  {repeat}"
     return [styled(heading, style), pairs(shown), last]
 
@@ -217,11 +216,11 @@ def run_report(run: RunResult, terminal: Terminal, *, verbose: int = 0, quiet: b
     if held.rows and not quiet:
         items += [*table(held.rows, held.columns, terminal), *packed(held.legend, terminal), ""]
     for cell, text in held.cells:
-        said = terminal.spell(f"{pivoting.sign(cell)} {pivoting.where(cell)}: {text}")
+        said = f"{pivoting.sign(cell)} {pivoting.where(cell)}: {text}"
         items += [styled(said, _style(cell)), f"  {words.worst(cell).repeat}"]
     items += [""] if held.cells and not held.more else []
     for case in held.cases:
-        items += [*_block(case, terminal), ""]
+        items += [*_block(case), ""]
     items += [styled(held.more), ""] if held.more else []
     if held.remarks and not quiet:
         styles = {"note": "", "warning": "yellow"}
@@ -261,13 +260,13 @@ def told(said: Mapping[str, str]) -> list[tuple[str, str]]:
 
 def case_block(case: CaseResult) -> str:
     """The block on one case that did not pass, as plain text."""
-    return render(_block(case, Terminal()), Terminal())
+    return render(_block(case), Terminal())
 
 
-def _block(case: CaseResult, terminal: Terminal) -> list[RenderableType]:
+def _block(case: CaseResult) -> list[RenderableType]:
     said = facts(case)
     heading = "  ".join(filter(None, map(said.get, ("result", "claim", "parameters"))))
-    return block(heading, words.STYLES[case.result], dict(told(said)), said["repeat"], terminal)
+    return block(heading, words.STYLES[case.result], dict(told(said)), said["repeat"])
 
 
 def remarks(run: RunResult) -> list[tuple[str, str]]:

@@ -128,16 +128,15 @@ def mutation_report(
         items += [*table([_mutated(claim) for claim in judged], MUTATED, terminal), ""]
     for mutant in run.mutants:
         if mutant.fate in SURVIVING:
-            items += [*_survivor(mutant, terminal, run), ""]
+            items += [*_survivor(mutant, run), ""]
     hidden = "true as well where they were tried, and refuted at another value:"
     listed = {} if quiet else {hidden: [one for one in run.mutants if one.shows_at]}
     for fate in (Fate.SAME, Fate.TRUE, *NEITHER) if verbose else ():
         listed[f"{fate}:"] = [one for one in run.mutants if one.fate is fate and not one.shows_at]
     for heading, mutants in listed.items():
         if mutants:
-            lines = (terminal.spell(_line(one)) for one in mutants)
-            items += [styled(heading, "bold"), *lines, ""]
-    items += _warnings(run, terminal, verbose)
+            items += [styled(heading, "bold"), *map(_line, mutants), ""]
+    items += _warnings(run, verbose)
     known = {name: run.count(*fates) for name, fates in FATES.items()}
     summary = [
         *["interrupted"] * run.interrupted,
@@ -174,7 +173,7 @@ def verdict_on(claim: ClaimResult) -> tuple[str, str]:
     return ("undecided", "yellow") if claim.undecided else ("pass", "green")
 
 
-def _survivor(mutant: Mutant, terminal: Terminal, run: MutationRun) -> list[RenderableType]:
+def _survivor(mutant: Mutant, run: MutationRun) -> list[RenderableType]:
     claim, where = mutant.claim, one_line(format_parameters(mutant.parameters))
     said = {
         "title": one_line(claim.title),
@@ -187,7 +186,7 @@ def _survivor(mutant: Mutant, terminal: Terminal, run: MutationRun) -> list[Rend
     }
     heading = "  ".join(filter(None, ("SURVIVED", claim.id, where)))
     style = "bold red" if mutant.fate is Fate.BELOW else "yellow"
-    return block(heading, style, said, run.repeats.get(claim.id, ""), terminal)
+    return block(heading, style, said, run.repeats.get(claim.id, ""))
 
 
 def _line(mutant: Mutant) -> str:
@@ -197,7 +196,7 @@ def _line(mutant: Mutant) -> str:
     return "  " + one_line("; ".join([*parts, *filter(None, [mutant.reason])]))
 
 
-def _warnings(run: MutationRun, terminal: Terminal, verbose: bool) -> list[RenderableType]:
+def _warnings(run: MutationRun, verbose: bool) -> list[RenderableType]:
     items: list[RenderableType] = []
     for claim in run.claims:
         text = None
@@ -214,7 +213,7 @@ def _warnings(run: MutationRun, terminal: Terminal, verbose: bool) -> list[Rende
         said = [(one, "yellow") for one in claim.warnings]
         if text is not None:
             said.append((f"{claim.claim.id}: {text}", "bold red" if claim.failed else "yellow"))
-        items += [styled(terminal.spell(f"warning: {one}"), style) for one, style in said]
+        items += [styled(f"warning: {one}", style) for one, style in said]
     skipped = [one.claim.id for one in run.claims if one.skipped and one.verdict is None]
     if skipped:
         many = numbers.plural(len(skipped), "claim")

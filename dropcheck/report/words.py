@@ -58,12 +58,6 @@ def verdict(case: CaseResult) -> str:
     return f"{case.verdict}, {NOT_CONFIRMED}" if case.confirmed is False else str(case.verdict)
 
 
-def drawn(case: CaseResult) -> str:
-    """The draws: `262k draws of 64 calls`; empty where there are none."""
-    calls = None if case.calls is None else case.calls.count
-    return numbers.draws(case.draws, calls) if case.draws else ""
-
-
 def draws(case: CaseResult) -> str:
     """The number of draws: `262k`, or `262k of 64 calls` of code."""
     calls = "" if case.calls is None else f" of {plural(case.calls.count, 'call')}"
@@ -420,12 +414,9 @@ def needs(case: CaseResult) -> str | None:
 
 def headline(case: CaseResult) -> str:
     """A case that did not pass in one line: `refuted: claimed 2, estimated 1.00`."""
-    undecided = case.verdict is Verdict.INCONCLUSIVE
-    expected = ", expected refuted" if case.verdict is Verdict.VERIFIED else ""
     known = {"claimed": claimed(case), "estimated": estimated(case)}
     figures = ", ".join(f"{name} {text}" for name, text in known.items() if text != UNKNOWN)
-    outcome_text = f"{case.result if undecided else case.verdict}{expected}"
-    return f"{outcome_text}: {figures}" if figures else outcome_text
+    return ": ".join(filter(None, (standing(case).removeprefix("FAIL: "), figures)))
 
 
 def outcome(case: CaseResult) -> str:

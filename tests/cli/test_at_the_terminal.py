@@ -102,7 +102,7 @@ class Terminal:
 
 def test_progress_tells_cases_the_share_of_planned_draws_and_time_left(folder: Path) -> None:
     terminal = Terminal(folder, "run", *ALONE)
-    terminal.child.expect(r"2/3 cases · \d+% of planned draws · [\w ]+ left")
+    terminal.child.expect(r"2/3 cases, \d+% of planned draws, [\w ]+ left")
     terminal.child.sendintr()
     terminal.finished()
 
@@ -162,7 +162,7 @@ def test_time_left_is_told_where_all_draws_are_planned_or_time_is_limited() -> N
     assert tally.parts() == ["3/10 cases", "1M draws"]  # who knows what the other five take?
     tally.decided("2 processes", 5)
     assert tally.parts() == ["8/10 cases", "25% of planned draws", "12 s left"]
-    assert progress_line(tally, 40) == "8/10 cases · 25% of planned draws"
+    assert progress_line(tally, 40) == "8/10 cases, 25% of planned draws"
     limited = RunProgress(10, limit=7.0, clock=lambda: now[0])
     now[0] = 8.0
     limited("b", 8_000)

@@ -22,7 +22,7 @@ from dropcheck.inference.intervals import CountsByCall
 from dropcheck.judging.case import prepare
 from dropcheck.planning import plan_cases
 from dropcheck.reasons import Reason
-from dropcheck.report.words import basis, drawn
+from dropcheck.report.words import basis, draws
 from dropcheck.results import CaseResult, Guarantee
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
@@ -262,7 +262,7 @@ def test_a_result_says_of_how_many_calls_its_draws_are() -> None:
     assert found.calls.declared
     assert found.calls.count >= 64  # below which no verdict is planned
     assert basis(found) == f"{found.guarantee}, if elements are independent"
-    assert drawn(found).endswith(f" draws of {found.calls.count} calls")
+    assert draws(found).endswith(f" of {found.calls.count} calls")
     found = judged(sound, "noisy.half")
     assert found.calls is not None
     assert not found.calls.declared

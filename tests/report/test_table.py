@@ -85,12 +85,8 @@ LONG = replace(
 
 @pytest.mark.parametrize("width", [None, 30, 40, 60, 80, 160])
 @pytest.mark.parametrize("verbose", [0, 1, 2])
-@pytest.mark.parametrize("ascii_only", [False, True])
-def test_nothing_that_matters_of_a_failure_is_cut(
-    width: int | None, verbose: int, ascii_only: bool
-) -> None:
-    terminal = Terminal(width, ascii=ascii_only)
-    report = run_report(run_of(PASSED, LONG), terminal, verbose=verbose)
+def test_nothing_that_matters_of_a_failure_is_cut(width: int | None, verbose: int) -> None:
+    report = run_report(run_of(PASSED, LONG), Terminal(width), verbose=verbose)
     block = "".join(report.partition("\n\n")[2].split())
     for text in (
         LONG.claim,
@@ -102,7 +98,6 @@ def test_nothing_that_matters_of_a_failure_is_cut(
         LONG.repeat,
     ):
         assert "".join(text.split()) in block
-    assert report.isascii() is ascii_only
     for line in report.splitlines():
         assert len(line) <= (width or 999) or line.startswith("  repeat ")
 
@@ -131,17 +126,12 @@ def test_a_warning_is_told_once_with_its_claims() -> None:
 
 
 class _Stream(io.StringIO):
-    def __init__(self, terminal: bool, encoding: str = "utf-8") -> None:
+    def __init__(self, terminal: bool) -> None:
         super().__init__()
         self._terminal = terminal
-        self._encoding = encoding
 
     def isatty(self) -> bool:
         return self._terminal
-
-    @property
-    def encoding(self) -> str:  # type: ignore[override]  # read from a field in the standard library
-        return self._encoding
 
 
 @pytest.mark.parametrize(
@@ -168,16 +158,6 @@ def test_off_a_terminal_a_line_is_as_long_as_it_needs() -> None:
     assert terminal_of(_Stream(False), {}).width is None
     assert terminal_of(_Stream(False), {"COLUMNS": "40"}).width == 40
     assert terminal_of(_Stream(True), {"COLUMNS": "soup"}).width == 80
-
-
-@pytest.mark.parametrize(
-    ("encoding", "ascii_only"),
-    [("utf-8", False), ("ascii", True), ("cp1252", True), ("latin-1", True), ("nonsense", True)],
-)
-def test_an_encoding_that_falls_short_gets_ascii(encoding: str, ascii_only: bool) -> None:
-    terminal = terminal_of(_Stream(False, encoding), {})
-    assert terminal.ascii is ascii_only
-    assert run_report(run_of(UNDECIDED), terminal).isascii() is ascii_only
 
 
 def test_user_text_is_no_markup() -> None:
