@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -66,11 +65,6 @@ def judged(spans: int) -> bytes:
 def test_results_do_not_depend_on_the_processes(count: int) -> None:
     assert dict(shared(judged, range(1, 9), count)) == {n: judged(n) for n in range(1, 9)}
     assert not multiprocessing.active_children()
-
-
-def test_one_worker_is_the_callers_thread() -> None:
-    found = dict(shared(lambda _: (os.getpid(), threading.get_ident()), range(3), 1))
-    assert set(found.values()) == {(os.getpid(), threading.get_ident())}
 
 
 @forks
@@ -139,15 +133,6 @@ def test_what_a_killed_process_leaves_undone_is_done_by_another(tmp_path: Path) 
     found = dict(shared(once, range(1, 12), 2, lost=lambda: lost.append(None)))
     assert found == {item: judged(item) for item in range(1, 12)}
     assert lost == [None]
-
-
-@forks
-def test_closing_early_leaves_no_process_behind() -> None:
-    running: Any = shared(judged, [5] * 50, 2)
-    next(running)
-    assert len(multiprocessing.active_children()) == 2
-    running.close()
-    assert not multiprocessing.active_children()
 
 
 @forks
@@ -255,12 +240,6 @@ def alone() -> list[CaseResult]:
     return found_by()
 
 
-@pytest.mark.parametrize("workers", [1, 3])
-def test_threads_of_somebody_else(workers: int, alone: list[CaseResult]) -> None:
-    with ThreadPoolExecutor(workers) as executor:
-        assert found_by(pool=Pool(executor=executor, workers=workers)) == alone
-
-
 def drawn_by(threads: int, **how: Any) -> dict[str, int]:
     found: Counter[str] = Counter()
     found_by(threads=threads, drawn_by=lambda who, cases: found.update({who: cases}), **how)
@@ -331,12 +310,6 @@ def test_a_dask_cluster_of_which_a_worker_is_killed_and_another_joins(
         local.scale(3)
         results += found
     assert [replace(one, seconds=0, more_seconds=None) for one in results] == alone
-
-
-def test_draws_of_few_cases_are_shared_by_a_dask_cluster(local: Any) -> None:
-    text = f"dropcheck: 1\nclaims:{HEAVY}"
-    with cluster(local.scheduler_address) as dask:
-        assert found_by(text, pool=dask) == found_by(text)
 
 
 def test_a_scheduler_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:

