@@ -991,7 +991,7 @@ def _check_outputs(given: Given, outputs: Sequence[Path]) -> None:
             message = f"option '--output' names the claims file itself: {str(path)!r}"
             problems.append(Problem(message, hint="name another file"))
     forms = [PRINTED[given.values["format"] or "table"], *map(written_as, outputs)]
-    if given.values.get("plot") and not any(form.shows_curves for form in forms if form):
+    if given.values.get("plot") and not any(form.picture for form in forms if form):
         hint = "add '-o FILE.svg' or '-o FILE.png'"
         problems.append(Problem("option '--plot' draws curves in a picture", hint=hint))
     if given.values.get("exact") and given.values.get("draws_only"):

@@ -44,8 +44,7 @@ class Format:
     printed: bool = True  # whether `--format` offers it
     shows_problems: bool = False  # whether it shows errors
     shows_interruption: bool = False  # whether it says that a run was interrupted
-    shows_curves: bool = False  # whether it shows the curves that `--plot` asks for
-    needs: str | None = None  # a library that may be missing
+    picture: bool = False  # whether matplotlib draws it, and the curves that `--plot` asks for
 
     def fits(self, report: Report) -> bool:
         """Whether the format can show this report in full."""
@@ -104,13 +103,11 @@ def require_libraries(paths: Iterable[Path]) -> None:
     Raises:
         DropcheckError: a library is not installed.
     """
-    for path in paths:
-        form = written_as(path)
-        needed = None if form is None else form.needs
-        if needed is not None and find_spec(needed) is None:
-            hint = f"pip install {needed}; HTML reports do without"
-            message = f"pictures need {needed}, which is not installed"
-            raise DropcheckError(Problem(message, hint=hint))
+    pictures = any(form.picture for form in map(written_as, paths) if form is not None)
+    if pictures and find_spec("matplotlib") is None:
+        hint = "pip install matplotlib; HTML reports do without"
+        message = "pictures need matplotlib, which is not installed"
+        raise DropcheckError(Problem(message, hint=hint))
 
 
 @report_format("table", "people, at a terminal", shows_interruption=True)
@@ -620,6 +617,5 @@ for _kind, _purpose in (
         ending=f".{_kind}",
         printed=False,
         shows_interruption=True,
-        shows_curves=True,
-        needs="matplotlib",
+        picture=True,
     )(partial(_picture, _kind))
