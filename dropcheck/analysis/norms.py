@@ -11,20 +11,17 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
 
 from dropcheck.analysis.bounds import (
     OUTWARD,
-    Dissected,
-    Dissection,
     Hulls,
     held_by,
     hull_of,
     hull_of_fixed,
-    turns_with,
 )
 from dropcheck.analysis.law_bounds import (
     AffineDraw,
@@ -37,7 +34,6 @@ from dropcheck.analysis.law_bounds import (
     draw_mean,
     draw_norm,
     draw_spread,
-    drawn_about_zero,
     factors,
     grouped,
     inverse_of_line,
@@ -84,7 +80,6 @@ from dropcheck.vocabulary.majorants.rule import (
     summed,
     times,
 )
-from dropcheck.vocabulary.majorants.sums import of_parts
 from dropcheck.vocabulary.shapes import Shape
 
 # ---- exponents -----------------------------------------------------------------------------------
@@ -291,10 +286,6 @@ class Norms:
         self.bounds = 0  # the number of bounds computed so far
         self.hulls = Hulls()
         self.exponents = Exponents()
-        self._dissection = Dissection(
-            lambda value: self._quantities[id(value)].depth,
-            lambda value: self._quantities[id(value)].turns_with,
-        )
         # for the tails of integrals, bounds by the rules only
         self._integrals = Integrals(Norms(integrate=False).norm, found) if integrate else None
 
@@ -349,12 +340,6 @@ class Norms:
                     below = [known[id(other)] for other in one.inputs]
                     known[id(one)] = NormedValue(one, below, self)
         return known[id(value)]
-
-    def dissected(self, quantity: NormedValue) -> Dissected | None:
-        """A quantity as a sum of parts whose squares add up; None if it is none."""
-        if quantity.use.independent or not quantity.random:
-            return None
-        return self._dissection.of(quantity.value)
 
     def _compute(self, quantity: NormedValue, kind: str, order: float) -> None:
         if (kind, order) in quantity.known:
@@ -422,7 +407,6 @@ class NormedValue:
         self.centred: frozenset[int] = frozenset()
         self.signed: frozenset[int] = frozenset()
         self.line: AffineDraw | None = None
-        self.turns_with: frozenset[str] = frozenset()
         self.terms = below if value.computed_by(ADD, SUBTRACT) else (self,)
         self.held_by = lambda other: held_by(value, other.value)
         if value.random:
@@ -438,14 +422,6 @@ class NormedValue:
         self.centred = centred_axes(self)
         self.signed = signed_axes(self)
         self.line = line_of(value, [one.line for one in below])
-        law = value.law
-        symmetric = law is not None and law.symmetric and drawn_about_zero(value, below, self.mean)
-        self.turns_with = turns_with(value, symmetric, [one.turns_with for one in below])
-
-    @cached_property
-    def dissected(self) -> Dissected | None:
-        """The value as a sum of parts whose squares add up; None if it is none."""
-        return self.norms.dissected(self)
 
     def norm(self, p: float) -> float:
         """A bound of (E|x|^p)^(1/p); for orders below 1 that of order 1, or that of a product."""
@@ -537,10 +513,8 @@ def _sizes(quantity: NormedValue, p: float, exhausted: bool) -> tuple[float, flo
             norm = draw_norm(value, quantity.below, p)
             spread = draw_spread(value, p)
         else:
-            spread = _spread_of_parts(quantity, p)
-            if INF in (spread, size(mean)):
-                norm = quantity.majorant.norm(quantity.use, p)
-            spread = quantity.majorant.spread(quantity.use, p) if spread == INF else spread
+            norm = quantity.majorant.norm(quantity.use, p)
+            spread = quantity.majorant.spread(quantity.use, p)
             if quantity.depth > MOST_DEPTH and quantity.majorant.holds_back:
                 norm = min(norm, norm_by_exponentials(quantity, p))
     norm = min(_outward(norm), size(hull))
@@ -550,29 +524,6 @@ def _sizes(quantity: NormedValue, p: float, exhausted: bool) -> tuple[float, flo
     if mean.low == mean.high:
         spread = min(spread, _outward(norm + abs(mean.low)))
     return min(norm, _outward(size(mean) + spread)), spread
-
-
-def _spread_of_parts(quantity: NormedValue, p: float) -> float:
-    """The spread of a sum whose terms share draws, by parts whose squares add up."""
-    parts = quantity.dissected
-    if parts is None:
-        return INF
-    orders = (p,) if p >= 2 else (p, 2.0)
-    asked = [(factor, quantity.norms.quantity(one), "spread") for factor, one in parts.apart]
-    asked += [(factor, quantity.norms.quantity(one), "norm") for factor, one in parts.turning]
-    sizes: list[list[float]] = [[] for _ in orders]
-    wanted: list[_Wanted] = []
-    for factor, one, kind in asked:
-        for order, each in zip(orders, sizes, strict=True):
-            try:
-                bound = one.spread(order) if kind == "spread" else one.norm(order)
-            except _NotYet as first:
-                wanted += first.wanted
-            else:
-                each.append(times(abs(factor), bound))
-    if wanted:
-        raise _NotYet(wanted)
-    return of_parts(sizes[0], sizes[-1], p) if asked else 0.0
 
 
 def _log_moment(quantity: NormedValue, t: float, exhausted: bool) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Bounds of norms in loops, whose sums meet a draw more than once."""
+"""Bounds of norms in loops."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from lowered import expressed, lowering
 from norm_checks import below_the_truth
 
 from dropcheck.analysis import norms
-from dropcheck.analysis.bounds import Dissection
 from dropcheck.language.graph import Value
 
 # few outcomes, so that the truth is known: a body, what is asked after three steps
@@ -44,9 +43,6 @@ def test_no_bound_of_a_loop_is_below_the_truth(
 
 
 MISTAKES_IN_LOOPS: dict[str, Any] = {
-    "what meets is taken apart": (Dissection, "_meets", lambda *_: False),
-    "what does not turn": (Dissection, "_turns", lambda *_: True),
-    "all turns": (norms, "turns_with", lambda one, *_: one.sources),
     "exponentials": (norms, "norm_by_exponentials", lambda *_: 0.01),
 }
 
@@ -58,27 +54,10 @@ def test_a_mistake_in_loops_is_found(mistake: str, monkeypatch: pytest.MonkeyPat
     assert any(below_the_truth([of_loop(*loop)], 1) for loop in LOOPS.items())
 
 
-# after so many steps, and by what factor the bound of order 2 may be larger than the truth
-LONG = [
-    ("x = x - 0.1 * (x + z)", 200, 0.1 / math.sqrt(0.19), 1),
-    ("v = 0.9 * v + z;x = x - 0.01 * v", 100, 0.92878, 1),
-    ("x = x + W @ x / 4", 8, 16, 1),
-    ("x = x + 0.02 * x * z", 250, 1.0004**125, 1),
-    ("x = maximum(0, x + s - 2 * s1)", 300, 2, 4.5),
-]
-
-
-@pytest.mark.parametrize(("body", "steps", "truth", "factor"), LONG)
-def test_bounds_do_not_grow_with_the_steps_where_the_truth_does_not(
-    body: str, steps: int, truth: float, factor: float
-) -> None:
-    begins = "normal(0, 1)[16]" if "W" in body else "normal(0, 1)" if "* x *" in body else None
-    first = f"x ~ {begins}" if begins else "x = 0"
-    draws = "  z ~ normal(0, 1)\n  W ~ normal(0, 1)[16, 16]\n  s, s1 ~ exponential(1)\n"
-    lines = "\n".join(f"  {line}" for line in body.split(";"))
-    value = expressed(lowering(f"{first}\nv = 0\nfor t in range({steps}):\n{draws}{lines}"), "x")
-    bound = norm(value, 2)
-    assert truth * (1 - 1e-2) <= bound <= truth * factor * (1 + 1e-2)
+def test_a_bound_of_a_queue_does_not_grow_with_the_steps() -> None:
+    body = "  s, s1 ~ exponential(1)\n  x = maximum(0, x + s - 2 * s1)"
+    value = expressed(lowering(f"x = 0\nfor t in range(300):\n{body}"), "x")
+    assert 2 * (1 - 1e-2) <= norm(value, 2) <= 9
 
 
 def test_a_square_of_squares_is_not_opened_without_end() -> None:

@@ -46,7 +46,6 @@ from dropcheck.vocabulary.majorants.rule import (
     plus,
     raised,
     size,
-    summed,
     times,
 )
 from dropcheck.vocabulary.shapes import broadcast, normalise_axes
@@ -154,23 +153,6 @@ def added(first: NormBound, second: NormBound, p: float) -> float:
 def drifting(count: float, each: NormBound, p: float) -> float:
     """The norm of a sum of `count` numbers, each of mean 0 given those before it."""
     return weighted(count, math.sqrt(count), count, each, p)
-
-
-def of_parts(sizes: Sequence[float], at_two: Sequence[float], p: float) -> float:
-    """The norm of a sum of parts, each of mean 0 given those before it.
-
-    Args:
-        sizes: the norms of the parts, of order p.
-        at_two: their norms of order 2.
-        p: the order.
-    """
-    first, *others = sorted(sizes, reverse=True)
-    if p >= 2:
-        bound = combined((first, *(math.sqrt(p - 1) * one for one in others)), 2.0)
-    else:
-        bound = combined((first, *(2 ** (2 / p - 1) * one for one in others)), p)
-        bound = min(bound, combined(at_two, 2.0))
-    return min(bound, summed(sizes))
 
 
 def weighted(largest: float, root: float, total: float, each: NormBound, p: float) -> float:
