@@ -188,18 +188,6 @@ def draw_log_moment(value: Value, below: Sequence[Argument], t: float) -> float:
     return _log_moment_of_line(law, below, t)
 
 
-def variance_proxy(hull: Hull, line: AffineDraw | None) -> float:
-    """A v with log E exp(t (x - E x)) <= v t² / 2: from the hull, or the variance of a normal draw.
-
-    From a bounded hull it is a quarter of the squared width (Hoeffding 1963, 4.16).
-    """
-    if hull.bounded:
-        return (hull.width / 2) ** 2
-    if line is None or line.law.parabola is None:
-        return INF
-    return float(line.factor * line.law.parabola(*line.arguments)[1]) ** 2
-
-
 def draw_mean(value: Value, below: Sequence[Argument]) -> Hull:
     """Where the means of all elements lie."""
     law, known = value.law, fixed_arguments(value)

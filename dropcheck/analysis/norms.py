@@ -39,7 +39,6 @@ from dropcheck.analysis.law_bounds import (
     inverse_of_line,
     line_of,
     signed_axes,
-    variance_proxy,
     weights_of_squares,
 )
 from dropcheck.analysis.letters import ITSELF, Identities
@@ -59,7 +58,6 @@ from dropcheck.vocabulary.function import Function, PolynomialRule
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.functions.elementwise import ADD, EXP, MULTIPLY, SUBTRACT
 from dropcheck.vocabulary.majorants.powers import (
-    log_moment_of_quadratic,
     log_size_by_powers,
     norm_by_exponentials,
 )
@@ -112,7 +110,10 @@ class Quadratic:
         n = math.prod(x.shape[axis] for axis in self.summed)
         alone, within = (n, 1) if x.apart.issuperset(self.summed) else (1, n)
         b, c = t * within * self.linear, t * within * self.square
-        return alone * (log_moment_of_quadratic(x, b, c) if c else x.log_moment(b))
+        if c > 0:
+            return INF
+        # where the square is subtracted, the quadratic has a maximum
+        return alone * min(x.log_moment(b), b * b / (-4 * c) if c else INF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +122,6 @@ class Straight:
 
     parts: tuple[Quadratic, ...]
     shift: float
-
-
-def proxy_of(line: Straight | None, proxy: Callable[[Value], float]) -> float:
-    """The variance proxy of a sum of linear parts: independent parts add up."""
-    if line is None or any(one.square or one.summed for one in line.parts):
-        return INF
-    return summed(times(one.linear**2, proxy(one.of)) for one in line.parts)
 
 
 class Exponents(Identities):
@@ -471,15 +465,6 @@ class NormedValue:
     def density(self) -> float:
         """A bound of the density of each element."""
         return INF if self.line is None else self.line.greatest_density()
-
-    @property
-    def variance_proxy(self) -> float:
-        """A v with log E exp(t (x - E x)) <= v t² / 2 for every t."""
-        proxy = variance_proxy(self.hull, self.line) if self.random else 0.0
-        if proxy == INF:
-            line = self.norms.exponents.straight(self.value)
-            proxy = proxy_of(line, lambda one: self.norms.quantity(one).variance_proxy)
-        return _outward(proxy)
 
     def _bound(self, kind: str, order: float) -> tuple[float, float]:
         """A bound that has been computed.

@@ -84,9 +84,6 @@ class Law(Distribution):
     # whether the law is symmetric about its mean (or its median, if it has no mean) for all
     # arguments
     symmetric: bool = False
-    # takes fixed arguments; returns centre, unit and top, where the log density is
-    # top - ((x - centre) / unit)² / 2 at every x
-    parabola: Callable[..., tuple[Any, Any, Any]] | None = None
     # The place where the density of a continuous law is greatest, if it rises up to there and falls
     # after. Takes fixed arguments, and returns NaN for those with another density; None: not known.
     mode: Callable[..., Any] | None = None

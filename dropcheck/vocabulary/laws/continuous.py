@@ -127,7 +127,6 @@ NORMAL = _any_number(
     tails=lambda mean, sd: (math.inf, math.inf),
     sampler=lambda generator, size, mean, sd: scaled(generator.standard_normal(size), mean, sd),
     log_density_inside=normal_log_density,
-    parabola=lambda mean, sd: (mean, sd, -LOG_ROOT_TWO_PI - np.log(sd)),
     nanoseconds=9.0,
     aliases=("N", "gauss", "gaussian", "norm", "normalvariate"),
     note="its second argument is the standard deviation, not the variance",

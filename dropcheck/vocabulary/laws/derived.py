@@ -140,7 +140,6 @@ def ranked(law: Law, rank: int, count: int) -> Ranked:
         near_ends=multiplied(law.near_ends),
         tails=multiplied(law.tails),
         symmetric=middle,
-        parabola=None,
         mode=None,
         line=None,
         standard_arguments=None,

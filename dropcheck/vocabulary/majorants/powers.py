@@ -121,25 +121,6 @@ class Picked(Majorant):
 # ---- powers --------------------------------------------------------------------------------------
 
 
-def log_moment_of_quadratic(x: Argument, b: float, c: float) -> float:
-    """A bound of log E exp(b x + c x²), which is exact for a normal x and c > 0.
-
-    With a standard normal g, exp(c x²) is E exp(√(2c) g x). So for c > 0 it is the mean, over a
-    normal a of mean b and variance 2c, of E exp(a x). This is at most exp(a E x + a² v / 2) with
-    the variance proxy v (Vershynin 2018, High-Dimensional Probability, lemma 6.2.2 and its proof).
-    The result is convex in the mean of x. For c < 0 the quadratic has a maximum.
-    """
-    if c <= 0:
-        return min(x.log_moment(b), b * b / (-4 * c) if c else INF)
-    v, mean = x.variance_proxy, x.mean
-    left = 1 - 2 * c * v
-    if not (left > 0 and mean.bounded):
-        return INF
-    worst = max(m * (b + c * m) for m in (mean.low, mean.high))
-    bound = (v * b * b / 2 + worst) / left - math.log(left) / 2
-    return INF if math.isnan(bound) else bound
-
-
 def of_parts(groups: Sequence[Sequence[ArgumentPower]], p: float) -> float:
     """A bound of the norm of a product of powers: the product of the norms of independent groups.
 
@@ -217,9 +198,6 @@ def _largest(part: ArgumentPower) -> float:
     return raised(1 / nearest, -power) if nearest else INF
 
 
-_SQUARE = ((0, 2.0),)
-
-
 class ProductOfPowers(Majorant):
     """The rules of a function whose size is a product of fixed powers of the arguments' sizes."""
 
@@ -250,11 +228,6 @@ class ProductOfPowers(Majorant):
         powers = self.powers(use)
         sizes = (times(abs(power), use.arguments[at].log_size(p)) for at, power in powers)
         return math.fsum(sizes) if powers else INF
-
-    def log_moment(self, use: Applied, t: float) -> float:
-        """Only for the square of one number."""
-        powers = self.powers(use)
-        return log_moment_of_quadratic(use.arguments[0], 0.0, t) if powers == _SQUARE else INF
 
 
 class Negated(ProductOfPowers):
@@ -318,13 +291,9 @@ class ProductOfTwo(Products):
         return min(one, times(y.spread(p), x.norm(p)) + times(size(y.mean), x.spread(p)))
 
     def log_moment(self, use: Applied, t: float) -> float:
-        """By the hull of either factor, or by the variance proxy of either."""
+        """By the hull of either factor."""
         x, y = use.arguments
-        return min(
-            _with_factor(x, y.hull, use, t),
-            _with_factor(y, x.hull, use, t),
-            log_moment_of_product(use, t),
-        )
+        return min(_with_factor(x, y.hull, use, t), _with_factor(y, x.hull, use, t))
 
 
 class Quotient(ProductOfPowers):
@@ -351,25 +320,6 @@ class Quotient(ProductOfPowers):
         """By the hull of the reciprocal of the denominator."""
         x, y = use.arguments
         return _with_factor(x, _reciprocal(y.hull), use, t) if nearest_zero(y.hull) else INF
-
-
-def log_moment_of_product(use: Applied, t: float) -> float:
-    """A bound of log E exp(t x y), if x and y are independent, or one quantity."""
-    x, y = use.arguments
-    if use.same:
-        return log_moment_of_quadratic(x, 0.0, t)
-    if not use.independent:
-        return INF
-    return min(_given(y, x, t), _given(x, y, t))
-
-
-def _given(y: Argument, x: Argument, t: float) -> float:
-    """A bound of log E exp(t x y) for independent x and y: given y, by the variance proxy of x."""
-    v, mean = x.variance_proxy, x.mean
-    if not (v < INF and mean.bounded):
-        return INF
-    ends = {mean.low, mean.high}
-    return max(log_moment_of_quadratic(y, t * end, t * t * v / 2) for end in ends)
 
 
 def _reciprocal(hull: Hull) -> Hull:
@@ -589,14 +539,11 @@ class Share(Majorant):
         return math.log(2.0) + self._a * x.norm(p) + square
 
     def inverse(self, use: Applied, r: float) -> float:
-        """By 1 / F <= 2 exp(a |x| + b x²), split by the sign of x; it holds for 1 - F too."""
-        x = use.arguments[0]
-        ends = (-r * self._a, r * self._a)
+        """By 1 / F <= 2 exp(a |x|), split by the sign of x, if b is 0; it holds for 1 - F too."""
         if self._b:
-            total = log_sum([log_moment_of_quadratic(x, end, r * self._b) for end in ends])
-        else:
-            total = log_sum([x.log_moment(end) for end in ends])
-        return 2 * exponential(total / r)
+            return INF
+        log_moment = use.arguments[0].log_moment
+        return 2 * exponential(log_sum([log_moment(-r * self._a), log_moment(r * self._a)]) / r)
 
 
 def log_gamma(use: Applied, p: float) -> float:

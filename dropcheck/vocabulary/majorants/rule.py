@@ -206,10 +206,6 @@ class Argument(Protocol):
     def density(self) -> float:
         """A bound of the density of each element; infinite if none is known."""
 
-    @property
-    def variance_proxy(self) -> float:
-        """A v with log E exp(t (x - E x)) <= v t² / 2 for every t; infinite if none is known."""
-
     def norm(self, p: float) -> float:
         """A bound of the norm; for orders below 1, the bound of order 1."""
 

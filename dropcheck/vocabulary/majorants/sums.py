@@ -31,7 +31,7 @@ import numpy as np
 
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull, union
-from dropcheck.vocabulary.majorants.powers import about, log_moment_of_product
+from dropcheck.vocabulary.majorants.powers import about
 from dropcheck.vocabulary.majorants.rule import (
     INF,
     ZERO,
@@ -506,26 +506,18 @@ class SumOfProducts(Majorant):
         return a.mean.times(b.mean).scaled(self._inner(use)[0])
 
     def log_moment(self, use: Applied, t: float) -> float:
-        """The sum for independent products; for n others at most that of n times one (Hölder)."""
+        """The sum for independent elements with few fixed weights."""
         a, b = use.arguments
         count, (left, right) = self._inner(use)
         if not count:
             return 0.0
-        if use.same and len(a.shape) != 1:
-            return INF  # the terms are not squares
         for x, along, weights, axis in ((a, left, b, right), (b, right, a, left)):
             if weights.fixed is not None and along in x.apart and axis >= 0:
                 factors = np.moveaxis(np.asarray(weights.fixed, dtype=np.float64)[..., 0], axis, -1)
                 if factors.size <= _MANY_WEIGHTS:
                     rows = factors.reshape(-1, count)
                     return max(sum(x.log_moment(t * one) for one in row) for row in rows.tolist())
-                if x.variance_proxy < INF and x.mean.bounded:
-                    means = np.maximum(t * factors * x.mean.low, t * factors * x.mean.high)
-                    apart = means + t * t / 2 * x.variance_proxy * np.square(factors)
-                    return float(apart.sum(axis=-1).max())
-        if left in a.apart and right in b.apart:
-            return count * log_moment_of_product(use, t)
-        return log_moment_of_product(use, count * t)
+        return INF
 
     def inverse(self, use: Applied, r: float) -> float:
         """For a vector with itself, as a sum of squares."""
