@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import combinations
 
@@ -21,7 +21,6 @@ from dropcheck.analysis.enumeration import Outcomes, outcomes_of
 from dropcheck.analysis.fewer_draws.sums import exchanged, made_of, takers_of
 from dropcheck.analysis.law_bounds import grouped
 from dropcheck.analysis.letters import PRECISION, Centred, Identities, drawn_in, expected
-from dropcheck.analysis.linear_forms import ProductMoments, linear_factors, moments_of
 from dropcheck.analysis.norms import Norms
 from dropcheck.analysis.on_paper import first_off
 from dropcheck.analysis.ring import (
@@ -311,6 +310,16 @@ KnownDraws = dict[int, float]
 """The values of some draws."""
 
 
+@dataclass(frozen=True, slots=True)
+class ProductMoments:
+    """Means and covariances of products, and bounds of their errors."""
+
+    means: Floats
+    covariances: Floats
+    means_off: Floats
+    covariances_off: Floats
+
+
 def conditioned(
     summands: Sequence[Integrand],
     moments: Callable[[Sequence[Integrand]], ExactMoments | None],
@@ -475,11 +484,7 @@ def _at_once(
         by_factors = _of_factors(integrands, groups, known, 2, linked)
     if by_factors is not None or groups is not None:
         return by_factors
-    return (
-        _of_outcomes(integrands, MOST_OUTCOMES)
-        or _of_linear_forms(integrands, known)
-        or _by_steps(integrands, known)
-    )
+    return _of_outcomes(integrands, MOST_OUTCOMES) or _by_steps(integrands, known)
 
 
 def exact_means(
@@ -503,7 +508,7 @@ def exact_means(
                 terms = [mean_of_elements(one).terms for one in polynomials]
                 pairs = [value_of(space, expected(space, own, letters.sources)) for own in terms]
         except PolynomialError:
-            moments = _of_outcomes(integrands, MOST_OUTCOMES) or _of_linear_forms(integrands, known)
+            moments = _of_outcomes(integrands, MOST_OUTCOMES)
         else:
             means, sizes = np.array(pairs).T
             return (means, PRECISION * sizes) if np.isfinite(pairs).all() else None
@@ -594,12 +599,6 @@ def _in_outcomes(integrand: Integrand, table: Outcomes) -> Floats:
         whole = np.where(given == 0, 0.0, whole)
     means: Floats = whole.reshape(-1, whole.shape[-1]).mean(axis=0)
     return np.broadcast_to(means, table.probabilities.shape)
-
-
-def _of_linear_forms(integrands: Sequence[Integrand], known: Found | None) -> ExactMoments | None:
-    """The moments of products of a few linear forms in draws, as in recurrences."""
-    norm = Norms(integrate=False).norm
-    return _with_offs(lambda: moments_of([linear_factors(one) for one in integrands], norm, known))
 
 
 def _with_offs(moments: Callable[[], ProductMoments]) -> ExactMoments | None:

@@ -112,8 +112,7 @@ def test_what_was_too_large_is_not_tried_again_group_by_group(
         raise TooLargeError
 
     monkeypatch.setattr(exact, "_of_polynomials", too_large)
-    for other in ("_of_outcomes", "_of_linear_forms"):
-        monkeypatch.setattr(exact, other, lambda *_: None)
+    monkeypatch.setattr(exact, "_of_outcomes", lambda *_: None)
     asked = []
     monkeypatch.setattr(exact, "_mean_of_products", lambda *_: asked.append(1))
     for expressions, tried in ((("a0 + b0", "a1 * b1 + a1"), False), (("a0 * b0",), True)):
