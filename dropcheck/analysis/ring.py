@@ -18,7 +18,7 @@ import numpy as np
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, in_order, number, random_inputs, thawed
 from dropcheck.vocabulary.function import Function, PolynomialRule
-from dropcheck.vocabulary.functions.algebra import PolynomialError, TooLargeError, regrouped
+from dropcheck.vocabulary.functions.algebra import PolynomialError, regrouped
 from dropcheck.vocabulary.functions.elementwise import MULTIPLY, POWER
 from dropcheck.vocabulary.shapes import Shape, ShapeError, broadcast
 
@@ -225,11 +225,11 @@ class Space:
         """Count steps.
 
         Raises:
-            TooLargeError: there are too many.
+            PolynomialError: there are too many.
         """
         self.work += steps
         if self.work > self._most_work:
-            raise TooLargeError
+            raise PolynomialError
 
     def product_over(self, quantity: Any, axes: tuple[int, ...], keepdims: bool) -> Any:
         """The product of many elements along some axes, as an atom of its own.

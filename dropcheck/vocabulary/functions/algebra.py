@@ -30,10 +30,6 @@ class PolynomialError(ValueError):
     """A quantity is no polynomial in its arguments, or a polynomial that is too large."""
 
 
-class TooLargeError(PolynomialError):
-    """A quantity is a polynomial, but takes too much work."""
-
-
 class Algebraic(Protocol):
     """A quantity in an algebra.
 
