@@ -1,19 +1,15 @@
-"""Quantiles as the model gives them: by a law's own, or by the probabilities of events.
-
-This decides what no number of draws decides: where the level is exactly the probability to lie at
-or below a value, as 1/2 is for a fair coin, every number up to the next value is a quantile.
-"""
+"""Claims about quantiles: by the law's own, and by counts at thresholds, with the sign test."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
 import numpy as np
 
-from dropcheck.analysis.bounds import of_operators, support
+from dropcheck.analysis.bounds import of_operators
 from dropcheck.analysis.strategy import Quantiles
 from dropcheck.array_types import Floats
 from dropcheck.inference import budget
@@ -29,7 +25,7 @@ from dropcheck.judging.case import (
     calls_of,
     dependent,
 )
-from dropcheck.judging.exact import Known, exact_probability, found_exactly
+from dropcheck.judging.exact import Known, found_exactly
 from dropcheck.judging.look import ENDLESS, far_off, settling, sharpness_of
 from dropcheck.judging.rounding import LOOK_ROUNDING, draws_to_look_at, lost
 from dropcheck.language.graph import Kind, Value
@@ -44,7 +40,6 @@ from dropcheck.simulation import (
     SpanSums,
     Tally,
     Threshold,
-    below,
     compile_counts,
     rounding_of_values,
 )
@@ -343,45 +338,16 @@ def _error(values: Floats, level: float) -> float:
 # ---- exact quantiles -----------------------------------------------------------------------------
 
 
-# A known probability that is nearer to a level than this equals it, but for rounding.
-NEARLY = 1e-12
-# A probability with a larger error than this says nothing.
-MOST_ERROR = 1e-6
-# The most halvings of an interval that holds a quantile, and how far out one is looked for.
-HALVINGS = 200
-FARTHEST = 1e150
-SHORT = 1e-11  # the relative width of an interval at which halving is done
-NARROW = 1e-6  # the relative width of one that is a single quantile, as probabilities have errors
 # About two thirds of a quantity lie between these levels: its size where nothing is drawn.
 SIZE_LEVELS = (0.16, 0.84)
 
 
-@dataclass(frozen=True, slots=True)
-class Between:
-    """All quantiles of a level: the least and the greatest, each to within an error."""
+def quantile_of_law(operator: Value, level: float | None = None) -> Exact | None:
+    """The quantile of one draw of a law with fixed arguments; None for anything else.
 
-    least: float
-    greatest: float
-    error: float
-
-    def nearest(self, low: float, high: float) -> tuple[float, float]:
-        """The quantile nearest to an interval, and its error."""
-        if self.greatest < low:
-            return self.greatest, self.error
-        if self.least > high:
-            return self.least, self.error
-        value = max(self.least, low)
-        inside = self.least + self.error <= value <= self.greatest - self.error
-        return value, 0.0 if inside else self.error
-
-    @property
-    def flat(self) -> bool:
-        """Whether there is more than one."""
-        return self.greatest - self.least > self.error
-
-
-def quantile_of_law(operator: Value) -> Between | None:
-    """The quantiles of one draw of a law with fixed arguments; None for anything else."""
+    None too where the law of a whole number passes the level between two values: every number
+    between them is a quantile.
+    """
     quantity, *condition = operator.inputs
     law = quantity.law
     if condition or quantity.kind != Kind.DRAW or law is None or law.own_axes is not None:
@@ -389,107 +355,30 @@ def quantile_of_law(operator: Value) -> Between | None:
     known = [one.known for one in quantity.inputs]
     if not all(isinstance(one, float) for one in known) and any(one is None for one in known):
         return None
-    least = float(law.quantile(operator.level, *known))
+    level = operator.level if level is None else level
+    value = float(law.quantile(level, *known))
     # a level that equals a probability, but for rounding, has more than one quantile
-    reached = [float(law.cdf(at, *known)) for at in (least, math.nextafter(least, -math.inf))]
-    nearest = min(abs(one - operator.level) for one in reached)
-    if not math.isfinite(least) or (nearest < 1e-9 and law.discrete):
+    reached = [float(law.cdf(at, *known)) for at in (value, math.nextafter(value, -math.inf))]
+    nearest = min(abs(one - level) for one in reached)
+    if not math.isfinite(value) or (nearest < 1e-9 and law.discrete):
         return None
-    return Between(least, least, 0.0 if law.discrete else 1e-9 * abs(least))
-
-
-def quantiles_between(operator: Value) -> Between | None:
-    """The quantiles by the law, or by probabilities of events; None where these are not known."""
-    by_law = quantile_of_law(operator)
-    if by_law is not None:
-        return by_law
-    quantity, *condition = operator.inputs
-    level, given = operator.level, condition[0] if condition else None
-
-    def reached(at: float) -> bool | None:
-        exact = _known(quantity, Threshold(at, True), given)
-        return None if exact is None else exact.value + exact.error + NEARLY >= level
-
-    def passed(at: float) -> bool | None:
-        exact = _known(quantity, Threshold(at, False), given)
-        return None if exact is None else exact.value - exact.error - NEARLY > level
-
-    hull = support(quantity)
-    ends = [_turned(test, hull.low, hull.high) for test in (reached, passed)]
-    first, last = ends
-    if first is None or last is None:
-        return None
-    least, greatest = _plain(*first), _plain(*last)
-    error = max(_off_by(least, first), _off_by(greatest, last))
-    size = max(abs(least), abs(greatest))
-    if error <= SHORT * size and least == float(f"{least:.9g}"):
-        error = 0.0  # a value with a probability of its own, at a number with few digits
-    if error < greatest - least <= NARROW * size:  # as far as the probabilities are known
-        width, middle = last[1] - first[0], first[0] / 2 + last[1] / 2
-        value = _plain(middle - width, middle)
-        return Between(value, value, _off_by(value, (first[0], last[1])))
-    return Between(least, max(least, greatest), error)
-
-
-def _known(quantity: Value, at: Threshold, given: Value | None) -> Exact | None:
-    """The probability to lie below a threshold; None where it is not known well enough."""
-    exact = exact_probability(below(quantity, at), given)
-    return None if exact is None or exact.error > MOST_ERROR else exact
-
-
-def _off_by(value: float, ends: tuple[float, float]) -> float:
-    """How far a value may be from a number between two ends."""
-    return max(ends[1] - ends[0], abs(value - ends[0]), abs(value - ends[1]))
-
-
-def _plain(low: float, high: float) -> float:
-    """A number with few digits in or near an interval, where there is one; else the higher end."""
-    plain = float(f"{high:.9g}")
-    width = high - low
-    return plain if low - width <= plain <= high + width else high
-
-
-def _turned(
-    test: Callable[[float], bool | None], low: float, high: float
-) -> tuple[float, float] | None:
-    """Two neighbouring numbers between which a test begins to hold; None where it is not known."""
-    inside = 1.0
-    while not math.isfinite(low) or not math.isfinite(high):
-        known = test(-inside), test(inside)
-        if None in known or inside > FARTHEST:
-            return None
-        if math.isinf(low) and not known[0]:
-            low = -inside
-        if math.isinf(high) and known[1]:
-            high = inside
-        inside *= 16.0
-    if test(low):  # at the end of the support, which no halving reaches
-        return low, low
-    for _ in range(HALVINGS):
-        middle = low / 2 + high / 2
-        if not low < middle < high or high - low <= 1e-12 * max(abs(low), abs(high)):
-            break
-        holds = test(middle)
-        if holds is None:
-            return None
-        low, high = (low, middle) if holds else (middle, high)
-    return low, high
+    return Exact(value, 0.0 if law.discrete else 1e-9 * abs(value))
 
 
 def known_quantiles(run: CaseRun) -> Known | None:
     """What the model says of a claim about quantiles; None where it does not say enough."""
     claim, operands = run.prepared.analysed.strategy, run.prepared.analysed.lowered.operands
     assert isinstance(claim, Quantiles)
-    known: dict[int, Between | None] = {}
+    known: dict[int, Exact | None] = {}
     sizes: list[float] = []
     for at, operator in enumerate(claim.quantities):
-        between = quantiles_between(operator)
-        ends = [quantiles_between(at_another(operator, level)) for level in SIZE_LEVELS]
-        if between is None or None in ends:
+        own = quantile_of_law(operator)
+        ends = [quantile_of_law(operator, level) for level in SIZE_LEVELS]
+        if own is None:
             return None
-        known[at] = between
-        sizes.append(max(abs(one.least) for one in ends if one is not None))
-    estimates = [0.0 if one is None else one.least for one in known.values()]
+        known[at] = own
+        sizes.append(max(abs(one.value) for one in (own, *ends) if one is not None))
+    estimates = [0.0 if one is None else one.value for one in known.values()]
     findings: list[Finding] = []
     values: list[Exact] = []
     off: list[float] = []
@@ -507,32 +396,14 @@ def known_quantiles(run: CaseRun) -> Known | None:
     return Known(tuple(findings), tuple(values), place)
 
 
-def at_another(operator: Value, level: float) -> Value:
-    """The quantile of the same quantity at another level."""
-    options = tuple((name, level if name == "level" else value) for name, value in operator.options)
-    return replace(operator, options=options)
-
-
-def exact_value(target: QuantileTarget, known: Mapping[int, Between | None]) -> Exact | None:
-    """The comparison's quantity, by the quantile nearest to what is claimed.
-
-    None where a quantile is not known, or where one of several is any number of an interval.
-    """
-    region, form = target.claimed.region, target.form
-    if len(form.terms) == 1:
-        ((factor, at),) = form.terms
-        between = known.get(at)
-        if between is None:
+def exact_value(target: QuantileTarget, known: Mapping[int, Exact | None]) -> Exact | None:
+    """The comparison's quantity, by the quantiles; None where one of them is not known."""
+    value, error = target.form.constant, 0.0
+    for factor, at in target.form.terms:
+        own = known.get(at)
+        if own is None:
             return None
-        ends = sorted((end - form.constant) / factor for end in (region.low, region.high))
-        value, error = between.nearest(*ends)
-        return Exact(factor * value + form.constant, abs(factor) * error)
-    value, error = form.constant, 0.0
-    for factor, at in form.terms:
-        between = known.get(at)
-        if between is None or between.flat:
-            return None
-        value, error = value + factor * between.least, error + abs(factor) * between.error
+        value, error = value + factor * own.value, error + abs(factor) * own.error
     return Exact(value, error)
 
 

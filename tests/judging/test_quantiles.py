@@ -24,7 +24,7 @@ from trials import (
 
 from dropcheck.errors import DropcheckError
 from dropcheck.planning import plan_cases
-from dropcheck.results import CaseResult, Exact, Guarantee, Method
+from dropcheck.results import CaseResult, Guarantee, Method
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
 
@@ -50,11 +50,7 @@ TRUE = {
     "Median(x, given=x > 0) == 0.674489750196": N,
     "Median(maximum(x, 0)) == 0": "x ~ normal(-0.1, 1)",  # an atom
     "Median(x) == [0, 3]": "x ~ normal([0, 3], 1)",
-    "Median(x) * [0, 1] == [0, 0.5]": "x ~ bernoulli(0.5)",
     "Quantile(abs(x), 0.95) == 1.95996398454": N,
-    # a level that a probability comes to, but for rounding: C(5, 1) C(5, 2) + C(5, 3) of C(10, 3)
-    "Median(x) == 1": "x ~ hypergeometric(5, 5, 3)",
-    "Quantile(x, 0.81) == 0": "x ~ binomial(2, 0.1)",
 }
 
 
@@ -101,14 +97,10 @@ def test_a_level_that_is_tiny_is_judged() -> None:
 
 
 @pytest.mark.parametrize("claimed", ["0", "-1", "1", "0.5"])
-def test_every_number_between_is_a_median_of_a_coin(claimed: str) -> None:
-    found = judged(COIN, f"Median(x) == {claimed}", draws_only=False)
-    assert (found.verdict, found.guarantee) == (VERIFIED, Guarantee.EXACT)
-
-
-def test_a_median_at_the_end_of_what_is_possible_is_that_end() -> None:
-    found = judged("x ~ bernoulli(0.5)", "Median(x) >= -1", draws_only=False)
-    assert found.exact == Exact(0.0)
+def test_that_any_number_between_is_a_median_of_a_coin_stays_open(claimed: str) -> None:
+    """No count shows that a chance is exactly 1/2."""
+    found = judged(COIN, f"Median(x) == {claimed}", draws_only=False, most=100_000)
+    assert (found.verdict, found.exact) == (OPEN, None)
 
 
 def test_what_lies_beyond_is_none() -> None:
@@ -168,11 +160,6 @@ def test_without_draws() -> None:
 
     assert exactly(E2, "Median(x) == 2 * log(2)").verdict is VERIFIED
     assert exactly(E2, "Median(x) == 1.5").verdict is REFUTED
-    # false by less than is known of the probabilities: any number near may be the one quantile
-    mapped = exactly(N, "Median(x**2) < 0.454936423119")
-    assert (mapped.verdict, mapped.draws) == (OPEN, 0)
-    assert mapped.exact is not None
-    assert mapped.exact.value == pytest.approx(stats.chi2.ppf(0.5, 1), abs=mapped.exact.error)
     iqr = exactly(N, "Quantile(x, 0.75) - Quantile(x, 0.25) == 1.3489795")
     assert iqr.verdict is VERIFIED
 
