@@ -33,6 +33,7 @@ from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, computed_from, constant_beside, ordered
 from dropcheck.vocabulary.function import KernelError
 from dropcheck.vocabulary.functions.algebra import PolynomialError
+from dropcheck.vocabulary.functions.elementwise import DIVIDE
 
 # ---- conditioned ---------------------------------------------------------------------------------
 #
@@ -372,7 +373,11 @@ def _is_linear(value: Value) -> bool:
     if value.kind != Kind.COMPUTED:
         return False
     function = value.function
-    return function.additive or function.rearranges or function.joins
+    if function.additive or function.rearranges or function.joins:
+        return True
+    if function is DIVIDE:
+        return not value.inputs[1].random
+    return function.bilinear and not all(one.random for one in value.inputs)
 
 
 def _magnitude(found: Floats, off: Floats) -> Floats:

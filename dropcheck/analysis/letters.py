@@ -378,7 +378,7 @@ class DrawnElements(MomentSource):
     """A draw of independent elements from a law with fixed arguments.
 
     Function 0 is the draw minus its mean; other functions of the draw can be added, each minus its
-    mean.
+    mean. A draw may have no mean, and bounded functions of it have one.
     """
 
     def __init__(
@@ -400,8 +400,12 @@ class DrawnElements(MomentSource):
         self._shape = shape
         self._arguments = arguments
         self._plain = all(isinstance(one, float) for one in arguments)
-        self.mean: ElementNumbers = 0.0
-        self.mean, self.loss = self._of_law(1)
+        self.mean: ElementNumbers | None = 0.0
+        self.loss = 1.0
+        try:
+            self.mean, self.loss = self._of_law(1)
+        except PolynomialError:
+            self.mean = None
         self._functions: dict[int, tuple[Value, float]] = {}
 
     def _of_law(self, order: int) -> tuple[ElementNumbers, float]:
@@ -744,6 +748,8 @@ class Centred:
         self.sources[draw] = source
         if known:
             self._draws[id(value)] = draw
+        if source.mean is None:
+            raise PolynomialError
         if isinstance(source.mean, float) and law.values in _TWO_VALUES:
             low, high = (end - source.mean for end in _TWO_VALUES[law.values])
             self.space.squares[draw] = (low + high, -low * high)

@@ -16,10 +16,19 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from dropcheck.array_types import Floats
-from dropcheck.language.graph import Kind, Value, in_order, number, random_inputs, thawed
+from dropcheck.language.graph import (
+    Kind,
+    Value,
+    computed,
+    constant_beside,
+    in_order,
+    number,
+    random_inputs,
+    thawed,
+)
 from dropcheck.vocabulary.function import Function, PolynomialRule
 from dropcheck.vocabulary.functions.algebra import PolynomialError, regrouped
-from dropcheck.vocabulary.functions.elementwise import MULTIPLY, POWER
+from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, POWER
 from dropcheck.vocabulary.shapes import Shape, ShapeError, broadcast
 
 # ---- terms ---------------------------------------------------------------------------------------
@@ -1035,6 +1044,8 @@ class NormalForms:
             rule = made_of.function.square
         if rule is None:
             raise PolynomialError
+        if made_of.function is DIVIDE and made_of.inputs[1].random:
+            return self._quotient(value)
         operands = [self.polynomial(below) for below in made_of.inputs]
         options = {name: thawed(option) for name, option in made_of.options}
         found = rule(*operands, **options)
@@ -1044,6 +1055,16 @@ class NormalForms:
             found = found.raised(power)
         if value.truth:
             found.binary = True
+        return found
+
+    def _quotient(self, value: Value) -> Polynomial:
+        """A quotient as its numerator times a letter: the reciprocal of a function of one draw."""
+        numerator, below = value.inputs
+        inverse = computed(DIVIDE, constant_beside(below, 1.0), below, like=below)
+        self._kept.append(inverse)
+        found = self.polynomial(numerator) * self.letters.other(inverse)
+        if not isinstance(found, Polynomial) or found.shape != value.shape:
+            raise PolynomialError
         return found
 
 
