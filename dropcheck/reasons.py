@@ -193,20 +193,6 @@ class Reason(Enum):
         "another law",
         "false as stated: the law has another shape, as the counts in cells show",
     )
-    LAW_TAILS = (
-        "{count:,} of {draws:,} draws lie {side} {cut:.6g}, where the law has {expected:.3g}",
-        "false as stated: the law has another tail",
-    )
-    LAW_REPEATS = (
-        "{count:,} of {draws:,} draws have a value that was drawn before, where the law has "
-        "{expected:.2g}",
-        "false as stated: single values come again, as rounding, clipping or few digits make them",
-    )
-    LAW_LATTICE = (
-        "draws are not evenly placed within steps of {step:.4g}: {count:,} of {draws:,} lie next "
-        "to a multiple, where the law has {expected:.4g}",
-        "false as stated: low digits are missing, as rounding makes them",
-    )
     LAW_IMPOSSIBLE = (
         "{count:,} of {draws:,} draws are values that the law does not have",
         "false as stated: the law does not have every value that was drawn",

@@ -6,9 +6,8 @@ else.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,35 +37,11 @@ SHAPES = (8, 32, 128)
 # Cuts per resolution: the distance is then known up to a sixteenth of the resolution.
 CUTS_PER_RESOLUTION = 16
 FEWEST_CUTS, MOST_CUTS = 512, 2**15
-# Tails are tested from this probability on, each smaller than the one before by this factor.
-FIRST_TAIL = 0.25
-TAIL_STEP = 2**0.125
 # A law with at most this many values has a cell for each of them.
 MOST_SINGLE = 2048
-# The number of positions within a step of a lattice, and the steps as shares of the law's spread.
-POSITIONS = 32
-FINEST = 2.0**-30
-FINEST_DECIMAL = 1e-9
-# Lattices are used only between these levels of the law, where its density is smooth.
-SMOOTH = (1 / 16, 15 / 16)
-# The largest difference of a position's probability from 1/32 with which a lattice is used.
-UNEVEN = 1e-6
-# A cut is not used if rounding may move more than this probability to its other side.
-MOVED = 1e-7
-# Single values are not searched for if the law has them, up to rounding, more often than this.
-RARE = 1e-5
-
-
-@dataclass(frozen=True, slots=True)
-class Lattice:
-    """A small step: under a continuous law, all positions within the step are equally likely.
-
-    Only draws between `low` and `high` are counted.
-    """
-
-    step: float
-    low: float
-    high: float
+# A cut is not used if rounding may move more than this probability to its other side, or to the
+# other side of an end of the law.
+MOVED, MOVED_AT_END = 1e-7, 1e-13
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,23 +49,15 @@ class LawCells:
     """Cells for one law: between neighbouring cuts, below the first cut, and above the last.
 
     `below` and `above`, [cuts], are the probabilities at or below each cut, and above it. `points`,
-    [cuts + 1], says in which cells the law has at most one value. `low_tails` and `high_tails` are
-    the indices of cuts in the tails, outermost last. `windows` are pairs of indices of cuts around
-    single values that were drawn; together these cells have at most the probability `repeated`.
-    `whole` says that draws must be whole numbers, `infinite` that the largest draws overflow the
-    number format.
+    [cuts + 1], says in which cells the law has at most one value. `whole` says that draws must be
+    whole numbers, `infinite` that the largest draws overflow the number format.
     """
 
     cuts: Floats
     below: Floats
     above: Floats
     points: Truths
-    low_tails: Indices
-    high_tails: Indices
     rounding: float
-    windows: Indices = field(default_factory=lambda: np.zeros((0, 2), dtype=np.intp))
-    repeated: float = 0.0
-    lattices: tuple[Lattice, ...] = ()
     whole: bool = False
     infinite: bool = False
 
@@ -115,9 +82,7 @@ def law_cells(
     arguments: Sequence[Any],
     *,
     resolution: float,
-    tails: float,
     magnitude: float,
-    drawn: Floats,
     number_format: str = DOUBLE,
 ) -> LawCells:
     """The cells for a law, for draws that are rounded to a number format.
@@ -126,21 +91,19 @@ def law_cells(
         law: the law.
         arguments: its fixed arguments.
         resolution: the distance from the law that is to be detected.
-        tails: the probability down to which its tails are tested.
         magnitude: the size of the numbers of which a draw is the sum or the difference.
-        drawn: values of the quantity from draws that are not counted.
         number_format: the format of code that computes the quantity, else float64.
     """
     digits = Digits(number_format, magnitude)
     constant = law.constant(*arguments)
     if constant is not None:
-        return _of_points(law, arguments, np.array([constant]), digits, tails)
+        return _of_points(law, arguments, np.array([constant]), digits)
     if law.discrete:
         points = law.points(*arguments, at_most=MOST_SINGLE)
         if points is not None:
-            return _of_points(law, arguments, points[0], digits, tails)
-        return _of_whole_numbers(law, arguments, resolution, digits, tails)
-    cells = _of_numbers(law, arguments, resolution, digits, tails, drawn)
+            return _of_points(law, arguments, points[0], digits)
+        return _of_whole_numbers(law, arguments, resolution, digits)
+    cells = _of_numbers(law, arguments, resolution, digits)
     ends = [law.quantile(RAREST, *arguments), law.upper_quantile(RAREST, *arguments)]
     if None in ends:
         return cells
@@ -179,9 +142,7 @@ class Digits:
         return np.unique(cuts[np.isfinite(cuts)])
 
 
-def _of_points(
-    law: Law, arguments: Sequence[Any], points: Floats, digits: Digits, tails: float
-) -> LawCells:
+def _of_points(law: Law, arguments: Sequence[Any], points: Floats, digits: Digits) -> LawCells:
     """A cell for each value of the law, and between two values a cell without probability."""
     first = points[0] - 1.0
     # values that the format rounds to one number are counted as the last of them
@@ -203,14 +164,14 @@ def _of_points(
         before, beyond = _functions(law, arguments, np.concatenate([[first], points[:-1]]))
         below[::2], above[::2] = before, beyond
     single = np.ones(len(cuts) + 1, dtype=bool)
-    return _table(cuts, below, above, tails, points=single, rounding=float(away.max()))
+    return LawCells(cuts=cuts, below=below, above=above, points=single, rounding=float(away.max()))
 
 
 def _of_whole_numbers(
-    law: Law, arguments: Sequence[Any], resolution: float, digits: Digits, tails: float
+    law: Law, arguments: Sequence[Any], resolution: float, digits: Digits
 ) -> LawCells:
     """Cells for whole numbers, cut at levels of the law; a cell may hold several numbers."""
-    values = np.unique(np.floor(_at_levels(law, arguments, _levels(resolution, tails))))
+    values = np.unique(np.floor(_at_levels(law, arguments, _levels(resolution))))
     cuts = digits.cuts(values + 0.5)
     values = np.floor(cuts)
     # a whole number may lie between two numbers of the format, and is then rounded up or down
@@ -220,74 +181,45 @@ def _of_whole_numbers(
     greatest = _functions(law, arguments, values[-1:] + 1.0)[1] == 0
     single = np.concatenate([least, np.diff(values) == 1.0, greatest])
     rounding = float(rounding_of(values, digits.magnitude).max()) * (TIES / ONE_VALUE_SHARE)
-    return _table(
-        cuts, below, above, tails, points=single, rounding=rounding, whole=rounding < 0.25
+    return LawCells(
+        cuts=cuts,
+        below=below,
+        above=above,
+        points=single,
+        rounding=rounding,
+        whole=rounding < 0.25,
     )
 
 
-def _of_numbers(
-    law: Law,
-    arguments: Sequence[Any],
-    resolution: float,
-    digits: Digits,
-    tails: float,
-    drawn: Floats,
-) -> LawCells:
-    """Cells for a continuous law, cut at levels of the law and around values that were drawn."""
-    cuts = np.unique(_at_levels(law, arguments, _levels(resolution, tails)))
+def _of_numbers(law: Law, arguments: Sequence[Any], resolution: float, digits: Digits) -> LawCells:
+    """Cells for a continuous law, cut at levels of the law."""
+    cuts = np.unique(_at_levels(law, arguments, _levels(resolution)))
     cuts = digits.cuts(cuts[np.isfinite(cuts)])
     away = rounding_of(cuts, digits.magnitude)
     moved = _between(law, arguments, cuts - away, cuts + away)
     below, above = _functions(law, arguments, cuts)
     clear = moved <= np.minimum(MOVED, 1e-3 * np.minimum(below, above))
     ends = (below == 0) | (above == 0)
-    cuts = cuts[clear | (ends & (moved <= MOVED * tails))]
+    cuts = cuts[clear | (ends & (moved <= MOVED_AT_END))]
     low, high = law.support(*arguments)  # no draw is beyond these ends, but for rounding
     away = digits.rounding(np.array([low, high]))
     outside = np.array([low - away[0], high + away[1]])
-    # code may compute its numbers from others that are as large as the law is wide
-    spread = float(np.ptp(_at_levels(law, arguments, np.array([0.25]))))
-    wide = digits
-    if digits.number_format != DOUBLE:
-        wide = replace(digits, magnitude=max(digits.magnitude, spread))
-    around, chance = _single_values(law, arguments, drawn, wide)
-    every = np.unique(np.concatenate([cuts, around.ravel(), outside[np.isfinite(outside)]]))
+    every = np.unique(np.concatenate([cuts, outside[np.isfinite(outside)]]))
     below, above = _functions(law, arguments, every)
-    return _table(
-        every,
-        below,
-        above,
-        tails,
-        points=np.zeros(len(every) + 1, dtype=bool),
-        rounding=float(digits.rounding(np.zeros(1))[0]),
-        windows=np.searchsorted(every, around),
-        repeated=chance,
-        lattices=_lattices(law, arguments, wide),
-    )
-
-
-def _table(cuts: Floats, below: Floats, above: Floats, tails: float, **more: Any) -> LawCells:
     return LawCells(
-        cuts=cuts,
+        cuts=every,
         below=below,
         above=above,
-        low_tails=_tail(below, tails, rising=True),
-        high_tails=_tail(above, tails, rising=False),
-        **more,
+        points=np.zeros(len(every) + 1, dtype=bool),
+        rounding=float(digits.rounding(np.zeros(1))[0]),
     )
 
 
-def _levels(resolution: float, tails: float) -> Floats:
-    """The levels, at most one half, at which a law is cut in both of its tails."""
+def _levels(resolution: float) -> Floats:
+    """The levels, at most one half, at which a law is cut from both of its ends."""
     count = int(min(max(CUTS_PER_RESOLUTION / resolution, FEWEST_CUTS), MOST_CUTS)) // 2 * 2
-    even = np.arange(1, count // 2 + 1) / count
-    return np.union1d(even, tail_levels(tails))
-
-
-def tail_levels(tails: float) -> Floats:
-    """Probabilities of tails, from large to small; the last is `tails`."""
-    steps = math.ceil(math.log(FIRST_TAIL / tails) / math.log(TAIL_STEP))
-    return np.geomspace(FIRST_TAIL, tails, max(steps, 1) + 1)
+    levels: Floats = np.arange(1, count // 2 + 1) / count
+    return levels
 
 
 def _at_levels(law: Law, arguments: Sequence[Any], levels: Floats) -> Floats:
@@ -311,72 +243,6 @@ def _between(law: Law, arguments: Sequence[Any], low: Floats, high: Floats) -> F
     return np.maximum(nearer, 0.0)
 
 
-def _tail(chances: Floats, tails: float, *, rising: bool) -> Indices:
-    """The indices of cuts in one tail, outermost last, each rarer than the one before."""
-    order = np.arange(len(chances))[::-1] if rising else np.arange(len(chances))
-    far = order[(chances[order] <= FIRST_TAIL * (1 + 1e-9)) & (chances[order] > 0)]
-    far = far[chances[far] >= tails * (1 - 1e-9)]
-    if len(far) < 2:
-        return far
-    kept = [far[0]]
-    for place in far[1:]:
-        if chances[place] <= chances[kept[-1]] / (TAIL_STEP * (1 - 1e-3)):
-            kept.append(place)
-    if kept[-1] != far[-1]:
-        kept.append(far[-1])
-    return np.array(kept)
-
-
-# The most single values that are searched for again.
-MOST_VALUES = 1024
-
-
-def _single_values(
-    law: Law, arguments: Sequence[Any], drawn: Floats, digits: Digits
-) -> tuple[Floats, float]:
-    """Pairs of cuts around values that were drawn, and the probability of all these cells.
-
-    If there are too many values, those that were drawn most often are used.
-    """
-    values, counts = np.unique(drawn[np.isfinite(drawn)], return_counts=True)
-    order = np.lexsort((np.arange(len(values)) * 7919 % max(len(values), 1), -counts))
-    values = np.sort(values[order[:MOST_VALUES]])
-    away = digits.rounding(values)
-    if len(values):
-        apart = np.concatenate([[True], np.diff(values) > 4 * away[1:] + 4 * away[:-1]])
-        values, away = values[apart], away[apart]
-    # rounding may move a draw over an end of its window
-    chances = _between(law, arguments, values - 2 * away, values + 2 * away)
-    usable = chances <= RARE
-    values, away, chances = values[usable], away[usable], chances[usable]
-    pairs = np.stack([values - away, values + away], axis=1)
-    return pairs, float(chances.sum()) + 1e-15 * len(values)
-
-
-def _lattices(law: Law, arguments: Sequence[Any], digits: Digits) -> tuple[Lattice, ...]:
-    """A binary and a decimal step; none if the density is not smooth or has too few digits."""
-    levels = np.array(SMOOTH)
-    low, high = (float(end) for end in law.quantile(levels, *arguments))
-    spread = high - low
-    if not (math.isfinite(spread) and spread > 1e-280):
-        return ()
-    inner = np.asarray(law.quantile(np.linspace(*SMOOTH, 65), *arguments))
-    widths = np.diff(inner)
-    if not (widths > 0).all():
-        return ()
-    steepest = float((np.diff(np.linspace(*SMOOTH, 65)) / widths).max())
-    needed = 64 * float(digits.rounding(np.array([max(abs(low), abs(high))]))[0])
-    lattices: list[Lattice] = []
-    for base, finest in ((2.0, FINEST), (10.0, FINEST_DECIMAL)):
-        step = base ** math.floor(math.log(spread * finest, base))
-        while step < needed:
-            step *= base
-        # a bound of the unevenness of positions, for a density that rises and falls a few times
-        if 4 * step * steepest <= UNEVEN:
-            lattices.append(Lattice(step, low, high))
-    return tuple(lattices)
-
-
 # ---- sample cells --------------------------------------------------------------------------------
 #
 # Cells in which draws are counted if no law is named; they are fixed by other draws.
@@ -387,8 +253,6 @@ SAMPLE_SHAPES = (8, 64)
 # The most values with a cell of their own, because they were drawn more than once.
 MOST_REPEATED = 1024
 MOST_SAMPLE_CUTS = 2**14
-# The tails that are tested: beyond the value of each of these ranks, counted from either end.
-FAR_OUT = (1, 4, 16, 64, 256)
 # Code that computes in float32 may lose some of its 24 binary digits, as exp of a logarithm up to
 # 16 loses three. Values that agree in this many digits count as one value.
 DIGITS = 18
@@ -399,15 +263,13 @@ class SampleCells:
     """Cells for the values of some draws.
 
     `points`, [cuts + 1], says which cells contain a single value. Each of the `families` is a set
-    of indices of cuts; its cells are used for one test. `windows` are pairs of indices of cuts
-    around values that were drawn more than once. `widest` is the largest share of the draws in a
-    cell that is no single value.
+    of indices of cuts; its cells are used for one test. `widest` is the largest share of the draws
+    in a cell that is no single value.
     """
 
     cuts: Floats
     points: Truths
     families: tuple[Indices, ...]
-    windows: Indices
     widest: float
 
 
@@ -420,7 +282,7 @@ def sample_cells(values: Floats, magnitude: float, number_format: str = DOUBLE) 
         number_format: the format of code that computes one of the quantities.
 
     >>> cells = sample_cells(np.array([0.0, 1.0] * 8), 1.0)
-    >>> len(cells.windows), cells.widest
+    >>> int(cells.points.sum()), cells.widest
     (2, 0.0)
     """
     ordered = np.sort(values)
@@ -436,12 +298,9 @@ def sample_cells(values: Floats, magnitude: float, number_format: str = DOUBLE) 
     rest[frequent] = False
     places = np.repeat(np.flatnonzero(rest), sizes[rest])  # as often as the value was drawn
     even = places[:: max(4, -(-len(places) // MOST_SAMPLE_CUTS))]
-    ranks = np.array([(rank, -1 - rank) for rank in FAR_OUT if 2 * rank < len(ordered)], int)
-    ends = ordered[ranks.ravel()]
-    both = np.concatenate([even, np.searchsorted(ordered[first], ends, side="right") - 1])
     # a cut at a value that was drawn again would separate equal values
-    parted = at[first[both]] + away[first[both]]
-    plain = np.where(sizes[both] == 1, ordered[first[both]], parted)
+    parted = at[first[even]] + away[first[even]]
+    plain = np.where(sizes[even] == 1, ordered[first[even]], parted)
     if len(repeated):
         nearest = np.searchsorted(repeated, plain)
         for side in (np.maximum(nearest - 1, 0), np.minimum(nearest, len(repeated) - 1)):
@@ -453,16 +312,14 @@ def sample_cells(values: Floats, magnitude: float, number_format: str = DOUBLE) 
         plain[inside] = repeated[index] + margin[index]
     around = np.stack([repeated - margin, repeated + margin], axis=1)
     cuts = np.unique(np.concatenate([plain, around.ravel()]))
-    windows = np.searchsorted(cuts, around)
     points = np.zeros(len(cuts) + 1, dtype=bool)
-    points[windows[:, 1]] = True
+    points[np.searchsorted(cuts, around[:, 1])] = True
     at_most = np.searchsorted(ordered, cuts, side="right")
     shares = np.diff(at_most, prepend=0, append=len(ordered)) / len(ordered)
     return SampleCells(
         cuts=cuts,
         points=points,
-        families=_families(at_most / len(ordered), np.unique(ends), cuts),
-        windows=windows,
+        families=_families(at_most / len(ordered)),
         widest=float(shares[~points].max(initial=0.0)),
     )
 
@@ -484,8 +341,8 @@ def _apart(values: Floats, margin: Floats) -> Truths:
     return np.diff(values, prepend=-np.inf) > 4 * margin
 
 
-def _families(levels: Floats, far: Floats, cuts: Floats) -> tuple[Indices, ...]:
-    """Sets of cuts: for few and for many cells of about equal probability, and for each tail."""
+def _families(levels: Floats) -> tuple[Indices, ...]:
+    """Sets of cuts: for few and for many cells of about equal probability."""
     families: list[Indices] = []
     for cells in SAMPLE_SHAPES:
         places = np.unique(np.searchsorted(levels, np.arange(1, cells) / cells))
@@ -493,8 +350,4 @@ def _families(levels: Floats, far: Floats, cuts: Floats) -> tuple[Indices, ...]:
         places = places[levels[places] < 1]
         if len(places):
             families.append(places)
-    for value in far:
-        place = int(np.searchsorted(cuts, value))
-        if place < len(cuts) and 0 < levels[place] < 1:
-            families.append(np.array([place]))
     return tuple(families)

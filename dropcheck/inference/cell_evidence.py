@@ -21,8 +21,6 @@ from dropcheck.vocabulary.laws.sampling import log_rising
 # 4, from one draw in the rarest cell on: for an error of any size one of them is within a factor of
 # 2 of the best.
 SHARPEST = 12
-# How many chances above the claimed one are averaged for a rare event: it times powers of 2.
-LIKELIER = 64
 
 
 def average(logs: Iterable[tuple[float, float]]) -> float:
@@ -70,46 +68,6 @@ def of_chances(counts: Floats, chances: Floats) -> float:
     prior = sharp * chances
     mixed = log_rising(prior, counts).sum(axis=1) - log_rising(sharp[:, 0], draws)
     return average((1.0, float(log) - claimed) for log in mixed)
-
-
-def of_each_chance(counts: Floats, draws: float | Floats, chances: Floats) -> Floats:
-    """Evidence of each event that it does not have its chance: as `of_chances` of two cells.
-
-    Args:
-        counts: how often each occurred, [events].
-        draws: how many there were, one number for all events or one for each.
-        chances: that are claimed, above 0 and at most 1/2, [events].
-
-    >>> one = of_each_chance(np.array([80.0]), 100.0, np.array([0.5]))
-    >>> bool(np.isclose(one[0], of_chances(np.array([80.0, 20.0]), np.array([0.5, 0.5]))))
-    True
-    """
-    sharp = 4.0 ** np.arange(SHARPEST)[:, np.newaxis] / chances
-    mixed = log_rising(sharp * chances, counts) + log_rising(sharp * (1 - chances), draws - counts)
-    mixed -= log_rising(sharp, draws)
-    claimed = counts * np.log(chances) + (draws - counts) * np.log1p(-chances)
-    largest = mixed.max(axis=0)
-    evidence: Floats = largest + np.log(np.exp(mixed - largest).mean(axis=0)) - claimed
-    return evidence
-
-
-def of_rarity(count: float, draws: float, chance: float) -> float:
-    """Evidence that an event has a chance above the one that is claimed.
-
-    The likelihood ratio of a greater chance to the claimed one is at most 1 on average for every
-    chance below the claimed one too, as it rises with each occurrence; greater chances by powers of
-    2 are averaged (Ville 1939).
-
-    >>> of_rarity(0, 1000, 1e-6) <= 0 < math.log(1000) < of_rarity(3, 1000, 1e-6)
-    True
-    """
-    if not 0 < chance < 0.5:
-        return 0.0
-    greater = chance * 2.0 ** np.arange(1, LIKELIER)
-    greater = greater[greater < 1.0]
-    logs = count * np.log(greater / chance)
-    logs += (draws - count) * (np.log1p(-greater) - math.log1p(-chance))
-    return average((1.0, float(log)) for log in logs)
 
 
 def of_two_samples(first: Floats, second: Floats, guess: tuple[Floats, Floats]) -> float:

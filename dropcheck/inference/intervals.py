@@ -1124,10 +1124,6 @@ class CountsByCall:
         effects = self.effects
         return max(least, float(effects @ effects / effects.sum())) if len(effects) else least
 
-    def at_least(self, effect: float) -> Floats:
-        """The design effect on each share, [columns], and at least this one."""
-        return np.maximum(self.effects, effect)
-
     def _variances(self) -> tuple[Floats, Floats]:
         """The variances of a call's counts, and of as many independent draws: [columns]."""
         calls, draws = len(self.counts), self.sizes.sum()

@@ -11,7 +11,6 @@ import numpy as np
 
 from dropcheck.analysis.cells import (
     ONE_VALUE_SHARE,
-    POSITIONS,
     TIES,
     LawCells,
     SampleCells,
@@ -617,10 +616,6 @@ def _merged(table: Floats, shape: Sequence[int]) -> Floats:
 # `y ~ law`: the distance of distribution functions verifies, and evidence in cells refutes.
 
 
-# The chance down to which tails are looked at.
-TAILS = 1e-6
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneLawPlan:
     """The cells of a law, what is counted in them, and what they leave open of the distance."""
@@ -644,9 +639,7 @@ def plan_of(run: CaseRun, claim: LawClaim, program: Program) -> OneLawPlan:
         claim.law,
         claim.arguments,
         resolution=resolution,
-        tails=TAILS,
         magnitude=drawn.size,
-        drawn=drawn.values.ravel(),
         number_format=run.case.dtype or _format_of(run.case.claim.sample, program, drawn.values),
     )
     counter = AtCuts(
@@ -654,8 +647,6 @@ def plan_of(run: CaseRun, claim: LawClaim, program: Program) -> OneLawPlan:
         cuts=cells.cuts,
         whole=cells.whole,
         rounding=cells.rounding,
-        lattices=tuple((one.step, one.low, one.high) for one in cells.lattices),
-        positions=POSITIONS,
         infinite=cells.infinite,
     )
     left_open = distance(cells.below, cells.below, cells.points).most
@@ -811,7 +802,7 @@ class Doubts:
 
 
 def _families(cells: SampleCells, at_most: Floats, draws: float | Floats) -> list[Floats]:
-    """Counts in the cells of each family; the last one counts repeated values and all others.
+    """Counts in the cells of each family.
 
     Args:
         cells: of an entry.
@@ -820,12 +811,7 @@ def _families(cells: SampleCells, at_most: Floats, draws: float | Floats) -> lis
     """
     of_all = np.broadcast_to(np.asarray(draws)[..., np.newaxis], (*at_most.shape[:-1], 1))
     every = np.concatenate([at_most, of_all], axis=-1)
-    counts = [np.diff(every[..., [*places, -1]], prepend=0.0) for places in cells.families]
-    if len(cells.windows):
-        low, high = cells.windows.T
-        inside = (at_most[..., high] - at_most[..., low]).sum(axis=-1)
-        counts.append(np.stack([inside, draws - inside], axis=-1))
-    return counts
+    return [np.diff(every[..., [*places, -1]], prepend=0.0) for places in cells.families]
 
 
 def _guesses(first: Floats, second: Floats) -> list[tuple[Floats, Floats]]:

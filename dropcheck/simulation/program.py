@@ -43,8 +43,6 @@ from dropcheck.vocabulary.jumps import AtZero
 # block: [blocks, columns]. A quantity that does not vary has one draw, which stands for all.
 
 
-# In each block, the places within fine cells are counted for so many draws, the first ones.
-PLACED = 8192
 # If there are this many times more cuts than draws, it is faster not to sort the draws.
 FEW = 2
 # Nanoseconds to sort one number among others, and to find its cell.
@@ -98,23 +96,19 @@ def counted(
 class AtCuts:
     """For each entry, how many draws are at or below each cut, and which its law does not allow.
 
-    The columns of an entry: one for each cut; the number of draws that are not whole; then, for
-    each lattice (step, low, high), how many of the first draws are at each position within a step,
-    and how many of them are outside of its range.
+    The columns of an entry: one for each cut, and the number of draws that are not whole.
     """
 
     entries: int
     cuts: Floats
     whole: bool = False
     rounding: float = 0.0
-    lattices: tuple[tuple[float, float, float], ...] = ()
-    positions: int = 1
     infinite: bool = False
 
     @property
     def own(self) -> int:
         """How many columns one entry has."""
-        return len(self.cuts) + 1 + len(self.lattices) * (self.positions + 1)
+        return len(self.cuts) + 1
 
     @property
     def columns(self) -> int:
@@ -143,17 +137,6 @@ class AtCuts:
             found[:end] = np.searchsorted(np.sort(row), self.cuts, side="right")
         if self.whole:
             found[end] = np.count_nonzero(np.abs(row - np.rint(row)) > self.rounding)
-        end += 1
-        for step, low, high in self.lattices:
-            first_draws = row[:PLACED]
-            inside = first_draws[(first_draws >= low) & (first_draws <= high)]
-            # multiples of the step are in the middle of the first position
-            steps = inside / step + 0.5 / self.positions
-            place = ((steps - np.floor(steps)) * self.positions).astype(np.intp)
-            places = np.bincount(np.minimum(place, self.positions - 1), minlength=self.positions)
-            found[end : end + self.positions] = places
-            found[end + self.positions] = len(first_draws) - len(inside)
-            end += self.positions + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,9 +26,7 @@ def cells_of(  # type: ignore[no-untyped-def]  # a pair
         law,
         arguments,
         resolution=0.01,
-        tails=1e-6,
         magnitude=float(np.median(np.abs(drawn))),
-        drawn=drawn,
         number_format=number_format,
     )
 
@@ -54,11 +52,6 @@ def test_draws_of_a_law_lie_in_its_cells_as_often_as_they_should(
         if len(places):
             own = np.diff(at_most[places], prepend=0, append=draws)
             assert stats.chisquare(own, draws * cells.chances(places)).pvalue > 1e-8
-    if len(cells.windows):
-        low, high = cells.windows.T
-        again = at_most[high].sum() - at_most[low].sum()
-        # by chance once in a million, where each value has its window's chance at most
-        assert again <= max(2, stats.poisson.isf(1e-6, draws * cells.repeated))
 
 
 @pytest.mark.parametrize("number_format", EPSILONS)
@@ -90,45 +83,17 @@ def test_cuts_lie_halfway_between_the_numbers_of_a_format(number_format: str) ->
     assert (below < above).all()
 
 
-@pytest.mark.parametrize("name", ["normal", "uniform", "cauchy"])
-def test_places_within_fine_steps_are_equally_likely(name: str) -> None:
-    law, cells = cells_of(name, NAMES[name])
-    assert len(cells.lattices) == 2
-    drawn = law.sample(
-        np.random.default_rng(3), [np.array([one]) for one in NAMES[name]], (), 200_000
-    )
-    for lattice in cells.lattices:
-        inside = drawn[(drawn >= lattice.low) & (drawn <= lattice.high)]
-        place = np.floor(inside / lattice.step % 1 * 32).astype(int)
-        assert stats.chisquare(np.bincount(place, minlength=32)).pvalue > 1e-8
-
-
-def test_tails_reach_as_far_as_asked_and_no_farther() -> None:
-    _, cells = cells_of("normal", (0.0, 1.0))
-    assert cells.below[cells.low_tails].min() == pytest.approx(1e-6)
-    assert cells.above[cells.high_tails].min() == pytest.approx(1e-6)
-    assert cells.cuts[cells.high_tails[-1]] == pytest.approx(stats.norm.isf(1e-6))
-    ratios = np.diff(np.log(cells.below[cells.low_tails]))
-    assert (ratios < 0).all()
-    assert ratios.min() > -0.1
-
-
 def test_what_rounding_may_move_is_no_cut() -> None:
     law = LAWS["normal"]
-    about = law_cells(
-        law, (1e9, 1e-4), resolution=0.01, tails=1e-6, magnitude=1e9, drawn=np.array([1e9])
-    )
+    about = law_cells(law, (1e9, 1e-4), resolution=0.01, magnitude=1e9)
     assert len(about.cuts) == 0  # a float there has a step of 1e-7, and 45 of them are one value
-    assert law_cells(
-        law, (1e9, 1e4), resolution=0.01, tails=1e-6, magnitude=1e9, drawn=np.array([1e9])
-    ).cuts.size
+    assert law_cells(law, (1e9, 1e4), resolution=0.01, magnitude=1e9).cuts.size
 
 
 def test_values_that_came_again_have_cells_of_their_own() -> None:
     rng = np.random.default_rng(0)
     values = np.concatenate([rng.normal(size=3000), np.repeat([0.25, 1.5], 500)])
     cells = sample_cells(values, 1.0)
-    assert len(cells.windows) == 2
     assert cells.points.sum() == 2
     assert cells.widest < 0.01
     at = np.searchsorted(cells.cuts, [0.25, 1.5])

@@ -33,7 +33,8 @@ def _deviations(one: Floats, other: Floats, number_format: str) -> float:
     """How far apart the numbers are of two samples in cells of values that came again."""
     pilot = 40_000
     cells = sample_cells(np.concatenate([one[:pilot], other[:pilot]]), 1.0, number_format)
-    low, high = cells.windows.T
+    high = np.flatnonzero(cells.points)
+    low = high - 1
     first, second = (
         float(
             np.diff(

@@ -43,17 +43,6 @@ def test_a_draw_in_a_cell_without_a_chance_is_a_proof() -> None:
     assert cell_evidence.of_chances(np.array([5.0, 0.0]), np.array([1.0, 0.0])) == 0.0
 
 
-@pytest.mark.parametrize("truth", [0.02, 0.01, 0.001])
-def test_evidence_of_rarity_is_at_most_1_on_average_for_every_smaller_chance(truth: float) -> None:
-    draws = 200
-    expected = sum(
-        stats.binom.pmf(count, draws, truth) * math.exp(cell_evidence.of_rarity(count, draws, 0.02))
-        for count in range(draws + 1)
-    )
-    assert expected <= 1 + 1e-9
-    assert (truth == 0.02) == (expected == pytest.approx(1.0, abs=1e-9))
-
-
 @pytest.mark.parametrize("law", [(0.5, 0.5), (0.1, 0.9), (0.2, 0.3, 0.5)])
 def test_evidence_of_two_samples_is_at_most_1_on_average(law: tuple[float, ...]) -> None:
     cells = len(law)
