@@ -151,7 +151,7 @@ def ready(case: Case, block: int | None = None) -> Prepared:
     if isinstance(compiled, Compiled) and compiled.crossed is not None:
         crossed = compiled.crossed.program.in_blocks_of(block, SPAN_BLOCKS * block)
         compiled = replace(compiled, crossed=replace(compiled.crossed, program=crossed))
-    return replace(prepared, compiled=compiled, in_strata=[])
+    return replace(prepared, compiled=compiled)
 
 
 def run_once(prepared: Prepared, settings: Settings, alpha: float) -> CaseResult:

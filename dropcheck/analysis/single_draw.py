@@ -45,7 +45,7 @@ from dropcheck.language.graph import (
 from dropcheck.vocabulary.function import Array, KernelError
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY
 from dropcheck.vocabulary.hulls import Hull
-from dropcheck.vocabulary.law import Law, LawPart
+from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.majorants.rule import summed
 from dropcheck.vocabulary.smoothness import (
     Ranges,
@@ -115,25 +115,13 @@ class Cells:
     stray: Floats
     doubt: Floats
 
-    def in_part(self, share: float) -> Cells:
-        """The cells given that the draw lies in a part of the law with this probability."""
-        return replace(
-            self,
-            least=self.least / share,
-            most=self.most / share,
-            weights=self.weights / share,
-            stray=self.stray / share,
-            doubt=self.doubt / share,
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class CutLaw:
     """A continuous law with fixed arguments, to be cut into cells.
 
     `first` are the first cells; `tails` are the intervals beyond them: start, end, probability.
-    `density_error` is the relative error of the density, measured by the distribution function. For
-    a part of a law, `share` is the probability of the part.
+    `density_error` is the relative error of the density, measured by the distribution function.
     """
 
     law: Law
@@ -141,20 +129,16 @@ class CutLaw:
     first: Cells
     tails: tuple[tuple[float, float, float], ...]
     density_error: float
-    share: float = 1.0
 
     def cells(self, low: Floats, high: Floats) -> Cells:
         """The cells with these ends. The caller silences numpy's warnings."""
-        cells = _cells(self.law, self.arguments, low, high, self.density_error)
-        return cells if self.share == 1.0 else cells.in_part(self.share)
+        return _cells(self.law, self.arguments, low, high, self.density_error)
 
 
 @lru_cache(maxsize=64)
 def cut_law(law: Law, arguments: tuple[Plain, ...]) -> CutLaw | None:
     """The first cells of a continuous law that is no constant; None if no quantiles are known."""
     with np.errstate(all="ignore"):
-        if isinstance(law, LawPart):
-            return _cut_part(law, arguments)
         low, high = law.support(*arguments)
         levels = np.array(LEVELS)
         lower = law.quantile(levels[::-1], *arguments)
@@ -181,35 +165,6 @@ def cut_law(law: Law, arguments: tuple[Plain, ...]) -> CutLaw | None:
             tails=tuple(tail for tail, one in zip(tails, open_ended, strict=True) if one),
             density_error=error,
         )
-
-
-def _cut_part(part: LawPart, arguments: tuple[Plain, ...]) -> CutLaw | None:
-    """The cells and tails of the whole law that lie in a part of it."""
-    whole = cut_law(part.whole, arguments)
-    if whole is None:
-        return None
-    low, high = part.support(*arguments)
-    ends = np.append(whole.first.low, whole.first.high[-1:])
-    edges = np.unique([low, high, *ends[(low < ends) & (ends < high)]])
-    edges = edges[np.isfinite(edges)]
-    # the probability between the rounded ends
-    least, most = _chances(part.whole, arguments, np.array([low]), np.array([high]))
-    share = float(least[0] + most[0]) / 2
-    if not share > 0:
-        return None
-    cells = _cells(part.whole, arguments, edges[:-1], edges[1:], whole.density_error)
-    return CutLaw(
-        law=part.whole,
-        arguments=arguments,
-        first=cells.in_part(share),
-        tails=tuple(
-            (start, end, chance / share)
-            for start, end, chance in whole.tails
-            if low <= start and end <= high
-        ),
-        density_error=whole.density_error,
-        share=share,
-    )
 
 
 def _chance(probability: Callable[..., Any], end: float, arguments: tuple[Plain, ...]) -> float:

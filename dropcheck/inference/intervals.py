@@ -859,8 +859,6 @@ class Spread:
     independent pilot of `pilot` draws shows them.
 
     Where the variance is infinite, `order` p < 2 and `moment` say that E|X - EX|^p <= moment.
-
-    `left_out` bounds the difference between the mean of what is drawn and the average asked for.
     """
 
     exact: Callable[[int], float] | None = None
@@ -872,7 +870,6 @@ class Spread:
     pilot: float = math.inf
     order: float = 2.0
     moment: float = math.inf
-    left_out: float = 0.0
 
     def of_block(self, draws: int) -> float:
         """An upper bound of the variance of the mean of so many draws."""
@@ -888,8 +885,7 @@ class Spread:
         """
         if self.exact is not None:
             variance = self.exact(draws)
-            low, high = catoni_interval(values, variance, variance, alpha)
-            return low - self.left_out, high + self.left_out
+            return catoni_interval(values, variance, variance, alpha)
         if self.order < 2:
             moment = moment_of_means(self.order, self.moment, draws)
             return order_p_interval(values, self.order, moment, moment, alpha)
@@ -904,7 +900,7 @@ class Spread:
         # plans ask for many numbers of rows: each is rounded down to one of few
         rows = int(2 ** (math.floor(32 * math.log2(rows)) / 32)) if rows > 64 else rows
         if self.exact is not None:
-            return half_width(rows, self.exact(draws), alpha) + self.left_out
+            return half_width(rows, self.exact(draws), alpha)
         if self.order < 2:
             moment = moment_of_means(self.order, self.moment, draws)
             return order_p_half_width(rows, self.order, moment, alpha)

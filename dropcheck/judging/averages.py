@@ -258,11 +258,7 @@ def _hidden(
 
 
 def _of_truths(compiled: Compiled, judged: Judged) -> bool:
-    """Whether all that is averaged is 1 or 0: then there are no values that draws may not show.
-
-    Draws from strata have weights as factors too, in registers beside those of the statement.
-    """
+    """Whether all that is averaged is 1 or 0: then there are no values that draws may not show."""
     columns = compiled.functional.columns(judged.comparison.looked_at)
     factors = (one for column in columns for one in compiled.program.terms[column].factors)
-    averaged = (compiled.values.get(register) for register, _ in factors)
-    return all(value is None or value.binary for value in averaged)
+    return all(compiled.values[register].binary for register, _ in factors)

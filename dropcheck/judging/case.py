@@ -41,7 +41,7 @@ from dropcheck.inference.region import (
     promised,
     read_statement,
 )
-from dropcheck.judging.knowledge import InStrata, Knowledge, carried_over, knowledge_of
+from dropcheck.judging.knowledge import Knowledge, carried_over, knowledge_of
 from dropcheck.language.compile import CaseGraphs, LoweredCase
 from dropcheck.language.graph import Value, in_order, operators
 from dropcheck.language.printing import unparse
@@ -118,8 +118,6 @@ class Prepared:
     compiled: Compiled | Counted | InCells | AtThresholds | None
     knowledge: Knowledge | None  # of averages, from the model itself
     analysed: Analysed  # what the exact value is made from
-    # the case in strata, as the first of its runs computes it: empty before
-    in_strata: list[InStrata | None] = field(default_factory=list, compare=False, repr=False)
 
     @property
     def rests_on(self) -> str:

@@ -9,12 +9,11 @@ from functools import partial
 
 import numpy as np
 
-from dropcheck.analysis.strategy import Certainty, Proportion, averages_of
+from dropcheck.analysis.strategy import Certainty, Proportion
 from dropcheck.array_types import Floats
 from dropcheck.inference import budget
 from dropcheck.inference.intervals import FEWEST_BLOCKS, Interval, clopper_pearson, upper_bound
 from dropcheck.inference.region import decide, of_certainty, of_probability, region_floor, widening
-from dropcheck.judging.averages import judge_averages
 from dropcheck.judging.case import (
     FEWEST_DRAWS,
     CaseRun,
@@ -27,22 +26,19 @@ from dropcheck.judging.case import (
     rarest_violations,
 )
 from dropcheck.judging.exact import exact_probability, of_proportion
-from dropcheck.judging.knowledge import Knowledge, knowledge_of
 from dropcheck.judging.look import ENDLESS, more, planned
-from dropcheck.judging.plan_draws import fewest_that, plan_in_strata
+from dropcheck.judging.plan_draws import fewest_that
 from dropcheck.judging.rounding import LOOK_ROUNDING
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Exact, Guarantee, Method, Region, Resolution, Verdict
 from dropcheck.simulation import (
     MAIN,
     PILOT,
-    Compiled,
     Counted,
     Program,
     Request,
     SpanSums,
     Tally,
-    compile_averages,
 )
 
 # Looks for a counterexample of code, at twice as many draws each time: more than any run can make.
@@ -393,9 +389,6 @@ def _to_plan_by(claim: Proportion, counted: Counted, interval: Interval, tally: 
 def by_proportion(run: CaseRun, claim: Proportion, counted: Counted) -> Judging:
     """Judge one bare probability, of an event that is one truth a draw, by binomial intervals."""
     pilot = yield from piloted(run, claim, counted)
-    averages = by_averages(run, counted.program, pilot.plan.expected)
-    if averages is not None:
-        return (yield from judge_averages(run, *averages))
     if run.planning:
         raise Planned(_outlook(run, pilot))
     program, region, widen = pilot.program, pilot.region, pilot.widen
@@ -475,43 +468,3 @@ def _outlook(run: CaseRun, pilot: CountedPilot) -> Outlook:
         ends=plan.ends,
         unknown=None if plan.shown else partial(_never_true, pilot.tally),
     )
-
-
-# ---- averages in strata where counting takes long ------------------------------------------------
-
-
-# Counts are exact. So strata are used only where they save this factor of work, or where counting
-# is beyond the budget; and only where counting takes more than this work, in rough nanoseconds.
-SAVING = 20
-WORTHWHILE = 5e8
-
-
-def by_averages(run: CaseRun, program: Program, expected: int) -> tuple[Compiled, Knowledge] | None:
-    """The program in strata and what is known of it; None where the probability is counted.
-
-    Args:
-        run: the run of the case.
-        program: how it is counted.
-        expected: draws after which counts are likely to decide.
-    """
-    most = run.most_draws(program)
-    if expected * program.cost < WORTHWHILE or run.prepared.in_strata == [None]:
-        return None
-    compiled, knowledge = _averages(run)
-    plan = plan_in_strata(run, compiled, knowledge)
-    if plan is None:
-        return None
-    beyond = expected > most and plan.expected <= plan.most
-    if not beyond and SAVING * plan.expected * plan.program.cost > expected * program.cost:
-        return None
-    kept = run.prepared.in_strata[0]
-    if kept is None:
-        return None
-    return kept.compiled, replace(knowledge, exact=kept.exact)
-
-
-def _averages(run: CaseRun) -> tuple[Compiled, Knowledge]:
-    lowered = run.prepared.lowered
-    strategy = averages_of(lowered)
-    compiled = compile_averages(strategy, lowered.operands, crossing=False)
-    return compiled, knowledge_of(compiled)

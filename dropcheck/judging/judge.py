@@ -153,8 +153,8 @@ def _on_paper(
     if compiled is None or isinstance(prepared.strategy, Quantiles) or run.settings.exact:
         return None
     changed = replace(compiled, program=program)
-    # strata and knowledge belong to the program as it is written
-    again = replace(prepared, compiled=changed, knowledge=None, in_strata=[None])
+    # knowledge belongs to the program as it is written
+    again = replace(prepared, compiled=changed, knowledge=None)
     certain = isinstance(prepared.strategy, Certainty)
     work = math.inf if certain else WORK_ON_PAPER  # nothing else verifies a certainty that ties
     most = min(MORE_DRAWS * draws + DRAWS_OF_CERTAINTY, work / program.cost)

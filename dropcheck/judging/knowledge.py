@@ -45,14 +45,10 @@ class ExactMeans:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ExactAverages(ExactMeans):
-    """The means, and the covariances of the columns `used`, which the statement is made of.
-
-    `left_out` bounds how far the means of what is drawn may be from these, [terms].
-    """
+    """The means, and the covariances of the columns `used`, which the statement is made of."""
 
     used: tuple[int, ...]
     moments: ExactMoments
-    left_out: Floats | None = None
 
     def spread(self, weights: Floats, program: Program) -> Spread:
         """The spread of a combination of the averages, with a factor for each, [terms]."""
@@ -62,10 +58,7 @@ class ExactAverages(ExactMeans):
             of_block = self._variance(own, self.moments.covariance(block))
             return Spread(exact=lambda draws: of_block * block / draws)
         of_draw = self._variance(own, self.moments.covariance(1))
-        off = 0.0
-        if self.left_out is not None:
-            off = float(np.abs(own) @ self.left_out[list(self.used)])
-        return Spread(exact=lambda draws: of_draw / draws, left_out=off)
+        return Spread(exact=lambda draws: of_draw / draws)
 
     @np.errstate(all="ignore")  # what is too large for float64 is infinite
     def _variance(self, weights: Floats, covariance: Floats) -> float:
@@ -74,14 +67,6 @@ class ExactAverages(ExactMeans):
             float(np.abs(weights) @ deviations), 2.0
         )
         return max(float(weights @ covariance @ weights), 0.0) + rounding
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InStrata:
-    """A case with one draw from strata of its values: what is simulated, and what is known."""
-
-    compiled: Compiled
-    exact: ExactAverages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 
 import numpy as np
 
-from dropcheck.analysis.averaged_products import ExactMoments
-from dropcheck.analysis.strata import DrawInStrata, InStratum, Stratified, candidates, typical
 from dropcheck.array_types import Floats
 from dropcheck.inference import budget
 from dropcheck.inference.enclosure import Enclosed, enclose, gradient
@@ -23,13 +21,10 @@ from dropcheck.inference.region import (
     ways,
     widening,
 )
-from dropcheck.judging.case import FEWEST_DRAWS, CaseRun, Prepared
+from dropcheck.judging.case import FEWEST_DRAWS, CaseRun
 from dropcheck.judging.knowledge import (
-    ORDERS,
     ExactAverages,
-    InStrata,
     Knowledge,
-    integrands_of,
 )
 from dropcheck.judging.look import (
     ENDLESS,
@@ -38,7 +33,6 @@ from dropcheck.judging.look import (
     unit_of,
 )
 from dropcheck.judging.rounding import LOOK_ROUNDING, enclosing, theta_of
-from dropcheck.language.graph import Value
 from dropcheck.reasons import Reason
 from dropcheck.results import Guarantee
 from dropcheck.simulation import (
@@ -52,7 +46,6 @@ from dropcheck.simulation import (
     Tally,
     can_be_in_nets,
     in_nets,
-    stratified,
 )
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.enclosures import over
@@ -352,155 +345,6 @@ def smallest_seen(
     return max(seen)
 
 
-# ---- rare events ---------------------------------------------------------------------------------
-#
-# Stratified sampling of rare events: one draw of a case comes from strata of its values.
-#
-# That draw is chosen whose strata lower the variance of the statement's quantity most, by the model
-# and before any draw.
-
-
-# A draw whose strata leave less than this share of the variance is taken at once.
-ENOUGH = 0.05
-
-Lines = Callable[[Floats, Floats], Floats]
-"""From averages and centres to the gradients of the quantities there, [comparisons, terms]."""
-
-
-def in_strata(
-    prepared: Prepared, compiled: Compiled, knowledge: Knowledge, lines: Lines
-) -> InStrata | None:
-    """A case with one draw from strata; None where the model does not say its variance.
-
-    Args:
-        prepared: the case, which keeps the answer for its other runs.
-        compiled: what is simulated of it.
-        knowledge: what is known of that.
-        lines: the gradients of the quantities that are judged.
-    """
-    if not prepared.in_strata:
-        prepared.in_strata.append(_best(compiled, knowledge, lines))
-    return prepared.in_strata[0]
-
-
-def _best(compiled: Compiled, knowledge: Knowledge, lines: Lines) -> InStrata | None:
-    best: _Trial | None = None
-    for draw in candidates(integrands_of(compiled, compiled.program.origin)):
-        trial = _Trial.of(draw, compiled, lines, compare=knowledge.exact is not None)
-        if trial is not None and (best is None or trial.variance < best.variance):
-            best = trial
-        if best is not None and best.gains(knowledge.exact):
-            break
-    return None if best is None else best.finished(compiled, knowledge)
-
-
-class _Trial:
-    """A draw with its first, coarse strata, and the averages in them."""
-
-    def __init__(
-        self,
-        strata: DrawInStrata,
-        centres: Floats,
-        parts: list[InStratum],
-        beyond: float,
-        directions: Floats,
-        used: list[int],
-    ) -> None:
-        self._strata, self._centres, self._parts = strata, centres, parts
-        self._beyond, self._directions, self._used = beyond, directions, used
-
-    @classmethod
-    def of(cls, draw: Value, compiled: Compiled, lines: Lines, *, compare: bool) -> _Trial | None:
-        """The averages in the first strata of a draw; None where the model does not say them.
-
-        Also None, with `compare`, where the draw makes no difference to the quantities.
-        """
-        centres = _centres(draw, compiled)
-        if centres is None:
-            return None
-        used = compiled.functional.columns(range(len(compiled.functional.operands)))
-        strata = DrawInStrata(draw, integrands_of(compiled, centres), used)
-        if compare and not strata.matters(lambda means: lines(means, centres)[:, used]):
-            return None
-        first = strata.first()
-        if first is None:
-            return None
-        parts, beyond = first
-        means = np.sum([one.chance * one.means for one in parts], axis=0)
-        directions = lines(means, centres)[:, used]
-        if not np.isfinite(directions).all():
-            return None
-        return cls(strata, centres, parts, beyond, directions, used)
-
-    @cached_property
-    def variance(self) -> float:
-        """The variance of the statement's quantity, the largest of several."""
-        mixture = self._strata.shared_out(self._parts, self._directions, self._beyond)
-        return _largest(self._directions, mixture.covariance)
-
-    def gains(self, plain: ExactAverages | None) -> bool:
-        """Whether these strata lower the variance so much that no other draw need be tried."""
-        if plain is None:
-            return True
-        return self.variance < ENOUGH * _largest(self._directions, plain.moments.covariance(1))
-
-    def finished(self, compiled: Compiled, knowledge: Knowledge) -> InStrata | None:
-        """The case with the draw from as many strata as are useful."""
-        parts = self._strata.cut_further(self._parts, self._directions)
-        mixture = self._strata.shared_out(parts, self._directions, self._beyond)
-        left_out = _left_out(mixture, knowledge, self._centres)
-        if not np.isfinite(left_out[self._used]).all():
-            return None
-        program = stratified(compiled.program, mixture.draw, mixture.strata, mixture.shares)
-        centres = np.zeros(len(program.origin))
-        centres[: len(self._centres)] = self._centres
-        exact = ExactAverages(
-            centres=centres,
-            means=mixture.means,
-            errors=mixture.error * np.abs(mixture.means) + left_out,
-            used=tuple(self._used),
-            moments=ExactMoments(
-                means=mixture.means[self._used],
-                components={frozenset({0}): mixture.covariance},
-                error=mixture.error,
-            ),
-            left_out=left_out,
-        )
-        return InStrata(compiled=replace(compiled, program=program, crossed=None), exact=exact)
-
-
-def _largest(directions: Floats, covariance: Floats) -> float:
-    """The largest variance along some directions."""
-    return float(np.einsum("di,ij,dj->d", directions, covariance, directions).max())
-
-
-def _centres(draw: Value, compiled: Compiled) -> Floats | None:
-    """The centres for integrands, [registers]: their means where the draw is not a rare one."""
-    registers = sorted({one for term in compiled.program.terms for one, _ in term.factors})
-    values = [compiled.values[one] for one in registers]
-    means = typical(draw, values)
-    if means is None:
-        return None
-    centres = compiled.program.origin
-    for register, value, mean in zip(registers, values, means, strict=True):
-        # the sums of a truth are counts, and stay so
-        centres[register] = 0.0 if value.binary else mean
-    return centres
-
-
-def _left_out(mixture: Stratified, knowledge: Knowledge, centres: Floats) -> Floats:
-    """A bound of what values in no stratum can add to each average, [terms].
-
-    It is Hölder's inequality, E|f| 1_A <= ‖f‖_p · P(A)^(1 - 1/p).
-    """
-    bounds = knowledge.bounds(centres)
-    if not mixture.beyond:
-        return np.zeros(len(mixture.means))
-    each = [bounds.sizes(order) * mixture.beyond ** (1 - 1 / order) for order in (2.0, *ORDERS)]
-    least: Floats = np.min(each, axis=0)
-    return least
-
-
 # ---- plan draws ----------------------------------------------------------------------------------
 
 
@@ -518,8 +362,8 @@ SHORTEST_BATCH = 8
 CENTRE_DRAWS = 512
 # A quantity whose remainder is no larger, as a share of its first order, is linear.
 NO_REMAINDER = 1e-10
-# Strata and nets are tried where a plain run takes more work than this, in rough nanoseconds; the
-# second number is for runs beyond the budget. They are used where they save this factor of work.
+# Nets are tried where a plain run takes more work than this, in rough nanoseconds; the second
+# number is for runs beyond the budget. They are used where they save this factor of work.
 WORTHWHILE, WORTHWHILE_BEYOND = 5e8, 5e7
 SAVING = 4
 # A pilot that plans more than PILOT_SHARE times its own draws is made longer: by this factor each
@@ -544,14 +388,7 @@ def plan_draws(
     most = run.most_draws(compiled.program)
     if knowledge.exact is not None:
         plan = _exactly(run, compiled, knowledge.exact, knowledge.guarantee, most)
-        in_strata = plan_in_strata(run, compiled, knowledge, plan)
-        if in_strata is not None:
-            return in_strata
     else:
-        if not knowledge.has_variance:
-            in_strata_alone = plan_in_strata(run, compiled, knowledge)
-            if in_strata_alone is not None:
-                return in_strata_alone
         if compiled.program.whole:
             plan = yield from _by_pilot(run, compiled, knowledge, 0)
             return _of_calls(run, compiled, knowledge, plan)
@@ -672,33 +509,6 @@ def _of_net_means(knowledge: Knowledge, piloted: DrawPlan, targets: Targets) -> 
         )
     program = replace(piloted.program, clips=tuple(clips))
     return replace(piloted, program=program, directions=tuple(directions))
-
-
-def plan_in_strata(
-    run: CaseRun, compiled: Compiled, knowledge: Knowledge, plain: DrawPlan | None = None
-) -> DrawPlan | None:
-    """The plan with one draw from strata of its values; None where that saves little.
-
-    Without a plain plan to compare it with, it is None where it would not decide.
-    """
-    if plain is not None and not (
-        plain.program.sampling == "plain" and _worthwhile(plain, plain.expected)
-    ):
-        return None
-
-    def lines(means: Floats, centres: Floats) -> Floats:
-        return np.array([weights for weights, _ in _lines(run, compiled, means, centres)])
-
-    strata = in_strata(run.prepared, compiled, knowledge, lines)
-    if strata is None:
-        return None
-    most = run.most_draws(strata.compiled.program)
-    # the weights are bounded: what is bounded stays so
-    plan = _exactly(run, strata.compiled, strata.exact, knowledge.guarantee, most)
-    if plain is None:
-        return plan if plan.endless is None else None
-    less = SAVING * plan.expected * plan.program.cost
-    return plan if less < plain.expected * plain.program.cost else None
 
 
 def _worthwhile(plain: DrawPlan, draws: int) -> bool:

@@ -17,7 +17,6 @@ use only
 - nets of points: `in_nets` makes a program that draws them, if it `can_be_in_nets`; each net has
   `unit_draws`, as each call has in a `whole` program; `clips` say what is stored of each net, and
   `units` of a tally counts the nets;
-- strata: `stratified` makes a program with strata for one of its draws;
 - draws: `span`.
 
 The parts of a program, and its shortcuts, are internal.
@@ -53,7 +52,6 @@ from dropcheck.simulation.variants import (
     can_be_in_nets,
     counting_in_cells,
     in_nets,
-    stratified,
     values_of,
 )
 
@@ -91,7 +89,6 @@ __all__ = [
     "rounding_in",
     "rounding_of_fixed",
     "rounding_of_values",
-    "stratified",
     "stream",
     "tied_in",
     "unclear_in",

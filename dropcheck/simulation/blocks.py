@@ -114,7 +114,7 @@ class Together:
 
 def may_join(program: Program) -> bool:
     """Whether a program may be drawn together with others of the same registers."""
-    return program.shared and program.stratified is None
+    return program.shared
 
 
 def _looked_at(program: Program) -> set[int]:

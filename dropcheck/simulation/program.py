@@ -343,7 +343,6 @@ class Program:
     # integrands as products over groups of draws, and the steps that these need
     separations: Separations | None = None
     apart: tuple[Step, ...] = ()
-    stratified: str | None = None  # the draw that comes from strata of its values, with weights
     # how many draws are the points of one net: these depend on each other, and on no other draws
     net: int = 1
     clips: tuple[Clip, ...] = ()  # what is stored of each net, or of each call
@@ -388,9 +387,7 @@ class Program:
 
     @property
     def sampling(self) -> str:
-        """How values are drawn, in words: "plain", "stratified in x" or "nets of 64"."""
-        if self.stratified is not None:
-            return f"stratified in {self.stratified}"
+        """How values are drawn, in words: "plain", "nets of 64" or "crossed 96×96"."""
         if self.net > 1:
             return f"nets of {self.net}"
         groups = self.separations.groups if self.separations is not None else 2 * self.paired

@@ -6,13 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from dropcheck.language.graph import Value, computed, kernel_of, number
+from dropcheck.language.graph import number
 from dropcheck.simulation.integrands import filled
 from dropcheck.simulation.program import Counter, Program
-from dropcheck.simulation.steps import MOST_NUMBERS, Step
+from dropcheck.simulation.steps import MOST_NUMBERS
 from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.functions.arrays import SUBSCRIPT
-from dropcheck.vocabulary.law import MIXTURE_COST, Stratum, mixture_of
 
 
 def step_by_step(program: Program) -> Program:
@@ -48,45 +46,6 @@ def values_of(program: Program, generator: np.random.Generator, draws: int) -> l
     return [number(filled(arrays[register])) for register in program.targets]
 
 
-# ---- stratified ----------------------------------------------------------------------------------
-#
-# Programs with strata for one of their draws.
-
-
-def stratified(
-    program: Program, draw: Value, strata: tuple[Stratum, ...], shares: tuple[float, ...]
-) -> Program:
-    """The program with one draw from a mixture of its strata, and weights on every integrand.
-
-    There are two more registers: one for pairs of the draw and its weight, and one for the weight,
-    which is a factor of every integrand.
-
-    Raises:
-        ValueError: the program does not make this draw, or it has no law.
-    """
-    place = next((at for at, step in enumerate(program.steps) if step.value is draw), None)
-    if place is None or draw.law is None:
-        raise ValueError("the program does not make this draw")
-    both, weight = program.size, program.size + 1
-    law = mixture_of(draw.law, strata, shares)
-    pair = replace(draw, law=law, shape=(2,), name=None)
-    drawn = program.steps[place]
-    steps = [replace(drawn, target=both, value=pair)]
-    for index, target in ((0, drawn.target), (1, weight)):
-        own = replace(computed(SUBSCRIPT, pair, like=draw), options=(("index", (index,)),))
-        frees = (both,) if index else ()
-        steps.append(Step(target, own, (both,), kernel_of(own), frees=frees))
-    return replace(
-        program,
-        size=program.size + 2,
-        steps=(*program.steps[:place], *steps, *program.steps[place + 1 :]),
-        terms=tuple(replace(term, factors=(*term.factors, (weight, 1))) for term in program.terms),
-        targets=(*program.targets, weight),
-        cost=program.cost + MIXTURE_COST,
-        stratified=draw.name or drawn.value.operation,
-    )
-
-
 # ---- nets ----------------------------------------------------------------------------------------
 #
 # Programs that draw in nets of points.
@@ -95,7 +54,7 @@ def stratified(
 def can_be_in_nets(program: Program) -> bool:
     """Whether it draws only a few numbers, from laws that have quantile functions."""
     drawn = [step.value for step in program.steps if step.kernel is None]
-    if program.whole or program.counter is not None or program.stratified is not None:
+    if program.whole or program.counter is not None:
         return False
     if not 0 < sum(one.elements for one in drawn) <= MOST_NUMBERS:
         return False

@@ -100,7 +100,6 @@ def test_by_the_variance_of_the_sample_the_same_verdicts_are_wrong(
     model: str, claim: str, bad: Verdict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     as_the_sample_shows(monkeypatch)
-    monkeypatch.setattr("dropcheck.judging.plan_draws.plan_in_strata", lambda *_: None)
     assert bad in {judged(model, claim, seed=seed, alpha=0.01, most=100_000).verdict
                    for seed in range(4)}  # fmt: skip
 
