@@ -97,16 +97,6 @@ class AffineDraw:
             density = float(np.exp(law.log_density_inside(mode, *arguments))) / abs(self.factor)
         return density * (1 + _ROUNDING) if math.isfinite(density) else math.inf
 
-    def rates(self) -> tuple[float | None, float | None]:
-        """The exponential rates of the tails towards -∞ and ∞; None for a rate that is unknown."""
-        rates = self.law.tails
-        tails = (None, None) if rates is None else rates(*self.arguments)
-        down, up = (
-            math.inf if math.isfinite(end) else None if tail is None else tail / abs(self.factor)
-            for end, tail in zip(self.law.support(*self.arguments), tails, strict=True)
-        )
-        return (down, up) if self.factor > 0 else (up, down)
-
 
 def line_of(value: Value, below: list[AffineDraw | None]) -> AffineDraw | None:
     """A random quantity as a line of one draw, from its inputs as lines; None if it is none."""
@@ -310,7 +300,7 @@ def alignment_of(value: Value, below: Sequence[Alignment]) -> Alignment:
         return tuple(_joined(value, below, axis) for axis in range(rank))
     origins: list[AxisOrigins] = []
     options = {name: thawed(option) for name, option in value.options}
-    for kept in value.function.growth.majorant.kept_axes(value.inputs[0].shape, options):
+    for kept in value.function.growth.kept_axes(value.inputs[0].shape, options):
         others = any(one.random for one in value.inputs[1:])
         origins.append(None if kept is None or others else _came(kept, below[0]))
     return tuple(origins) if len(origins) == rank else (None,) * rank

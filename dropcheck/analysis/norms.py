@@ -383,7 +383,7 @@ class NormedValue:
         self.norms = norms
         self.known: dict[tuple[str, float], tuple[float, float]] = {}
         self._parts: Sequence[Sequence[ArgumentPower]] | None = None
-        self.majorant = value.function.growth.majorant if value.kind == Kind.COMPUTED else NONE
+        self.majorant = value.function.growth if value.kind == Kind.COMPUTED else NONE
         self.even_share = self.majorant.even_share
         self.depth: int = 1 + max((one.depth for one in below), default=0)
         self.of_one_draw = self.depth <= MOST_DEPTH and is_function_of_one_draw(value)

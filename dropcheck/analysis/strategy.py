@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dropcheck.analysis.bounds import of_one_operator
+from dropcheck.analysis.law_bounds import AffineDraw, line_of
 from dropcheck.analysis.products import crossing
-from dropcheck.analysis.undefined import missing_moment, missing_variance
 from dropcheck.claims.registry import Tolerance
 from dropcheck.language.compile import LoweredCase
-from dropcheck.language.graph import Kind, LawClaim, Value, calls_below, operators
-from dropcheck.reasons import Explanation
+from dropcheck.language.graph import Kind, LawClaim, Value, calls_below, operators, ordered
+from dropcheck.reasons import Explanation, Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,3 +193,47 @@ def _proportion(lowered: LoweredCase) -> Proportion | None:
     if any(call.dependent for call in calls_below(operator.inputs)):
         return None  # nor are draws of one call of code
     return Proportion(event, conditions[0] if conditions else None, factor, form.constant)
+
+
+# ---- moments that do not exist -------------------------------------------------------------------
+
+
+def missing_moment(lowered: LoweredCase) -> Explanation | None:
+    """Why an operator of the statement has no value: its moment does not exist. None: unknown."""
+    for operation, needed, never in _orders(lowered):
+        if never <= needed:
+            order = max(never, 1)
+            moment = "mean" if order == 1 else "variance" if order <= 2 else "such moment"
+            return Reason.NO_MOMENT.explain(operator=operation, order=order, moment=moment)
+    return None
+
+
+def missing_variance(lowered: LoweredCase) -> Explanation | None:
+    """Why the limit theorem does not apply to a statement; None: unknown.
+
+    An estimate of a moment of order k has a variance only if the moment of order 2k is finite.
+    """
+    for operation, needed, never in _orders(lowered):
+        if never <= 2 * needed:
+            return Reason.NO_VARIANCE_OF_ESTIMATE.explain(
+                operator=operation, order=never, needed=2 * needed
+            )
+    return None
+
+
+def _orders(lowered: LoweredCase) -> Iterator[tuple[str, int, float]]:
+    """For each operand: the operator, the order of moments it needs, and the order without any."""
+    for value in operators(lowered.operands):
+        needed = value.operator.order
+        if needed and not dict(value.options)["given"]:  # a condition may bound what it keeps
+            for quantity in value.inputs:
+                yield value.operation, needed, moment_order(quantity)
+
+
+def moment_order(value: Value) -> float:
+    """The order from which on a line of one draw has no moments; infinite for all else."""
+    lines: dict[int, AffineDraw | None] = {}
+    for one in ordered([value]):
+        lines[id(one)] = line_of(one, [lines.get(id(below)) for below in one.inputs])
+    line = lines.get(id(value))
+    return math.inf if line is None else line.law.moment_order(*line.arguments)

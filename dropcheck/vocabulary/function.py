@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dropcheck.vocabulary.defined_where import UNDEFINED_NOWHERE, DefinedWhere
-from dropcheck.vocabulary.growth import Growth
 from dropcheck.vocabulary.hulls import BoundsRule
 from dropcheck.vocabulary.jumps import JumpRule
+from dropcheck.vocabulary.majorants.rule import Majorant
 from dropcheck.vocabulary.shapes import Shape, ShapeRule, elementwise, normalise_axes
 from dropcheck.vocabulary.smoothness import RangesRule
 
@@ -143,7 +143,7 @@ class Function:
     shape: ShapeRule
     kernel: Kernel
     bounds: BoundsRule
-    growth: Growth
+    growth: Majorant
     cost: CostRule
     defined: DefinedWhere = UNDEFINED_NOWHERE
     # the function, or else its square, as a polynomial in its arguments; None: it is none
@@ -214,7 +214,7 @@ class Function:
 
 
 def entry(
-    name: str, kernel: Kernel, summary: str, bounds: BoundsRule, growth: Growth, **more: Any
+    name: str, kernel: Kernel, summary: str, bounds: BoundsRule, growth: Majorant, **more: Any
 ) -> Function:
     """An entry; the defaults are those of a function of one number, element by element."""
     facts = {"parameters": X, "shape": elementwise, "cost": usual, "bounds": bounds, **more}

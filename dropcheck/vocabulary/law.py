@@ -64,10 +64,6 @@ class Law(Distribution):
     # where there is no end). Only for a law with a positive density everywhere between its ends;
     # None: not known.
     near_ends: Callable[..., tuple[float, float]] | None
-    # The rates with which P(x < -t) and P(x > t) fall as an exponential of t, where there is no end
-    # on that side: infinite where they fall faster than any exponential, 0 where they fall more
-    # slowly; None: not known.
-    tails: Callable[..., tuple[float, float]] | None
     # The probabilities of single outcomes that a sample may miss, None where there are no such
     # outcomes. An argument that is not fixed is NaN.
     rare: Callable[..., Any] | None

@@ -260,7 +260,7 @@ ARRAY = entry(
 )  # fmt: skip
 SUBSCRIPT = entry(
     "subscript", lambda x, index: x[tuple(index)], "elements by fixed indices, from 0", picking,
-    growth.same_size(elements.Rearranged(_axes_of_index)), parameters=(*X, option("index")),
+    elements.Rearranged(_axes_of_index), parameters=(*X, option("index")),
     cost=cheap, view=True, picks=True, moves=True, rearranges=True,
     shape=lambda shapes, options: subscript(shapes[0], options["index"]), written="x[i]",
     polynomial=algebra.subscript,
@@ -269,7 +269,7 @@ SUBSCRIPT = entry(
 
 ELEMENTS = entry(
     "elements", _elements, "elements by several fixed indices", picking,
-    growth.same_size(elements.Rearranged(_axes_of_elements)),
+    elements.Rearranged(_axes_of_elements),
     parameters=(*X, option("axis"), option("places")), cost=cheap, picks=True, moves=True,
     rearranges=True, shape=_shape_of_elements, written="x[[i, j]]", polynomial=algebra.chosen,
     defined=defined_where.REARRANGED,
@@ -278,7 +278,7 @@ ELEMENTS = entry(
 SIGNS = (ARRAY, SUBSCRIPT, ELEMENTS)
 TAKE = entry(
     "take", _take, "elements of a vector, or rows of a matrix, by index, from 0; −1 is the last",
-    hulls.picking_first, growth.Growth(elements.TakenAt()), parameters=values("x i"),
+    hulls.picking_first, elements.TakenAt(), parameters=values("x i"),
     shape=_take_shape, picks=True, polynomial=algebra.take, defined=defined_where.TAKEN,
 )  # fmt: skip
 
@@ -321,7 +321,7 @@ FIXED = (
           aliases=("range",)),
     entry("linspace", lambda a, b, *, n: np.linspace(a, b, count(n, "n"), axis=0),
           "n numbers from a to b, both included, evenly spaced", unknown,
-          growth.Growth(powers.Picked(0, smooth=False)),
+          powers.Picked(0, smooth=False),
           parameters=(*PAIR, option("n")), shape=_count_shape),
     entry("ones", lambda *, sizes: np.ones((*as_sizes(sizes), 1)),
           "all 1, of the shape given: ones(2, 3)", unknown, BY_HULL, **_FILLED),
@@ -330,7 +330,7 @@ FIXED = (
     entry("full",
           lambda v, *, shape: np.broadcast_to(v, (*as_sizes(shape), v.shape[-1])).copy(),
           "all v, of the shape given: full([2, 3], v)", unknown,
-          growth.Growth(elements.Rearranged()), parameters=(option("shape"), *values("v")),
+          elements.Rearranged(), parameters=(option("shape"), *values("v")),
           shape=_full_shape,
           polynomial=lambda v, *, shape: v * np.broadcast_to(1.0, as_sizes(shape)),
           defined=defined_where.REARRANGED),
@@ -471,13 +471,13 @@ _K = option("k", 0.0)
 def _picked(name: str, kernel: Kernel, summary: str, majorant: Majorant, **more: Any) -> Function:
     """An entry of a function that picks elements along axes."""
     facts = {**_MOVED, "polynomial": algebra.picking(kernel), **more}
-    return entry(name, kernel, summary, picking, growth.same_size(majorant), **facts)
+    return entry(name, kernel, summary, picking, majorant, **facts)
 
 
 RESHAPE = entry(
     "reshape", lambda x, *, shape: x.reshape(*reshaped(x.shape[:-1], shape), x.shape[-1]),
     "the elements in their order, in another shape; −1 stands for what is left over",
-    picking, growth.same_size(elements.Rearranged(_reshaped_axes)),
+    picking, elements.Rearranged(_reshaped_axes),
     parameters=(*X, option("shape")), **_MOVED,
     polynomial=lambda x, *, shape: x.reshaped(reshaped(x.shape, shape)),
     shape=lambda shapes, options: reshaped(shapes[0], options["shape"]),
@@ -488,8 +488,8 @@ REARRANGING = (
     entry("transpose",
           lambda x, *, axes=None: x.transpose(*permutation(axes, x.shape[:-1]), x.ndim - 1),
           "the axes in the order given, or in reverse order",
-          picking, growth.same_size(elements.Rearranged(
-              lambda shape, options: came(permutation(options.get("axes"), shape)))),
+          picking, elements.Rearranged(
+              lambda shape, options: came(permutation(options.get("axes"), shape))),
           parameters=(*X, Parameter("axes", option=True, required=False)), shape=_transpose_shape,
           polynomial=lambda x, *, axes=None: x.permuted(permutation(axes, x.shape)),
           view=True, aliases=("permute",), **_MOVED),
@@ -507,18 +507,18 @@ REARRANGING = (
             aliases=("repeat_interleave",)),
     entry("tile", lambda x, *, n: np.tile(x, (*sizes(n, "n"), 1)),
           "the whole n times along the last axis, or along each of a list",
-          picking, growth.same_size(elements.Rearranged()), parameters=(*X, option("n")),
+          picking, elements.Rearranged(), parameters=(*X, option("n")),
           shape=_tile_shape, polynomial=algebra.tile, **_MOVED),
     entry("tril", _triangle(np.tril), "0 above the k-th diagonal", hulls.picking_or_zero,
-          growth.Growth(elements.WithGaps()), parameters=(*X, _K), shape=_triangle_shape,
+          elements.WithGaps(), parameters=(*X, _K), shape=_triangle_shape,
           polynomial=algebra.masked(_triangle(np.tril)), places="(N,M)->(N,M)",
           **_GAPS),
     entry("triu", _triangle(np.triu), "0 below the k-th diagonal", hulls.picking_or_zero,
-          growth.Growth(elements.WithGaps()), parameters=(*X, _K), shape=_triangle_shape,
+          elements.WithGaps(), parameters=(*X, _K), shape=_triangle_shape,
           polynomial=algebra.masked(_triangle(np.triu)), places="(N,M)->(N,M)",
           **_GAPS),
     entry("diag", _diag, "the matrix with this k-th diagonal, or a matrix's; above the main one "
-          "k is positive", hulls.picking_or_zero, growth.Growth(elements.Rearranged(gaps=True)),
+          "k is positive", hulls.picking_or_zero, elements.Rearranged(gaps=True),
           parameters=(*X, _K), shape=_diag_shape, polynomial=algebra.diagonal,
           aliases=("diagonal", "diagflat"), **_GAPS),
     entry("kron", _kron, "Kronecker product: every element of a times the whole of b",

@@ -26,7 +26,7 @@ from dropcheck.vocabulary.function import (
 from dropcheck.vocabulary.functions import algebra
 from dropcheck.vocabulary.growth import BY_HULL
 from dropcheck.vocabulary.hulls import rising, unknown
-from dropcheck.vocabulary.majorants import powers
+from dropcheck.vocabulary.majorants import powers, sums
 from dropcheck.vocabulary.special import Special, power
 
 # ---- kernels that numpy and scipy.special do not have -------------------------------------------
@@ -76,11 +76,11 @@ def _sign(written: str, name: str, *facts: Any, **more: Any) -> Function:
     return entry(name, *facts, **{"written": written, "parameters": PAIR, "cost": cheap, **more})
 
 
-ADD = _sign("a + b", "+", np.add, "sum", hulls.sum_of_two, growth.sum_of_two(1.0),
+ADD = _sign("a + b", "+", np.add, "sum", hulls.sum_of_two, sums.Sum(1.0),
             additive=True, commutes=True, carries_size=True, ranges=smoothness.add,
             polynomial=operator.add,
             defined=defined_where.SUM_OF_TWO)  # fmt: skip
-SUBTRACT = _sign("a - b", "-", np.subtract, "difference", hulls.difference, growth.sum_of_two(-1.0),
+SUBTRACT = _sign("a - b", "-", np.subtract, "difference", hulls.difference, sums.Sum(-1.0),
                  additive=True, ranges=smoothness.subtract, polynomial=operator.sub,
                  defined=defined_where.DIFFERENCE)  # fmt: skip
 MULTIPLY = _sign("a * b", "*", np.multiply, "product", hulls.product, growth.PRODUCT, commutes=True,
@@ -110,7 +110,7 @@ POWER = _sign(
 )  # fmt: skip
 NEGATIVE = _sign(
     "-x", "negative", np.negative, "the number with the other sign", hulls.negated,
-    growth.same_size(powers.Negated(1.0)),
+    powers.Negated(1.0),
     parameters=X, additive=True, ranges=smoothness.negate, polynomial=operator.neg,
     defined=defined_where.NEGATIVE,
 )  # fmt: skip
@@ -123,10 +123,6 @@ _HAZARD = math.sqrt(2.0 / math.pi)
 _BALL = hulls.within(-1.0, 1.0)
 _EXP, _BOTH_WAYS = growth.EXPONENTIAL, growth.EXPONENTIAL_BOTH_WAYS
 _linear = growth.linear
-
-
-def _logarithm(factor: float) -> growth.Growth:
-    return growth.Growth(powers.Logarithm(factor))
 
 
 ROUND = entry(
@@ -144,7 +140,7 @@ SQRT = entry(
 
 ABS = entry(
     "abs", np.absolute, "size without the sign", hulls.magnitude,
-    growth.same_size(powers.AbsoluteValue(1.0)),
+    powers.AbsoluteValue(1.0),
     carries_size=True, latex=(r"\lvert ", r" \rvert"), aliases=("absolute", "fabs"),
     ranges=smoothness.absolute, square=lambda x: x * x, with_sizes=lambda x: x.magnitude(),
     degree=LINEAR, defined=defined_where.SIZE,
@@ -175,18 +171,18 @@ NUMBERS = (
     entry("expm1", np.expm1, "exp(x) − 1", rising,
           growth.EXPONENTIAL_LESS_ONE, ranges=smoothness.EXP_RANGES,
           defined=defined_where.ENTIRE_THROUGH_ZERO),
-    entry("log", np.log, "natural logarithm", rising, _logarithm(1.0),
+    entry("log", np.log, "natural logarithm", rising, powers.Logarithm(1.0),
           latex=r"\log", aliases=("ln",),
           ranges=smoothness.LOG,
           jumps=jumps.AtZero((0,)), defined=defined_where.LOGARITHM),
-    entry("log2", np.log2, "logarithm to base 2", rising, _logarithm(1 / math.log(2.0)),
+    entry("log2", np.log2, "logarithm to base 2", rising, powers.Logarithm(1 / math.log(2.0)),
           ranges=smoothness.LOG2,
           jumps=jumps.AtZero((0,)), defined=defined_where.LOGARITHM),
-    entry("log10", np.log10, "logarithm to base 10", rising, _logarithm(1 / math.log(10.0)),
+    entry("log10", np.log10, "logarithm to base 10", rising, powers.Logarithm(1 / math.log(10.0)),
           ranges=smoothness.LOG10,
           jumps=jumps.AtZero((0,)), defined=defined_where.LOGARITHM),
     entry("log1p", np.log1p, "log(1 + x)", rising,
-          growth.Growth(powers.LogarithmOfOneMore()), ranges=smoothness.LOG1P,
+          powers.LogarithmOfOneMore(), ranges=smoothness.LOG1P,
           defined=defined_where.LOGARITHM_OF_ONE_MORE),
     entry("xlogy", Special("xlogy"), "x log(y), 0 where x is 0", hulls.entropy,
           growth.by_norm(powers.times_logarithm),

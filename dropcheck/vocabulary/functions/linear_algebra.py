@@ -258,9 +258,7 @@ MATMUL = entry(
 TRANSPOSE = entry(
     ".T", lambda x: np.swapaxes(x, -3, -2), "the last two axes change places",
     hulls.picking,
-    growth.same_size(elements.Rearranged(
-        lambda shape, _options: came(transpose(tuple(range(len(shape)))))
-    )),
+    elements.Rearranged(lambda shape, _options: came(transpose(tuple(range(len(shape)))))),
     shape=lambda shapes, _options: transpose(*shapes), view=True, moves=True, rearranges=True,
     written="A.T", aliases=("swapaxes", "matrix_transpose"),
     polynomial=lambda x: x.permuted(transpose(tuple(range(len(x.shape))))),
@@ -285,7 +283,7 @@ ARRAYS = (
           places="(m),(n)->(m,n)",
           defined=defined_where.PRODUCT),
     entry("trace", lambda x: np.einsum("...iin->...n", x), "sum of the diagonal", unknown,
-          growth.Growth(sums.Trace()), shape=_NUMBER, latex=r"\operatorname{tr}",
+          sums.Trace(), shape=_NUMBER, latex=r"\operatorname{tr}",
           aliases=("tr",), polynomial=algebra.trace, degree=LINEAR, places="(n,n)->()",
           defined=defined_where.ARITHMETIC),
     entry("det", _of_each(np.linalg.det), "determinant", unknown,
@@ -295,7 +293,7 @@ ARRAYS = (
     entry("inv", _of_each(np.linalg.inv, singular=True), "inverse matrix", unknown, BY_HULL,
           **_MATRIX, aliases=("inverse",), places="(n,n)->(n,n)",
           defined=defined_where.INVERSE),
-    entry("solve", _solve, "the x with A @ x == b", unknown, growth.Growth(elements.Solved()),
+    entry("solve", _solve, "the x with A @ x == b", unknown, elements.Solved(),
           parameters=values("A b"), polynomial=algebra.solved, places="(m,n),(m,k?)->(n,k?)",
           shape=_solve_shape, cost=decomposition,
           defined=defined_where.INVERSE),

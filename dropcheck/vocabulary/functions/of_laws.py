@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary import growth
 from dropcheck.vocabulary.defined_where import DefinedWhere, Known
 from dropcheck.vocabulary.function import Array, Function, entry, values
 from dropcheck.vocabulary.growth import BY_HULL
 from dropcheck.vocabulary.hulls import EVERYWHERE, UNIT, BoundsRule, Hull, Use
 from dropcheck.vocabulary.law import Law, arguments_fit, inside_support
 from dropcheck.vocabulary.laws import LAWS
+from dropcheck.vocabulary.majorants.rule import Majorant
 from dropcheck.vocabulary.shapes import broadcast
 from dropcheck.vocabulary.smoothness import Ranges, RangesKernel, RangesRule
 
@@ -162,7 +162,7 @@ def _level(arguments: Sequence[Known], use: Use) -> int:
 
 
 def _of_law(name: str, kernel: RangesKernel, summary: str, bounds: BoundsRule,
-            grows: growth.Growth, **more: Any) -> Function:  # fmt: skip
+            grows: Majorant, **more: Any) -> Function:  # fmt: skip
     facts = {
         "parameters": values("law x"),
         # the shape for a law of numbers; for other laws their own axes are removed elsewhere

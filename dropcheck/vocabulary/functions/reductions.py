@@ -243,11 +243,11 @@ def _along(*facts: Any, several: bool = False, **more: Any) -> Function:
     return entry(*facts, **{**facts_along, "places": "(N)->(N)", **more})
 
 
-SUM = _over("sum", _sum, "sum", hulls.total, growth.sum_of_elements(mean=False),
+SUM = _over("sum", _sum, "sum", hulls.total, sums.Total(mean=False),
             takes_truth=True, additive=True, carries_size=True, moves=True,
             polynomial=algebra.total,
             defined=defined_where.TOTAL)  # fmt: skip
-MEAN = _over("mean", _mean, "mean", picking, growth.sum_of_elements(mean=True),
+MEAN = _over("mean", _mean, "mean", picking, sums.Total(mean=True),
              takes_truth=True, additive=True, carries_size=True, moves=True,
              polynomial=algebra.mean,
              defined=defined_where.MEAN)  # fmt: skip
@@ -260,12 +260,12 @@ VAR = _over("var", _var, "variance: squared distances from the mean, over n − 
       defined=defined_where.SPREAD)  # fmt: skip
 STD = _over("std", lambda x, **over: np.sqrt(_var(x, **over)),
       "square root of var, over n − ddof likewise", hulls.root_of_spread,
-      growth.Growth(elements.MeanSquare(0.5)), more=_DDOF,
+      elements.MeanSquare(0.5), more=_DDOF,
       mistaken_for="var", square=algebra.variance, degree=LINEAR,
       defined=defined_where.ROOT_OF_SPREAD)  # fmt: skip
 NORM = _over("norm", _norm,
       "norm of order ord of the elements; of a matrix with ord, name the axis",
-      unknown, growth.Growth(elements.VectorNorm()), more=(option("ord", 2.0),),
+      unknown, elements.VectorNorm(), more=(option("ord", 2.0),),
       carries_size=True, jumps=jumps.AtZero(), latex=(r"\lVert ", r" \rVert"),
       square=algebra.squared_norm,
       degree=lambda options: None if options.get("ord") == 0 else 1.0,  # of order 0 it counts
@@ -283,7 +283,7 @@ _RUNNING_SUM = partial(_running, np.add)
 ARRAYS = (
     SUM,
     _over("prod", partial(_over_axes, np.prod), "product", hulls.total_product,
-          growth.Growth(elements.AllProduct(running=False)), polynomial=algebra.product,
+          elements.AllProduct(running=False), polynomial=algebra.product,
           defined=defined_where.PRODUCT),
     MEAN,
     VAR,
@@ -299,7 +299,7 @@ ARRAYS = (
           hulls.place, _PLACE, empty=False, jumps=jumps.ranks, places="(N)->()",
           defined=defined_where.WHOLE),
     _over("logsumexp", _logsumexp, "log of the sum of exponentials", unknown,
-          growth.Growth(elements.LogSumExp()),
+          elements.LogSumExp(),
           defined=defined_where.ENTIRE),
     _over("median", partial(_quantile, u=0.5), "the middle element, or the mean of the middle two",
           picking, growth.MIDDLE, empty=False, cost=sorting, degree=LINEAR, by_rank=True),
@@ -314,16 +314,16 @@ ARRAYS = (
            cost=sorting, jumps=jumps.ranks,
            defined=defined_where.WHOLE),
     _along("cumsum", _RUNNING_SUM, "running sum", hulls.running_total,
-           growth.Growth(sums.RunningTotal()), additive=True, moves=True,
+           sums.RunningTotal(), additive=True, moves=True,
            carries_size=True,
            polynomial=algebra.summing(_RUNNING_SUM),
            defined=defined_where.TOTAL),
     _along("cumprod", partial(_running, np.multiply), "running product", hulls.running_product,
-           growth.Growth(elements.AllProduct(running=True)),
+           elements.AllProduct(running=True),
            defined=defined_where.PRODUCT),
     _along("cummax", partial(_running, np.maximum), "running maximum", picking, LARGEST_ELEMENT,
            degree=LINEAR, defined=defined_where.PICKED),
-    entry("diff", _diff, "differences of neighbours", unknown, growth.Growth(sums.Differences()),
+    entry("diff", _diff, "differences of neighbours", unknown, sums.Differences(),
           parameters=(*X, AXIS), shape=_diff_shape, additive=True, places="(N)->(M)",
           polynomial=algebra.summing(_diff),
           defined=defined_where.ARITHMETIC),

@@ -138,7 +138,6 @@ def ranked(law: Law, rank: int, count: int) -> Ranked:
         log_density_inside=log_density,
         moments=lambda *arguments: _order(law, below, above, arguments),
         near_ends=multiplied(law.near_ends),
-        tails=multiplied(law.tails),
         symmetric=middle,
         mode=None,
         line=None,

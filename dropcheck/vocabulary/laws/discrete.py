@@ -63,7 +63,7 @@ RATE = Domain(0.0, LARGEST_COUNT, low_open=False, high_open=False)
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
 
 # the ends of a discrete law have a probability: near them nothing falls as a power
-discrete = partial(Law, values=Values.WHOLE, near_ends=None, tails=None, nanoseconds=40.0)
+discrete = partial(Law, values=Values.WHOLE, near_ends=None, nanoseconds=40.0)
 
 
 def smaller(p: Array) -> Array:
@@ -327,7 +327,6 @@ POISSON = discrete(
     ends=(0.0, math.inf),
     degenerate=lambda rate: (rate == 0, 0.0),
     moments=math.inf,
-    tails=lambda rate: (math.inf, math.inf),
     rare=not_the_mode(np.floor, _poisson_log_mass),
     sampler=lambda generator, size, rate: generator.poisson(scalar_or_array(rate), size),
     log_density_inside=_poisson_log_mass,
@@ -538,9 +537,9 @@ DISCRETE_UNIFORM = discrete(
 OUTCOMES = LawParameter("p", PROBABILITIES, axes=1)
 PROBABILITY_SUM_TOLERANCE = 1e-9
 
-# `near_ends` and `tails` are not defined for laws of lists; their values are bounded or normal, so
+# `near_ends` is not defined for laws of lists; their values are bounded or normal, so
 # that all moments exist
-of_lists = partial(Law, moments=math.inf, near_ends=None, tails=None, nanoseconds=40.0)
+of_lists = partial(Law, moments=math.inf, near_ends=None, nanoseconds=40.0)
 
 
 def sum_problem(p: Array) -> str | None:
