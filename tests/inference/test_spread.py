@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -157,7 +156,6 @@ def test_loose_bounds_cost_little_once_there_are_many_draws() -> None:
     "spread",
     [
         Spread(exact=lambda n: 4.0 / n),
-        Spread(exact=lambda n: 4.0 / n, left_out=0.01),
         Spread(variance=400.0, fourth=4.8e3, guess=4.0),
         Spread(variance=40.0, fourth=4.8e3, width=20.0, guess=4.0),
         Spread(order=1.5, moment=2.4),
@@ -173,14 +171,6 @@ def test_an_interval_is_as_wide_as_foretold(spread: Spread, rows: int) -> None:
     foretold = spread.half_width(rows, draws, alpha)
     rough = 0.3 if spread.order < 2 else 0.1
     assert np.median(found) == pytest.approx(foretold, rel=rough)
-
-
-def test_what_is_left_out_moves_the_ends_outward() -> None:
-    values = np.random.default_rng(0).normal(size=100)
-    plain = Spread(exact=lambda n: 1.0 / n)
-    low, high = plain.interval(values, 1, 0.01)
-    wider = replace(plain, left_out=0.5).interval(values, 1, 0.01)
-    assert wider == (low - 0.5, high + 0.5)
 
 
 def test_without_any_bound_the_interval_is_everything() -> None:

@@ -83,10 +83,10 @@ def test_a_false_statement_is_refuted_and_says_why(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "claim", ["floor(1e4 * x) / 1e4 ~ normal(0, 1)", "where(m, 0.5, x) ~ normal(0, 1)"]
+    "value", ["y = floor(1e4 * x) / 1e4", "m ~ bernoulli(0.001)\ny = where(m, 0.5, x)"]
 )
-def test_a_law_that_is_nearer_than_the_resolution_is_verified_within_it(claim: str) -> None:
-    result = judged(f"{X}\nm ~ bernoulli(0.001)", claim)
+def test_a_law_that_is_nearer_than_the_resolution_is_verified_within_it(value: str) -> None:
+    result = judged(f"{X}\n{value}", "y ~ normal(0, 1)")
     assert result.verdict is Verdict.VERIFIED
     assert result.reason is Reason.LAW_HOLDS
 
