@@ -34,7 +34,6 @@ from dropcheck.vocabulary.majorants.rule import (
     ZERO,
     Applied,
     Argument,
-    Came,
     Majorant,
     centring,
     plus,
@@ -269,13 +268,14 @@ def _log_moment_of_line(law: Law, below: Sequence[Argument], t: float) -> float:
 # Which slices of a quantity are independent of one another, within one draw.
 #
 # The elements of an array of draws are independent. A quantity that is computed from such arrays
-# element by element has independent slices along an axis if every draw lies along that axis in the
-# same way: its slice i then depends only on the slices i of the draws.
+# element by element, or from their elements along other axes, has independent slices along an axis
+# if every draw lies along it with one axis of its own: its slice i then depends only on the slices
+# i of the draws.
 
 
-AxisOrigins = frozenset[tuple[str, object]] | None
-"""The axes of draws that lie along one axis of a quantity, each with the way in which it was
-changed; None if slices along the axis are not known to be independent."""
+AxisOrigins = frozenset[tuple[str, int]] | None
+"""The axes of draws that lie along one axis of a quantity; None if slices along the axis are not
+known to be independent."""
 
 # The most draws of a quantity whose axes are tracked.
 MOST_PLACES = 1024
@@ -302,24 +302,8 @@ def alignment_of(value: Value, below: Sequence[Alignment]) -> Alignment:
     options = {name: thawed(option) for name, option in value.options}
     for kept in value.function.growth.kept_axes(value.inputs[0].shape, options):
         others = any(one.random for one in value.inputs[1:])
-        origins.append(None if kept is None or others else _came(kept, below[0]))
+        origins.append(None if kept is None or others else below[0][kept])
     return tuple(origins) if len(origins) == rank else (None,) * rank
-
-
-def _came(kept: Came, alignment: Alignment) -> AxisOrigins:
-    """The origins of an axis that comes from other axes, if all of these are known."""
-    places = [alignment[axis] for axis in kept.axes]
-    if kept.way is None and len(places) == 1:
-        return places[0]
-    joined: dict[str, list[object]] = {}
-    for one in places:
-        if one is None:
-            return None
-        for name, place in one:
-            joined.setdefault(name, []).append(place)
-    if any(len(found) < len(places) for found in joined.values()):
-        return None
-    return frozenset((name, (tuple(found), kept.way)) for name, found in joined.items())
 
 
 def _of_draw(value: Value, below: Sequence[Alignment]) -> Alignment:
@@ -333,7 +317,7 @@ def _of_draw(value: Value, below: Sequence[Alignment]) -> Alignment:
 
 
 def _joined(
-    value: Value, below: Sequence[Alignment], axis: int, own: set[tuple[str, object]] | None = None
+    value: Value, below: Sequence[Alignment], axis: int, own: set[tuple[str, int]] | None = None
 ) -> AxisOrigins:
     """The origins of one axis of a value that is computed element by element."""
     origins = set(own or ())

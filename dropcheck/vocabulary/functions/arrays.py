@@ -31,7 +31,7 @@ from dropcheck.vocabulary.functions import algebra
 from dropcheck.vocabulary.growth import BY_HULL, REARRANGED
 from dropcheck.vocabulary.hulls import picking, unknown
 from dropcheck.vocabulary.majorants import elements, powers
-from dropcheck.vocabulary.majorants.rule import Came, Majorant, came
+from dropcheck.vocabulary.majorants.rule import Majorant
 from dropcheck.vocabulary.shapes import (
     Options,
     Shape,
@@ -42,7 +42,6 @@ from dropcheck.vocabulary.shapes import (
     count,
     describe,
     need,
-    normalise_axes,
     normalise_axis,
     of_matrices,
     permutation,
@@ -172,31 +171,6 @@ def _shape_of_elements(shapes: tuple[Shape, ...], options: Options) -> Shape:
     return (*shape[:axis], len(options["places"]), *shape[axis + 1 :])
 
 
-def _axes_of_index(shape: Shape, options: Options) -> list[Came | None]:
-    """Where each axis of `x[index]` comes from; a slice keeps some places of its axis."""
-    origins: list[Came | None] = []
-    axis = 0
-    for part in options["index"]:
-        if part is None:
-            origins.append(None)
-            continue
-        if isinstance(part, slice):
-            places = part.indices(shape[axis])
-            origins.append(Came((axis,), None if places == (0, shape[axis], 1) else places))
-        axis += 1
-    return [*origins, *(Came((at,), None) for at in range(axis, len(shape)))]
-
-
-def _axes_of_elements(shape: Shape, options: Options) -> list[Came | None]:
-    """Where each axis of `x[[i, j]]` comes from; unknown for the axis if an index is repeated."""
-    axis, places = int(options["axis"]), tuple(options["places"])
-    once = len(set(places)) == len(places)
-    return [
-        (Came((at,), places) if once else None) if at == axis else Came((at,), None)
-        for at in range(len(shape))
-    ]
-
-
 def _bincount_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
     """The counts of 0 … n−1 take the place of the last axis."""
     if not shapes[0]:
@@ -260,7 +234,7 @@ ARRAY = entry(
 )  # fmt: skip
 SUBSCRIPT = entry(
     "subscript", lambda x, index: x[tuple(index)], "elements by fixed indices, from 0", picking,
-    elements.Rearranged(_axes_of_index), parameters=(*X, option("index")),
+    elements.Rearranged(), parameters=(*X, option("index")),
     cost=cheap, view=True, picks=True, moves=True, rearranges=True,
     shape=lambda shapes, options: subscript(shapes[0], options["index"]), written="x[i]",
     polynomial=algebra.subscript,
@@ -269,7 +243,7 @@ SUBSCRIPT = entry(
 
 ELEMENTS = entry(
     "elements", _elements, "elements by several fixed indices", picking,
-    elements.Rearranged(_axes_of_elements),
+    elements.Rearranged(),
     parameters=(*X, option("axis"), option("places")), cost=cheap, picks=True, moves=True,
     rearranges=True, shape=_shape_of_elements, written="x[[i, j]]", polynomial=algebra.chosen,
     defined=defined_where.REARRANGED,
@@ -432,31 +406,6 @@ def _kron_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:
     return tuple(one * other for one, other in pairs)
 
 
-# ---- where each axis comes from -----------------------------------------------------------------
-
-
-def _same_axes(shape: Shape, options: Options) -> list[Came | None]:
-    """Where each axis comes from, if elements change places only along the named axes."""
-    axes = normalise_axes(options.get("axis"), shape)
-    way = ("places", options.get("shift"))
-    return [Came((at,), way if at in axes else None) for at in range(len(shape))]
-
-
-def _reshaped_axes(shape: Shape, options: Options) -> list[Came | None]:
-    """Where each axis comes from: from the group of old axes with the same product of lengths."""
-    origins: list[Came | None] = []
-    new = reshaped(shape, options["shape"])
-    for own, made in algebra.regrouped(shape, new):
-        if len(own) == len(made) == 1:
-            origins.append(Came(own, None))
-        else:
-            origins += [
-                Came(own, ("part", at - made[0], tuple(new[i] for i in made))) if own else None
-                for at in made
-            ]
-    return origins
-
-
 # ---- the entries --------------------------------------------------------------------------------
 
 _MOVED: dict[str, Any] = {
@@ -477,7 +426,7 @@ def _picked(name: str, kernel: Kernel, summary: str, majorant: Majorant, **more:
 RESHAPE = entry(
     "reshape", lambda x, *, shape: x.reshape(*reshaped(x.shape[:-1], shape), x.shape[-1]),
     "the elements in their order, in another shape; −1 stands for what is left over",
-    picking, elements.Rearranged(_reshaped_axes),
+    picking, elements.Rearranged(),
     parameters=(*X, option("shape")), **_MOVED,
     polynomial=lambda x, *, shape: x.reshaped(reshaped(x.shape, shape)),
     shape=lambda shapes, options: reshaped(shapes[0], options["shape"]),
@@ -488,18 +437,17 @@ REARRANGING = (
     entry("transpose",
           lambda x, *, axes=None: x.transpose(*permutation(axes, x.shape[:-1]), x.ndim - 1),
           "the axes in the order given, or in reverse order",
-          picking, elements.Rearranged(
-              lambda shape, options: came(permutation(options.get("axes"), shape))),
+          picking, elements.Rearranged(),
           parameters=(*X, Parameter("axes", option=True, required=False)), shape=_transpose_shape,
           polynomial=lambda x, *, axes=None: x.permuted(permutation(axes, x.shape)),
           view=True, aliases=("permute",), **_MOVED),
     _picked("flip", lambda x, *, axis=None: np.flip(x, axes_of(x, axis)), "in reverse order",
-            elements.Rearranged(_same_axes), parameters=(*X, AXIS), shape=along(several=True),
+            elements.Rearranged(), parameters=(*X, AXIS), shape=along(several=True),
             view=True, aliases=("reverse", "rev")),
     _picked("roll",
             lambda x, *, shift, axis=None: np.roll(x, whole(shift, "shift"), axes_of(x, axis)[0]),
             "shift places further on, and from the end back to the start",
-            elements.Rearranged(_same_axes), parameters=(*X, option("shift"), AXIS),
+            elements.Rearranged(), parameters=(*X, option("shift"), AXIS),
             shape=_roll_shape),
     _picked("repeat", lambda x, *, n, axis=None: np.repeat(x, count(n, "n"), axes_of(x, axis)[0]),
             "each element n times, one after another", elements.Rearranged(),

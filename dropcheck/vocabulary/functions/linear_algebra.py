@@ -30,7 +30,6 @@ from dropcheck.vocabulary.functions.reductions import SUM
 from dropcheck.vocabulary.growth import BY_HULL
 from dropcheck.vocabulary.hulls import unknown
 from dropcheck.vocabulary.majorants import elements, sums
-from dropcheck.vocabulary.majorants.rule import came
 from dropcheck.vocabulary.shapes import (
     Options,
     Shape,
@@ -258,7 +257,7 @@ MATMUL = entry(
 TRANSPOSE = entry(
     ".T", lambda x: np.swapaxes(x, -3, -2), "the last two axes change places",
     hulls.picking,
-    elements.Rearranged(lambda shape, _options: came(transpose(tuple(range(len(shape)))))),
+    elements.Rearranged(),
     shape=lambda shapes, _options: transpose(*shapes), view=True, moves=True, rearranges=True,
     written="A.T", aliases=("swapaxes", "matrix_transpose"),
     polynomial=lambda x: x.permuted(transpose(tuple(range(len(x.shape))))),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -13,10 +13,8 @@ from dropcheck.vocabulary.majorants.rule import (
     INF,
     ZERO,
     Applied,
-    Came,
     Majorant,
     OverAxes,
-    came,
     raised,
     size,
     times,
@@ -29,25 +27,14 @@ from dropcheck.vocabulary.majorants.sums import (
 )
 from dropcheck.vocabulary.shapes import Options, Shape
 
-AxesRule = Callable[[Shape, Options], Sequence[Came | None]]
-"""Takes the shape of the argument and the options; returns where each axis of a result comes from.
-"""
-
 # ---- the largest, the middle, in order ----------------------------------------------------------
 
 
 class Rearranged(Majorant):
-    """The rules of a function that moves elements; with `gaps`, there may be zeros between them.
+    """The rules of a function that moves elements; with `gaps`, there may be zeros between them."""
 
-    `axes` says where the axes of the result come from, if that is known.
-    """
-
-    def __init__(self, axes: AxesRule | None = None, *, gaps: bool = False) -> None:
-        self._axes, self._gaps = axes, gaps
-
-    def kept_axes(self, shape: Shape, options: Options) -> Sequence[Came | None]:
-        """By the rule for axes, if there is one."""
-        return () if self._axes is None else self._axes(shape, options)
+    def __init__(self, *, gaps: bool = False) -> None:
+        self._gaps = gaps
 
     def norm(self, use: Applied, p: float) -> float:
         """The largest of the arguments."""
@@ -76,7 +63,11 @@ class WithGaps(Rearranged):
     """The rules of a product with a fixed mask: elements in their places, and 0 in the others."""
 
     def __init__(self) -> None:
-        super().__init__(lambda shape, _options: came(range(len(shape))), gaps=True)
+        super().__init__(gaps=True)
+
+    def kept_axes(self, shape: Shape, options: Options) -> Sequence[int | None]:
+        """All axes."""
+        return range(len(shape))
 
     def linear_in(self, use: Applied) -> Sequence[int]:
         """The one argument."""

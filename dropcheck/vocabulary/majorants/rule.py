@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -247,23 +247,6 @@ ArgumentPower = tuple[Argument, float]
 """A quantity and its exponent."""
 
 
-class Came(NamedTuple):
-    """Where an axis of a result comes from: axes of the argument, and the way they are changed.
-
-    Each slice along the axis is made of slices of the argument along `axes`, and no two slices
-    share one of these. `way` is None if the axis is unchanged. If two axes come from one axis in
-    the same way, their slices i are made of the same slices.
-    """
-
-    axes: tuple[int, ...]
-    way: object
-
-
-def came(axes: Iterable[int]) -> list[Came | None]:
-    """Axes of the argument, unchanged, in a new order."""
-    return [Came((axis,), None) for axis in axes]
-
-
 @dataclass(frozen=True, slots=True)
 class Applied:
     """One use of a function: its arguments, its options, the shape of the result.
@@ -332,8 +315,8 @@ class Majorant:
         """The places of arguments in which the result is linear, independent of the others."""
         return ()
 
-    def kept_axes(self, shape: Shape, options: Options) -> Sequence[Came | None]:
-        """For each axis of the result, where it comes from in the first argument; None: unknown.
+    def kept_axes(self, shape: Shape, options: Options) -> Sequence[int | None]:
+        """For each axis of the result, the axis of the first argument that it is; None: unknown.
 
         The other arguments are fixed. An empty list means that nothing is known.
         """
@@ -350,10 +333,10 @@ NONE = Majorant()
 class OverAxes(Majorant):
     """The rules of a function that makes one number of the elements along some axes."""
 
-    def kept_axes(self, shape: Shape, options: Options) -> Sequence[Came | None]:
+    def kept_axes(self, shape: Shape, options: Options) -> Sequence[int | None]:
         """The other axes, in their order."""
         axes = normalise_axes(options.get("axis"), shape)
-        kept = [None if axis in axes else Came((axis,), None) for axis in range(len(shape))]
+        kept = [None if axis in axes else axis for axis in range(len(shape))]
         if flag(options.get("keepdims", 0), "keepdims"):
             return kept
         return [one for one in kept if one is not None]
