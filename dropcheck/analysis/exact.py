@@ -16,7 +16,7 @@ import numpy as np
 from dropcheck.analysis.averaged_products import ExactMoments, Integrand, quantities
 from dropcheck.analysis.enumeration import Outcomes, outcomes_of
 from dropcheck.analysis.fewer_draws.sums import exchanged, made_of, takers_of
-from dropcheck.analysis.letters import PRECISION, Centred, Identities, drawn_in, expected
+from dropcheck.analysis.letters import PRECISION, Centred, drawn_in, expected
 from dropcheck.analysis.norms import Norms
 from dropcheck.analysis.on_paper import first_off
 from dropcheck.analysis.ring import (
@@ -248,15 +248,6 @@ def exact_means(
             means, sizes = np.array(pairs).T
             return (means, PRECISION * sizes) if np.isfinite(pairs).all() else None
     return None if moments is None else (moments.means, moments.mean_errors)
-
-
-def vanishes(value: Value) -> bool:
-    """Whether the normal form of a quantity shows that it is 0 in every draw, up to rounding."""
-    try:
-        with np.errstate(all="ignore"):
-            return not NormalForms(Identities()).polynomial(value).terms
-    except PolynomialError:
-        return False
 
 
 def _of_outcomes(integrands: Sequence[Integrand], most: int) -> ExactMoments | None:

@@ -45,7 +45,6 @@ from dropcheck.analysis.single_draw import (
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Sources, Value
 from dropcheck.vocabulary.distribution import HIGHEST_ORDER, Values
-from dropcheck.vocabulary.function import Function, PolynomialRule
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws.derived import Ranked
@@ -611,66 +610,6 @@ def _number_or_array(array: Any) -> Any:
     return float(array) if np.shape(array) == () else array
 
 
-class Identities:
-    """Letters for identities: an identity between polynomials in letters holds in every draw."""
-
-    def __init__(self) -> None:
-        self.space = Space()
-        self.space.magnitude = self._magnitude
-        self._count = 0
-        self._axes: dict[tuple[int, int], int] = {}  # an index for each axis and length
-        self._magnitudes: dict[Any, int] = {}
-
-    def draw(self, value: Value) -> Polynomial:
-        """A letter; the square of a truth is itself, that of a sign is 1."""
-        letter = lettered(self.space, value.shape, self._count)
-        if value.binary:
-            letter.binary = True
-            self.space.squares[self._count] = (1.0, 0.0)
-        elif value.law is not None and value.law.values is Values.SIGNS:
-            self.space.squares[self._count] = (0.0, 1.0)
-        self._count += 1
-        return letter
-
-    other = draw
-
-    def below(self, _value: Value) -> Value | None:
-        """None: a function of a draw is a letter."""
-        return None
-
-    def opened(self, function: Function) -> PolynomialRule | None:
-        """The rule with sizes: the larger of two by their sum and the size of their difference."""
-        return function.with_sizes
-
-    def carried(self, _value: Value, found: Polynomial) -> Polynomial:
-        """The polynomial itself."""
-        return found
-
-    def _magnitude(self, quantity: Polynomial) -> Polynomial:
-        """A letter for the size of a quantity: the same for x and -x."""
-        if quantity.vanishes:
-            return quantity
-        lengths = enumerate(quantity.shape)
-        own = [self._axis(at, length) if length != 1 else None for at, length in lengths]
-        pairs = zip(quantity.axes, own, strict=True)
-        mapping = {old: new for old, new in pairs if old is not None and new is not None}
-        moved = [substituted(self.space, term, mapping) for term in quantity.terms]
-        terms = self.space.collected(moved, frozenset(mapping.values()))
-        terms.sort(key=lambda term: (term.tensors, term.atoms, term.linked))
-        sign = math.copysign(1.0, terms[0].coefficient)
-        parts = ((sign * one.coefficient, one.tensors, one.atoms, one.linked) for one in terms)
-        key = (quantity.shape, tuple(parts))
-        letter = self._magnitudes.setdefault(key, self._count)
-        if letter == self._count:
-            self._count += 1
-        return lettered(self.space, quantity.shape, letter)
-
-    def _axis(self, at: int, length: int) -> int:
-        if (at, length) not in self._axes:
-            self._axes[at, length] = self.space.label(length)
-        return self._axes[at, length]
-
-
 class Centred:
     """Letters for expectations: a draw is its mean plus its deviation from it.
 
@@ -761,10 +700,6 @@ class Centred:
             found = found + mean
         found.binary = law.values is Values.TRUTHS
         return found
-
-    def opened(self, _function: Function) -> PolynomialRule | None:
-        """None: sizes are no letters here."""
-        return None
 
     def below(self, value: Value) -> Value | None:
         """The draw of which a value is a function."""

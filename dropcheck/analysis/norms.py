@@ -41,8 +41,8 @@ from dropcheck.analysis.law_bounds import (
     signed_axes,
     weights_of_squares,
 )
-from dropcheck.analysis.letters import ITSELF, Identities
-from dropcheck.analysis.ring import NormalForms, Polynomial, Tensor, fixed_index
+from dropcheck.analysis.letters import ITSELF, lettered
+from dropcheck.analysis.ring import NormalForms, Polynomial, Space, Tensor, fixed_index
 from dropcheck.analysis.single_draw import Found, Integrals, is_function_of_one_draw
 from dropcheck.language.graph import (
     NO_DRAWS,
@@ -54,7 +54,7 @@ from dropcheck.language.graph import (
     number,
     thawed,
 )
-from dropcheck.vocabulary.function import Function, PolynomialRule
+from dropcheck.vocabulary.distribution import Values
 from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.functions.elementwise import ADD, EXP, MULTIPLY, SUBTRACT
 from dropcheck.vocabulary.majorants.powers import (
@@ -124,25 +124,36 @@ class Straight:
     shift: float
 
 
-class Exponents(Identities):
+class Exponents:
     """The quantities of a case as such sums, computed when they are needed."""
 
     def __init__(self) -> None:
-        super().__init__()
+        self.space = Space()
         self._values: list[Value] = []
         self._reading = NormalForms(self)
         self._known: dict[int, Straight | None] = {}
 
     def draw(self, value: Value) -> Polynomial:
-        """A letter, by its number."""
+        """A letter, by its number; the square of a truth is itself, that of a sign is 1."""
+        number = len(self._values)
         self._values.append(value)
-        return super().draw(value)
+        letter = lettered(self.space, value.shape, number)
+        if value.binary:
+            letter.binary = True
+            self.space.squares[number] = (1.0, 0.0)
+        elif value.law is not None and value.law.values is Values.SIGNS:
+            self.space.squares[number] = (0.0, 1.0)
+        return letter
 
     other = draw
 
-    def opened(self, _function: Function) -> PolynomialRule | None:
-        """None: letters must be quantities of the graph, and sizes are none."""
+    def below(self, _value: Value) -> Value | None:
+        """None: a function of a draw is a letter."""
         return None
+
+    def carried(self, _value: Value, found: Polynomial) -> Polynomial:
+        """The polynomial itself."""
+        return found
 
     def straight(self, value: Value) -> Straight | None:
         """A quantity as such a sum; None if it is none, or no simpler than the quantity itself."""

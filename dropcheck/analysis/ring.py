@@ -26,7 +26,7 @@ from dropcheck.language.graph import (
     random_inputs,
     thawed,
 )
-from dropcheck.vocabulary.function import Function, PolynomialRule
+from dropcheck.vocabulary.function import Function
 from dropcheck.vocabulary.functions.algebra import PolynomialError, regrouped
 from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, POWER
 from dropcheck.vocabulary.shapes import Shape, ShapeError, broadcast
@@ -221,7 +221,6 @@ class Space:
         # for draws with two values: the square as a multiple of the draw plus a number
         self.squares: dict[int, tuple[float, float]] = {}
         self._product_over = product_over
-        self.magnitude: Callable[[Any], Any] | None = None  # makes the size of a quantity a letter
         self._numbered: dict[tuple[int, int], int] = {}
         self._ordinals: dict[int, int] = {}
         self._arrays: list[Floats] = []
@@ -741,15 +740,6 @@ class Polynomial:
             raise PolynomialError
         return Polynomial.constant(self.space, (self.fixed != 0).astype(np.float64))
 
-    def magnitude(self) -> Polynomial:
-        """The size as a letter, if there are letters for sizes."""
-        if self.fixed is not None:
-            return Polynomial.constant(self.space, np.abs(self.fixed))
-        if self.space.magnitude is None:
-            raise PolynomialError
-        size: Polynomial = self.space.magnitude(self)
-        return size
-
     # ---- axes ----------------------------------------------------------------------------------
 
     def _with(
@@ -930,9 +920,6 @@ class Letters(Protocol):
     def below(self, value: Value) -> Value | None:
         """The draw of which a value is a function, if the letters use that; else None."""
 
-    def opened(self, function: Function) -> PolynomialRule | None:
-        """The rule of a function that is a polynomial in its arguments and in letters for sizes."""
-
     def carried(self, value: Value, found: Polynomial) -> Polynomial:
         """The polynomial for a value that is `found`: this polynomial, or a letter for it."""
 
@@ -1016,7 +1003,7 @@ class NormalForms:
             squared = _square_root(value)
             if squared is not None:
                 value = squared[0]
-            elif (value.function.polynomial or self.letters.opened(value.function)) is None:
+            elif value.function.polynomial is None:
                 return ()
         return random_inputs(value)
 
@@ -1036,7 +1023,7 @@ class NormalForms:
 
     def _by_rule(self, value: Value) -> Polynomial:
         squared = _square_root(value)
-        rule = value.function.polynomial or self.letters.opened(value.function)
+        rule = value.function.polynomial
         made_of = value
         power = 1
         if squared is not None:

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from dropcheck.analysis.averaged_products import ExactMoments, Integrand
-from dropcheck.analysis.exact import exact_means, exact_moments, vanishes
+from dropcheck.analysis.exact import exact_means, exact_moments
 from dropcheck.analysis.norms import Norms
 from dropcheck.analysis.single_draw import Found
 from dropcheck.analysis.undefined import may_be_undefined
@@ -308,8 +308,6 @@ def _size(norms: Norms, compiled: Compiled, term: _Term, centres: Floats, order:
             own = max(abs(hull.low - centre), abs(hull.high - centre))
         else:
             own = norms.centred_norm(value, centre, order * degree)
-            if math.isinf(own) and vanishes(value):
-                own = abs(centre)
         size *= raised(own, power)
     return size
 

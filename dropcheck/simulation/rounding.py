@@ -619,9 +619,9 @@ def _error(*changes: Array) -> Array:
 
 def _transcends(function: Function) -> bool:
     """Whether a function is neither rational nor a root."""
-    rational = (function.polynomial, function.square, function.with_sizes, function.jumps)
-    whole = function.rearranges or function.divides or function.truth
-    return function.by_element and not whole and rational == (None,) * 4
+    rational = (function.polynomial, function.square, function.jumps)
+    whole = function.rearranges or function.divides or function.truth or function.piecewise
+    return function.by_element and not whole and rational == (None,) * 3
 
 
 def _transcends_in(value: Value) -> bool:

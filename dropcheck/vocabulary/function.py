@@ -149,8 +149,7 @@ class Function:
     # the function, or else its square, as a polynomial in its arguments; None: it is none
     polynomial: PolynomialRule | None = None
     square: PolynomialRule | None = None
-    # the function as a polynomial in its arguments and in sizes |·| of such polynomials
-    with_sizes: PolynomialRule | None = None
+    piecewise: bool = False  # linear in pieces, as maximum(x, y) is
     # the command that is read as it, or the parts before, between and after its arguments
     latex: str | tuple[str, ...] = ""
     aliases: tuple[str, ...] = ()  # its names in papers and in other libraries

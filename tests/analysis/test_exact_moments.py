@@ -12,7 +12,7 @@ from lowered import expressed, lowered, lowering
 
 from dropcheck.analysis import single_draw
 from dropcheck.analysis.averaged_products import ExactMoments, Integrand
-from dropcheck.analysis.exact import exact_means, exact_moments, vanishes
+from dropcheck.analysis.exact import exact_means, exact_moments
 from dropcheck.analysis.ring import Space
 from dropcheck.analysis.single_draw import Estimate, SingleDraw
 from dropcheck.language.graph import Value
@@ -84,19 +84,6 @@ def test_determinant() -> None:
     """A normal n by n matrix has a determinant of variance n!."""
     found = moments("A ~ normal(0, 1)[3, 3]", "det(A)")
     assert found.means == pytest.approx([0, 6])
-
-
-@pytest.mark.parametrize(
-    "expression", ["x - x", "m * m - m", "0 * c", "(x + c)**2 - x**2 - 2 * x * c - c**2", "s*s - 1"]
-)
-def test_what_vanishes(expression: str) -> None:
-    model = "x ~ normal(0, 1); m ~ bernoulli(0.3); c ~ cauchy(0, 1); s ~ rademacher()"
-    assert vanishes(lowered(model, expression))
-
-
-@pytest.mark.parametrize("expression", ["x - m", "m * m", "x * x - x", "exp(x) - exp(2 * x)"])
-def test_what_does_not_vanish(expression: str) -> None:
-    assert not vanishes(lowered("x ~ normal(0, 1); m ~ bernoulli(0.3)", expression))
 
 
 KNOWN = [

@@ -85,9 +85,6 @@ class Algebraic(Protocol):
     def truth(self) -> Any:
         """The quantity itself, which must be 1 or 0."""
 
-    def magnitude(self) -> Any:
-        """The size of each element; x and -x have the same magnitude."""
-
 
 # ---- reductions ---------------------------------------------------------------------------------
 
@@ -188,34 +185,6 @@ def determinant(x: Algebraic) -> Any:
 
 LEAST_TOLERANCE = 1e-10  # rounding errors stay far below it
 LARGEST_SIDE = 1000  # the largest side of a fixed matrix that is made for a linear map
-
-
-# ---- with sizes ---------------------------------------------------------------------------------
-
-
-def larger(a: Algebraic, *more: Algebraic) -> Any:
-    """The largest of all, two by two, as (a + b + |a - b|) / 2."""
-    for b in more:
-        a = (a + b + (a - b).magnitude()) * 0.5
-    return a
-
-
-def smaller(a: Algebraic, *more: Algebraic) -> Any:
-    """The smallest of all, two by two, as (a + b - |a - b|) / 2."""
-    for b in more:
-        a = (a + b - (a - b).magnitude()) * 0.5
-    return a
-
-
-def positive_part(x: Algebraic) -> Any:
-    """The positive part max(x, 0) as (x + |x|) / 2."""
-    return (x + x.magnitude()) * 0.5
-
-
-def bent(x: Algebraic, slope: Algebraic) -> Any:
-    """The function that is x above 0 and slope · x below."""
-    positive = positive_part(x)
-    return positive + (x - positive) * slope
 
 
 # ---- truths -------------------------------------------------------------------------------------

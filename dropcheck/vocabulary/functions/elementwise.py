@@ -23,7 +23,6 @@ from dropcheck.vocabulary.function import (
     usual,
     values,
 )
-from dropcheck.vocabulary.functions import algebra
 from dropcheck.vocabulary.growth import BY_HULL
 from dropcheck.vocabulary.hulls import rising, unknown
 from dropcheck.vocabulary.majorants import powers, sums
@@ -142,7 +141,7 @@ ABS = entry(
     "abs", np.absolute, "size without the sign", hulls.magnitude,
     powers.AbsoluteValue(1.0),
     carries_size=True, latex=(r"\lvert ", r" \rvert"), aliases=("absolute", "fabs"),
-    ranges=smoothness.absolute, square=lambda x: x * x, with_sizes=lambda x: x.magnitude(),
+    ranges=smoothness.absolute, square=lambda x: x * x,
     degree=LINEAR, defined=defined_where.SIZE,
 )  # fmt: skip
 
@@ -154,7 +153,7 @@ EXP = entry(
 MINIMUM = entry(
     "minimum", lambda *x: reduce(np.minimum, x), "the smaller, by element", hulls.smallest,
     growth.PICKED, parameters=(*PAIR, MORE), carries_size=True, ranges=smoothness.smallest,
-    with_sizes=algebra.smaller, homogeneous=True, defined=defined_where.PICKED,
+    piecewise=True, homogeneous=True, defined=defined_where.PICKED,
 )  # fmt: skip
 
 NUMBERS = (
@@ -231,21 +230,21 @@ NUMBERS = (
     entry("clip", lambda x, low, high: np.minimum(np.maximum(x, low), high),
           "x held between low and high", hulls.clipped, growth.PICKED,
           parameters=values("x low high"), aliases=("clamp",), ranges=smoothness.clip,
-          with_sizes=lambda x, low, high: algebra.smaller(algebra.larger(x, low), high),
+          piecewise=True,
           defined=defined_where.PICKED),
     MINIMUM,
     entry("maximum", lambda *x: reduce(np.maximum, x), "the larger, by element", hulls.largest,
           growth.PICKED, parameters=(*PAIR, MORE), carries_size=True, ranges=smoothness.largest,
-          with_sizes=algebra.larger, homogeneous=True,
+          piecewise=True, homogeneous=True,
           defined=defined_where.PICKED),
     entry("relu", lambda x: np.maximum(x, 0.0), "max(x, 0)", rising,
           _linear(above=True, slope=1.0), ranges=smoothness.positive_part,
-          with_sizes=algebra.positive_part, degree=LINEAR, latex=r"\operatorname{ReLU}",
+          piecewise=True, degree=LINEAR, latex=r"\operatorname{ReLU}",
           defined=defined_where.POSITIVE_PART),
     entry("leaky_relu", lambda x, slope: np.where(x > 0, x, slope * x),
           "x above 0, slope · x below", unknown, growth.LEAKY,
           parameters=values("x slope"), ranges=smoothness.leaky,
-          with_sizes=algebra.bent, degree=LINEAR),
+          piecewise=True, degree=LINEAR),
     entry("elu", _elu, "x above 0, exp(x) − 1 below: alpha is 1", unknown,
           _linear(above=True, slope=1.0), ranges=smoothness.exponential_unit()),
     entry("selu", _selu, "1.0507 · x above 0, 1.7581 · (exp(x) − 1) below", unknown,
