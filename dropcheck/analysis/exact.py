@@ -346,29 +346,38 @@ def _by_steps(integrands: Sequence[Integrand], known: Found | None) -> ExactMome
 
 
 def _carried(roots: Sequence[Value]) -> set[int]:
-    """The ids of values used several times, or multiplied; none if there is no recurrence."""
+    """The ids of values used several times, or multiplied; none if there is no recurrence.
+
+    What is only scaled is not carried, unless nothing else is: fewer letters lose fewer digits.
+    """
     values = ordered(roots)
     takers = takers_of(values, roots)
-    multiplied = {id(one) for value in values if not _is_linear(value) for one in value.inputs}
-    carried: set[int] = set()
-    steps: dict[int, int] = {}  # the longest sequence of such values up to each value
-    for value in values:
-        steps[id(value)] = max((steps.get(id(one), 0) for one in value.inputs), default=0)
-        if value.kind == Kind.COMPUTED and (takers[id(value)] > 1 or id(value) in multiplied):
-            carried.add(id(value))
-            steps[id(value)] += 1
-    return carried if max(steps.values(), default=0) >= FEWEST_STEPS else set()
+    for scaled in (False, True):
+        multiplied = {
+            id(one) for value in values if not _is_linear(value, scaled) for one in value.inputs
+        }
+        carried: set[int] = set()
+        steps: dict[int, int] = {}  # the longest sequence of such values up to each value
+        for value in values:
+            steps[id(value)] = max((steps.get(id(one), 0) for one in value.inputs), default=0)
+            if value.kind == Kind.COMPUTED and (takers[id(value)] > 1 or id(value) in multiplied):
+                carried.add(id(value))
+                steps[id(value)] += 1
+        if max(steps.values(), default=0) >= FEWEST_STEPS:
+            return carried
+    return set()
 
 
-def _is_linear(value: Value) -> bool:
+def _is_linear(value: Value, scaled: bool) -> bool:
+    """Whether a value is a sum of its inputs, or moves them; or scales one, unless `scaled`."""
     if value.kind != Kind.COMPUTED:
         return False
     function = value.function
     if function.additive or function.rearranges or function.joins:
         return True
     if function is DIVIDE:
-        return not value.inputs[1].random
-    return function.bilinear and not all(one.random for one in value.inputs)
+        return not scaled and not value.inputs[1].random
+    return not scaled and function.bilinear and not all(one.random for one in value.inputs)
 
 
 def _magnitude(found: Floats, off: Floats) -> Floats:
