@@ -155,6 +155,7 @@ class Function:
     aliases: tuple[str, ...] = ()  # its names in papers and in other libraries
     written: str = ""  # how it is written, if it is not called by its name
     truth: bool = False  # returns 1 or 0 (or NaN, where that is unknown)
+    indicator: bool = False  # returns 1 or 0, though it is no truth
     takes_truth: bool = False
     of_shape: bool = False  # its value depends only on the shape of its argument
     guards: bool = False  # it may leave an argument unused, and then also errors in it

@@ -272,7 +272,7 @@ ARRAYS = (
           shape=lambda shapes, _options: (len(shapes[0]),), of_shape=True),
     entry("one_hot", _one_hot, "1 at index i of n, else 0", hulls.within(0.0, 1.0), growth.BY_HULL,
           parameters=_INDEX, shape=lambda shapes, options: (*shapes[0], count(options["n"], "n")),
-          places="()->(N)",
+          indicator=True, places="()->(N)",
           defined=defined_where.PLACED),
     entry("bincount", _bincount, "how often each of 0 … n−1 occurs", unknown,
           growth.bounded(lambda use: float(use.arguments[0].shape[-1])),
