@@ -343,11 +343,6 @@ def _apart(values: Floats, margin: Floats) -> Truths:
 
 def _families(levels: Floats) -> tuple[Indices, ...]:
     """Sets of cuts: for few and for many cells of about equal probability."""
-    families: list[Indices] = []
-    for cells in SAMPLE_SHAPES:
-        places = np.unique(np.searchsorted(levels, np.arange(1, cells) / cells))
-        places = places[(places < len(levels))]
-        places = places[levels[places] < 1]
-        if len(places):
-            families.append(places)
-    return tuple(families)
+    inner = levels[levels < 1]  # no draw lies above a cut at 1
+    several = (np.searchsorted(inner, np.arange(1, cells) / cells) for cells in SAMPLE_SHAPES)
+    return tuple(np.unique(places[places < len(inner)]) for places in several)

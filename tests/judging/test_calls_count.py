@@ -77,12 +77,6 @@ claims:
       pair: (y[0] > 0) + 0 ~ m
       apart: independent(y, over=[0])
       quarter: Quantile(y[0], 0.75) == 1.5
-  rare:
-    title: The law of code that ends in a tail
-    parameters: {dtype: float32}
-    model: "x ~ uniform(1, 2)[2]\\ny = each(x)"
-    claims:
-      law: y[0] ~ exponential(1)
   norm:
     title: A slot that draws nothing, of four numbers
     parameters: {dtype: float32}
@@ -217,23 +211,6 @@ def test_counts_of_draws_that_share_numbers_are_worth_fewer(
     monkeypatch.setattr("dropcheck.judging.quantiles.calls_of", none)
     found = judged(each_often, f"counted.{claim}", seed, 600_000)
     assert found.verdict.value == "refuted"
-
-
-def test_what_is_rare_may_come_in_few_calls_though_what_is_common_does_not(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A true claim about a law whose farthest 1 in 500 is drawn in a tenth of the calls."""
-
-    def in_a_tenth(generator: np.random.Generator, x: Array) -> Array:
-        far = generator.random(x.shape) < 0.02 * (generator.random() < 0.1)
-        u = generator.random(x.shape)
-        return -np.log(np.where(far, 0.002 * u, 0.002 + 0.998 * u))
-
-    for seed in (6, 8):
-        assert judged(in_a_tenth, "rare.law", seed).verdict.value != "refuted"
-    monkeypatch.setattr(CountsByCall, "at_least", lambda calls, least: 0 * calls.effects + least)
-    monkeypatch.setattr(CountsByCall, "together", lambda _, least=1.0: least)
-    assert {judged(in_a_tenth, "rare.law", seed).verdict.value for seed in (6, 8)} == {"refuted"}
 
 
 def test_each_share_has_a_design_effect_of_its_own() -> None:
