@@ -34,8 +34,8 @@ SOUND: dict[str, Draw] = {
 }
 FALSE: list[tuple[str, Draw]] = [
     ("normal(0, 1)", lambda g, size: 1.03 * g.normal(size=size)),
-    ("normal(0, 1)", lambda g, size: np.clip(g.normal(size=size), -3, 3)),
-    ("normal(0, 1)", lambda g, size: np.where(g.random(size) < 0.03, 0, g.normal(size=size))),
+    ("normal(0, 1)", lambda g, size: np.clip(g.normal(size=size), -2, 2)),
+    ("normal(0, 1)", lambda g, size: np.where(g.random(size) < 3e-3, 0, g.normal(size=size))),
     ("uniform(0, 1)", lambda g, size: g.integers(256, size=size) / 256),
     ("cauchy(0, 1)", lambda g, size: g.standard_cauchy(size) / (g.random(size) > 0.03)),
     ("normal(0, 1)", lambda g, size: g.normal(size=size) / (g.random(size) > 1e-4)),
