@@ -15,16 +15,14 @@ from dropcheck.report.formats import (
     as_json,
     coverage_data,
     fields_of,
-    parameter_data,
     plain_data,
     sources_data,
-    value_data,
 )
 from dropcheck.report.screen import Terminal, one_line, place, render, styled
 from dropcheck.report.table import Columns, Row, pairs, table
 from dropcheck.report.words import claimed_share
 from dropcheck.results import ParameterValue, Passage
-from dropcheck.results.coverage import Coverage, CoverageCounts
+from dropcheck.results.coverage import Coverage, counts
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -240,14 +238,14 @@ def claims_json(claims: Iterable[Claim], registry: Registry) -> str:
 
 
 def _data(claim: Claim) -> dict[str, Any]:
-    grids, given = claim.parameters.items(), claim.tolerance
+    given = claim.tolerance
     tolerance = given and ({"absolute": given.size} if given.absolute else given.size)
     return {
         **fields_of(claim, "id title"),
         "statement": claim.statement.text,
         "model": claim.model.text if claim.model else None,
-        "parameters": {name: [value_data(value) for value in values] for name, values in grids},
-        "listed_cases": None if claim.cases is None else [*map(parameter_data, claim.cases)],
+        "parameters": claim.parameters,
+        "listed_cases": claim.cases,
         "cases": claim.case_count,
         "requires": [text.text for text in claim.requires],
         "expect": claim.expect,
@@ -280,9 +278,9 @@ def check_line(checked: CheckedFile) -> str:
     >>> check_line(CheckedFile("claims.yaml", 75, 210, (), ()))
     'claims.yaml: 75 claims, 210 cases, no errors'
     """
-    counts = {"claim": checked.claims, "case": checked.cases}
+    held = {"claim": checked.claims, "case": checked.cases}
     parts = [
-        *(numbers.plural(many, name) for name, many in counts.items() if many is not None),
+        *(numbers.plural(many, name) for name, many in held.items() if many is not None),
         claimed_share(checked.coverage),
         numbers.plural(len(checked.errors), "error") if checked.errors else "no errors",
         numbers.plural(len(checked.notes), "note") if checked.notes else None,
@@ -295,7 +293,7 @@ def check_json(files: Sequence[CheckedFile], further: Sequence[Problem] = ()) ->
     return as_json(
         files=[
             {"file": one.name, "claims": one.claims, "cases": one.cases}
-            | ({"covered": CoverageCounts.of(one.coverage)} if one.coverage else {})
+            | ({"covered": counts(one.coverage)} if one.coverage else {})
             for one in files
         ],
         errors=[*(error for file in files for error in file.errors), *further],
@@ -321,27 +319,16 @@ def coverage_table(documents: Sequence[Coverage], terminal: Terminal) -> str:
         for one in document.unclaimed
     ]
     items = [*table(rows, UNCLAIMED, terminal), ""] if rows else []
-    for one in documents if len(documents) > 1 else ():
-        said = f"{one_line(one.file)}: {counted(CoverageCounts.of([one]))}"
-        items.append(styled(said))
-    return render([*items, styled(counted(CoverageCounts.of(documents)))], terminal)
-
-
-def counted(counts: CoverageCounts) -> str:
-    """How many figures and formulas there are, and how many of them are claimed.
-
-    >>> counted(CoverageCounts(figures=31, claimed_figures=24, formulas=1, claimed_formulas=0))
-    '31 figures, 24 claimed; 1 formula, 0 claimed'
-    """
-    figures = f"{numbers.plural(counts.figures, 'figure')}, {counts.claimed_figures} claimed"
-    formulas = f"{numbers.plural(counts.formulas, 'formula')}, {counts.claimed_formulas} claimed"
-    return f"{figures}; {formulas}"
+    several = documents if len(documents) > 1 else ()
+    lines = [(f"{one_line(one.file)}: ", [one]) for one in several] + [("", [*documents])]
+    items += [styled(f"{head}{claimed_share(of) or 'nothing to claim'}") for head, of in lines]
+    return render(items, terminal)
 
 
 def coverage_json(documents: Sequence[Coverage]) -> str:
     """The figures and formulas that no mark of documents claims, as data."""
     return as_json(
-        summary=CoverageCounts.of(documents),
+        summary=counts(documents),
         documents=coverage_data(documents),
         unclaimed=[
             fields_of(one, "kind text") | plain_data(one.location) | fields_of(one, "before after")

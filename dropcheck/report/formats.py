@@ -24,8 +24,8 @@ from dropcheck.report import Report, numbers, table, words
 from dropcheck.report import conformance as pivoting
 from dropcheck.report.facts import facts, summary
 from dropcheck.report.screen import Terminal, one_line, place, plain, problems_text
-from dropcheck.results import CaseResult, Outcome, ParameterValue, Passage, Written
-from dropcheck.results.coverage import Coverage, CoverageCounts
+from dropcheck.results import CaseResult, Outcome, Passage, Written
+from dropcheck.results.coverage import Coverage, counts
 
 MOST = 20  # cases that a page tells one by one; the rest are counted
 
@@ -139,7 +139,7 @@ def json_report(report: Report) -> str:
     if report.problems:
         return errors_json(report.problems)
     run = report.run
-    counts = {"passed": Outcome.PASS, "failed": Outcome.FAIL, "undecided": Outcome.UNDECIDED}
+    named = {"passed": Outcome.PASS, "failed": Outcome.FAIL, "undecided": Outcome.UNDECIDED}
     return as_json(
         registry=run.registry,
         seed=run.settings.seed,
@@ -149,7 +149,7 @@ def json_report(report: Report) -> str:
         planned=run.planned,
         summary={
             "cases": len(run.cases),
-            **{name: run.count(outcome) for name, outcome in counts.items()},
+            **{name: run.count(outcome) for name, outcome in named.items()},
             "errors": run.count(Outcome.ERROR),
             "asymptotic": run.asymptotic,
             "draws": run.draws,
@@ -166,7 +166,6 @@ def _case_data(case: CaseResult) -> dict[str, Any]:
     why = case.explanation
     return {
         **{one.name: getattr(case, one.name) for one in fields(case) if one.name != "explanation"},
-        "parameters": parameter_data(case.parameters),
         **sources_data(case.sources),
         "claimed": case.claimed,
         "rounding": words.rounding(case),
@@ -187,7 +186,7 @@ def _conformance_data(cases: Sequence[CaseResult]) -> dict[str, Any] | None:
         "rows": [
             {
                 "claim": row.claim,
-                "parameters": [parameter_data(point) for point in row.points],
+                "parameters": row.points,
                 "cells": [of and pivoting.SIGNS[of][1] for of in map(pivoting.outcome, row.cells)],
             }
             for row in pivot.rows
@@ -209,7 +208,7 @@ def errors_json(problems: Iterable[Problem]) -> str:
 
 def coverage_data(documents: Iterable[Coverage]) -> list[dict[str, Any]]:
     """How much of each document is claimed."""
-    return [{"file": one.file, **asdict(CoverageCounts.of([one]))} for one in documents]
+    return [{"file": one.file, **counts([one])} for one in documents]
 
 
 def fields_of(record: object, names: str) -> dict[str, Any]:
@@ -218,7 +217,13 @@ def fields_of(record: object, names: str) -> dict[str, Any]:
 
 
 def plain_data(value: Any) -> Any:
-    """A value as JSON has it: records as mappings, and null for numbers that are not finite."""
+    """A value as JSON has it: records as mappings, whole numbers without a point.
+
+    Numbers that are not finite are null.
+
+    >>> plain_data({"dk": 512.0, "p": 0.1, "law": "normal(0, 1)", "w": (0.5, -1.0, math.nan)})
+    {'dk': 512, 'p': 0.1, 'law': 'normal(0, 1)', 'w': [0.5, -1, None]}
+    """
     match value:
         case Location():
             # the lines of a notebook count from the beginning of its cell
@@ -244,25 +249,9 @@ def plain_data(value: Any) -> Any:
     if is_dataclass(value):
         return {one.name: plain_data(getattr(value, one.name)) for one in fields(value)}
     number = value.item() if hasattr(value, "item") else value  # of numpy
-    return None if isinstance(number, float) and not math.isfinite(number) else number
-
-
-def value_data(value: ParameterValue) -> Any:
-    """A parameter's value as it was written: whole numbers without a point, a vector as a list.
-
-    >>> value_data(512.0), value_data(0.1), value_data("normal(0, 1)"), value_data((0.5, -1.0))
-    (512, 0.1, 'normal(0, 1)', [0.5, -1])
-    """
-    if isinstance(value, tuple):
-        return [value_data(one) for one in value]
-    if not isinstance(value, str) and math.isfinite(value) and value == int(value):
-        return int(value) if abs(value) < 2**53 else float(value)
-    return value
-
-
-def parameter_data(parameters: Mapping[str, ParameterValue]) -> dict[str, Any]:
-    """A case's parameters, with their values as they were written."""
-    return {name: value_data(value) for name, value in parameters.items()}
+    if not math.isfinite(number):
+        return None
+    return int(number) if number == int(number) and abs(number) < 2**53 else number
 
 
 def sources_data(sources: Sequence[Passage]) -> dict[str, Any]:
@@ -581,7 +570,7 @@ def field_of(value: float | str | None) -> str:
     if isinstance(value, str):
         shown = one_line(value)
         return f"'{shown}" if shown.startswith(_FORMULA) else shown
-    return "" if value is None or not math.isfinite(value) else str(value_data(value))
+    return "" if value is None or not math.isfinite(value) else str(plain_data(value))
 
 
 # ---- pages and pictures --------------------------------------------------------------------------

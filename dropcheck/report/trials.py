@@ -8,7 +8,7 @@ from dropcheck.claims.values import format_parameters
 from dropcheck.mutation import SURVIVING, TRUE, ClaimResult, Fate, Mutant, MutationRun
 from dropcheck.planning import CasePlan, Plan
 from dropcheck.report import numbers
-from dropcheck.report.formats import as_json, fields_of, parameter_data
+from dropcheck.report.formats import as_json, fields_of
 from dropcheck.report.screen import Terminal, one_line, packed, place, render, styled
 from dropcheck.report.table import Columns, Row, block, table
 
@@ -91,7 +91,7 @@ def plan_json(plan: Plan) -> str:
         cases=[
             {
                 "claim": one.case.claim.id,
-                "parameters": parameter_data(one.case.parameters),
+                "parameters": one.case.parameters,
                 "statement": one.case.claim.statement.text.strip(),
                 **fields_of(one, names),
                 "reason": None if one.explanation is None else str(one.explanation),
@@ -243,8 +243,7 @@ def mutation_json(run: MutationRun) -> str:
         claims=[
             {
                 "claim": one.claim.id,
-                "parameters": parameter_data(one.parameters),
-                **fields_of(one, "verdict skipped"),
+                **fields_of(one, "parameters verdict skipped"),
                 "result": verdict_on(one)[0].lower(),
                 "cannot_fail": one.toothless,
                 "blind_to_model": one.blind,
@@ -265,8 +264,5 @@ def _mutant(mutant: Mutant) -> dict[str, Any]:
         **fields_of(mutant, "error changed"),
         "statement": mutant.claim.statement.text,
         "model": mutant.claim.model.text if mutant.claim.model else None,
-        "fate": mutant.fate,
-        "parameters": parameter_data(mutant.parameters),
-        **fields_of(mutant, "draws reason"),
-        "shows_at": None if mutant.shows_at is None else parameter_data(mutant.shows_at),
+        **fields_of(mutant, "fate parameters draws reason shows_at"),
     }

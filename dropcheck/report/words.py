@@ -19,8 +19,9 @@ from dropcheck.results import (
     RunResult,
     Verdict,
     Written,
+    coverage,
 )
-from dropcheck.results.coverage import Coverage, CoverageCounts
+from dropcheck.results.coverage import Coverage
 
 # An estimate more standard errors than this away from what is claimed is not as claimed.
 SIGNIFICANT = 5.0
@@ -457,12 +458,12 @@ def on_the_limit(run: RunResult) -> str | None:
 
 def claimed_share(documents: Sequence[Coverage]) -> str | None:
     """How much of documents is claimed: `24 of 31 figures claimed`; None where there is nothing."""
-    of = CoverageCounts.of(documents)
-    kinds = {
-        "figure": (of.claimed_figures, of.figures),
-        "formula": (of.claimed_formulas, of.formulas),
-    }
-    parts = [f"{known} of {plural(every, kind)}" for kind, (known, every) in kinds.items() if every]
+    of = coverage.counts(documents)
+    parts = [
+        f"{of[f'claimed_{kind}s']} of {plural(every, kind)}"
+        for kind in ("figure", "formula")
+        if (every := of[f"{kind}s"])
+    ]
     return f"{' and '.join(parts)} claimed" if parts else None
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 
 from dropcheck.errors import Location, Problem
@@ -51,21 +51,10 @@ class Coverage:
         return sum(one.kind is kind for one in self.unclaimed)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CoverageCounts:
-    """How many figures and formulas one or several documents have, and how many are claimed."""
-
-    figures: int
-    claimed_figures: int
-    formulas: int
-    claimed_formulas: int
-
-    @classmethod
-    def of(cls, documents: Iterable[Coverage]) -> CoverageCounts:
-        """The sums over documents."""
-        listed = tuple(documents)
-        counted = [one.name for one in fields(cls)]
-        return cls(**{name: sum(getattr(one, name) for one in listed) for name in counted})
+def counts(documents: Sequence[Coverage]) -> dict[str, int]:
+    """How many figures and formulas documents have, and how many are claimed."""
+    names = ("figures", "claimed_figures", "formulas", "claimed_formulas")
+    return {name: sum(getattr(one, name) for one in documents) for name in names}
 
 
 MOST_LINES = 20  # of a document, that a message lists

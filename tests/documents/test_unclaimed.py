@@ -11,7 +11,7 @@ import pytest
 from dropcheck.cli import main
 from dropcheck.documents import read_any
 from dropcheck.documents.marks import formulas_in
-from dropcheck.results.coverage import Coverage, CoverageCounts, unexpected
+from dropcheck.results.coverage import Coverage, counts, unexpected
 
 MODEL = "model: b ~ bernoulli(0.8)"
 MARK = f"<!-- dropcheck: == E(10 * b); {MODEL} -->"
@@ -110,9 +110,12 @@ def test_what_marks_speak_of_is_claimed(tmp_path: Path) -> None:
     )
     found = covered(tmp_path, text)
     assert [one.text for one in found.unclaimed] == ["$a = b$", "$c = d$", "8.0"]
-    assert CoverageCounts.of([found]) == CoverageCounts(
-        figures=5, claimed_figures=4, formulas=3, claimed_formulas=1
-    )
+    assert counts([found]) == {
+        "figures": 5,
+        "claimed_figures": 4,
+        "formulas": 3,
+        "claimed_formulas": 1,
+    }
     assert len(found.claims) == 5
     (formula, *_) = found.unclaimed
     assert formula.before == "$\\operatorname{Var}(b) = 0.16$, not "
