@@ -88,36 +88,27 @@ LONGEST = 5_000  # characters of a formula
 IN_MARK = "write the statement in the mark"
 NOTATION = "name it in 'notation'"
 COMPLEMENT = r"write \lnot A for the event that A does not happen"
-REFUSED = {
-    **dict.fromkeys(
-        (r"\approx", r"\simeq", r"\lesssim", r"\gtrsim", r"\ll", r"\gg"),
-        ("an approximation is no statement", "mark the figure with ~="),
-    ),
-    r"\propto": ("a proportion is no statement", "write the ratio: \\frac{x}{y} = c"),
-    r"\sim": ("laws are not read from LaTeX", f"{IN_MARK}: y ~ normal(0, 1)"),
-    r"\pm": ("a figure with an uncertainty is not a statement", "write a range: a \\le x \\le b"),
-    **dict.fromkeys((r"\to", r"\lim"), ("a limit is no statement", "claim a value at a large n")),
-    r"\int": ("integrals are not read", "write a mean: E(f(u)) of a uniform u"),
-    **dict.fromkeys(
-        (r"\quad", r"\qquad"),
-        ("a formula may hold two statements here", "write a formula with its mark for each"),
-    ),
-    **dict.fromkeys(
-        (r"\dots", r"\ldots", r"\cdots"),
-        ("what is left out cannot be read", "write a sum with its range"),
-    ),
-    r"\langle": ("inner products in angle brackets are not read", "write a^\\top b"),
-    **dict.fromkeys(
-        (r"\perp", r"\bot", r"\indep"),
-        ("independence is not read from LaTeX", f"{IN_MARK}: independent(x, y)"),
-    ),
-    **dict.fromkeys(
-        (r"\stackrel", r"\overset"), ("laws are not read from LaTeX", f"{IN_MARK}: x ~ y")
-    ),
-}
+_EACH = "write a formula with its mark for each"
+_RANGE = "write a range: a \\le x \\le b"
+_ROUND = "mark the figure with ~="
+_NO_STATEMENTS = (
+    (r"\approx \simeq \lesssim \gtrsim \ll \gg", "an approximation is no statement", _ROUND),
+    (r"\propto", "a proportion is no statement", "write the ratio: \\frac{x}{y} = c"),
+    (r"\sim", "laws are not read from LaTeX", f"{IN_MARK}: y ~ normal(0, 1)"),
+    (r"\stackrel \overset", "laws are not read from LaTeX", f"{IN_MARK}: x ~ y"),
+    (r"\pm", "a figure with an uncertainty is not a statement", _RANGE),
+    (r"\to \lim", "a limit is no statement", "claim a value at a large n"),
+    (r"\int", "integrals are not read", "write a mean: E(f(u)) of a uniform u"),
+    (r"\quad \qquad", "a formula may hold two statements here", _EACH),
+    (r"\dots \ldots \cdots", "what is left out cannot be read", "write a sum with its range"),
+    (r"\langle", "inner products in angle brackets are not read", "write a^\\top b"),
+    (r"\perp \bot \indep", "independence is not read from LaTeX", f"{IN_MARK}: independent(x, y)"),
+)
+REFUSED = {one: (said, hint) for names, said, hint in _NO_STATEMENTS for one in names.split()}
+"""Commands that make no statement, with a message and a hint."""
 # What to write for commands and signs that are not read.
 MEANT = {
-    r"\in": "write a range: a \\le x \\le b",
+    r"\in": _RANGE,
     r"\%": "write a percentage as a number: 0.05",
     r"\begin": IN_MARK,
     r"\equiv": "write =",
@@ -125,7 +116,6 @@ MEANT = {
     r"\prime": COMPLEMENT,
     r"\complement": COMPLEMENT,
 }
-"""Commands that make no statement, with a message and a hint."""
 _UPRIGHT = "operatorname|mathrm|mathit|mathbb|mathbf|mathds|text|mathsf|boldsymbol|bm"
 _TOKEN = re.compile(
     r"(?P<space>[\s~$]|\\[,;!: ]"
@@ -326,7 +316,7 @@ class _FormulaReader:
             return unread(token, self.axes)
         hint = "write \\cdot for a product, or brackets"
         if token.kind == "word" or token.text in (",", ";"):
-            hint = "write a formula with its mark for each statement"
+            hint = f"{_EACH} statement"
         around = [one.kind for one in self.tokens[max(self.at - 1, 0) : self.at + 2]]
         if token.text == "," and around == ["number", "symbol", "number"]:
             hint = "write decimals as 0.5, and thousands as 1{,}000"
@@ -539,13 +529,11 @@ class _FormulaReader:
     def _reading(self) -> Callable[[], Node] | None:
         """What reads the next token as the beginning of a factor; None if it begins none."""
         text, kind = self.token.text, self.token.kind
-        if kind in ("number", "given"):
-            return self._number if kind == "number" else self._given
         constant = text in LETTERS and text[1:] not in self.axes and self.peek(1) != "_"
-        if kind in ("letters", "word") or (kind == "command" and not constant and self._is_name()):
+        if kind in ("number", "given") or constant:
+            return self._lone
+        if kind in ("letters", "word") or (kind == "command" and self._is_name()):
             return self.named
-        if constant:
-            return self._constant
         readers = (
             (TOTALS, self._total),
             (ACCENTS, self._accented),
@@ -564,17 +552,13 @@ class _FormulaReader:
         name = self.token.text[1:]
         return name in self.axes or (name in GREEK and self.peek(1) == "_")
 
-    def _number(self) -> Node:
+    def _lone(self) -> Node:
+        """Read a number, a constant, or what stands for a piece of notation."""
+        token = self.token
         self.at += 1
-        return Number(self.here, float(self.peek(-1)))
-
-    def _given(self) -> Node:
-        self.at += 1
-        return notated(self.tokens[self.at - 1])
-
-    def _constant(self) -> Node:
-        self.at += 1
-        return Name(self.here, LETTERS[self.peek(-1)])
+        if token.kind == "number":
+            return Number(self.here, float(token.text))
+        return notated(token) if token.kind == "given" else Name(self.here, LETTERS[token.text])
 
     def _array(self) -> Node:
         self.at += 1

@@ -262,14 +262,14 @@ def _misspelt(comment: Comment, word: str, head: re.Match[str] | None, page: Pag
 
 
 LONGEST_TITLE = 100
-# Abbreviations of papers whose full stop ends no sentence, in lower case.
-_WORDS = (
-    "al app appx approx ca cf ch chap cor def dr e.g ed eds eq eqn eqs ex fig figs i.e lem no nos "
-    "nr p pp prof prop ref refs resp sec sect st tab thm vol vs w.r.t s.t"
+# Abbreviations of papers, whose full stop ends no sentence.
+_SHORT = (
+    r"al|app|appx|approx|ca|cf|ch|chap|cor|def|dr|e\.g|ed|eds|eq|eqn|eqs|ex|fig|figs|i\.e|lem|no|nos"
+    r"|nr|p|pp|prof|prop|ref|refs|resp|sec|sect|st|tab|thm|vol|vs|w\.r\.t|s\.t"
 )
-_SHORT = frozenset(_WORDS.split())
-_END = re.compile(r"[.!?][)\]\"'”’*_]*(?:\s+(?=\S)|\Z)")
-_LAST_WORD = re.compile(r"[\w.]*\Z")
+_END = re.compile(
+    rf"(?P<short>(?<![\w.])(?:{_SHORT})\.)|[.!?][)\]\"'”’*_]*(?:\s+(?=\S)|\Z)", re.IGNORECASE
+)
 
 
 def sentence_at(before: str, after: str) -> str:
@@ -304,16 +304,7 @@ def shortened(text: str) -> str:
 
 def _ends(text: str) -> list[int]:
     """The indices at which sentences end, after the white space that follows."""
-    return [found.end() for found in _END.finditer(text) if not _shortened(text, found)]
-
-
-def _shortened(text: str, found: re.Match[str]) -> bool:
-    """Whether a full stop belongs to an abbreviation such as "Fig."."""
-    if text[found.start()] != ".":
-        return False
-    last = _LAST_WORD.search(text, max(0, found.start() - 20), found.start())
-    word = last.group().lower() if last is not None else ""
-    return word in _SHORT
+    return [found.end() for found in _END.finditer(text) if not found["short"]]
 
 
 # ---- formulas in text ----------------------------------------------------------------------------

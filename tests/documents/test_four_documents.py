@@ -7,7 +7,7 @@ not the same spelling. What the page says beyond them is judged here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -54,36 +54,28 @@ def stated(case: Case) -> tuple[tuple[str, ...], tuple[Value, ...]]:
     return signs, sides
 
 
+def spelled(sides: Iterable[Value]) -> list[object]:
+    """Graphs without names: a value that was met before is its number."""
+    numbers: dict[int, int] = {}
+
+    def one(value: Value) -> object:
+        if value.constant is not None:
+            return value.shape, [f"{number:.11e}" for number in np.ravel(value.constant)]
+        if id(value) in numbers:
+            return numbers[id(value)]
+        numbers[id(value)] = len(numbers)
+        made = (value.kind, value.operation, value.shape, value.options, value.law)
+        return made, [one(below) for below in value.inputs]
+
+    return [one(side) for side in sides]
+
+
 def same(one: Case, other: Case) -> bool:
     """Whether two cases say the same of the same draws, whatever the names and the spelling."""
     signs, sides = stated(one)
     others, other_sides = stated(other)
     turned = [other_sides, other_sides[::-1]] if others in (("==",), ("~=",)) else [other_sides]
-    return signs == others and any(Pairing().all(sides, found) for found in turned)
-
-
-class Pairing:
-    """Two graphs walked side by side: a value of one always meets the same value of the other."""
-
-    def __init__(self) -> None:
-        self.there: dict[int, Value] = {}
-        self.back: dict[int, Value] = {}
-
-    def all(self, ones: tuple[Value, ...], others: tuple[Value, ...]) -> bool:
-        return len(ones) == len(others) and all(map(self.alike, ones, others))
-
-    def alike(self, one: Value, other: Value) -> bool:
-        if one.constant is not None and other.constant is not None:
-            return one.shape == other.shape and np.allclose(
-                one.constant, other.constant, rtol=1e-12, atol=0
-            )
-        if id(one) in self.there or id(other) in self.back:
-            return self.there.get(id(one)) is other and self.back.get(id(other)) is one
-        self.there[id(one)], self.back[id(other)] = other, one
-        return all(
-            getattr(one, name) == getattr(other, name)
-            for name in ("kind", "operation", "shape", "options", "law")
-        ) and self.all(one.inputs, other.inputs)
+    return signs == others and spelled(sides) in map(spelled, turned)
 
 
 def candidates(claim: Claim, case: Case) -> Iterator[Case]:
