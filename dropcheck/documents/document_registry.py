@@ -395,11 +395,11 @@ def refuse_doubtful_number(
     >>> refuse_doubtful_number(r"\sqrt{2\pi} = 2.5", r"weights $\pi_k$", {}, {})
     >>> refuse_doubtful_number(r"\operatorname{Var}(m) = \pi(1 - \pi)", "", {}, {})
     """
-    own = _OWN_PI.search(document)
-    if own is None or "pi" in axes or r"\pi" in notation:
+    if "pi" in axes or r"\pi" in notation:
         return
     for found in _PI.finditer(formula):
-        if not formula[: found.start()].rstrip()[-1:].isdigit():
+        own = _OWN_PI.search(document)
+        if own is not None and not formula[: found.start()].rstrip()[-1:].isdigit():
             raise LatexError(
                 found.start(),
                 rf"\pi may be the number 3.14159… or the document's own, as in {own[0].strip()!r}",

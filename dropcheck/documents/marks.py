@@ -345,7 +345,7 @@ class FormulaSpan:
     end: int
     inner_start: int
     inner_end: int
-    display: bool  # whether it may have several rows
+    rows: tuple[tuple[int, int], ...]  # those that show something; none of `$…$` and `\(…\)`
     has_relation: bool  # whether it is a statement, like `a = b` and unlike `x^2`
 
 
@@ -382,9 +382,8 @@ def formulas_in(text: str) -> Iterator[FormulaSpan]:
         apart = content.strip(f"{HIDDEN} \n") == content and not text[behind : behind + 1].isdigit()
         if not content.strip() or (doubtful and not apart):
             continue
-        display = close not in ("$", r"\)")
-        related = has_relation(content)
-        yield FormulaSpan(opened.start(), behind, inner, end, display, related)
+        rows = () if close in ("$", r"\)") else tuple(_rows(text, inner, end))
+        yield FormulaSpan(opened.start(), behind, inner, end, rows, has_relation(content))
         at = behind
 
 
@@ -428,21 +427,23 @@ def formula_of(
     """
     found = bisect_left(formulas, at, key=lambda one: one.start) - 1
     one = formulas[found] if found >= 0 else None
-    if one is None or at > one.end or (at < one.end and (behind or not one.display)):
+    if one is None or at > one.end or (at < one.end and (behind or not one.rows)):
         return None, ""
-    if not one.display:
+    if not one.rows:
         inner = piece.part(one.inner_start, one.inner_end)
         return Formula(inner, piece.part(one.start, one.end)), ""
-    rows = [row for row in _rows(piece.text, one) if _shows(piece.text, *row)]
+    rows = one.rows
     if at < one.end:
-        rows = [row for row in rows if row[0] < at and _shows(piece.text, row[0], at)][-1:]
-        if rows and _shows(piece.text, at, rows[0][1]):
+        last = bisect_left(rows, (at,)) - 1
+        last -= last >= 0 and not _shows(piece.text, rows[last][0], at)
+        if last < 0:
+            return None, ""
+        rows = rows[last : last + 1]
+        if _shows(piece.text, at, rows[0][1]):
             return None, "the formula continues after this mark: put it at the end of its row"
     if len(rows) > 1:
         where = "write each as a formula of its own" if behind else "put it at the end of its row"
         return None, f"several rows stand before this mark: {where}"
-    if not rows:
-        return None, ""
     if rows[0][1] - rows[0][0] > LONGEST:
         return None, f"the formula before this mark is longer than {LONGEST:,} characters"
     inner = piece.part(*rows[0]).replaced(_NOTHING)
@@ -451,15 +452,18 @@ def formula_of(
     return Formula(inner, piece.part(one.start, one.end) if whole else inner), ""
 
 
-def _rows(text: str, formula: FormulaSpan) -> Iterator[tuple[int, int]]:
-    """Where the rows of a formula begin and end."""
-    start, cells = formula.inner_start, 0
-    for found in _ROW.finditer(text, start, formula.inner_end):
+def _rows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Where the rows of a formula begin and end, except those that show nothing."""
+    cells = 0
+    ends: list[tuple[int, int]] = []
+    for found in _ROW.finditer(text, start, end):
         cells += bool(found["opens"]) - bool(found["closes"])
         if found["row"] and not cells:
-            yield start, found.start()
-            start = found.end()
-    yield start, formula.inner_end
+            ends.append(found.span())
+    for stop, after in (*ends, (end, end)):
+        if _shows(text, start, stop):
+            yield start, stop
+        start = after
 
 
 def _shows(text: str, start: int, end: int) -> bool:

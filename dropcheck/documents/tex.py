@@ -173,9 +173,10 @@ class _TexReader:
             formula, unread = formula_of(piece, formulas, behind)
             if one.own_line:
                 formula, unread = None, "nothing stands before this mark on its line"
-            sentence = sentence_at(plain(text[start:at]), plain(text[at:stop]))
             if formula is not None and formula.inner is formula.printed:
                 sentence = shortened(formula.inner.text)
+            else:
+                sentence = sentence_at(plain(text[start:at]), plain(text[at:stop]))
             yield replace(
                 one,
                 before=before,

@@ -70,6 +70,11 @@ LONG = {
 }  # fmt: skip
 
 
+def test_many_marks_in_one_formula_take_no_long_time(tmp_path: Path) -> None:
+    rows = "".join(f"a &= {n} \\\\ % dropcheck #n{n}: expect: refuted\n" for n in range(3_000))
+    assert read_text(tmp_path, f"\\begin{{align}}\n{rows}\\end{{align}}\n", ".tex") is None
+
+
 @pytest.mark.parametrize(
     ("ending", "piece"), [(ending, piece) for ending, pieces in LONG.items() for piece in pieces]
 )
