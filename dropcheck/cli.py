@@ -385,7 +385,7 @@ def show(
     from dropcheck.claims.select import repeat_command, select_claims
     from dropcheck.report.cards import claim_cards, claims_json
     from dropcheck.report.formats import as_json
-    from dropcheck.report.reference import near, said_of, word_cards, words_called, words_text
+    from dropcheck.report.reference import meant, said_of, word_cards, words_called, words_text
 
     given = _given(ctx)
     terminal = terminal_of(sys.stdout)
@@ -406,9 +406,9 @@ def show(
     except NothingSelected:
         raise
     except DropcheckError as error:
-        close = near(" ".join(given.patterns), registry.claims)
+        close = meant(" ".join(given.patterns), registry.claims)
         hint = "dropcheck list shows every id, and dropcheck show every word"
-        hint = f"did you mean {one_of([*map(repr, close)])}?" if close else hint
+        hint = f"did you mean {close!r}?" if close else hint
         raise DropcheckError([replace(one, hint=hint) for one in error.problems]) from None
     if given.as_json:
         print_out(claims_json(chosen, registry))

@@ -12,14 +12,13 @@ import re
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import SourceText
-from dropcheck.errors import DropcheckError
+from dropcheck.errors import DropcheckError, nearest
 from dropcheck.language.compile import CaseGraphs
 from dropcheck.language.lowering.builder import Context
 from dropcheck.language.lowering.loops import define_model
@@ -126,11 +125,11 @@ def words_called(name: str) -> list[Word]:
     ]
 
 
-def near(name: str, others: Iterable[str] = ()) -> list[str]:
-    """The words whose names, here or elsewhere, are most like a name, and others: three at most.
+def meant(name: str, others: Iterable[str] = ()) -> str | None:
+    """The word, or another name, that is most like a name, here or elsewhere; None without one.
 
-    >>> near("sofmax"), near("gausian")
-    (['softmax'], ['normal', 'arcsin'])
+    >>> meant("sofmax"), meant("gausian"), meant("xyzzy")
+    ('softmax', 'normal', None)
     """
     known = {
         one: word.name
@@ -138,8 +137,8 @@ def near(name: str, others: Iterable[str] = ()) -> list[str]:
         for word in group
         for one in (word.name, *getattr(word.meaning, "aliases", ()))
     } | {one: one for one in others}
-    close = get_close_matches(name.lower(), known, 5, cutoff=0.7)
-    return list(dict.fromkeys(known[one] for one in close))[:3]
+    close = nearest(name, known)
+    return None if close is None else known[close]
 
 
 def said_of(word: Word) -> dict[str, str]:

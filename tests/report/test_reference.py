@@ -7,7 +7,7 @@ import re
 import pytest
 
 import dropcheck
-from dropcheck.report.reference import near, said_of, words, words_called
+from dropcheck.report.reference import said_of, words, words_called
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
 from dropcheck.vocabulary.laws import LAWS
 
@@ -55,9 +55,3 @@ def test_what_is_said_of_a_law_holds(name: str) -> None:
 )
 def test_words_are_found_by_their_names_here_and_elsewhere(name: str, found: list[str]) -> None:
     assert [word.name for word in words_called(name)] == found
-
-
-def test_an_unknown_word_has_three_neighbours_at_most() -> None:
-    assert near("xyzzy") == []
-    assert near("gama")[0] == "gamma"
-    assert all(len(near(name)) <= 3 for name in ("arc", "norm", "log"))
