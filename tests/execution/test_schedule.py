@@ -145,27 +145,6 @@ claims:
             next(results)
 
 
-def test_parts_of_a_request_follow_one_another_and_become_smaller() -> None:
-    found = program()
-    asked = Request(
-        program=found,
-        seed=0,
-        case_key="a",
-        purpose=MAIN,
-        centres=np.zeros(found.size),
-        first=7,
-        count=500,
-    )
-    requests = schedule._parts(asked, 2, 1)
-    ends = [request.first + request.count for request in requests]
-    assert [request.first for request in requests] == [7, *ends[:-1]]
-    assert ends[-1] == 507
-    counts = [request.count for request in requests]
-    assert counts[:-1] == sorted(counts[:-1], reverse=True)
-    assert len(counts) < 60  # few are handed over
-    assert max(counts) <= 500 // 4  # the last to end keeps the others waiting for a part at most
-
-
 # ---- on processes --------------------------------------------------------------------------------
 
 MANY = """
@@ -347,9 +326,3 @@ def test_those_nearest_to_a_verdict_go_first_under_a_limit_and_all_in_order_with
     nearest = [index for index, _ in drive(judges, 1, Deadline.after(1000.0))]
     assert set(in_turn[:2]) == {0, 1}
     assert set(nearest[:2]) == {2, 3}
-
-
-def test_after_the_deadline_a_request_is_cut_to_one_span() -> None:
-    judges = [wanting(1.0, 3)]
-    assert list(drive(judges, 1)) == [(0, 12)]
-    assert list(drive(judges, 1, Deadline.after(0.0))) == [(0, 3)]

@@ -11,7 +11,6 @@ from dropcheck.errors import Location, Problem
 from dropcheck.judging.case import Finding, prepare
 from dropcheck.report.cards import (
     claim_cards,
-    claims_table,
     exact_text,
     resolution_text,
 )
@@ -137,16 +136,6 @@ def test_a_card_says_which_scale_is_used(statement: str, within: float | None, s
     )
     cases = [prepare(case) for case in claim.expand()]
     assert resolution_text(claim, cases) == shown
-
-
-@pytest.mark.parametrize("width", [None, 30, 40, 80, 160])
-def test_a_list_loses_no_id_and_no_title(width: int | None) -> None:
-    long = replace(CLAIM, id="a-claim-with-an-id-of-some-length", title="Many words " * 12)
-    text = claims_table([CLAIM, long], REGISTRY, Terminal(width))
-    assert "".join(long.id.split()) in "".join(text.split())
-    assert text.count("Many") == 12
-    assert "[/x]" in text
-    assert "2 claims, 4 cases, claims.yaml" in text
 
 
 # ---- a claim's card ------------------------------------------------------------------------------
