@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 
 import pytest
+from fuzzed_documents import notebook
 
 from dropcheck.cli import main
 from dropcheck.documents import read_any
@@ -26,7 +26,8 @@ def covered(tmp_path: Path, text: str, name: str = "paper.md") -> Coverage:
         assert place.line is not None
         assert place.column is not None
         if one.text in text:
-            line = text.split("\n")[place.line - 1]
+            line = place.text if place.cell else text.split("\n")[place.line - 1]
+            assert line is not None
             assert line[place.column - 1 :].startswith(one.text)
     return found
 
@@ -172,34 +173,27 @@ def test_where_claims_stand_is_listed_as_far_as_it_helps(tmp_path: Path) -> None
     assert unexpected([found], 30) is None
 
 
-CELL = {
-    "cell_type": "markdown",
-    "metadata": {},
-    "source": ["# 1.1 T\n", "0.5 and\n", f"8.0{MARK}\n"],
-}
 OTHERS = {
     "a.tex": (
         "\\section{T} 8.0% dropcheck: == E(10 * b); model: b ~ bernoulli(0.8)\nand 0.5 of "
         "\\vspace{1.5em}\\ref{a:1.5} \\cite{b2.5} \\verb|0.9| %1.5\n$a = b$\n",
         ["0.5", "$a = b$"],
+        "a.tex: 1, on line 1",
     ),
     "a.ipynb": (
-        json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [
-            {"cell_type": "code", "source": "1.5", "metadata": {}, "outputs": []}, CELL,
-        ]}),
+        notebook(["# 1.1 T\n", "0.5 and\n", f"8.0{MARK}\n"]),
         ["0.5"],
+        "a.ipynb: 1, on line 3 of cell 2",
     ),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_every_carrier_counts(tmp_path: Path, name: str) -> None:
-    text, expected = OTHERS[name]
-    path = tmp_path / name
-    path.write_text(text, encoding="utf-8")
-    (found,) = read_any(path, name).coverage
+def test_every_format_counts(tmp_path: Path, name: str) -> None:
+    text, expected, standing = OTHERS[name]
+    found = covered(tmp_path, text, name)
     assert [one.text for one in found.unclaimed] == expected
     assert found.claimed_figures == 1
     problem = unexpected([found], 2)
     assert problem is not None
-    assert problem.hint == f"{name}: 1, on line {'3 of cell 2' if name == 'a.ipynb' else 1}"
+    assert problem.hint == standing
