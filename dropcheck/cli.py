@@ -50,7 +50,15 @@ from dropcheck.errors import (
     nearest,
     suggestion,
 )
-from dropcheck.options import REPEATED, RUN_OPTIONS, VALUES, read_value
+from dropcheck.options import (
+    OPTIONS,
+    REPEATED,
+    RUN_OPTIONS,
+    VALUES,
+    Option,
+    flag_of,
+    read_value,
+)
 from dropcheck.pyproject import project_defaults
 from dropcheck.report import Report
 from dropcheck.report.formats import PRINTED, WRITTEN, format_hint, require_libraries, written_as
@@ -65,112 +73,7 @@ if TYPE_CHECKING:
     from dropcheck.report.cards import CheckedFile
     from dropcheck.results import CaseResult
 
-# ---- options -------------------------------------------------------------------------------------
-
-
-CHOICE, CODE = "What is checked", "Code under test"
-LIMITS, WAYS, SHOWN = "How sure, and how long", "How it is judged", "What is shown"
-
-
-def _option(*names: str, panel: str, text: str, metavar: str = "", **more: Any) -> Any:
-    return typer.Option(
-        *names, rich_help_panel=panel, help=text, metavar=metavar, show_default=False, **more
-    )
-
-
-def _limit(metavar: str, text: str) -> Any:
-    return _option(panel=LIMITS, text=text, metavar=metavar)
-
-
-# fmt: off
-Words = Annotated[list[str] | None, typer.Argument(metavar="CLAIMS", hidden=True)]
-Files = Annotated[list[str] | None, _option(
-    "--file", "-f", panel=CHOICE, metavar="FILE",
-    text="A claims file, a document or a folder, or 'shipped': the claims that ship with "
-    "dropcheck. May be given several times. Default: claims.yaml in this folder.")]
-Sets = Annotated[list[str] | None, _option(
-    "--set", panel=CHOICE, metavar="NAME=VALUE", text="Set a parameter by its name.")]
-Tags = Annotated[list[str] | None, _option(
-    "--tag", panel=CHOICE, metavar="TAG", text="Only claims with this tag.")]
-Expected = Annotated[str | None, _option(
-    panel=CHOICE, metavar="N",
-    text="How many claims the documents must hold: with another number, such as where a mark was "
-    "deleted, the command fails.")]
-With = Annotated[list[str] | None, _option(
-    "--with", panel=CODE, metavar="CODE",
-    text="Also check code that implements the slots of the claims: torch, jax or numpy, or "
-    "NAME:SLOT=MODULE:FUNCTION. It is imported and called. May be given several times.")]
-Dtype = Annotated[str | None, _option(
-    panel=CODE, metavar="FORMATS",
-    text="The number formats in which code is checked, in place of each claim's own: "
-    "float32,bfloat16.")]
-Alpha = Annotated[str | None, _limit(
-    "NUMBER", "The probability that any verdict of a full run is wrong. Default: 1e-6.")]
-Resolution = Annotated[str | None, _limit(
-    "SHARE", "The smallest difference to look for, as a share of each claim's scale: "
-    "0.01, 1%. Default: the claim's own.")]
-Seed = Annotated[str | None, _limit("N|fresh", "The seed of all draws. Default: 0.")]
-Draws = Annotated[str | None, _limit("N", "The most draws of a case: 1e6, 2**20.")]
-Time = Annotated[str | None, _limit(
-    "TIME", "The time that all cases take together, shared by those that stay "
-    "undecided: 10s, 500ms, 2m.")]
-Memory = Annotated[str | None, _limit(
-    "SIZE", "The memory that one draw may take: 500MB, 2GiB. Default: 1GiB.")]
-Threads = Annotated[str | None, _limit(
-    "N", "How many threads draw; no result depends on it. Default: one a processor.")]
-Scheduler = Annotated[str | None, _option(
-    panel=LIMITS, metavar="ADDRESS",
-    text="Judge on the workers of the Dask cluster at this address, tcp://host:8786. No result "
-    "depends on it.")]
-Plain = Annotated[bool, _option(
-    "--plain", panel=WAYS,
-    text="Make a new independent draw for every value, even where independent draws could be "
-    "paired, or a net of points would take fewer.")]
-Asymptotic = Annotated[bool, _option(
-    "--asymptotic", panel=WAYS,
-    text="Judge by the limit theorem what the model does not bound, and mark it so in every "
-    "report; without it, that is undecided, except where code draws.")]
-Exact = Annotated[bool, _option(
-    "--exact", panel=WAYS,
-    text="Draw nothing: decide the cases whose values are known exactly from the model.")]
-DrawsOnly = Annotated[bool, _option(
-    "--draws-only", panel=WAYS,
-    text="Decide by draws alone, where the model gives an exact value too.")]
-FailFast = Annotated[bool, _option(
-    "--fail-fast", "-x", panel=WAYS, text="Stop at the first case that fails.")]
-RunFormat = Annotated[str | None, _option(
-    "--format", panel=SHOWN, metavar="FORMAT",
-    text=f"What to print: {', '.join(PRINTED)}. Default: table.")]
-Format = Annotated[str | None, _option(
-    "--format", panel=SHOWN, metavar="table|json", text="What to print. Default: table.")]
-Outputs = Annotated[list[str] | None, _option(
-    "--output", "-o", panel=SHOWN, metavar="FILE",
-    text="Also write a report to a file. The ending of its name says which kind: "
-    f"{' '.join(WRITTEN)}. May be given several times.")]
-Plot = Annotated[bool, _option(
-    "--plot", panel=SHOWN,
-    text="Draw the curves of a sweep in the .svg or .png file that -o names.")]
-Quiet = Annotated[bool, _option(
-    "--quiet", "-q", panel=SHOWN, text="Print only what did not pass, and the summary.")]
-Verbose = Annotated[int, _option(
-    "--verbose", "-v", panel=SHOWN, count=True,
-    text="Print a row for each statement, and with -vv a row for each case.")]
-Loud = Annotated[bool, _option(
-    "--verbose", "-v", panel=SHOWN, text="Name every mutant that was not refuted.")]
-ExitZero = Annotated[bool, _option(
-    "--exit-zero", panel=SHOWN, text="Exit with 0 even where cases fail or stay undecided.")]
-NoProgress = Annotated[bool, _option(
-    "--no-progress", panel=SHOWN, text="Show no progress on a terminal.")]
-Unclaimed = Annotated[bool, _option(
-    "--unclaimed", panel=SHOWN,
-    text="In place of the claims, list the figures and formulas of documents that no mark "
-    "speaks of.")]
-# fmt: on
-
-
 # ---- commands ------------------------------------------------------------------------------------
-
-LEFT_OVER = {"ignore_unknown_options": True, "allow_extra_args": True}
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -179,17 +82,55 @@ app = typer.Typer(
     epilog="dropcheck init writes a claims file to begin with; dropcheck show lists the words of "
     "the language, and dropcheck show normal explains one.",
 )
+Words = Annotated[list[str] | None, typer.Argument(metavar="CLAIMS", hidden=True)]
 
 
-def _command(name: str | None = None, **settings: Any) -> Callable[[Any], Any]:
-    """A command whose help is its docstring, with a line for each paragraph."""
+def parameter_of(option: Option) -> inspect.Parameter:
+    """The parameter of a function that typer makes an option."""
+    kind: Any = (str | None) if option.metavar else bool
+    if option.several:
+        kind = (list[str] | None) if option.metavar else int
+    said = typer.Option(
+        *option.spellings,
+        rich_help_panel=option.panel,
+        help=option.text.format(printed=", ".join(PRINTED), written=" ".join(WRITTEN)),
+        metavar=option.metavar,
+        show_default=False,
+        count=kind is int,
+    )
+    default = None if option.metavar else kind()
+    return _parameter(option.name, Annotated[kind, said], default)
 
-    def added(function: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
-        paragraphs = (inspect.getdoc(function) or "").split("\n\n")
-        text = "\n\n".join(one.replace("\n", " ") for one in paragraphs)
-        return app.command(name, help=text, **settings)(function)
 
-    return added
+def _parameter(name: str, annotation: Any, default: Any = None) -> inspect.Parameter:
+    return inspect.Parameter(name, _KEYWORD, annotation=annotation, default=default)
+
+
+_KEYWORD = inspect.Parameter.KEYWORD_ONLY
+
+
+def _command(function: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
+    """A command of the function's name, with its options; its help is the docstring.
+
+    A function of what is `given` has the options of the table.
+    """
+    name = function.__name__.partition("_")[0]
+    paragraphs = (inspect.getdoc(function) or "").split("\n\n")
+    told = "\n\n".join(one.replace("\n", " ") for one in paragraphs)
+    if "given" not in inspect.signature(function).parameters:
+        return app.command(name, help=told)(function)
+
+    def command(ctx: typer.Context, **_: Any) -> ExitCode:
+        return function(_given(ctx))
+
+    own = [parameter_of(one) for one in OPTIONS if name in one.of.split()]
+    own = [_parameter("ctx", typer.Context), _parameter("claims", Words), *own]
+    command.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
+    command.__annotations__ = {one.name: one.annotation for one in own}
+    left_over = name in ("run", "plan")  # of which parameters of claims are options too
+    settings = {"ignore_unknown_options": left_over, "allow_extra_args": left_over}
+    app.command(name, help=told, context_settings=settings)(command)
+    return function
 
 
 def _print_version(wanted: bool) -> None:
@@ -210,37 +151,8 @@ def program(
     """Check mathematical claims by Monte Carlo simulation, with verdicts that hold."""
 
 
-@_command(context_settings=LEFT_OVER)
-def run(
-    ctx: typer.Context,
-    claims: Words = None,
-    file: Files = None,
-    sets: Sets = None,
-    tag: Tags = None,
-    expect_claims: Expected = None,
-    code: With = None,
-    dtype: Dtype = None,
-    alpha: Alpha = None,
-    resolution: Resolution = None,
-    seed: Seed = None,
-    max_draws: Draws = None,
-    time_limit: Time = None,
-    max_memory: Memory = None,
-    threads: Threads = None,
-    scheduler: Scheduler = None,
-    plain: Plain = False,
-    asymptotic: Asymptotic = False,
-    exact: Exact = False,
-    draws_only: DrawsOnly = False,
-    fail_fast: FailFast = False,
-    format: RunFormat = None,
-    output: Outputs = None,
-    plot: Plot = False,
-    quiet: Quiet = False,
-    verbose: Verbose = 0,
-    exit_zero: ExitZero = False,
-    no_progress: NoProgress = False,
-) -> ExitCode:
+@_command
+def run(given: Given) -> ExitCode:
     """Simulate claims and decide whether they hold: all, or those named.
 
     CLAIMS are ids of claims, globs of ids, claims files, documents, folders, and - for standard
@@ -249,13 +161,12 @@ def run(
     Each parameter of the claims is an option too, as --dk 512 or --p 0.1,0.2; dropcheck show lists
     those of a claim.
     """
-    given = _given(ctx)
     settings, outputs = given.settings(), given.values["output"] or []
     _check_outputs(given, outputs)
     chosen = _chosen(given, settings.max_memory)
     if miscounted := _miscounted(given, chosen.registry.coverage):
         raise DropcheckError(miscounted)
-    if plot:
+    if given.values["plot"]:
         from dropcheck.report.pictures import require_sweep
 
         require_sweep(chosen.cases)
@@ -265,46 +176,25 @@ def run(
         registry=chosen.registry,
         problems=tuple(problems),
         terminal=terminal_of(sys.stdout),
-        verbose=verbose,
-        quiet=quiet,
-        plot=plot,
+        **{name: given.values[name] for name in ("verbose", "quiet", "plot")},
         started=datetime.now(UTC) - timedelta(seconds=result.seconds),
         workspace=workspace(),
-        command=shlex.join(["dropcheck", *ctx.obj["line"]]),
+        command=shlex.join(["dropcheck", *given.line]),
     )
     problems += deliver(report, given.values["format"] or "table", outputs)
     if result.interrupted:
         return ExitCode.INTERRUPTED
     if problems or result.count(Outcome.ERROR):
         return ExitCode.ERROR
-    if result.count(Outcome.FAIL) and not exit_zero:
+    if given.values["exit_zero"]:
+        return ExitCode.PASSED
+    if result.count(Outcome.FAIL):
         return ExitCode.FAILED
-    undecided = result.count(Outcome.UNDECIDED) and not exit_zero
-    return ExitCode.UNDECIDED if undecided else ExitCode.PASSED
+    return ExitCode.UNDECIDED if result.count(Outcome.UNDECIDED) else ExitCode.PASSED
 
 
-@_command(context_settings=LEFT_OVER)
-def plan(
-    ctx: typer.Context,
-    claims: Words = None,
-    file: Files = None,
-    sets: Sets = None,
-    tag: Tags = None,
-    code: With = None,
-    dtype: Dtype = None,
-    alpha: Alpha = None,
-    resolution: Resolution = None,
-    seed: Seed = None,
-    max_draws: Draws = None,
-    time_limit: Time = None,
-    max_memory: Memory = None,
-    threads: Threads = None,
-    plain: Plain = False,
-    asymptotic: Asymptotic = False,
-    draws_only: DrawsOnly = False,
-    format: Format = None,
-    no_progress: NoProgress = False,
-) -> ExitCode:
+@_command
+def plan(given: Given) -> ExitCode:
     """Say what a run would take, and what it could see.
 
     That is the draws and seconds to each verdict. Only a short pilot of each case is drawn.
@@ -315,11 +205,10 @@ def plan(
     from dropcheck.report.progress import progress
     from dropcheck.report.trials import plan_json, plan_report
 
-    given = _given(ctx)
     settings = given.settings()
     chosen = _chosen(given, settings.max_memory)
     with (
-        printing_aside(needed=bool(code)),
+        printing_aside(needed=bool(given.values["code"])),
         progress(len(chosen.cases), given.shows_progress()) as advance,
     ):
         planned = plan_cases(chosen.cases, settings, chosen.registry, advance, graphs=chosen.graphs)
@@ -330,28 +219,18 @@ def plan(
     return ExitCode.INTERRUPTED if planned.interrupted else ExitCode.PASSED
 
 
-@_command("list")
-def list_claims(
-    ctx: typer.Context,
-    claims: Words = None,
-    file: Files = None,
-    tag: Tags = None,
-    code: With = None,
-    dtype: Dtype = None,
-    unclaimed: Unclaimed = False,
-    format: Format = None,
-) -> ExitCode:
+@_command
+def list_claims(given: Given) -> ExitCode:
     """Print the claims of a file: a row for each."""
     from dropcheck.claims.select import select_claims
     from dropcheck.documents import ENDINGS
     from dropcheck.report.cards import claims_json, claims_table, coverage_json, coverage_table
 
-    given = _given(ctx)
     registry = _registry(given)
     terminal = terminal_of(sys.stdout)
-    if unclaimed:
+    if given.values["unclaimed"]:
         documents = registry.coverage
-        if given.patterns or tag:
+        if given.patterns or given.tags:
             message = "option '--unclaimed' lists what is in no claim, and claims are named"
             raise DropcheckError(Problem(message, hint="name documents alone"))
         if not documents:
@@ -368,15 +247,8 @@ def list_claims(
     return ExitCode.PASSED
 
 
-@_command()
-def show(
-    ctx: typer.Context,
-    claims: Words = None,
-    file: Files = None,
-    code: With = None,
-    dtype: Dtype = None,
-    format: Format = None,
-) -> ExitCode:
+@_command
+def show(given: Given) -> ExitCode:
     """Print claims in full, or what words of the language mean.
 
     CLAIMS are ids of claims, globs of ids, files, and words such as normal or softmax. Without any,
@@ -387,13 +259,13 @@ def show(
     from dropcheck.report.formats import as_json
     from dropcheck.report.reference import meant, said_of, word_cards, words_called, words_text
 
-    given = _given(ctx)
     terminal = terminal_of(sys.stdout)
-    if not claims and not file:
+    if not given.texts["claims"] and not given.texts["file"]:
         print_out(words_text(terminal))
         return ExitCode.PASSED
     named = [words_called(one) for one in given.patterns]
-    if named and all(named) and not file and not _are_claims(given.patterns, given.files):
+    of_language = bool(named) and all(named) and not given.texts["file"]
+    if of_language and not _are_claims(given.patterns, given.files):
         words = [word for several in named for word in several]
         if given.as_json:
             print_out(as_json(words=[{"word": one.written, **said_of(one)} for one in words]))
@@ -415,7 +287,7 @@ def show(
         return ExitCode.PASSED
     examples = {}
     for claim in chosen:
-        bound = [f"--with={one}" for one in code or () if claim.column is not None]
+        bound = [f"--with={one}" for one in given.values["code"] or () if claim.column is not None]
         repeat = repeat_command(claim.expand()[0], 0, given.files, RUN_OPTIONS)
         examples[claim.id] = " ".join([repeat, *map(shlex.quote, bound)])
     print_out(claim_cards(chosen, registry, examples, terminal))
@@ -431,14 +303,8 @@ def _are_claims(words: Sequence[str], files: Sequence[str] = ()) -> bool:
     return False
 
 
-@_command()
-def check(
-    ctx: typer.Context,
-    claims: Words = None,
-    file: Files = None,
-    expect_claims: Expected = None,
-    format: Format = None,
-) -> ExitCode:
+@_command
+def check(given: Given) -> ExitCode:
     """Read claims files and report every error, without simulating.
 
     CLAIMS are claims files, documents, folders, and - for standard input.
@@ -446,7 +312,6 @@ def check(
     from dropcheck.report.cards import check_json, check_line
     from dropcheck.report.screen import render, styled
 
-    given = _given(ctx)
     checked = [_check_file(one) for one in _expanded(given.files or _usual(given)) or [""]]
     errors = [error for one in checked for error in one.errors]
     documents = [document for one in checked for document in one.coverage]
@@ -464,21 +329,8 @@ def check(
     return ExitCode.ERROR if errors or miscounted else ExitCode.PASSED
 
 
-@_command()
-def mutate(
-    ctx: typer.Context,
-    claims: Words = None,
-    file: Files = None,
-    tag: Tags = None,
-    alpha: Alpha = None,
-    seed: Seed = None,
-    max_draws: Draws = None,
-    threads: Threads = None,
-    format: Format = None,
-    quiet: Quiet = False,
-    verbose: Loud = False,
-    no_progress: NoProgress = False,
-) -> ExitCode:
+@_command
+def mutate(given: Given) -> ExitCode:
     """Plant errors in claims and see that each is refuted.
 
     A claim that no error makes false says nothing. The exit code is 1 where a false mutant survives
@@ -491,7 +343,6 @@ def mutate(
     from dropcheck.report.progress import progress
     from dropcheck.report.trials import mutation_json, mutation_report
 
-    given = _given(ctx)
     settings = given.settings()
     graphs = CaseGraphs(settings.max_memory, forget=False)  # a claim is judged with each mutant
     registry = _registry(given)
@@ -515,10 +366,11 @@ def mutate(
         interrupted=interrupted,
         repeats={one.id: _mutate_again(given, one.id, settings.seed) for one in chosen},
     )
+    shown = {name: given.values[name] for name in ("verbose", "quiet")}
     print_out(
         mutation_json(result)
         if given.as_json
-        else mutation_report(result, terminal_of(sys.stdout), verbose=verbose, quiet=quiet)
+        else mutation_report(result, terminal_of(sys.stdout), **shown)
     )
     if interrupted:
         return ExitCode.INTERRUPTED
@@ -535,7 +387,7 @@ def _mutate_again(given: Given, claim: str, seed: int) -> str:
     return shlex.join(words)
 
 
-@_command()
+@_command
 def init(
     file: Annotated[Path, typer.Argument(metavar="FILE", hidden=True)] = Path("claims.yaml"),
     force: Annotated[
@@ -583,7 +435,7 @@ def _text_of(path: Path) -> str:
     return ""
 
 
-@_command()
+@_command
 def schema() -> ExitCode:
     """Print the JSON Schema of a claims file, for editors."""
     print_out(schema_text())
@@ -608,6 +460,7 @@ class Given:
     options that the command does not have, and `known` are the spellings of those that it has.
     """
 
+    line: Sequence[str]
     command: str
     texts: Mapping[str, Any]
     values: Mapping[str, Any]
@@ -638,15 +491,15 @@ class Given:
 
     def again(self) -> dict[str, str | None]:
         """The options that a command with the same results has, with their texts."""
-        said = {_flag(name): self.texts.get(name) for name in REPEATED}
+        said = {flag_of(name): self.texts.get(name) for name in REPEATED}
         return {name: None if text is True else text for name, text in said.items() if text}
 
 
 def _given(ctx: typer.Context) -> Given:
     """What the line gives, and pyproject.toml where the line says nothing."""
-    command, texts = ctx.info_name or "", dict(ctx.params)
+    command, texts = ctx.info_name or "", dict(ctx.params)  # in the order of the line
     ctx.obj["output"] = texts.get("output")
-    words, parameters = _left_over(texts.pop("claims") or ())
+    words, parameters = _left_over(texts["claims"] or ())
     values = _values(texts, command)
     defaults = {key.replace("tags", "tag"): text for key, text in project_defaults().items()}
     named = [one for one in words if command == "check" or is_file(one)]
@@ -660,9 +513,10 @@ def _given(ctx: typer.Context) -> Given:
         name: text for name, text in defaults.items() if name in texts and not given.get(name)
     }
     once: dict[Path, str] = {}
-    for one in (*files, *defaults.get("file", ())):
+    for one in (*files, *defaults.pop("file", ())):
         once.setdefault(Path(one).absolute(), one)
     return Given(
+        line=ctx.obj["line"],
         command=command,
         texts=texts | defaults,
         values=values | _values(defaults, command),
@@ -680,7 +534,7 @@ def _values(texts: Mapping[str, Any], command: str) -> dict[str, Any]:
     for name, text in texts.items():
         try:
             if name in VALUES and isinstance(text, str):
-                values[name] = read_value(name, text, f"option '{_flag(name)}'")
+                values[name] = read_value(name, text, f"option '{flag_of(name)}'")
             elif name == "format" and text is not None:
                 _check_format(text, command)
             elif name == "output":
@@ -707,10 +561,6 @@ def _report_file(text: str) -> Path:
         message = f"option '--output' cannot be {text[:100]!r}: {ends}"
         raise DropcheckError(Problem(message, hint=hint))
     return Path(text)
-
-
-def _flag(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
 
 
 def _spellings(ctx: typer.Context) -> list[str]:

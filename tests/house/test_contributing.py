@@ -19,7 +19,7 @@ from scipy import stats
 from trials import REFUTED, VERIFIED, judged
 from typer.testing import CliRunner
 
-from dropcheck import cli
+from dropcheck import cli, options
 from dropcheck.claims.reader import read_text
 from dropcheck.language.check import check_registry
 from dropcheck.reasons import Reason
@@ -91,15 +91,11 @@ def test_hints_and_pages_know_them() -> None:
     assert "`logloss(x)`: log(1 + exp(−x))" in page_tables.listed("functions of numbers")
 
 
-def test_help_has_the_option() -> None:
-    names: dict[str, Any] = dict(vars(cli))
-    exec(entries("An option")[0], names)
-
-    def run(warm_up: Any = None) -> None: ...
-
-    run.__annotations__["warm_up"] = names["WarmUp"]
-    app = typer.Typer()
-    app.command()(run)
+def test_help_has_the_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    option = eval(entries("An option")[0].rstrip().rstrip(","), dict(vars(options)))
+    monkeypatch.setattr(cli, "OPTIONS", (*options.OPTIONS, option))
+    monkeypatch.setattr(cli, "app", app := typer.Typer())
+    cli._command(cli.run)
     assert "--warm-up" in CliRunner().invoke(app, ["--help"]).output
 
 
