@@ -2,8 +2,7 @@
 
 `MUTATORS` is the table of errors: what people get wrong in such mathematics. A claim with one of
 them is a mutant, and a claim like any other: `verify_cases` judges it, first at the case whose
-values hide least, then at another one. Where it is the claim itself, or as true as the claim, it is
-judged at values that the claim does not list, to say where it would show.
+values hide least, then at another one.
 """
 
 from __future__ import annotations
@@ -12,18 +11,17 @@ import itertools
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from functools import cache, partial
 from typing import Any
 
 from dropcheck.claims.registry import Case, Claim, Registry, SourceText
-from dropcheck.claims.values import format_value
 from dropcheck.errors import DropcheckError
 from dropcheck.execution.pool import shared
 from dropcheck.execution.schedule import in_order
 from dropcheck.language import graph, syntax
-from dropcheck.language.compile import CaseGraphs, LoweredCase, ParsedClaim, parse_claim
+from dropcheck.language.compile import CaseGraphs, LoweredCase, ParsedClaim
 from dropcheck.language.parser import parse_expression
 from dropcheck.language.printing import unparse_model, unparse_statement
 from dropcheck.processors import default_threads
@@ -42,10 +40,11 @@ _MISTAKEN = [(word.name, word.mistaken_for) for word in FUNCTIONS.values() if wo
 _MISTAKEN += [(word.name, word.mistaken_for) for word in OPERATORS.values() if word.mistaken_for]
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "!=", "!=": "=="}
 
+CONSTANT = "a constant changed"
 MUTATORS: Mapping[str, tuple[str, ...]] = {
     "a factor dropped": ("f * g -> g; f", "a / f -> a"),
     "a factor 2 too many": ("s -> 2 * s",),
-    "a constant changed": ("k -> k + d",),
+    CONSTANT: ("k -> k + d",),
     "p for 1 - p": ("1 - a -> a", "p -> 1 - p"),
     "a sign": ("a + b -> a - b", "a - b -> a + b", "-a -> a", "r -> -r"),
     "a square root": ("v -> sqrt(v)", "t -> sqrt(t)", "sqrt(a) -> a"),
@@ -76,8 +75,8 @@ MUTATORS: Mapping[str, tuple[str, ...]] = {
 """Every kind of error, the likeliest first, with what it puts in the place of what.
 
 A letter of a pattern is anything, or what `LETTERS` says; `d` is three times the resolution, in the
-unit of the constant, and doubled until it can be seen: an error too small to be seen would test its
-size and not the claim.
+unit of the constant. An error too small to be seen in what is claimed is not planted: it would test
+its size and not the claim.
 """
 
 
@@ -90,7 +89,6 @@ class Facts:
     numbers: Set[str] = frozenset()
     step: float = 0.03  # by which share a constant is changed
     zero: float = 0.03  # by which number a side of 0 is
-    times: int = 1  # over
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,65 +205,64 @@ def _changed(name: str, spot: Spot) -> Iterator[Any]:
         bound: dict[str, syntax.Node] = {}
         if error == name and _fits(old, spot, bound):
             share = spot.value * spot.facts.step or (spot.facts.zero if spot.side else 1.0)
-            bound["d"] = syntax.Number(spot.node.at, spot.facts.times * share)
+            bound["d"] = syntax.Number(spot.node.at, share)
             yield from (_filled(one, bound) for one in new)
-
-
-def _rewritten(name: str, spot: Spot) -> Iterator[Any]:
-    """The node, with itself or one node below it changed by one kind of error."""
-    yield from _changed(name, spot)
-    below = syntax.children(spot.node)
-    for index, child in enumerate(below):
-        part = Spot(child, spot.statement, spot.facts, above=spot.node)
-        for other in _rewritten(name, part):
-            yield syntax.rebuilt(spot.node, _with(below, index, other))
-
-
-def _with(items: tuple[Any, ...], index: int, item: object) -> tuple[Any, ...]:
-    return (*items[:index], item, *items[index + 1 :])
 
 
 def everywhere(claim: ParsedClaim, name: str, facts: Facts) -> Iterator[ParsedClaim]:
     """The claim with one kind of error, at every place that matters; the statement comes first."""
     statement = claim.statement
-    sides = statement.operands
     if statement.operators not in ((), ("==",)):  # as a whole it is a comparison
-        whole = syntax.Compare(statement.at, statement.operators, sides)
+        whole = syntax.Compare(statement.at, statement.operators, statement.operands)
         for one in _changed(name, Spot(whole, statement, facts)):
             other = replace(statement, operators=one.operators, operands=one.operands)
             yield replace(claim, statement=other)
-    for index, side in enumerate(sides):
-        for one in _rewritten(name, Spot(side, statement, facts, side=True)):
-            yield replace(claim, statement=replace(statement, operands=_with(sides, index, one)))
-    needed = set().union(*map(syntax.names_in, (*sides, *claim.requires)))
+    for spot in _spots(claim, facts):
+        for one in _changed(name, spot):
+            changed = _swapped((statement, claim.model), spot.node, one)
+            yield replace(claim, statement=changed[0], model=changed[1])
+
+
+def _spots(claim: ParsedClaim, facts: Facts) -> Iterator[Spot]:
+    """Every node of the statement, and of the lines that it rests on."""
+    statement = claim.statement
+    for side in statement.operands:
+        yield from _below(Spot(side, statement, facts, side=True))
+    needed = set().union(*map(syntax.names_in, (*statement.operands, *claim.requires)))
     known = -1
     while known < (known := len(needed)):  # a loop may carry a name through a later line
         for line in reversed([*syntax.lines_of(claim.model)]):
             if not needed.isdisjoint(one.name for one in line.names):
                 needed |= syntax.names_in(line.right)
-    for model in _models(
-        claim.model, needed, partial(Spot, statement=statement, facts=facts), name
-    ):
-        yield replace(claim, model=model)
 
-
-def _models(
-    model: syntax.Model, needed: Set[str], spot: Callable[..., Spot], name: str
-) -> Iterator[syntax.Model]:
-    """A model, or a loop's body, with one kind of error in a line that is needed."""
-    for index, part in enumerate(model):
+    def matters(part: syntax.ModelLine | syntax.Loop) -> bool:
         lines = syntax.lines_of((part,))
-        if needed.isdisjoint(one.name for line in lines for one in line.names):
-            continue
-        if isinstance(part, syntax.Loop):
-            for place, number in enumerate(part.over):
-                for other in _rewritten(name, spot(number, above=part)):
-                    yield _with(model, index, replace(part, over=_with(part.over, place, other)))
-            for body in _models(part.body, needed, spot, name):
-                yield _with(model, index, replace(part, body=body))
-        else:
-            for right in _rewritten(name, spot(part.right, line=not part.drawn)):
-                yield _with(model, index, replace(part, right=right))
+        return not needed.isdisjoint(one.name for line in lines for one in line.names)
+
+    for loop in filter(matters, syntax.loops_of(claim.model)):
+        for number in loop.over:
+            yield from _below(Spot(number, statement, facts, above=loop))
+    for line in filter(matters, syntax.lines_of(claim.model)):
+        yield from _below(Spot(line.right, statement, facts, line=not line.drawn))
+
+
+def _below(spot: Spot) -> Iterator[Spot]:
+    """A node and all below it."""
+    yield spot
+    for child in syntax.children(spot.node):
+        yield from _below(Spot(child, spot.statement, spot.facts, above=spot.node))
+
+
+def _swapped(tree: Any, old: syntax.Node, new: syntax.Node) -> Any:
+    """Nodes, statements or lines with one node in the place of another."""
+    if tree is old:
+        return new
+    if isinstance(tree, tuple):
+        return tuple(_swapped(one, old, new) for one in tree)
+    if not isinstance(tree, syntax.Node | syntax.Statement | syntax.ModelLine | syntax.Loop):
+        return tree
+    parts = {one.name: _swapped(getattr(tree, one.name), old, new) for one in fields(tree)}
+    return replace(tree, **parts)
 
 
 # ---- what became of them -------------------------------------------------------------------------
@@ -295,8 +292,7 @@ TRUE = (Fate.SAME, Fate.TRUE)
 class Mutant:
     """A claim with one error planted in it, and what became of it at `parameters`.
 
-    `changed` is the line that differs, `model: …` or `claim: …`. `shows_at` has values that the
-    claim does not list, at which the claim is verified and the mutant refuted.
+    `changed` is the line that differs, `model: …` or `claim: …`.
     """
 
     claim: Claim
@@ -306,7 +302,6 @@ class Mutant:
     parameters: Mapping[str, ParameterValue] = field(default_factory=dict)
     draws: int = 0
     reason: str | None = None
-    shows_at: Mapping[str, ParameterValue] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,11 +337,8 @@ class ClaimResult:
 
     @property
     def hidden(self) -> tuple[Mutant, ...]:
-        """Mutants that are the same as the claim at all of its cases, for want of other values.
-
-        Mutants with a reason are left out: where they differ, the claim itself is not verified.
-        """
-        return tuple(one for one in self.mutants if one.fate is Fate.SAME and one.reason is None)
+        """Mutants that are the same as the claim at all of its cases, for want of other values."""
+        return tuple(one for one in self.mutants if one.fate is Fate.SAME)
 
     @property
     def failed(self) -> bool:
@@ -390,9 +382,7 @@ class MutationRun:
 
 MOST_MUTANTS = 16  # of a claim: each kind of error once on average
 MOST_COMPARED = 64  # cases at which a mutant is compared with its claim by arithmetic
-MOST_PROBES = 2  # values that a claim does not list, at which a mutant is judged
 STEP = 3.0  # a constant is changed by so many times the resolution: more than may be verified
-DOUBLED = tuple(2**power for power in range(11))  # what that change is multiplied by
 # A mutant may draw so many times what its claim took, or the number below if that is larger; where
 # it is still open, so many times that once more.
 GENEROSITY = 8
@@ -426,7 +416,7 @@ def mutate_claims(
     [False]
     """
     graphs = graphs or CaseGraphs(settings.max_memory, forget=False)
-    verdicts = 1 + MOST_MUTANTS * (2 + 2 * MOST_PROBES)  # of a claim: at each probe its own too
+    verdicts = 1 + 2 * MOST_MUTANTS  # of a claim
     alpha = settings.alpha / max(1, len(registry.claims) * verdicts)
     # an error is planted in one statement: the others of its entry do not matter
     apart = tuple(replace(claim, family=None) for claim in claims)
@@ -446,8 +436,8 @@ def _tried(
         why = "it is expected to be refuted: an error in a falsehood proves nothing"
         return replace(result, skipped=why)
     own = trial.judged(trial.own, trial.cases[0], settings.max_draws)
-    verdict = Verdict.INCONCLUSIVE if own is None else own.verdict
-    if own is None or verdict is not Verdict.VERIFIED:
+    verdict = Verdict.INCONCLUSIVE if isinstance(own, str) else own.verdict
+    if isinstance(own, str) or verdict is not Verdict.VERIFIED:
         result = replace(result, skipped=f"the claim itself is {verdict}: run says why")
     else:
         trial.exact = own.exact is not None
@@ -462,21 +452,17 @@ def _tried(
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A claim or a mutant of it, parsed, with the graph of each case that was asked for."""
+    """A claim or a mutant of it, parsed, with the graphs of its cases."""
 
     parsed: ParsedClaim
     graphs: CaseGraphs
-    refused: dict[str, str] = field(default_factory=dict)  # why a case is none
 
     def at(self, parameters: Parameters) -> LoweredCase | None:
         """The graph of a case; None where it is no claim at these parameters."""
-        case = Case(self.parsed.claim, parameters)
-        if case.key not in self.refused:
-            try:
-                return self.graphs.lowered(case, self.parsed)
-            except DropcheckError as error:
-                self.refused[case.key] = error.problems[0].message
-        return None
+        try:
+            return self.graphs.lowered(Case(self.parsed.claim, parameters), self.parsed)
+        except DropcheckError:
+            return None
 
 
 class Trial:
@@ -485,11 +471,10 @@ class Trial:
     def __init__(self, claim: Claim, settings: Settings, graphs: CaseGraphs) -> None:
         self.claim = claim
         self.settings = settings
-        every = [case.parameters for case in claim.expand()]
-        self.cases = sorted(every, key=lambda one: sum(map(dullness, one.values())))[:MOST_COMPARED]
-        self.listed = every
+        self.listed = [case.parameters for case in claim.expand()]
+        by_rank = sorted(self.listed, key=lambda one: sum(map(dullness, one.values())))
+        self.cases = by_rank[:MOST_COMPARED]
         self.own = Reading(graphs.parsed(claim), graphs)
-        self.known = Facts()
         self.most = FEWEST_DRAWS  # that a mutant may take
         self.draws = 0  # of all that was judged
         self.exact = True  # whether the claim's value is known exactly, as a mutant's may be
@@ -497,29 +482,22 @@ class Trial:
 
     def facts(self, scale: float) -> Facts:
         """What the patterns ask of the claim, whose scale at the first case is given."""
-        columns = {name: [case[name] for case in self.listed] for name in self.listed[0]}
-        numbers = {
-            name: [one for one in values if isinstance(one, float)]
-            for name, values in columns.items()
-            if not any(isinstance(one, str | tuple) for one in values)
-        }
+        numbers: dict[str, list[float]] = {}
+        for name in self.listed[0]:
+            values = [case[name] for case in self.listed]
+            own = [one for one in values if isinstance(one, float)]
+            numbers |= {name: own} if len(own) == len(values) else {}
         shares = {
             name
-            for name, values in numbers.items()
-            if all(0 <= one <= 1 for one in values) and any(one % 1 for one in values)
+            for name, own in numbers.items()
+            if all(0 <= one <= 1 for one in own) and any(one % 1 for one in own)
         }
-        for line in syntax.lines_of(self.own.parsed.model):  # `q = 1 - p` is one where `p` is
-            match line.right:
-                case syntax.Binary(
-                    operator="-", left=syntax.Number(value=1.0), right=syntax.Name(name=name)
-                ) if name in shares and not line.drawn:
-                    shares.add(line.names[0].name)
-        claim = self.claim
-        sharp = claim.resolution * scale if claim.within is None else claim.within
-        zero = STEP * sharp + (0.0 if claim.tolerance is None else claim.tolerance.around(scale))
         whole = {
             name for name, own in numbers.items() if all(one >= 1 and not one % 1 for one in own)
         }
+        claim = self.claim
+        sharp = claim.resolution * scale if claim.within is None else claim.within
+        zero = STEP * sharp + (0.0 if claim.tolerance is None else claim.tolerance.around(scale))
         return Facts(shares, whole, frozenset(numbers), step=zero / scale, zero=zero)
 
     def planted(self, scale: float | None) -> Iterator[tuple[Mutant, Reading]]:
@@ -528,54 +506,34 @@ class Trial:
         Kinds of error take turns, and each takes its places in an order that spreads over the
         claim, so that the choice is always the same.
         """
-        self.known = facts = self.facts(scale or 1.0)
-        texts = {_texts(self.own.parsed)}
+        facts, texts = self.facts(scale or 1.0), {_texts(self.own.parsed)}
         kinds = []
         for name in MUTATORS:
-            fresh = []
-            for mutated in self.mutated(name, facts):
-                if _texts(mutated) not in texts:
-                    texts.add(_texts(mutated))
-                    fresh.append((name, mutated))
-            kinds.append(_scattered(fresh))
-        for turn in itertools.zip_longest(*kinds):
-            for name, mutated in filter(None, turn):
-                mutant = self.mutant(name, mutated)
-                try:
-                    reading = self.reading(parse_claim(mutant.claim))
-                except DropcheckError:
-                    continue
-                if reading.at(self.cases[0]) is not None:
-                    yield mutant, reading
+            fresh = {_texts(one): one for one in everywhere(self.own.parsed, name, facts)}
+            kinds.append(_scattered([(name, fresh[one]) for one in fresh if one not in texts]))
+            texts |= fresh.keys()
+        for name, mutated in filter(None, itertools.chain(*itertools.zip_longest(*kinds))):
+            mutant = self.mutant(name, mutated)
+            graphs = CaseGraphs(self.own.graphs.memory, MOST_KEPT, forget=False)
+            try:
+                reading = Reading(graphs.parsed(mutant.claim), graphs)
+            except DropcheckError:
+                continue
+            if reading.at(self.cases[0]) and (name != CONSTANT or self.seen(reading, facts)):
+                yield mutant, reading
 
-    def mutated(self, name: str, facts: Facts) -> Iterator[ParsedClaim]:
-        """The claim with this error, at each place in the smallest size that can be seen."""
-        grows = any("d" in rule.split(" -> ")[1].split() for rule in MUTATORS[name])
-        sizes = [replace(facts, times=times) for times in (DOUBLED if grows else (1,))]
-        places = [everywhere(self.own.parsed, name, one) for one in sizes]
-        for ever_larger in zip(*places, strict=True):
-            seen = (one for one in ever_larger if not grows or self.seen(one, facts))
-            yield from itertools.islice(seen, 1)
-
-    def seen(self, mutated: ParsedClaim, facts: Facts) -> bool:
+    def seen(self, mutant: Reading, facts: Facts) -> bool:
         """Whether an error moves a claimed number far enough to be seen, where that is known.
 
         The first case counts at which the two differ, where the mutant is judged. A bound may have
         any room to spare, and what draws alone can show is taken to be seen.
         """
-        reading = self.reading(mutated)
-        found = (self.difference(reading, one) for one in self.cases)
+        found = (self.difference(mutant, one) for one in self.cases)
         sides = next((one for one in found if one is not None), ())
-        if not sides or "==" not in mutated.statement.operators:
+        if not sides or "==" not in mutant.parsed.statement.operators:
             return True
         share = 0.0 if self.claim.within is not None else facts.step * abs(sides[0])
         return abs(sides[1] - sides[0]) >= (1 - 1e-9) * (share or facts.zero)  # but for rounding
-
-    def reading(self, parsed: ParsedClaim) -> Reading:
-        """The reading of a mutant."""
-        graphs = CaseGraphs(self.own.graphs.memory, MOST_KEPT, forget=False)
-        graphs.put(parsed)
-        return Reading(parsed, graphs)
 
     def mutant(self, error: str, mutated: ParsedClaim) -> Mutant:
         """The claim with the texts of a mutant."""
@@ -634,21 +592,23 @@ class Trial:
         head = (lowered.operators, lowered.entries, law, over, len(lowered.operands))
         return [head, *(numbers[id(one)] for one in lowered.operands)]
 
-    def judged(self, reading: Reading, at: Parameters, most: int | None) -> CaseResult | None:
-        """A case, by its exact value or else by draws; None where there is no number to judge."""
+    def judged(self, reading: Reading, at: Parameters, most: int | None) -> CaseResult | str:
+        """A case, by its exact value or else by draws; or why there is no number to judge."""
         case = Case(reading.parsed.claim, at)
         alone = Registry(self.claim.location.file, {}, {})  # α is divided already
         for exact in (True, False) if self.exact else (False,):
             settings = replace(self.settings, max_draws=most, exact=exact)
             try:
                 [result] = verify_cases([case], settings, alone, graphs=reading.graphs)
-            except DropcheckError:
-                return None
+            except DropcheckError as error:
+                return error.problems[0].message
             if result.exact is not None:
                 break
         self.draws += result.draws
         nothing = result.estimate is None or result.reason is Reason.CONDITION_NEVER_TRUE
-        return None if nothing and result.verdict is Verdict.INCONCLUSIVE else result
+        if nothing and result.verdict is Verdict.INCONCLUSIVE:
+            return "it gives no number to judge"
+        return result
 
     def fate(self, mutant: Mutant, reading: Reading) -> Mutant:
         """Judge one mutant, at one case and another one."""
@@ -657,29 +617,27 @@ class Trial:
         if not differ:
             refused = next((one for one in self.cases if reading.at(one) is None), None)
             if refused is None:
-                return self.probed(replace(mutant, parameters=self.cases[0]), reading)
-            why = reading.refused[Case(reading.parsed.claim, refused).key]
-            return replace(mutant, fate=Fate.MEANINGLESS, parameters=refused, reason=why)
+                return replace(mutant, parameters=self.cases[0])
+            return self.ended(mutant, reading, refused, None, self.most)
         first, *rest = differ
         # then where the claimed number changes most, or else where most parameters differ
         unlike = partial(_unlike, first[0])
         second = max(rest, key=lambda one: (_change(one[1]), unlike(one[0])), default=first)
         ended = self.ended(mutant, reading, *first, self.most)
-        open_still = ended.fate in SURVIVING and not self.settings.max_draws
         if not self.cheap(second[0], ended.draws):
             second = first
-        if ended.fate is not Fate.REFUTED and (second is not first or open_still):
-            most = self.most if self.settings.max_draws else GENEROSITY * self.most
-            other = self.ended(mutant, reading, *second, most)
-            ended = min((ended, other), key=lambda one: _FIRST.index(one.fate))
-        return self.probed(ended, reading) if ended.fate is Fate.TRUE else ended
+        given = self.settings.max_draws
+        again = second is not first or (ended.fate in SURVIVING and not given)
+        if ended.fate is Fate.REFUTED or not again:
+            return ended
+        other = self.ended(mutant, reading, *second, given or GENEROSITY * self.most)
+        return min((ended, other), key=lambda one: _FIRST.index(one.fate))
 
     def cheap(self, at: Parameters, draws: int) -> bool:
         """Whether so many draws of a case cost little, by the random numbers that they compute."""
         lowered = self.own.at(at)
-        computed = graph.in_order(
-            () if lowered is None else lowered.operands, lambda one: one.inputs
-        )
+        sides = () if lowered is None else lowered.operands
+        computed = graph.in_order(sides, lambda one: one.inputs)
         return draws * sum(math.prod(one.shape) for one in computed if one.random) < COSTLY
 
     def ended(
@@ -692,58 +650,29 @@ class Trial:
     ) -> Mutant:
         """What becomes of a mutant at one case."""
         result = self.judged(reading, at, most)
-        if result is None:
-            why = "it gives no number to judge"
-            return replace(mutant, fate=Fate.MEANINGLESS, parameters=at, reason=why)
-        ended = partial(replace, mutant, parameters=at, draws=result.draws)
+        if isinstance(result, str):
+            return replace(mutant, fate=Fate.MEANINGLESS, parameters=at, reason=result)
         verified, change = result.verdict is Verdict.VERIFIED, _change(sides)
         signs = reading.parsed.statement.operators
-        if result.verdict is Verdict.REFUTED:
-            return ended(fate=Fate.REFUTED)
-        if sides and "==" in signs and (verified or change <= 2 * result.resolution):
-            # the claim was verified and says another number: both cannot be true
-            why = (
-                f"it changes the number that is claimed by {change:.2g} of itself, and the "
-                f"resolution is {result.resolution:.2g}"
-            )
-            return ended(fate=Fate.BELOW, reason=why)
-        if not verified and result.reason is Reason.AT_THE_EDGE and {*signs} & {"<", ">"}:
-            why = "its two sides are equal to within the resolution, and it claims that they differ"
-            return ended(fate=Fate.BORDER, reason=why)
+        fate = Fate.TRUE if verified else Fate.UNDECIDED
         told = None if result.explanation is None else str(result.explanation)
-        return ended(fate=Fate.TRUE if verified else Fate.UNDECIDED, reason=told)
-
-    def probed(self, mutant: Mutant, reading: Reading) -> Mutant:
-        """The mutant with a value at which its error would show, if there is one."""
-        probes = self.probes(mutant)
-        differ = (one for one in probes if self.difference(reading, one[1]) is not None)
-        for name, at in itertools.islice(differ, MOST_PROBES):
-            result = self.judged(reading, at, self.most)
-            shown = result is not None and result.verdict is Verdict.REFUTED
-            if mutant.fate is Fate.TRUE and not shown:
-                continue
-            own = self.judged(self.own, at, self.most)
-            if own is not None and own.verdict is Verdict.VERIFIED:
-                if shown:
-                    return replace(mutant, reason=None, shows_at={name: at[name]})
-                continue
-            refuted = own is not None and own.verdict is Verdict.REFUTED
-            why = f"it differs at {name} = {format_value(at[name])}, where the claim itself "
-            why += "does not hold" if refuted else "is not decided"
-            mutant = replace(mutant, reason=mutant.reason or why)
-        return mutant
-
-    def probes(self, mutant: Mutant) -> Iterator[tuple[str, Parameters]]:
-        """Names of numbers, those that hide most first, each with a value that hides less."""
-        for name, value in sorted(mutant.parameters.items(), key=lambda item: -dullness(item[1])):
-            if not isinstance(value, float) or (mutant.fate is Fate.TRUE and value not in _HIDES):
-                continue
-            whole = value >= 1 and not value % 1
-            values = (0.3, 0.2) if name in self.known.shares else (3.0, 5.0)
-            for one in values if name in self.known.shares or whole else (1.7 * value or 1.7,):
-                if (other := {**mutant.parameters, name: one}) not in self.listed:
-                    yield name, other
-                    break
+        if result.verdict is Verdict.REFUTED:
+            fate, told = Fate.REFUTED, None
+        elif sides and "==" in signs and (verified or change <= 2 * result.resolution):
+            # the claim was verified and says another number: both cannot be true
+            fate, told = (
+                Fate.BELOW,
+                (
+                    f"it changes the number that is claimed by {change:.2g} of itself, and the "
+                    f"resolution is {result.resolution:.2g}"
+                ),
+            )
+        elif not verified and result.reason is Reason.AT_THE_EDGE and {*signs} & {"<", ">"}:
+            fate = Fate.BORDER
+            told = (
+                "its two sides are equal to within the resolution, and it claims that they differ"
+            )
+        return replace(mutant, fate=fate, parameters=at, draws=result.draws, reason=told)
 
 
 _FIRST = (Fate.REFUTED, Fate.BELOW, Fate.TRUE, Fate.BORDER, Fate.UNDECIDED, Fate.MEANINGLESS)

@@ -129,13 +129,9 @@ def mutation_report(
     for mutant in run.mutants:
         if mutant.fate in SURVIVING:
             items += [*_survivor(mutant, run), ""]
-    hidden = "true as well where they were tried, and refuted at another value:"
-    listed = {} if quiet else {hidden: [one for one in run.mutants if one.shows_at]}
     for fate in (Fate.SAME, Fate.TRUE, *NEITHER) if verbose else ():
-        listed[f"{fate}:"] = [one for one in run.mutants if one.fate is fate and not one.shows_at]
-    for heading, mutants in listed.items():
-        if mutants:
-            items += [styled(heading, "bold"), *map(_line, mutants), ""]
+        if mutants := [one for one in run.mutants if one.fate is fate]:
+            items += [styled(f"{fate}:", "bold"), *map(_line, mutants), ""]
     items += _warnings(run, verbose)
     known = {name: run.count(*fates) for name, fates in FATES.items()}
     summary = [
@@ -191,8 +187,7 @@ def _survivor(mutant: Mutant, run: MutationRun) -> list[RenderableType]:
 
 def _line(mutant: Mutant) -> str:
     parts = [f"{mutant.claim.id}: {mutant.changed}"]
-    for verb, parameters in (("tried", mutant.parameters), ("shows", mutant.shows_at)):
-        parts += [f"{verb} at {format_parameters(parameters)}"] if parameters else []
+    parts += [f"tried at {format_parameters(mutant.parameters)}"] if mutant.parameters else []
     return "  " + one_line("; ".join([*parts, *filter(None, [mutant.reason])]))
 
 
@@ -264,5 +259,5 @@ def _mutant(mutant: Mutant) -> dict[str, Any]:
         **fields_of(mutant, "error changed"),
         "statement": mutant.claim.statement.text,
         "model": mutant.claim.model.text if mutant.claim.model else None,
-        **fields_of(mutant, "fate parameters draws reason shows_at"),
+        **fields_of(mutant, "fate parameters draws reason"),
     }

@@ -16,7 +16,7 @@ from dropcheck.claims.reader import read_registry, read_text
 from dropcheck.claims.registry import Registry, SourceText
 from dropcheck.language.compile import CaseGraphs, parse_claim
 from dropcheck.language.parser import parse_model, parse_statement
-from dropcheck.language.printing import unparse, unparse_model, unparse_statement
+from dropcheck.language.printing import unparse_model, unparse_statement
 from dropcheck.language.syntax import lines_of
 from dropcheck.mutation import (
     MOST_MUTANTS,
@@ -122,35 +122,6 @@ def test_nothing_is_planted_in_a_line_that_the_statement_does_not_rest_on() -> N
     assert all(text.endswith("z = 3 * x") for text in texts)
 
 
-@pytest.mark.parametrize(
-    ("ten", "claim", "planted"),
-    [
-        # 3% of a factor is 3% of the side; of a divisor it is a little less
-        ("10", "E(x) == 16 * n", {"16.48 * n"}),
-        ("10", "E(x) == n / 16", {"n / 16.96"}),
-        # 3% of the 1 in 11 is 0.3% of the side: it takes sixteen times that
-        ("10", "E(x) == 1 / (n + 1)", {"1.03 / (n + 1)", "1 / (n + 1.48)"}),
-        # sharper, and so by less; `within` is a number, and 0.15 is 1.5% of 10
-        ("10", "E(x) == abs(1) / n\nresolution: 0.001", {"abs(1.003) / n"}),
-        ("10", "E(x) == n * abs(1)\nwithin: 0.05", {"n * abs(1.015)"}),
-        # a thousand times 3% of a millionth is nothing beside 10
-        ("10", "E(x) == n + abs(1e-6)", set()),
-        # where the first case hides a constant, the second asks
-        ("[16, 17]", "E(x) == n + abs(0.1) * (n // 17)", {"n + abs(0.868) * (n // 17)"}),
-        # a bound may have room to spare, and what is drawn is for draws to tell
-        ("10", "E(x) < 1 / (n + 1)", {"1.03 / (n + 1)", "1 / (n + 1.03)"}),
-        ("10", "E(x) == E(x + abs(1e-6))", {"E(x + abs(1.03e-6))"}),
-    ],
-)
-def test_a_constant_is_changed_until_the_number_that_is_claimed_is(
-    ten: str, claim: str, planted: set[str]
-) -> None:
-    trial = trial_of(f"parameters: {{n: {ten}}}\nmodel: x ~ normal(n, 1)\nclaim: {claim}")
-    changed = trial.mutated("a constant changed", trial.facts(10.0))
-    found = {unparse(one.statement.operands[1]) for one in changed}
-    assert found - {unparse(trial.own.parsed.statement.operands[1])} == planted
-
-
 def test_every_mutator_plants_something_in_the_shipped_claims() -> None:
     parsed = [parse_claim(claim) for claim in SHIPPED.claims.values()]
     for kind in MUTATORS:
@@ -197,50 +168,9 @@ def test_the_case_that_hides_least_comes_first(grid: str, first: dict[str, float
     assert trial_of(f"parameters: {grid}\nclaim: 1 == 1").cases[0] == first
 
 
-@pytest.mark.parametrize(
-    ("k", "tried"), [("0", [1.7]), ("[3, 5]", []), ("[1, 3]", [5.0]), ("2", [3.0]), ("0.5", [0.3])]
-)
-def test_a_value_that_shows_more_is_no_case_of_the_claim(k: str, tried: list[float]) -> None:
-    trial = trial_of(f"parameters: {{k: {k}}}\nclaim: k == k")
-    trial.known = trial.facts(1.0)
-    at = Mutant(trial.claim, "", "", parameters=trial.listed[0])
-    assert [other["k"] for _, other in trial.probes(at)] == tried
-
-
-@pytest.mark.parametrize(
-    ("p", "model", "same"),
-    [
-        (0.5, "m ~ bernoulli(p)", True),
-        (0.3, "m ~ bernoulli(p)", False),
-        (0.3, "m ~ bernoulli(1 - (1 - p) * 1)", False),
-        (0.3, "m ~ bernoulli(1 - p - 0)", True),
-        (0.5, "m ~ binomial(1, p)", False),
-    ],
-)
-def test_the_same_by_arithmetic(p: float, model: str, same: bool) -> None:
-    text = f"parameters: {{p: {p}}}\nclaim: E(m) == {1 - p}\nmodel: "
-    trial = trial_of(text + "m ~ bernoulli(1 - p)")
-    other = trial.reading(parse_claim(claim_of(text + model)))
-    assert (trial.difference(other, {"p": p}) is None) is same
-
-
-@pytest.mark.parametrize(
-    ("statement", "sides"),
-    [("E(x) == 2.5", (2, 2.5)), ("E(x) == 4/2", None), ("E(x**2) == 2.5", ()), ("E(x) < 2.5", ())],
-)
-def test_the_fixed_side_that_differs(statement: str, sides: tuple[float, ...] | None) -> None:
-    trial = trial_of("model: x ~ normal(2, 1)\nclaim: E(x) == 2")
-    other = claim_of(f"model: x ~ normal(2, 1)\nclaim: {statement}")
-    assert trial.difference(trial.reading(parse_claim(other)), {}) == sides
-
-
 # ---- what becomes of it --------------------------------------------------------------------------
 
 MODEL = "model: |\n  x ~ normal(0, 1)\n  y = 3 * x\nclaim: "
-WHERE_IT_FAILS = HALF.replace("E(m) == 1 - p", "E(m) == 0.5")
-NOT_DECIDED = (
-    "parameters: {p: 0.5}\nmodel: x ~ normal(p, abs(p - 0.5) * 1e3 + 0.01)\nclaim: E(x) == p"
-)
 
 
 def test_every_error_in_a_sharp_claim_is_refuted() -> None:
@@ -270,17 +200,12 @@ def test_a_claim_true_of_any_model_is_shown_up() -> None:
 @pytest.mark.parametrize(
     ("text", "changed", "fate", "says"),
     [
-        (HALF, "claim: E(m) == p", Fate.SAME, {"shows_at": {"p": 0.3}}),
-        (HALF, "model: m ~ bernoulli(p)", Fate.SAME, {"shows_at": {"p": 0.3}}),
+        (HALF, "claim: E(m) == p", Fate.SAME, {"parameters": {"p": 0.5}}),
+        (HALF, "model: m ~ bernoulli(p)", Fate.SAME, {}),
         (HALF.replace("0.5", "0.3"), "claim: E(m) == p", Fate.REFUTED, {}),
         # a second value shows what the first hides
         (HALF.replace("0.5", "[0.5, 0.9]"), "claim: E(m) == p", Fate.REFUTED,
          {"parameters": {"p": 0.9}}),
-        # what fails elsewhere, or is not decided there, shows nothing
-        (WHERE_IT_FAILS, "model: m ~ bernoulli(p)", Fate.SAME,
-         {"reason": "it differs at p = 0.3, where the claim itself does not hold"}),
-        (NOT_DECIDED, "claim: E(x) == 1 - p", Fate.SAME,
-         {"reason": "it differs at p = 0.3, where the claim itself is not decided"}),
         # x and y change together
         (MODEL.replace("0, 1", "1, 1") + "E(y) == 3 * E(x)\nresolution: 0.05",
          "model: x ~ normal(1.15, 1)", Fate.TRUE, {}),
@@ -295,9 +220,6 @@ def test_a_claim_true_of_any_model_is_shown_up() -> None:
         ("parameters: {n: [20, 30, 9990]}\nmodel: x ~ normal(10000 - n, 50)\n"
          "claim: E(x) == 10000 - n\nresolution: 0.02",
          "claim: E(x) == 10000 - (n + 1)", Fate.REFUTED, {"parameters": {"n": 9990}}),
-        # what hardly matters is changed by more
-        ("parameters: {n: 30}\nmodel: x ~ uniform(0, 2 * n / (n + 1))\nclaim: E(x) == n / (n + 1)",
-         "claim: E(x) == n / (n + 1.96)", Fate.REFUTED, {}),
         ("model: x, y ~ normal(1, 1)\nclaim: 2 * E(x) > E(y)\nresolution: 0.05",
          "claim: E(x) > E(y)", Fate.BORDER, {}),
         ("model: x, y ~ normal(1, 1)\nclaim: 2 * E(x) > E(y)\nresolution: 0.05",
@@ -316,6 +238,25 @@ def test_fates(text: str, changed: str, fate: Fate, says: dict[str, object]) -> 
     mutant = by_change(text)[changed]
     assert mutant.fate is fate
     assert {name: getattr(mutant, name) for name in says} == says
+
+
+@pytest.mark.parametrize(
+    ("claim", "changed", "is_planted"),
+    [
+        ("E(x) == 16 * n", "claim: E(x) == 16.48 * n", True),
+        # sharper, and so by less; `within` is a number, and 0.15 is 1.5% of 10
+        ("E(x) == n * abs(1)\nresolution: 0.001", "claim: E(x) == n * abs(1.003)", True),
+        ("E(x) == n * abs(1)\nwithin: 0.05", "claim: E(x) == n * abs(1.015)", True),
+        # 3% of a millionth is nothing beside 10; a bound may have room to spare
+        ("E(x) == n + abs(1e-6)", "claim: E(x) == n + abs(1.03e-6)", False),
+        ("E(x) < 1 / (n + 1)", "claim: E(x) < 1 / (n + 1.03)", True),
+    ],
+)
+def test_a_constant_is_changed_where_that_can_be_seen(
+    claim: str, changed: str, is_planted: bool
+) -> None:
+    trial = trial_of(f"parameters: {{n: 10}}\nmodel: x ~ normal(n, 1)\nclaim: {claim}")
+    assert (changed in {one.changed for one, _ in trial.planted(10.0)}) is is_planted
 
 
 def test_a_budget_too_small_leaves_mutants_undecided() -> None:

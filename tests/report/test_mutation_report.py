@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from mutation_cases import HALF, TOOTHLESS
+from mutation_cases import TOOTHLESS
 
 from dropcheck.cli import main
 
@@ -55,12 +55,6 @@ OPEN = "model: x, w ~ normal(0, 1)\nclaim: E(cos(x * w)) == 1 / sqrt(2)"
 )
 def test_exit_codes(called: Called, claims: str, arguments: list[str], code: int) -> None:
     assert called(claims, *arguments)[0] == code
-
-
-def test_the_value_at_which_a_hidden_error_shows_is_printed(called: Called) -> None:
-    _, out, _ = called(HALF)
-    assert "c: claim: E(m) == p; tried at p=0.5; shows at p=0.3" in out
-    assert "shows at" not in called(SHARP)[1]
 
 
 def test_a_claim_that_cannot_fail_is_a_warning_and_fails(called: Called) -> None:
