@@ -5,26 +5,22 @@ from __future__ import annotations
 import functools
 import inspect
 import keyword
-import math
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
-from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from dropcheck.claims.registry import Claim, Registry, SourceText, Tolerance
 from dropcheck.claims.values import (
-    ACCEPTED,
-    KINDS_OF_VALUE,
-    as_vector,
+    WrongValueError,
+    described,
     format_value,
     name_problem,
-    percentage_hint,
-    read_value,
     shortened,
+    values_of,
 )
 from dropcheck.errors import (
     DropcheckError,
@@ -32,9 +28,9 @@ from dropcheck.errors import (
     Problem,
     nearest,
 )
-from dropcheck.options import RUN_OPTIONS, VALUES, as_float
+from dropcheck.options import RUN_OPTIONS, VALUES
 from dropcheck.processors import default_threads
-from dropcheck.results import CaseResult, Outcome, ParameterValue, RunResult, Vector
+from dropcheck.results import CaseResult, Outcome, ParameterValue, RunResult
 from dropcheck.settings import DEFAULT_MEMORY, Settings
 
 if TYPE_CHECKING:
@@ -118,7 +114,7 @@ def check_texts(claim: object, model: object) -> None:
     wrong = {name: one for name, one in given.items() if not isinstance(one, str)}
     if wrong:
         raise DropcheckError(
-            Problem(f"{name} is text, and not {_kind(one)}", hint=hints[name])
+            Problem(f"{name} is text, and not {described(one)}", hint=hints[name])
             for name, one in wrong.items()
         )
 
@@ -135,7 +131,7 @@ def read_parameters(*parts: object) -> dict[str, ParameterValue]:
     given: list[tuple[str, object]] = []
     for part in parts:
         if not isinstance(part, Mapping):
-            message = f"'parameters' is a mapping of names to values, and not {_kind(part)}"
+            message = f"'parameters' is a mapping of names to values, and not {described(part)}"
             raise DropcheckError(Problem(message, hint="write parameters={'p': 0.5}"))
         given.extend(part.items())
     read: dict[str, ParameterValue] = {}
@@ -148,50 +144,21 @@ def read_parameters(*parts: object) -> dict[str, ParameterValue]:
             problems.append(Problem(f"the parameter {name!r} is given twice"))
         else:
             try:
-                read[name] = _value(value)
-            except ValueError as error:
+                # numpy's numbers and arrays are taken as numbers and lists
+                several = values_of(value.tolist() if hasattr(value, "tolist") else value)
+                if len(several) > 1:
+                    raise WrongValueError(
+                        "is a range, which has several values", "give one of them"
+                    )
+                read[name] = several[0]
+            except WrongValueError as error:
                 read[name] = 0.0
-                message = f"the parameter {name!r} {error}"
-                share = percentage_hint(value) if isinstance(value, str) else None
                 near = nearest(name, ARGUMENTS)
-                meant = near and f"was the option {near!r} meant?"
-                problems.append(Problem(message, hint=share or meant or ACCEPTED))
+                meant = f"was the option {near!r} meant?" if near else error.hint
+                problems.append(Problem(f"the parameter {name!r} {error}", hint=meant))
     if problems:
         raise DropcheckError(problems)
     return read
-
-
-def _value(value: object) -> ParameterValue:
-    """A parameter's value.
-
-    Raises:
-        ValueError: it cannot be one; the text is a predicate, without the parameter's name.
-    """
-    if isinstance(value, str):
-        try:
-            return read_value(value)
-        except ValueError as error:
-            raise ValueError(f"must be {KINDS_OF_VALUE}, and {_short(value)} {error}") from None
-    if hasattr(value, "tolist"):
-        value = value.tolist()  # numpy's numbers and arrays
-    return _vector([*value]) if isinstance(value, list | tuple) else _number(value)
-
-
-def _vector(items: Sequence[Any], depth: int = 0) -> Vector:
-    lists = [isinstance(one, list | tuple) and depth < 2 for one in items]
-    pairs = zip(items, lists, strict=True)
-    return as_vector([_vector(one, depth + 1) if own else _number(one) for one, own in pairs])
-
-
-def _number(value: object) -> float:
-    if isinstance(value, bool):
-        raise ValueError(f"must be {KINDS_OF_VALUE}, and is a truth value: write 1 or 0")
-    if not isinstance(value, Real):
-        raise ValueError(f"must be {KINDS_OF_VALUE}, and is {_kind(value)}")
-    number = as_float(value)
-    if not math.isfinite(number):
-        raise ValueError(f"must be a finite number, and is {number}")
-    return number + 0.0  # -0.0 becomes 0.0, the same case
 
 
 def mistyped_options(claim: Claim, names: Iterable[str], graphs: CaseGraphs) -> list[Problem]:
@@ -264,10 +231,6 @@ def _code(value: Any) -> str:
 
 def _short(value: object) -> str:
     return shortened(repr(value), MOST_SHOWN)
-
-
-def _kind(value: object) -> str:
-    return f"a value of type {type(value).__name__!r}"
 
 
 # ---- api -----------------------------------------------------------------------------------------

@@ -49,7 +49,7 @@ from dropcheck.claims.registry import (
     Tolerance,
     truth_id,
 )
-from dropcheck.claims.values import RangeError, WrittenNumber, format_value, shortened
+from dropcheck.claims.values import LARGEST_NUMBER, WrittenNumber, format_value
 from dropcheck.claims.yaml_places import (
     BROKEN,
     NOTHING,
@@ -61,7 +61,7 @@ from dropcheck.claims.yaml_places import (
     source_text,
 )
 from dropcheck.errors import Location, nearest, suggestion
-from dropcheck.results import ParameterValue, Passage, Vector
+from dropcheck.results import ParameterValue, Passage
 
 FORMAT = 1
 SCHEMA_FILE = "claims.schema.json"
@@ -127,7 +127,6 @@ def _format(value: Any) -> int:
     raise _wrong(says, f"write 'dropcheck: {FORMAT}'", "holds")
 
 
-LARGEST_NUMBER = 1.7976931348623157e308  # the largest float64; `.inf` is larger
 _TEXT = {"type": "string", "pattern": r"\S", "patternErrorMessage": "this must not be empty"}
 _ABOVE_0 = ModelField(gt=0, le=LARGEST_NUMBER, allow_inf_nan=False)
 
@@ -215,22 +214,13 @@ Name = Annotated[
 # ---- the values of parameters --------------------------------------------------------------------
 
 
-def _values(data: Any) -> tuple[ParameterValue, ...]:
-    """The values of an item of a grid that is no list: those of a range, a number, or a law."""
-    if isinstance(data, bool):
-        raise _wrong(f"must be {values.KINDS_OF_VALUE}, and is a truth value", "write 1 or 0")
-    if isinstance(data, int | float):
-        if not math.isfinite(data):
-            raise _wrong("must be a finite number", values.ACCEPTED)
-        return (data if isinstance(data, WrittenNumber) else float(data) + 0.0,)  # -0.0 is 0.0
-    if not isinstance(data, str):
-        raise _wrong(f"must be {values.KINDS_OF_VALUE},", kind="holds")
+def _item(data: Any) -> tuple[ParameterValue, ...]:
+    """The values of an item of a grid."""
     try:
-        return values.read_values(data)
-    except ValueError as error:
-        hint = error.hint if isinstance(error, RangeError) else values.value_hint(data, error)
-        quoted = repr(shortened(data))
-        raise _wrong(f"must be {values.KINDS_OF_VALUE}, and {quoted} {error}", hint) from None
+        return values.values_of(data)
+    except values.WrongValueError as error:
+        told = {"says": str(error), "hint": error.hint, "path": error.path}
+        raise PydanticCustomError("wrong", "", told) from None
 
 
 def _single(several: tuple[ParameterValue, ...]) -> ParameterValue:
@@ -238,20 +228,6 @@ def _single(several: tuple[ParameterValue, ...]) -> ParameterValue:
         hint = "a range belongs under 'parameters'; a case has one value of each"
         raise _wrong("is a range, which has several values", hint)
     return several[0]
-
-
-def _entry(data: Any) -> float:
-    several: tuple[ParameterValue, ...] = () if isinstance(data, list) else _values(data)
-    if len(several) == 1 and isinstance(several[0], float):
-        return several[0]
-    raise _wrong("must be a number,", "a vector holds numbers: [0.5, -1, 3]", "holds")
-
-
-def _vector(entries: list[Any]) -> Vector:
-    try:
-        return values.as_vector(entries)
-    except ValueError as error:
-        raise _wrong(str(error)) from None
 
 
 def _grid(items: list[tuple[ParameterValue, ...]]) -> tuple[ParameterValue, ...]:
@@ -306,16 +282,7 @@ _ONE_VALUE = {"see": "value"}
 _EITHER = WithJsonSchema({"anyOf": [_ONE_VALUE, {"see": "vector"}]})
 _SOME = ModelField(min_length=1, json_schema_extra={"uniqueItems": True})
 
-_KIND = Discriminator(lambda data: "<list>" if isinstance(data, list) else "<one>")
-_TO_VECTOR = (ModelField(max_length=values.MOST_ENTRIES), AfterValidator(_vector))
-Entry = Annotated[Any, PlainValidator(_entry), Tag("<one>")]
-Row = Annotated[list[Entry], *_TO_VECTOR, Tag("<list>")]
-Matrix = Annotated[list[Annotated[Entry | Row, _KIND]], *_TO_VECTOR]
-Item = Annotated[
-    Annotated[Any, PlainValidator(_values), Tag("<one>")]
-    | Annotated[Matrix, AfterValidator(lambda vector: (vector,)), Tag("<list>")],
-    _KIND, _EITHER,
-]  # fmt: skip
+Item = Annotated[Any, PlainValidator(_item), _EITHER]
 Value = Annotated[Item, AfterValidator(_single)]
 Items = Annotated[list[Item], _SOME, BeforeValidator(_listed), AfterValidator(_grid)]
 Grid = Annotated[Items, Or(_ONE_VALUE)]
@@ -738,7 +705,10 @@ def _sentence(error: Any, top: Node) -> Error | None:
     path: _Path = ()
     model: type[Keys] | None = FileKeys
     owner: type[Keys] = FileKeys  # of the last part
-    for part in loc:  # some parts are no place: alternatives of a union, a list that is left out
+    for part in (
+        *loc,
+        *said.get("path", ()),
+    ):  # some parts are no place: alternatives of a union, a list that is left out
         owner = owner if model is None else model
         if (below := node.below(part)) is not None:
             node, path = below, (*path, part)
@@ -770,7 +740,6 @@ def _sentence(error: Any, top: Node) -> Error | None:
         "wrong": (said.get("says"), said.get("hint")),
         "holds": (f"{said.get('says')} and is {shown(node)}", said.get("hint")),
         "string_pattern_mismatch": ("must not be empty", None),
-        "too_long": (values.TOO_MANY_ENTRIES, None),
         "too_short": ("is empty", NOT_EMPTY if entry else says.empty),
     }
     if kind in predicates:

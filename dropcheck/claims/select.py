@@ -18,9 +18,8 @@ from dropcheck.claims.reader import SHIPPED_NAME, USUAL_NAME
 from dropcheck.claims.registry import COLUMN, MOST_CASES, Case, Claim, Registry
 from dropcheck.claims.values import (
     ACCEPTED,
-    RangeError,
+    WrongValueError,
     format_value,
-    percentage_hint,
     read_values,
     shortened,
     split_values,
@@ -127,10 +126,10 @@ def parse_values(option: str, text: str) -> tuple[ParameterValue, ...]:
     for part in split_values(text):
         try:
             values |= dict.fromkeys(read_values(part))
-        except ValueError as error:
+        except WrongValueError as error:
             what = f"{shortened(part)!r} {error}" if part else f"a value in {text!r} is empty"
-            hint = f"{ACCEPTED}; separate several with commas: 0.1,0.2,0.5"
-            hint = error.hint if isinstance(error, RangeError) else percentage_hint(part) or hint
+            hint = error.hint or ACCEPTED
+            hint += "; separate several with commas: 0.1,0.2,0.5" * (hint == ACCEPTED)
             problems.append(Problem(f"{option}: {what}", hint=hint))
     if problems:
         raise DropcheckError(problems)

@@ -15,11 +15,13 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
-from typing import NamedTuple
+from numbers import Real
+from typing import Any, NamedTuple
 
 from dropcheck.claims.registry import MOST_CASES
 from dropcheck.results import ParameterValue, Vector
 
+LARGEST_NUMBER = 1.7976931348623157e308  # the largest float64; `.inf` is larger
 LONGEST_SHOWN = 40  # characters of a text that a message quotes
 ACCEPTED = (
     "write a number such as 512, 1e6, 2**20 or 1/3, a vector such as [0.5, -1, 3], or a law such "
@@ -73,6 +75,14 @@ def vanishes(text: str) -> bool:
 
 class NotANumberError(ValueError):
     """A text that does not look like a number."""
+
+
+class WrongValueError(ValueError):
+    """A value that is none: a predicate, what to do, and the entries of lists that lead to it."""
+
+    def __init__(self, says: str, hint: str | None, path: tuple[int, ...] = ()) -> None:
+        super().__init__(says)
+        self.hint, self.path = hint, path
 
 
 def name_problem(name: object) -> str | None:
@@ -331,14 +341,6 @@ _OTHER_STEP = (  # compiled only when it is used, which is seldom
 _COLONS = re.compile(rf"\s*{_PLAIN_NUMBER}\s*:\s*{_PLAIN_NUMBER}(?:\s*:\s*{_PLAIN_NUMBER})?\s*")
 
 
-class RangeError(ValueError):
-    """A range that cannot be read: a predicate, and a hint."""
-
-    def __init__(self, says: str, hint: str = RANGE_WRITTEN) -> None:
-        super().__init__(says)
-        self.hint = hint
-
-
 class Range(NamedTuple):
     """Numbers from `low` to `high`, each `step` more than the last, or `step` times it."""
 
@@ -376,31 +378,31 @@ def read_range(text: str) -> Range:
     """Read a range.
 
     Raises:
-        RangeError: a predicate that the caller completes, with a hint.
+        WrongValueError: a predicate that the caller completes, with a hint.
     """
     if (match := _RANGE.fullmatch(text.strip())) is None:
-        raise RangeError("is not a range")
+        raise WrongValueError("is not a range", RANGE_WRITTEN)
     start, end, times = match["low"].strip(), match["high"].strip(), match["times"] or ""
     other = None if match["step"] else re.fullmatch(_OTHER_STEP, end)
     if other is not None:
         step = f"{'x' if other['times'] else ''}{other['step']}"
-        raise RangeError("is not a range", f"write {start}..{other['high']} by {step}")
+        raise WrongValueError("is not a range", f"write {start}..{other['high']} by {step}")
     low = _decimal(match["low"])
     if match["step"] is None:
         by_one = f"{start}..{end.removesuffix('by').strip()} by 1"
-        raise RangeError("does not say its step", f"write {by_one}, or with another step")
+        raise WrongValueError("does not say its step", f"write {by_one}, or with another step")
     made = Range(low, _decimal(match["high"]), _decimal(match["step"]), bool(times))
     if low == made.high:
-        raise RangeError("holds one number alone", f"write the number itself, {start}")
+        raise WrongValueError("holds one number alone", f"write the number itself, {start}")
     if low > made.high:
         meant = f"write {end}..{start} by {times}{match['step'].lstrip('-')}"
-        raise RangeError("holds no number: its end is below its start", meant)
+        raise WrongValueError("holds no number: its end is below its start", meant)
     if times and (low <= 0 or made.step <= 1):
-        raise RangeError("needs a start above 0, and a factor above 1")
+        raise WrongValueError("needs a start above 0, and a factor above 1", RANGE_WRITTEN)
     if made.step <= 0:
-        raise RangeError("needs a step above 0")
+        raise WrongValueError("needs a step above 0", RANGE_WRITTEN)
     if made.length > MOST_CASES:
-        raise RangeError(f"has more than {MOST_CASES:,} values", "write a larger step")
+        raise WrongValueError(f"has more than {MOST_CASES:,} values", "write a larger step")
     return made
 
 
@@ -409,7 +411,8 @@ def _decimal(text: str) -> Decimal:
     try:
         number = parse_number(text)
     except ValueError as error:
-        raise RangeError(f"is not a range: {shortened(text.strip())!r} {error}") from None
+        says = f"is not a range: {shortened(text.strip())!r} {error}"
+        raise WrongValueError(says, RANGE_WRITTEN) from None
     return Decimal(text.strip() if _DECIMAL.fullmatch(text) else format_value(number))
 
 
@@ -417,33 +420,97 @@ def read_values(text: str) -> tuple[ParameterValue, ...]:
     """The values that a text stands for: those of a range, or a single one.
 
     Raises:
-        ValueError: a predicate that the caller completes; a `RangeError` has a hint.
+        WrongValueError: a predicate that the caller completes, with a hint.
 
     >>> read_values("0.5"), read_values("1..3 by 1")
     ((0.5,), (1.0, 2.0, 3.0))
     """
     if (hint := range_meant(text)) is not None:
-        raise RangeError("is a range in other words", hint)
-    return tuple(read_range(text).values()) if _is_range(text) else (parse_value(text),)
+        raise WrongValueError("is a range in other words", hint)
+    if _is_range(text):
+        return tuple(read_range(text).values())
+    try:
+        return (parse_value(text),)
+    except ValueError as error:
+        raise WrongValueError(str(error), value_hint(text, error)) from None
 
 
-def read_value(text: str) -> ParameterValue:
-    """The single value that a text stands for.
+def values_of(data: Any) -> tuple[ParameterValue, ...]:
+    """The values that a number, a list of numbers or a text stands for, in a file or in Python.
 
     Raises:
-        ValueError: as in `read_values`, and for a range.
+        WrongValueError: a predicate that the caller completes.
+
+    >>> values_of(1), values_of([0.5, "1/4"]), values_of("1..3 by 1")
+    ((1.0,), ((0.5, 0.25),), (1.0, 2.0, 3.0))
     """
-    value, *more = read_values(text)
-    if more:
-        raise RangeError("is a range, which has several values", "give one of them")
-    return value
+    if isinstance(data, str):
+        try:
+            return read_values(data)
+        except WrongValueError as error:
+            says = f"must be {KINDS_OF_VALUE}, and {shortened(data)!r} {error}"
+            raise WrongValueError(says, error.hint) from None
+    if isinstance(data, list | tuple):
+        return (_vector_of(data),)
+    if isinstance(data, bool) or not isinstance(data, float | Real):
+        hint = "write 1 or 0" if isinstance(data, bool) else ACCEPTED
+        raise WrongValueError(f"must be {KINDS_OF_VALUE}, and is {described(data)}", hint)
+    if not abs(data) <= LARGEST_NUMBER:  # or NaN
+        raise WrongValueError("must be a finite number", ACCEPTED)
+    return (data if isinstance(data, WrittenNumber) else float(data) + 0.0,)  # -0.0 is 0.0
+
+
+def _vector_of(items: Sequence[object], depth: int = 0) -> Vector:
+    if len(items) > MOST_ENTRIES:
+        raise WrongValueError(TOO_MANY_ENTRIES, None)
+    entries: list[float | Vector] = []
+    for place, one in enumerate(items):
+        try:
+            if isinstance(one, list | tuple) and depth == 0:
+                entries.append(_vector_of(one, 1))
+            else:
+                entries.append(_entry_of(one))
+        except WrongValueError as error:
+            raise WrongValueError(str(error), error.hint, (place, *error.path)) from None
+    try:
+        return as_vector(entries)
+    except ValueError as error:
+        raise WrongValueError(str(error), None) from None
+
+
+def _entry_of(data: object) -> float:
+    several = () if isinstance(data, list | tuple) else values_of(data)
+    if len(several) == 1 and isinstance(several[0], float):
+        return several[0]
+    hint = "a vector holds numbers: [0.5, -1, 3]"
+    raise WrongValueError(f"must be a number, and is {described(data)}", hint)
+
+
+def described(data: object) -> str:
+    r"""Data in a message: `'banana'`, `empty`, `a list`, `a mapping`.
+
+    >>> described("a\n  b"), described(None), described([1]), described(print)
+    ("'a b'", 'empty', 'a list', "a value of type 'builtin_function_or_method'")
+    """
+    match data:
+        case str():
+            return repr(shortened(" ".join(data.split())))
+        case list() | tuple():
+            return "a list"
+        case Mapping():
+            return "a mapping"
+        case bool():
+            return "a truth value"
+        case None:
+            return "empty"
+    return f"a value of type {type(data).__name__!r}"
 
 
 def count_values(text: str) -> int:
     """How many values a text stands for; 1 if it cannot be read."""
     try:
         return read_range(text).length if _is_range(text) else 1
-    except RangeError:
+    except WrongValueError:
         return 1
 
 

@@ -22,7 +22,7 @@ import yaml
 
 from dropcheck.claims import values
 from dropcheck.claims.registry import SourceText
-from dropcheck.claims.values import shortened
+from dropcheck.claims.values import described, shortened
 from dropcheck.errors import (
     MOST_PROBLEMS,
     DropcheckError,
@@ -246,16 +246,7 @@ NOTHING = Node(value=BROKEN, start=(0, 0))
 
 def shown(node: Node) -> str:
     """The node in a message: `'banana'`, `3`, `empty`, `a list`."""
-    match node.value:
-        case str():
-            return repr(shortened(" ".join(node.text.split())))
-        case list():
-            return "a list"
-        case dict():
-            return "a mapping"
-        case None:
-            return "empty"
-    return node.text[:40]
+    return node.text[:40] if isinstance(node.value, int | float) else described(node.value)
 
 
 def compose(report: Problems) -> Node | None:
