@@ -28,7 +28,7 @@ from dropcheck.errors import (
     Problem,
     nearest,
 )
-from dropcheck.options import RUN_OPTIONS, VALUES
+from dropcheck.options import VALUES
 from dropcheck.processors import default_threads
 from dropcheck.results import CaseResult, Outcome, ParameterValue, RunResult
 from dropcheck.settings import DEFAULT_MEMORY, Settings
@@ -480,7 +480,7 @@ def run(
         chosen.cases,
         settings,
         registry,
-        repeat=lambda case: repeat_command(case, settings.seed, [*map(str, files)], RUN_OPTIONS),
+        repeat=lambda case: repeat_command(case, settings.seed, [*map(str, files)]),
         pool=pool,
         lost=lambda: lost.append(None),
         graphs=chosen.graphs,

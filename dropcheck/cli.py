@@ -288,7 +288,7 @@ def show(given: Given) -> ExitCode:
     examples = {}
     for claim in chosen:
         bound = [f"--with={one}" for one in given.values["code"] or () if claim.column is not None]
-        repeat = repeat_command(claim.expand()[0], 0, given.files, RUN_OPTIONS)
+        repeat = repeat_command(claim.expand()[0], 0, given.files)
         examples[claim.id] = " ".join([repeat, *map(shlex.quote, bound)])
     print_out(claim_cards(chosen, registry, examples, terminal))
     return ExitCode.PASSED
@@ -714,7 +714,7 @@ def _chosen(given: Given, memory: int) -> Chosen:
     from dropcheck.language.compile import CaseGraphs
 
     graphs = CaseGraphs(memory)
-    return choose(registry, graphs, given.patterns, given.tags, overrides, reserved=RUN_OPTIONS)
+    return choose(registry, graphs, given.patterns, given.tags, overrides)
 
 
 def _notes(chosen: Chosen) -> tuple[str, ...]:
@@ -928,7 +928,7 @@ def _repeat(given: Given, case: Case, settings: Settings, result: CaseResult | N
         options["--max-draws"] = str(result.draws)
     words = [f"--with={one}" for one in needed(given.values.get("code") or (), case.claim)]
     words += [name if text is None else f"{name}={text}" for name, text in options.items()]
-    command = repeat_command(case, settings.seed, given.files, RUN_OPTIONS)
+    command = repeat_command(case, settings.seed, given.files)
     return f"{command} {shlex.join(words)}" if words else command
 
 

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import math
 import time
-from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import accumulate
 from typing import Any
 
 from dropcheck.analysis.strategy import Arithmetic
@@ -309,23 +307,16 @@ def _in_time(plans: Sequence[CasePlan], seconds: float) -> list[CasePlan]:
 def shared_out(total: float, needs: Sequence[float]) -> list[float]:
     """The most that each could have of a total, if those that need least come first.
 
-    They take what they need while it lasts, and the others share the rest in equal parts. One of
-    the first could have its need, or what it would have among the others if that is more.
+    They take what they need while it lasts, and the others share the rest in equal parts. Each of
+    the first could have an equal part of the whole, if that is more than it needs.
 
     >>> [round(share, 3) for share in shared_out(10.0, [1.0, 2.0, 30.0, math.inf])]
-    [2.667, 3.0, 3.5, 3.5]
+    [2.5, 2.5, 3.5, 3.5]
     """
-    ordered = sorted(needs)
-    below = [0.0, *accumulate(ordered)]
-    served = bisect_right(below, total) - 1  # how many get all that they need
-
-    def share(need: float) -> float:
-        rank = bisect_left(ordered, need)
-        others, taken = served, below[served]
-        if rank < served:  # without its need there is more for the others
-            others = bisect_right(below, total + need) - 2
-            taken = below[others + 1] - need
-        equal = (total - taken) / (len(needs) - others)
-        return max(equal, need) if rank < served else equal
-
-    return [share(need) for need in needs]
+    left, equal = total, math.inf
+    for served, need in enumerate(sorted(needs)):
+        equal = left / (len(needs) - served)
+        if need > equal:
+            break
+        left -= need
+    return [max(min(need, equal), total / len(needs)) for need in needs]

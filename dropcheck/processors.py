@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import os
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -58,44 +57,23 @@ def quota(own: Path = OWN, groups: Path = GROUPS) -> float:
     """The processors that the control groups of this process may use; infinite without a quota.
 
     Args:
-        own: the file that names the groups of the process, one line for each hierarchy.
-        groups: the folder of all groups, of version 2 or of version 1 (Linux, cgroups(7)).
+        own: the file that names the group of the process.
+        groups: the folder of all groups, of version 2 (Linux, cgroups(7)).
     """
     lowest = math.inf
     with suppress(OSError, ValueError):
         for line in own.read_text(encoding="utf-8").splitlines():
             number, controllers, path = line.split(":", 2)
             if number == "0" and not controllers:
-                quotas = map(_of_version_2, _folders(groups, path))
-            elif "cpu" in controllers.split(","):
-                quotas = map(_of_version_1, _folders(groups / "cpu", path))
-            else:
-                continue
-            lowest = min(lowest, *quotas)
+                group = PurePosixPath(path.lstrip("/"))
+                # those around it limit it too
+                lowest = min(_of(groups / one) for one in (group, *group.parents))
     return lowest
 
 
-def _folders(top: Path, path: str) -> Iterator[Path]:
-    """The folders of a group and of every group around it; some may not exist."""
-    group = PurePosixPath(path.lstrip("/"))
-    for part in (group, *group.parents):
-        yield top / part
-
-
-def _of_version_2(folder: Path) -> float:
+def _of(folder: Path) -> float:
     with suppress(OSError, ValueError):
         most, period = (folder / "cpu.max").read_text(encoding="utf-8").split()
         if most != "max" and float(period) > 0:
             return float(most) / float(period)
-    return math.inf
-
-
-def _of_version_1(folder: Path) -> float:
-    with suppress(OSError, ValueError):
-        most, period = (
-            float((folder / f"cpu.cfs_{name}_us").read_text(encoding="utf-8"))
-            for name in ("quota", "period")
-        )
-        if most > 0 and period > 0:
-            return most / period
     return math.inf

@@ -18,7 +18,7 @@ from dropcheck.documents import is_document, read_any
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.check import check_registry
 from dropcheck.language.compile import CaseGraphs
-from dropcheck.options import REPEATED, RUN_OPTIONS, VALUES, read_value
+from dropcheck.options import REPEATED, VALUES, read_value
 from dropcheck.report.screen import Terminal, problems_text
 from dropcheck.report.table import case_block
 from dropcheck.report.words import headline
@@ -181,7 +181,7 @@ class ClaimsFile(pytest.File):
         from dropcheck.code.slots import needed
 
         names = [self.registry.name]
-        command = repeat_command(case, self.plugin.settings.seed, names, RUN_OPTIONS)
+        command = repeat_command(case, self.plugin.settings.seed, names)
         code = [f"--with={text}" for text in needed(self.plugin.implementations, case.claim)]
         return shlex.join([*shlex.split(command), *self.plugin.limits, *code])
 

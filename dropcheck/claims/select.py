@@ -10,7 +10,7 @@ import dataclasses
 import itertools
 import math
 import shlex
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from dropcheck.claims.values import (
     split_values,
 )
 from dropcheck.errors import DropcheckError, NothingSelected, Problem, nearest, suggestion
+from dropcheck.options import RUN_OPTIONS
 from dropcheck.results import ParameterValue
 
 ALL = "all"
@@ -36,22 +37,19 @@ def select(
     patterns: Sequence[str] = (),
     tags: Sequence[str] = (),
     overrides: Mapping[str, str] | None = None,
-    *,
-    reserved: Container[str] = (),
 ) -> tuple[Case, ...]:
     """The cases of the selected claims, with the parameter values of the command line.
 
     Patterns are ids, globs, or "all"; none means all. A claim has one of the tags, if some are
     given. Overrides are, by parameter, the values as text (`"0.1,0.2"`) that replace the claim's
-    own; a selected claim without the parameter keeps its values, if another claim has it. A
-    parameter with a name that is reserved, an option's, is set by `--set`.
+    own; a selected claim without the parameter keeps its values, if another claim has it.
 
     Raises:
         NothingSelected: no claim matches a glob, a tag, or all of them together.
         DropcheckError: an unknown id, an unknown parameter, or a value that cannot be read.
     """
     claims = select_claims(registry, patterns, tags)
-    values = _override_values(claims, overrides or {}, reserved)
+    values = _override_values(claims, overrides or {})
     return tuple(case for claim in claims for case in _cases(claim, values))
 
 
@@ -136,28 +134,25 @@ def parse_values(option: str, text: str) -> tuple[ParameterValue, ...]:
     return tuple(values)
 
 
-def option_of(name: str, reserved: Container[str] = ()) -> str:
+def option_of(name: str) -> str:
     """The option that sets a parameter on the command line, for messages.
 
-    >>> option_of("dk"), option_of("alpha", {"alpha"})
+    >>> option_of("dk"), option_of("alpha")
     ('--dk', '--set alpha')
     """
-    return f"--set {name}" if name in reserved else f"--{name}"
+    return f"--set {name}" if name in RUN_OPTIONS else f"--{name}"
 
 
-def repeat_command(
-    case: Case, seed: int, files: Sequence[str] = (), reserved: Container[str] = ()
-) -> str:
+def repeat_command(case: Case, seed: int, files: Sequence[str] = ()) -> str:
     """The command that runs one case again, quoted for a POSIX shell.
 
-    `seed` and `files` are those of the run (no files: the usual one). A parameter whose name is in
-    `reserved`, an option's, is set by `--set`.
+    `seed` and `files` are those of the run (no files: the usual one).
     """
     words = ["dropcheck", "run", case.claim.id]
     words += [word for file in files for word in ("--file", file)]
     for name, value in case.parameters.items():
         text = format_value(value)
-        if name in reserved:
+        if name in RUN_OPTIONS:
             words += ["--set", f"{name}={text}"]
         else:  # a minus would be taken for an option
             words += [f"--{name}={text}"] if text.startswith("-") else [f"--{name}", text]
@@ -202,7 +197,7 @@ def _ids(registry: Registry) -> Iterable[str]:
 
 
 def _override_values(
-    claims: Sequence[Claim], overrides: Mapping[str, str], reserved: Container[str]
+    claims: Sequence[Claim], overrides: Mapping[str, str]
 ) -> dict[str, tuple[ParameterValue, ...]]:
     known = tuple(dict.fromkeys(name for claim in claims for name in claim.parameter_names))
     values: dict[str, tuple[ParameterValue, ...]] = {}
@@ -218,7 +213,7 @@ def _override_values(
             problems.append(Problem(f"no selected claim has a parameter {asked!r}", hint=hint))
             continue
         try:
-            values[name] = parse_values(option_of(name, reserved), text)
+            values[name] = parse_values(option_of(name), text)
         except DropcheckError as error:
             problems.extend(error.problems)
     if problems:

@@ -435,7 +435,7 @@ def read_values(text: str) -> tuple[ParameterValue, ...]:
         raise WrongValueError(str(error), value_hint(text, error)) from None
 
 
-def values_of(data: Any) -> tuple[ParameterValue, ...]:
+def values_of(data: object) -> tuple[ParameterValue, ...]:
     """The values that a number, a list of numbers or a text stands for, in a file or in Python.
 
     Raises:
@@ -452,12 +452,13 @@ def values_of(data: Any) -> tuple[ParameterValue, ...]:
             raise WrongValueError(says, error.hint) from None
     if isinstance(data, list | tuple):
         return (_vector_of(data),)
-    if isinstance(data, bool) or not isinstance(data, float | Real):
+    number: Any = data
+    if isinstance(data, bool) or not isinstance(data, Real):
         hint = "write 1 or 0" if isinstance(data, bool) else ACCEPTED
         raise WrongValueError(f"must be {KINDS_OF_VALUE}, and is {described(data)}", hint)
-    if not abs(data) <= LARGEST_NUMBER:  # or NaN
+    if not abs(number) <= LARGEST_NUMBER:  # or NaN
         raise WrongValueError("must be a finite number", ACCEPTED)
-    return (data if isinstance(data, WrittenNumber) else float(data) + 0.0,)  # -0.0 is 0.0
+    return (number if isinstance(number, WrittenNumber) else float(number) + 0.0,)  # -0.0 is 0.0
 
 
 def _vector_of(items: Sequence[object], depth: int = 0) -> Vector:

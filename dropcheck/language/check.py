@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -133,8 +133,6 @@ def choose(
     patterns: Sequence[str] = (),
     tags: Sequence[str] = (),
     overrides: Mapping[str, str] | None = None,
-    *,
-    reserved: Container[str] = (),
 ) -> Chosen:
     """The selected cases, after a check of the whole registry.
 
@@ -144,7 +142,6 @@ def choose(
         patterns: with the rest as for `select`.
         tags: as for `select`.
         overrides: as for `select`.
-        reserved: as for `select`.
 
     Raises:
         DropcheckError: for every error of the registry, or of the values given for parameters.
@@ -153,9 +150,9 @@ def choose(
     checked = check_registry(registry, graphs)
     cases: tuple[Case, ...] = ()
     if not checked.problems:
-        cases = select(registry, patterns, tags, overrides, reserved=reserved)
+        cases = select(registry, patterns, tags, overrides)
     if overrides or len({case.claim.id for case in cases}) < len(registry.claims):
-        options = {name: option_of(name, reserved) for name in overrides or {}}
+        options = {name: option_of(name) for name in overrides or {}}
         own = check_cases(cases, graphs, options, used_places(registry.claims.values(), graphs))
         of_code = [note for note in registry.notes if note.location is None]
         problems = checked.problems or own.problems  # values or notes may be others

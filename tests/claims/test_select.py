@@ -54,11 +54,10 @@ def problems_of(
     registry: Registry = REGISTRY,
     patterns: tuple[str, ...] = (),
     tags: tuple[str, ...] = (),
-    reserved: frozenset[str] = frozenset(),
     **overrides: str,
 ) -> tuple[Problem, ...]:
     with pytest.raises(DropcheckError) as caught:
-        select(registry, patterns, tags, overrides, reserved=reserved)
+        select(registry, patterns, tags, overrides)
     assert type(caught.value) is DropcheckError  # exit 2, not 5
     return caught.value.problems
 
@@ -228,7 +227,7 @@ def test_every_wrong_value_is_reported() -> None:
 
 
 def test_a_reserved_name_is_reported_with_the_option_that_sets_it() -> None:
-    (problem,) = problems_of(reserved=frozenset({"alpha"}), alpha="x")
+    (problem,) = problems_of(alpha="x")
     assert problem.message.startswith("--set alpha: 'x' is")
 
 
@@ -250,7 +249,7 @@ def test_the_work_grows_with_the_number_of_values() -> None:
 def test_a_command_for_another_file_a_reserved_name_and_a_shell() -> None:
     overrides = {"p": "1/3", "alpha": "normal(0, 1)"}
     (case,) = select(REGISTRY, ["dropout-mean"], [], overrides)
-    command = repeat_command(case, 7, ["my claims.yaml"], reserved={"alpha"})
+    command = repeat_command(case, 7, ["my claims.yaml"])
     assert command == (
         "dropcheck run dropout-mean --file 'my claims.yaml' --p 0.3333333333333333 "
         "--set 'alpha=normal(0, 1)' --seed 7"

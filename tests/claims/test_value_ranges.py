@@ -11,7 +11,13 @@ from hypothesis import strategies as st
 
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import MOST_CASES
-from dropcheck.claims.values import WrongValueError, count_values, format_value, read_range, read_values
+from dropcheck.claims.values import (
+    WrongValueError,
+    count_values,
+    format_value,
+    read_range,
+    read_values,
+)
 
 RANGES = {
     "0.1..0.9 by 0.1": "0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9",

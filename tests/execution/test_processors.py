@@ -1,4 +1,4 @@
-"""How many processors there are to use: a container's quota, in both versions of control groups."""
+"""How many processors there are to use: a container's quota."""
 
 from __future__ import annotations
 
@@ -36,14 +36,6 @@ def test_the_smallest_quota_on_the_way_up_counts(tmp_path: Path) -> None:
     group(tmp_path / "fs", "a", {"cpu.max": "150000 100000\n"})
     group(tmp_path / "fs", "a/b", {"cpu.max": "400000 100000\n"})
     assert quota(own(tmp_path, "0::/a/b\n"), tmp_path / "fs") == 1.5
-
-
-@pytest.mark.parametrize(("most", "expected"), [("200000", 2.0), ("-1", math.inf)])
-def test_version_1(tmp_path: Path, most: str, expected: float) -> None:
-    files = {"cpu.cfs_quota_us": most, "cpu.cfs_period_us": "100000"}
-    group(tmp_path / "fs", "cpu/docker/x", files)
-    text = "9:name=systemd:/\n4:cpu,cpuacct:/docker/x\n"
-    assert quota(own(tmp_path, text), tmp_path / "fs") == expected
 
 
 @pytest.mark.parametrize("text", ["", "nonsense\n", "0::/not/there\n", "\x00\n"])

@@ -197,12 +197,11 @@ def test_an_error_that_only_a_draw_shows_is_told() -> None:
 
 def test_time_goes_to_those_that_need_it() -> None:
     needs = [float(need) for need in np.random.default_rng(0).exponential(1.0, 40)]
-    for place, level in enumerate(shared_out(10.0, needs)):
-        left, others = 10.0, sorted(needs[:place] + needs[place + 1 :])
-        while others and others[0] <= left:  # one after the other, the cheapest first
-            left -= others.pop(0)
-        alike = left / (len(others) + 1)
-        assert level == pytest.approx(alike) or (level == needs[place] and level > alike)
+    shares = shared_out(10.0, needs)
+    level = max(shares)
+    assert sum(map(min, needs, shares)) == pytest.approx(10.0)  # all of it, and no more
+    for need, share in zip(needs, shares, strict=True):
+        assert share == pytest.approx(level if need > level else max(need, 10.0 / 40))
 
 
 @pytest.mark.parametrize(
