@@ -9,7 +9,6 @@ import pytest
 
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import Registry
-from dropcheck.claims.select import select_claims
 from dropcheck.errors import DropcheckError
 from dropcheck.language.check import check_registry
 from dropcheck.language.compile import parse_claim
@@ -89,21 +88,6 @@ def test_each_statement_is_a_claim_with_what_the_whole_one_has() -> None:
     assert (mean.location.line, sd.location.line) == (21, 28)
 
 
-def test_they_are_selected_one_by_one_or_together() -> None:
-    registry = read_text(TEXT)
-
-    def ids(*patterns: str) -> list[str]:
-        return [one.id.removeprefix("inverted-") for one in select_claims(registry, patterns)]
-
-    everything = ["dropout.mean", "dropout.variance", "dropout.sd"]
-    assert ids("inverted-dropout") == everything
-    assert ids("*-dropout") == everything
-    assert ids("inverted-dropout.*d") == ["dropout.sd"]
-    assert ids("inverted-dropout.sd", "sum") == ["dropout.sd", "sum"]
-    with pytest.raises(DropcheckError, match=r"no claim .*out\.s' in .* and no such file"):
-        ids("inverted-dropout.s")
-
-
 # ---- shared models -------------------------------------------------------------------------------
 
 
@@ -127,15 +111,6 @@ def test_an_error_in_a_shared_line_is_one_error_where_the_line_stands() -> None:
     (problem,) = checked.problems
     assert problem.location is not None
     assert (problem.location.line, problem.location.column) == (9, 9)
-
-
-def test_places_of_folded_text_are_kept() -> None:
-    text = changed("    base\n    # the", "    base  # above\n    # the")
-    text = text.replace("  base: |\n    x ~ normal(mu, 1)", "  base: >\n    x ~\n    normal(mu, 1)")
-    model = read_text(text).claims["sum"].model
-    assert model is not None
-    assert model.text.startswith("x ~ normal(mu, 1)\n# the mask")
-    assert [model.locate(0, column).line for column in (0, 4)] == [5, 6]
 
 
 def test_models_that_name_one_another_cannot_grow_without_end() -> None:

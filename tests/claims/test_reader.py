@@ -20,12 +20,6 @@ def files_of(registry: Registry) -> tuple[str, ...]:
     return tuple(dict.fromkeys(one.location.file for one in registry.claims.values()))
 
 
-def test_a_year_alone_is_a_date() -> None:
-    text = "dropcheck: 1\ndocuments: {d: {title: D, date: 2014}}\nclaims:\n  c: "
-    registry = read_text(text + "{title: T, claim: 1 == 1}\n", "claims.yaml")
-    assert registry.documents["d"].date == "2014"
-
-
 def test_a_whole_file() -> None:
     registry = read_text(WHOLE, "claims.yaml")
     assert registry.name == "claims.yaml"
@@ -96,27 +90,6 @@ def file_problem(path: Path) -> Problem:
         read_registry(path)
     (problem,) = caught.value.problems
     return problem
-
-
-def test_a_missing_file_names_its_neighbour(tmp_path: Path) -> None:
-    (tmp_path / "claims.yaml").write_text(WHOLE)
-    problem = file_problem(tmp_path / "claim.yaml")
-    assert "there is no file" in problem.message
-    assert "claim.yaml" in problem.message
-    assert problem.hint == "did you mean 'claims.yaml'?"
-    assert problem.location is not None
-    assert problem.location.line is None
-
-
-def test_an_unreadable_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "claims.yaml"
-    path.write_text(WHOLE)
-
-    def refuse(*_: object, **__: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, "open", refuse)  # root may read everything
-    assert "cannot be read: permission denied" in file_problem(path).message
 
 
 def test_a_file_of_unbounded_size(tmp_path: Path) -> None:
@@ -194,19 +167,6 @@ def test_documents_of_one_key_stay_those_of_their_files(
     found = [registry.documents[key].date for key in keys]
     assert found == [None, "today"]
     assert list(registry.documents) == ["d", "d (y.yaml)"]
-
-
-def test_one_id_in_two_files_is_an_error_at_both_places(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    names = [written(tmp_path, "x.yaml", "a"), written(tmp_path, "y.yaml", "a")]
-    with pytest.raises(DropcheckError) as caught:
-        read_registries(names)
-    (problem,) = caught.value.problems
-    assert problem.message == "the id 'a' is already used in x.yaml, line 3"
-    assert problem.location is not None
-    assert (problem.location.file, problem.location.line) == ("y.yaml", 3)
 
 
 def test_packs_that_share_ids_are_named_before_them() -> None:

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import MOST_CASES
 from dropcheck.claims.values import (
     WrongValueError,
@@ -63,11 +62,3 @@ def test_no_range_is_longer_than_the_cases_of_a_claim() -> None:
         with pytest.raises(WrongValueError, match="has more than 100,000 values"):
             read_range(text)
     assert time.process_time() - start < 5
-
-
-def test_a_grid_of_ranges_is_counted_before_it_is_made() -> None:
-    grid = "a: 1..1000 by 1, b: [1..1000 by 1, 2000]"
-    with pytest.raises(Exception, match=r"the grid has 1,001,000 cases \(1000 × 1001\)"):
-        read_text(
-            f"dropcheck: 1\nclaims: {{c: {{title: T, claim: 1 == 1, parameters: {{{grid}}}}}}}"
-        )

@@ -17,7 +17,7 @@ import pexpect
 import pytest
 from terminals import POSIX, PROGRAM, environment, started, stop_all
 
-from dropcheck.report.progress import RunProgress, progress, progress_line
+from dropcheck.report.progress import RunProgress, progress_line
 
 pytestmark = POSIX
 
@@ -137,20 +137,6 @@ def test_no_progress(arguments: list[str], more: dict[str, str], folder: Path) -
     assert "quick-falsehood" in told
 
 
-def test_progress_is_on_standard_error_alone(folder: Path) -> None:
-    line = f"{' '.join(PROGRAM)} run {' '.join(ALONE)} --time-limit 1.2s > out.txt"
-    terminal = pexpect.spawn(
-        "sh", ["-c", line], cwd=str(folder), env=environment(), encoding="utf-8", timeout=60
-    )
-    terminal.expect("/3 cases")
-    terminal.expect(pexpect.EOF)
-    terminal.close()
-    out = (folder / "out.txt").read_text(encoding="utf-8")
-    assert "/3 cases" not in out
-    assert "\x1b" not in out
-    assert "3 cases: 1 passed, 1 failed, 1 undecided" in out
-
-
 def test_time_left_is_told_where_all_draws_are_planned_or_time_is_limited() -> None:
     now = [0.0]
     tally = RunProgress(10, clock=lambda: now[0])
@@ -167,12 +153,6 @@ def test_time_left_is_told_where_all_draws_are_planned_or_time_is_limited() -> N
     now[0] = 8.0
     limited("b", 8_000)
     assert limited.parts() == ["1/10 cases", "8k draws", "3 s left"]
-
-
-def test_a_short_run_shows_nothing(capfd: pytest.CaptureFixture[str]) -> None:
-    with progress(3, shown=True) as tally:
-        tally("a", 10)
-    assert capfd.readouterr() == ("", "")
 
 
 # ---- Ctrl-C and SIGTERM --------------------------------------------------------------------------
@@ -257,17 +237,6 @@ def test_sigterm_that_is_ignored_stays_ignored() -> None:
         "assert not interrupt.heard()\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True, timeout=60)
-
-
-def test_an_interrupted_plan_prints_what_is_planned(folder: Path) -> None:
-    (folder / "claims.yaml").write_text(QUICK + HEAVY)
-    terminal = Terminal(folder, "plan", "--draws-only")
-    terminal.child.expect("2/3 cases")
-    terminal.child.sendintr()
-    code, told = terminal.finished()
-    assert code == 130
-    assert "interrupted · 2 cases: 2 within the budget" in " ".join(told.split())
-    assert "quick-falsehood" in told
 
 
 @pytest.mark.parametrize("command", ["run", "check", "list", "mutate", "plan"])

@@ -60,19 +60,6 @@ def test_what_is_far_too_much(text: str | bytes, message: str, hint: str, capsys
     assert hint in refusal.errors[0]["hint"]
 
 
-def test_a_file_of_another_kind_and_a_folder(folder: Path, capsys: Capsys) -> None:
-    (folder / "layers.py").write_text("import math\n\n\ndef f(x):\n    return x\n")
-    (folder / "claims.d").mkdir()
-    for command in ("run", "check"):
-        assert main([command, "layers.py"]) == 2
-        told = " ".join(capsys.readouterr().err.split())
-        assert "layers.py:1:1: this is not a claims file" in told
-        assert "begins with 'dropcheck: 1'" in told
-        assert main([command, "claims.d/"]) == 2
-        told = capsys.readouterr().err
-        assert "no file in the folder 'claims.d/' holds claims" in told
-
-
 def test_errors_of_keys_are_told_at_once_and_before_those_of_the_language(
     folder: Path, capsys: Capsys
 ) -> None:
@@ -88,11 +75,6 @@ def test_errors_of_keys_are_told_at_once_and_before_those_of_the_language(
         assert "not defined" not in told
         assert main([command, "c.yaml"]) == 2
         assert capsys.readouterr().err.count("not defined") == 2
-
-
-@pytest.mark.usefixtures("folder")
-def test_one_draw_that_is_undefined_is_no_error(capsys: Capsys) -> None:
-    assert run(capsys, one_claim("b ~ bernoulli(0.5);y = b / b", "E(y) == 1")).code == 4
 
 
 # -- values on the command line --------------------------------------------------------------------
@@ -117,17 +99,6 @@ def test_what_is_wrong_within_a_law_that_an_option_gives_has_no_place_in_the_fil
     assert error["message"].startswith(message)
     assert hint in error["hint"]
     assert (error["file"], error["line"], error["column"]) == (None, None, None)
-
-
-@pytest.mark.usefixtures("folder")
-def test_what_no_option_gives_keeps_its_place(capsys: Capsys) -> None:
-    # the file itself is sound: it is 's' that the option makes wrong, in the file's own law
-    text = one_claim(
-        "x ~ law;y ~ normal(0, s)", "E(x + y) == 0", "    parameters: {s: 1, law: 'normal(0, 1)'}\n"
-    )
-    (error,) = run(capsys, text, "--s", "-1", "--law", "rademacher()").errors
-    assert error["message"].startswith("normal: sd must satisfy sd >= 0, and is -1 (c with")
-    assert (error["file"], error["line"]) == ("claims.yaml", 7)
 
 
 # -- memory ----------------------------------------------------------------------------------------

@@ -67,12 +67,6 @@ def test_an_internal_error_is_3_and_asks_for_a_report(
     assert "Traceback" in cli("run").err
 
 
-def test_fail_fast_stops_at_the_first_failure(cli: Cli) -> None:
-    everything = ["run", "product-variance", "kept-share", "open-question", "--format", "json"]
-    assert len(parameters_of(cli(*everything).out)) == 4
-    assert len(parameters_of(cli(*everything, "-x").out)) == 3
-
-
 # parameters as options
 
 
@@ -107,14 +101,6 @@ def test_parameters_are_options(
 )
 def test_times_read_as_people_write_them(text: str, seconds: float) -> None:
     assert VALUES["time_limit"].read(text) == seconds
-
-
-def test_a_parameter_of_another_claim_is_said_to_be_one(cli: Cli) -> None:
-    result = cli("run", "product-variance", "--keep-prob", "3")
-    message = "there is no option '--keep-prob', and product-variance has no such parameter"
-    hint = "'keep_prob' is a parameter of kept-share"
-    assert (result.code, result.out) == (2, "")
-    assert result.err == f"error: {message}\nhint: {hint}\n"
 
 
 def test_settings_reach_the_verifier(cli: Cli, verify: Any) -> None:

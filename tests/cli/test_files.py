@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from cli_stub import CLAIMS, Cli, parameters_of
+from cli_stub import CLAIMS, Cli
 
 OTHER = """\
 dropcheck: 1
@@ -18,7 +18,6 @@ claims:
     model: x ~ normal(0, width)
     claim: E(x) == 0
 """
-COMMANDS = ("run", "plan", "list", "show", "mutate")
 
 
 @pytest.fixture
@@ -50,16 +49,6 @@ def test_several_files_are_one_registry(files: Cli, arguments: list[str]) -> Non
     assert all(name in json.loads(result.out)["registry"] for name in ("a.yaml", "folder/other"))
 
 
-def test_files_stand_among_ids_in_any_order(files: Cli) -> None:
-    result = files("run", "product-*", "a.yaml", "other-claim", "folder/other", "--format", "json")
-    assert claims_of(result.out) == ["product-variance", "other-claim"]
-
-
-def test_the_parameters_of_claims_in_such_a_file_are_options(files: Cli) -> None:
-    result = files("run", "folder/other", "--width", "5", "--format", "json")
-    assert parameters_of(result.out) == [{"width": 5}]
-
-
 def test_the_command_that_repeats_a_case_names_every_file(files: Cli) -> None:
     # the error rate is divided over all of them
     named = ("a.yaml", "folder/other", "./a.yaml", "a.yaml")  # each once
@@ -70,14 +59,6 @@ def test_the_command_that_repeats_a_case_names_every_file(files: Cli) -> None:
     assert json.loads(again.out)["cases"][0]["repeat"] == case["repeat"]
 
 
-def test_one_id_in_two_files_is_an_error_that_names_both(files: Cli) -> None:
-    Path("b.yaml").write_text(CLAIMS, encoding="utf-8")
-    result = files("run", "a.yaml", "b.yaml")
-    assert result.code == 2
-    assert "b.yaml:3:3: the id 'product-variance' is already used in a.yaml, line 3" in result.err
-    assert "rename one of the two claims" in result.err
-
-
 def test_one_mark_in_two_documents_is_an_error_that_says_how_to_name_it(files: Cli) -> None:
     for name in ("one.md", "two.md"):
         Path(name).write_text("# Sums\n\nIt is 3<!-- dropcheck: == 1 + 2 -->.\n", encoding="utf-8")
@@ -85,21 +66,3 @@ def test_one_mark_in_two_documents_is_an_error_that_says_how_to_name_it(files: C
     assert result.code == 2
     assert "is already used in one.md, line 3" in result.err
     assert "give one of the two a name, as in dropcheck #another: …" in result.err
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_file_that_is_not_there_is_an_error_with_the_nearest_name(
-    files: Cli, command: str
-) -> None:
-    result = files(command, "claim.yaml")
-    assert result.code == 2
-    assert result.err == (
-        "claim.yaml: there is no file 'claim.yaml'\n"
-        "    hint: did you mean 'claims.yaml'?\n1 error\n"
-    )
-
-
-@pytest.mark.parametrize("command", ["list", "show"])
-def test_looking_takes_files_too(files: Cli, command: str) -> None:
-    result = files(command, "folder/other", "--format", "json")
-    assert [claim["id"] for claim in json.loads(result.out)["claims"]] == ["other-claim"]

@@ -57,14 +57,6 @@ def test_what_its_comments_advise_works(folder: Path, capsys: Capsys) -> None:
     capsys.readouterr()
 
 
-def test_a_name_of_ones_own(folder: Path, capsys: Capsys) -> None:
-    (folder / "my claims").mkdir()
-    assert main(["init", "my claims/first.yaml"]) == 0
-    out = capsys.readouterr().out
-    assert out.endswith("run it: dropcheck run 'my claims/first.yaml'\n")
-    assert names(folder / "my claims") == {"first.yaml", SCHEMA}
-
-
 def test_a_file_is_not_written_over(folder: Path, capsys: Capsys) -> None:
     (folder / "claims.yaml").write_text("mine")
     assert main(["init"]) == 2
@@ -80,20 +72,6 @@ def test_a_link_that_leads_nowhere_is_in_the_way(folder: Path) -> None:
     (folder / "claims.yaml").symlink_to("elsewhere.yaml")
     assert main(["init"]) == 2
     assert names(folder) == {"claims.yaml"}
-
-
-def test_it_is_by_force(folder: Path) -> None:
-    (folder / "claims.yaml").write_text("mine")
-    (folder / SCHEMA).write_text("mine")
-    assert main(["init", "--force"]) == 0
-    assert (folder / "claims.yaml").read_text(encoding="utf-8") == STARTER
-    assert "draft-07" in (folder / SCHEMA).read_text(encoding="utf-8")
-
-
-def test_a_second_claims_file_stands_beside_the_first(folder: Path) -> None:
-    assert main(["init", "one.yaml"]) == 0
-    assert main(["init", "two.yaml"]) == 0
-    assert names(folder) == {"one.yaml", "two.yaml", SCHEMA}
 
 
 def test_somebody_elses_schema_is_not_written_over(folder: Path, capsys: Capsys) -> None:
@@ -124,18 +102,6 @@ def test_what_cannot_be_written_is_told(name: str, said: str, folder: Path, caps
     assert names(folder) == before
 
 
-def test_a_folder_that_may_not_be_written_to(
-    folder: Path, capsys: Capsys, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr("tempfile.NamedTemporaryFile", refuse)
-    assert main(["init"]) == 2
-    assert "'claims.yaml' could not be written: permission denied" in capsys.readouterr().err
-    assert names(folder) == set()
-
-
 @pytest.mark.parametrize(
     ("named", "written"),
     [("notes", "notes.yaml"), ("claims", "claims.yaml"), ("notes.yml", "notes.yml")],
@@ -146,10 +112,3 @@ def test_a_name_without_an_ending_gets_one(
     assert main(["init", named]) == 0
     assert capsys.readouterr().out.startswith(f"wrote {written}, ")
     assert names(folder) == {written, SCHEMA}
-
-
-def test_a_folder_is_no_name_that_lacks_an_ending(folder: Path, capsys: Capsys) -> None:
-    (folder / "notes").mkdir()
-    assert main(["init", "notes"]) == 2
-    assert "'notes' is a folder" in capsys.readouterr().err
-    assert names(folder) == {"notes"}

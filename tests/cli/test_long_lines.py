@@ -75,13 +75,6 @@ def test_one_character_many_times(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout[-200:] + done.stderr[-2_000:]
 
 
-def test_the_check_of_many_claims_stops_at_a_thousand_problems(tmp_path: Path) -> None:
-    claims = "".join(f"  c{n}: {{title: T, claim: E(a_{n}) == 1}}\n" for n in range(3_000))
-    done = check(tmp_path, f"dropcheck: 1\nclaims:\n{claims}")
-    assert done.returncode == 2
-    assert "3000 claims, 3000 cases, 1000 errors" in done.stdout
-
-
 def test_many_names_that_are_not_defined(tmp_path: Path) -> None:
     lines = "".join(f"      name_number_{n} = unknown_number_{n}\n" for n in range(1_100))
     text = f"dropcheck: 1\nclaims:\n  c:\n    title: T\n    model: |\n{lines}    claim: 1 == 1\n"

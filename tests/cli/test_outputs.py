@@ -70,23 +70,6 @@ def test_one_run_writes_every_kind_of_report_beside_the_table(cli: Cli) -> None:
 
 
 @pytest.mark.usefixtures("never_run")
-@pytest.mark.parametrize(
-    ("arguments", "told"),
-    [
-        (["-o", "json"], "option '--output' cannot be 'json'"),
-        (["--format", "xml"], "it must be table, json, junit, markdown, github or csv"),
-    ],
-)
-def test_a_wrong_option_is_told_before_any_simulation(
-    cli: Cli, arguments: list[str], told: str
-) -> None:
-    result = cli("run", "product-variance", *arguments)
-    assert result.code == 2
-    assert told in result.err
-    assert names() == ["claims.yaml"]
-
-
-@pytest.mark.usefixtures("never_run")
 def test_the_claims_are_not_written_over(cli: Cli) -> None:
     Path("claims.json").write_text(CLAIMS)
     Path("link.json").symlink_to("claims.json")
@@ -108,14 +91,6 @@ def test_a_picture_without_its_library_is_told_before_any_simulation(
 
 
 # what cannot be written
-
-
-@pytest.mark.parametrize("folder", ["no/such/folder", "claims.yaml"])
-def test_a_folder_that_is_none_is_said_before_the_run(cli: Cli, folder: str) -> None:
-    result = cli("run", "kept-share", "-o", f"{folder}/a.json", "-o", "b.json")
-    assert (result.code, result.out) == (2, "")
-    assert f"error: option '--output': there is no folder '{folder}'" in result.err
-    assert names() == ["claims.yaml"]
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
@@ -288,36 +263,6 @@ def test_what_the_clock_ended_is_repeated_by_its_draws(cli: Cli) -> None:
     assert "--seed 0 --max-draws=1000\n" in cli(*limited).out
     given = cli(*limited, "--max-draws", "1e6").out
     assert "--seed 0 --max-draws=1e6 --time-limit=9s\n" in given
-
-
-def test_a_registry_with_errors_is_told_as_such_and_not_as_an_unknown_option(cli: Cli) -> None:
-    Path("bad.yaml").write_text(CLAIMS.replace("normal(0, 1)[dk]", "nomal(0, 1)[dk]"))
-    result = cli("run", "product-variance", "--dk", "3", "-f", "bad.yaml")
-    assert result.code == 2
-    assert "bad.yaml:8:" in result.err
-    assert "bad.yaml:9:" in result.err
-    assert "did you mean 'normal'?" in result.err
-    assert "2 errors" in result.err
-    Path("bad.yaml").write_text("claims: [")
-    broken = cli("run", "product-variance", "--dk", "3", "-f", "bad.yaml", "--format", "json")
-    assert broken.code == 2
-    assert json.loads(broken.out)["errors"][0]["file"] == "bad.yaml"
-    assert cli("run", "-f", "bad.yaml", "--help").code == 0
-
-
-def test_where_errors_leave_no_case_no_totals_are_printed(cli: Cli) -> None:
-    result = cli("run", "--tag", "errs")
-    assert (result.code, result.out) == (2, "")
-    assert "undefined on every draw" in result.err
-
-
-@pytest.mark.parametrize("arguments", [["--bogus", "1"], ["nonesuch"], ["--alpha", "7"]])
-def test_under_json_every_error_is_json(cli: Cli, arguments: list[str]) -> None:
-    result = cli("run", *arguments, "--format", "json")
-    assert result.code == 2
-    report = json.loads(result.out)
-    assert report["schema"] == 1
-    assert report["errors"][0]["message"]
 
 
 def test_check_notes_a_parameter_named_like_an_option(cli: Cli) -> None:

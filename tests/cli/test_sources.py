@@ -10,9 +10,6 @@ from pathlib import Path
 import pytest
 from cli_stub import CLAIMS, Cli
 
-from dropcheck.cli import app
-from dropcheck.options import REPEATED, RUN_OPTIONS, VALUES
-
 MARKED = "# Sums\n\nIt is 3<!-- dropcheck #sums: == 1 + 2 -->.\n"
 
 
@@ -52,13 +49,6 @@ def test_what_begins_with_a_dash_after_two_is_a_file(cli: Cli) -> None:
     Path("-own.yaml").write_text(CLAIMS, encoding="utf-8")
     assert "kept-share" in cli("list", "--", "-own.yaml").out
     assert "there is no file './--seed'" in cli("run", "--", "--seed").err
-
-
-def test_a_folder_without_claims_is_an_error(cli: Cli) -> None:
-    Path("empty").mkdir()
-    told = cli("check", "empty")
-    assert told.code == 2
-    assert "no file in the folder 'empty' holds claims" in told.err
 
 
 # ---- standard input ------------------------------------------------------------------------------
@@ -131,21 +121,3 @@ def test_what_is_wrong_in_it_is_told_with_its_place(cli: Cli, text: str, told: s
 
 
 # ---- the options ---------------------------------------------------------------------------------
-
-
-def test_the_names_that_parameters_cannot_have_are_those_of_the_options_of_run() -> None:
-    import typer
-
-    command = typer.main.get_command(app).commands["run"]  # type: ignore[attr-defined]
-    written = {name[2:] for one in command.params for name in one.opts if name[:2] == "--"}
-    assert {name.replace("-", "_") for name in written} | {"help"} == RUN_OPTIONS
-
-
-def test_settings_that_change_results_are_settings() -> None:
-    from dataclasses import fields
-
-    from dropcheck.settings import Settings
-
-    names = {one.name for one in fields(Settings)}
-    assert set(REPEATED) <= names
-    assert all(VALUES[name].takes(VALUES[name].read("1e6")) for name in ("max_draws", "seed"))

@@ -68,17 +68,6 @@ def test_what_is_named_is_run(
     assert (code, claims_of(out)) == (0, expected)
 
 
-def test_the_command_that_repeats_a_case_gives_the_same_numbers(
-    here: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    _, out, _ = called(capsys, "run", "--format", "json")
-    case = next(one for one in json.loads(out)["cases"] if one["claim"] == EVERY[1])
-    assert case["repeat"] == "dropcheck run inverted-dropout.sd --p 0.2 --seed 0"
-    _, again, _ = called(capsys, *case["repeat"].split()[1:], "--format", "json")
-    (one,) = json.loads(again)["cases"]
-    assert (one["estimate"], one["interval"]) == (case["estimate"], case["interval"])
-
-
 def test_a_word_with_a_dot_is_a_file_where_there_is_one(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
