@@ -8,12 +8,13 @@ import keyword
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from dropcheck.claims.registry import Claim, Registry, SourceText, Tolerance
+from dropcheck.claims.registry import Case, Claim, Registry, SourceText, Tolerance
 from dropcheck.claims.values import (
     WrongValueError,
     described,
@@ -36,7 +37,7 @@ from dropcheck.settings import DEFAULT_MEMORY, Settings
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
-    from dropcheck.language.compile import CaseGraphs
+    from dropcheck.language.check import Chosen
 
 
 # ---- verify arguments ----------------------------------------------------------------------------
@@ -159,24 +160,6 @@ def read_parameters(*parts: object) -> dict[str, ParameterValue]:
     if problems:
         raise DropcheckError(problems)
     return read
-
-
-def mistyped_options(claim: Claim, names: Iterable[str], graphs: CaseGraphs) -> list[Problem]:
-    """The problems of arguments that the claim does not use and whose names are nearly options."""
-    from dropcheck.language.check import used_names
-
-    suspects = {name: near for name in names if (near := nearest(name, ARGUMENTS))}
-    if not suspects:
-        return []
-    try:
-        used = used_names(graphs.parsed(claim))
-    except DropcheckError:  # it is reported already
-        return []
-    return [
-        Problem(f"the parameter {name!r} is not used", hint=f"did you mean the option {near!r}?")
-        for name, near in suspects.items()
-        if name not in used
-    ]
 
 
 def call_text(
@@ -385,7 +368,7 @@ def _judge(
     claim: Claim, settings: Settings, repeat: str, keywords: Sequence[str]
 ) -> tuple[CaseResult, list[str]]:
     """The claim's result, and notes on it; `keywords` are the parameters given as arguments."""
-    from dropcheck.language.check import check_claim
+    from dropcheck.language.check import check_claim, used_names
     from dropcheck.language.compile import CaseGraphs
     from dropcheck.running import verify_cases
 
@@ -393,9 +376,15 @@ def _judge(
     cases = registry.expand()
     graphs = CaseGraphs(settings.max_memory)
     checked = check_claim(claim, cases, graphs)
-    problems = (*checked.problems, *mistyped_options(claim, keywords, graphs))
-    if problems:
-        raise DropcheckError(problems)
+    if checked.problems:
+        raise DropcheckError(checked.problems)
+    used = used_names(graphs.parsed(claim))
+    if mistyped := [
+        Problem(f"the parameter {name!r} is not used", hint=f"did you mean the option {near!r}?")
+        for name in keywords
+        if name not in used and (near := nearest(name, ARGUMENTS))
+    ]:
+        raise DropcheckError(mistyped)
     [result] = verify_cases(cases, settings, registry, lambda _: repeat, graphs=graphs)
     return result, [note.message for note in checked.notes]
 
@@ -461,10 +450,9 @@ def run(
     from dropcheck.claims.reader import load_registry
     from dropcheck.claims.select import repeat_command
     from dropcheck.documents import read_any
-    from dropcheck.execution.pool import Pool, of_lost
+    from dropcheck.execution.pool import Pool
     from dropcheck.language.check import choose
     from dropcheck.language.compile import CaseGraphs
-    from dropcheck.running import verify_cases
 
     check_options(options, _DEFAULTS)
     settings = settings_of(options)
@@ -474,23 +462,69 @@ def run(
     pool = None
     if executor is not None:
         pool = Pool(executor=executor, workers=workers or default_threads())
+    names, notes = [*map(str, files)], [note.message for note in chosen.notes]
+    finished, error = judge(
+        chosen,
+        settings,
+        lambda case, _: repeat_command(case, settings.seed, names),
+        notes=notes,
+        pool=pool,
+    )
+    if finished.interrupted:
+        raise KeyboardInterrupt
+    if error is not None:
+        raise error
+    return finished
+
+
+def judge(
+    chosen: Chosen,
+    settings: Settings,
+    repeat: Callable[[Case, CaseResult | None], str],
+    *,
+    notes: Sequence[str] = (),
+    **how: Any,
+) -> tuple[RunResult, DropcheckError | None]:
+    """The results of cases, and the error that ended others; an interruption loses no finished one.
+
+    `repeat` writes the command that repeats a case, also once its result is known; `how` are
+    further arguments of `verify_cases`.
+    """
+    from dropcheck.execution.pool import of_lost
+    from dropcheck.running import verify_cases
+
+    cases = {(case.claim.id, *case.parameters.items()): case for case in chosen.cases}
+    started, interrupted, error = time.perf_counter(), False, None
+    done: list[CaseResult] = []
     lost: list[None] = []
-    started = time.perf_counter()
-    results = verify_cases(
+    judged = verify_cases(
         chosen.cases,
         settings,
-        registry,
-        repeat=lambda case: repeat_command(case, settings.seed, [*map(str, files)]),
-        pool=pool,
+        chosen.registry,
+        lambda case: repeat(case, None),
         lost=lambda: lost.append(None),
         graphs=chosen.graphs,
+        **how,
     )
-    return RunResult(
-        registry=registry.name,
+    try:
+        with closing(judged) as results:
+            for result in results:
+                case = cases[result.claim, *result.parameters.items()]
+                done.append(replace(result, repeat=repeat(case, result)))
+                if settings.fail_fast and result.result in (Outcome.FAIL, Outcome.ERROR):
+                    break
+    except KeyboardInterrupt:
+        interrupted = True
+    except DropcheckError as ended:
+        error = ended
+    finished = RunResult(
+        registry=chosen.registry.name,
         settings=settings,
-        cases=tuple(results),
-        planned=len(chosen.cases),
+        cases=tuple(done),
+        planned=len(cases),
         seconds=time.perf_counter() - started,
-        warnings=(*(note.message for note in chosen.notes), *of_lost(len(lost))),
-        coverage=registry.coverage,
+        interrupted=interrupted,
+        warnings=(*notes, *of_lost(len(lost))),
+        coverage=chosen.registry.coverage,
     )
+    return finished, error

@@ -16,7 +16,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -170,7 +170,8 @@ def run(given: Given) -> ExitCode:
         from dropcheck.report.pictures import require_sweep
 
         require_sweep(chosen.cases)
-    result, problems = _judged(given, chosen, settings)
+    result, error = _judged(given, chosen, settings)
+    problems = [] if error is None else [*error.problems]
     report = Report(
         run=result,
         registry=chosen.registry,
@@ -854,66 +855,36 @@ def _check_outputs(given: Given, outputs: Sequence[Path]) -> None:
     interrupt.unwritten[:] = map(str, outputs)
 
 
-def _judged(given: Given, chosen: Chosen, settings: Settings) -> tuple[RunResult, list[Problem]]:
-    """The results of the cases, and what went wrong; an interruption loses no finished case."""
-    from dropcheck.execution.pool import cluster, of_lost
-    from dropcheck.report.progress import RunProgress, progress
-    from dropcheck.running import verify_cases
+def _judged(
+    given: Given, chosen: Chosen, settings: Settings
+) -> tuple[RunResult, DropcheckError | None]:
+    """The results of the cases, with progress; and the error that ended others."""
+    from dropcheck.api import judge
+    from dropcheck.execution.pool import cluster
+    from dropcheck.report.progress import progress
 
-    # a case that has an error yields no result
-    cases = {(case.claim.id, *case.parameters.items()): case for case in chosen.cases}
-    started, interrupted = time.perf_counter(), False
-    done: list[CaseResult] = []
-    problems: list[Problem] = []
-    lost: list[None] = []
-    tally = RunProgress(len(cases))
-    address = given.values.get("scheduler")
-    try:
-        with (
-            printing_aside(needed=bool(given.values.get("code"))),
-            cluster(address) if address else nullcontext() as pool,
-            progress(len(cases), given.shows_progress(), settings.time_limit) as tally,
-            closing(
-                verify_cases(
-                    chosen.cases,
-                    settings,
-                    chosen.registry,
-                    repeat=lambda case: _repeat(given, case, settings),
-                    watch=tally.drew,
-                    processes=True,
-                    pool=pool,
-                    lost=lambda: lost.append(None),
-                    drawn_by=tally.decided,
-                    plans=tally.plans,
-                    graphs=chosen.graphs,
-                    errors_of_code=True,
-                )
-            ) as results,
-        ):
-            for result in results:
-                case = cases[result.claim, *result.parameters.items()]
-                done.append(replace(result, repeat=_repeat(given, case, settings, result)))
-                if settings.fail_fast and result.result in (Outcome.FAIL, Outcome.ERROR):
-                    break
-    except KeyboardInterrupt:
-        interrupted = True
-    except DropcheckError as error:
-        problems.extend(error.problems)
-    finished = RunResult(
-        registry=chosen.registry.name,
-        settings=settings,
-        cases=tuple(done),
-        seconds=time.perf_counter() - started,
-        interrupted=interrupted,
-        warnings=(*_notes(chosen), *of_lost(len(lost))),
-        coverage=chosen.registry.coverage,
-        drawn_by=tally.drawn_by,
-        planned=len(cases),
-    )
-    return finished, problems
+    address, cases = given.values.get("scheduler"), len(chosen.cases)
+    with (
+        printing_aside(needed=bool(given.values.get("code"))),
+        cluster(address) if address else nullcontext() as pool,
+        progress(cases, given.shows_progress(), settings.time_limit) as tally,
+    ):
+        finished, error = judge(
+            chosen,
+            settings,
+            lambda case, result: _repeat(given, case, settings, result),
+            notes=_notes(chosen),
+            pool=pool,
+            processes=True,
+            watch=tally.drew,
+            drawn_by=tally.decided,
+            plans=tally.plans,
+            errors_of_code=True,
+        )
+    return replace(finished, drawn_by=tally.drawn_by), error
 
 
-def _repeat(given: Given, case: Case, settings: Settings, result: CaseResult | None = None) -> str:
+def _repeat(given: Given, case: Case, settings: Settings, result: CaseResult | None) -> str:
     """The command that repeats a case with the same draws and the same limits.
 
     Where the time limit ended the case, its number of draws is the limit instead.

@@ -230,14 +230,18 @@ def _single(several: tuple[ParameterValue, ...]) -> ParameterValue:
     return several[0]
 
 
+def _each_once(items: Iterable[Any], written: Callable[[Any], str], hint: str) -> tuple[Any, ...]:
+    counts = Counter(items)
+    if len(counts) < counts.total():
+        twice = next(one for one, count in counts.items() if count > 1)
+        raise _wrong(f"holds {written(twice)} twice", hint)
+    return tuple(counts)
+
+
 def _grid(items: list[tuple[ParameterValue, ...]]) -> tuple[ParameterValue, ...]:
-    """The values of a parameter, each once."""
-    grid = tuple(itertools.chain.from_iterable(items))
-    for value, count in Counter(grid).items():
-        if count > 1:
-            hint = "every value of a grid is a case of its own: take one out"
-            raise _wrong(f"holds {format_value(value)} twice", hint)
-    return grid
+    """The values of a parameter."""
+    hint = "every value of a grid is a case of its own: take one out"
+    return _each_once(itertools.chain.from_iterable(items), format_value, hint)
 
 
 def _distinct(cases: list[dict[str, ParameterValue]]) -> tuple[dict[str, ParameterValue], ...]:
@@ -551,7 +555,9 @@ class SlotKeys(Keys):
     """A name to which code may be bound outside of the file, and the mathematics used otherwise."""
 
     title: Line = key("What it is, in a few words.", "Inverted dropout")
-    takes: Annotated[list[Name], AS_TUPLE] = key(
+    takes: Annotated[
+        list[Name], AfterValidator(lambda names: _each_once(names, repr, "name each once"))
+    ] = key(
         "Its arguments, in order. A sampler's code also gets `size` after these.", ["x", "p"],
         required="a slot takes names: [x, p]", holds="a list of names",
     )  # fmt: skip
@@ -559,7 +565,10 @@ class SlotKeys(Keys):
         "Its mathematics, line by line, as a function of its arguments.",
         "m ~ bernoulli(1 - p)[shape(x)]\ny = m * x / (1 - p)\n", holds="lines of text",
     )  # fmt: skip
-    gives: Expression = key("Its result: a name of its model, or an expression.", "y")
+    gives: Expression = key(
+        "Its result: a name of its model, or an expression.", "y",
+        default=ABSENT, required="write 'gives: y', or 'law: normal(0, 1)' of a sampler",
+    )  # fmt: skip
     law: Expression = key(
         "For a sampler, in place of `gives`: the law of its numbers. A model draws from such a "
         "slot: `y ~ name(a, b)[n]`.", "uniform(a, b)",
@@ -575,6 +584,12 @@ class SlotKeys(Keys):
         "The draws of one call are independent of each other; a claim may check this.",
         "independent",
     )  # fmt: skip
+
+    apart = tuple(
+        ("law", one, "keep 'law', or 'model' and 'gives'")
+        for one in ("gives", "gradient", "evaluation")
+    )
+    one_of = ("gives", "law")
 
 
 class FileKeys(Keys):
@@ -791,6 +806,8 @@ def _number_hint(value: Any, says: Says) -> str | None:
 def _levels(top: Node) -> Iterator[tuple[str, Node, type[Keys]]]:
     """The mappings that may share keys, with their names in messages."""
     yield "'defaults'", top.at("defaults"), DefaultKeys
+    for name, slot in top.at("slots").entries.items():
+        yield f"slot {name!r}", slot, SlotKeys
     for name, claim in top.at("claims").entries.items():
         yield f"claim {name!r}", claim, ClaimKeys
         for part, statement in claim.at("claims").entries.items():
@@ -806,10 +823,9 @@ def _broken_rules(top: Node, source: Source) -> Iterator[Error]:
                 yield later, f"{name} gives both {one!r} and {other!r}", hint
         lacking = model.one_of and not {*model.one_of} & {*node.entries, *_meant(node, model)}
         if lacking and isinstance(node.value, dict):
-            message = f"{name} lacks {model.one_of[0]!r}"
-            yield node.begin, message, says_of(model.model_fields["claim"]).required
-    for slot in top.at("slots").entries.values():
-        yield from _of_slot(slot)
+            first = model.one_of[0]
+            required = says_of(model.model_fields[first]).required
+            yield node.begin, f"{name} lacks {first!r}", required
     for claim in top.at("claims").entries.values():
         yield from _of_cases(claim, source)
         for statement in claim.at("claims").entries.values():
@@ -826,19 +842,6 @@ def _broken_rules(top: Node, source: Source) -> Iterator[Error]:
                 hint = names if known else "list it under 'documents', with its title"
                 hint = suggestion(key.value, known) or hint
                 yield key.start, f"there is no document {key.value!r}", hint
-
-
-def _of_slot(slot: Node) -> Iterator[Error]:
-    if "law" in slot.entries:
-        for name in {"gives", "gradient", "evaluation"} & slot.entries.keys():
-            message = f"a slot that is drawn from a law has no {name!r}"
-            yield slot.at(name).begin, message, "keep 'law', or 'model' and 'gives'"
-    elif isinstance(slot.value, dict) and "gives" not in slot.entries:
-        hint = "write 'gives: y', or 'law: normal(0, 1)' of a sampler"
-        yield slot.start, "a slot says what it gives", hint
-    for name, count in Counter(one.text for one in slot.at("takes").items).items():
-        if count > 1 and name:
-            yield slot.at("takes").begin, f"{name!r} is taken twice", "name each once"
 
 
 def _of_cases(claim: Node, source: Source) -> Iterator[Error]:

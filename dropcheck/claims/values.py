@@ -15,6 +15,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
+from functools import partial
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -201,7 +202,14 @@ def parse_value(text: str) -> ParameterValue:
     if not stripped:
         raise ValueError("is empty")
     if stripped.startswith("["):
-        return _parse_vector(stripped)
+        if len(stripped) > _LONGEST_VECTOR:
+            raise ValueError(f"is longer than {_LONGEST_VECTOR:,} characters")
+        if _closing_bracket(stripped) != len(stripped) - 1:
+            raise ValueError("has brackets that do not match")
+        try:
+            return _vector(_listed(stripped))
+        except WrongValueError as error:
+            raise ValueError(f"holds an entry that {error}" if error.path else error) from None
     if stripped in NUMBER_FORMATS:
         return stripped
     if _LAW_BEGINS.match(stripped):
@@ -212,39 +220,10 @@ def parse_value(text: str) -> ParameterValue:
         raise NotANumberError("is neither a number nor a law") from None
 
 
-def _parse_vector(text: str, depth: int = 0) -> Vector:
-    if len(text) > _LONGEST_VECTOR:
-        raise ValueError(f"is longer than {_LONGEST_VECTOR:,} characters")
-    if _closing_bracket(text) != len(text) - 1:
-        raise ValueError("has brackets that do not match")
-
-    def entry(part: str) -> float | Vector:
-        if part.startswith("[") and depth < 2:
-            return _parse_vector(part, depth + 1)
-        try:
-            return parse_number(part)
-        except NotANumberError:
-            raise ValueError(f"holds {shortened(part)!r}, which is not a number") from None
-
-    return as_vector([*map(entry, split_values(text[1:-1]) if text[1:-1].strip() else ())])
-
-
-def as_vector(entries: Sequence[float | Vector]) -> Vector:
-    """Numbers as a vector, or vectors as the rows of a matrix.
-
-    Raises:
-        ValueError: a predicate ("is empty", …) that the caller completes.
-    """
-    rows = [entry for entry in entries if isinstance(entry, tuple)]
-    if not entries:
-        raise ValueError("is an empty list")
-    if any(isinstance(one, tuple) for row in rows for one in row):
-        raise ValueError("is nested more than two deep: a value is a vector or a matrix")
-    if len({len(row) for row in rows}) > 1 or 0 < len(rows) < len(entries):
-        raise ValueError("has rows of different lengths")
-    if sum(map(len, rows)) + len(entries) - len(rows) > MOST_ENTRIES:
-        raise ValueError(TOO_MANY_ENTRIES)
-    return tuple(entries)
+def _listed(text: str, depth: int = 0) -> list[Any]:
+    """What stands between brackets, as texts or lists of texts."""
+    parts = split_values(text[1:-1]) if text[1:-1].strip() else ()
+    return [_listed(one, 1) if one[:1] == "[" and depth == 0 else one for one in parts]
 
 
 def percentage(text: str) -> float | None:
@@ -277,7 +256,7 @@ def value_hint(text: str, error: ValueError) -> str:
     if isinstance(error, NotANumberError) and _COMPUTES.search(text):
         return "compute it on a line of 'model', from parameters that are numbers"
     try:
-        _parse_vector(f"[{text}]")
+        parse_value(f"[{text}]")
     except ValueError:
         return percentage_hint(text) or ACCEPTED
     return f"write [{text.strip()}]"
@@ -450,41 +429,48 @@ def values_of(data: object) -> tuple[ParameterValue, ...]:
         except WrongValueError as error:
             says = f"must be {KINDS_OF_VALUE}, and {shortened(data)!r} {error}"
             raise WrongValueError(says, error.hint) from None
-    if isinstance(data, list | tuple):
-        return (_vector_of(data),)
+    return (_vector(data) if isinstance(data, list | tuple) else _number(data),)
+
+
+def _number(data: object, kind: str = KINDS_OF_VALUE, hint: str = ACCEPTED) -> float:
     number: Any = data
     if isinstance(data, bool) or not isinstance(data, Real):
-        hint = "write 1 or 0" if isinstance(data, bool) else ACCEPTED
-        raise WrongValueError(f"must be {KINDS_OF_VALUE}, and is {described(data)}", hint)
+        hint = "write 1 or 0" if isinstance(data, bool) else hint
+        raise WrongValueError(f"must be {kind}, and is {described(data)}", hint)
     if not abs(number) <= LARGEST_NUMBER:  # or NaN
         raise WrongValueError("must be a finite number", ACCEPTED)
-    return (number if isinstance(number, WrittenNumber) else float(number) + 0.0,)  # -0.0 is 0.0
+    return number if isinstance(number, WrittenNumber) else float(number) + 0.0  # -0.0 is 0.0
 
 
-def _vector_of(items: Sequence[object], depth: int = 0) -> Vector:
-    if len(items) > MOST_ENTRIES:
-        raise WrongValueError(TOO_MANY_ENTRIES, None)
+def _vector(items: Sequence[object], depth: int = 0) -> Vector:
+    """Numbers as a vector, or vectors as the rows of a matrix."""
+    if not items:
+        raise WrongValueError("is an empty list", None)
     entries: list[float | Vector] = []
-    for place, one in enumerate(items):
+    for place, one in enumerate(items[: MOST_ENTRIES + 1]):
+        nested = isinstance(one, list | tuple) and depth == 0
         try:
-            if isinstance(one, list | tuple) and depth == 0:
-                entries.append(_vector_of(one, 1))
-            else:
-                entries.append(_entry_of(one))
+            entries.append(_vector(one, 1) if nested else _entry(one))  # type: ignore[arg-type]
         except WrongValueError as error:
             raise WrongValueError(str(error), error.hint, (place, *error.path)) from None
-    try:
-        return as_vector(entries)
-    except ValueError as error:
-        raise WrongValueError(str(error), None) from None
+    lengths = [len(one) if isinstance(one, tuple) else 0 for one in entries]
+    if len({*lengths}) > 1:
+        raise WrongValueError("has rows of different lengths", None)
+    if sum(lengths) + lengths.count(0) > MOST_ENTRIES:
+        raise WrongValueError(TOO_MANY_ENTRIES, None)
+    return tuple(entries)
 
 
-def _entry_of(data: object) -> float:
-    several = () if isinstance(data, list | tuple) else values_of(data)
-    if len(several) == 1 and isinstance(several[0], float):
-        return several[0]
+def _entry(data: object) -> float:
     hint = "a vector holds numbers: [0.5, -1, 3]"
-    raise WrongValueError(f"must be a number, and is {described(data)}", hint)
+    if not isinstance(data, str):
+        return _number(data, "a number", hint)
+    try:
+        return parse_number(data)
+    except ValueError as error:
+        plain = isinstance(error, NotANumberError)
+        says = f"is {described(data)}" if plain else f"{described(data)} {error}"
+        raise WrongValueError(f"must be a number, and {says}", hint) from None
 
 
 def described(data: object) -> str:
@@ -561,13 +547,15 @@ def format_value(value: ParameterValue) -> str:
     return usual if ordinary or len(usual) <= len(scientific) else scientific
 
 
-def format_parameters(parameters: Mapping[str, ParameterValue], separator: str = ", ") -> str:
+def format_parameters(
+    parameters: Mapping[str, ParameterValue], separator: str = ", ", equals: str = "="
+) -> str:
     """Parameters and values for messages and reports.
 
-    >>> format_parameters({"dk": 512.0, "p": 0.1})
-    'dk=512, p=0.1'
+    >>> format_parameters({"dk": 512.0, "p": 0.1}), format_parameters({"dk": 512.0}, equals=" = ")
+    ('dk=512, p=0.1', 'dk = 512')
     """
-    return separator.join(f"{name}={format_value(value)}" for name, value in parameters.items())
+    return separator.join(f"{name}{equals}{format_value(one)}" for name, one in parameters.items())
 
 
 def short_parameters(parameters: Mapping[str, ParameterValue]) -> str:
@@ -587,13 +575,8 @@ def short_parameters(parameters: Mapping[str, ParameterValue]) -> str:
     return ", ".join(f"{name}={short(value)}" for name, value in parameters.items())
 
 
-def parameter_text(parameters: Mapping[str, ParameterValue]) -> str:
-    """Parameters and values for sentences.
-
-    >>> parameter_text({"dk": 512.0, "p": 0.1})
-    'dk = 512, p = 0.1'
-    """
-    return ", ".join(f"{name} = {format_value(value)}" for name, value in parameters.items())
+parameter_text = partial(format_parameters, equals=" = ")
+"""Parameters and values for sentences."""
 
 
 def case_name(claim: str, parameters: Mapping[str, ParameterValue]) -> str:

@@ -29,6 +29,7 @@ from dropcheck.errors import (
     Location,
     NotebookCell,
     Problem,
+    at_most,
     in_file_order,
     suggestion,
 )
@@ -110,10 +111,7 @@ class Problems:
 
     def error(self, *last: Problem) -> DropcheckError:
         """An error with all reported problems and `last`, in the order of the file."""
-        ordered = list(in_file_order([*self.problems, *last]))
-        if len(ordered) >= MOST_PROBLEMS:
-            ordered[MOST_PROBLEMS:] = [Problem("there are more problems", hint="fix these first")]
-        return DropcheckError(ordered)
+        return DropcheckError(at_most(in_file_order([*self.problems, *last])))
 
 
 def read_bytes(path: Path, name: str) -> bytes:
@@ -476,27 +474,9 @@ def source_text(node: Node, source: Source) -> SourceText:
     """
     if node.written is not None:
         return node.written
-    text = node.text.rstrip("\n")
-    lines = (_literal if node.style == "|" else _aligned)(text, node, source)
-    place = source.location
-    return SourceText(text, tuple(tuple((c, place(at)) for c, at in pieces) for pieces in lines))
-
-
-def _literal(text: str, node: Node, source: Source) -> list[list[tuple[int, LineColumn]]]:
-    """The places of a `|` block: its i-th line is i lines below its mark, and indented alike."""
-    first, texts = node.start[0] + 1, text.split("\n")
-    filled = next((i for i, line in enumerate(texts) if line), None)
-    indent = 0 if filled is None else len(source.line(first + filled)) - len(texts[filled])
-    last = len(source.lines) - 1
-    return [[(0, (min(first + i, last), indent))] for i in range(len(texts))]
-
-
-def _aligned(text: str, node: Node, source: Source) -> list[list[tuple[int, LineColumn]]]:
-    """The places of a folded or quoted text: its words follow each other in the file.
-
-    What comes after an escape is taken to stand where it would without.
-    """
-    first, folded = node.start[0], node.style == ">"
+    # words follow each other in the file; what comes after an escape is taken to stand where it
+    # would without
+    text, first, folded = node.text.rstrip("\n"), node.start[0], node.style in (">", "|")
     lines = source.lines[first : node.last + 1]
     raw, starts = "\n".join(lines), [0, *itertools.accumulate(len(line) + 1 for line in lines)]
     at = starts[1] if folded else node.start[1] + (node.style in ("'", '"'))
@@ -521,7 +501,8 @@ def _aligned(text: str, node: Node, source: Source) -> list[list[tuple[int, Line
                     (column, (first + row, begin - starts[row])) if pieces else (0, moved)
                 )
         found.append(pieces or [(0, end)])
-    return found
+    place = source.location
+    return SourceText(text, tuple(tuple((c, place(at)) for c, at in pieces) for pieces in found))
 
 
 # ---- what the parser's errors mean ---------------------------------------------------------------

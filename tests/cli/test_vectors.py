@@ -62,6 +62,6 @@ def test_a_vector_is_set_on_the_command_line(cli: Cli) -> None:
     assert [case["parameters"]["w"] for case in cases] == [[1, 2, 3], [4, 5, 6]]
     assert cases[1]["estimate"] == 30
     refused = cli("run", "dot", "--w", "[1, two]")
-    assert "--w: '[1, two]' holds 'two', which is not a number" in refused.err
+    assert "--w: '[1, two]' holds an entry that must be a number, and is 'two'" in refused.err
     wrong = cli("run", "dot", "--w", "[1, 2],[1, 2, 3]")
     assert (wrong.code, "(dot with w = [1, 2])" in wrong.err) == (2, True)
