@@ -501,7 +501,7 @@ def judge(
         chosen.cases,
         settings,
         chosen.registry,
-        lambda case: repeat(case, None),
+        repeat=lambda case: repeat(case, None),
         lost=lambda: lost.append(None),
         graphs=chosen.graphs,
         **how,

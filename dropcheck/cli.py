@@ -50,22 +50,14 @@ from dropcheck.errors import (
     nearest,
     suggestion,
 )
-from dropcheck.options import (
-    OPTIONS,
-    REPEATED,
-    RUN_OPTIONS,
-    VALUES,
-    Option,
-    flag_of,
-    read_value,
-)
+from dropcheck.options import REPEATED, VALUES, read_value
 from dropcheck.pyproject import project_defaults
 from dropcheck.report import Report
 from dropcheck.report.formats import PRINTED, WRITTEN, format_hint, require_libraries, written_as
 from dropcheck.report.screen import is_terminal, terminal_of
 from dropcheck.results import Outcome, RunResult
 from dropcheck.results.coverage import Coverage, unexpected
-from dropcheck.settings import Settings, one_of
+from dropcheck.settings import OPTIONS, RUN_OPTIONS, Option, Settings, flag_of, one_of
 
 if TYPE_CHECKING:
     from dropcheck.claims.registry import Case, Claim, Registry

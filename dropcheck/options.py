@@ -1,7 +1,7 @@
-"""The options of the command line, and the values that settings take.
+"""The values that settings take: read from text, and checked where Python gives them.
 
-`OPTIONS` has all that help says. `VALUES` is one table for the command line, `[tool.dropcheck]` in
-pyproject.toml, pytest's ini keys and the arguments of `dropcheck.verify`.
+One table for the command line, `[tool.dropcheck]` in pyproject.toml, pytest's ini keys and the
+arguments of `dropcheck.verify`.
 """
 
 from __future__ import annotations
@@ -30,123 +30,6 @@ REPEATED = (
     *("plain", "asymptotic", "exact", "draws_only"),
 )
 """The settings that change a result: the command that repeats a case has them too."""
-
-CHOICE, CODE = "What is checked", "Code under test"
-LIMITS, WAYS, SHOWN = "How sure, and how long", "How it is judged", "What is shown"
-_EVERY = "run plan list show check mutate"
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """An option of the command line: its name, the commands that have it, and what help says.
-
-    One without a `metavar` has no value. `letter` is its short form. `several`: it may be given
-    several times, one without a value to be counted.
-    """
-
-    name: str
-    of: str
-    panel: str
-    text: str
-    metavar: str = ""
-    letter: str = ""
-    several: bool = False
-    flag: str = ""
-
-    @property
-    def spellings(self) -> tuple[str, ...]:
-        """What is typed for it: the short form last."""
-        flag = self.flag or flag_of(self.name)
-        return (flag, self.letter) if self.letter else (flag,)
-
-
-def flag_of(name: str) -> str:
-    """The option of a setting.
-
-    >>> flag_of("max_draws")
-    '--max-draws'
-    """
-    return f"--{name.replace('_', '-')}"
-
-
-# fmt: off
-OPTIONS = (
-    Option("file", _EVERY, CHOICE,
-           "A claims file, a document or a folder, or 'shipped': the claims that ship with "
-           "dropcheck. May be given several times. Default: claims.yaml in this folder.",
-           "FILE", "-f", several=True),
-    Option("sets", "run plan", CHOICE, "Set a parameter by its name.", "NAME=VALUE",
-           several=True, flag="--set"),
-    Option("tag", "run plan list mutate", CHOICE, "Only claims with this tag.", "TAG",
-           several=True),
-    Option("expect_claims", "run check", CHOICE,
-           "How many claims the documents must hold: with another number, such as where a mark "
-           "was deleted, the command fails.", "N"),
-    Option("code", "run plan list show", CODE,
-           "Also check code that implements the slots of the claims: torch, jax or numpy, or "
-           "NAME:SLOT=MODULE:FUNCTION. It is imported and called. May be given several times.",
-           "CODE", several=True, flag="--with"),
-    Option("dtype", "run plan list show", CODE,
-           "The number formats in which code is checked, in place of each claim's own: "
-           "float32,bfloat16.", "FORMATS"),
-    Option("alpha", "run plan mutate", LIMITS,
-           "The probability that any verdict of a full run is wrong. Default: 1e-6.", "NUMBER"),
-    Option("resolution", "run plan", LIMITS,
-           "The smallest difference to look for, as a share of each claim's scale: "
-           "0.01, 1%. Default: the claim's own.", "SHARE"),
-    Option("seed", "run plan mutate", LIMITS, "The seed of all draws. Default: 0.", "N|fresh"),
-    Option("max_draws", "run plan mutate", LIMITS, "The most draws of a case: 1e6, 2**20.", "N"),
-    Option("time_limit", "run plan", LIMITS,
-           "The time that all cases take together, shared by those that stay undecided: 10s, "
-           "500ms, 2m.", "TIME"),
-    Option("max_memory", "run plan", LIMITS,
-           "The memory that one draw may take: 500MB, 2GiB. Default: 1GiB.", "SIZE"),
-    Option("threads", "run plan mutate", LIMITS,
-           "How many threads draw; no result depends on it. Default: one a processor.", "N"),
-    Option("scheduler", "run", LIMITS,
-           "Judge on the workers of the Dask cluster at this address, tcp://host:8786. No result "
-           "depends on it.", "ADDRESS"),
-    Option("plain", "run plan", WAYS,
-           "Make a new independent draw for every value, even where independent draws could be "
-           "paired, or a net of points would take fewer."),
-    Option("asymptotic", "run plan", WAYS,
-           "Judge by the limit theorem what the model does not bound, and mark it so in every "
-           "report; without it, that is undecided, except where code draws."),
-    Option("exact", "run", WAYS,
-           "Draw nothing: decide the cases whose values are known exactly from the model."),
-    Option("draws_only", "run plan", WAYS,
-           "Decide by draws alone, where the model gives an exact value too."),
-    Option("fail_fast", "run", WAYS, "Stop at the first case that fails.", letter="-x"),
-    Option("unclaimed", "list", SHOWN,
-           "In place of the claims, list the figures and formulas of documents that no mark "
-           "speaks of."),
-    Option("format", "run", SHOWN, "What to print: {printed}. Default: table.",
-           "FORMAT"),
-    Option("format", "plan list show check mutate", SHOWN, "What to print. Default: table.",
-           "table|json"),
-    Option("output", "run", SHOWN,
-           "Also write a report to a file. The ending of its name says which kind: "
-           "{written}. May be given several times.", "FILE", "-o", several=True),
-    Option("plot", "run", SHOWN,
-           "Draw the curves of a sweep in the .svg or .png file that -o names."),
-    Option("quiet", "run mutate", SHOWN, "Print only what did not pass, and the summary.",
-           letter="-q"),
-    Option("verbose", "run", SHOWN,
-           "Print a row for each statement, and with -vv a row for each case.", letter="-v",
-           several=True),
-    Option("verbose", "mutate", SHOWN, "Name every mutant that was not refuted.", letter="-v"),
-    Option("exit_zero", "run", SHOWN, "Exit with 0 even where cases fail or stay undecided."),
-    Option("no_progress", "run plan mutate", SHOWN, "Show no progress on a terminal."),
-)
-# fmt: on
-
-RUN_OPTIONS = frozenset(
-    {one.spellings[0][2:].replace("-", "_") for one in OPTIONS if "run" in one.of} | {"help"}
-)
-"""The options of `dropcheck run`: a parameter with such a name is set by `--set`."""
-
-
-# ---- their values --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

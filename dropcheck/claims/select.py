@@ -25,8 +25,8 @@ from dropcheck.claims.values import (
     split_values,
 )
 from dropcheck.errors import DropcheckError, NothingSelected, Problem, nearest, suggestion
-from dropcheck.options import RUN_OPTIONS
 from dropcheck.results import ParameterValue
+from dropcheck.settings import RUN_OPTIONS
 
 ALL = "all"
 _WILD = frozenset("*?[")

@@ -243,7 +243,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "absolute alpha": ({"alpha": {"absolute": 0.1}}, "option 'alpha' cannot be {'absolute'"),
     "tolerance of 0": ({"claim": "0 == 0", "tolerance": 0.1}, "is a share of this side, which is"),
     "value": ({"a": {}}, "'a' must be a number, a vector or a law, and is a mapping"),
-    "value in a list": ({"a": ["b"]}, "a vector or a law, and 'b' is neither a number"),
+    "value in a list": ({"a": ["b"]}, "'a' must be a number, and is 'b'"),
     "rows": ({"a": [[1], [1, 2]]}, "the parameter 'a' has rows of different lengths"),
     "value text": ({"a": "two"}, "'a' must be a number, a vector or a law, and 'two' is"),
     "value a percentage": ({"a": "50%"}, "'50%' is neither a number nor a law\nhint: write 0.5"),

@@ -19,7 +19,7 @@ from scipy import stats
 from trials import REFUTED, VERIFIED, judged
 from typer.testing import CliRunner
 
-from dropcheck import cli, options
+from dropcheck import cli, settings
 from dropcheck.claims.reader import read_text
 from dropcheck.language.check import check_registry
 from dropcheck.reasons import Reason
@@ -92,8 +92,8 @@ def test_hints_and_pages_know_them() -> None:
 
 
 def test_help_has_the_option(monkeypatch: pytest.MonkeyPatch) -> None:
-    option = eval(entries("An option")[0].rstrip().rstrip(","), dict(vars(options)))
-    monkeypatch.setattr(cli, "OPTIONS", (*options.OPTIONS, option))
+    option = eval(entries("An option")[0], dict(vars(settings)))
+    monkeypatch.setattr(cli, "OPTIONS", (*settings.OPTIONS, option))
     monkeypatch.setattr(cli, "app", app := typer.Typer())
     cli._command(cli.run)
     assert "--warm-up" in CliRunner().invoke(app, ["--help"]).output
