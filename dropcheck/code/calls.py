@@ -10,7 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
@@ -224,15 +224,23 @@ class CallPlan:
     """The plan by which one function is called for one kind of request."""
 
     code: PreparedFunction
+    dtype: str
+    seeds: int = 1
+    calls: int = 1  # for each seed
     fixed: Mapping[int, Any] = field(default_factory=dict)  # by place: the same in every call
     varying: tuple[int, ...] = ()  # the places of the other arguments
-    lead: tuple[int, ...] = ()  # the lengths of the axes of seeds and calls, but for those of 1
+    size: tuple[int, ...] | None = None  # of one draw of a sampler, in one call
     elements: int = 1  # numbers of one draw
     one_shape: bool = False  # whether calls should have few shapes
     single: bool = False  # whether one draw is one call
     # what was called: modes and draws of a call, each of which may cost a compilation
     called: set[tuple[frozenset[str], int]] = field(default_factory=set)
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)  # of one draw, by mode
+
+    @property
+    def lead(self) -> tuple[int, ...]:
+        """The lengths of the axes of seeds and calls, but for those of length 1."""
+        return tuple(length for length in (self.seeds, self.calls) if length > 1)
 
     def call_draws(self, draws: int) -> int:
         """The draws of each call where so many are asked for in all."""
@@ -343,8 +351,12 @@ class Bound:
             if key not in self._plans:
                 with self._first():
                     self._plans[key] = self._looked_at(asked, inputs)
-            last = self._adapter.seeds - asked.seeds
-            return self._run(self._plans[key], asked, inputs, lambda: int(generator.integers(last)))
+            plan, last = self._plans[key], self._adapter.seeds - asked.seeds
+
+            def seed() -> int:
+                return int(generator.integers(last))
+
+            return self._run(plan, asked.draws, asked.modes, inputs, seed)
 
     @contextmanager
     def held(self) -> Iterator[None]:
@@ -370,9 +382,6 @@ class Bound:
         trains = not asked.modes <= {"eval"}
         return asked.dtype, trains, asked.size, asked.single, asked.seeds, asked.calls, kept
 
-    def _dtype(self, asked: CodeRequest) -> str:
-        return asked.dtype or self._adapter.dtypes[0]
-
     def _planned(self, asked: CodeRequest, inputs: Sequence[Array]) -> CallPlan:
         """The plan of calls for a request.
 
@@ -380,7 +389,7 @@ class Bound:
             DropcheckError: the code cannot be called so, or an object cannot be built.
         """
         adapter, target, takes = self._adapter, self._function, self.slot.takes
-        dtype = self._dtype(asked)
+        dtype = asked.dtype or adapter.dtypes[0]
         try:
             if dtype not in adapter.dtypes:
                 raise ValueError(f"it takes {', '.join(adapter.dtypes)}")
@@ -400,7 +409,10 @@ class Bound:
         given, around = [*takes], "write a function of these around it"
         named: dict[str, Any] = {}
         if inspect.isclass(target):
-            named = {takes[at]: self._own(one, dtype) for at, one in fixed.items()}
+            named = {
+                takes[at]: adapter.given(one, dtype) if isinstance(one, np.ndarray) else one
+                for at, one in fixed.items()
+            }
             given, around = [takes[at] for at in varying], f"it is built from ({', '.join(named)})"
             fixed = {}
         hint = f"the slot gives it ({', '.join([*given, *size])}): {around}"
@@ -416,15 +428,18 @@ class Bound:
                 )
             except TypeError:
                 raise self._fault(str(error)[:300], hint) from error
-        lead = tuple(length for length in (asked.seeds, asked.calls) if length > 1)
-        shapes = [inputs[place].shape[len(lead) : -1] for place in varying]
-        shapes += [asked.size[len(lead) :]] if asked.size is not None else []
+        leads = (asked.seeds > 1) + (asked.calls > 1)
+        own_size = None if asked.size is None else asked.size[leads:]
+        shapes = [inputs[place].shape[leads:-1] for place in varying]
         return CallPlan(
             code=code,
+            dtype=dtype,
+            seeds=asked.seeds,
+            calls=asked.calls,
             fixed=fixed,
             varying=varying,
-            lead=lead,
-            elements=max([1, *map(math.prod, shapes)]),
+            size=own_size,
+            elements=max([1, *map(math.prod, (*shapes, own_size or ()))]),
             one_shape=adapter.one_shape,
             single=asked.single,
         )
@@ -458,16 +473,13 @@ class Bound:
             had |= {name} if own else set()
         return had
 
-    def _own(self, value: Any, dtype: str) -> Any:
-        """A value as code is given it, which may write into arrays."""
-        return self._adapter.given(value, dtype) if isinstance(value, np.ndarray) else value
-
     # ---- a span ---------------------------------------------------------------------------------
 
     def _run(
         self,
         plan: CallPlan,
-        asked: CodeRequest,
+        draws: int,
+        modes: frozenset[str],
         inputs: Sequence[Array],
         seed: Callable[[], int],
     ) -> dict[str, Array]:
@@ -476,75 +488,65 @@ class Bound:
         Calls in evaluation come after all calls in training, with the same inputs and seeds: what
         code returns in one mode does not depend on what it is asked for in others.
         """
-        training = asked.modes - {"eval"}
-        groups = [modes for modes in (training, asked.modes - training) if modes]
-        size = plan.call_draws(asked.draws)
-        numbers = asked.seeds * asked.calls
-        arguments = self._arguments(plan, asked, inputs)
-        starts = range(0, asked.draws, size)
-        anew = asked.seeds > 1  # then each part has seeds of its own, in all modes
+        training = modes - {"eval"}
+        groups = [group for group in (training, modes - training) if group]
+        size = plan.call_draws(draws)
+        arguments = self._arguments(plan, draws, inputs)
+        starts = range(0, draws, size)
+        anew = plan.seeds > 1  # then each part has seeds of its own, in all modes
         bases = [seed() if anew or start == 0 else 0 for start in starts]
+        shape = len(starts) * size, plan.seeds * plan.calls
         whole: dict[str, Array] = {}
-        for modes, (start, base) in itertools.product(groups, zip(starts, bases, strict=True)):
+        for group, (start, base) in itertools.product(groups, zip(starts, bases, strict=True)):
             part = start if plan.single else slice(start, start + size)
-            for number in range(numbers):
-                if (anew or start == 0) and number % asked.calls == 0:
-                    self._adapter.begin(base + number // asked.calls)
-                for mode, output in self._call(plan, asked, arguments(number, part), modes, size):
-                    array = self._taken(plan, asked, mode, output, size)
+            for number in range(shape[1]):
+                if (anew or start == 0) and number % plan.calls == 0:
+                    self._adapter.begin(base + number // plan.calls)
+                for mode, output in self._call(plan, arguments(number, part), group, size):
+                    array = self._taken(plan, mode, output, size)
                     if mode not in whole:
-                        whole[mode] = np.empty((len(starts) * size, numbers, *plan.shapes[mode]))
+                        whole[mode] = np.empty((*shape, *plan.shapes[mode]))
                     whole[mode][part, number] = array
         return {
-            mode: np.moveaxis(
-                all_draws[: asked.draws].reshape(asked.draws, *plan.lead, *plan.shapes[mode]), 0, -1
-            )
-            for mode, all_draws in whole.items()
+            mode: np.moveaxis(one[:draws].reshape(draws, *plan.lead, *plan.shapes[mode]), 0, -1)
+            for mode, one in whole.items()
         }
 
     def _arguments(
-        self, plan: CallPlan, asked: CodeRequest, inputs: Sequence[Array]
+        self, plan: CallPlan, draws: int, inputs: Sequence[Array]
     ) -> Callable[[int, int | slice], list[Any]]:
         """A function that gives the arguments of a call, by its number and the part of the draws.
 
         Each is in an array of its own: code may compute in place.
         """
-        dtype, size = self._dtype(asked), plan.call_draws(asked.draws)
-        numbers, leads = asked.seeds * asked.calls, len(plan.lead)
-        total = -(-asked.draws // size) * size
+        given, size, lead = self._adapter.given, plan.call_draws(draws), plan.lead
+        total = -(-draws // size) * size
         values: dict[int, Any] = dict(plan.fixed)
         for place in plan.varying:  # [1 or numbers, draws, *shape]
-            first = np.moveaxis(inputs[place], -1, 0).astype(precision(dtype), order="C")
-            if total > len(first):  # more are drawn, and left out again
+            first = np.moveaxis(inputs[place], -1, 0)
+            first = first.astype(precision(plan.dtype), order="C", copy=False)
+            if total > draws:  # more are drawn, and left out again
                 first = np.resize(first, (total, *first.shape[1:]))
-            apart = leads > 0 and first.shape[1 : 1 + leads] == plan.lead
-            shape = first.shape[1 + leads if apart else 1 :]
-            each = first.reshape(total, numbers if apart else 1, *shape)
+            shape = first.shape[1:]
+            apart = bool(lead) and shape[: len(lead)] == lead
+            each = first.reshape(total, -1, *shape[len(lead) :]) if apart else first[:, np.newaxis]
             values[place] = np.moveaxis(each, 1, 0)
         in_order = [(values[place], place in plan.varying) for place in sorted(values)]
-        once = numbers == 1 and not asked.modes > {"eval"}
-        sizes = []
-        if asked.size is not None:
-            of_one = asked.size[leads:]
-            sizes = [of_one if plan.single else (size, *of_one)]
+        sizes = [] if plan.size is None else [plan.size if plan.single else (size, *plan.size)]
 
         def arguments(number: int, part: int | slice) -> list[Any]:
-            given: list[Any] = []
+            each: list[Any] = []
             for value, varied in in_order:
                 one = value[number % len(value), part] if varied else value
-                if varied or isinstance(value, np.ndarray):
-                    one = (
-                        np.asarray(one, order="C") if varied and once else np.array(one, order="C")
-                    )
-                given.append(self._own(one, dtype))
-            return given + sizes
+                is_array = varied or isinstance(value, np.ndarray)
+                each.append(given(np.array(one, order="C"), plan.dtype) if is_array else one)
+            return each + sizes
 
         return arguments
 
     def _call(
         self,
         plan: CallPlan,
-        asked: CodeRequest,
         arguments: Sequence[Any],
         modes: frozenset[str],
         size: int,
@@ -554,7 +556,7 @@ class Bound:
         plan.called.add((modes, size))
         try:
             with nullcontext() if known else self._first(), timed(self._limit):
-                return self._outputs(plan, asked, arguments, modes, size)
+                return self._outputs(plan, arguments, modes, size)
         except (DropcheckError, KeyboardInterrupt):
             raise
         except CallTookTooLongError:
@@ -570,7 +572,6 @@ class Bound:
     def _outputs(
         self,
         plan: CallPlan,
-        asked: CodeRequest,
         arguments: Sequence[Any],
         modes: frozenset[str],
         size: int,  # noqa: ARG002 - of a function that is given nothing else
@@ -589,7 +590,7 @@ class Bound:
                 filled[name] = evaluate == (name in EVALUATING)
             else:
                 own = name == DTYPE
-                filled[name] = adapter.dtype(self._dtype(asked)) if own else adapter.source(name)
+                filled[name] = adapter.dtype(plan.dtype) if own else adapter.source(name)
         if "grad" not in modes:
             return [(mode, adapter.called(code.function, arguments, filled)) for mode in modes]
         output, gradient = adapter.with_gradient(code.function, arguments, filled)
@@ -599,9 +600,7 @@ class Bound:
         """What a call was given, in words."""
         return f"it was given {_described(self.slot.takes, arguments) or 'nothing'}"
 
-    def _taken(
-        self, plan: CallPlan, asked: CodeRequest, mode: str, output: Any, size: int
-    ) -> Array:
+    def _taken(self, plan: CallPlan, mode: str, output: Any, size: int) -> Array:
         """What a call returned as an array, if it has the right axes."""
         returned = f"returned {self.subject.format(mode)}"
         try:
@@ -613,9 +612,8 @@ class Bound:
             raise self._fault(message, self.returns) from error
         shape = array.shape
         what = f"an array of shape {list(shape)}" if shape else "one number"
-        if asked.size is not None:
-            wanted = asked.size[len(plan.lead) :]
-            wanted = wanted if plan.single else (size, *wanted)
+        if plan.size is not None:
+            wanted = plan.size if plan.single else (size, *plan.size)
             if shape != wanted:
                 raise self._fault(
                     f"{returned}{what}, and {list(wanted)} was asked for",
@@ -650,7 +648,7 @@ class Bound:
         modes = frozenset({"train"}) if asked.modes & {"train", "grad"} else asked.modes
 
         def tried(number: int, given: Sequence[Array], draws: int) -> dict[str, Array]:
-            return self._run(plan, replace(asked, draws=draws, modes=modes), given, lambda: number)
+            return self._run(plan, draws, modes, given, lambda: number)
 
         def alike_inputs(draws: int) -> list[Array]:  # the first draw of what varies, repeated
             return [

@@ -15,7 +15,7 @@ from dropcheck.claims.registry import (
 from dropcheck.code.slots import Implementation
 from dropcheck.errors import DropcheckError, Problem, suggestion
 from dropcheck.language.compile import CaseGraphs
-from dropcheck.language.syntax import Call, Node, Subscript, children, lines_of
+from dropcheck.language.syntax import Call, lines_of, walk
 from dropcheck.packs.pack_files import PACK
 from dropcheck.vocabulary.function import EVAL, GRAD, TRAIN, slot_and_mode
 
@@ -113,15 +113,9 @@ def calls_of_slots(claim: Claim, graphs: CaseGraphs) -> set[tuple[str, str]]:
         parsed = graphs.parsed(claim)
     except DropcheckError:  # it is reported where the claim is checked
         return {(name, TRAIN) for name in claim.slots}
-    stack: list[Node] = [line.right for line in lines_of(parsed.model)]
-    stack += parsed.statement.operands
-    calls: set[tuple[str, str]] = set()
-    while stack:
-        node = stack.pop()
-        stack.extend(children(node))
-        base = node.base if isinstance(node, Subscript) else node
-        if isinstance(base, Call):
-            calls.add(slot_and_mode(base.name))
+    texts = [line.right for line in lines_of(parsed.model)]
+    nodes = walk(*texts, *parsed.statement.operands)
+    calls = {slot_and_mode(node.name) for node in nodes if isinstance(node, Call)}
     return {call for call in calls if call[0] in claim.slots}
 
 

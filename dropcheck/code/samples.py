@@ -93,10 +93,8 @@ class NamedDraws(Bound):
         self._adapter.begin(0)
         plan = self._planned(_ASKED, ())
         with alarmed(), np.errstate(all="ignore"):
-            drawn = self._call(plan, _ASKED, (), frozenset(), _ASKED.draws)
-            self.first = {
-                name: self._taken(plan, _ASKED, name, one, _ASKED.draws) for name, one in drawn
-            }
+            drawn = self._call(plan, (), frozenset(), FIRST_DRAWS)
+            self.first = {name: self._taken(plan, name, one, FIRST_DRAWS) for name, one in drawn}
 
     def _key(self, asked: CodeRequest, inputs: Sequence[Array]) -> object:
         return SAMPLE  # it is checked once, whichever of its names are read
@@ -109,6 +107,7 @@ class NamedDraws(Bound):
         shapes = {name: one.shape[1:] for name, one in self.first.items()}
         return CallPlan(
             code=PreparedFunction(self._function, self._function),
+            dtype=DOUBLE,
             elements=max([1, *map(math.prod, shapes.values())]),
             shapes=shapes,
         )
@@ -116,7 +115,6 @@ class NamedDraws(Bound):
     def _outputs(
         self,
         plan: CallPlan,
-        asked: CodeRequest,
         arguments: Sequence[Any],
         modes: frozenset[str],
         size: int,
@@ -142,10 +140,8 @@ class NamedDraws(Bound):
     def _given(self, arguments: Sequence[Any], size: int) -> str:
         return f"it was called with a numpy Generator and the count {size}"
 
-    def _taken(
-        self, plan: CallPlan, asked: CodeRequest, mode: str, output: Any, size: int
-    ) -> Array:
-        array = super()._taken(plan, asked, mode, output, size)
+    def _taken(self, plan: CallPlan, mode: str, output: Any, size: int) -> Array:
+        array = super()._taken(plan, mode, output, size)
         first = self.first.get(mode, array)
         if (array.dtype == bool) != (first.dtype == bool):
             raise self._fault(
