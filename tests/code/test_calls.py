@@ -330,17 +330,6 @@ def test_what_is_drawn_depends_on_nothing_else_that_is_asked(modes: tuple[str, .
     assert np.array_equal(one["train"], two["train"])
 
 
-@pytest.mark.parametrize("function", [fake_framework.dropout, fake_framework.Layer])
-def test_modes_come_from_one_draw(function: Any) -> None:
-    fake_framework.seen.clear()
-    code = bound(FakeAdapter(False), function)
-    found = drawn(code, 40, X, 0.5, dtype="bfloat16", modes=("train", "eval", "grad"))
-    assert np.array_equal(found["eval"], X)
-    assert np.array_equal(found["grad"], found["train"] / X)
-    assert 0 < np.count_nonzero(found["grad"]) < X.size
-    assert {one.dtype for one in fake_framework.seen} == {"bfloat16"}
-
-
 @pytest.mark.parametrize(
     "function",
     [
