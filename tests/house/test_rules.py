@@ -40,7 +40,6 @@ ALLOWED: Mapping[str, set[str]] = {
     "report.reference": {"read_text"},  # the claims of an example, which it makes
     # code under test, by the names that its user gives on the command line
     "code.slots": {"import_module"},
-    "code.targets": {"import_module"},
     "execution.pool": {"multiprocessing", "multiprocessing.reduction"},
 }
 
