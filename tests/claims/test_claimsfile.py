@@ -190,10 +190,8 @@ UNSAID = (
     *("needs a start above", "holds one number alone", "values → write a larger", "the grid has"),
     *("and under 'parameters'", "gives no value for", "is .nan", "is 1.0", "there is no document"),
     *(
-        "a slot says what",
         "is '0%'",
-        "is taken twice",
-        "has no 'gives'",
+        "'takes' holds",
         "there is no claim",
         "is false itself",
     ),

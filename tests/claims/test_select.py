@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import shlex
 import time
 from pathlib import Path
@@ -253,9 +254,10 @@ def test_a_command_selects_the_case_that_it_came_from(
     registry: Registry, overrides: dict[str, str]
 ) -> None:
     for case in select(registry, [], [], overrides):
-        _, _, pattern, *words = shlex.split(repeat_command(case, 0).replace("=", " ", 1))
-        options = dict(zip(words[::2], words[1::2], strict=True))
-        assert options.pop("--seed") == "0"
-        overrides = {name.removeprefix("--"): text for name, text in options.items()}
+        _, _, pattern, *words = shlex.split(repeat_command(case, 0))
+        line = " ".join(words).replace("--set ", "--").replace(" --", "\n--")
+        pairs = [re.split("[= ]", one, maxsplit=1) for one in line.split("\n")]
+        overrides = {name.removeprefix("--"): text for name, text in pairs}
+        assert overrides.pop("seed") == "0"
         (again,) = select(registry, [pattern], [], overrides)
         assert again.key == case.key
