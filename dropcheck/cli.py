@@ -303,7 +303,6 @@ def check(given: Given) -> ExitCode:
     CLAIMS are claims files, documents, folders, and - for standard input.
     """
     from dropcheck.report.cards import check_json, check_line
-    from dropcheck.report.screen import render, styled
 
     checked = [_check_file(one) for one in _expanded(given.files or _usual(given)) or [""]]
     errors = [error for one in checked for error in one.errors]
@@ -312,11 +311,10 @@ def check(given: Given) -> ExitCode:
     if given.as_json:
         print_out(check_json(checked, miscounted))
     else:
-        terminal = terminal_of(sys.stdout)
         for one in checked:
             complain(one.errors)
             complain(one.notes, "note")
-            print_out(render([styled(check_line(one))], terminal))
+            print_out(f"{check_line(one)}\n")
         complain(miscounted)
         annotate([*errors, *miscounted])
     return ExitCode.ERROR if errors or miscounted else ExitCode.PASSED

@@ -126,6 +126,8 @@ def packed(parts: Iterable[str], terminal: Terminal) -> list[RenderableType]:
 
 def cells(text: str) -> int:
     """The width of a text in columns of a terminal."""
+    if text.isascii():  # an error is shown without loading rich
+        return len(text)
     from rich.cells import cell_len
 
     return cell_len(text)
