@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
 
 import numpy as np
 
@@ -26,7 +24,6 @@ from dropcheck.analysis.bounds import (
 from dropcheck.analysis.law_bounds import (
     AffineDraw,
     Alignment,
-    Described,
     alignment_of,
     centred_axes,
     disjoint,
@@ -42,21 +39,17 @@ from dropcheck.analysis.law_bounds import (
     weights_of_squares,
 )
 from dropcheck.analysis.letters import ITSELF, lettered
-from dropcheck.analysis.ring import NormalForms, Polynomial, Space, Tensor, fixed_index
+from dropcheck.analysis.ring import NormalForms, Polynomial, Space
 from dropcheck.analysis.single_draw import Found, Integrals, is_function_of_one_draw
 from dropcheck.language.graph import (
-    NO_DRAWS,
     Kind,
     Value,
-    computed,
-    constant_beside,
     in_order,
     number,
     thawed,
 )
-from dropcheck.vocabulary.distribution import Values
 from dropcheck.vocabulary.functions.algebra import PolynomialError
-from dropcheck.vocabulary.functions.elementwise import ADD, EXP, MULTIPLY, SUBTRACT
+from dropcheck.vocabulary.functions.elementwise import ADD, SUBTRACT
 from dropcheck.vocabulary.majorants.powers import (
     log_size_by_powers,
     norm_by_exponentials,
@@ -65,7 +58,6 @@ from dropcheck.vocabulary.majorants.rule import (
     INF,
     NONE,
     Applied,
-    Argument,
     ArgumentPower,
     away,
     centring,
@@ -75,75 +67,29 @@ from dropcheck.vocabulary.majorants.rule import (
     raised,
     size,
     spread_within,
-    summed,
     times,
 )
-from dropcheck.vocabulary.shapes import Shape
 
 # ---- exponents -----------------------------------------------------------------------------------
 #
-# Quantities as sums of quadratics in independent quantities, for bounds of their exponentials.
+# Quantities as lines in another quantity, for bounds of their exponentials.
 #
 # In exp(z²/2 - (z - 4)²/2) the squares cancel, and the exponent is a line in z, whose exponential
 # the law knows. The exponentials of the single squares have no useful bounds.
 
 
-# The most elements of a sum with weights, which has a part for each element.
-MOST_ELEMENTS = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Quadratic:
-    """The sum of linear · x + square · x² over the axes `summed` of a quantity x."""
-
-    of: Value
-    linear: float
-    square: float
-    summed: tuple[int, ...] = ()
-
-    def log_moment(self, x: Argument, t: float) -> float:
-        """A bound of log E exp(t · q) for this quadratic q, from what is known of its quantity x.
-
-        For n independent elements it is n times that of one; for others at most that of n times
-        one element (Hölder's inequality).
-        """
-        n = math.prod(x.shape[axis] for axis in self.summed)
-        alone, within = (n, 1) if x.apart.issuperset(self.summed) else (1, n)
-        b, c = t * within * self.linear, t * within * self.square
-        if c > 0:
-            return INF
-        # where the square is subtracted, the quadratic has a maximum
-        return alone * min(x.log_moment(b), b * b / (-4 * c) if c else INF)
-
-
-@dataclass(frozen=True, slots=True)
-class Straight:
-    """A sum of quadratics in quantities that share no draw, plus a number."""
-
-    parts: tuple[Quadratic, ...]
-    shift: float
-
-
 class Exponents:
-    """The quantities of a case as such sums, computed when they are needed."""
+    """The quantities of a case as polynomials in one letter, computed when they are needed."""
 
     def __init__(self) -> None:
         self.space = Space()
         self._values: list[Value] = []
         self._reading = NormalForms(self)
-        self._known: dict[int, Straight | None] = {}
 
     def draw(self, value: Value) -> Polynomial:
-        """A letter, by its number; the square of a truth is itself, that of a sign is 1."""
-        number = len(self._values)
+        """A letter, by its number."""
         self._values.append(value)
-        letter = lettered(self.space, value.shape, number)
-        if value.binary:
-            letter.binary = True
-            self.space.squares[number] = (1.0, 0.0)
-        elif value.law is not None and value.law.values is Values.SIGNS:
-            self.space.squares[number] = (0.0, 1.0)
-        return letter
+        return lettered(self.space, value.shape, len(self._values) - 1)
 
     other = draw
 
@@ -155,115 +101,33 @@ class Exponents:
         """The polynomial itself."""
         return found
 
-    def straight(self, value: Value) -> Straight | None:
-        """A quantity as such a sum; None if it is none, or no simpler than the quantity itself."""
-        if id(value) not in self._known:
-            self._known[id(value)] = self._computed(value)
-        return self._known[id(value)]
+    def line(self, value: Value) -> tuple[Value, float, float] | None:
+        """Each element as slope · x + shift, with x, slope and shift; None if it is no such line.
 
-    def _computed(self, value: Value) -> Straight | None:
+        x may be another element of a quantity in each.
+        """
         if value.kind != Kind.COMPUTED or value.function.polynomial is None:
             return None
         try:
-            found = self._line(self._reading.polynomial(value))
+            found = self._reading.polynomial(value)
         except PolynomialError:
             return None
-        return None if any(one.of is value for one in found.parts) else found
-
-    def _line(self, polynomial: Polynomial) -> Straight:
-        """A polynomial whose terms are multiples of one letter's element or its square.
-
-        Raises:
-            PolynomialError: it has other terms, or two letters share a draw.
-        """
-        found: dict[tuple[int, tuple[int, ...]], list[float]] = {}
-        shift = 0.0
-        for coefficient, _, tensors, atoms, _ in polynomial.terms:
+        slope, shift, elements = 0.0, 0.0, set[tuple[int, tuple[int, ...]]]()
+        for coefficient, _, tensors, atoms, _ in found.terms:
             if not atoms and not tensors:
                 shift += coefficient
                 continue
-            if len(tensors) > 1 or len(atoms) != 1 or len(atoms[0].powers) != 1:
-                raise PolynomialError
-            ((function, power),) = atoms[0].powers
-            if function != ITSELF or power not in (1, 2):
-                raise PolynomialError
-            for indices, weight in self._elements(tensors, atoms[0].indices, polynomial):
-                both = found.setdefault((atoms[0].draw, indices), [0.0, 0.0])
-                both[power - 1] += coefficient * weight
-        if not math.isfinite(shift):
-            raise PolynomialError
-        sources, parts = NO_DRAWS, []
-        before: int | None = None
-        for (draw, indices), (linear, square) in sorted(found.items()):
-            letter = self._values[draw]
-            places = [one for one in indices if one >= 0]
-            other = draw == before and not places and _is_sample(letter)  # element of the same draw
-            if len(set(places)) < len(places) or not (other or sources.isdisjoint(letter.sources)):
-                raise PolynomialError
-            before = None if places else draw
-            sources |= letter.sources
-            over = (one >= 0 and one not in polynomial.free for one in indices)
-            summed = tuple(axis for axis, each in enumerate(over) if each)
-            parts.append(Quadratic(letter, linear, square, summed))
-        return Straight(tuple(parts), shift)
-
-    def _elements(
-        self, tensors: tuple[Tensor, ...], indices: tuple[int, ...], whole: Polynomial
-    ) -> list[tuple[tuple[int, ...], float]]:
-        """The elements of a letter in a term, by their indices, each with its weight.
-
-        Without weights this is one element, whose indices may be summed over.
-
-        Raises:
-            PolynomialError: the weights are not along one axis, or there are too many.
-        """
-        if not tensors:
-            return [(indices, 1.0)]
-        ((_, (label, *others)),) = tensors
-        weights = self.space.array_of(tensors[0])
-        if others or label in whole.free or label not in indices or weights.size > MOST_ELEMENTS:
-            raise PolynomialError
-        return [
-            (tuple(fixed_index(at) if one == label else one for one in indices), float(weight))
-            for at, weight in enumerate(weights)
-        ]
-
-
-def _is_sample(value: Value) -> bool:
-    """Whether the elements of a quantity are independent draws."""
-    fixed = value.kind == Kind.DRAW and not any(one.random for one in value.inputs)
-    return fixed and value.law is not None and value.law.own_axes is None
-
-
-_ExponentPart = TypeVar("_ExponentPart", bound=Described)
-
-
-def joined(
-    parts: list[tuple[_ExponentPart, float]],
-    shape: Shape,
-    quantity: Callable[[Value], _ExponentPart],
-) -> list[tuple[_ExponentPart, float]]:
-    """A product of powers with all elementwise exponentials joined into one.
-
-    exp(u)^a exp(v)^b is exp(a u + b v), in which common terms of u and v cancel, as in a ratio of
-    densities.
-    """
-    exponentials = [one for one in parts if _is_exponential(one[0].value, shape)]
-    if len(exponentials) < 2:
-        return parts
-    exponent: Value | None = None
-    for part, power in exponentials:
-        own = part.value.inputs[0]
-        term = computed(MULTIPLY, constant_beside(own, power), own, like=own)
-        large = own if exponent is None or len(own.shape) > len(exponent.shape) else exponent
-        exponent = term if exponent is None else computed(ADD, exponent, term, like=large)
-    assert exponent is not None
-    whole = quantity(computed(EXP, exponent, like=exponent))
-    return [(whole, 1.0), *(one for one in parts if one not in exponentials)]
-
-
-def _is_exponential(value: Value, shape: Shape) -> bool:
-    return value.random and value.computed_by(EXP) and value.shape in ((), shape)
+            if tensors or len(atoms) > 1 or atoms[0].powers != ((ITSELF, 1),):
+                return None
+            if any(one >= 0 and one not in found.free for one in atoms[0].indices):
+                return None  # it is summed over
+            elements.add((atoms[0].draw, atoms[0].indices))
+            slope += coefficient
+        if len(elements) != 1 or not math.isfinite(slope + shift):
+            return None
+        ((letter, _),) = elements
+        of = self._values[letter]
+        return None if of is value else (of, slope, shift)
 
 
 # ---- norms ---------------------------------------------------------------------------------------
@@ -491,8 +355,7 @@ class NormedValue:
     def parts(self) -> Sequence[Sequence[ArgumentPower]]:
         """The value as a product of powers, in groups that share no draw."""
         if self._parts is None:
-            parts = joined(factors(self), self.shape, self.norms.quantity)
-            groups = grouped(parts, lambda part: part[0].value.sources)
+            groups = grouped(factors(self), lambda part: part[0].value.sources)
             self._parts = groups
         return self._parts
 
@@ -529,10 +392,10 @@ def _log_moment(quantity: NormedValue, t: float, exhausted: bool) -> tuple[float
             bound = draw_log_moment(quantity.value, quantity.below, t)
         else:
             whole = quantity.use.independent and not quantity.value.function.picks
-            line = None if whole else quantity.norms.exponents.straight(quantity.value)
+            line = None if whole else quantity.norms.exponents.line(quantity.value)
             if line is not None:
-                known = quantity.norms.quantity
-                bound = t * line.shift + summed(p.log_moment(known(p.of), t) for p in line.parts)
+                of, slope, shift = line
+                bound = t * shift + quantity.norms.quantity(of).log_moment(t * slope)
             if bound == INF:
                 bound = quantity.majorant.log_moment(quantity.use, t)
     bound += OUTWARD * max(1.0, abs(bound)) if abs(bound) < INF else 0.0

@@ -102,9 +102,8 @@ def test_bounds_are_close_where_they_can_be(
 
 # exponents in which all but a line cancels, with log E exp(p · exponent)
 EXPONENTS: list[tuple[str, float, float]] = [
-    ("z**2 / 2 - (z - 1)**2 / 2", 4, 6), ("z * y - y * z + n", 2, 14),
-    ("(z + y) * (z - y) - z**2", 1, 0),
-    ("z**2 / 8 - z**2 / 2 + y", 2, 2),
+    ("z**2 / 2 - (z - 1)**2 / 2", 4, 6), ("z * y - y * z + n", 2, INF),
+    ("(z + y) * (z - y) - z**2", 1, INF),
     ("logdensity(normal(0, 1), n) - logdensity(normal(3, 1), n)", 1, 13.5),
     ("logdensity(normal(1, 2), z) - logdensity(normal(0, 2), z) + y", 2, 1.875),
     ("(z - ex) * (z + ex) + ex**2 - z**2 + 0.1 * ex", 2, -math.log(0.6)), ("z * y", 1, INF),
