@@ -142,7 +142,8 @@ OPTIONS = (
            "The time that all cases take together, shared by those that stay undecided: 10s, "
            "500ms, 2m.", "TIME"),
     Option("max_memory", "run plan", LIMITS,
-           "The memory that one draw may take: 500MB, 2GiB. Default: 1GiB.", "SIZE"),
+           "The memory of one draw and of the fixed values, half for each: 500MB, 2GiB. Default: "
+           "1GiB.", "SIZE"),
     Option("threads", "run plan mutate", LIMITS,
            "How many threads draw; no result depends on it. Default: one a processor.", "N"),
     Option("scheduler", "run", LIMITS,

@@ -99,7 +99,7 @@ def test_the_page_names_every_key_of_a_case_in_json() -> None:
 
 def test_laws_functions_and_limits_are_those_of_the_program() -> None:
     assert f"{len(LAWS)} distributions, {len(FUNCTIONS)} functions" in TEXT
-    assert "20 seconds of work and at most 10⁹ draws, and one draw may take 1 GiB" in TEXT
+    assert "20 seconds of work and at most 10⁹ draws, and one draw may take 512 MiB" in TEXT
     assert (DEFAULT_WORK, MOST_DRAWS_BY_DEFAULT, DEFAULT_MEMORY) == (20e9, 1e9, 2**30)
 
 
