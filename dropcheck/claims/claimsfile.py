@@ -956,8 +956,8 @@ def _plain(node: Node) -> Any:
         return {name: _plain(one) for name, one in value.items()}
     if isinstance(value, list):
         return [_plain(one) for one in value]
-    decimal = isinstance(value, float) and value and "." in node.text
-    return WrittenNumber(node.text) if decimal and math.isfinite(value) else value
+    decimal = isinstance(value, float) and math.isfinite(value)
+    return WrittenNumber(node.text) if decimal else value
 
 
 def registry_of(top: Node, report: Problems) -> Registry:

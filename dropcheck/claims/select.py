@@ -19,10 +19,10 @@ from dropcheck.claims.registry import COLUMN, MOST_CASES, Case, Claim, Registry
 from dropcheck.claims.values import (
     ACCEPTED,
     WrongValueError,
-    format_value,
     read_values,
     shortened,
     split_values,
+    written_value,
 )
 from dropcheck.errors import DropcheckError, NothingSelected, Problem, nearest, suggestion
 from dropcheck.results import ParameterValue
@@ -151,7 +151,7 @@ def repeat_command(case: Case, seed: int, files: Sequence[str] = ()) -> str:
     words = ["dropcheck", "run", case.claim.id]
     words += [word for file in files for word in ("--file", file)]
     for name, value in case.parameters.items():
-        text = format_value(value)
+        text = written_value(value)
         if name in RUN_OPTIONS:
             words += ["--set", f"{name}={text}"]
         else:  # a minus would be taken for an option

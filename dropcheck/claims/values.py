@@ -105,18 +105,19 @@ def name_problem(name: object) -> str | None:
 
 
 class WrittenNumber(float):
-    """A number that knows how it is written: `0.50` claims two digits.
+    """A number that knows how it is written: `0.50` claims two digits, and `1.3e3` too.
 
-    >>> WrittenNumber("0.50") == 0.5, WrittenNumber("0.50").text
-    (True, '0.50')
+    >>> WrittenNumber("0.50") == 0.5, WrittenNumber("0.50").text, WrittenNumber("+1.3E+3").text
+    (True, '0.50', '1.3e3')
     """
 
     text: str
 
     def __new__(cls, text: str) -> WrittenNumber:
-        """The number that a decimal is."""
-        number = super().__new__(cls, text)
-        number.text = text.strip()
+        """The number that a decimal is; 0 has no sign, so that it is one case."""
+        text = text.strip().lower().lstrip("+").replace("e+", "e")
+        number = super().__new__(cls, text if float(text) else text.lstrip("-"))
+        number.text = text if number else text.lstrip("-")
         return number
 
     def __reduce__(self) -> tuple[type[WrittenNumber], tuple[str]]:
@@ -135,18 +136,27 @@ def decimal_text(value: ParameterValue) -> str | None:
     """
     if not isinstance(value, float):
         return None
-    text = value.text if isinstance(value, WrittenNumber) else format_value(value)
+    text = written_value(value)
     return text if sum(map(str.isdigit, text)) <= _MOST_WRITTEN else None
 
 
+def written_value(value: ParameterValue) -> str:
+    """The text of a value that reads back with the same digits, as `format_value` does without.
+
+    >>> written_value(WrittenNumber("0.50")), written_value(0.5), written_value((0.5, 1.0))
+    ('0.50', '0.5', '[0.5, 1]')
+    """
+    return value.text if isinstance(value, WrittenNumber) else format_value(value)
+
+
 def parse_number(text: str) -> float:
-    """The finite value of a text with literals and arithmetic.
+    """The finite value of a text with literals and arithmetic; a decimal knows its digits.
 
     Raises:
         ValueError: a predicate ("is not a number", "is too large", …) that the caller completes.
 
-    >>> parse_number("2**20"), parse_number(" 1e-3"), parse_number("010")
-    (1048576.0, 0.001, 10.0)
+    >>> parse_number("2**20"), parse_number(" 1e-3"), parse_number("010"), parse_number("0.50").text
+    (1048576.0, 0.001, 10.0, '0.50')
     """
     if not text.strip() or len(text) > _LONGEST_NUMBER or not _ARITHMETIC.fullmatch(text):
         raise NotANumberError("is not a number")
@@ -158,6 +168,8 @@ def parse_number(text: str) -> float:
         raise ValueError(TOO_SMALL)
     if not math.isfinite(value):
         raise ValueError("is too large: numbers are float64, up to 1.8e308")
+    if _DECIMAL.fullmatch(text) and not text.strip().isdigit():
+        return WrittenNumber(text)
     return value + 0.0  # turns -0.0 into 0.0, so that both are one case
 
 
@@ -341,7 +353,9 @@ class Range(NamedTuple):
         """All values, including the upper end if the steps reach it."""
         value, near = self.low, _MISSED * (self.high if self.times else self.step)
         for index in range(1, self.length + 1):
-            yield float(self.high if abs(self.high - value) <= near else value) + 0.0
+            end = abs(self.high - value) <= near
+            known = not self.times and (not end or self.high == value)
+            yield WrittenNumber(str(value)) if known else float(self.high if end else value) + 0.0
             if self.times:
                 value = _DECIMALS.multiply(value, self.step)
             else:

@@ -8,7 +8,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from dropcheck.claims.registry import Claim, Registry, Slot, Tolerance
-from dropcheck.claims.values import format_value, parameter_text, shortened
+from dropcheck.claims.values import parameter_text, shortened, written_value
 from dropcheck.errors import Problem
 from dropcheck.report import numbers
 from dropcheck.report.formats import (
@@ -150,7 +150,7 @@ def _broken(text: str, label: str, terminal: Terminal) -> str:
 def parameters_text(claim: Claim) -> str:
     """The parameters and their grids, a line for each; or the listed cases."""
     grids = claim.parameters.items()
-    lines = [f"{name} = {', '.join(map(format_value, values))}" for name, values in grids]
+    lines = [f"{name} = {', '.join(map(written_value, values))}" for name, values in grids]
     return "\n".join([*lines, *_most(map(parameter_text, claim.cases or ()), MOST_ROWS)])
 
 

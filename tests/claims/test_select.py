@@ -13,6 +13,7 @@ import pytest
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import MOST_CASES, Case, Registry
 from dropcheck.claims.select import repeat_command, select, select_claims
+from dropcheck.claims.values import decimal_text
 from dropcheck.errors import DropcheckError, NothingSelected, Problem
 from dropcheck.results import ParameterValue
 
@@ -248,6 +249,7 @@ def test_a_command_for_another_file_a_reserved_name_and_a_shell() -> None:
         (REGISTRY, {"p": "1/3, 1e-9, 0.5", "mu": "-2.5, normal(0, 1)"}),
         (CROSSED, {}),
         (CROSSED, {"p": "0.1, 0.3", "low": "1, 2"}),
+        (REGISTRY, {"p": "0.50, 1.3e3, 0.30..0.50 by 0.05, 0.00"}),
     ],
 )
 def test_a_command_selects_the_case_that_it_came_from(
@@ -261,3 +263,12 @@ def test_a_command_selects_the_case_that_it_came_from(
         assert overrides.pop("seed") == "0"
         (again,) = select(registry, [pattern], [], overrides)
         assert again.key == case.key
+        for name, value in case.parameters.items():  # it claims the same digits
+            assert decimal_text(again.parameters[name]) == decimal_text(value)
+
+
+def test_values_of_a_range_have_the_digits_of_its_ends_and_its_step() -> None:
+    cases = select(REGISTRY, ["dropout-mean"], [], {"p": "0.3..0.50 by 0.1"})
+    assert [decimal_text(case.parameters["p"]) for case in cases] == ["0.3", "0.4", "0.5"]
+    cases = select(REGISTRY, ["dropout-mean"], [], {"p": "0.30..0.5 by 0.1"})
+    assert [decimal_text(case.parameters["p"]) for case in cases] == ["0.30", "0.40", "0.50"]
