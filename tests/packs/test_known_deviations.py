@@ -112,7 +112,7 @@ DEVIATIONS: tuple[Row, ...] = (
     ("torch", "dropout/extreme-values", "float32", {"p": "0.5"}),
     ("torch", "noise-layers/alpha-dropout-scale", "bfloat16", {}),
     ("torch", "samplers/uniform-end", "bfloat16", {}),
-    ("torch", "samplers/uniform-near-low.near", "bfloat16", {}),
+    ("torch", "samplers/uniform-near-low.nearer", "bfloat16", {}),
     ("torch", "samplers/integers.first-third", "float32", {"n": "201326592"}),
     ("torch", "samplers/binomial.variance", "float32", {"n": "100000000", "p": "0.5"}),
     ("torch", "initialisers/attention-projection.variance", "float32", {"n": "64"}),
