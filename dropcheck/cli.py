@@ -244,8 +244,8 @@ def list_claims(given: Given) -> ExitCode:
 def show(given: Given) -> ExitCode:
     """Print claims in full, or what words of the language mean.
 
-    CLAIMS are ids of claims, globs of ids, files, and words such as normal or softmax. Without any,
-    all words of the language are listed.
+    CLAIMS are ids of claims, globs of ids, files, and words: normal, ~=, or a key such as within.
+    Without any, all words of the language are listed.
     """
     from dropcheck.claims.select import repeat_command, select_claims
     from dropcheck.report.cards import claim_cards, claims_json

@@ -392,7 +392,7 @@ class DefaultKeys(Keys):
         holds="a number greater than 0, or a percentage such as 1%",
     )  # fmt: skip
     within: Number = key(
-        "The same as an absolute number; give this or `resolution`.", 0.005,
+        "How small an error must be found, as a number; give this or `resolution`.", 0.005,
         percentage="it is absolute; for a share of the scale write 'resolution: {}'",
     )  # fmt: skip
     document: Text = key("Where the claim comes from: one of the keys under `documents`.", "notes")

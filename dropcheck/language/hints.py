@@ -58,6 +58,7 @@ _SOFTMAX = "write z - logsumexp(z), with keepdims=1 where z has rows"
 _AXES = "write x[:, None] for a new axis of length 1, and x[0] to take one out"
 _NAN = "write where(isnan(x), 0, x) first, and divide by sum(not isnan(x)) for a mean"
 _DRAW = "the draws are the tool's: draw on a line of the model, x ~ normal(0, 1)[n]"
+_OF_LAW = "a statement compares a quantity with a law, s ~ gamma(2, 1), or with another, s ~ g"
 _STACK = "write stack(a, b, axis=0) for rows, concat(a, b, axis=0) for one after the other"
 
 _SEVERAL: tuple[tuple[str, str], ...] = (
@@ -91,6 +92,7 @@ _SEVERAL: tuple[tuple[str, str], ...] = (
     ("nan_to_num nancumsum nanmax nanmean nanmin nanstd nansum nanvar", _NAN),
     ("default_rng manual_seed rsample rvs seed", _DRAW),
     ("forward train", "a slot is called by its name alone, f(x)"),
+    ("dist distribution distributed law", _OF_LAW),
     ("copy item tolist", "leave it out: arrays are never changed"),
     ("empty full_like ones_like zeros_like", "write zeros(n), ones(n) or full([n], v)"),
     ("percentile", "of the elements of one draw write quantile(x, 0.5), of a law Quantile(u, 0.5)"),
@@ -195,6 +197,9 @@ _WORDS_ELSEWHERE = {word: hint for words, hint in _SEVERAL for word in words.spl
 
 _SHAPE = "and a shape in brackets after it: "
 _DIE = "discrete_uniform(1, 6)"
+MIXTURE = (
+    "both parts a and b and m ~ bernoulli(p), and a if m else b below; of more take([a, b, c], k)"
+)
 # What stands right of `~`, or the lines to write.
 _LAWS_ELSEWHERE = {
     word: hint
@@ -211,6 +216,16 @@ _LAWS_ELSEWHERE = {
         ("chi", "c ~ chi_square(df), and sqrt(c) on the line below"),
         ("maxwell", "c ~ chi_square(3), and scale * sqrt(c) on the line below"),
         ("erlang", "gamma(k, scale)"),
+        ("mix mixture mixture_same_family mixturesamefamily gmm gaussian_mixture", MIXTURE),
+        ("skew_normal skewnorm", "z, w ~ normal(0, 1), and a * abs(z) + sqrt(1 - a**2) * w below"),
+        ("logit_normal logitnormal", "z ~ normal(mean, sd), and sigmoid(z) on the line below"),
+        ("log_logistic loglogistic fisk", "u ~ logistic(log(a), 1 / b), and exp(u) below it"),
+        ("frechet invweibull", "e ~ exponential(1), and scale * e**(-1 / alpha) below it"),
+        ("levy", "z ~ normal(0, 1), and loc + scale / z**2 on the line below"),
+        ("lomax", "u ~ pareto(alpha, scale), and u - scale on the line below"),
+        ("skellam", "a ~ poisson(rate) and b ~ poisson(rate), and a - b below them"),
+        ("beta_binomial betabinom betabinomial", "q ~ beta(a, b), and x ~ binomial(n, q) below it"),
+        ("zip zero_inflated_poisson", "m ~ bernoulli(p) and k ~ poisson(rate), and m * k below"),
         ("wishart", "X ~ normal(0, 1)[n, p], and X.T @ X on the line below"),
         ("constant delta deterministic dirac", "x = 2 for what is fixed: '=' in place of '~'"),
         ("onehot one_hot_categorical", "i ~ categorical([p…]), and one_hot(i, n) below it"),
@@ -488,8 +503,8 @@ def law_hint(name: str) -> str:
 
     >>> law_hint("Ber"), law_hint("rpois"), law_hint("bernouli")
     ('write bernoulli(p)', 'write poisson(rate)', "did you mean 'bernoulli'?")
-    >>> law_hint("wald")
-    "near it are normal, weibull, rayleigh; 'dropcheck show' lists all laws"
+    >>> law_hint("gumble_min"), law_hint("wald")
+    ("near it is gumbel; 'dropcheck show' lists all laws", "'dropcheck show' lists all laws")
     """
     written = _law_called(name)
     if written is not None:
@@ -504,8 +519,9 @@ def law_hint(name: str) -> str:
         return near
     from difflib import get_close_matches  # imported late: only an error needs it
 
-    most_alike = get_close_matches(name[:LONGEST_SHOWN], LAWS, 3, cutoff=0)
-    return f"near it are {', '.join(most_alike)}; 'dropcheck show' lists all laws"
+    most_alike = get_close_matches(name[:LONGEST_SHOWN], LAWS, 1)
+    near_it = f"near it is {most_alike[0]}; " if most_alike else ""
+    return f"{near_it}'dropcheck show' lists all laws"
 
 
 def name_hint(name: str, known: Collection[str]) -> str | None:

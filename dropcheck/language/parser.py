@@ -678,11 +678,11 @@ class Converter:
                 raise self._attribute(base, attribute, f"'.{attribute}'")
             case ast.Lambda():
                 raise at.error("'lambda' is not part of the language", NO_FUNCTIONS)
-            case ast.Tuple():
-                raise at.error(
+            case ast.Tuple(elts=items):
+                comma = self._end(items[0]) if items else at
+                raise comma.error(
                     "a comma stands where one expression is expected",
-                    "write a list as [a, b], a shape as normal(0, 1)[2, 3], and a number such as "
-                    "1,000 without commas",
+                    self._in_place_of_commas(comma),
                 )
             case ast.ListComp() | ast.GeneratorExp() | ast.SetComp() | ast.DictComp():
                 raise at.error("a comprehension is not part of the language", NO_COMPREHENSION)
@@ -691,6 +691,18 @@ class Converter:
                 if isinstance(node, ast.Set):
                     hint = "write a list as [a, b]"
                 raise at.error(f"{_kind(node)} is not part of the language", hint)
+
+    def _in_place_of_commas(self, at: Position) -> str:
+        """What to write in place of expressions between commas."""
+        if self.depth == 1 and FOLLOWS in self.source.text.split("\n")[at.line][: at.column]:
+            return (
+                "write one line for each law, as in x ~ normal(0, 1); its shape follows it in "
+                "square brackets, normal(0, 1)[2, 3]"
+            )
+        return (
+            "write a list as [a, b], a shape as normal(0, 1)[2, 3], and a number such as 1,000 "
+            "without commas"
+        )
 
     def _member(self, at: Position, node: ast.Compare) -> Node:
         """`item in {a, b}`, and `item not in {a, b}`."""

@@ -1,6 +1,7 @@
 """What the words of the language mean: for `dropcheck show WORD` and the page on the language.
 
-All of it comes from the vocabulary, and the examples are worked out by the language itself.
+All of it comes from the vocabulary and the keys of a claims file. The examples are statements and
+lines of a model, with the values that the language itself works out.
 """
 
 from __future__ import annotations
@@ -9,21 +10,24 @@ import itertools
 import json
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dropcheck.claims.claimsfile import ClaimKeys, DocumentKeys, FileKeys, Keys, SlotKeys
 from dropcheck.claims.reader import read_text
 from dropcheck.claims.registry import SourceText
 from dropcheck.errors import DropcheckError, nearest
 from dropcheck.language.compile import CaseGraphs
+from dropcheck.language.forms import ABOUT_LAWS, LINES, STATEMENTS, Form
 from dropcheck.language.lowering.builder import Context
 from dropcheck.language.lowering.loops import define_model
 from dropcheck.language.lowering.lower import lower
 from dropcheck.language.parser import parse_expression, parse_model
+from dropcheck.language.syntax import ROUNDED, Compare
 from dropcheck.report.screen import Terminal, render, styled
 from dropcheck.report.table import pairs
 from dropcheck.vocabulary.constants import CONSTANTS, Constant
@@ -37,7 +41,7 @@ from dropcheck.vocabulary.operators import OPERATORS, Operator
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-Meaning = Law | Function | Operator | Constant
+Meaning = Law | Function | Operator | Constant | Form
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +62,9 @@ def words() -> dict[str, tuple[Word, ...]]:
     """
     single = [law for law in LAWS.values() if law.own_axes is None]
     groups: dict[str, Iterable[Meaning]] = {
+        "lines of a model": LINES,
+        "statements": STATEMENTS,
+        "statements about laws": ABOUT_LAWS,
         "operators on the law": OPERATORS.values(),
         "signs": [sign for sign in SIGNS.values() if sign.written != "x"],
         "constants": CONSTANTS.values(),
@@ -69,8 +76,27 @@ def words() -> dict[str, tuple[Word, ...]]:
             one for one in single if one.discrete
         ],
         "distributions of vectors": [law for law in LAWS.values() if law.own_axes is not None],
+        **{f"keys of {owner}": _keys(owner, keys) for owner, keys in _LEVELS.items()},
     }
     return {title: tuple(map(_word, group)) for title, group in groups.items()}
+
+
+_LEVELS: Mapping[str, type[Keys]] = {
+    "a claim": ClaimKeys, "a slot": SlotKeys, "a document": DocumentKeys, "the file": FileKeys,
+}  # fmt: skip
+
+
+def _keys(owner: str, level: type[Keys]) -> Iterator[Form]:
+    """The keys of a level of a claims file."""
+    import yaml
+
+    for name in level.names():
+        field = level.model_fields[name]
+        summary = str(field.description).replace("`", "'").rstrip(".")
+        example = yaml.safe_dump({name: (field.examples or [""])[0]}, sort_keys=False).strip()
+        yield Form(
+            name=name, written=name, summary=summary, example={"key of": owner, "example": example}
+        )
 
 
 def _word(meaning: Meaning) -> Word:
@@ -78,7 +104,7 @@ def _word(meaning: Meaning) -> Word:
         case Constant(name=name, value=value):
             summary = "infinity" if math.isinf(value) else f"{value:.15g}"
             return Word(name=name, written=name, summary=summary, meaning=meaning)
-        case Operator():
+        case Operator() | Form():
             written = meaning.written
         case Function() if meaning.name in OF_LAWS or meaning.written:
             written = meaning.usage
@@ -96,7 +122,10 @@ def words_text(terminal: Terminal) -> str:
 
     items: list[RenderableType] = []
     for title, group in words().items():
-        names = [one.written if one.name in SIGNS else one.name for one in group]
+        names = [
+            one.written if one.name in SIGNS or isinstance(one.meaning, Form) else one.name
+            for one in group
+        ]
         items += [styled(title, "bold"), Padding(styled("  ".join(names)), (0, 0, 1, 2))]
     last = "dropcheck show WORD says what a word means, with an example."
     return render([*items, styled(last)], terminal)
@@ -116,13 +145,31 @@ def word_cards(chosen: Iterable[Word], terminal: Terminal) -> str:
 def words_called(name: str) -> list[Word]:
     """The words with a name; or else those that stand for a name of papers and other libraries.
 
+    A sign, a line or a statement is also found by what stands in it, such as `@` in `a @ b`.
+
     >>> [one.written for one in words_called("gamma")], words_called("randint")[0].name
     (['gamma(x)', 'gamma(shape, scale)'], 'discrete_uniform')
     """
     every = [word for group in words().values() for word in group]
-    return [word for word in every if name in (word.name, word.written)] or [
+    return [word for word in every if name in (word.name, word.written, *_parts(word))] or [
         word for word in every if {name, name.lower()} & {*getattr(word.meaning, "aliases", ())}
     ]
+
+
+# What stands between the operands of a sign, a line or a statement, which have single letters.
+_PART = re.compile(r"\.?[^\W\d]\w+[=:]?|[^\w\s,()]+")
+
+
+def _parts(word: Word) -> set[str]:
+    """The signs and names by which a sign, a line or a statement is found, too.
+
+    >>> sorted(_parts(words_called("given")[0]))
+    ['event', 'given', 'given=']
+    """
+    if word.name not in SIGNS and not isinstance(word.meaning, Form):
+        return set()
+    parts = _PART.findall(word.written)
+    return {*parts, *(part.strip(".=:") for part in parts)} - {""}
 
 
 def meant(name: str, others: Iterable[str] = ()) -> str | None:
@@ -160,7 +207,9 @@ def said_of(word: Word) -> dict[str, str]:
     if isinstance(meaning, Law):
         said |= _of_law(meaning)
     elif isinstance(meaning, Operator):
-        said["example"] = _stated(meaning)
+        said |= _stated(meaning)
+    elif isinstance(meaning, Form):
+        said |= meaning.example
     elif isinstance(meaning, Function):
         said["example"] = _worked(meaning)
     said["note"] = getattr(meaning, "note", "")
@@ -245,11 +294,20 @@ def _worked(function: Function) -> str:
             call = re.sub(rf"(?<!\w){name}(?!\w)", text, call, count=1)
         known = _fixed(call)
         if known is not None and not np.isnan(known).any():
-            example = f"{call} = {_shown(known)}"
+            example = _equation(call, known)
             if np.any(known):
                 return example
             zero = zero or example
     return zero
+
+
+def _equation(side: str, value: Any) -> str:
+    """The statement that a side has a value, in its first six digits."""
+    shown = _shown(value)
+    sign = "==" if np.ndim(value) or float(shown) == value else ROUNDED
+    read = parse_expression(SourceText.plain(f"{side} == {shown}"))
+    alone = isinstance(read, Compare) and len(read.operands) == 2
+    return f"{side if alone else f'({side})'} {sign} {shown}"
 
 
 def _fixed(expression: str) -> Any:
@@ -259,19 +317,20 @@ def _fixed(expression: str) -> Any:
     return None
 
 
-def _stated(operator: Operator) -> str:
-    """An operator with its value for a law."""
+def _stated(operator: Operator) -> dict[str, str]:
+    """A model, and the claim that says what value an operator has for it."""
     from dropcheck.judging.case import prepare_some
     from dropcheck.judging.judge import judged_exactly
 
     call = f"{operator.name}({', '.join(_OPERANDS[one] for one in operator.operands)})"
-    one = {"title": call, "model": f"x ~ {_LAW}", "claim": f"{call} == 0"}
+    model = f"x ~ {_LAW}"
+    one = {"title": call, "model": model, "claim": f"{call} == 0"}
     registry = read_text(json.dumps({"dropcheck": 1, "claims": {"one": one}}))
     [case] = prepare_some(registry.claims["one"], CaseGraphs(), 1)
     found = judged_exactly(case)
     assert found is not None
     assert found.exact is not None
-    return f"{call} = {_shown(found.exact.value)} where x ~ {_LAW}"
+    return {"model": model, "claim": _equation(call, found.exact.value)}
 
 
 def _shown(value: Any) -> str:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 import dropcheck
+from dropcheck.cli import main
 from dropcheck.report.reference import said_of, words, words_called
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS
+from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import LAWS
 
 
@@ -22,6 +27,41 @@ def test_every_word_is_found_by_its_name_and_says_what_it_is() -> None:
 def test_every_function_and_law_has_an_example() -> None:
     for name in (*FUNCTIONS, *OF_LAWS, *LAWS):
         assert all(said_of(word)["example"] for word in words_called(name)), name
+
+
+def _examples() -> dict[str, dict[str, str]]:
+    """A claim for each word that has an example: of a law the model, of a function the statement."""
+    claims = {}
+    for title, group in words().items():
+        for number, word in enumerate(group if not title.startswith("keys") else ()):
+            said = said_of(word)
+            where = "model" if isinstance(word.meaning, Law) else "claim"
+            claim = {where: said["example"]} if "example" in said else {}
+            claim |= {label: said[label] for label in ("model", "claim") if label in said}
+            if claim:
+                name = f"{re.sub(r'[^a-z]+', '-', title)}-{number}"
+                claims[name] = {"title": word.written, "claim": "1 == 1"} | claim
+    return claims
+
+
+def test_every_example_is_read_and_true(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    slot = {
+        "takes": ["x", "p"],
+        "model": "m ~ bernoulli(1 - p)\ny = m * x / (1 - p)",
+        "gives": "y",
+        "gradient": "m / (1 - p)",
+        "evaluation": "x",
+    }
+    file = {"dropcheck": 1, "slots": {"dropout": slot}, "claims": _examples()}
+    path = tmp_path / "claims.yaml"
+    path.write_text(json.dumps(file), encoding="utf-8")
+    main(["run", "all", "--file", str(path), "--max-draws", "200000", "--format", "json"])
+    told: dict[str, Any] = json.loads(capsys.readouterr().out)
+    verdicts = {case["claim"]: case["verdict"] for case in told["cases"]}
+    of_laws = ("statements-about-laws", "statements-4")  # which take more draws
+    open_ones = [name for name, verdict in verdicts.items() if verdict != "verified"]
+    assert verdicts.keys() == file["claims"].keys()
+    assert all(verdicts[name] != "refuted" and name.startswith(of_laws) for name in open_ones)
 
 
 @pytest.mark.parametrize("name", sorted(LAWS))
@@ -50,6 +90,14 @@ def test_what_is_said_of_a_law_holds(name: str) -> None:
         ("N", ["normal"]),
         ("mean", ["mean"]),
         ("a @ b", ["matmul"]),
+        ("@", ["matmul"]),
+        ("~=", ["~="]),
+        ("given", ["given"]),
+        ("!=", ["!="]),
+        ("independent", ["independent", "independent"]),
+        ("eval", [".eval"]),
+        ("tolerance", ["tolerance"]),
+        ("x", []),
         ("xyzzy", []),
     ],
 )

@@ -22,7 +22,7 @@ from dropcheck.language.graph import (
     memory_text,
     number,
 )
-from dropcheck.language.hints import law_hint, shape_by_name, square_for_sd, written_law
+from dropcheck.language.hints import MIXTURE, law_hint, shape_by_name, square_for_sd, written_law
 from dropcheck.language.lowering.builder import (
     Context,
     GraphBuilder,
@@ -142,7 +142,7 @@ def _in_place_of(node: Node) -> str:
         return "write a law such as normal(0, 1)[n], or '=' for an expression"
     return (
         "draw on a line by itself, z ~ normal(0, 1), and compute on the next, x = 1 + 2 * z; of a "
-        "mixture draw each part and which one it is: x = a if m else b, with m ~ bernoulli(p)"
+        f"mixture draw {MIXTURE}"
     )
 
 
