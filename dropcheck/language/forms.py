@@ -39,7 +39,10 @@ LINES = (
         "for", "for t in range(T):", "a loop: the indented lines below it, for t from 0 to T - 1",
         model="w = 0\nfor t in range(10):\n    z ~ normal(0, 1)\n    w = w / 2 + z",
     ),
-    _form("slot", "slot(x)", "a call of a slot: of the code under test, or of its mathematics", model="y = dropout(2, 0.5)"),
+    _form(
+        "slot", "slot(x)", "a call of a slot: of the code under test, or of its mathematics",
+        model="y = dropout(2, 0.5)",
+    ),
     _form(
         EVALUATED, f"slot{EVALUATED}(x)", "the result of a slot in evaluation, not in training",
         model=f"y = dropout{EVALUATED}(2, 0.5)",
@@ -55,17 +58,17 @@ LINES = (
 STATEMENTS = (
     _form("==", "L == R", "both sides are equal", "E(x) == 2", _DRAWN),
     _form(
-        ROUNDED, f"L {ROUNDED} R", "both sides are equal, to the digits in which one of them is printed",
+        ROUNDED, f"L {ROUNDED} R", "both sides are equal, to the digits in which one is printed",
         f"P(x > 2) {ROUNDED} 0.37", _DRAWN,
     ),
-    _form("<=", "L <= R", "one side is at most the other; < > >= likewise", "P(x > 2) < 0.5", _DRAWN),
+    _form("<=", "L <= R", "L is at most R; < > >= likewise", "P(x > 2) < 0.5", _DRAWN),
     _form("range", "a <= L <= b", "L lies between two ends", "0.36 <= P(x > 2) <= 0.37", _DRAWN),
     _form(
         "in", "y in {a, b}", "every element of every draw is one of these values",
         "x * y in {-1, 1}", "x, y ~ rademacher()[4]",
     ),
     _form(
-        "given", "E(u, given=event)", "any operator, given an event: over the draws in which it happens",
+        "given", "E(u, given=event)", "any operator, over the draws in which an event happens",
         "E(x, given=x > 2) == 4", _DRAWN,
     ),
 )  # fmt: skip

@@ -198,7 +198,7 @@ _WORDS_ELSEWHERE = {word: hint for words, hint in _SEVERAL for word in words.spl
 _SHAPE = "and a shape in brackets after it: "
 _DIE = "discrete_uniform(1, 6)"
 MIXTURE = (
-    "both parts a and b and m ~ bernoulli(p), and a if m else b below; of more take([a, b, c], k)"
+    "both parts, a and b, and m ~ bernoulli(p), and a if m else b below; of more take([a, b, c], k)"
 )
 # What stands right of `~`, or the lines to write.
 _LAWS_ELSEWHERE = {
@@ -404,12 +404,22 @@ _DIFFERENTIAL = re.compile(r"d\w*\s*(\([^()]*\)\s*)?/\s*d\w")
 def slip_of(name: str, known: Iterable[str]) -> str | None:
     """The hint for a misspelling of a known word; None if no word is similar enough.
 
-    >>> slip_of("sigmiod", ["sigmoid"]), slip_of("nrom", ["norm"]), slip_of("ReLU", ["relu"])
-    ("did you mean 'sigmoid'?", "did you mean 'norm'?", "did you mean 'relu'?")
-    >>> slip_of("expp", ["exp"]), slip_of("varr", ["var", "Var"])  # a letter that was struck twice
-    ("did you mean 'exp'?", None)
-    >>> slip_of("int", ["inv", "sin"]), slip_of("kron", ["round"]), slip_of("limit", ["logit"])
-    (None, None, None)
+    >>> slip_of("sigmiod", ["sigmoid"])
+    "did you mean 'sigmoid'?"
+    """
+    meant = misspelled(name, known)
+    return None if meant is None else f"did you mean {meant!r}?"
+
+
+def misspelled(name: str, known: Iterable[str]) -> str | None:
+    """The known word that was meant by a misspelling of it; None if none is similar enough.
+
+    >>> misspelled("sigmiod", ["sigmoid"]), misspelled("nrom", ["norm"])
+    ('sigmoid', 'norm')
+    >>> misspelled("expp", ["exp"]), misspelled("varr", ["var", "Var"])  # a letter struck twice
+    ('exp', None)
+    >>> misspelled("int", ["inv", "sin"]), misspelled("kron", ["round"])
+    (None, None)
     """
     least, found = math.inf, None
     # a different first letter makes another word, such as nansum or gmean
@@ -426,10 +436,10 @@ def slip_of(name: str, known: Iterable[str]) -> str | None:
         return None
     single = re.sub(r"(.)\1", r"\1", name)
     if single != name and [one.lower() for one in candidates].count(single.lower()) == 1:
-        return f"did you mean {next(one for one in candidates if one.lower() == single.lower())!r}?"
+        return next(one for one in candidates if one.lower() == single.lower())
     swapped = least <= 1 and sorted(name.lower()) == sorted(found.lower())
     near = least <= allowed and name[0].lower() == found[0].lower()
-    return f"did you mean {found!r}?" if near or swapped else None
+    return found if near or swapped else None
 
 
 def _edit_distance(one: str, other: str) -> float:

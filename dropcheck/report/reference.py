@@ -23,6 +23,7 @@ from dropcheck.claims.registry import SourceText
 from dropcheck.errors import DropcheckError, nearest
 from dropcheck.language.compile import CaseGraphs
 from dropcheck.language.forms import ABOUT_LAWS, LINES, STATEMENTS, Form
+from dropcheck.language.hints import misspelled
 from dropcheck.language.lowering.builder import Context
 from dropcheck.language.lowering.loops import define_model
 from dropcheck.language.lowering.lower import lower
@@ -173,7 +174,7 @@ def _parts(word: Word) -> set[str]:
 
 
 def meant(name: str, others: Iterable[str] = ()) -> str | None:
-    """The word, or another name, that is most like a name, here or elsewhere; None without one.
+    """The word of which a name is a misspelling, or else the most similar of other names.
 
     >>> meant("sofmax"), meant("gausian"), meant("xyzzy")
     ('softmax', 'normal', None)
@@ -183,9 +184,9 @@ def meant(name: str, others: Iterable[str] = ()) -> str | None:
         for group in words().values()
         for word in group
         for one in (word.name, *getattr(word.meaning, "aliases", ()))
-    } | {one: one for one in others}
-    close = nearest(name, known)
-    return None if close is None else known[close]
+    }
+    word = misspelled(name, known)
+    return nearest(name, others) if word is None else known[word]
 
 
 def said_of(word: Word) -> dict[str, str]:

@@ -30,7 +30,7 @@ def test_every_function_and_law_has_an_example() -> None:
 
 
 def _examples() -> dict[str, dict[str, str]]:
-    """A claim for each word that has an example: of a law the model, of a function the statement."""
+    """A claim for each word with an example: of a law the model, of a function the statement."""
     claims = {}
     for title, group in words().items():
         for number, word in enumerate(group if not title.startswith("keys") else ()):
