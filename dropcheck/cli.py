@@ -312,8 +312,8 @@ def check(given: Given) -> ExitCode:
         print_out(check_json(checked, miscounted))
     else:
         for one in checked:
-            complain(one.errors)
-            complain(one.notes, "note")
+            complain(one.errors, counted=False)  # the line below says how many
+            complain(one.notes, "warning", counted=False)
             print_out(f"{check_line(one)}\n")
         complain(miscounted)
         annotate([*errors, *miscounted])

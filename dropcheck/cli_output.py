@@ -10,13 +10,14 @@ import sys
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from dropcheck import interrupt
 from dropcheck.errors import DropcheckError, Problem
 
 if TYPE_CHECKING:
     from dropcheck.report import Report
+    from dropcheck.report.screen import MessageKind
 
 LARGEST_SUMMARY = 2**20  # bytes; GitHub shows nothing of a step that adds more
 HERE = "name a file in a folder that exists and may be written to"
@@ -83,12 +84,14 @@ def print_out(text: str) -> None:
         raise DropcheckError(problems)
 
 
-def complain(problems: Sequence[Problem], kind: Literal["error", "note"] = "error") -> None:
-    """Print problems, or notes, to standard error."""
+def complain(
+    problems: Sequence[Problem], kind: MessageKind = "error", *, counted: bool = True
+) -> None:
+    """Print problems to standard error, and how many there are."""
     if problems:
         from dropcheck.report.screen import problems_text, terminal_of
 
-        emit(problems_text(problems, terminal_of(sys.stderr), kind), sys.stderr)
+        emit(problems_text(problems, terminal_of(sys.stderr), kind, counted), sys.stderr)
 
 
 def silence(stream: TextIO) -> None:

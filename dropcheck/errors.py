@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import islice
+from pathlib import Path, PurePath
 
 MOST_PROBLEMS = 1_000  # a file with more is not a claims file, and listing all takes minutes
 _MOST_COMPARED = 200  # known names that an unknown one is compared with; the language has fewer
@@ -171,3 +172,16 @@ def suggestion(name: str, known: Iterable[str]) -> str | None:
     """The hint for an unknown name: `did you mean 'x'?`, or None."""
     near = nearest(name, known)
     return f"did you mean {near!r}?" if near is not None else None
+
+
+def file_suggestion(name: str, folder: Path) -> str | None:
+    """The hint for a file that is not there: the most similar one of the folder; None without one.
+
+    Endings are left out of the comparison, as most files have the same.
+
+    Raises:
+        OSError: the folder cannot be read.
+    """
+    files = {one.stem: one.name for one in sorted(folder.iterdir()) if one.is_file()}
+    near = nearest(PurePath(name).stem, files)
+    return f"did you mean {files[near]!r}?" if near is not None else None

@@ -122,7 +122,7 @@ VALUES: Mapping[str, Value] = {
         kind=int,
         high=MOST_SEED,
         fresh=True,
-        accepts="a whole number, or fresh",
+        accepts="a whole number from 0 on, or fresh",
         in_python="a whole number from 0 on",
     ),
     "max_draws": Value(kind=int, low=1, high=MOST_DRAWS, accepts=_COUNT),

@@ -15,7 +15,7 @@ from dropcheck.claims.registry import Case, Registry
 from dropcheck.claims.select import repeat_command
 from dropcheck.claims.values import case_name, format_value
 from dropcheck.documents import is_document, read_any
-from dropcheck.errors import DropcheckError, Problem, suggestion
+from dropcheck.errors import DropcheckError, Problem, file_suggestion
 from dropcheck.language.check import check_registry
 from dropcheck.language.compile import CaseGraphs
 from dropcheck.options import REPEATED, VALUES, read_value
@@ -276,7 +276,7 @@ def _files(key: str, patterns: Iterable[str], root: Path) -> list[Path]:
         names = glob.glob(pattern, root_dir=root, recursive=True)  # noqa: PTH207 - may be absolute
         files = [root / name for name in sorted(names) if (root / name).is_file()]
         if not files:
-            meant = suggestion(pattern, (path.name for path in root.iterdir() if path.is_file()))
+            meant = file_suggestion(pattern, root)
             hint = f"; {meant}" if meant else ""
             raise pytest.UsageError(f"{key}: no file fits {pattern!r} in {root}{hint}")
         named.update(dict.fromkeys(files))

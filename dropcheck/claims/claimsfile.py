@@ -767,6 +767,9 @@ def _sentence(error: Any, top: Node) -> Error | None:
         hint = f"write {meant}" if meant in known else suggestion(node.text, known)
     elif kind == "string_type":
         hint = hint or (f"put it in quotes: '{text}'" if text else None)
+        if node.style in ("{", "["):
+            quotes = f"a text that begins with {node.style!r} needs quotes"
+            hint = f"{quotes}; {hint}" if hint else quotes
     elif kind in ("list_type", "dict_type", "model_type"):
         holds = holds if kind == "list_type" else MAPPING
         hint = hint or (f"write [{text}]" if text else None)

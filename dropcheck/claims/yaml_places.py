@@ -30,8 +30,8 @@ from dropcheck.errors import (
     NotebookCell,
     Problem,
     at_most,
+    file_suggestion,
     in_file_order,
-    suggestion,
 )
 
 LARGEST_FILE = 16 * 2**20  # bytes; a thousand claims take a twentieth of this
@@ -129,7 +129,8 @@ def read_bytes(path: Path, name: str) -> bytes:
         with path.open("rb") as stream:
             return stream.read(LARGEST_FILE + 1)
     except FileNotFoundError:
-        raise DropcheckError(Problem(f"there is no file {name!r}", at, _nearby(path))) from None
+        message = f"there is no file {name!r}"
+        raise DropcheckError(Problem(message, hint=_nearby(path))) from None
     except (OSError, ValueError) as error:  # ValueError: an impossible file name
         reason = getattr(error, "strerror", None) or str(error)
         message = f"{name!r} cannot be read: {reason[:1].lower()}{reason[1:]}"
@@ -140,7 +141,7 @@ def _nearby(path: Path) -> str | None:
     if str(path) == "-":
         return "standard input is named /dev/stdin"
     try:
-        return suggestion(path.name, [one.name for one in path.parent.iterdir() if one.is_file()])
+        return file_suggestion(path.name, path.parent)
     except OSError:
         return f"there is no folder {str(path.parent)!r} that can be read"
 
@@ -194,8 +195,9 @@ def forbidden(text: str) -> tuple[int, str] | None:
 class Node:
     """A value in YAML: a scalar, a list of nodes or a mapping of names to nodes, with its place.
 
-    A scalar has its text, its last line and its opening character, `'`, `"`, `|` or `>`. `written`
-    is the text with its places, if a document has it in pieces; `key` the place of its name.
+    A scalar has its text and its last line. `style` is the opening character, `'`, `"`, `|` or `>`,
+    of a list or a mapping in brackets `[` or `{`. `written` is the text with its places, if a
+    document has it in pieces; `key` the place of its name.
     """
 
     value: Any
@@ -358,8 +360,10 @@ class _Composer:
         elif depth >= DEEPEST:
             raise self.report.error(self.report.source.problem(start, *TOO_DEEP))
         elif isinstance(event, yaml.MappingStartEvent):
+            style = "{" if event.flow_style else ""
             value = self._mapping(depth, event.flow_style)
         else:
+            style = "[" if event.flow_style else ""
             value = self._list(depth, event.flow_style)
         if event.tag is not None:
             tag = event.tag.replace("tag:yaml.org,2002:", "!!")
@@ -508,6 +512,7 @@ def source_text(node: Node, source: Source) -> SourceText:
 # ---- what the parser's errors mean ---------------------------------------------------------------
 
 _HAS_CLAIMS = re.compile(r"^\W*(dropcheck|claims)\W*:", re.MULTILINE)
+_A_KEY = re.compile(r"\s*[^\s#:][^:]*:(\s|$)")
 _KEY_AND_TEXT = re.compile(r"\s*(?:- )*([\w-]+): +(.+)")
 
 
@@ -555,7 +560,7 @@ def _explained(error: yaml.MarkedYAMLError, source: Source) -> Problem:
          "write 'key: value'; text that goes on is indented deeper than its key"),
         (a_key and rest[:1] in ("]", "}"), at, f"'{rest[:1]}' closes no bracket", "take it out"),
         (a_key and indented, at, "a key is expected here, and the indentation matches no other key",
-         f"indent it like the keys that it belongs with, such as column {opened[1] + 1}"),
+         f"indent it like the keys that it belongs with, such as column {_column(source, at)}"),
         ("expected '-' indicator" in said, at, "an item of the list, '- …', is expected here",
          f"indent it like the list's other items, in column {opened[1] + 1}"),
         ("comment or line break" in said, at, f"there cannot be text on the line of '{mark}'",
@@ -575,6 +580,16 @@ def _explained(error: yaml.MarkedYAMLError, source: Source) -> Problem:
         (True, at, f"this is not YAML: {said}", None),
     )  # fmt: skip
     return next(source.problem(place, *words) for holds, place, *words in rows if holds)
+
+
+def _column(source: Source, at: LineColumn) -> int:
+    """Where a key probably belongs: the nearest column of the keys that it stands below."""
+    columns: list[int] = []
+    for line in reversed(source.lines[: at[0]]):
+        indent = len(line) - len(line.lstrip())
+        if _A_KEY.match(line) and (not columns or indent < columns[-1]):
+            columns.append(indent)
+    return min(columns or [0], key=lambda one: abs(one - at[1])) + 1
 
 
 def _colon(at: LineColumn, line: str) -> tuple[str, str]:

@@ -80,6 +80,7 @@ from dropcheck.simulation import (
     stream,
 )
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull
+from dropcheck.vocabulary.law import Law
 
 # ---- prepared ------------------------------------------------------------------------------------
 #
@@ -416,8 +417,22 @@ def of_case(case: Case, alpha: float, repeat: str) -> dict[str, Any]:
 def often_misread(lowered: LoweredCase) -> tuple[str, ...]:
     """The laws of a case whose parameters are often taken for others, with what they are."""
     values = in_order(lowered.operands, lambda value: value.inputs)
-    laws = [*(value.law for value in values), lowered.law.law if lowered.law else None]
-    return tuple(dict.fromkeys(f"{one.signature}: {one.note}" for one in laws if one and one.note))
+    laws = [(one.law, [argument.known for argument in one.inputs]) for one in values]
+    if lowered.law is not None:
+        laws.append((lowered.law.law, [*lowered.law.arguments]))
+    return tuple(
+        dict.fromkeys(
+            f"{law.signature}: {law.note}"
+            for law, arguments in laws
+            if law is not None and law.note and not _read_alike(law, arguments)
+        )
+    )
+
+
+def _read_alike(law: Law, arguments: Sequence[object]) -> bool:
+    """Whether an argument is 1, which is its own square, root and inverse."""
+    names = [one.name for one in law.parameters]
+    return law.noted in names and arguments[names.index(law.noted)] == 1
 
 
 def of_calls(interval: Interval, tally: Tally, theta: Theta, alpha: float) -> Interval:

@@ -27,7 +27,7 @@ from dropcheck.language.compile import (
     context_of,
     define_parameters,
 )
-from dropcheck.language.hints import name_hint, slip_of
+from dropcheck.language.hints import LONGEST_SHOWN, name_hint, slip_of
 from dropcheck.language.lowering.builder import Scope, Skipped
 from dropcheck.language.lowering.calls import unknown_function
 from dropcheck.language.lowering.draws import unknown_law
@@ -155,7 +155,7 @@ def choose(
         options = {name: option_of(name) for name in overrides or {}}
         own = check_cases(cases, graphs, options, used_places(registry.claims.values(), graphs))
         of_code = [note for note in registry.notes if note.location is None]
-        problems = checked.problems or own.problems  # values or notes may be others
+        problems = checked.problems or _of_values(own.problems, overrides or {})
         checked = dataclasses.replace(own, problems=problems, notes=(*of_code, *own.notes))
     if checked.problems:
         raise DropcheckError(in_file_order(checked.problems))
@@ -164,6 +164,19 @@ def choose(
         raise DropcheckError(checked.notes)
     graphs.keep_only(cases)
     return Chosen(registry=registry, cases=cases, notes=in_file_order(checked.notes), graphs=graphs)
+
+
+def _of_values(problems: Sequence[Problem], overrides: Mapping[str, str]) -> tuple[Problem, ...]:
+    """Problems that the claims have with given values alone: each names the options."""
+    given = " ".join(
+        f"{option_of(name)} {text[:LONGEST_SHOWN]}" for name, text in overrides.items()
+    )
+    return tuple(
+        dataclasses.replace(one, message=f"{one.message}, with {given}")
+        if one.location is not None and overrides
+        else one
+        for one in problems
+    )
 
 
 def check_claim(

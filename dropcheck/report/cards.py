@@ -283,7 +283,7 @@ def check_line(checked: CheckedFile) -> str:
         *(numbers.plural(many, name) for name, many in held.items() if many is not None),
         claimed_share(checked.coverage),
         numbers.plural(len(checked.errors), "error") if checked.errors else "no errors",
-        numbers.plural(len(checked.notes), "note") if checked.notes else None,
+        numbers.plural(len(checked.notes), "warning") if checked.notes else None,
     ]
     return f"{one_line(checked.name)}: {', '.join(filter(None, parts))}"
 

@@ -27,7 +27,7 @@ INDENT = "    "
 LONGEST = 100  # of a longer source line only the part around its column is shown
 SHOWN = 200  # the most problems that are shown; the rest are counted
 
-MessageKind = Literal["error", "note"]
+MessageKind = Literal["error", "warning", "note"]
 
 # characters of the reports beyond ASCII, and what stands for them where they cannot be written
 ASCII = str.maketrans(

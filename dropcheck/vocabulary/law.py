@@ -84,6 +84,7 @@ class Law(Distribution):
 
     aliases: tuple[str, ...] = ()  # its names in papers and in other libraries
     note: str = ""  # what may surprise those who know it from another library
+    noted: str = ""  # the parameter that the note is about, if it is read alike where it is 1
 
     @property
     def signature(self) -> str:

@@ -52,7 +52,8 @@ def test_every_example_is_read_and_true(tmp_path: Path, capsys: pytest.CaptureFi
         "gradient": "m / (1 - p)",
         "evaluation": "x",
     }
-    file = {"dropcheck": 1, "slots": {"dropout": slot}, "claims": _examples()}
+    claims = _examples()
+    file = {"dropcheck": 1, "slots": {"dropout": slot}, "claims": claims}
     path = tmp_path / "claims.yaml"
     path.write_text(json.dumps(file), encoding="utf-8")
     main(["run", "all", "--file", str(path), "--max-draws", "200000", "--format", "json"])
@@ -60,7 +61,7 @@ def test_every_example_is_read_and_true(tmp_path: Path, capsys: pytest.CaptureFi
     verdicts = {case["claim"]: case["verdict"] for case in told["cases"]}
     of_laws = ("statements-about-laws", "statements-4")  # which take more draws
     open_ones = [name for name, verdict in verdicts.items() if verdict != "verified"]
-    assert verdicts.keys() == file["claims"].keys()
+    assert verdicts.keys() == claims.keys()
     assert all(verdicts[name] != "refuted" and name.startswith(of_laws) for name in open_ones)
 
 
