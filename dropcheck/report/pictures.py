@@ -148,12 +148,19 @@ def measured(case: CaseResult) -> Placed:
 
 
 def placed(case: CaseResult) -> Placed:
-    """A case on the axis that all claims share."""
-    known, unit = measured(case), case.sharpness.asked if case.sharpness else math.nan
+    """A case on the axis that all claims share.
+
+    Where an exact value decides and there is no band, the unit is the resolution that was asked
+    for, or else the distance of what is farthest.
+    """
+    known, sharpness = measured(case), case.sharpness
+    unit = sharpness.asked if sharpness else case.resolution * (case.scale or 0.0)
     origin, high = sorted(known.allowed, key=math.isinf)  # an end that is finite
     if math.isfinite(high):
         origin += (high - origin) / 2
-        unit = max(known.verified[1], high) - origin or unit
+        unit = (known.verified[1] if sharpness else high) - origin or unit
+    far = (abs(one - origin) for one in (*known.interval, known.estimate, known.exact))
+    unit = unit or max(filter(math.isfinite, far), default=math.nan) or 1.0
 
     def at(first: float, last: float) -> Ends:
         return squeeze((first - origin) / unit), squeeze((last - origin) / unit)
@@ -310,14 +317,17 @@ def sweeps(rows: Sequence[tuple[str, Mapping[str, ParameterValue]]]) -> list[tup
     return found
 
 
-def require_sweep(cases: Iterable[Case]) -> None:
+def require_sweep(cases: Iterable[Case]) -> list[str]:
     """Check that there are curves to plot, and not too many, before anything is simulated.
+
+    Returns the claims that are in no curve.
 
     Raises:
         DropcheckError: no claim has a parameter with several values, or there are too many curves.
     """
     cases = list(cases)
-    number = len(sweeps([(case.claim.id, case.parameters) for case in cases]))
+    found = sweeps([(case.claim.id, case.parameters) for case in cases])
+    number, drawn = len(found), {cases[place].claim.id for _, curve in found for place in curve}
     if not number:
         names = [name for case in cases for name in case.claim.parameter_names]
         hint = "select a claim with parameters; dropcheck show ID lists them"
@@ -329,6 +339,7 @@ def require_sweep(cases: Iterable[Case]) -> None:
         message = f"option '--plot': {plural(number, 'curve')} are more than fit one picture"
         hint = f"select claims for at most {MOST_CURVES}, or give parameters a single value"
         raise DropcheckError(Problem(message, hint=hint))
+    return [*dict.fromkeys(case.claim.id for case in cases if case.claim.id not in drawn)]
 
 
 def _draw_curves(figure: Figure, run: RunResult) -> None:
@@ -397,12 +408,12 @@ def _draw_curve(upper: Axes, lower: Axes, swept: str, cases: Sequence[CaseResult
     upper.autoscale_view()
     ends = upper.get_ylim()
     if (allowed[0] < allowed[1]).any():
-        upper.fill_between(x, *np.clip(allowed, *ends), color=LIGHT["band"], label="allowed")
+        upper.vlines(x, *np.clip(allowed, *ends), LIGHT["band"], lw=12, zorder=1, label="allowed")
     relation = cases[0].region.relation if cases[0].region else None
     label = "claimed" if relation in (None, "==") else f"claimed: {relation}"
-    for curve in dict.fromkeys(map(tuple, allowed)):
-        finite = [y if math.isfinite(y) else math.nan for y in curve]
-        upper.plot(x, finite, "--" if numeric else ":", c=LIGHT["ink"], lw=1, label=label)
+    for ends_of_all in dict.fromkeys(map(tuple, allowed)):  # nothing is known between the points
+        finite = [y if math.isfinite(y) else math.nan for y in ends_of_all]
+        upper.plot(x, finite, "_", c=LIGHT["ink"], ms=16, zorder=2, label=label)
         label = ""
     _draw(upper, cases, rows, x, True)
     upper.set_ylim(ends)

@@ -86,7 +86,15 @@ def texts(svg: bytes) -> list[str]:
                 estimate=1 + math.log10(0.05 / 0.009),
             ),
         ),
-        (UNKNOWN, Placed()),
+        (UNKNOWN, Placed(allowed=(-1.0, 1.0))),
+        (  # decided by its exact value, without a band: in units of the resolution
+            replace(PASSED, sharpness=None, exact=Exact(512.0)),
+            replace(placed(PASSED), verified=(math.nan, math.nan), exact=0.0),
+        ),
+        (  # nor is there a scale: what is farthest stands at the edge
+            replace(PASSED, sharpness=None, scale=None, interval=(510.0, 513.0), estimate=512.5),
+            Placed(allowed=(0.0, 0.0), interval=(-1.0, 0.5), estimate=0.25),
+        ),
         (
             replace(CONFIRMED, exact=Exact(514.56)),
             replace(placed(PASSED), exact=0.5),
@@ -233,6 +241,11 @@ def test_too_many_curves_or_none_are_refused_before_the_first_draw(cli: Cli) -> 
     assert "needs a sweep" in none.err
     assert many.out == none.out == ""
     assert not Path("x.svg").exists()
+
+
+def test_a_claim_without_a_curve_is_named(cli: Cli) -> None:
+    drawn = cli("run", "product-variance", "kept-share", "--dk", "5,6", "--plot", "-o", "x.svg")
+    assert "note: no parameter of kept-share has several values: no curve" in drawn.err
 
 
 def test_without_matplotlib_the_message_says_what_to_install_and_the_page_works(
