@@ -161,7 +161,13 @@ def run(given: Given) -> ExitCode:
     if given.values["plot"]:
         from dropcheck.report.pictures import require_sweep
 
-        require_sweep(chosen.cases)
+        if undrawn := require_sweep(chosen.cases):
+            named = ", ".join(undrawn)
+            hint = "a picture without --plot has each case"
+            complain(
+                [Problem(f"no parameter of {named} has several values: no curve", hint=hint)],
+                "note",
+            )
     result, error = _judged(given, chosen, settings)
     problems = [] if error is None else [*error.problems]
     report = Report(
@@ -325,7 +331,7 @@ def mutate(given: Given) -> ExitCode:
     """Plant errors in claims and see that each is refuted.
 
     A claim that no error makes false says nothing. The exit code is 1 where a false mutant survives
-    or a claim cannot fail, and 4 where a mutant is undecided.
+    or a claim cannot fail or is itself refuted, and 4 where a claim or a mutant is undecided.
     """
     from dropcheck.claims.select import select_claims
     from dropcheck.language.check import check_registry
@@ -383,7 +389,7 @@ def init(
     file: Annotated[Path, typer.Argument(metavar="FILE", hidden=True)] = Path("claims.yaml"),
     force: Annotated[
         bool,
-        typer.Option("--force", metavar="", help="Write the file even where there is one already."),
+        typer.Option("--force", help="Write the file even where there is one already."),
     ] = False,
 ) -> ExitCode:
     """Write a claims file to begin with.
@@ -477,8 +483,7 @@ class Given:
 
     def shows_progress(self) -> bool:
         """Whether progress is shown: on a terminal, if nothing speaks against it."""
-        hushed = self.values["no_progress"] or self.values.get("quiet")
-        return not hushed and is_terminal(sys.stderr)
+        return not self.values["no_progress"] and is_terminal(sys.stderr)
 
     def again(self) -> dict[str, str | None]:
         """The options that a command with the same results has, with their texts."""
@@ -904,7 +909,7 @@ def main(arguments: Sequence[str] | None = None) -> ExitCode:
     try:
         if command[:1] not in ("", "-"):
             _check_command(command)
-        code = app(words, prog_name="dropcheck", standalone_mode=False, obj=asked)
+        code = _program()(words, prog_name="dropcheck", standalone_mode=False, obj=asked)
         return ExitCode(code or 0)
     except NothingSelected as error:
         return _report(error.problems, asked, ExitCode.NOTHING_SELECTED)
@@ -931,6 +936,17 @@ def main(arguments: Sequence[str] | None = None) -> ExitCode:
 
             emit("".join(traceback.format_exception(error)), sys.stderr)
         return _report([_fault(error)], asked, ExitCode.INTERNAL)
+
+
+def _program() -> Any:
+    """The program as typer makes it; the help names no type of an option that takes no value."""
+    made: Any = typer.main.get_command(app)
+    context = typer.Context(made, **made.context_settings)
+    for command in (made, *made.commands.values()):
+        for option in command.get_params(typer.Context(command, context)):
+            if getattr(option, "is_flag", False):
+                option.metavar = ""
+    return made
 
 
 def _check_command(name: str) -> None:

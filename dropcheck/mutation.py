@@ -438,7 +438,9 @@ def _tried(
     own = trial.judged(trial.own, trial.cases[0], settings.max_draws)
     verdict = Verdict.INCONCLUSIVE if isinstance(own, str) else own.verdict
     if isinstance(own, str) or verdict is not Verdict.VERIFIED:
-        result = replace(result, skipped=f"the claim itself is {verdict}: run says why")
+        result = replace(
+            result, skipped=f"the claim itself is {verdict}, and no error was planted: run says why"
+        )
     else:
         trial.exact = own.exact is not None
         trial.most = settings.max_draws or max(FEWEST_DRAWS, GENEROSITY * own.draws)

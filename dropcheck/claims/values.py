@@ -15,6 +15,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
+from fractions import Fraction
 from functools import partial
 from numbers import Real
 from typing import Any, NamedTuple
@@ -23,6 +24,7 @@ from dropcheck.claims.registry import MOST_CASES
 from dropcheck.results import ParameterValue, Vector
 
 LARGEST_NUMBER = 1.7976931348623157e308  # the largest float64; `.inf` is larger
+LARGEST_DENOMINATOR = 999  # of a number that is shown as a fraction
 LONGEST_SHOWN = 40  # characters of a text that a message quotes
 ACCEPTED = (
     "write a number such as 512, 1e6, 2**20 or 1/3, a vector such as [0.5, -1, 3], or a law such "
@@ -575,12 +577,20 @@ def format_parameters(
 def short_parameters(parameters: Mapping[str, ParameterValue]) -> str:
     """Parameters and values for tables: only some entries of a long vector.
 
+    A number that nobody wrote as a decimal is the fraction that it is, or has six figures.
+
     >>> short_parameters({"w": tuple(map(float, range(60))), "p": 0.1})
     'w=[0, 1, 2, 3, … 59, 60 entries], p=0.1'
+    >>> short_parameters({"p": 1 / 3, "x": 2**0.5})
+    'p=1/3, x=1.41421'
     """
 
     def short(value: ParameterValue) -> str:
         whole = format_value(value)
+        if isinstance(value, float) and decimal_text(value) is None:
+            near = Fraction(value).limit_denominator(LARGEST_DENOMINATOR)
+            fraction = near.denominator > 1 and float(near) == value
+            return str(near) if fraction else format_value(float(f"{value:.6g}"))
         if not isinstance(value, tuple) or len(whole) <= LONGEST_SHOWN:
             return whole
         more = [f"… {short(value[-1])}", f"{len(value)} entries"] if len(value) > 4 else []

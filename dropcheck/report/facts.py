@@ -19,7 +19,7 @@ FACTS: dict[str, Callable[[CaseResult], str | None]] = {
     "written": lambda case: case.written.text if case.written else None,
     "statement": lambda case: case.statement,
     "claimed": words.claimed,
-    "quantity": lambda case: case.quantity if words.is_difference(case) else None,
+    "quantity": words.measured,
     "estimated": words.estimated,
     "interval": words.interval,
     "exact": words.exact,

@@ -10,6 +10,7 @@ import io
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 UNLIMITED = 100_000  # without a terminal nothing is wrapped; rich needs a number
 INDENT = "    "
 LONGEST = 100  # of a longer source line only the part around its column is shown
+LEAST = 20  # columns that a message is wrapped to
 SHOWN = 200  # the most problems that are shown; the rest are counted
 
 MessageKind = Literal["error", "warning", "note"]
@@ -185,12 +187,42 @@ def _problem(problem: Problem, terminal: Terminal, kind: MessageKind) -> list[st
     where = place(problem.location)
     # an error with a place has the form of compilers, which editors read
     said = "" if where and kind == "error" else kind
-    lines = [": ".join(filter(None, (where, said, plain(problem.message))))]
+    message = ": ".join(filter(None, (where, said, plain(problem.message))))
+    lines = hanging(message, terminal, INDENT)
     if problem.location is not None and problem.location.text is not None:
         lines += _source(problem.location.text, problem.location.column, terminal)
     if problem.hint:
-        lines.append(f"{INDENT if where else ''}hint: {plain(problem.hint)}")
+        before = f"{INDENT if where else ''}hint: "
+        lines += hanging(before + plain(problem.hint), terminal, " " * len(before))
     return lines
+
+
+# what is copied: a command with its options, or an option with its value
+_COPIED = re.compile(
+    r"\bdropcheck \w+(?: --?\w\S*(?: [A-Z0-9]\S*)?| \S*[./=]\w\S*)*|(?<!\S)--?\w\S* [^\s-]\S*"
+)
+_JOINT = "\ufffe"  # no text has it: it is none that `plain` lets pass
+
+
+def hanging(text: str, terminal: Terminal, indent: str) -> list[str]:
+    """A text in lines of the terminal's width, further ones indented; rich is not loaded for it.
+
+    It is broken between words only, and not within what is copied into a command line.
+
+    >>> hanging("hint: name a file: --file FILE, or else --tag TAG", Terminal(30), "      ")
+    ['hint: name a file:', '      --file FILE, or else', '      --tag TAG']
+    """
+    if terminal.width is None:
+        return [text]
+    joined = _COPIED.sub(lambda match: match.group().replace(" ", _JOINT), text)
+    wrapper = textwrap.TextWrapper(
+        max(terminal.width, LEAST),
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    lines = (line for written in joined.split("\n") for line in wrapper.wrap(written))
+    return [line.replace(_JOINT, " ") for line in lines]
 
 
 def place(location: Location | None) -> str:

@@ -62,23 +62,32 @@ def table(rows: Sequence[Row], columns: Columns, terminal: Terminal) -> list[Ren
     folded = not fits() and len(least) <= 2  # nothing more can go
     if not fits() and not folded:
         first, *rest = width
-        return [
+        blocks = [
             item
             for row in shown
             for item in (
                 styled(row[first][0], "bold"),
                 pairs({heads[name]: row[name] for name in rest if row.get(name, ("",))[0]}),
+                "",
             )
         ]
+        return blocks[:-1]
     from rich import box
     from rich.table import Table
 
+    whole = {name for name in least if not folded and name not in flexible}
+    if folded:  # a name stays whole where the words beside it do, for who copies it
+        first, *rest = least
+        words = (word for row in shown for name in rest for word in row[name][0].split())
+        whole |= (
+            {first} if width[first] + 2 * GAP + max(map(cells, words), default=0) <= room else set()
+        )
     grid = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, GAP - 1, 0, 0))
     for name, wide in least.items():
         grid.add_column(
             styled(heads[name], "bold"),
             justify="right" if name in columns.right else "left",
-            no_wrap=not folded and name not in flexible,
+            no_wrap=name in whole,
             min_width=None if folded else wide,
         )
     for row in shown:
@@ -127,9 +136,9 @@ COLUMNS = Columns(
     ),
     right=("claimed", "estimated", "exact", "within", "draws", "passed"),
     cut=("parameters",),
-    dropped=(
-        *("confidence", "guarantee", "exact", "draws", "within", "interval", "parameters"),
-        *("claimed", "estimated", "passed"),
+    dropped=(  # an estimate alone says nothing: of which case, against what?
+        *("confidence", "guarantee", "draws", "passed", "within", "estimated"),
+        *("parameters", "interval", "exact", "claimed"),
     ),
 )
 IN_FULL = replace(

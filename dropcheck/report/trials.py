@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from dropcheck.claims.values import format_parameters
+from dropcheck.claims.values import format_parameters, short_parameters
 from dropcheck.mutation import SURVIVING, TRUE, ClaimResult, Fate, Mutant, MutationRun
 from dropcheck.planning import CasePlan, Plan
 from dropcheck.report import numbers
 from dropcheck.report.formats import as_json, fields_of
 from dropcheck.report.screen import Terminal, one_line, packed, place, render, styled
 from dropcheck.report.table import Columns, Row, block, table
+from dropcheck.results import Verdict
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -21,6 +23,7 @@ PLANNED = Columns(
     names=("claim", "parameters", "written", "draws", "time", "could see", "of scale", "note"),
     right=("written", "draws", "time", "could see", "of scale"),
     prose=("parameters", "note"),
+    dropped=("of scale", "written", "could see"),
 )
 
 
@@ -57,7 +60,7 @@ def _planned(case: CasePlan) -> Row:
     note = "; ".join(filter(None, (beyond, doubt))) if case.draws else why
     return {
         "claim": case.case.claim.id,
-        "parameters": one_line(format_parameters(case.case.parameters)),
+        "parameters": one_line(short_parameters(case.case.parameters)),
         "written": one_line(figure.text) if figure and figure.digits is not None else "",
         "draws": numbers.UNKNOWN if case.draws is None else least + numbers.count(case.draws),
         "time": numbers.UNKNOWN if time is None else least + numbers.duration(time),
@@ -111,8 +114,14 @@ MUTATED = Columns(
     names=("claim", "at", "mutants", *FATES, "result"),
     right=("mutants", *FATES),
     prose=("at",),
+    dropped=("at", "mutants", "neither", "true", "refuted", "survivors"),
     headings={"at": "tried first at", "true": "true as well"},
 )
+UNCOUNTED = {  # the mutants that count neither for a claim nor against it
+    "true": "true as well: verified, as the claim is, or the same by arithmetic; it does not count",
+    "neither": "neither: it has no number to judge, or the sides of a strict inequality are equal; "
+    "it does not count",
+}
 
 
 def mutation_report(
@@ -123,9 +132,12 @@ def mutation_report(
     `quiet` leaves out everything but the mutants that survived, warnings, and the summary.
     """
     items: list[RenderableType] = []
-    judged = [claim for claim in run.claims if claim.mutants]
+    judged = [claim for claim in run.claims if claim.mutants or claim.verdict is not None]
+    known = {name: run.count(*fates) for name, fates in FATES.items()}
     if judged and not quiet:
-        items += [*table([_mutated(claim) for claim in judged], MUTATED, terminal), ""]
+        there = [name for name in FATES if known[name] or name not in UNCOUNTED]
+        items += table([_mutated(claim, there) for claim in judged], MUTATED, terminal)
+        items += [*(styled(UNCOUNTED[name]) for name in there if name in UNCOUNTED), ""]
     for mutant in run.mutants:
         if mutant.fate in SURVIVING:
             items += [*_survivor(mutant, run), ""]
@@ -133,30 +145,32 @@ def mutation_report(
         if mutants := [one for one in run.mutants if one.fate is fate]:
             items += [styled(f"{fate}:", "bold"), *map(_line, mutants), ""]
     items += _warnings(run, verbose)
-    known = {name: run.count(*fates) for name, fates in FATES.items()}
+    false = sum(claim.verdict is Verdict.REFUTED for claim in judged)
     summary = [
         *["interrupted"] * run.interrupted,
         f"{numbers.plural(len(judged), 'claim')}, {numbers.plural(len(run.mutants), 'mutant')}: "
         f"{known['refuted']} refuted, {known['true']} true as well, "
         f"{known['neither']} neither, {numbers.plural(known['survivors'], 'survivor')}",
+        *[f"{numbers.plural(false, 'refuted claim')}"] * bool(false),
         f"score {score_text(run)}",
         numbers.draws(sum(claim.draws for claim in run.claims)),
         numbers.duration(run.seconds),
         *_settings(run),
     ]
-    return render([*items, styled(" · ".join(summary))], terminal)
+    return render([*items, *packed(summary, terminal)], terminal)
 
 
-def _mutated(claim: ClaimResult) -> Row:
+def _mutated(claim: ClaimResult, there: Sequence[str]) -> Row:
+    """The row of a claim, with those counts that are `there`, as not all are 0."""
     word, style = verdict_on(claim)
-    known = {name: str(claim.count(*fates)) for name, fates in FATES.items()}
+    known = {name: str(claim.count(*FATES[name])) for name in there}
     return {
         "claim": claim.claim.id,
-        "at": one_line(format_parameters(claim.parameters)),
+        "at": one_line(short_parameters(claim.parameters)),
         "mutants": str(len(claim.mutants)),
         **known,
         "survivors": (known["survivors"], style if claim.count(*SURVIVING) else ""),
-        "result": (word, style),
+        "result": (f"{word}: {claim.verdict} itself" if claim.skipped else word, style),
     }
 
 

@@ -15,6 +15,7 @@ from dropcheck.results import (
     Edge,
     Method,
     Outcome,
+    Quantity,
     Region,
     RunResult,
     Verdict,
@@ -31,6 +32,9 @@ FEWEST_TO_FORESEE = 100
 # Below this share of its magnitude a difference is rounding.
 DIFFERENCE_ROUNDING = 1e-9
 MOST_DIGITS_MORE = 8
+# Where the draws that are needed take longer, in seconds, than people wait.
+LONG = 3600.0
+OTHER_WAYS = "; else claim a ratio, a bound or a probability, or a coarser --resolution"
 NOT_CONFIRMED = "not confirmed"
 DECIDED_EXACTLY = ": --exact decides by that"
 STYLES = dict(zip(Outcome, ("green", "bold red", "yellow", "bold red"), strict=True))
@@ -220,6 +224,16 @@ def is_difference(case: CaseResult) -> bool:
     return case.quantity is not None and case.quantity.is_difference
 
 
+def is_distance(case: CaseResult) -> bool:
+    """Whether the estimate and the interval are of a distance between laws."""
+    return case.quantity in (Quantity.DISTANCE, Quantity.DEPENDENCE)
+
+
+def measured(case: CaseResult) -> str | None:
+    """What the estimate is of, where that is no side of the claim."""
+    return case.quantity if is_difference(case) or is_distance(case) else None
+
+
 def rounding(case: CaseResult) -> str | None:
     """A figure whose rounding is claimed, in the unit of the estimate: `0.41 ± 0.005` for `41%`."""
     figure, region = case.written, case.region
@@ -252,6 +266,20 @@ def _digits(case: CaseResult) -> tuple[float | None, int]:
     return width, 0  # they are equal up to rounding: no digits show it
 
 
+def _known_digits(case: CaseResult) -> tuple[float | None, int]:
+    """The same for what is known: the exact value is seen to differ from an end of the claim."""
+    width, more = _digits(case)
+    if case.exact is None or case.region is None:
+        return width, more
+    value, error = case.exact.value, case.exact.error
+    ends = [end for end in (case.region.low, case.region.high) if abs(value - end) > error]
+    for further in range(more, more + MOST_DIGITS_MORE):
+        shown = numbers.known(value, width, further)
+        if all(shown != numbers.known(end, width, further) for end in ends):
+            return width, further
+    return width, more
+
+
 def _touch(ends: Ends, allowed: Sequence[float]) -> bool:
     low, high = ends
     return (low is None or low <= allowed[1]) and (high is None or high >= allowed[0])
@@ -260,6 +288,8 @@ def _touch(ends: Ends, allowed: Sequence[float]) -> bool:
 def claimed(case: CaseResult) -> str:
     """What is claimed: `512`, `> 0.9`, `0.4 … 0.5`; with estimated sides `0.1 == 0.5`.
 
+    Of laws it is a `distance 0`.
+
     For an entry of arrays with its index: `1 at [0, 0]`.
     """
     at, region = "" if case.entry is None else f" at {list(case.entry)}", case.region
@@ -267,7 +297,7 @@ def claimed(case: CaseResult) -> str:
         return _sides(case, case.sides) + at
     if region is None or is_difference(case):
         return UNKNOWN
-    width, more = _digits(case)
+    width, more = _known_digits(case)
     width = width if case.interval else 0.0  # where nothing was measured, all digits are shown
     relation, low, high = region.relation, region.low, region.high
     text = rounding(case)
@@ -276,7 +306,7 @@ def claimed(case: CaseResult) -> str:
     elif text is None:
         text = numbers.known(low if math.isinf(high) else high, width, more)
         text = text if relation == "==" else f"{relation} {text}"
-    return f"{text}{at}"
+    return f"{'distance ' * is_distance(case)}{text}{at}"
 
 
 def _sides(case: CaseResult, sides: Sequence[float]) -> str:
@@ -304,7 +334,8 @@ def exact(case: CaseResult) -> str:
     """The exact value, with one digit more than the estimate; empty where it is the estimate."""
     if case.exact is None or (case.method is Method.EXACT_VALUE and not case.draws):
         return ""
-    return numbers.known(numbers.beyond_error(case.exact.value, case.exact.error), *_digits(case))
+    value = numbers.beyond_error(case.exact.value, case.exact.error)
+    return numbers.known(value, *_known_digits(case))
 
 
 def interval(case: CaseResult) -> str:
@@ -410,7 +441,8 @@ def needs(case: CaseResult) -> str | None:
     if case.calls is not None and coarser is not None:
         return f"{coarser} draws (or --max-draws {total})"
     up = "its seconds are up: " if case.calls else "--time-limit ended it: make it longer, or "
-    return f"needs about {more} more draws{time} ({up * case.timed_out}--max-draws {total})"
+    said = f"needs about {more} more draws{time} ({up * case.timed_out}--max-draws {total})"
+    return f"{said}{OTHER_WAYS * ((case.more_seconds or 0.0) > LONG)}"
 
 
 def headline(case: CaseResult) -> str:
@@ -486,9 +518,10 @@ def by_claim(cases: Iterable[CaseResult]) -> dict[str, list[CaseResult]]:
 
 
 def not_passed(cases: Iterable[CaseResult]) -> list[CaseResult]:
-    """The cases that did not pass, failures first."""
+    """The cases that did not pass: the worst of each claim, and then the others; failures first."""
     bad = [case for case in cases if case.result is not Outcome.PASS]
-    return sorted(bad, key=lambda case: -SEVERITY[case.result])
+    first = {id(worst(group)) for group in by_claim(bad).values()}
+    return sorted(bad, key=lambda case: (id(case) not in first, -SEVERITY[case.result]))
 
 
 def worst(group: Iterable[CaseResult]) -> CaseResult:

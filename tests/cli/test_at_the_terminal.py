@@ -118,16 +118,17 @@ def test_progress_keeps_to_one_line(columns: int, folder: Path) -> None:
     assert "\x1b[2A" not in told  # of two lines, the cursor would go up by two
 
 
-def test_progress_is_gone_when_the_run_is_done(folder: Path) -> None:
-    told = Terminal(folder, "run", *ALONE, "--time-limit", "1.2s").finished()[1]
+@pytest.mark.parametrize("quiet", [[], ["--quiet"]])
+def test_progress_is_gone_when_the_run_is_done(quiet: list[str], folder: Path) -> None:
+    told = Terminal(folder, "run", *ALONE, "--time-limit", "1.2s", *quiet).finished()[1]
     assert "\x1b[2K" in told[told.rindex("3/3 cases") :]  # its line is taken away
     assert "/3 cases" not in told[told.rindex("\x1b[2K") :]
 
 
 @pytest.mark.parametrize(
     ("arguments", "more"),
-    [(["--no-progress"], {}), (["--quiet"], {}), ([], {"TERM": "dumb"})],
-    ids=["no-progress", "quiet", "dumb"],
+    [(["--no-progress"], {}), ([], {"TERM": "dumb"})],
+    ids=["no-progress", "dumb"],
 )
 def test_no_progress(arguments: list[str], more: dict[str, str], folder: Path) -> None:
     _, told = Terminal(

@@ -47,6 +47,20 @@ def test_problems_without_a_place_and_many_of_them() -> None:
     assert text.endswith("and 100 more\n300 errors\n")
 
 
+def test_a_message_is_wrapped_between_words_and_not_in_what_is_copied() -> None:
+    hint = "name a file: --file FILE; to begin with one: dropcheck init claims.yaml"
+    problem = Problem("there is no claims.yaml here, nor any other", hint=hint)
+    assert problems_text([problem], Terminal(30)) == (
+        "error: there is no claims.yaml\n"
+        "    here, nor any other\n"
+        "hint: name a file:\n"
+        "      --file FILE; to begin\n"
+        "      with one:\n"
+        "      dropcheck init claims.yaml\n"
+    )
+    assert len(problems_text([problem], Terminal()).splitlines()) == 2  # in a pipe
+
+
 # ---- claims --------------------------------------------------------------------------------------
 
 

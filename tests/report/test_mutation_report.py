@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -62,6 +63,27 @@ def test_a_claim_that_cannot_fail_is_a_warning_and_fails(called: Called) -> None
     assert code == 1
     assert "warning: c: no planted error is refuted: as it is tried, it cannot fail" in out
     assert "cannot fail" not in called(SHARP)[1]
+
+
+def test_a_refuted_claim_is_in_the_table_and_says_why_the_run_fails(called: Called) -> None:
+    code, out, _ = called(SHARP.replace("== 5", "== 6"))
+    assert code == 1
+    assert "FAIL: refuted itself" in out.splitlines()[2]
+    assert "1 claim, 0 mutants: " in out
+    assert "1 refuted claim · score -" in out
+    assert "warning: c: the claim itself is refuted, and no error was planted" in out
+
+
+def test_what_does_not_count_is_explained_where_there_is_some(
+    called: Called, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hides = "parameters: {p: 0.5}\nmodel: m ~ bernoulli(1 - p)\nclaim: E(m) == 1 - p"
+    _, out, _ = called(hides)
+    told = re.findall("^(.*): .* it does not count$", out, re.MULTILINE)
+    assert told == ["true as well"]
+    assert "neither" not in out.splitlines()[0]
+    monkeypatch.setenv("COLUMNS", "40")  # a table too
+    assert called(hides)[1].splitlines()[0].split() == ["claim", "refuted", "survivors", "result"]
 
 
 def test_a_claim_blind_to_its_model_is_named_on_request(called: Called) -> None:

@@ -27,7 +27,10 @@ def test_a_table_leaves_out_columns_until_each_row_is_one_line() -> None:
         *("draws", "result"),
     ]
     assert heads(run_report(run, Terminal(90))) == [
-        *("claim", "parameters", "claimed", "estimated", "interval", "result")
+        *("claim", "parameters", "claimed", "exact", "interval", "result")
+    ]
+    assert heads(run_report(run, Terminal(75))) == [
+        *("claim", "claimed", "exact", "interval", "result")
     ]
     assert heads(run_report(run, Terminal(30))) == ["claim", "result"]
     for width in range(30, 161):
@@ -39,9 +42,15 @@ def test_a_table_leaves_out_columns_until_each_row_is_one_line() -> None:
 def test_a_long_parameter_is_cut_in_its_own_column() -> None:
     long = replace(PASSED, parameters={"law": "truncated_normal(0, 1, -2, 2)", "dk": 512.0})
     row = run_report(run_of(long, FAILED), Terminal(75)).splitlines()[2]
-    assert "law=truncated_normal(0, …" in row
+    assert "law=truncated_norma…" in row
     assert "verified" in row
     assert "dk=512" in run_report(run_of(long, FAILED), Terminal(75), verbose=1)
+
+
+def test_a_name_stays_whole_beside_a_result_that_is_wrapped() -> None:
+    long = replace(PASSED, claim="dropout-ones-tensor", confirmed=False)
+    rows = run_report(run_of(long, FAILED), Terminal(34)).splitlines()[2:4]
+    assert rows == ["dropout-ones-tensor  verified, not", "                     confirmed"]
 
 
 STATEMENTS = (
@@ -107,9 +116,14 @@ def test_nothing_that_matters_of_a_failure_is_cut(width: int | None, verbose: in
 
 def test_many_failures_are_counted_and_not_all_told() -> None:
     many = [replace(FAILED, parameters={"p": n / 100}) for n in range(MOST_BLOCKS + 4)]
+    many[-1] = replace(many[-1], interval=(0.1, 0.2))  # the worst, which a row names
     many.append(replace(FAILED, claim="another"))
     report = run_report(run_of(*many), Terminal())
     assert report.count("  repeat ") == MOST_BLOCKS
+    blocks = [line for line in report.splitlines() if line.startswith("FAIL: refuted  ")]
+    assert [one.split()[2:] for one in blocks[:3]] == [
+        [FAILED.claim, "p=0.23"], ["another", "p=0.3"], [FAILED.claim, "p=0"]
+    ]  # fmt: skip
     assert "\nand 5 more cases that did not pass: --format json has each\n" in report
     assert "more case" not in run_report(run_of(*many[:MOST_BLOCKS]), Terminal(), quiet=True)
 
@@ -195,6 +209,7 @@ def test_a_table_without_room_has_a_block_a_row() -> None:
         "         in more words\n"
         "         than few\n"
         "  n      1\n"
+        "\n"
         "longer\n"
         "  title  漢字 é\n"
         "  n      1,000\n"

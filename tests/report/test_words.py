@@ -57,6 +57,13 @@ SEEMS_OFF = replace(
     sharpness=Resolution(3.16, 3.16),
     within=3.16,
 )
+BELOW_ITS_BOUND = replace(
+    CONFIRMED,
+    region=Region(high=0.8463, high_open=True),
+    estimate=0.8,
+    interval=(-1.1, 2.3),
+    exact=Exact(0.84628437532, 1e-9),
+)
 UNEXPECTED = replace(PASSED, expect=Verdict.REFUTED, result=Outcome.FAIL)
 OPEN = replace(UNDECIDED, exact=Exact(0.41), confirmed=False)
 SURE = replace(
@@ -106,6 +113,8 @@ THIRDS = Region(2 / 3, 2 / 3)
 
 SAID: dict[str, list[tuple[CaseResult, str | None]]] = {
     "claimed": [
+        (BELOW_ITS_BOUND, "< 0.8463"),
+        (replace(PASSED, region=Region(0.0, 0.0), quantity=Quantity.DISTANCE), "distance 0"),
         (claim(Region(512.0, 512.0)), "512"),
         (claim(Region(low=0.9, low_open=True)), "> 0.9"),
         (claim(Region(low=0.9)), ">= 0.9"),
@@ -159,6 +168,8 @@ SAID: dict[str, list[tuple[CaseResult, str | None]]] = {
         (replace(CONFIRMED, exact=Exact(511.123456)), "511.12"),
         (replace(CONFIRMED, exact=Exact(0.0)), "0"),
         (replace(CONFIRMED, exact=Exact(2 / 3)), "0.6667"),
+        (BELOW_ITS_BOUND, "0.84628"),
+        (replace(BELOW_ITS_BOUND, exact=Exact(0.8463 + 1e-12, 1e-11)), "0.8463"),  # no difference
         (replace(CONFIRMED, draws=0, method=Method.EXACT_VALUE), None),
     ],
     "guarantee": [(CONFIRMED, "moments, confirmed")],
@@ -218,6 +229,11 @@ SAID: dict[str, list[tuple[CaseResult, str | None]]] = {
         (
             replace(UNDECIDED, more_draws=3_100_000, more_seconds=4.04),
             "too few draws: needs about 3.1e6 more draws, 4.0 s (--max-draws 3.4e6)",
+        ),
+        (  # longer than anybody waits
+            replace(UNDECIDED, more_draws=3_100_000, more_seconds=4e4),
+            "too few draws: needs about 3.1e6 more draws, 11 h (--max-draws 3.4e6); else claim a "
+            "ratio, a bound or a probability, or a coarser --resolution",
         ),
         (
             replace(UNDECIDED, draws=10),
