@@ -575,28 +575,33 @@ def format_parameters(
 
 
 def short_parameters(parameters: Mapping[str, ParameterValue]) -> str:
-    """Parameters and values for tables: only some entries of a long vector.
+    """Parameters and values for tables.
+
+    >>> short_parameters({"p": 1 / 3, "law": "normal(0, 1)"})
+    'p=1/3, law=normal(0, 1)'
+    """
+    return ", ".join(f"{name}={short_value(value)}" for name, value in parameters.items())
+
+
+def short_value(value: ParameterValue) -> str:
+    """A value for tables: only some entries of a long vector.
 
     A number that nobody wrote as a decimal is the fraction that it is, or has six figures.
 
-    >>> short_parameters({"w": tuple(map(float, range(60))), "p": 0.1})
-    'w=[0, 1, 2, 3, … 59, 60 entries], p=0.1'
-    >>> short_parameters({"p": 1 / 3, "x": 2**0.5})
-    'p=1/3, x=1.41421'
+    >>> short_value(tuple(map(float, range(60)))), short_value(1 / 3), short_value(2**0.5)
+    ('[0, 1, 2, 3, … 59, 60 entries]', '1/3', '1.41421')
     """
-
-    def short(value: ParameterValue) -> str:
-        whole = format_value(value)
-        if isinstance(value, float) and decimal_text(value) is None:
-            near = Fraction(value).limit_denominator(LARGEST_DENOMINATOR)
-            fraction = near.denominator > 1 and float(near) == value
-            return str(near) if fraction else format_value(float(f"{value:.6g}"))
-        if not isinstance(value, tuple) or len(whole) <= LONGEST_SHOWN:
-            return whole
-        more = [f"… {short(value[-1])}", f"{len(value)} entries"] if len(value) > 4 else []
-        return f"[{', '.join([*map(short, value[:4]), *more])}]"
-
-    return ", ".join(f"{name}={short(value)}" for name, value in parameters.items())
+    if isinstance(value, float) and decimal_text(value) is None:
+        near = Fraction(value).limit_denominator(LARGEST_DENOMINATOR)
+        fraction = near.denominator > 1 and float(near) == value
+        return str(near) if fraction else format_value(float(f"{value:.6g}"))
+    if not isinstance(value, tuple):
+        return format_value(value)
+    entries = [*map(short_value, value)]
+    if len(whole := f"[{', '.join(entries)}]") <= LONGEST_SHOWN:
+        return whole
+    more = [f"… {entries[-1]}", f"{len(value)} entries"] if len(value) > 4 else []
+    return f"[{', '.join([*entries[:4], *more])}]"
 
 
 parameter_text = partial(format_parameters, equals=" = ")

@@ -22,7 +22,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from dropcheck.claims.registry import Case
-from dropcheck.claims.values import format_parameters, format_value
+from dropcheck.claims.values import short_parameters, short_value
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.report import Report, words
 from dropcheck.report.facts import summary
@@ -386,7 +386,7 @@ def _draw_curve(upper: Axes, lower: Axes, swept: str, cases: Sequence[CaseResult
     held = dict(one for one in others if all(one in case.parameters.items() for case in cases))
     along = ", ".join(name for name, _ in others if name not in held)
     heading = f"{cases[0].expression} against {swept}" + (f" and {along} with it" if along else "")
-    heading += f", at {format_parameters(held)}" if held else ""
+    heading += f", at {short_parameters(held)}" if held else ""
     upper.set_title(f"{wrapped(cases[0].claim)}\n{wrapped(heading)}", pad=22)
     upper.sharex(lower)
     upper.tick_params(labelbottom=False)
@@ -394,7 +394,7 @@ def _draw_curve(upper: Axes, lower: Axes, swept: str, cases: Sequence[CaseResult
     if geometric := numeric and is_geometric(x, 10):
         lower.set_xscale("log")
     if not numeric or (geometric and len(values) <= 8):
-        labels = [wrapped(format_value(value or ""), 24) for value in values]
+        labels = [wrapped(short_value(value or ""), 24) for value in values]
         upright = 90 if not numeric and len(labels) > 3 else 0
         lower.set_xticks([*places.values()], labels, rotation=upright)
 
@@ -408,7 +408,8 @@ def _draw_curve(upper: Axes, lower: Axes, swept: str, cases: Sequence[CaseResult
     upper.autoscale_view()
     ends = upper.get_ylim()
     if (allowed[0] < allowed[1]).any():
-        upper.vlines(x, *np.clip(allowed, *ends), LIGHT["band"], lw=12, zorder=1, label="allowed")
+        low, high = np.clip(allowed, *ends)
+        upper.vlines(x, low, high, LIGHT["band"], lw=12, zorder=1, label="allowed")
     relation = cases[0].region.relation if cases[0].region else None
     label = "claimed" if relation in (None, "==") else f"claimed: {relation}"
     for ends_of_all in dict.fromkeys(map(tuple, allowed)):  # nothing is known between the points

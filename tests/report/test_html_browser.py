@@ -72,6 +72,23 @@ def test_the_policy_lets_its_own_style_and_script_run_and_no_other(opened: Page)
     assert "Content Security Policy" in entry["message"]
 
 
+def test_no_number_of_an_axis_is_cut(browser: Any, tmp_path: Path) -> None:
+    (file := tmp_path / "far.html").write_text(
+        html_report(Report(run_of(replace(FAILED, interval=(0.448, 0.71))), registry())),
+        encoding="utf-8",
+    )
+    shape(browser, 1000)
+    cut = Page(browser, file).script(
+        "const out = (one, of) => one.left < of.left || one.right > of.right;"
+        "return Array.from(document.querySelectorAll('.axis text')).filter((one) => {"
+        "  const svg = one.closest('svg'), rect = one.getBoundingClientRect();"
+        "  const clips = getComputedStyle(svg).overflow !== 'visible';"
+        "  return out(rect, (clips ? svg : document.body).getBoundingClientRect());"
+        "}).map((one) => one.textContent)"
+    )
+    assert cut == []
+
+
 def test_it_filters_by_text_and_result(opened: Page) -> None:
     field = opened.find("input[name=text]")
     field.send_keys("QUERY variance 64")  # from the title and the parameters, in any case
