@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from dropcheck.known.enclosure import hull as function_hull
 from dropcheck.language.graph import Kind, Value, in_order, kernel_of
 from dropcheck.vocabulary.functions.elementwise import (
     ABS,
@@ -533,7 +534,7 @@ def hull_of(value: Value, below: Sequence[Hull]) -> Hull:
     with np.errstate(all="ignore"):
         if value.kind == Kind.DRAW:
             return _outward(_of_draw(value))
-        plain = value.function.bounds(below, use_of(value))
+        plain = function_hull(value.function, below, use_of(value))
         hull = _outward(plain)
         cancels = value.function is SUBTRACT or any(one.low < 0 for one in below)
         if plain.low == 0 and not (value.function.additive and cancels):

@@ -34,7 +34,6 @@ from dropcheck.analysis.ring import (
 )
 from dropcheck.analysis.single_draw import (
     MOST_INTEGRALS,
-    Estimate,
     Found,
     KnownMeans,
     Norm,
@@ -43,6 +42,7 @@ from dropcheck.analysis.single_draw import (
     joint_moment,
 )
 from dropcheck.array_types import Floats
+from dropcheck.known.cells import Estimate
 from dropcheck.language.graph import Kind, Sources, Value
 from dropcheck.vocabulary.distribution import HIGHEST_ORDER, Values
 from dropcheck.vocabulary.functions.algebra import PolynomialError

@@ -15,6 +15,7 @@ import numpy as np
 
 from dropcheck.analysis.bounds import use_of
 from dropcheck.analysis.law_bounds import AffineDraw, line_of
+from dropcheck.known.enclosure import hull as function_hull
 from dropcheck.language.graph import (
     Kind,
     Value,
@@ -297,7 +298,7 @@ class Walk:
         rules = value.function.defined
         use = use_of(value)
         with np.errstate(all="ignore"):
-            hull = proper(value.function.bounds([one.hull for one in below], use))
+            hull = proper(function_hull(value.function, [one.hull for one in below], use))
             asked = rules.asks(below, use)
             smooth = rules.smooth(below, use)
             nonzero = rules.nonzero(below, use)

@@ -14,6 +14,7 @@ import numpy as np
 from dropcheck.analysis.bounds import of_one_operator
 from dropcheck.array_types import Floats
 from dropcheck.claims.registry import Tolerance
+from dropcheck.known.enclosure import Enclosure
 from dropcheck.language.compile import LoweredCase
 from dropcheck.language.graph import Kind, LawClaim, Relation, Value, in_order
 from dropcheck.language.printing import unparse, unparse_statement
@@ -32,7 +33,6 @@ from dropcheck.language.syntax import (
 from dropcheck.results import Edge, Exact, Quantity, Region, Resolution, Verdict, Written
 from dropcheck.simulation import Compiled, Tally
 from dropcheck.vocabulary import special
-from dropcheck.vocabulary.enclosures import Affine
 from dropcheck.vocabulary.functions.elementwise import ADD, NEGATIVE, SUBTRACT
 
 
@@ -549,10 +549,10 @@ class Comparison:
         """The places of the operands that the quantity is a function of."""
         return (self.side,) if self.against is None else (self.side, self.against)
 
-    def enclosed(self, operands: Mapping[int, Affine]) -> Affine:
+    def enclosed(self, operands: Mapping[int, Enclosure]) -> Enclosure:
         """The quantity where the operands are known as enclosures."""
         enclosure: Any = self.quantity(operands)
-        return cast("Affine", enclosure)
+        return cast("Enclosure", enclosure)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,6 @@ import numpy as np
 
 from dropcheck.array_types import Floats
 from dropcheck.inference import budget
-from dropcheck.inference.enclosure import Enclosed, enclose
 from dropcheck.inference.intervals import Interval, NetSpread, Theta, seen_variance
 from dropcheck.inference.region import Comparison, decide, expression
 from dropcheck.judging.case import CaseRun, Judging, Outlook, Planned, why_undefined
@@ -44,6 +43,7 @@ from dropcheck.judging.plan_draws import (
     target_of,
 )
 from dropcheck.judging.rounding import enclosing, theta_of
+from dropcheck.known.enclosure import Enclosed, enclose
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Exact, Method, Verdict
 from dropcheck.simulation import MAIN, PILOT, Compiled, Tally

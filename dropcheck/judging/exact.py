@@ -10,7 +10,6 @@ import numpy as np
 from dropcheck.analysis.averaged_products import Integrand
 from dropcheck.analysis.exact import exact_means
 from dropcheck.analysis.strategy import Certainty, Proportion, Strategy
-from dropcheck.inference.enclosure import enclose
 from dropcheck.inference.region import (
     NEARLY,
     Comparison,
@@ -34,6 +33,7 @@ from dropcheck.judging.rounding import (
     theta_of,
     used,
 )
+from dropcheck.known.enclosure import enclose
 from dropcheck.language.graph import Value
 from dropcheck.reasons import Reason
 from dropcheck.results import Exact, Guarantee, Method, Region, Verdict

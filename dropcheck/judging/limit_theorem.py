@@ -18,7 +18,6 @@ from dropcheck.analysis.averaged_products import Integrand
 from dropcheck.analysis.exact import exact_means
 from dropcheck.array_types import Floats, Truths
 from dropcheck.inference import budget
-from dropcheck.inference.enclosure import Enclosed, enclose, gradient
 from dropcheck.inference.intervals import (
     FEWEST_BLOCKS,
     Interval,
@@ -54,6 +53,7 @@ from dropcheck.judging.look import (
 )
 from dropcheck.judging.plan_draws import CENTRE_DRAWS, PILOT_BLOCKS, PILOT_GROWTH, PILOT_STEPS
 from dropcheck.judging.rounding import LOOK_ROUNDING, enclosing, own_averages, theta_of
+from dropcheck.known.enclosure import Enclosed, enclose, gradient
 from dropcheck.language.graph import Kind, Value, operators, ordered
 from dropcheck.reasons import Reason
 from dropcheck.results import Guarantee, Method, Verdict

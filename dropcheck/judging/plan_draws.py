@@ -11,7 +11,6 @@ import numpy as np
 
 from dropcheck.array_types import Floats
 from dropcheck.inference import budget
-from dropcheck.inference.enclosure import Enclosed, enclose, gradient
 from dropcheck.inference.intervals import NetSpread, Spread, seen_variance
 from dropcheck.inference.region import (
     SIGNIFICANT,
@@ -33,6 +32,7 @@ from dropcheck.judging.look import (
     unit_of,
 )
 from dropcheck.judging.rounding import LOOK_ROUNDING, enclosing, theta_of
+from dropcheck.known.enclosure import Enclosed, enclose, gradient, over
 from dropcheck.reasons import Reason
 from dropcheck.results import Guarantee
 from dropcheck.simulation import (
@@ -48,7 +48,6 @@ from dropcheck.simulation import (
     in_nets,
 )
 from dropcheck.vocabulary import special
-from dropcheck.vocabulary.enclosures import over
 from dropcheck.vocabulary.majorants.rule import raised
 
 # ---- draw plan -----------------------------------------------------------------------------------
@@ -591,7 +590,7 @@ def _lines(
     """The gradient of each comparison's quantity at some averages, and whether it is linear."""
     lines: list[tuple[Floats, bool]] = []
     for comparison in run.reading.comparisons:
-        enclosed = enclosing(compiled, comparison, centres)(over(means, 1.0 + np.abs(means)))
+        enclosed = enclosing(compiled, comparison, centres)(over(means, 1.0 + np.abs(means))).order
         remainder = float((enclosed.above - enclosed.below).max())
         size = float(np.abs(enclosed.slopes).reshape(len(means)) @ enclosed.box)
         linear = remainder <= NO_REMAINDER * (size + float(np.abs(enclosed.value).max()))

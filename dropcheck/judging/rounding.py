@@ -9,11 +9,11 @@ import numpy as np
 
 from dropcheck.analysis.strategy import Certainty, Proportion
 from dropcheck.array_types import Floats
-from dropcheck.inference.enclosure import Enclosed, enclose
 from dropcheck.inference.intervals import Interval, Theta
 from dropcheck.inference.region import Comparison, Reading, decide
 from dropcheck.judging.case import CaseRun, Finding
 from dropcheck.judging.knowledge import ExactMeans
+from dropcheck.known.enclosure import Enclosed, Enclosure, enclose
 from dropcheck.reasons import Explanation, Reason
 from dropcheck.results import Exact, Verdict
 from dropcheck.simulation import (
@@ -29,7 +29,6 @@ from dropcheck.simulation import (
     rounding_of_values,
     unclear_in,
 )
-from dropcheck.vocabulary.enclosures import Affine
 from dropcheck.vocabulary.jumps import LARGEST_BOUND
 from dropcheck.vocabulary.operators import UNDERFLOW
 
@@ -116,7 +115,7 @@ def rounding_of(
 def enclosing(compiled: Compiled, comparison: Comparison, centres: Floats) -> Enclosed:
     """A comparison's quantity as a function of averages, all of them enclosures."""
 
-    def enclosed(averages: Affine) -> Affine:
+    def enclosed(averages: Enclosure) -> Enclosure:
         operands = compiled.functional.enclosed(averages, centres, comparison.looked_at)
         return comparison.enclosed(operands)
 

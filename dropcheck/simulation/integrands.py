@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from dropcheck.array_types import Floats, Truths
+from dropcheck.known.enclosure import Enclosure, applied, enclosed
 from dropcheck.language.graph import Kind, Value, in_order, kernel_of, number, operators
-from dropcheck.vocabulary.enclosures import Affine, applied, enclosed
 from dropcheck.vocabulary.function import Array, Function, Kernel
 from dropcheck.vocabulary.functions import elementwise
 from dropcheck.vocabulary.functions.elementwise import POWER
@@ -322,8 +322,8 @@ class Functional:
         return evaluated
 
     def enclosed(
-        self, averages: Affine, centres: Floats, wanted: Iterable[int] | None = None
-    ) -> dict[int, Affine]:
+        self, averages: Enclosure, centres: Floats, wanted: Iterable[int] | None = None
+    ) -> dict[int, Enclosure]:
         """The operands for averages [terms] that are known up to half-widths, by position."""
         with np.errstate(all="ignore"):
             places = range(len(self.operands)) if wanted is None else wanted
@@ -467,7 +467,7 @@ class Formula:
             arrays[step.place] = number(computed)
         return arrays
 
-    def enclosed(self, averages: Affine, centres: Floats) -> Affine:
+    def enclosed(self, averages: Enclosure, centres: Floats) -> Enclosure:
         """The result for averages [terms] that are known up to half-widths."""
         arrays: list[Any] = list(self.known)
         for place, operator in self.operators:
@@ -475,7 +475,7 @@ class Formula:
         for step in self.steps:
             inputs = [arrays[place] for place in step.inputs]
             arrays[step.place] = applied(step.function, step.compute, inputs)
-        return enclosed(arrays[-1], averages.box)
+        return enclosed(arrays[-1], averages)
 
 
 def laid_out(value: Value, operators: Mapping[int, OperatorValue]) -> Formula:

@@ -33,7 +33,6 @@ from dropcheck.vocabulary import defined_where, jumps
 from dropcheck.vocabulary.distribution import Values
 from dropcheck.vocabulary.function import LINEAR, Array, Function, KernelError, scales_together
 from dropcheck.vocabulary.functions.elementwise import ADD, MODULO, POWER, SUBTRACT
-from dropcheck.vocabulary.hulls import falling, rising
 from dropcheck.vocabulary.jumps import LARGEST_BOUND, AtZero
 
 # ---- beyond float64 ------------------------------------------------------------------------------
@@ -98,7 +97,7 @@ def unless_saturated(
     A monotonic function without steps does not reach its limit: if it is analytic and has the same
     value at two places and between them, it is constant. NaN and None as in `unless_absorbed`.
     """
-    if function.bounds not in (rising, falling):
+    if not function.by_element or function.jumps is not None:
         return None
     substitutes, any_lost = np.full(result.shape, np.nan), False
     for limit in work([np.array([-np.inf, np.inf])]):

@@ -22,7 +22,6 @@ from dropcheck.vocabulary.hulls import BoundsRule
 from dropcheck.vocabulary.jumps import JumpRule
 from dropcheck.vocabulary.majorants.rule import Majorant
 from dropcheck.vocabulary.shapes import Shape, ShapeRule, elementwise, normalise_axes
-from dropcheck.vocabulary.smoothness import RangesRule
 
 Array = NDArray[Any]
 Kernel = Callable[..., Array]
@@ -142,9 +141,10 @@ class Function:
     summary: str
     shape: ShapeRule
     kernel: Kernel
-    bounds: BoundsRule
     growth: Majorant
     cost: CostRule
+    # where the values of a function of arrays lie; None: as its kernel says (`known.enclosure`)
+    bounds: BoundsRule | None = None
     defined: DefinedWhere = UNDEFINED_NOWHERE
     # the function, or else its square, as a polynomial in its arguments; None: it is none
     polynomial: PolynomialRule | None = None
@@ -179,8 +179,6 @@ class Function:
     # follows from the shapes.)
     places: str = ""
     of_vectors: bool = False  # its law may be a law of vectors
-    # the ranges on cells of one draw; None: by `bounds`, and not known to be smooth
-    ranges: RangesRule | None = None
     # moves arguments to a jump of the function, if only rounding keeps them off it
     jumps: JumpRule | None = None
     mistaken_for: str = ""  # the function that authors write in its place by mistake
@@ -212,11 +210,9 @@ class Function:
         return self.shape is elementwise
 
 
-def entry(
-    name: str, kernel: Kernel, summary: str, bounds: BoundsRule, growth: Majorant, **more: Any
-) -> Function:
+def entry(name: str, kernel: Kernel, summary: str, growth: Majorant, **more: Any) -> Function:
     """An entry; the defaults are those of a function of one number, element by element."""
-    facts = {"parameters": X, "shape": elementwise, "cost": usual, "bounds": bounds, **more}
+    facts = {"parameters": X, "shape": elementwise, "cost": usual, **more}
     return Function(name=name, kernel=kernel, summary=summary, growth=growth, **facts)
 
 
@@ -232,6 +228,30 @@ def scales_together(function: Function) -> bool:
 
 
 # ---- what kernels share -------------------------------------------------------------------------
+
+
+def monotone(
+    kernel: Kernel, rounding: float = 0.0, domain: tuple[float, float] = (-math.inf, math.inf)
+) -> Kernel:
+    """A kernel that never falls, or never rises, in its last argument.
+
+    If an enclosure stands for that, the kernel is applied to the ends of its range.
+
+    Args:
+        kernel: for arrays.
+        rounding: the relative error of its results.
+        domain: where it has values.
+    """
+
+    def of_either(*arrays: Any, **options: Any) -> Any:
+        x = arrays[-1]
+        if not hasattr(x, "by_ends"):
+            return kernel(*arrays, **options)
+        return x.by_ends(
+            lambda end: kernel(*arrays[:-1], np.clip(end, *domain), **options), rounding
+        )
+
+    return of_either
 
 
 def floats(x: Array) -> Array:

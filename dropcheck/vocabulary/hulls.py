@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from dropcheck.vocabulary.shapes import Shape, broadcast
-from dropcheck.vocabulary.special import power as power_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,57 +89,10 @@ def proper(hull: Hull) -> Hull:
     return hull if hull.low <= hull.high else EVERYWHERE
 
 
-# ---- what the rules are made of -----------------------------------------------------------------
-
-
-def _times(a: float, b: float) -> float:
-    return 0.0 if a == 0 or b == 0 else a * b  # a factor that is 0 makes 0, so 0 · ∞ is 0 here
-
-
-def _quotient(over: Hull, under: Hull) -> Hull:
-    if under.low < 0 < under.high or under.low == under.high == 0:
-        return EVERYWHERE
-    low = 1.0 / under.high if under.high else -math.inf
-    return over.times(Hull(low, 1.0 / under.low if under.low else math.inf))
-
-
-def _raised(base: float, exponent: float) -> float:
-    return float(power_of(np.array([float(base)]), np.array([float(exponent)])).item())
-
-
-def _multiplied(hull: Hull, count: int) -> Hull:
-    # The extremes are among the products low^j high^(count - j). Their size is monotone in j, and
-    # their sign alternates at most, so that two values of j at either end are enough.
-    corners = {0, min(1, count), max(count - 1, 0), count}
-    ends = [
-        _times(_raised(hull.low, float(j)), _raised(hull.high, float(count - j))) for j in corners
-    ]
-    return Hull(min(ends), max(ends))
-
-
-def _magnitude(hull: Hull) -> Hull:
-    sizes = (abs(hull.low), abs(hull.high))
-    return Hull(0.0 if hull.low <= 0 <= hull.high else min(sizes), max(sizes))
-
-
-def _power(base: Hull, exponent: float) -> Hull:
-    if not math.isfinite(exponent):
-        return EVERYWHERE
-    if exponent < 0:
-        return _quotient(Hull(1.0, 1.0), _power(base, -exponent))
-    if exponent % 2 == 0:
-        base = _magnitude(base)
-    elif exponent % 1 and base.low < 0:
-        return EVERYWHERE
-    return Hull(_raised(base.low, exponent), _raised(base.high, exponent))
-
-
-def _any_power(base: Hull, exponent: Hull) -> Hull:
-    """The hull of powers of numbers that are not negative: they are monotone in both arguments."""
-    if base.low < 0:
-        return EVERYWHERE
-    ends = [_raised(a, b) for a in (base.low, base.high) for b in (exponent.low, exponent.high)]
-    return EVERYWHERE if any(map(math.isnan, ends)) else Hull(min(ends), max(ends))
+# ---- the rules ----------------------------------------------------------------------------------
+#
+# For functions of arrays, all elements of an array together. The values of a function of numbers
+# follow from its kernel (`known.enclosure`).
 
 
 def _by_hulls(rule: Callable[..., Hull]) -> BoundsRule:
@@ -148,27 +100,11 @@ def _by_hulls(rule: Callable[..., Hull]) -> BoundsRule:
     return lambda hulls, _use: rule(*hulls)
 
 
-# ---- the rules ----------------------------------------------------------------------------------
-
-unknown = _by_hulls(lambda *_: EVERYWHERE)
 # each value of the result is a value of an argument, or lies between two of them
 picking = _by_hulls(lambda *hulls: union(hulls))
 picking_or_zero = _by_hulls(lambda x: union((x, Hull(0.0, 0.0))))
 picking_first = _by_hulls(lambda first, *_: first)
-branches = _by_hulls(lambda _, first, second: union((first, second)))
-smallest = _by_hulls(lambda *h: Hull(min(one.low for one in h), min(one.high for one in h)))
-largest = _by_hulls(lambda *h: Hull(max(one.low for one in h), max(one.high for one in h)))
-clipped = _by_hulls(
-    lambda x, low, high: Hull(
-        min(max(x.low, low.low), high.low), min(max(x.high, low.high), high.high)
-    )
-)
-sum_of_two = _by_hulls(lambda a, b: Hull(a.low + b.low, a.high + b.high))
-negated = _by_hulls(lambda a: Hull(-a.high, -a.low))
-quotient = _by_hulls(_quotient)
 products = _by_hulls(Hull.times)  # all products of a value of one and a value of the other
-magnitude = _by_hulls(_magnitude)
-power = _by_hulls(lambda a, b: _power(a, b.low) if b.low == b.high else _any_power(a, b))
 
 
 def within(low: float, high: float) -> BoundsRule:
@@ -176,40 +112,23 @@ def within(low: float, high: float) -> BoundsRule:
     return _by_hulls(lambda *_: Hull(low, high))
 
 
-def rising(hulls: Sequence[Hull], use: Use) -> Hull:
-    """The rule of a function that never falls: the ends are its values at the ends."""
-    low, high = (float(use.kernel(np.float64(end))) for end in (hulls[0].low, hulls[0].high))
-    # NaN where part of the domain is undefined
-    return EVERYWHERE if math.isnan(low) or math.isnan(high) else Hull(low, high)
+def _times(a: float, b: float) -> float:
+    return 0.0 if a == 0 or b == 0 else a * b  # a factor that is 0 makes 0, so 0 · ∞ is 0 here
 
 
-def falling(hulls: Sequence[Hull], use: Use) -> Hull:
-    """The rule of a function that never rises."""
-    turned = rising(hulls, use)
-    return turned if turned is EVERYWHERE else Hull(turned.high, turned.low)
+def _multiplied(hull: Hull, count: int) -> Hull:
+    # The extremes are among the products low^j high^(count - j). Their size is monotone in j, and
+    # their sign alternates at most, so that two values of j at either end are enough.
+    with np.errstate(all="ignore"):
+        low, high = np.float64(hull.low), np.float64(hull.high)
+        corners = {0, min(1, count), max(count - 1, 0), count}
+        ends = [_times(float(low**j), float(high ** (count - j))) for j in corners]
+    return Hull(min(ends), max(ends))
 
 
-def difference(hulls: Sequence[Hull], use: Use) -> Hull:
-    """The hull of a - b, which is 0 where both are one quantity."""
-    a, b = hulls
-    return Hull(0.0, 0.0) if use.same else Hull(a.low - b.high, a.high - b.low)
-
-
-def product(hulls: Sequence[Hull], use: Use) -> Hull:
-    """The hull of a * b, a square where both are one quantity."""
-    return _power(hulls[0], 2.0) if use.same else hulls[0].times(hulls[1])
-
-
-def entropy(hulls: Sequence[Hull], use: Use) -> Hull:
-    """The hull of x log x: 0 at 0, least at 1/e, and not defined below 0."""
-    hull = hulls[0]
-    if not use.same or hull.high < 0 or not hull.bounded:
-        return EVERYWHERE
-    points = [max(hull.low, 0.0), hull.high]
-    if points[0] < 1 / math.e < points[1]:
-        points.append(1 / math.e)
-    values = [x * math.log(x) if x > 0 else 0.0 for x in points]
-    return Hull(min(values), max(values))
+def _squared(hull: Hull) -> Hull:
+    ends = hull.times(hull)
+    return Hull(0.0 if hull.low <= 0 <= hull.high else ends.low, ends.high)
 
 
 # ---- sums and products of elements --------------------------------------------------------------
@@ -260,11 +179,12 @@ def running_product(hulls: Sequence[Hull], use: Use) -> Hull:
 def matrix_product(hulls: Sequence[Hull], use: Use) -> Hull:
     """The hull of a @ b; for a vector with itself, a sum of squares."""
     squares = use.same and len(use.inputs[0]) == 1
-    terms = _power(hulls[0], 2.0) if squares else hulls[0].times(hulls[1])
+    terms = _squared(hulls[0]) if squares else hulls[0].times(hulls[1])
     return terms.scaled(float((use.inputs[0] or (1,))[-1]))
 
 
 def sum_of_products(hulls: Sequence[Hull], use: Use) -> Hull:
     """The hull of a sum of products of elements."""
     terms = math.prod(broadcast(use.inputs)) / max(math.prod(use.shape), 1)
-    return product(hulls, use).scaled(terms)
+    product = _squared(hulls[0]) if use.same else hulls[0].times(hulls[1])
+    return product.scaled(terms)

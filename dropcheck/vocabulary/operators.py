@@ -17,7 +17,6 @@ import numpy as np
 
 from dropcheck.array_types import Floats
 from dropcheck.vocabulary.constants import PROBABILITY
-from dropcheck.vocabulary.enclosures import Affine
 
 # An average of even powers below this has lost digits by underflow, or is 0.
 UNDERFLOW = 1e-290
@@ -46,7 +45,7 @@ class Averages:
         """The variance of an operand; an enclosure of it is cut at 0."""
         mean = self.of(name)
         variance = self.even(name * 2, mean) - mean**2
-        return variance.at_least(0.0) if isinstance(variance, Affine) else variance
+        return variance.at_least(0.0) if _is_enclosure(variance) else variance
 
     def even(self, name: str, below: Any) -> Any:
         """The average of an even power; NaN where it underflows.
@@ -54,7 +53,7 @@ class Averages:
         `below` is the average of half the power: if it is 0, so are all values.
         """
         average = self.of(name)
-        if isinstance(average, Affine):
+        if _is_enclosure(average):
             return _even_of(average, below)
         if np.minimum.reduce(average, axis=None) >= UNDERFLOW:  # as nearly always
             return average
@@ -66,7 +65,11 @@ class Averages:
         return square
 
 
-def _even_of(average: Affine, below: Any) -> Any:
+def _is_enclosure(average: Any) -> bool:
+    return hasattr(average, "at_least")
+
+
+def _even_of(average: Any, below: Any) -> Any:
     """The enclosure of the average of an even power; unknown if the average underflows."""
     lost = (average.high < UNDERFLOW) & (np.maximum(np.abs(below.low), np.abs(below.high)) > 0)
     return average / 0 if lost.any() else average.at_least(0.0)

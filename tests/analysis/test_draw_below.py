@@ -8,7 +8,8 @@ from collections.abc import Callable
 import pytest
 from lowered import expressed, lowered, lowering
 
-from dropcheck.analysis.single_draw import Estimate, draw_below, expectation, joint_moment, norm_of
+from dropcheck.analysis.single_draw import draw_below, expectation, joint_moment, norm_of
+from dropcheck.known.cells import Estimate
 from dropcheck.language.graph import Value
 
 

@@ -14,7 +14,8 @@ from dropcheck.analysis import single_draw
 from dropcheck.analysis.averaged_products import ExactMoments, Integrand
 from dropcheck.analysis.exact import exact_means, exact_moments
 from dropcheck.analysis.ring import Space
-from dropcheck.analysis.single_draw import Estimate, SingleDraw
+from dropcheck.analysis.single_draw import SingleDraw
+from dropcheck.known.cells import Estimate
 from dropcheck.language.graph import Value
 
 

@@ -13,7 +13,8 @@ from scipy import special, stats
 
 from dropcheck.analysis import single_draw
 from dropcheck.analysis.norms import Norms
-from dropcheck.analysis.single_draw import Estimate, Found, SingleDraw, is_function_of_one_draw
+from dropcheck.analysis.single_draw import Found, SingleDraw, is_function_of_one_draw
+from dropcheck.known.cells import Estimate
 
 PUT = "z ~ normal(0, 1); h ~ normal(0, 0.1); ST = 100 * exp(0.2 * z - 0.02)"
 

@@ -14,6 +14,7 @@ from norm_checks import below_the_truth
 
 from dropcheck.analysis import norms
 from dropcheck.analysis.norms import Norms
+from dropcheck.known.enclosure import hull
 from dropcheck.vocabulary.functions import FUNCTIONS, OF_LAWS, SIGNS
 from dropcheck.vocabulary.hulls import EVERYWHERE, Use
 from dropcheck.vocabulary.majorants.rule import NONE, Applied, Majorant
@@ -117,7 +118,7 @@ def _bounded(function: Any) -> bool:
     use = Use(kernel, (2, 2), shapes)
     with np.errstate(all="ignore"):
         try:
-            return bool(function.bounds([EVERYWHERE] * len(shapes), use).bounded)
+            return hull(function, [EVERYWHERE] * len(shapes), use).bounded
         except TypeError:  # a kernel of several arrays
             return False
 

@@ -19,9 +19,10 @@ from law_table import CASES, twin
 from lowered import expressed, lowered, lowering
 from scipy import special
 
-from dropcheck.analysis import single_draw
 from dropcheck.analysis.norms import Norms
-from dropcheck.analysis.single_draw import Estimate, expectation, joint_moment, norm_of
+from dropcheck.analysis.single_draw import expectation, joint_moment, norm_of
+from dropcheck.known import cells
+from dropcheck.known.cells import Estimate
 from dropcheck.language.graph import Value
 
 Number = Callable[[Any], Any]
@@ -207,19 +208,17 @@ def test_a_rule_without_a_look_at_the_ranges_misses_the_spike(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The tests above can fail: the points alone do not show it."""
-    trusting = partial(_all_smooth, single_draw.means_of)
-    monkeypatch.setattr(single_draw, "means_of", trusting)
+    monkeypatch.setattr(cells, "_parts", partial(_all_smooth, cells._parts))
     value = lowered("x ~ normal(0, 1)", "cos(x) + 1e9 * (abs(x - 0.3) < 1e-9)")
     assert not holds(expectation(value, loose), math.exp(-0.5) + 2 * 0.3813878, 1e-3)
 
 
-def _all_smooth(means_of: Callable[..., Any], integrand: Any, cells: Any) -> Any:
-    found = means_of(integrand, cells)
-    values = integrand.evaluated(cells.points.ravel()).reshape(cells.points.shape)
-    fields = {name: getattr(found, name) for name in found.__slots__}
-    fields["values"] = (cells.weights * values).sum(axis=1)
-    fields["errors"] = np.zeros_like(found.errors)
-    return type(found)(**fields)
+def _all_smooth(parts: Callable[..., Any], integrand: Any, cut: Any, error: float) -> Any:
+    found = parts(integrand, cut, error)
+    values = integrand.evaluated(cut.points.ravel()).reshape(cut.points.shape)
+    return found._replace(
+        values=(cut.weights * values).sum(axis=1), errors=np.zeros_like(found.errors)
+    )
 
 
 # ---- all laws ------------------------------------------------------------------------------------

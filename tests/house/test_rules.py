@@ -15,7 +15,7 @@ PACKAGE = Path(__file__).parents[2] / "dropcheck"
 # From the ground up: a room imports only from rooms that stand before it.
 ORDER = (
     *("processors", "errors", "reasons", "interrupt", "array_types", "settings"),
-    *("packs", "vocabulary", "results", "claims", "options", "language"),
+    *("packs", "vocabulary", "known", "results", "claims", "options", "language"),
     *("analysis", "documents", "simulation", "code", "inference", "execution"),
     *("judging", "running", "planning", "mutation", "report", "api"),
     *("pyproject", "cli_output", "cli", "pytest_claims", "__main__", "pytest_plugin"),
@@ -46,7 +46,7 @@ ALLOWED: Mapping[str, set[str]] = {
 # Libraries that are imported at the top of a module, and by whom; all others where they are used.
 AT_THE_TOP: Mapping[str, tuple[str, ...]] = {
     "numpy": (
-        *("array_types", "vocabulary", "language", "analysis", "simulation", "execution"),
+        *("array_types", "vocabulary", "known", "language", "analysis", "simulation", "execution"),
         *("inference", "judging", "code", "packs", "report.reference"),
     ),
     "yaml": ("claims.yaml_places",),

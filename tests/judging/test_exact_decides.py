@@ -12,11 +12,11 @@ from trials import OPEN, REFUTED, VERIFIED, N, entry, judged, registry_of, tried
 from dropcheck.analysis import exact as analysis
 from dropcheck.analysis import letters
 from dropcheck.analysis.fewer_draws import with_fewer_draws
-from dropcheck.analysis.single_draw import Estimate
 from dropcheck.errors import InternalError
 from dropcheck.judging import case as cases
 from dropcheck.judging import exact
 from dropcheck.judging.case import prepare
+from dropcheck.known.cells import Estimate
 from dropcheck.results import CaseResult, Exact, Guarantee, Method, Verdict
 from dropcheck.settings import Settings
 

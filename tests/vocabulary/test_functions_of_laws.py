@@ -15,12 +15,11 @@ from numpy.typing import NDArray
 from trials import VERIFIED, judged
 
 from dropcheck.analysis.bounds import support
-from dropcheck.vocabulary import smoothness
+from dropcheck.known.enclosure import Enclosure, Near, applied, hull
 from dropcheck.vocabulary.function import Kernel
 from dropcheck.vocabulary.functions import OF_LAWS
 from dropcheck.vocabulary.hulls import Hull, Use
 from dropcheck.vocabulary.laws import LAWS
-from dropcheck.vocabulary.smoothness import Ranges
 
 Array = NDArray[np.float64]
 NUMBERS = [case for case in CASES if not any(np.ndim(one) for one in case[1])]
@@ -107,12 +106,12 @@ def test_no_value_leaves_the_hull(function: str, name: str, arguments: tuple[Any
     law, entry = LAWS[name], OF_LAWS[function]
     generator = np.random.default_rng([3, *name.encode()])
     given = [Hull(float(one), float(one)) for one in arguments]
-    use = Use(kernel(function, name), (), ())
+    use = Use(kernel(function, name), (), ((),) * (len(arguments) + 1))
     for _ in range(2 if name == "von_mises" else 20):  # whose quantiles take long
         levels = np.sort(generator.random(2))
         ends = levels if function == "quantile_of" else law.quantile(levels, *arguments)
         with np.errstate(all="ignore"):
-            found = entry.bounds([*given, Hull(float(ends[0]), float(ends[1]))], use)
+            found = hull(entry, [*given, Hull(float(ends[0]), float(ends[1]))], use)
         points = generator.uniform(ends[0], ends[1], 200)
         if law.discrete and function != "quantile_of":
             points = np.round(points)
@@ -159,16 +158,14 @@ def test_a_density_is_bounded_by_its_mode() -> None:
 @pytest.mark.parametrize(("name", "arguments"), NUMBERS)
 @pytest.mark.parametrize("function", ["cdf", "survival", "quantile_of"])
 def test_no_value_leaves_its_cell(function: str, name: str, arguments: tuple[Any, ...]) -> None:
-    rule, law = OF_LAWS[function].ranges, LAWS[name]
-    assert rule is not None
+    law = LAWS[name]
     levels = np.linspace(0.001, 0.999, 4 if name == "von_mises" else 40)
     ends = levels if function == "quantile_of" else law.quantile(levels, *arguments)
     low, high = ends[:-1], ends[1:]
-    cells = Ranges(low, high, np.zeros((2, len(low))))
-    given = [smoothness.fixed(float(one), len(low)) for one in arguments]
+    zero = np.zeros(len(low))
+    cells = Enclosure(low, high, Near(zero, zero))
     own = kernel(function, name)
-    with np.errstate(all="ignore"):
-        found = rule([*given, cells], own, False)
+    found = applied(OF_LAWS[function], own, [*as_arrays(arguments), cells])
     for share in (0.0, 0.3, 1.0):
         at = own(*as_arrays(arguments), low + share * (high - low))
         inside = (found.low <= at) & (at <= found.high)

@@ -29,7 +29,6 @@ from dropcheck.vocabulary.function import (
 )
 from dropcheck.vocabulary.functions import algebra
 from dropcheck.vocabulary.growth import BY_HULL, REARRANGED
-from dropcheck.vocabulary.hulls import picking, unknown
 from dropcheck.vocabulary.majorants import elements, powers
 from dropcheck.vocabulary.majorants.rule import Majorant
 from dropcheck.vocabulary.shapes import (
@@ -227,13 +226,13 @@ def _full_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
 # ---- the entries --------------------------------------------------------------------------------
 
 ARRAY = entry(
-    "array", _array, "an array with a new first axis", picking, REARRANGED, parameters=(MORE,),
+    "array", _array, "an array with a new first axis", REARRANGED, parameters=(MORE,),
     shape=lambda shapes, _options: array_of(shapes), carries_size=True, moves=True, joins=True,
     written="[a, b, c]", polynomial=partial(algebra.stack, axis=0),
     defined=defined_where.REARRANGED,
 )  # fmt: skip
 SUBSCRIPT = entry(
-    "subscript", lambda x, index: x[tuple(index)], "elements by fixed indices, from 0", picking,
+    "subscript", lambda x, index: x[tuple(index)], "elements by fixed indices, from 0",
     elements.Rearranged(), parameters=(*X, option("index")),
     cost=cheap, view=True, picks=True, moves=True, rearranges=True,
     shape=lambda shapes, options: subscript(shapes[0], options["index"]), written="x[i]",
@@ -242,8 +241,7 @@ SUBSCRIPT = entry(
 )  # fmt: skip
 
 ELEMENTS = entry(
-    "elements", _elements, "elements by several fixed indices", picking,
-    elements.Rearranged(),
+    "elements", _elements, "elements by several fixed indices", elements.Rearranged(),
     parameters=(*X, option("axis"), option("places")), cost=cheap, picks=True, moves=True,
     rearranges=True, shape=_shape_of_elements, written="x[[i, j]]", polynomial=algebra.chosen,
     defined=defined_where.REARRANGED,
@@ -252,8 +250,8 @@ ELEMENTS = entry(
 SIGNS = (ARRAY, SUBSCRIPT, ELEMENTS)
 TAKE = entry(
     "take", _take, "elements of a vector, or rows of a matrix, by index, from 0; −1 is the last",
-    hulls.picking_first, elements.TakenAt(), parameters=values("x i"),
-    shape=_take_shape, picks=True, polynomial=algebra.take, defined=defined_where.TAKEN,
+    elements.TakenAt(), bounds=hulls.picking_first, parameters=values("x i"), shape=_take_shape,
+    picks=True, polynomial=algebra.take, defined=defined_where.TAKEN,
 )  # fmt: skip
 
 _INDEX = (*values("i"), option("n"))
@@ -265,51 +263,50 @@ _FILLED: dict[str, Any] = {  # `ones(2, 3)` or `ones([2, 3])`
 
 ARRAYS = (
     entry("size", lambda x: np.array([float(math.prod(x.shape[:-1]))]), "number of elements",
-          unknown, BY_HULL, shape=lambda _shapes, _options: (), of_shape=True,
+          BY_HULL, shape=lambda _shapes, _options: (), of_shape=True,
           aliases=("len",)),
     entry("shape", lambda x: np.array(x.shape[:-1], dtype=np.float64)[:, None],
-          "lengths of the axes", unknown, BY_HULL,
+          "lengths of the axes", BY_HULL,
           shape=lambda shapes, _options: (len(shapes[0]),), of_shape=True),
-    entry("one_hot", _one_hot, "1 at index i of n, else 0", hulls.within(0.0, 1.0), growth.BY_HULL,
+    entry("one_hot", _one_hot, "1 at index i of n, else 0", growth.BY_HULL,
+          bounds=hulls.within(0.0, 1.0),
           parameters=_INDEX, shape=lambda shapes, options: (*shapes[0], count(options["n"], "n")),
           indicator=True, places="()->(N)",
           defined=defined_where.PLACED),
-    entry("bincount", _bincount, "how often each of 0 … n−1 occurs", unknown,
-          growth.bounded(lambda use: float(use.arguments[0].shape[-1])),
-          parameters=_INDEX, shape=_bincount_shape, places="(n)->(K)",
-          defined=defined_where.PLACED),
+    entry("bincount", _bincount, "how often each of 0 … n−1 occurs",
+          growth.bounded(lambda use: float(use.arguments[0].shape[-1])), parameters=_INDEX,
+          shape=_bincount_shape, places="(n)->(K)", defined=defined_where.PLACED),
     TAKE,
     entry("concat", _concat, "one after the other, along the last axis unless axis says otherwise",
-          picking, REARRANGED, parameters=_SEVERAL, shape=_concat_shape, moves=True, joins=True,
+          REARRANGED, parameters=_SEVERAL, shape=_concat_shape, moves=True, joins=True,
           aliases=("cat", "concatenate"), polynomial=algebra.concat,
           defined=defined_where.REARRANGED),
     entry("stack", _stack, "side by side along a new axis, the last unless axis says otherwise",
-          picking, REARRANGED, parameters=_SEVERAL, shape=_stack_shape, moves=True, joins=True,
-          polynomial=algebra.stack,
-          defined=defined_where.REARRANGED),
+          REARRANGED, parameters=_SEVERAL, shape=_stack_shape, moves=True, joins=True,
+          polynomial=algebra.stack, defined=defined_where.REARRANGED),
 )  # fmt: skip
 
 FIXED = (
     entry("arange", lambda *, n: np.arange(float(count(n, "n")))[:, None], "0, 1, …, n−1",
-          unknown, BY_HULL, parameters=(option("n"),), shape=_count_shape,
+          BY_HULL, parameters=(option("n"),), shape=_count_shape,
           aliases=("range",)),
     entry("linspace", lambda a, b, *, n: np.linspace(a, b, count(n, "n"), axis=0),
-          "n numbers from a to b, both included, evenly spaced", unknown,
+          "n numbers from a to b, both included, evenly spaced",
           powers.Picked(0, smooth=False),
           parameters=(*PAIR, option("n")), shape=_count_shape),
     entry("ones", lambda *, sizes: np.ones((*as_sizes(sizes), 1)),
-          "all 1, of the shape given: ones(2, 3)", unknown, BY_HULL, **_FILLED),
+          "all 1, of the shape given: ones(2, 3)", BY_HULL, **_FILLED),
     entry("zeros", lambda *, sizes: np.zeros((*as_sizes(sizes), 1)),
-          "all 0, of the shape given: zeros(2, 3)", unknown, BY_HULL, **_FILLED),
+          "all 0, of the shape given: zeros(2, 3)", BY_HULL, **_FILLED),
     entry("full",
           lambda v, *, shape: np.broadcast_to(v, (*as_sizes(shape), v.shape[-1])).copy(),
-          "all v, of the shape given: full([2, 3], v)", unknown,
+          "all v, of the shape given: full([2, 3], v)",
           elements.Rearranged(), parameters=(option("shape"), *values("v")),
           shape=_full_shape,
           polynomial=lambda v, *, shape: v * np.broadcast_to(1.0, as_sizes(shape)),
           defined=defined_where.REARRANGED),
     entry("eye", lambda *, n: np.eye(count(n, "n"))[:, :, None], "identity matrix of n rows",
-          unknown, BY_HULL, parameters=(option("n"),),
+          BY_HULL, parameters=(option("n"),),
           shape=lambda _shapes, options: (count(options["n"], "n"),) * 2, aliases=("identity",)),
 )  # fmt: skip
 
@@ -420,13 +417,13 @@ _K = option("k", 0.0)
 def _picked(name: str, kernel: Kernel, summary: str, majorant: Majorant, **more: Any) -> Function:
     """An entry of a function that picks elements along axes."""
     facts = {**_MOVED, "polynomial": algebra.picking(kernel), **more}
-    return entry(name, kernel, summary, picking, majorant, **facts)
+    return entry(name, kernel, summary, majorant, **facts)
 
 
 RESHAPE = entry(
     "reshape", lambda x, *, shape: x.reshape(*reshaped(x.shape[:-1], shape), x.shape[-1]),
     "the elements in their order, in another shape; −1 stands for what is left over",
-    picking, elements.Rearranged(),
+    elements.Rearranged(),
     parameters=(*X, option("shape")), **_MOVED,
     polynomial=lambda x, *, shape: x.reshaped(reshaped(x.shape, shape)),
     shape=lambda shapes, options: reshaped(shapes[0], options["shape"]),
@@ -436,8 +433,7 @@ REARRANGING = (
     RESHAPE,
     entry("transpose",
           lambda x, *, axes=None: x.transpose(*permutation(axes, x.shape[:-1]), x.ndim - 1),
-          "the axes in the order given, or in reverse order",
-          picking, elements.Rearranged(),
+          "the axes in the order given, or in reverse order", elements.Rearranged(),
           parameters=(*X, Parameter("axes", option=True, required=False)), shape=_transpose_shape,
           polynomial=lambda x, *, axes=None: x.permuted(permutation(axes, x.shape)),
           view=True, aliases=("permute",), **_MOVED),
@@ -455,22 +451,20 @@ REARRANGING = (
             aliases=("repeat_interleave",)),
     entry("tile", lambda x, *, n: np.tile(x, (*sizes(n, "n"), 1)),
           "the whole n times along the last axis, or along each of a list",
-          picking, elements.Rearranged(), parameters=(*X, option("n")),
+          elements.Rearranged(), parameters=(*X, option("n")),
           shape=_tile_shape, polynomial=algebra.tile, **_MOVED),
-    entry("tril", _triangle(np.tril), "0 above the k-th diagonal", hulls.picking_or_zero,
-          elements.WithGaps(), parameters=(*X, _K), shape=_triangle_shape,
-          polynomial=algebra.masked(_triangle(np.tril)), places="(N,M)->(N,M)",
+    entry("tril", _triangle(np.tril), "0 above the k-th diagonal", elements.WithGaps(),
+          bounds=hulls.picking_or_zero, parameters=(*X, _K), shape=_triangle_shape,
+          polynomial=algebra.masked(_triangle(np.tril)), places="(N,M)->(N,M)", **_GAPS),
+    entry("triu", _triangle(np.triu), "0 below the k-th diagonal", elements.WithGaps(),
+          bounds=hulls.picking_or_zero, parameters=(*X, _K), shape=_triangle_shape,
+          polynomial=algebra.masked(_triangle(np.triu)), places="(N,M)->(N,M)", **_GAPS),
+    entry("diag", _diag,
+          "the matrix with this k-th diagonal, or a matrix's; above the main one " "k is positive",
+          elements.Rearranged(gaps=True), bounds=hulls.picking_or_zero, parameters=(*X, _K),
+          shape=_diag_shape, polynomial=algebra.diagonal, aliases=("diagonal", "diagflat"),
           **_GAPS),
-    entry("triu", _triangle(np.triu), "0 below the k-th diagonal", hulls.picking_or_zero,
-          elements.WithGaps(), parameters=(*X, _K), shape=_triangle_shape,
-          polynomial=algebra.masked(_triangle(np.triu)), places="(N,M)->(N,M)",
-          **_GAPS),
-    entry("diag", _diag, "the matrix with this k-th diagonal, or a matrix's; above the main one "
-          "k is positive", hulls.picking_or_zero, elements.Rearranged(gaps=True),
-          parameters=(*X, _K), shape=_diag_shape, polynomial=algebra.diagonal,
-          aliases=("diagonal", "diagflat"), **_GAPS),
     entry("kron", _kron, "Kronecker product: every element of a times the whole of b",
-          hulls.products, growth.ALL_PRODUCTS, parameters=PAIR, shape=_kron_shape,
-          bilinear=True, polynomial=algebra.kron,
-          defined=defined_where.PRODUCT),
+          growth.ALL_PRODUCTS, bounds=hulls.products, parameters=PAIR, shape=_kron_shape,
+          bilinear=True, polynomial=algebra.kron, defined=defined_where.PRODUCT),
 )  # fmt: skip

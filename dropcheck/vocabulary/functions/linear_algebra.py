@@ -28,7 +28,6 @@ from dropcheck.vocabulary.function import (
 from dropcheck.vocabulary.functions import algebra
 from dropcheck.vocabulary.functions.reductions import SUM
 from dropcheck.vocabulary.growth import BY_HULL
-from dropcheck.vocabulary.hulls import unknown
 from dropcheck.vocabulary.majorants import elements, sums
 from dropcheck.vocabulary.shapes import (
     Options,
@@ -248,7 +247,7 @@ def _product_cost(shape: Shape, inputs: Sequence[Shape]) -> float:
 
 
 MATMUL = entry(
-    "matmul", _matmul, "product of matrices", hulls.matrix_product, growth.MATRIX_PRODUCT,
+    "matmul", _matmul, "product of matrices", growth.MATRIX_PRODUCT, bounds=hulls.matrix_product,
     parameters=PAIR, shape=lambda shapes, _options: matmul(*shapes), cost=_product_cost,
     written="a @ b", aliases=("bmm", "mm"), bilinear=True, polynomial=algebra.matmul,
     places="(m?,k),(k,n?)->(m?,n?)",
@@ -256,7 +255,6 @@ MATMUL = entry(
 )  # fmt: skip
 TRANSPOSE = entry(
     ".T", lambda x: np.swapaxes(x, -3, -2), "the last two axes change places",
-    hulls.picking,
     elements.Rearranged(),
     shape=lambda shapes, _options: transpose(*shapes), view=True, moves=True, rearranges=True,
     written="A.T", aliases=("swapaxes", "matrix_transpose"),
@@ -269,44 +267,38 @@ SIGNS = (MATMUL, TRANSPOSE)
 _NUMBER = square(lambda _n: ())
 _MATRIX: dict[str, Any] = {"shape": square(lambda n: (n, n)), "cost": decomposition}
 
-DOT = entry("dot", _dot, "sum of products", hulls.sum_of_products, growth.SUM_OF_PRODUCTS,
-      parameters=(*PAIR, *OVER), shape=_dot_shape, bilinear=True, polynomial=algebra.dot,
-      places="(k),(k)->()",
-      defined=defined_where.SUM_OF_PRODUCTS)  # fmt: skip
+DOT = entry("dot", _dot, "sum of products", growth.SUM_OF_PRODUCTS, bounds=hulls.sum_of_products,
+            parameters=(*PAIR, *OVER), shape=_dot_shape, bilinear=True, polynomial=algebra.dot,
+            places="(k),(k)->()", defined=defined_where.SUM_OF_PRODUCTS)  # fmt: skip
 
 ARRAYS = (
     DOT,
     entry("outer", lambda a, b: a[..., :, None, :] * b[..., None, :, :],
-          "all products of two vectors", hulls.products, growth.ALL_PRODUCTS,
+          "all products of two vectors", growth.ALL_PRODUCTS, bounds=hulls.products,
           parameters=PAIR, shape=_outer_shape, bilinear=True, polynomial=algebra.outer,
           places="(m),(n)->(m,n)",
           defined=defined_where.PRODUCT),
-    entry("trace", lambda x: np.einsum("...iin->...n", x), "sum of the diagonal", unknown,
-          sums.Trace(), shape=_NUMBER, latex=r"\operatorname{tr}",
-          aliases=("tr",), polynomial=algebra.trace, degree=LINEAR, places="(n,n)->()",
-          defined=defined_where.ARITHMETIC),
-    entry("det", _of_each(np.linalg.det), "determinant", unknown,
-          growth.by_norm(elements.determinant), shape=_NUMBER, cost=decomposition, latex=r"\det",
-          polynomial=algebra.determinant, places="(n,n)->()",
-          defined=defined_where.ARITHMETIC),
-    entry("inv", _of_each(np.linalg.inv, singular=True), "inverse matrix", unknown, BY_HULL,
-          **_MATRIX, aliases=("inverse",), places="(n,n)->(n,n)",
-          defined=defined_where.INVERSE),
-    entry("solve", _solve, "the x with A @ x == b", unknown, elements.Solved(),
-          parameters=values("A b"), polynomial=algebra.solved, places="(m,n),(m,k?)->(n,k?)",
-          shape=_solve_shape, cost=decomposition,
-          defined=defined_where.INVERSE),
+    entry("trace", lambda x: np.einsum("...iin->...n", x), "sum of the diagonal", sums.Trace(),
+          shape=_NUMBER, latex=r"\operatorname{tr}", aliases=("tr",), polynomial=algebra.trace,
+          degree=LINEAR, places="(n,n)->()", defined=defined_where.ARITHMETIC),
+    entry("det", _of_each(np.linalg.det), "determinant", growth.by_norm(elements.determinant),
+          shape=_NUMBER, cost=decomposition, latex=r"\det", polynomial=algebra.determinant,
+          places="(n,n)->()", defined=defined_where.ARITHMETIC),
+    entry("inv", _of_each(np.linalg.inv, singular=True), "inverse matrix", BY_HULL, **_MATRIX,
+          aliases=("inverse",), places="(n,n)->(n,n)", defined=defined_where.INVERSE),
+    entry("solve", _solve, "the x with A @ x == b", elements.Solved(), parameters=values("A b"),
+          polynomial=algebra.solved, places="(m,n),(m,k?)->(n,k?)", shape=_solve_shape,
+          cost=decomposition, defined=defined_where.INVERSE),
     entry("qr_q", _of_each(_qr_q), "Q of the QR decomposition whose R has a positive diagonal",
-          unknown, growth.bounded(lambda _: 1.0), cost=decomposition,
+          growth.bounded(lambda _: 1.0), cost=decomposition,
           shape=of_matrices(lambda of: (*of[:-1], min(of[-2:]))), places="(m,N)->(m,K)",
           defined=defined_where.ORTHONORMAL),
     entry("cholesky", _cholesky,
           "the lower triangular L with L @ L.T == x, of a positive definite x",
-          unknown, growth.by_norm(elements.cholesky_factor), **_MATRIX,
-          places="(N,N)->(N,N)",
+          growth.by_norm(elements.cholesky_factor), **_MATRIX, places="(N,N)->(N,N)",
           defined=defined_where.NOT_SETTLED),
     entry("eigvalsh", _of_each(np.linalg.eigvalsh),  # its lower triangle is read
-          "eigenvalues of a symmetric matrix, ascending", unknown,
+          "eigenvalues of a symmetric matrix, ascending",
           growth.by_norm(elements.eigenvalues),
           shape=square(lambda n: (n,)), cost=decomposition, aliases=("eigvals",),
           places="(N,N)->(N)",
@@ -314,14 +306,13 @@ ARRAYS = (
     entry("eigvecsh", _of_each(_eigenvectors),
           "unit eigenvectors of a symmetric matrix as columns, in the order of eigvalsh; the "
           "largest element of each is positive",
-          hulls.within(-1.0, 1.0), growth.BY_HULL, shape=square(lambda n: (n, n)),
-          places="(N,N)->(N,N)",
-          cost=decomposition),
+          growth.BY_HULL, bounds=hulls.within(-1.0, 1.0), shape=square(lambda n: (n, n)),
+          places="(N,N)->(N,N)", cost=decomposition),
     entry("svdvals", _of_each(lambda m: np.linalg.svd(m, compute_uv=False)),
-          "singular values, descending", hulls.within(0.0, math.inf),
-          growth.by_norm(elements.eigenvalues), cost=decomposition,
+          "singular values, descending", growth.by_norm(elements.eigenvalues),
+          bounds=hulls.within(0.0, math.inf), cost=decomposition,
           shape=of_matrices(lambda of: (*of[:-2], min(of[-2:]))), places="(m,n)->(K)",
           aliases=("singular_values",), degree=LINEAR),
-    entry("pinv", _of_each(np.linalg.pinv), "pseudo-inverse (Moore-Penrose)", unknown, BY_HULL,
+    entry("pinv", _of_each(np.linalg.pinv), "pseudo-inverse (Moore-Penrose)", BY_HULL,
           shape=of_matrices(transpose), cost=decomposition, places="(m,n)->(n,m)"),
 )  # fmt: skip

@@ -12,8 +12,7 @@ from functools import partial
 import numpy as np
 
 from dropcheck.vocabulary import growth
-from dropcheck.vocabulary.function import Array, Function, entry
-from dropcheck.vocabulary.hulls import rising
+from dropcheck.vocabulary.function import Array, Function, entry, monotone
 
 DOUBLE, SINGLE = "float64", "float32"
 """The format of numbers in models, and the usual format of code."""
@@ -93,9 +92,8 @@ def _to_bfloat16(x: Array) -> Array:
 ROUNDED: Mapping[str, Function] = {
     name: entry(
         name,
-        partial(rounded, number_format=name),
+        monotone(partial(rounded, number_format=name)),
         f"rounded to a number of the format {name}",
-        rising,
         growth.BY_HULL,
     )
     for name in EPSILONS

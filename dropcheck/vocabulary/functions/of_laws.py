@@ -12,38 +12,35 @@ from typing import Any
 import numpy as np
 
 from dropcheck.vocabulary.defined_where import DefinedWhere, Known
-from dropcheck.vocabulary.function import Array, Function, entry, values
+from dropcheck.vocabulary.function import Array, Function, Kernel, entry, monotone, values
 from dropcheck.vocabulary.growth import BY_HULL
-from dropcheck.vocabulary.hulls import EVERYWHERE, UNIT, BoundsRule, Hull, Use
+from dropcheck.vocabulary.hulls import BoundsRule, Hull, Use, within
 from dropcheck.vocabulary.law import Law, arguments_fit, inside_support
 from dropcheck.vocabulary.laws import LAWS
-from dropcheck.vocabulary.majorants.rule import Majorant
 from dropcheck.vocabulary.shapes import broadcast
-from dropcheck.vocabulary.smoothness import Ranges, RangesKernel, RangesRule
 
 # A relative error that functions of laws may have: the ends of hulls are moved outward by it.
 _ROUNDING = 1e-9
-# A result of 0 may be a probability that is too small for float64.
-_SMALLEST = 5e-324
 
 # ---- kernels ------------------------------------------------------------------------------------
 
 
-def _asked(method: Callable[..., Any]) -> RangesKernel:
+def _asked(method: Callable[..., Any], *, of_levels: bool = False) -> Kernel:
     """The kernel for a method of `Distribution`, which takes lists on the last axis."""
 
     def kernel(*arrays: Array, law: str) -> Array:
-        pairs = zip(arrays, LAWS[law].parameters, strict=False)
+        *given, x = arrays
+        pairs = zip(given, LAWS[law].parameters, strict=True)
         arguments = [np.moveaxis(a, -2, -1) if one.axes else a for a, one in pairs]
-        return np.asarray(method(LAWS[law], arrays[-1], *arguments), dtype=np.float64)
+        return np.asarray(method(LAWS[law], x, *arguments), dtype=np.float64)
 
-    return kernel
+    return monotone(kernel, _ROUNDING, (0.0, 1.0) if of_levels else (-math.inf, math.inf))
 
 
 # ---- where the values lie -----------------------------------------------------------------------
 
 
-def _law_of(kernel: RangesKernel) -> Law:
+def _law_of(kernel: Kernel) -> Law:
     # the law is an option, and the kernel of a use has the options as keywords
     return LAWS[kernel.keywords["law"]]  # type: ignore[attr-defined]  # a partial
 
@@ -54,37 +51,10 @@ def _plain_arguments(given: Sequence[Hull]) -> list[float] | None:
     return [one.low for one in given] if known else None
 
 
-def _at(kernel: RangesKernel, arguments: Sequence[float], points: Sequence[float]) -> list[float]:
+def _at(kernel: Kernel, arguments: Sequence[float], points: Sequence[float]) -> list[float]:
     """The values of the function at some points, for fixed arguments of the law."""
     numbers = [np.array([one]) for one in arguments]
     return [float(one) for one in kernel(*numbers, np.array(points))]
-
-
-def _monotone(always: Hull, *, falls: bool = False) -> BoundsRule:
-    """The rule of a function that is monotone in its last argument; `always` holds all values."""
-
-    def rule(hulls: Sequence[Hull], use: Use) -> Hull:
-        *given, x = hulls
-        arguments = _plain_arguments(given)
-        if arguments is None or any(one.axes for one in _law_of(use.kernel).parameters):
-            return always
-        ends = _at(use.kernel, arguments, [x.high, x.low] if falls else [x.low, x.high])
-        if any(map(math.isnan, ends)):
-            return always
-        low, high = (
-            end + side * (abs(end) * _ROUNDING + _SMALLEST)
-            for end, side in zip(ends, (-1, 1), strict=True)
-        )
-        return Hull(max(low, always.low), min(high, always.high))
-
-    return rule
-
-
-def _quantile_bounds(hulls: Sequence[Hull], use: Use) -> Hull:
-    """The hull of quantiles; levels outside [0, 1] have none."""
-    *given, level = hulls
-    levels = Hull(max(level.low, 0.0), min(level.high, 1.0))
-    return _monotone(EVERYWHERE)((*given, levels), use)
 
 
 def _density_bounds(*, logarithm: bool) -> BoundsRule:
@@ -112,30 +82,6 @@ def _density_bounds(*, logarithm: bool) -> BoundsRule:
     return rule
 
 
-def _monotone_ranges(rule: BoundsRule) -> RangesRule:
-    """The ranges of a monotone function: its values at the ends of cells, not known as smooth."""
-
-    def found(arguments: Sequence[Ranges], kernel: RangesKernel, _same: bool) -> Ranges:
-        *given, x = arguments
-        cells = len(x.low)
-        law = _law_of(kernel)
-        whole = Hull(float(x.low.min()), float(x.high.max()))
-        ends = [Hull(float(one.low.min()), float(one.high.max())) for one in given]
-        hull = rule((*ends, whole), Use(kernel, (), ()))
-        unsmooth = np.full(x.off.shape, np.inf)
-        everywhere = Ranges(np.full(cells, hull.low), np.full(cells, hull.high), unsmooth)
-        if _plain_arguments(ends) is None or any(one.axes for one in law.parameters):
-            return everywhere
-        numbers = [np.array([one.low[0]]) for one in given]
-        values_at_ends = kernel(*numbers, np.stack([x.low - x.rounding, x.high + x.rounding]))
-        low, high = np.sort(values_at_ends, axis=0)
-        give = _ROUNDING * np.abs(np.stack([low, high])) + _SMALLEST
-        low, high = np.fmax(low - give[0], hull.low), np.fmin(high + give[1], hull.high)
-        return Ranges(low, high, np.where(low == high, 0.0, unsmooth))
-
-    return found
-
-
 # ---- where there are values ---------------------------------------------------------------------
 
 
@@ -161,8 +107,7 @@ def _level(arguments: Sequence[Known], use: Use) -> int:
 # ---- the entries --------------------------------------------------------------------------------
 
 
-def _of_law(name: str, kernel: RangesKernel, summary: str, bounds: BoundsRule,
-            grows: Majorant, **more: Any) -> Function:  # fmt: skip
+def _of_law(name: str, kernel: Kernel, summary: str, **more: Any) -> Function:
     facts = {
         "parameters": values("law x"),
         # the shape for a law of numbers; for other laws their own axes are removed elsewhere
@@ -170,11 +115,7 @@ def _of_law(name: str, kernel: RangesKernel, summary: str, bounds: BoundsRule,
         "defined": DefinedWhere(_taken),
         **more,
     }
-    return entry(name, kernel, summary, bounds, grows, **facts)
-
-
-_CDF = _monotone(UNIT)
-_SURVIVAL = _monotone(UNIT, falls=True)
+    return entry(name, kernel, summary, BY_HULL, **facts)
 
 
 def _density(name: str, method: Callable[..., Array], summary: str, **more: Any) -> Function:
@@ -182,8 +123,7 @@ def _density(name: str, method: Callable[..., Array], summary: str, **more: Any)
         name,
         lambda *arrays, law: method(LAWS[law], arrays[:-1], arrays[-1]),
         summary,
-        _density_bounds(logarithm=method is Law.log_density),
-        BY_HULL,
+        bounds=_density_bounds(logarithm=method is Law.log_density),
         of_vectors=True,
         **more,
     )
@@ -199,14 +139,13 @@ LOG_DENSITY = _density("logdensity", Law.log_density, "the natural logarithm of 
 ALL = (
     DENSITY,
     LOG_DENSITY,
-    _of_law("cdf", _asked(Law.cdf), "the probability of a value of at most x", _CDF, BY_HULL,
-            ranges=_monotone_ranges(_CDF), aliases=("distribution_function",)),
+    _of_law("cdf", _asked(Law.cdf), "the probability of a value of at most x",
+            bounds=within(0.0, 1.0), aliases=("distribution_function",)),
     _of_law("survival", _asked(Law.survival),
             "the probability of a value above x, with its digits however small it is",
-            _SURVIVAL, BY_HULL, ranges=_monotone_ranges(_SURVIVAL), aliases=("ccdf", "sf")),
-    _of_law("quantile_of", _asked(Law.quantile),
-            "the least value with `cdf` at least u", _quantile_bounds, BY_HULL,
-            defined=DefinedWhere(_level),
-            parameters=values("law u"), ranges=_monotone_ranges(_quantile_bounds),
+            bounds=within(0.0, 1.0), aliases=("ccdf", "sf")),
+    _of_law("quantile_of", _asked(Law.quantile, of_levels=True),
+            "the least value with `cdf` at least u", defined=DefinedWhere(_level),
+            parameters=values("law u"),
             aliases=("icdf", "inverse_cdf", "isf", "percentile", "ppf")),
 )  # fmt: skip

@@ -32,7 +32,7 @@ from dropcheck.vocabulary.function import (
 )
 from dropcheck.vocabulary.functions import algebra
 from dropcheck.vocabulary.growth import LARGEST_ELEMENT
-from dropcheck.vocabulary.hulls import picking, unknown
+from dropcheck.vocabulary.hulls import picking
 from dropcheck.vocabulary.majorants import elements, sums
 from dropcheck.vocabulary.shapes import Options, Shape, ShapeError, along, flag, need, reduction
 from dropcheck.vocabulary.special import power
@@ -243,48 +243,46 @@ def _along(*facts: Any, several: bool = False, **more: Any) -> Function:
     return entry(*facts, **{**facts_along, "places": "(N)->(N)", **more})
 
 
-SUM = _over("sum", _sum, "sum", hulls.total, sums.Total(mean=False),
-            takes_truth=True, additive=True, carries_size=True, moves=True,
-            polynomial=algebra.total,
+SUM = _over("sum", _sum, "sum", sums.Total(mean=False), bounds=hulls.total, takes_truth=True,
+            additive=True, carries_size=True, moves=True, polynomial=algebra.total,
             defined=defined_where.TOTAL)  # fmt: skip
-MEAN = _over("mean", _mean, "mean", picking, sums.Total(mean=True),
-             takes_truth=True, additive=True, carries_size=True, moves=True,
-             polynomial=algebra.mean,
+MEAN = _over("mean", _mean, "mean", sums.Total(mean=True), bounds=picking, takes_truth=True,
+             additive=True, carries_size=True, moves=True, polynomial=algebra.mean,
              defined=defined_where.MEAN)  # fmt: skip
 _PLACE = growth.bounded(lambda use: float(use.length()))
 _DDOF = (option("ddof", 0.0),)
 
-VAR = _over("var", _var, "variance: squared distances from the mean, over n − ddof, which is n by "
-      "default", hulls.spread_of_elements, growth.SPREAD, more=_DDOF, mistaken_for="std",
-      polynomial=algebra.variance, degree=scaling(2.0),
-      defined=defined_where.SPREAD)  # fmt: skip
+VAR = _over("var", _var,
+            "variance: squared distances from the mean, over n − ddof, which is n by " "default",
+            growth.SPREAD, bounds=hulls.spread_of_elements, more=_DDOF, mistaken_for="std",
+            polynomial=algebra.variance, degree=scaling(2.0),
+            defined=defined_where.SPREAD)  # fmt: skip
 STD = _over("std", lambda x, **over: np.sqrt(_var(x, **over)),
-      "square root of var, over n − ddof likewise", hulls.root_of_spread,
-      elements.MeanSquare(0.5), more=_DDOF,
+      "square root of var, over n − ddof likewise",
+      elements.MeanSquare(0.5), bounds=hulls.root_of_spread, more=_DDOF,
       mistaken_for="var", square=algebra.variance, degree=LINEAR,
       defined=defined_where.ROOT_OF_SPREAD)  # fmt: skip
 NORM = _over("norm", _norm,
       "norm of order ord of the elements; of a matrix with ord, name the axis",
-      unknown, elements.VectorNorm(), more=(option("ord", 2.0),),
+      elements.VectorNorm(), more=(option("ord", 2.0),),
       carries_size=True, jumps=jumps.AtZero(), latex=(r"\lVert ", r" \rVert"),
       square=algebra.squared_norm,
       degree=lambda options: None if options.get("ord") == 0 else 1.0,  # of order 0 it counts
       defined=defined_where.NORM)  # fmt: skip
 PAIRWISE = {"max": "maximum", "min": "minimum"}
 """Functions of the elements of an array, and the functions of several numbers that do the same."""
-MAX = _over("max", partial(_over_axes, np.max), "largest", picking, LARGEST_ELEMENT, empty=False,
+MAX = _over("max", partial(_over_axes, np.max), "largest", LARGEST_ELEMENT, empty=False,
             latex=r"\max", aliases=("amax",), degree=LINEAR, by_rank=True,
             defined=defined_where.PICKED)  # fmt: skip
-MIN = _over("min", partial(_over_axes, np.min), "smallest", picking, LARGEST_ELEMENT, empty=False,
-          latex=r"\min", aliases=("amin",), degree=LINEAR, by_rank=True,
-          defined=defined_where.PICKED)  # fmt: skip
+MIN = _over("min", partial(_over_axes, np.min), "smallest", LARGEST_ELEMENT, empty=False,
+            latex=r"\min", aliases=("amin",), degree=LINEAR, by_rank=True,
+            defined=defined_where.PICKED)  # fmt: skip
 
 _RUNNING_SUM = partial(_running, np.add)
 ARRAYS = (
     SUM,
-    _over("prod", partial(_over_axes, np.prod), "product", hulls.total_product,
-          elements.AllProduct(running=False), polynomial=algebra.product,
-          defined=defined_where.PRODUCT),
+    _over("prod", partial(_over_axes, np.prod), "product", elements.AllProduct(running=False),
+          bounds=hulls.total_product, polynomial=algebra.product, defined=defined_where.PRODUCT),
     MEAN,
     VAR,
     STD,
@@ -292,42 +290,34 @@ ARRAYS = (
     MAX,
     MIN,
     _over("argmax", partial(_place, np.argmax), "index of the largest, the first of equals, from 0",
-          hulls.place, _PLACE, empty=False, jumps=jumps.ranks, places="(N)->()",
+          _PLACE, bounds=hulls.place, empty=False, jumps=jumps.ranks, places="(N)->()",
           defined=defined_where.WHOLE),
     _over("argmin", partial(_place, np.argmin),
-          "index of the smallest, the first of equals, from 0",
-          hulls.place, _PLACE, empty=False, jumps=jumps.ranks, places="(N)->()",
-          defined=defined_where.WHOLE),
-    _over("logsumexp", _logsumexp, "log of the sum of exponentials", unknown,
-          elements.LogSumExp(),
+          "index of the smallest, the first of equals, from 0", _PLACE, bounds=hulls.place,
+          empty=False, jumps=jumps.ranks, places="(N)->()", defined=defined_where.WHOLE),
+    _over("logsumexp", _logsumexp, "log of the sum of exponentials", elements.LogSumExp(),
           defined=defined_where.ENTIRE),
     _over("median", partial(_quantile, u=0.5), "the middle element, or the mean of the middle two",
-          picking, growth.MIDDLE, empty=False, cost=sorting, degree=LINEAR, by_rank=True),
+          growth.MIDDLE, empty=False, cost=sorting, degree=LINEAR, by_rank=True),
     _over("quantile", _quantile,
           "quantile at level u, or at each of a list, interpolated between neighbours",
-          hulls.picking_first, growth.MIDDLE, more=(option("u"),), shape=_quantile_shape,
-          cost=sorting, by_rank=True),
-    _along("sort", _sort, "in ascending order", picking, LARGEST_ELEMENT, cost=sorting,
-           places="(n)->(N)",
+          growth.MIDDLE, more=(option("u"),), shape=_quantile_shape, cost=sorting, by_rank=True),
+    _along("sort", _sort, "in ascending order", LARGEST_ELEMENT, cost=sorting, places="(n)->(N)",
            by_rank=True, degree=LINEAR, defined=defined_where.PICKED),
-    _along("argsort", _argsort, "the indices that sort, from 0, ties in order", unknown, _PLACE,
-           cost=sorting, jumps=jumps.ranks,
-           defined=defined_where.WHOLE),
-    _along("cumsum", _RUNNING_SUM, "running sum", hulls.running_total,
-           sums.RunningTotal(), additive=True, moves=True,
-           carries_size=True,
-           polynomial=algebra.summing(_RUNNING_SUM),
+    _along("argsort", _argsort, "the indices that sort, from 0, ties in order", _PLACE,
+           cost=sorting, jumps=jumps.ranks, defined=defined_where.WHOLE),
+    _along("cumsum", _RUNNING_SUM, "running sum", sums.RunningTotal(), bounds=hulls.running_total,
+           additive=True, moves=True, carries_size=True, polynomial=algebra.summing(_RUNNING_SUM),
            defined=defined_where.TOTAL),
-    _along("cumprod", partial(_running, np.multiply), "running product", hulls.running_product,
-           elements.AllProduct(running=True),
+    _along("cumprod", partial(_running, np.multiply), "running product",
+           elements.AllProduct(running=True), bounds=hulls.running_product,
            defined=defined_where.PRODUCT),
-    _along("cummax", partial(_running, np.maximum), "running maximum", picking, LARGEST_ELEMENT,
-           degree=LINEAR, defined=defined_where.PICKED),
-    entry("diff", _diff, "differences of neighbours", unknown, sums.Differences(),
-          parameters=(*X, AXIS), shape=_diff_shape, additive=True, places="(N)->(M)",
-          polynomial=algebra.summing(_diff),
+    _along("cummax", partial(_running, np.maximum), "running maximum", LARGEST_ELEMENT,
+           bounds=picking, degree=LINEAR, defined=defined_where.PICKED),
+    entry("diff", _diff, "differences of neighbours", sums.Differences(), parameters=(*X, AXIS),
+          shape=_diff_shape, additive=True, places="(N)->(M)", polynomial=algebra.summing(_diff),
           defined=defined_where.ARITHMETIC),
-    _along("softmax", _softmax, "exponentials, divided by their sum", hulls.within(0.0, 1.0),
-           growth.SOFTMAX, several=True, places="(n)->(n)",
+    _along("softmax", _softmax, "exponentials, divided by their sum", growth.SOFTMAX,
+           bounds=hulls.within(0.0, 1.0), several=True, places="(n)->(n)",
            defined=defined_where.SOFTMAX),
 )  # fmt: skip

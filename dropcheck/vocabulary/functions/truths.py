@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dropcheck.vocabulary import defined_where, growth, hulls, jumps, smoothness
+from dropcheck.vocabulary import defined_where, growth, hulls, jumps
 from dropcheck.vocabulary.function import (
     OVER,
     OVER_ALL,
@@ -162,10 +162,9 @@ def _first(event: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
 
 def _truth(name: str, kernel: Kernel, summary: str, **more: Any) -> Function:
     facts = {"truth": True, "defined": defined_where.WHOLE, "jumps": jumps.AtZero(), **more}
-    return entry(name, kernel, summary, _UNIT, growth.BY_HULL, **facts)
+    return entry(name, kernel, summary, growth.BY_HULL, **facts)
 
 
-_UNIT = hulls.within(0.0, 1.0)
 _UFUNCS = {
     "==": (np.equal, "="), "!=": (np.not_equal, r"\neq"), "<": (np.less, "<"),
     "<=": (np.less_equal, r"\leq"), ">": (np.greater, ">"), ">=": (np.greater_equal, r"\geq"),
@@ -173,7 +172,7 @@ _UFUNCS = {
 COMPARISONS = {
     sign: _truth(sign, partial(_compare, how=how), f"1 where a {sign} b, else 0", latex=latex,
                  parameters=PAIR, cost=cheap, written=f"a {sign} b", commutes=sign in ("==", "!="),
-                 ranges=smoothness.comparison(sign), jumps=jumps.equal,
+                 jumps=jumps.equal,
                  polynomial=partial(algebra.compared, alike=float("=" in sign and sign != "!=")))
     for sign, (how, latex) in _UFUNCS.items()
 }  # fmt: skip
@@ -184,16 +183,16 @@ BELOW, AT_MOST = COMPARISONS["<"], COMPARISONS["<="]
 AND = _truth(
     "and", _and, "whether both are true", parameters=PAIR, cost=cheap, takes_truth=True,
     guards=True, commutes=True, latex=r"\land", written="a and b",
-    ranges=smoothness.conjunction, polynomial=algebra.conjunction,
+    polynomial=algebra.conjunction,
 )  # fmt: skip
 OR = _truth(
     "or", _or, "whether either is true", parameters=PAIR, cost=cheap, takes_truth=True,
     guards=True, commutes=True, latex=r"\lor", written="a or b",
-    ranges=smoothness.disjunction, polynomial=algebra.disjunction,
+    polynomial=algebra.disjunction,
 )  # fmt: skip
 NOT = _truth(
     "not", _not, "whether it is false", cost=cheap, takes_truth=True, latex=r"\lnot",
-    written="not x", ranges=smoothness.negation, polynomial=algebra.denial,
+    written="not x", polynomial=algebra.denial,
 )  # fmt: skip
 
 IS_TRUE = _truth(
@@ -201,14 +200,14 @@ IS_TRUE = _truth(
     takes_truth=True, cost=cheap, written="x",
 )  # fmt: skip
 
-_CHOICE = ("a where c holds, else b", hulls.branches, growth.CHOSEN)
+_CHOICE = ("a where c holds, else b", growth.CHOSEN)
 CONDITIONAL = entry(
     "conditional", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True, guards=True,
-    jumps=jumps.AtZero((0,)), cost=cheap, written="a if c else b", ranges=smoothness.choice,
-    polynomial=algebra.choice, defined=defined_where.CHOSEN,
+    jumps=jumps.AtZero((0,)), cost=cheap, written="a if c else b", polynomial=algebra.choice,
+    defined=defined_where.CHOSEN,
 )  # fmt: skip
 WHERE = entry("where", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True, guards=True,
-              jumps=jumps.AtZero((0,)), ranges=smoothness.choice, polynomial=algebra.choice,
+              jumps=jumps.AtZero((0,)), polynomial=algebra.choice,
               defined=defined_where.CHOSEN)  # fmt: skip
 
 SIGNS = (*COMPARISONS.values(), AND, OR, NOT, IS_TRUE, CONDITIONAL)
@@ -242,9 +241,8 @@ ALL = _truth("all", _all, "whether all are true", polynomial=algebra.every, **_O
 ARRAYS = (
     ANY,
     ALL,
-    entry("first", _first, "index of the first true element, from 0; inf if none",
-          hulls.within(0.0, math.inf), growth.BY_HULL, parameters=(*values("event"), *OVER),
-          shape=reduction(several=False), takes_truth=True, jumps=jumps.AtZero(),
-          places="(N)->()",
+    entry("first", _first, "index of the first true element, from 0; inf if none", growth.BY_HULL,
+          bounds=hulls.within(0.0, math.inf), parameters=(*values("event"), *OVER),
+          shape=reduction(several=False), takes_truth=True, jumps=jumps.AtZero(), places="(N)->()",
           defined=defined_where.FIRST_PLACE),
 )  # fmt: skip

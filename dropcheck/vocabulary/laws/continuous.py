@@ -1136,8 +1136,8 @@ def _share(start: Any, stop: Any, a: Any, b: Any) -> Any:
 
 
 def _log_density(x: Array, mean: Array, sd: Array, low: Array, high: Array) -> Any:
-    z, a, b = np.broadcast_arrays((x - mean) / sd, (low - mean) / sd, (high - mean) / sd)
-    mode = _mode(a, b)
+    a, b = np.broadcast_arrays((low - mean) / sd, (high - mean) / sd)
+    z, mode = (x - mean) / sd, _mode(a, b)
     return -0.5 * (z - mode) * (z + mode) - np.log(_mass(a, b, mode)) - np.log(sd)
 
 

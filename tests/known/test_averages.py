@@ -7,7 +7,7 @@ stand for the true ones. Beside them stands a remainder left out, which the poin
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -16,12 +16,11 @@ from scipy.optimize import linprog
 from trials import compiled, lowered
 
 from dropcheck.claims.registry import Tolerance
-from dropcheck.inference.enclosure import enclose, gradient
 from dropcheck.inference.region import Comparison, read_statement
+from dropcheck.known import enclosure as enclosures
+from dropcheck.known.enclosure import Enclosure, enclose, gradient, over
 from dropcheck.simulation.compile import Compiled
 from dropcheck.simulation.integrands import means_of
-from dropcheck.vocabulary import enclosures
-from dropcheck.vocabulary.enclosures import Affine, made, over
 
 Floats = npt.NDArray[np.float64]
 
@@ -49,7 +48,7 @@ class Case:
     means: Floats
     centres: Floats
 
-    def enclosed(self, averages: Affine) -> Affine:
+    def enclosed(self, averages: Enclosure) -> Enclosure:
         wanted = self.comparison.looked_at
         operands = self.compiled.functional.enclosed(averages, self.centres, wanted)
         return self.comparison.enclosed(operands)
@@ -155,7 +154,7 @@ def test_the_gradient_is_that_of_differences(quantity: str) -> None:
 def test_the_value_is_that_of_the_formulas(quantity: str) -> None:
     case = case_of(f"{quantity} == 1")
     found = case.enclosed(over(case.means, np.full(len(case.means), 1e-3)))
-    assert float(found.value[0]) == pytest.approx(float(case.values(case.means[:, None])[0]))
+    assert float(found.order.value[0]) == pytest.approx(float(case.values(case.means[:, None])[0]))
 
 
 @pytest.mark.parametrize(
@@ -180,10 +179,12 @@ def test_a_remainder_left_out_is_caught(monkeypatch: pytest.MonkeyPatch) -> None
     assert beyond(case, 0.3) <= 0
     product = enclosures.multiply
 
-    def first_order(a: Affine, b: Affine) -> Affine:
+    def first_order(a: Enclosure, b: Enclosure) -> Enclosure:
         found = product(a, b)
-        zero = np.zeros_like(found.value)
-        return made(found.value, found.slopes, zero, zero, None, found.box)
+        zero = np.zeros_like(found.low)
+        reach = np.abs(found.order.slopes) @ found.order.box[:, None]
+        low, high = found.order.value - reach, found.order.value + reach
+        return Enclosure(low, high, None, replace(found.order, below=zero, above=zero))
 
     monkeypatch.setitem(enclosures.RULES, "multiply", first_order)
     assert beyond(case, 0.3) > 1e-4
@@ -206,8 +207,8 @@ def test_the_ends_over_a_slab_are_those_of_the_linear_programme() -> None:
         high = -linprog(-slopes, rows, limits, bounds=sides).fun
         low = linprog(slopes, rows, limits, bounds=sides).fun
 
-        def quantity(m: Affine, slopes: Floats = slopes) -> Affine:
-            found: Affine = sum(float(s) * one for s, one in zip(slopes, m, strict=True))
+        def quantity(m: Enclosure, slopes: Floats = slopes) -> Enclosure:
+            found: Enclosure = sum(float(s) * one for s, one in zip(slopes, m, strict=True))
             return found
 
         found = enclose(quantity, np.zeros(terms), box, direction, along)

@@ -1,0 +1,137 @@
+"""Means over cells of one draw: no bound is below the true error, and none is claimed in vain."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from law_table import CASES, as_arrays
+from scipy import special
+
+from dropcheck.known import cells
+from dropcheck.known.enclosure import Enclosure, Near
+from dropcheck.vocabulary.laws import LAWS
+from dropcheck.vocabulary.laws.derived import ranked
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of the draw, with a bound of its norms."""
+
+    of: Callable[[Any], Any]
+    bound: float = math.inf
+
+    def evaluated(self, points: Floats) -> Floats:
+        return np.asarray(self.of(points), np.float64)
+
+    def enclosed(self, draw: Enclosure) -> Enclosure:
+        found: Enclosure = self.of(draw)
+        return found
+
+    def norm(self, _order: float) -> float:
+        return self.bound
+
+
+def spike(x: Any) -> Any:
+    return np.exp(-1e12 * np.square(x - 0.3))
+
+
+TRUTHS: dict[str, tuple[str, tuple[float, ...], Function, float]] = {
+    "softplus": ("normal", (0, 1), Function(lambda x: np.logaddexp(x, 0.0), 1e4), 0.80605918334744),
+    "gelu": ("normal", (0, 1), Function(lambda x: x * special.ndtr(x), 1e4), 0.282094791773878),
+    "tanh²": ("normal", (1, 2), Function(lambda x: np.square(np.tanh(x))), 0.671670213638033),
+    "|x|^1.5": ("normal", (0, 1), Function(lambda x: np.abs(x) ** 1.5, 1e4), 0.86003998732452),
+    "sqrt": ("uniform", (0, 1), Function(np.sqrt), 2 / 3),
+    "minimum": ("exponential", (2,), Function(lambda x: np.minimum(x, 3.0)), 1.55373967970314),
+    "exp(-x)": ("gamma", (0.5, 2), Function(lambda x: np.exp(-x)), 3**-0.5),
+    "|x|": ("laplace", (0, 1.5), Function(np.abs, 1e4), 1.5),
+    "step": ("normal", (0, 1), Function(lambda x: np.where(x > 1, 1.0, 0.0)), special.ndtr(-1)),
+    "floor": ("uniform", (0, 1), Function(lambda x: np.square(np.floor(7 * x))), 13.0),
+    "waves": ("normal", (0, 1), Function(lambda x: np.square(np.sin(50 * x))), 0.5),
+    "spike": ("uniform", (0, 1), Function(spike), math.sqrt(math.pi) * 1e-6),
+    "both ends": ("beta", (0.5, 0.5), Function(lambda x: np.sqrt(1 - x)), 2 / math.pi),
+    "circle": ("von_mises", (0, 2), Function(np.cos), float(special.ive(1, 2) / special.ive(0, 2))),
+    "reciprocal": ("pareto", (3, 1), Function(lambda x: 1 / x), 0.75),
+    "bounded": ("cauchy", (0, 1), Function(lambda x: 1 / (1 + np.square(x))), 0.5),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TRUTHS)
+def test_no_bound_is_below_the_true_error(name: str) -> None:
+    law, arguments, function, truth = TRUTHS[name]
+    found = cells.mean(LAWS[law], tuple(map(float, arguments)), function)
+    assert abs(found.value - truth) <= found.error + 1e-13
+    assert found.error <= 1e-7
+
+
+def test_of_the_largest_of_several_draws() -> None:
+    law = ranked(LAWS["gamma"], 9, 10)
+    found = cells.mean(law, (2.0, 1.0), Function(np.square, 1e4))
+    assert found.value == pytest.approx(23.6031213705633189, abs=found.error)
+    assert found.error < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("law", "arguments", "of"),
+    [
+        ("uniform", (0.0, 1.0), lambda x: 1 / x),
+        ("normal", (0.0, 1.0), lambda x: 1 / x),
+        ("cauchy", (0.0, 1.0), np.abs),
+        ("normal", (0.0, 1.0), lambda x: np.exp(np.square(x) / 2)),
+        ("normal", (0.0, 1.0), np.sqrt),
+        ("uniform", (0.0, 1.0), lambda x: np.tan(math.pi / 2 * x)),
+    ],
+)
+def test_nothing_is_said_of_what_has_no_mean(law: str, arguments: Any, of: Any) -> None:
+    assert math.isinf(cells.mean(LAWS[law], arguments, Function(of)).error)
+
+
+CONTINUOUS = [
+    case
+    for case in CASES
+    if LAWS[case[0]].has_quantiles and not LAWS[case[0]].discrete and len(case[1])
+]
+
+
+@pytest.mark.parametrize(("name", "arguments"), CONTINUOUS)
+def test_the_density_is_enclosed_on_its_cells(name: str, arguments: tuple[float, ...]) -> None:
+    law = LAWS[name]
+    with np.errstate(all="ignore"):
+        if law.constant(*arguments) is not None:
+            return
+        cut = cells.cut_law(law, arguments)
+        assert cut is not None
+        first = cut.first
+        points = (
+            first.draw.low[:, None]
+            + np.linspace(0, 1, 9) * (first.draw.high - first.draw.low)[:, None]
+        )
+        at = law.density(as_arrays(arguments), points.ravel()).reshape(points.shape)
+        inner = at[:, 1:-1]
+        assert (inner >= first.density.low[:, None] * (1 - cut.error) - 1e-300).all()
+        assert (inner <= first.density.high[:, None] * (1 + cut.error) + 1e-300).all()
+        total = first.weights.sum(axis=1)
+        rounding = first.density.smooth.error * (first.draw.high - first.draw.low)
+        error = cells._error_of(first.density, first.draw) + cut.error * total + rounding
+        assert cut.error < (1e-4 if abs(arguments[0]) == 1e8 else 1e-9)  # float64 has few digits
+        smooth = error < 1e-9
+        assert (np.abs(total - first.most) <= error + (first.most - first.least))[smooth].all()
+
+
+def test_a_rule_that_knows_no_kink_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    def smoothed(draw: Enclosure) -> Enclosure:
+        found: Any = np.abs(draw)
+        return Enclosure(found.low, found.high, Near(draw.smooth.off, found.smooth.error))
+
+    function = Function(np.abs, 1e4)
+    monkeypatch.setattr(Function, "enclosed", lambda _, draw: smoothed(draw))
+    found = cells.mean(LAWS["normal"], (0.1, 1.0), function)
+    truth = math.sqrt(2 / math.pi) * math.exp(-0.005) + 0.1 * (1 - 2 * special.ndtr(-0.1))
+    assert abs(found.value - truth) > 10 * found.error
