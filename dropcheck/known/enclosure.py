@@ -28,7 +28,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, fields, replace
-from functools import partial, reduce
+from functools import lru_cache, partial, reduce
 from typing import Any
 
 import numpy as np
@@ -265,23 +265,32 @@ def enclosed(array: Any, like: Enclosure) -> Enclosure:
     """Known numbers, [*shape, 1] or a single one, as an enclosure; an enclosure unchanged."""
     if isinstance(array, Enclosure):
         return array
-    value = np.asarray(array, np.float64)
-    value = value if value.ndim else value.reshape(1)
-    first = None
-    unknown = np.isnan(value)
-    zero = np.zeros_like(value)
-    if like.first is not None:
-        box = like.first.box
-        unknown |= np.isinf(value)
-        first = First(value, np.zeros((*value.shape[:-1], len(box))), zero, zero, box)
+    value = np.atleast_1d(np.asarray(array, np.float64))
+    if like.first is None:
+        one = value.shape == (1,)
+        return _number(value.item(), like.near is None) if one else _known(value, like.near is None)
+    unknown = ~np.isfinite(value)
+    zero, box = np.zeros_like(value), like.first.box
+    first = First(value, np.zeros((*value.shape[:-1], len(box))), zero, zero, box)
+    low, high = np.where(unknown, -INF, value), np.where(unknown, INF, value)
+    return Enclosure(low, high, None, first)
+
+
+@lru_cache(maxsize=1024)
+def _number(value: float, a_hull: bool) -> Enclosure:
+    return _known(np.array([value]), a_hull)
+
+
+def _known(value: Floats, a_hull: bool) -> Enclosure:
+    """Known numbers, which have a rounding error on cells, but for those of few binary digits."""
     low, high = value, value
-    if unknown.any():
-        low, high = np.where(unknown, -INF, value), np.where(unknown, INF, value)
-    near = None
-    if like.near is not None:  # a number of few binary digits is meant as it is
-        few = np.ldexp(value, _FEW_DIGITS)
-        near = Near(zero, np.where(few == np.rint(few), 0.0, FUNCTION_ROUNDING * np.abs(value)))
-    return Enclosure(low, high, near, first)
+    if np.isnan(value).any():
+        low, high = _instead_of_nan(value, -INF), _instead_of_nan(value, INF)
+    if a_hull:
+        return Enclosure(low, high)
+    few = np.ldexp(value, _FEW_DIGITS)
+    error = np.where(few == np.rint(few), 0.0, FUNCTION_ROUNDING * np.abs(value))
+    return Enclosure(low, high, Near(np.zeros_like(value), error))
 
 
 Reach = Callable[..., Floats]
@@ -417,7 +426,8 @@ def times(a: Any, b: Any) -> Any:
 
 def products(first: tuple[Floats, Floats], second: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
     """The least and the greatest product of a number of one interval and one of another."""
-    corners = [times(a, b) for a in first for b in second]
+    one, other = (ends[:1] if ends[0] is ends[1] else ends for ends in (first, second))
+    corners = [times(a, b) for a in one for b in other]
     return reduce(np.minimum, corners), reduce(np.maximum, corners)
 
 
