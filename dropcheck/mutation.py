@@ -29,8 +29,8 @@ from dropcheck.reasons import Reason
 from dropcheck.results import CaseResult, ParameterValue, Verdict
 from dropcheck.running import verify_cases
 from dropcheck.settings import Settings
-from dropcheck.vocabulary.distribution import Values
 from dropcheck.vocabulary.functions import FUNCTIONS
+from dropcheck.vocabulary.law import Values
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.operators import OPERATORS
 

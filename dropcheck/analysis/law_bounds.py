@@ -35,17 +35,10 @@ from dropcheck.vocabulary.majorants.rule import (
     Applied,
     Argument,
     Majorant,
-    centring,
     plus,
-    raised,
-    times,
 )
 from dropcheck.vocabulary.majorants.sums import MOST_WEIGHTS, weights_of_sample
 from dropcheck.vocabulary.shapes import Shape
-
-# the highest order of central moments that laws know
-_HIGHEST_CENTRAL = 8
-
 
 # If 0 is nearer to an end of the support than this, rounding may decide on which side it lies.
 _ROUNDING = 1e-9
@@ -156,15 +149,7 @@ def draw_spread(value: Value, p: float) -> float:
     known = fixed_arguments(value)
     if value.law is None or known is None:
         return INF
-    order = max(2, 2 * math.ceil(p / 2))
-    if order <= _HIGHEST_CENTRAL:
-        return raised(largest(value.law.central(order, *known)), 1 / order)
-    line = value.law.as_line(*known)
-    if line is None:
-        return INF
-    _, scale, own = line
-    of_z = centring(p) * largest(value.law.norm(p, *own))
-    return times(largest(np.abs(scale)), of_z)
+    return largest(value.law.spread(p, *known))
 
 
 def draw_log_moment(value: Value, below: Sequence[Argument], t: float) -> float:
@@ -183,9 +168,11 @@ def draw_mean(value: Value, below: Sequence[Argument]) -> Hull:
     if law is None:
         return EVERYWHERE
     if known is not None:
-        means = np.asarray(law.mean(*known), dtype=np.float64)
-        known_mean = means.size and not np.isnan(means).any()
-        return Hull(float(means.min()), float(means.max())) if known_mean else EVERYWHERE
+        means, errors = law.moment(1, *known)
+        if not np.size(means) or np.isnan(means).any():
+            return EVERYWHERE
+        errors = np.where(errors <= _ROUNDING * np.abs(means), 0.0, errors)
+        return Hull(float(np.min(means - errors)), float(np.max(means + errors)))
     line = _line_of(law, below)
     if line is None:
         return EVERYWHERE

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -44,10 +43,10 @@ from dropcheck.analysis.single_draw import (
 from dropcheck.array_types import Floats
 from dropcheck.known.cells import Estimate
 from dropcheck.language.graph import Kind, Sources, Value
-from dropcheck.vocabulary.distribution import HIGHEST_ORDER, Values
 from dropcheck.vocabulary.functions.algebra import PolynomialError
-from dropcheck.vocabulary.law import Law
+from dropcheck.vocabulary.law import Law, Values
 from dropcheck.vocabulary.laws.derived import Ranked
+from dropcheck.vocabulary.moments import HIGHEST_ORDER
 from dropcheck.vocabulary.shapes import Shape
 
 # ---- expectation ---------------------------------------------------------------------------------
@@ -418,11 +417,10 @@ class DrawnElements(MomentSource):
             if self._draw is None or not isinstance(self.mean, float):
                 raise PolynomialError
             return self._integrated([self._draw], [order], [self.mean])
-        of_law = _of_law if self._plain else _of_law.__wrapped__
-        moment = of_law(self._law, order, *self._arguments)
+        moment, error = self._law.moment(order, *self._arguments)
         if self._plain and order % 2 == 0 and moment < TINY:  # a constant
             raise PolynomialError
-        return self._checked(moment), 1.0
+        return self._checked(moment), _loss_of(moment, error)
 
     def _checked(self, moment: Any) -> ElementNumbers:
         """A moment as a number, or as an array with the rank of the draw.
@@ -492,7 +490,8 @@ class DrawnElements(MomentSource):
         # cumulants of the law itself may be exactly 0
         if len(block) > HIGHEST_ORDER:
             raise PolynomialError
-        return self._checked(self._law.cumulants(*self._arguments)[len(block)]), 4.0
+        cumulant, error = self._law.cumulant(len(block), *self._arguments)
+        return self._checked(cumulant), max(4.0, _loss_of(cumulant, error))
 
 
 def with_loss(estimate: Estimate) -> tuple[float, float]:
@@ -509,10 +508,10 @@ def with_loss(estimate: Estimate) -> tuple[float, float]:
     return value, max(1.0, (1.0 + min(1.0, 16.0 * share)) * share / PRECISION)
 
 
-@lru_cache(maxsize=4096)
-def _of_law(law: Law, order: int, *arguments: Any) -> Any:
-    """The mean, for order 1, or a central moment of a law."""
-    return law.mean(*arguments) if order == 1 else law.central(order, *arguments)
+def _loss_of(moment: Any, error: Any) -> float:
+    """The loss of a moment of a law, the largest of its elements; what is 0 is exactly 0."""
+    shares = np.where(np.equal(moment, 0), 0.0, error / np.abs(moment))
+    return max(1.0, float(np.max(shares)) / PRECISION)
 
 
 class ProductOfElements(MomentSource):

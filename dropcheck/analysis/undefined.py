@@ -36,7 +36,6 @@ from dropcheck.vocabulary.defined_where import (
     Known,
     compared_with,
 )
-from dropcheck.vocabulary.distribution import Values
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.functions.arrays import ARRAY
 from dropcheck.vocabulary.functions.reductions import MAX, MIN
@@ -53,7 +52,7 @@ from dropcheck.vocabulary.functions.truths import (
     WHERE,
 )
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull, proper
-from dropcheck.vocabulary.law import Law, arguments_fit, ends_of, has_density
+from dropcheck.vocabulary.law import Law, Values, arguments_fit, ends_of, has_density
 
 # ---- sources known -------------------------------------------------------------------------------
 #

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from dropcheck.language.graph import Kind, Value, in_order
-from dropcheck.vocabulary.distribution import Values
 from dropcheck.vocabulary.functions.elementwise import (
     ABS,
     ADD,
@@ -26,6 +25,7 @@ from dropcheck.vocabulary.functions.elementwise import (
 )
 from dropcheck.vocabulary.functions.reductions import MEAN, SUM
 from dropcheck.vocabulary.functions.truths import AND, COMPARISONS, CONDITIONAL, OR, WHERE
+from dropcheck.vocabulary.law import Values
 
 Ends = tuple[float, float]
 

@@ -19,10 +19,9 @@ import numpy as np
 
 from dropcheck.claims.registry import Code, CodeRequest, Slot
 from dropcheck.language.syntax import Position
-from dropcheck.vocabulary.distribution import Values
 from dropcheck.vocabulary.function import Array, Function, Kernel
 from dropcheck.vocabulary.functions import operation
-from dropcheck.vocabulary.law import Law
+from dropcheck.vocabulary.law import Law, Values
 from dropcheck.vocabulary.operators import OPERATORS, Operator
 from dropcheck.vocabulary.shapes import Shape
 

@@ -30,10 +30,10 @@ from dropcheck.simulation.steps import LawDraw, Step
 from dropcheck.simulation.steps import computed_registers as computed
 from dropcheck.simulation.variants import step_by_step
 from dropcheck.vocabulary import defined_where, jumps
-from dropcheck.vocabulary.distribution import Values
 from dropcheck.vocabulary.function import LINEAR, Array, Function, KernelError, scales_together
 from dropcheck.vocabulary.functions.elementwise import ADD, MODULO, POWER, SUBTRACT
 from dropcheck.vocabulary.jumps import LARGEST_BOUND, AtZero
+from dropcheck.vocabulary.law import Values
 
 # ---- beyond float64 ------------------------------------------------------------------------------
 #

@@ -15,10 +15,9 @@ from dropcheck.array_types import Floats
 from dropcheck.errors import DropcheckError, Problem
 from dropcheck.language.graph import SAMPLE, CodeCall, Kind, Value, kernel_of, number
 from dropcheck.simulation.integrands import Term
-from dropcheck.vocabulary.distribution import Values
 from dropcheck.vocabulary.function import EVAL, TRAIN, Array, Kernel
 from dropcheck.vocabulary.functions.number_formats import ROUNDED, SINGLE
-from dropcheck.vocabulary.law import Law, argument_problem
+from dropcheck.vocabulary.law import Law, Values, argument_problem
 from dropcheck.vocabulary.shapes import Shape
 
 # ---- sobol nets ----------------------------------------------------------------------------------

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dropcheck.language.graph import Kind, Value, kernel_of, number, ordered
-from dropcheck.vocabulary.distribution import Values
 from dropcheck.vocabulary.function import Array, KernelError
+from dropcheck.vocabulary.law import Values
 
 MOST_OUTCOMES = 30_000
 

@@ -21,7 +21,7 @@ from scipy import stats
 
 from dropcheck.language.compile import LoweredCase
 from dropcheck.language.graph import Kind, Value, in_order, kernel_of, number
-from dropcheck.vocabulary.distribution import Values
+from dropcheck.vocabulary.law import Values
 
 Floats = NDArray[np.float64]
 Atoms = tuple[Any, Any]

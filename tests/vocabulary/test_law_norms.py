@@ -70,16 +70,18 @@ def test_no_norm_is_too_small(name: str, arguments: tuple[Any, ...]) -> None:
     assert short_of(LAWS[name], arguments) == []
 
 
-@pytest.mark.parametrize("name", ["gamma", "student_t", "poisson", "normal"])
+@pytest.mark.parametrize("name", ["gamma", "student_t", "weibull", "normal"])
 def test_a_norm_that_is_too_small_is_found(name: str) -> None:
     law = LAWS[name]
     standard = law.standard
     assert standard is not None
-    norm = standard.norm
-    assert norm is not None
-    small = replace(standard, norm=lambda p, *shapes: 0.999 * norm(p, *shapes))
-    arguments = {"gamma": (0.7, 1.0), "student_t": (30.0,), "poisson": (4.0,), "normal": (0.0, 1.0)}
-    assert short_of(replace(law, standard=small), arguments[name])
+    small = replace(
+        standard,
+        quantile=lambda u, *shapes: 0.999 * standard.quantile(u, *shapes),
+        upper_quantile=lambda v, *shapes: 0.999 * standard.upper_quantile(v, *shapes),
+    )
+    arguments = {"gamma": (0.7, 1.0), "student_t": (30.0,), "weibull": (2.0, 1.0)}
+    assert short_of(replace(law, standard=small), arguments.get(name, (0.0, 1.0)))
 
 
 EXACT = [
@@ -180,7 +182,7 @@ def test_no_exponential_moment_is_too_small(name: str, arguments: tuple[Any, ...
 def test_exponential_moments_that_are_known(
     name: str, arguments: tuple[float, ...], t: float, exact: float
 ) -> None:
-    assert float(LAWS[name].log_mgf(t, *arguments)) == pytest.approx(exact, rel=1e-12, abs=1e-14)
+    assert float(LAWS[name].log_mgf(t, *arguments)) == pytest.approx(exact, rel=1e-11, abs=1e-12)
 
 
 def _t(df: float, p: float) -> float:

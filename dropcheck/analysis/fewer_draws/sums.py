@@ -32,7 +32,6 @@ from dropcheck.language.graph import (
     joined_sources,
     kernel_of,
 )
-from dropcheck.vocabulary.distribution import Domain
 from dropcheck.vocabulary.function import Array, axes_of
 from dropcheck.vocabulary.functions.elementwise import (
     ADD,
@@ -45,7 +44,7 @@ from dropcheck.vocabulary.functions.elementwise import (
 )
 from dropcheck.vocabulary.functions.linear_algebra import DOT, MATMUL
 from dropcheck.vocabulary.functions.reductions import MEAN, NORM, STD, SUM, VAR
-from dropcheck.vocabulary.law import Law, argument_problem
+from dropcheck.vocabulary.law import Domain, Law, argument_problem
 from dropcheck.vocabulary.laws.continuous import CHI_SQUARE, NORMAL
 from dropcheck.vocabulary.laws.derived import SUMS, can_be_ranked, ranked
 from dropcheck.vocabulary.shapes import Shape

@@ -43,11 +43,18 @@ from dropcheck.language.syntax import (
     walk,
 )
 from dropcheck.vocabulary import shapes, special
-from dropcheck.vocabulary.distribution import FINITE, NOT_NEGATIVE, Values, domain_problem
 from dropcheck.vocabulary.function import Function, Kernel
 from dropcheck.vocabulary.functions import FUNCTIONS
 from dropcheck.vocabulary.functions.elementwise import ARITHMETIC_SIGNS
-from dropcheck.vocabulary.law import Law, argument_problem, digits_problem
+from dropcheck.vocabulary.law import (
+    FINITE,
+    NOT_NEGATIVE,
+    Law,
+    Values,
+    argument_problem,
+    digits_problem,
+    domain_problem,
+)
 from dropcheck.vocabulary.laws import LAWS
 from dropcheck.vocabulary.shapes import Shape, ShapeError, describe
 from dropcheck.vocabulary.special import Special

@@ -7,43 +7,36 @@ edition, 1994 and 1995).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from dropcheck.vocabulary import special
-from dropcheck.vocabulary.distribution import (
+from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.law import (
     ANGLE,
     ANY_NUMBER,
     FINITE,
     HIGH,
-    HIGHEST_ORDER,
     LOW,
     NOT_NEGATIVE,
     POSITIVE,
     ArgumentHull,
     ArgumentNorm,
+    Generator,
+    Law,
     LawParameter,
-    MomentList,
+    Size,
     Standard,
     Values,
-    log_normal_central,
-    log_normal_cumulants,
-    pearson,
 )
-from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.law import Generator, Law, Size
 from dropcheck.vocabulary.laws.sampling import (
-    EULER,
     OUTERMOST,
-    ZETA,
     beta_cdf,
     beta_quantile,
     beta_survival,
     beta_upper_quantile,
-    by_points,
     constant_where_zero,
     exponentials,
     fixed,
@@ -51,7 +44,6 @@ from dropcheck.vocabulary.laws.sampling import (
     gamma_quantile,
     gamma_upper_quantile,
     gauss_legendre,
-    in_chunks,
     inside,
     log_gammas,
     log_rising,
@@ -61,10 +53,8 @@ from dropcheck.vocabulary.laws.sampling import (
     positive,
     scalar_or_array,
     scaled,
-    sharper_beyond,
     signs,
     uniforms,
-    weighted_moments,
 )
 
 LOG_ROOT_TWO_PI = 0.5 * math.log(2.0 * math.pi)
@@ -91,7 +81,6 @@ _located = partial(
     line=lambda loc, scale: (loc, scale),
     standard_arguments=(0.0, 1.0),
 )
-EVEN = (2, 4, 6, 8)  # the orders at which the moments of a law symmetric about 0 are not 0
 
 
 def normal_log_density(x: Array, mean: Array, sd: Array) -> Any:
@@ -106,10 +95,6 @@ def normal_norm(p: float) -> Any:
 
 
 STANDARD_NORMAL = Standard(
-    mean=lambda: 0.0,
-    cumulants=lambda: [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-    norm=normal_norm,
-    log_mgf=lambda t: 0.5 * t * t,
     cdf=special.Special("ndtr"),
     survival=mirrored(special.Special("ndtr")),
     quantile=special.Special("ndtri"),
@@ -144,12 +129,6 @@ def _log_one_plus_square(x: Array) -> Any:
 def _student_t_log_density(x: Array, df: Array) -> Any:
     log_tail = _log_one_plus_square(np.abs(x) / np.sqrt(df))
     return -special.betaln(0.5, df / 2.0) - 0.5 * np.log(df) - (df + 1.0) / 2.0 * log_tail
-
-
-def _student_t_norm(p: float, df: Array) -> Any:
-    """E|t|^p = df^(p/2) Γ((p+1)/2) Γ((df-p)/2) / (Γ(1/2) Γ(df/2)) (JKB 1995, equation 28.6)."""
-    gammas = log_rising(0.5, 0.5 * p) - log_rising(np.maximum(df - p, 0.0) / 2.0, 0.5 * p)
-    return np.exp((0.5 * p * np.log(df) + gammas) / p)
 
 
 # from here on, in units of √df, the tail is a power of x to within 1e-20 of itself
@@ -189,9 +168,6 @@ STUDENT_T = _any_number(
     log_density_inside=_student_t_log_density,
     aliases=("t", "studentt", "standard_t"),
     standard=Standard(
-        mean=lambda df: 0.0,
-        central=lambda df: pearson(sharper_beyond(df), 0.0, df * sharper_beyond(df)),
-        norm=_student_t_norm,
         cdf=_student_t_cdf,
         survival=mirrored(_student_t_cdf),
         quantile=_student_t_quantile,
@@ -222,8 +198,6 @@ CAUCHY = _located(
         -_log_one_plus_square(np.abs((x - loc) / scale)) - math.log(math.pi) - np.log(scale)
     ),
     standard=Standard(
-        mean=lambda: math.nan,
-        central=lambda: [math.nan] * 9,
         cdf=_cauchy_cdf,
         survival=mirrored(_cauchy_cdf),
         quantile=_cauchy_quantile,
@@ -255,10 +229,6 @@ LAPLACE = _located(
     log_density_inside=lambda x, loc, scale: -np.abs(x - loc) / scale - np.log(2.0 * scale),
     nanoseconds=6.0,
     standard=Standard(
-        mean=lambda: 0.0,
-        cumulants=lambda: [2.0 * math.factorial(k - 1) if k in EVEN else 0.0 for k in range(9)],
-        norm=lambda p: np.exp(special.gammaln(p + 1.0) / p),
-        log_mgf=lambda t: np.where(np.abs(t) < 1, -np.log1p(-t * t), np.inf),
         cdf=_laplace_cdf,
         survival=mirrored(_laplace_cdf),
         quantile=_laplace_quantile,
@@ -273,12 +243,6 @@ def _logistic_log_density(x: Array, loc: Array, scale: Array) -> Any:
     return -z - 2.0 * np.log1p(np.exp(-z)) - np.log(scale)
 
 
-def _logistic_norm(p: float) -> Any:
-    """E|x|^p = 2 Γ(p + 1) η(p) (JKB 1995, equation 23.11)."""
-    eta = math.log(2.0) if p == 1 else -np.expm1((1.0 - p) * math.log(2.0)) * special.zeta(p)
-    return np.exp((special.gammaln(p + 1.0) + np.log(2.0 * eta)) / p)
-
-
 LOGISTIC = _located(
     name="logistic",
     symmetric=True,
@@ -288,12 +252,6 @@ LOGISTIC = _located(
     sampler=lambda generator, size, loc, scale: scaled(generator.logistic(size=size), loc, scale),
     log_density_inside=_logistic_log_density,
     standard=Standard(
-        mean=lambda: 0.0,
-        cumulants=lambda: [
-            2.0 * math.factorial(k - 1) * ZETA[k] if k in EVEN else 0.0 for k in range(9)
-        ],
-        norm=_logistic_norm,
-        log_mgf=lambda t: np.where(np.abs(t) < 1, -np.log(np.sinc(t)), np.inf),
         cdf=special.Special("expit"),
         survival=mirrored(special.Special("expit")),
         quantile=special.Special("logit"),
@@ -314,11 +272,6 @@ def _gumbel_log_density(x: Array, loc: Array, scale: Array) -> Any:
     return -z - np.exp(-z) - np.log(scale)
 
 
-def _gumbel_norm(p: float) -> Any:
-    """A bound: with x = -log t, E|log t|^p is at most Γ(p + 1) below t = 1, and 1/e of it above."""
-    return np.exp((special.gammaln(p + 1.0) + math.log1p(math.exp(-1.0))) / p)
-
-
 GUMBEL = _located(
     name="gumbel",
     summary="the law of maxima: P(x <= t) = exp(-exp(-(t - loc) / scale))",
@@ -327,10 +280,6 @@ GUMBEL = _located(
     sampler=_gumbel_draws,
     log_density_inside=_gumbel_log_density,
     standard=Standard(
-        mean=lambda: EULER,
-        cumulants=lambda: [0.0, EULER] + [math.factorial(k - 1) * ZETA[k] for k in range(2, 9)],
-        norm=_gumbel_norm,
-        log_mgf=lambda t: np.where(np.less(t, 1), special.gammaln(1.0 - t), np.inf),
         cdf=lambda x: np.exp(-np.exp(-x)),
         survival=lambda x: -np.expm1(-np.exp(-x)),
         quantile=lambda u: -np.log(-np.log(u)),
@@ -357,14 +306,6 @@ def _lognormal_draws(generator: Generator, size: Size, mean: Array, sd: Array) -
     return constant_where_zero(inside(out, 0.0, None), sd, np.exp(mean))
 
 
-def _lognormal_list(
-    of_unit_mean: Callable[[Any], MomentList], mean: Array, sd: Array
-) -> MomentList:
-    log_mean = mean + 0.5 * sd * sd
-    found = of_unit_mean(np.expm1(sd * sd))
-    return [np.exp(k * log_mean) * one for k, one in enumerate(found)]
-
-
 LOGNORMAL = _positive(
     name="lognormal",
     summary="exp of a normal variable; mean and sd are those of the logarithm",
@@ -378,10 +319,6 @@ LOGNORMAL = _positive(
     aliases=("lognorm", "lognormvariate"),
     note="mean and sd are those of the logarithm, and sd is no variance",
     standard=Standard(
-        mean=lambda mean, sd: np.exp(mean + 0.5 * sd * sd),
-        central=partial(_lognormal_list, log_normal_central),
-        cumulants=partial(_lognormal_list, log_normal_cumulants),
-        norm=lambda p, mean, sd: np.exp(mean + 0.5 * p * sd * sd),
         cdf=lambda x, mean, sd: special.ndtr((np.log(x) - mean) / sd),
         survival=lambda x, mean, sd: special.ndtr((mean - np.log(x)) / sd),
         quantile=lambda u, mean, sd: np.exp(mean + sd * special.ndtri(u)),
@@ -390,15 +327,7 @@ LOGNORMAL = _positive(
 )
 
 
-def _gamma_log_mgf(t: Any, shape: Any) -> Any:
-    return np.where(np.less(t, 1), -shape * np.log1p(-t), np.inf)
-
-
 STANDARD_GAMMA = Standard(
-    mean=lambda shape: shape,
-    cumulants=lambda shape: [shape * math.factorial(max(k - 1, 0)) for k in range(9)],
-    norm=lambda p, shape: np.exp(log_rising(shape, p) / p),
-    log_mgf=_gamma_log_mgf,
     cdf=lambda x, shape: special.gammainc(shape, x),
     survival=lambda x, shape: special.gammaincc(shape, x),
     quantile=lambda u, shape: gamma_quantile(shape, u),
@@ -492,19 +421,6 @@ def _f_log_density(x: Array, d1: Array, d2: Array) -> Any:
     return powers - special.betaln(d1 / 2.0, d2 / 2.0) + np.log(d1 / d2)
 
 
-def _f_moments(d1: Array, d2: Array) -> MomentList:
-    """The Stein kernel is 2 x (d2 + d1 x) / (d1 (d2 - 2)); with x = mean + y."""
-    mean = d2 / (d2 - 2.0)
-    square = sharper_beyond(d2 / 2.0)
-    return pearson(square, square * (d2 / d1 + 2.0 * mean), square * mean * (d2 / d1 + mean))
-
-
-def _f_norm(p: float, d1: Array, d2: Array) -> Any:
-    """E F^p by gamma functions (JKB 1995, equation 27.12)."""
-    gammas = log_rising(d1 / 2.0, p) - log_rising(np.maximum(d2 / 2.0 - p, 0.0), p)
-    return np.exp(gammas / p) * (d2 / d1)
-
-
 def _f_share(x: Array, a: Array, b: Array) -> Any:
     """P(F <= x) by the incomplete beta function (JKB 1995, equation 27.4); a = d1 / 2, b = d2 / 2.
 
@@ -532,9 +448,6 @@ F = _positive(
     sampler=_f_draws,
     log_density_inside=_f_log_density,
     standard=Standard(
-        mean=lambda d1, d2: d2 / (d2 - 2.0) + 0.0 * d1,
-        central=_f_moments,
-        norm=_f_norm,
         cdf=lambda x, d1, d2: _f_share(x, d1 / 2.0, d2 / 2.0),
         # 1 / F is an F variable too
         survival=lambda x, d1, d2: _f_share(1.0 / x, d2 / 2.0, d1 / 2.0),
@@ -557,45 +470,6 @@ def _weibull_log_density(x: Array, shape: Array, scale: Array) -> Any:
     return np.log(shape / scale) + special.xlogy(shape - 1.0, y) - y**shape
 
 
-# With x = exp(v / shape), exp(v) is an exponential variable. The trapezoidal rule in v is exact to
-# 1e-15 for so smooth a density (Trefethen and Weideman 2014, SIAM Review 56, section 5).
-_LOG_TIMES = np.linspace(-80.0, 6.25, 691)
-_LOG_TIME_WEIGHTS = np.exp(_LOG_TIMES - np.exp(_LOG_TIMES))
-
-
-def _weibull_moments(shape: Array) -> MomentList:
-    """By quadrature; for shapes below 1/2, where nothing cancels, from the moments about 0."""
-    shape = np.asarray(shape)
-    orders = np.arange(HIGHEST_ORDER + 1.0)
-    raw = [special.gamma(1.0 + order / shape) for order in orders]
-    # central moments from the moments about 0, by the binomial formula
-    from_raw = [
-        sum(
-            ((-1) ** (k - j) * math.comb(k, j) * raw[j] * raw[1] ** (k - j) for j in range(k)),
-            raw[k],
-        )
-        for k in range(HIGHEST_ORDER + 1)
-    ]
-    from_raw = [np.where(np.isfinite(one), one, np.inf) for one in from_raw]
-    near = np.maximum(shape, 0.5)
-    log_mean = special.gammaln(1.0 + 1.0 / near)
-    by_points = in_chunks(_weibull_by_points, near, log_mean)
-    return [np.where(shape < 0.5, *pair) for pair in zip(from_raw, by_points, strict=True)]
-
-
-def _weibull_by_points(shape: Array, log_mean: Array) -> MomentList:
-    deviations = np.expm1(_LOG_TIMES / shape[..., None] - log_mean[..., None])
-    central = weighted_moments(deviations, _LOG_TIME_WEIGHTS)[1]
-    return [np.exp(k * log_mean) * one for k, one in enumerate(central)]
-
-
-def _weibull_log_mgf(t: Array, shape: Array) -> Any:
-    """Exact for shape 1; above, a bound by t x <= x^shape / 2 + the maximum of the difference."""
-    at = (2.0 * np.maximum(t, 0.0) / shape) ** (1.0 / (shape - 1.0))
-    bound = np.where(np.less_equal(t, 0), 0.0, t * at * (1.0 - 1.0 / shape) + math.log(2.0))
-    return np.where(np.equal(shape, 1), _gamma_log_mgf(t, 1.0), np.where(shape > 1, bound, np.inf))
-
-
 WEIBULL = _positive(
     name="weibull",
     summary="P(x > t) = exp(-(t / scale)**shape); shape > 0",
@@ -607,10 +481,6 @@ WEIBULL = _positive(
     sampler=_weibull_draws,
     log_density_inside=_weibull_log_density,
     standard=Standard(
-        mean=lambda shape: special.gamma(1.0 + 1.0 / shape),
-        central=_weibull_moments,
-        norm=lambda p, shape: np.exp(special.gammaln(1.0 + p / shape) / p),
-        log_mgf=_weibull_log_mgf,
         cdf=lambda x, shape: -np.expm1(-(x**shape)),
         survival=lambda x, shape: np.exp(-(x**shape)),
         quantile=lambda u, shape: (-np.log1p(-u)) ** (1.0 / shape),
@@ -657,13 +527,6 @@ def _pareto_draws(generator: Generator, size: Size, alpha: Array, scale: Array) 
     return constant_where_zero(inside(out, scale, None), scale, 0.0)
 
 
-def _pareto_moments(alpha: Array) -> MomentList:
-    """The Stein kernel is (x² - x) / (alpha - 1); with x = mean + y."""
-    square = sharper_beyond(alpha)
-    mean = 1.0 + square
-    return pearson(square, square * (mean + square), square * square * mean)
-
-
 PARETO = _positive(
     name="pareto",
     summary="P(x > t) = (scale / t)**alpha from scale on; only moments of order below alpha exist",
@@ -678,9 +541,6 @@ PARETO = _positive(
         np.log(alpha / scale) - (alpha + 1.0) * np.log(x / scale)
     ),
     standard=Standard(
-        mean=lambda alpha: alpha / (alpha - 1.0),
-        central=_pareto_moments,
-        norm=lambda p, alpha: (alpha / (alpha - p)) ** (1.0 / p),
         cdf=lambda x, alpha: -np.expm1(-alpha * np.log(x)),
         survival=lambda x, alpha: x ** -np.asarray(alpha),
         quantile=lambda u, alpha: np.exp(-np.log1p(-u) / alpha),
@@ -769,10 +629,6 @@ UNIFORM = bounded(
     nanoseconds=2.5,
     aliases=("U", "unif"),
     standard=Standard(
-        mean=lambda: 0.5,
-        central=lambda: [0.0 if k % 2 else 0.5**k / (k + 1.0) for k in range(9)],
-        norm=lambda p: (p + 1.0) ** (-1.0 / p),
-        log_mgf=lambda t: np.maximum(t, 0.0) + np.log(-np.expm1(-np.abs(t)) / np.abs(t)),
         cdf=lambda x: x,
         survival=lambda x: 1.0 - x,
         quantile=lambda u: u,
@@ -781,12 +637,6 @@ UNIFORM = bounded(
     line=lambda low, high: (low, high - low),
     standard_arguments=(0.0, 1.0),
 )
-
-
-def _beta_moments(a: Array, b: Array) -> MomentList:
-    """The Stein kernel is x (1 - x) / (a + b); with x = mean + y."""
-    total = a + b
-    return pearson(-1.0 / total, (b - a) / total / total, a / total * (b / total) / total)
 
 
 def _beta_mode(a: Array, b: Array) -> Array:
@@ -798,9 +648,6 @@ def _beta_mode(a: Array, b: Array) -> Array:
 
 
 STANDARD_BETA = Standard(
-    mean=lambda a, b: a / (a + b),
-    central=_beta_moments,
-    norm=lambda p, a, b: np.exp((log_rising(a, p) - log_rising(a + b, p)) / p),
     cdf=lambda x, a, b: beta_cdf(a, b, x),
     survival=lambda x, a, b: beta_survival(a, b, x),
     quantile=lambda u, a, b: beta_quantile(a, b, u),
@@ -813,6 +660,7 @@ BETA = bounded(
     summary="a share between 0 and 1 whose mean is a / (a + b)",
     parameters=(LawParameter("a", POSITIVE), LawParameter("b", POSITIVE)),
     ends=(0.0, 1.0),
+    degenerate=lambda a, b: (b == 0, 1.0),  # a share of all
     mode=_beta_mode,
     near_ends=lambda a, b: (a, b),
     sampler=lambda generator, size, a, b: inside(
@@ -849,16 +697,6 @@ def _triangular_log_density(x: Array, low: Array, mode: Array, high: Array) -> A
     return np.log(height) + math.log(2.0) - np.log(width)
 
 
-def _triangular_points(peak: Array) -> tuple[Array, Array]:
-    """Points and weights that give moments up to order 8 exactly; the peak is between 0 and 1."""
-    places, weights = gauss_legendre()
-    peak = np.asarray(peak)[..., None]
-    # the density rises from 0 to 2 at the peak and falls to 0 at 1
-    points = np.concatenate([peak * places, 1.0 - (1.0 - peak) * places], axis=-1)
-    height = 2.0 * places * weights
-    return points, np.concatenate([peak * height, (1.0 - peak) * height], axis=-1)
-
-
 def _triangular_cdf(x: Array, peak: Array) -> Any:
     falling = (1.0 - x) * ((1.0 - x) / np.where(peak < 1, 1.0 - peak, 1.0))
     return np.where(x < peak, x * (x / peak), 1.0 - falling)
@@ -882,8 +720,7 @@ TRIANGULAR = bounded(
     sampler=_triangular_draws,
     log_density_inside=_triangular_log_density,
     standard=Standard(
-        mean=lambda peak: (1.0 + peak) / 3.0,
-        central=lambda peak: weighted_moments(*_triangular_points(peak))[1],
+        middle=lambda peak: peak,
         cdf=_triangular_cdf,
         survival=lambda x, peak: _triangular_cdf(1.0 - x, 1.0 - peak),
         quantile=_triangular_quantile,
@@ -915,8 +752,8 @@ def _mode_of_angles(mu: Array) -> Any:
     return np.mod(mu + math.pi, 2.0 * math.pi) - math.pi
 
 
-def _angles_about(mu: Array, kappa: Array) -> tuple[Array, Array, Array]:
-    """The mode, the distances of points from it on a last axis, and their weights.
+def _angles_about(mu: Array, kappa: Array) -> tuple[Array, Array]:
+    """Points on a last axis, and their weights.
 
     An angle that leaves (-pi, pi) enters again at the other end, at `seam` from the mode.
     """
@@ -932,7 +769,7 @@ def _angles_about(mu: Array, kappa: Array) -> tuple[Array, Array, Array]:
     rising = distances - np.where(centre[..., None] >= 0, across, 0.0)
     falling = -distances + np.where(centre[..., None] < 0, across, 0.0)
     both = np.concatenate([rising, falling], axis=-1)
-    return centre, both, np.concatenate([weights, weights], axis=-1)
+    return centre[..., None] + both, np.concatenate([weights, weights], axis=-1)
 
 
 def _von_mises_beyond(distance: Any, kappa: Any) -> Any:
@@ -1014,7 +851,7 @@ VON_MISES = bounded(
     log_density_inside=_von_mises_log_density,
     aliases=("vonmises",),
     standard=Standard(
-        **by_points(_angles_about),
+        points=_angles_about,
         cdf=_von_mises_cdf,
         survival=lambda x, mu, kappa: _von_mises_cdf(-x, -mu, kappa),
         quantile=_von_mises_quantile,
@@ -1033,7 +870,8 @@ VON_MISES = bounded(
 # Quantiles are computed in standard units, a = (low - mean) / sd and b = (high - mean) / sd, and in
 # the lower tail: an interval to the right of the mean is mirrored first. There are three methods:
 # * usual: the inverse of the distribution function, from the nearer tail;
-# * far out (b < -30, where probabilities come near the smallest float64): the same with logarithms;
+# * far out (b < -30, where probabilities may underflow): by Newton's method for the
+#   distance from b;
 # * narrow or very far out (b - a < 1e-6, or b < -1e6): the density falls from b to a like an
 #   exponential, to within a share of 1e-12 (Robert 1995, Statistics and Computing 5, 121-125).
 FAR = -30.0
@@ -1067,12 +905,9 @@ def _quantile(u: Array, v: Array, mean: Array, sd: Array, low: Array, high: Arra
     left = from_left <= from_right
     out = np.asarray(special.ndtri(np.where(left, from_left, from_right)))
     np.negative(out, out=out, where=~left)
-    if far.any():
-        log_a, log_b = special.log_ndtr(a), special.log_ndtr(b)
-        # log(u * ndtr(b) + v * ndtr(a)); ndtr(a) is the smaller
-        log_mix = log_b + np.log(u + v * np.exp(log_a - log_b))
-        out = np.where(far, special.ndtri_exp(log_mix), out)
     out = mean + sd * side * out
+    if far.any():
+        out = np.where(far, near_end - sd * side * _far_out(u, -b, b - a), out)
     if narrow.any():
         # the distance t from the nearer end, of density in proportion to exp(b * t - t**2 / 2)
         distance = np.where(np.isfinite(b), _tilted(v, -b, b - a), 0.0)
@@ -1083,6 +918,25 @@ def _quantile(u: Array, v: Array, mean: Array, sd: Array, low: Array, high: Arra
 def _in_lower_tail(a: Array, b: Array) -> tuple[Array, Array, Array]:
     mirrored = np.asarray(a + b > 0)  # False for (-inf, inf), which need not be mirrored
     return mirrored, np.where(mirrored, -b, a), np.where(mirrored, -a, b)
+
+
+def _far_out(u: Array, depth: Array, width: Array) -> Any:
+    """The distance from the near end, `depth` from the mean, that is passed with the chance u."""
+    root = math.sqrt(0.5)
+
+    def scaled_tail(z: Array) -> Any:  # P(Z > z) but for exp(-z² / 2) / 2
+        return special.erfcx(root * np.maximum(z, 0.0))
+
+    def log_beyond(t: Array) -> Any:
+        ratio = scaled_tail(depth + t) / scaled_tail(depth)
+        return np.where(np.isinf(t), -np.inf, np.log(ratio) - t * (depth + 0.5 * t))
+
+    level = np.log(u + (1.0 - u) * np.exp(log_beyond(width)))
+    t = -2.0 * level / (depth + np.sqrt(depth * depth - 2.0 * level))
+    for _ in range(4):  # Newton's method, from where the logarithm of the ratio is left out
+        slope = scaled_tail(depth + t) * math.sqrt(math.pi / 2)
+        t = t + (log_beyond(t) - level) * slope
+    return np.minimum(t, width)
 
 
 def _tilted(u: Array, slope: Array, width: Array) -> Array:
@@ -1141,29 +995,6 @@ def _log_density(x: Array, mean: Array, sd: Array, low: Array, high: Array) -> A
     return -0.5 * (z - mode) * (z + mode) - np.log(_mass(a, b, mode)) - np.log(sd)
 
 
-# Moments are taken from the range in which the density is above exp(-200) times its maximum: beyond
-# it, even the 64th power of a value counts for nothing.
-_FALL = 200.0
-_PIECES = 24  # on either side of the mode
-
-
-def _points(a: Array, b: Array) -> tuple[Array, Array, Array]:
-    """The mode, and on a last axis the distances of points from it, and their weights."""
-    mode = _mode(a, b)
-    slope = np.abs(mode)
-    # the distance t at which slope · t + t² / 2 is that fall
-    range_ = 2.0 * _FALL / (slope + np.sqrt(slope * slope + 2.0 * _FALL))
-    steps = np.linspace(0.0, 1.0, _PIECES + 1)
-    sides = []
-    for sign, reach in ((-1.0, mode - a), (1.0, b - mode)):
-        distances, weights = pieces(np.minimum(reach, range_)[..., None] * steps)
-        weights = weights * np.exp(-distances * (slope[..., None] + 0.5 * distances))
-        sides.append((sign * distances, weights))
-    places, weights = (np.concatenate(pair, axis=-1) for pair in zip(*sides, strict=True))
-    # a law of no width has all its weight at one point
-    return mode, places, np.where((a == b)[..., None], 1.0, weights)
-
-
 def _standard_quantile(u: Any, v: Any, a: Any, b: Any) -> Any:
     return _quantile(*(np.asarray(one, dtype=np.float64) for one in (u, v, 0.0, 1.0, a, b)))
 
@@ -1207,7 +1038,6 @@ TRUNCATED_NORMAL = bounded(
     sampler=_truncated_normal_draws,
     log_density_inside=_log_density,
     standard=Standard(
-        **by_points(_points),
         cdf=lambda x, a, b: _share(a, x, a, b),
         survival=lambda x, a, b: _share(x, b, a, b),
         quantile=lambda u, a, b: _standard_quantile(u, 1.0 - u, a, b),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copyreg
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from operator import mul
@@ -19,9 +19,8 @@ from typing import Any
 import numpy as np
 
 from dropcheck.vocabulary import special
-from dropcheck.vocabulary.distribution import Standard
 from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.law import Generator, Law, Size, derived
+from dropcheck.vocabulary.law import Generator, Law, Size, Standard, derived
 from dropcheck.vocabulary.laws.continuous import CAUCHY, CHI_SQUARE, EXPONENTIAL, GAMMA, NORMAL
 from dropcheck.vocabulary.laws.discrete import (
     BERNOULLI,
@@ -76,14 +75,10 @@ SUMS = {
 # k + 1 and n - k (David and Nagaraja 2003, "Order statistics", section 2.1).
 
 
-# Levels between which a tail that falls as a power is summed up: four for each factor of 2.
-_LEVELS = 2.0 ** -(1.0 + np.arange(800) / 4)
 # Rough nanoseconds per element to find the one of a rank (measured).
 _SORTING = 15.0
 # The relative error of a distribution function.
 _ROUNDING = 1e-13
-# How far the tail may be from its power, over the last factor of 16 of the levels.
-_NEARLY = 1.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -94,16 +89,17 @@ class Ranked(Law):
     rank: int
     count: int
 
+    def rate(self, side: float, arguments: Sequence[Any]) -> Any:
+        """Each tail falls as a power of the tail of one draw."""
+        power = self.count - self.rank if side > 0 else self.rank + 1
+        return power * self.whole.rate(side, arguments)
+
 
 @cache
 def ranked(law: Law, rank: int, count: int) -> Ranked:
-    """The law of the element with `rank` elements below it, among `count` draws of a law.
-
-    Its central moments are NaN: they are computed elsewhere, as integrals over one draw.
-    """
+    """The law of the element with `rank` elements below it, among `count` draws of a law."""
     below, above = rank + 1, count - rank
     middle = law.symmetric and below == above
-    log_most = _log_density(below, above, np.array(rank / max(count - 1, 1)))
 
     all_drawn = count * (law.draw_cost((1,)) + _SORTING)
     one_drawn = 100.0 + (law.standard.quantile_cost if law.standard else 0.0)
@@ -152,15 +148,6 @@ def ranked(law: Law, rank: int, count: int) -> Ranked:
         norm_of_random=None,
         nanoseconds=min(all_drawn, one_drawn),
         standard=Standard(
-            # known if it is symmetric: then it is the median
-            mean=lambda *arguments: law.quantile(0.5, *arguments) if middle else math.nan,
-            central=lambda *_: [1.0, 0.0] + [math.nan] * 7,
-            # its density is at most exp(log_most) times the density of a draw
-            norm=lambda p, *arguments: min(
-                float(law.norm(p, *arguments)) * math.exp(log_most / p),
-                _norm_of_tails(law, below, above, p, arguments),
-            ),
-            log_mgf=lambda t, *arguments: law.log_mgf(t, *arguments) + log_most,
             cdf=lambda x, *arguments: _tail(
                 below, above, law.cdf(x, *arguments), law.survival(x, *arguments)
             ),
@@ -195,12 +182,6 @@ def _order(law: Law, below: int, above: int, arguments: tuple[Any, ...]) -> floa
     return order * min(tails, default=1)
 
 
-def _log_density(below: int, above: int, u: Any) -> Any:
-    """The logarithm of the density of the beta law at u."""
-    powers = special.xlogy(below - 1, u) + special.xlog1py(above - 1, -u)
-    return powers - special.betaln(below, above)
-
-
 def _tail(below: int, above: int, under: Any, over: Any) -> Any:
     """I_F(below, above) with F = `under` = 1 - `over`, computed from the smaller of the two."""
     return np.where(under < 0.5, beta_cdf(below, above, under), beta_survival(above, below, over))
@@ -210,37 +191,6 @@ def _at(law: Law, under: Any, over: Any, arguments: tuple[Any, ...]) -> Any:
     """The value of a law with the probabilities `under` below it and `over` above it."""
     low, high = law.quantile(under, *arguments), law.upper_quantile(over, *arguments)
     return np.where(under < 0.5, low, high)
-
-
-def _norm_of_tails(law: Law, below: int, above: int, p: float, arguments: tuple[Any, ...]) -> float:
-    """A bound of (E|x|^p)^(1/p) where a tail falls as a power: a sum over cells of the levels.
-
-    Beyond the last level, |x| follows its power of the level, if it does so over the last factor of
-    16; the rest then counts twice, for safety. Otherwise the bound is infinite.
-    """
-    order = law.moment_order(*arguments)
-    if order == math.inf or not p < _order(law, below, above, arguments):
-        return math.inf
-    low, high = law.support(*arguments)
-    logs: list[Any] = []
-    for first, last, end, inverse in (
-        (below, above, low, law.quantile),
-        (above, below, high, law.upper_quantile),
-    ):
-        levels = _LEVELS[:1] if math.isfinite(end) else _LEVELS
-        sizes = np.log(np.abs(inverse(levels, *arguments)))
-        chances = beta_cdf(first, last, levels)
-        logs += [p * np.maximum(sizes[1:], sizes[:-1]) + np.log(chances[:-1] - chances[1:])]
-        if math.isfinite(end):
-            rest = p * max(float(sizes[0]), math.log(max(abs(end), 1e-300)))
-            logs += [rest + np.log(chances)]
-            continue
-        if not abs((sizes[-1] - sizes[-17]) * order / math.log(16.0) - 1) < _NEARLY - 1:
-            return math.inf
-        share = first - p / order
-        rest = p * sizes[-1] + first * math.log(levels[-1]) - special.betaln(first, last)
-        logs += [np.array([rest + math.log(2.0 / share)])]
-    return float(np.exp(np.logaddexp.reduce(np.concatenate(logs)) / p))
 
 
 copyreg.pickle(Ranked, lambda one: (ranked, (one.whole, one.rank, one.count)))

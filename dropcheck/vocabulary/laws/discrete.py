@@ -7,17 +7,17 @@ Probabilities are as in Johnson, Kemp and Kotz, Univariate Discrete Distribution
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Any, Literal
 
 import numpy as np
 
 from dropcheck.vocabulary import special
-from dropcheck.vocabulary.distribution import (
+from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.law import (
     COUNT,
     FINITE,
-    HIGHEST_ORDER,
     LARGEST_COUNT,
     NOT_NEGATIVE,
     POSITIVE_PROBABILITY,
@@ -26,31 +26,28 @@ from dropcheck.vocabulary.distribution import (
     ArgumentHull,
     ArgumentNorm,
     Domain,
+    Generator,
+    Law,
     LawParameter,
-    MomentList,
+    Size,
     Standard,
     Values,
-    count_norm,
     counted_at_most,
-    of_trials,
     plain,
+    stirling,
 )
-from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.law import Generator, Law, Size
 from dropcheck.vocabulary.laws.sampling import (
     beta_cdf,
     beta_survival,
     fixed,
     least_whole,
-    log_rising,
     random_words,
     scalar_or_array,
     signs,
     uniforms,
-    weighted_moments,
-    weighted_norm,
     whole,
 )
+from dropcheck.vocabulary.moments import HIGHEST_ORDER
 
 P = LawParameter("p", PROBABILITIES)
 SUCCESS = LawParameter("p", POSITIVE_PROBABILITY)
@@ -113,7 +110,7 @@ def counts(
     cdf: Callable[..., Any],
     survival: Callable[..., Any],
     high: Callable[..., Any],
-    **moments: Callable[..., Any],
+    cumulants: Callable[..., Sequence[Any]] | None = None,
 ) -> Standard:
     """What is known of a law on the whole numbers from 0; quantiles are found by a search."""
 
@@ -129,42 +126,34 @@ def counts(
         return least_whole(lambda x: survival(x, *shapes) <= most, size(v, shapes), high(*shapes))
 
     return Standard(
-        **moments,
         cdf=lambda x, *shapes: cdf(np.floor(x), *shapes),
         survival=lambda x, *shapes: survival(np.floor(x), *shapes),
         quantile=quantile,
         upper_quantile=upper_quantile,
         quantile_cost=5000.0,
+        cumulants=cumulants,
     )
 
 
-def _binomial_cumulants(n: Array, p: Array) -> MomentList:
-    """Cumulants of a sum of n Bernoulli variables, from the rarer of success and failure."""
-    rare = np.minimum(p, 1.0 - p)
-    side = np.where(np.greater(p, 0.5), -1.0, 1.0)
-    return [-n * side**k * one for k, one in enumerate(of_trials(-rare))]
+def of_factorial(cumulant: Callable[[int], Any]) -> list[Any]:
+    """The cumulants of a law from its factorial cumulants (JKK 2005, section 1.2.8)."""
+    orders = range(1, HIGHEST_ORDER + 1)
+    sums = [
+        sum((ways * cumulant(j) for j, ways in enumerate(stirling(order), start=1)), 0.0)
+        for order in orders
+    ]
+    return [0.0, *sums]
 
 
-def _binomial_norm(p: float, n: Array, chance: Array) -> Any:
-    """By E x (x - 1) … (x - j + 1) = n (n - 1) … (n - j + 1) p^j."""
-
-    def log_factorial_moment(j: int) -> Any:
-        ways = np.where(n >= j, log_rising(np.maximum(n - j, 0.0) + 1.0, float(j)), -np.inf)
-        return ways + j * np.log(chance)
-
-    return count_norm(p, log_factorial_moment)
-
-
-def binomial_log_mgf(t: Any, n: Any, p: Any) -> Any:
-    """Log E exp(t x) of the number of successes in n trials."""
-    return n * np.logaddexp(np.log1p(-p), np.log(p) + t)
+def _binomial_cumulants(n: Any, p: Any) -> list[Any]:
+    """Those of the rarer of success and failure, in which little cancels."""
+    rare, side = (p, 1.0) if p <= 0.5 else (1.0 - p, -1.0)
+    found = of_factorial(lambda j: -n * math.factorial(j - 1) * (-rare) ** j)
+    return [0.0, n * p, *(side**k * found[k] for k in range(2, HIGHEST_ORDER + 1))]
 
 
 STANDARD_BINOMIAL = counts(
-    mean=lambda n, p: n * p,
     cumulants=_binomial_cumulants,
-    norm=_binomial_norm,
-    log_mgf=binomial_log_mgf,
     cdf=lambda x, n, p: beta_survival(x + 1.0, np.maximum(n - x, 0.0), p),
     survival=lambda x, n, p: beta_cdf(x + 1.0, np.maximum(n - x, 0.0), p),
     high=lambda n, p: n,
@@ -248,15 +237,8 @@ def _geometric_log_mass(x: Array, p: Array) -> Any:
 
 
 STANDARD_NEGATIVE_BINOMIAL = counts(
-    mean=lambda n, p: n * ((1.0 - p) / p),
-    cumulants=lambda n, p: [n * one for one in of_trials((1.0 - p) / np.asarray(p))],
+    cumulants=lambda n, p: of_factorial(lambda j: n * math.factorial(j - 1) * ((1.0 - p) / p) ** j),
     # E x (x - 1) … (x - j + 1) = n (n + 1) … (n + j - 1) ((1 - p) / p)^j
-    norm=lambda order, n, p: count_norm(
-        order, lambda j: log_rising(n, float(j)) + j * (np.log1p(-p) - np.log(p))
-    ),
-    log_mgf=lambda t, n, p: np.where(
-        np.log1p(-p) + t < 0, n * (np.log(p) - np.log(-np.expm1(np.log1p(-p) + t))), np.inf
-    ),
     cdf=lambda x, n, p: beta_cdf(n, x + 1.0, p),
     survival=lambda x, n, p: beta_survival(n, x + 1.0, p),
     high=lambda n, p: np.inf,
@@ -332,10 +314,7 @@ POISSON = discrete(
     log_density_inside=_poisson_log_mass,
     aliases=("poi", "pois"),
     standard=counts(
-        mean=lambda rate: rate,
-        cumulants=lambda rate: [rate] * 9,
-        norm=lambda p, rate: count_norm(p, lambda j: j * np.log(rate)),
-        log_mgf=lambda t, rate: rate * np.expm1(t),
+        cumulants=lambda rate: [rate] * (HIGHEST_ORDER + 1),
         cdf=lambda x, rate: special.gammaincc(x + 1.0, rate),
         survival=lambda x, rate: special.gammainc(x + 1.0, rate),
         high=lambda rate: np.inf,
@@ -364,47 +343,6 @@ def _hypergeometric_log_mass(x: Array, good: Array, bad: Array, drawn: Array) ->
 
 
 _FEW = 64  # for at most this many in all, moments are sums over all values
-
-
-def _hypergeometric_central(good: Any, bad: Any, drawn: Any) -> MomentList:
-    """E y^k by E(y g(x)) = E(τ(x) (g(x + 1) - g(x))), with y = x - E x and g = y^k.
-
-    τ(x) = (drawn - x) (good - x) / total: the discrete Stein kernel, a quadratic (Afendras,
-    Papadatos and Papathanasiou 2011, Bernoulli 17, theorem 2.2).
-    """
-    total = np.maximum(good + bad, _FEW + 1.0)
-    left, missing = drawn * (bad / total), good * ((total - drawn) / total)
-    product, both = left * missing / total, (left + missing) / total
-    central: list[Any] = [1.0, 0.0]
-    for k in range(1, HIGHEST_ORDER):
-        known = k * (product * central[k - 1] - both * central[k])
-        for j in range(k - 1):
-            terms = product * central[j] - both * central[j + 1] + central[j + 2] / total
-            known = known + math.comb(k, j) * terms
-        central.append(known / (1.0 - k / total))
-    few = good + bad <= _FEW
-    if not np.any(few):
-        return central
-    counts = [np.where(few, one, 0.0)[..., None] for one in (good, bad, drawn)]
-    values = np.arange(_FEW + 1.0)
-    fewest, most = _good_ones(*counts)
-    weights = np.exp(_hypergeometric_log_mass(np.clip(values, fewest, most), *counts))
-    weights = np.where((values >= fewest) & (values <= most), weights, 0.0)
-    by_sum = weighted_moments(values, weights)[1]
-    return [np.where(few, a, b) for a, b in zip(by_sum, central, strict=True)]
-
-
-def _hypergeometric_norm(p: float, good: Any, bad: Any, drawn: Any) -> Any:
-    """By E x (x - 1) … (x - j + 1), a ratio of falling factorials (JKK 2005, equation 6.32)."""
-
-    def log_falling(count: Any, j: int) -> Any:
-        return np.where(count >= j, log_rising(np.maximum(count - j, 0.0) + 1.0, float(j)), -np.inf)
-
-    def log_factorial_moment(j: int) -> Any:
-        ways = log_falling(good, j) + log_falling(drawn, j)
-        return np.where(np.isfinite(ways), ways - log_falling(good + bad, j), -np.inf)
-
-    return count_norm(p, log_factorial_moment)
 
 
 @lru_cache(maxsize=8)
@@ -459,13 +397,7 @@ HYPERGEOMETRIC = discrete(
     sampler=lambda generator, size, *counts: generator.hypergeometric(*map(whole, counts), size),
     log_density_inside=_hypergeometric_log_mass,
     standard=counts(
-        mean=lambda good, bad, drawn: drawn * (good / np.maximum(good + bad, 1.0)),
-        central=_hypergeometric_central,
-        norm=_hypergeometric_norm,
         # at most that of draws with replacement (Hoeffding 1963, theorem 4)
-        log_mgf=lambda t, good, bad, drawn: binomial_log_mgf(
-            t, drawn, good / np.maximum(good + bad, 1.0)
-        ),
         cdf=partial(_hypergeometric_sum, 0),
         survival=partial(_hypergeometric_sum, 1),
         high=lambda good, bad, drawn: np.minimum(good, drawn),
@@ -496,9 +428,9 @@ _BERNOULLI = {2: 1 / 6, 4: -1 / 30, 6: 1 / 42, 8: -1 / 30}
 # Of 0, 1, …, last. With count = last + 1 the cumulants are B_k (count^k - 1) / k (JKK 2005, section
 # 6.10.1).
 STANDARD_EQUAL_CHANCES = counts(
-    mean=lambda last: last / 2.0,
     cumulants=lambda last: [
-        _BERNOULLI.get(k, 0.0) * ((last + 1.0) ** k - 1.0) / max(k, 1) for k in range(9)
+        last / 2.0 if k == 1 else _BERNOULLI.get(k, 0.0) * ((last + 1.0) ** k - 1.0) / max(k, 1)
+        for k in range(HIGHEST_ORDER + 1)
     ],
     cdf=lambda x, last: (x + 1.0) / (last + 1.0),
     survival=lambda x, last: (last - x) / (last + 1.0),
@@ -630,18 +562,8 @@ def _sorted_list(which: Callable[[Array], tuple[Array, Array]]) -> Standard:
         # the least value with at most v above it; `above` falls, and -above rises
         return taken(points, counted(-above[..., 1:], -v, "left"))
 
-    def log_mgf(t: Array, values: Array) -> Any:
-        points, weights = which(values)
-        shares = weights / weights.sum(axis=-1, keepdims=True)
-        powers = np.log(shares) + np.asarray(t)[..., None] * points
-        largest = powers.max(axis=-1, keepdims=True)
-        return largest[..., 0] + np.log(np.exp(powers - largest).sum(axis=-1))
-
     return Standard(
-        mean=lambda values: weighted_moments(*which(values))[0],
-        central=lambda values: weighted_moments(*which(values))[1],
-        norm=lambda p, values: weighted_norm(p, *which(values)),
-        log_mgf=log_mgf,
+        points=which,
         cdf=cdf,
         survival=survival,
         quantile=quantile,

@@ -8,27 +8,28 @@ from typing import Any
 import numpy as np
 
 from dropcheck.vocabulary import special
-from dropcheck.vocabulary.distribution import (
+from dropcheck.vocabulary.function import Array
+from dropcheck.vocabulary.law import (
     COUNT,
     FINITE,
     POSITIVE,
     Domain,
+    Generator,
     LawParameter,
+    Size,
     Values,
     plain,
 )
-from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.law import Generator, Size
 from dropcheck.vocabulary.laws.continuous import (
+    BETA,
     LOG_ROOT_TWO_PI,
-    STANDARD_BETA,
-    STANDARD_NORMAL,
+    NORMAL,
     normal_norm,
 )
 from dropcheck.vocabulary.laws.discrete import (
+    BINOMIAL,
+    DISCRETE_UNIFORM,
     OUTCOMES,
-    STANDARD_BINOMIAL,
-    STANDARD_EQUAL_CHANCES,
     binomial_of_random,
     of_lists,
     smaller,
@@ -77,9 +78,7 @@ MULTINOMIAL = of_lists(
     rare=lambda n, p: smaller(p),
     sampler=_multinomial_draws,
     log_density_inside=_multinomial_log_mass,
-    # how often one of the outcomes comes up is binomial
-    standard=STANDARD_BINOMIAL,
-    line=lambda n, p: (0.0, 1.0, n[..., None], p / p.sum(axis=-1, keepdims=True)),
+    elements=lambda n, p: (BINOMIAL, n[..., None], p / p.sum(axis=-1, keepdims=True)),
     norm_of_random=binomial_of_random,
 )
 
@@ -129,9 +128,7 @@ DIRICHLET = of_lists(
     rare=None,
     sampler=_dirichlet_draws,
     log_density_inside=_dirichlet_log_density,
-    # one share is a beta variable
-    standard=STANDARD_BETA,
-    line=lambda a: (0.0, 1.0, a, _others(a)),
+    elements=lambda a: (BETA, a, _others(a)),
     norm_of_random=lambda p, norm, hull: 1.0,
 )
 
@@ -171,9 +168,7 @@ PERMUTATION = of_lists(
     sampler=_permutation_draws,
     log_density_inside=_permutation_log_mass,
     aliases=("randperm",),
-    # each number is equally likely at each place
-    standard=STANDARD_EQUAL_CHANCES,
-    line=lambda n: (0.0, 1.0, n[..., None] - 1.0),
+    elements=lambda n: (DISCRETE_UNIFORM, 0.0, n[..., None] - 1.0),
 )
 
 
@@ -276,8 +271,11 @@ MULTIVARIATE_NORMAL = of_lists(
     log_density_inside=_normal_log_density,
     nanoseconds=_normal_nanoseconds,
     aliases=("multinormal", "mvn", "mvnormal"),
-    standard=STANDARD_NORMAL,
-    line=lambda mean, cov: (mean, np.sqrt(np.maximum(np.diagonal(cov, axis1=-2, axis2=-1), 0.0))),
+    elements=lambda mean, cov: (
+        NORMAL,
+        mean,
+        np.sqrt(np.maximum(np.diagonal(cov, axis1=-2, axis2=-1), 0.0)),
+    ),
     covariances=lambda mean, cov: cov,
     # the norm of one element given mean and cov; where p / 2 is below 1, order 1 bounds it
     norm_of_random=lambda p, norm, hull: (
