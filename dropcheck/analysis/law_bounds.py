@@ -68,8 +68,8 @@ class AffineDraw:
         if not math.isfinite(zero):
             return None
         low, high = self.law.support(*self.arguments)
-        powers = self.law.near_ends
-        at_low, at_high = (None, None) if powers is None else powers(*self.arguments)
+        powers = self.law.near_ends(*self.arguments)
+        at_low, at_high = powers or (None, None)
         for end, power in ((low, at_low), (high, at_high)):
             if zero == end:
                 return power
@@ -82,12 +82,12 @@ class AffineDraw:
     def greatest_density(self) -> float:
         """A bound of its density; infinite if none is known."""
         law, arguments = self.law, tuple(map(np.float64, self.arguments))
-        if law.discrete or law.mode is None or law.constant(*self.arguments) is not None:
+        mode = law.mode(*self.arguments)
+        if math.isnan(mode):
             return math.inf
         with np.errstate(all="ignore"):
-            mode = np.float64(law.mode(*arguments))
-            density = float(np.exp(law.log_density_inside(mode, *arguments))) / abs(self.factor)
-        return density * (1 + _ROUNDING) if math.isfinite(density) else math.inf
+            density = float(np.exp(law.log_density_inside(np.float64(mode), *arguments)))
+        return density / abs(self.factor) * (1 + _ROUNDING) if density < math.inf else math.inf
 
 
 def line_of(value: Value, below: list[AffineDraw | None]) -> AffineDraw | None:
@@ -206,7 +206,7 @@ def _line_of(
     law: Law, below: Sequence[Argument]
 ) -> tuple[_Linear, _Linear, tuple[float, ...]] | None:
     """Loc and scale of a draw as linear functions of its arguments, and the arguments of z."""
-    units = law.standard_arguments
+    units = law.units
     if units is None or any(parameter.axes for parameter in law.parameters):
         return None
     own: list[float] = []
@@ -504,9 +504,9 @@ def _inverse_far_out(line: AffineDraw, zero: float, r: float) -> float:
     the density is at most that at the near end, m, and E|x|^-r <= 2 m d^(1 - r) / (1 - r) + d^-r.
     """
     law, arguments = line.law, tuple(map(np.float64, line.arguments))
-    if r >= 1 or law.discrete or law.mode is None:
+    away = law.mode(*line.arguments) - zero
+    if r >= 1 or math.isnan(away):
         return math.inf
-    away = float(law.mode(*arguments)) - zero
     bound = math.inf
     for share in (0.5, 0.8, 0.9, 0.95):
         d = share * abs(away)

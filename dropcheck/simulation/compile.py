@@ -350,14 +350,13 @@ def picked_sources(values: Iterable[Value]) -> Sources:
 
 
 def _rarity(value: Value, picked: Sources) -> float:
-    if value.kind != Kind.DRAW or not value.random or value.law is None or value.law.rare is None:
+    if value.kind != Kind.DRAW or not value.random or value.law is None:
         return 0.0
-    known = [
-        np.asarray(np.nan if below.constant is None else below.constant, dtype=np.float64)
-        for below in value.inputs
-    ]
-    with np.errstate(all="ignore"):
-        chances = np.asarray(value.law.rare(*known))
+    known = [None if one.constant is None else one.constant[..., 0] for one in value.inputs]
+    pairs = zip(known, value.law.parameters, strict=True)
+    if not value.law.discrete or any(one is None and own.axes for one, own in pairs):
+        return 0.0
+    chances = np.asarray(value.law.rarest(*(np.nan if one is None else one for one in known)))
     rare = chances[(chances > 0) & (chances < 1)]
     if not rare.size:
         return 0.0

@@ -15,7 +15,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import Enum
-from functools import lru_cache, wraps
+from functools import cache, lru_cache, wraps
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -37,6 +37,7 @@ arguments in order, as arrays that broadcast, and returns where it holds."""
 
 MOST_POINTS = 4096  # the most values of a discrete law that are listed one by one
 EXACT_INTEGERS = 2.0**53  # above it float64 does not have every whole number
+NEARLY_POWER = 1e-3  # the share by which a power of the distance from an end may be off
 MOST_SUMMED = 2**17  # the most values that are summed over
 LEFT_OUT = np.float64(
     5e-31
@@ -297,8 +298,9 @@ class Law:
     # The least interval that holds its values, ends included, where the law is no constant. One
     # pair if it is the same for all arguments; it then holds the constants too.
     ends: tuple[float, float] | Callable[..., tuple[Any, Any]]
-    # where the law is a constant, and this constant; None: it is one where its two ends meet
-    degenerate: Callable[..., tuple[Any, Any]] | None
+    # where the law is a constant, and this constant, besides where its two ends meet, and where its
+    # scale is 0
+    degenerate: Callable[..., tuple[Any, Any]] | None = None
     # E|x|^r is finite for r below this number, and infinite from it on, unless the law is a
     # constant; a single number if it is the same for all arguments
     moments: float | Callable[..., Any]
@@ -309,29 +311,12 @@ class Law:
     # 0, 1 and all arguments.
     standard: Standard | None = None
     line: Callable[..., tuple[Any, ...]] | None = None
-    # The arguments for which x = loc + scale · z, where z has this law with these arguments; None
-    # in place of an argument that is a shape.
-    standard_arguments: tuple[float | None, ...] | None = None
     # a bound of (E|x|^p)^(1/p) for random arguments, from bounds of the arguments
     norm_of_random: Callable[[float, ArgumentNorm, ArgumentHull], float] | None = None
-    # whether E|x|^p is monotone or convex in each argument: its maximum over arguments that vary
-    # between bounds is then at a corner
-    greatest_at_corners: bool = True
-    # for laws of vectors: the covariances of the elements, on two axes
-    covariances: Callable[..., Any] | None = None
-
     conditions: tuple[Condition, ...] = ()  # between parameters, such as low <= high
     # takes arrays of arguments, each in its domain; returns a sentence on what else is wrong with
     # them, or None
     check: Callable[..., str | None] | None = None
-    # The powers of ε with which P(|x - end| < ε) falls, at the low and at the high end (infinite
-    # where there is no end). Only for a law with a positive density everywhere between its ends;
-    # None: not known.
-    near_ends: Callable[..., tuple[float, float]] | None
-    # The probabilities of single outcomes that a sample may miss, None where there are no such
-    # outcomes. An argument that is not fixed is NaN.
-    rare: Callable[..., Any] | None
-
     # takes a generator and a `Size` before the arguments, which are in their domains; returns an
     # array of numbers or truths of any type, which depends only on the generator's state
     sampler: Callable[..., Any]
@@ -341,9 +326,6 @@ class Law:
     # whether the law is symmetric about its mean (or its median, if it has no mean) for all
     # arguments
     symmetric: bool = False
-    # The place where the density of a continuous law is greatest, if it rises up to there and falls
-    # after. Takes fixed arguments, and returns NaN for those with another density; None: not known.
-    mode: Callable[..., Any] | None = None
     nanoseconds: float | Callable[[Shape], float]  # for one number, or for a draw of a shape
 
     aliases: tuple[str, ...] = ()  # its names in papers and in other libraries
@@ -359,7 +341,7 @@ class Law:
     def constant(self, *values: Any) -> float | None:
         """The only value of the law with these arguments; None if it has several."""
         with np.errstate(all="ignore"):
-            where, value = self._constants(self._arrays(values))
+            where, value = self.constants(self._arrays(values))
         return _number(value) if np.all(where) else None
 
     @remembered
@@ -386,6 +368,19 @@ class Law:
             return math.inf
         return float(self._order(values))
 
+    @property
+    def units(self) -> tuple[float | None, ...] | None:
+        """The arguments for which loc is 0, and the scale that of the standard law.
+
+        None stands for an argument that is a shape; None for all if a draw with random arguments
+        is no line.
+
+        >>> from dropcheck.vocabulary.laws import LAWS
+        >>> LAWS["normal"].units, LAWS["gamma"].units, LAWS["poisson"].units
+        ((0.0, 1.0), (None, 1.0), None)
+        """
+        return _units_of(self)
+
     def as_line(self, *arguments: Any) -> tuple[Any, Any, tuple[Any, ...]] | None:
         """Loc, scale and the arguments of z, where a draw is loc + scale · z; None if it is not.
 
@@ -400,9 +395,10 @@ class Law:
         >>> LAWS["gamma"].as_line(0.5, 2.0), LAWS["poisson"].as_line(3.0)
         ((0.0, 2.0, (0.5, 1.0)), None)
         """
-        if self.standard_arguments is None or self.line is None:
+        units = self.units
+        if units is None or self.line is None:
             return None
-        pairs = zip(arguments, self.standard_arguments, strict=True)
+        pairs = zip(arguments, units, strict=True)
         own = tuple(given if unit is None else unit for given, unit in pairs)
         loc, scale, *_ = self.line(*arguments)
         own_loc, own_scale, *_ = self.line(*own)
@@ -472,7 +468,7 @@ class Law:
             if self.own_axes is not None:
                 values = self.log_density_inside(x, *arguments)
                 return np.where(np.isnan(x).any(axis=-2), np.nan, values)
-            if not self.discrete and np.any(self._constants(arguments)[0]):
+            if not self.discrete and np.any(self.constants(arguments)[0]):
                 raise ValueError(f"{self.name!r} with no spread is a constant, and has no density")
             low, high = self._ends(arguments)
             # an infinite x has no density, even where the support has no end
@@ -683,6 +679,96 @@ class Law:
 
         return self._each(arguments, of, side=t)[0]
 
+    # ---- the shape of its density ----------------------------------------------------------------
+
+    def rarest(self, *arguments: Any) -> Any:
+        """The least probability of a value of a list, or of all counts but the commonest one.
+
+        A sample may miss it. NaN where there is none, and where arguments are NaN.
+
+        >>> from dropcheck.vocabulary.laws import LAWS
+        >>> float(LAWS["bernoulli"].rarest(0.25)), float(LAWS["normal"].rarest(0.0, 1.0))
+        (0.25, nan)
+        """
+        listed = any(parameter.axes for parameter in self.parameters) and self.elements is None
+
+        def of(row: _Row) -> list[float]:
+            if row.rule is None or not self.discrete:
+                return [math.nan]
+            chances = np.sort(row.rule.weights[row.rule.weights > 0])
+            return [float(chances[0] if listed else chances[:-1].sum())]
+
+        return self._each(arguments, of)[0]
+
+    @remembered
+    def near_ends(self, *arguments: Any) -> tuple[float, float] | None:
+        """The powers of ε with which P(|x - end| < ε) falls at both ends; None if they are unknown.
+
+        Infinite where there is no end, and where it falls faster than powers. They are rounded
+        down, as negative moments exist below them. The arguments are numbers.
+
+        >>> from dropcheck.vocabulary.laws import LAWS
+        >>> [round(power, 3) for power in LAWS["beta"].near_ends(0.5, 3.0)]
+        [0.5, 3.0]
+        """
+        if self.discrete or self.own_axes is not None or self.constant(*arguments) is not None:
+            return None
+        powers = [self.near_end(side, arguments) for side in (1.0, -1.0)]
+        return None if None in powers else (powers[0], powers[1])
+
+    def near_end(self, side: float, arguments: Sequence[Any]) -> float | None:
+        """The power at the low end if the side is 1, at the high one if it is -1."""
+        low, high = self.support(*arguments)
+        end = low if side > 0 else high
+        if math.isinf(end):
+            return math.inf
+        with np.errstate(all="ignore"):
+            width = abs(float(self.quantile(0.5, *arguments)) - end)
+            steps = width * (
+                1e-100 ** np.arange(1.0, 4.0) if end == 0 else 2.0 ** -np.arange(16, 31, 7)
+            )
+            x = end + side * steps
+            logs = self.log_density_inside(x, *self._flat(arguments)) + 0.0 * x
+            powers = 1.0 + np.diff(logs) / np.diff(np.log(np.abs(x - end)))
+        if powers[1] > 1.2 * powers[0] > 12.0 or np.isneginf(logs[-1]):
+            return math.inf
+        if not abs(powers[1] - powers[0]) < NEARLY_POWER * powers[1]:
+            return None
+        return float(powers[1] * (1.0 - NEARLY_POWER))
+
+    @remembered
+    def mode(self, *arguments: Any) -> float:
+        """Where the density of a continuous law is greatest, if it rises to there and falls after.
+
+        NaN for another one. It is looked for between many quantiles. The arguments are numbers.
+
+        >>> from dropcheck.vocabulary.laws import LAWS
+        >>> round(LAWS["gamma"].mode(3.0, 2.0), 6), LAWS["beta"].mode(0.5, 0.5)
+        (4.0, nan)
+        """
+        if self.discrete or not self.has_quantiles or self.constant(*arguments) is not None:
+            return math.nan
+        flat = self._flat(arguments)
+        with np.errstate(all="ignore"):
+            levels = np.concatenate([10.0 ** -np.arange(300, 2, -2.0), np.linspace(0.01, 0.5, 100)])
+            ends = self.quantile(levels, *arguments), self.upper_quantile(levels[::-1], *arguments)
+            x = np.unique(np.concatenate([*ends, self.support(*arguments)]))
+            x = x[np.isfinite(x)]
+            logs = np.asarray(self.log_density_inside(x, *flat)) + np.zeros(len(x))
+            top = int(np.nanargmax(logs))
+            rises = np.diff(logs) * np.where(np.arange(len(x) - 1) < top, 1.0, -1.0)
+            if (rises < -1e-9 * np.maximum(1.0, np.abs(logs[1:]))).any():
+                return math.nan
+            low, high = x[max(top - 1, 0)], x[min(top + 1, len(x) - 1)]
+            for _ in range(40):  # a finer grid about the greatest
+                x = np.linspace(low, high, 9)
+                logs = np.asarray(self.log_density_inside(x, *flat)) + np.zeros(len(x))
+                top = int(np.nanargmax(logs))
+                low, high = x[max(top - 1, 0)], x[min(top + 1, 8)]
+        return float(x[top])
+
+    # ---- probabilities ---------------------------------------------------------------------------
+
     def cdf(self, x: Any, *arguments: Any) -> Any:
         """P(X <= x); None if it is not known, and for laws of vectors.
 
@@ -730,13 +816,6 @@ class Law:
             and not axes
         )
 
-    def covariance(self, *arguments: Any) -> Any:
-        """The covariances of the elements of a vector, on two axes; None if they are not known."""
-        if self.covariances is None:
-            return None
-        with np.errstate(all="ignore"):
-            return self.covariances(*self._flat(arguments))
-
     # ---- within ----------------------------------------------------------------------------------
 
     def _units(self, arguments: Sequence[Any]) -> tuple[Any, Any, Sequence[Any]]:
@@ -757,10 +836,9 @@ class Law:
                 found_of_each: list[Any] = law._each(each, of, side)
                 return found_of_each
             loc, scale, shapes = self._units(arguments)
-            still, value = self._constants(self._arrays(arguments))
+            still, value = self.constants(self._arrays(arguments))
             if any(parameter.axes for parameter in self.parameters):
                 still, value = np.asarray(still)[..., 0], np.asarray(value)[..., 0]
-            still, value = np.equal(scale, 0) | still, np.where(np.equal(scale, 0), loc, value)
             numbers = [np.where(still, value, np.nan), loc, scale, self._order(arguments)]
             numbers += [
                 *self._end_arrays(arguments),
@@ -789,7 +867,8 @@ class Law:
                 keys.append(repr((constant, units, given)))
                 if keys[-1] not in found:
                     known: Any = None, None
-                    if self.standard is not None and math.isnan(constant) and units[1] < math.inf:
+                    varies = math.isnan(constant) and units[1] < math.inf
+                    if self.standard is not None and varies and not np.isnan(given).any():
                         lists = tuple(tuple(one) if isinstance(one, list) else one for one in given)
                         known = _known(self.standard, self.discrete, units[2], lists)
                     found[keys[-1]] = of(_Row(constant, *units, *known))
@@ -846,17 +925,23 @@ class Law:
     def _ends(self, arguments: Sequence[Any]) -> tuple[Any, Any]:
         return self.ends(*arguments) if callable(self.ends) else self.ends
 
-    def _constants(self, arguments: Sequence[Any]) -> tuple[Any, Any]:
-        if self.degenerate is not None:
-            return self.degenerate(*arguments)
+    def constants(self, arguments: Sequence[Any]) -> tuple[Any, Any]:
+        """Where the law is a constant, and this constant; arguments have an axis of draws."""
         low, high = self._ends(arguments)
-        return np.equal(low, high), low
+        still, value = np.equal(low, high), low
+        if self.line is not None:
+            loc, scale, *_ = self.line(*arguments)
+            still, value = still | np.equal(scale, 0), np.where(np.equal(scale, 0), loc, value)
+        if self.degenerate is not None:
+            more, constant = self.degenerate(*arguments)
+            still, value = still | more, np.where(more, constant, value)
+        return still, value
 
     def _end_arrays(self, arguments: Sequence[Any]) -> tuple[Any, Any]:
         """The two ends, without an axis of draws."""
         arrays = self._arrays(arguments)
         low, high = self._ends(arrays)
-        still, value = self._constants(arrays)
+        still, value = self.constants(arrays)
         low, high = np.where(still, value, low), np.where(still, value, high)
         if any(parameter.axes for parameter in self.parameters):
             return low[..., 0], high[..., 0]
@@ -872,6 +957,19 @@ class Law:
             value[..., np.newaxis] if parameter.axes else value
             for parameter, value in zip(self.parameters, self._flat(values), strict=True)
         ]
+
+
+@cache
+def _units_of(law: Law) -> tuple[float | None, ...] | None:
+    if law.line is None or any(parameter.axes for parameter in law.parameters):
+        return None
+    at = [2.0 + place for place in range(len(law.parameters))]
+    loc, _, *shapes = law.line(*at)
+    units: list[float | None] = []
+    for place, value in enumerate(at):
+        moved = law.line(*at[:place], value + 0.5, *at[place + 1 :])
+        units.append(None if moved[2:] != tuple(shapes) else float(moved[0] == loc))
+    return tuple(units) if any(unit is not None for unit in units) else None
 
 
 def _number(value: Any) -> float:
@@ -900,7 +998,9 @@ def norm_of_random_draw(law: Law, p: float, norm: ArgumentNorm, hull: ArgumentHu
         bounds.append(float(law.norm_of_random(p, norm, hull)))
     if not any(parameter.axes for parameter in law.parameters):
         bounds.append(_of_line(law, p, norm, hull))
-        if law.greatest_at_corners:
+        # E|x|^p is monotone or convex in each argument, but for some laws between two ends
+        between = len(law.parameters) > 2 if callable(law.ends) else bounds[0] < math.inf
+        if law.discrete or not between:
             bounds.append(_at_corners(law, p, [hull(i) for i in range(len(law.parameters))]))
     return min(bound for bound in bounds if not math.isnan(bound))
 
@@ -916,9 +1016,9 @@ def _at_corners(law: Law, p: float, hulls: Sequence[Hull]) -> float:
 
 def _of_line(law: Law, p: float, norm: ArgumentNorm, hull: ArgumentHull) -> float:
     """Of x = loc + scale · z, by Minkowski's inequality, as z is independent of loc and scale."""
-    if law.standard_arguments is None:
+    if law.units is None:
         return math.inf
-    units = law.standard_arguments
+    units = law.units
     of_z = _at_corners(
         law, p, [hull(i) if unit is None else Hull(unit, unit) for i, unit in enumerate(units)]
     )
@@ -1130,7 +1230,7 @@ def has_density(law: Law, arguments: Sequence[Known]) -> bool:
     """Whether a draw of a continuous law with random arguments has a density."""
     if all(one.smooth for one in arguments):
         return True
-    if law.degenerate is None and callable(law.ends):
+    if callable(law.ends) and ends_of(law, arguments).bounded:
         return False  # its two ends may be equal, and the draw a constant
     closed = (
         known

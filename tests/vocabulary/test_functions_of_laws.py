@@ -124,9 +124,7 @@ def test_no_value_leaves_the_hull(function: str, name: str, arguments: tuple[Any
 @pytest.mark.parametrize(("name", "arguments"), CONTINUOUS)
 def test_the_mode_is_where_the_density_is_greatest(name: str, arguments: tuple[Any, ...]) -> None:
     law = LAWS[name]
-    assert law.mode is not None
-    with np.errstate(all="ignore"):
-        mode = float(law.mode(*map(np.float64, arguments)))
+    mode = law.mode(*arguments)
     x = np.linspace(-3.1, 3.1, 4001)
     if name != "von_mises":
         x = law.quantile(np.linspace(1e-6, 1 - 1e-6, 4001), *arguments)

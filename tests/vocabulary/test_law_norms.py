@@ -311,7 +311,7 @@ def test_norms_follow_from_those_of_the_arguments(name: str) -> None:
     """No bounds of the arguments are known, but that what is a shape of the law is fixed."""
     mixture = Mixture(LAWS[name], 0)
     mixture.unbounded = True
-    shapes = LAWS[name].standard_arguments or ()
+    shapes = LAWS[name].units or ()
 
     def hull(i: int) -> Hull:
         return Hull(2.0, 2.0) if i < len(shapes) and shapes[i] is None else mixture.hull(i)

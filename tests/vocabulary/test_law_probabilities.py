@@ -298,7 +298,7 @@ def test_how_many_points_are_gone_through() -> None:
 
 # ---- lines ---------------------------------------------------------------------------------------
 
-LINES = [case for case in CASES if LAWS[case[0]].standard_arguments]
+LINES = [case for case in CASES if LAWS[case[0]].units]
 
 
 @pytest.mark.parametrize(("name", "arguments"), LINES)
@@ -315,7 +315,7 @@ def test_a_draw_is_a_line_of_a_standard_one(name: str, arguments: tuple[float, .
 
 
 def test_which_laws_are_lines() -> None:
-    assert {name for name, law in LAWS.items() if law.standard_arguments} == {
+    assert {name for name, law in LAWS.items() if law.units} == {
         *("normal", "cauchy", "laplace", "logistic", "gumbel", "uniform"),
         *("exponential", "gamma", "weibull", "rayleigh", "pareto"),
     }
@@ -350,7 +350,7 @@ class Symbol:
 def test_lines_are_made_of_symbols_too(name: str) -> None:
     """Of random arguments: sums and multiples of them, with the factors that numbers show."""
     law = LAWS[name]
-    units = law.standard_arguments
+    units = law.units
     assert units is not None
     names = [one.name for one in law.parameters]
     symbols = [

@@ -84,8 +84,6 @@ def test_elements_of_vectors() -> None:
     normal = LAWS["multivariate_normal"]
     assert normal.mean((1.0, -2.0), cov).tolist() == [1.0, -2.0]
     np.testing.assert_allclose(normal.central(4, (1.0, -2.0), cov), [12.0, 0.75])
-    assert normal.covariance((1.0, -2.0), cov).tolist() == cov.tolist()
-    assert all(LAWS[name].covariance(a) is None for name in ("dirichlet", "choice"))
 
 
 def test_a_width_beyond_float64_has_no_known_moment() -> None:

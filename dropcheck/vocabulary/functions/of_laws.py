@@ -66,10 +66,8 @@ def _density_bounds(*, logarithm: bool) -> BoundsRule:
         law, arguments = _law_of(use.kernel), _plain_arguments(given)
         if law.discrete and law.own_axes is None:
             return Hull(least, 0.0 if logarithm else 1.0)
-        mode = math.nan
-        if law.mode is not None and arguments is not None:
-            mode = float(law.mode(*map(np.float64, arguments)))
-        if arguments is None or math.isnan(mode) or law.constant(*arguments) is not None:
+        mode = math.nan if arguments is None else law.mode(*arguments)
+        if arguments is None or math.isnan(mode):
             return Hull(least, math.inf)
         nearest = min(max(mode, x.low), x.high)
         low, high, most = _at(use.kernel, arguments, [x.low, x.high, nearest])

@@ -70,16 +70,12 @@ _any_number = partial(
     Law,
     values=Values.NUMBERS,
     ends=(-math.inf, math.inf),
-    near_ends=lambda *_: (math.inf, math.inf),
-    rare=None,
     nanoseconds=40.0,
 )
 _located = partial(
     _any_number,
     parameters=(LOC, SCALE),
-    degenerate=lambda loc, scale: (scale == 0, loc),
     line=lambda loc, scale: (loc, scale),
-    standard_arguments=(0.0, 1.0),
 )
 
 
@@ -106,9 +102,7 @@ NORMAL = _any_number(
     symmetric=True,
     summary="the normal (Gaussian) law; sd is the standard deviation, not the variance",
     parameters=(LAW_MEAN, SD),
-    degenerate=lambda mean, sd: (sd == 0, mean),
     moments=math.inf,
-    mode=lambda mean, sd: mean,
     sampler=lambda generator, size, mean, sd: scaled(generator.standard_normal(size), mean, sd),
     log_density_inside=normal_log_density,
     nanoseconds=9.0,
@@ -117,7 +111,6 @@ NORMAL = _any_number(
     noted="sd",
     standard=STANDARD_NORMAL,
     line=lambda mean, sd: (mean, sd),
-    standard_arguments=(0.0, 1.0),
 )
 
 
@@ -161,9 +154,7 @@ STUDENT_T = _any_number(
     symmetric=True,
     summary="Student's t; only moments of order below df exist",
     parameters=(DF,),
-    degenerate=None,
     moments=lambda df: df,
-    mode=lambda df: 0.0 * df,
     sampler=lambda generator, size, df: generator.standard_t(scalar_or_array(df), size),
     log_density_inside=_student_t_log_density,
     aliases=("t", "studentt", "standard_t"),
@@ -192,7 +183,6 @@ CAUCHY = _located(
     symmetric=True,
     summary="Cauchy's law; it has no mean",
     moments=1.0,
-    mode=lambda loc, scale: loc,
     sampler=lambda generator, size, loc, scale: scaled(generator.standard_cauchy(size), loc, scale),
     log_density_inside=lambda x, loc, scale: (
         -_log_one_plus_square(np.abs((x - loc) / scale)) - math.log(math.pi) - np.log(scale)
@@ -222,7 +212,6 @@ LAPLACE = _located(
     symmetric=True,
     summary="two-sided exponential; its variance is 2 * scale**2",
     moments=math.inf,
-    mode=lambda loc, scale: loc,
     sampler=lambda generator, size, loc, scale: scaled(
         scaled(exponentials(generator, size), None, signs(generator, size)), loc, scale
     ),
@@ -248,7 +237,6 @@ LOGISTIC = _located(
     symmetric=True,
     summary="its distribution function is the sigmoid of (x - loc) / scale",
     moments=math.inf,
-    mode=lambda loc, scale: loc,
     sampler=lambda generator, size, loc, scale: scaled(generator.logistic(size=size), loc, scale),
     log_density_inside=_logistic_log_density,
     standard=Standard(
@@ -276,7 +264,6 @@ GUMBEL = _located(
     name="gumbel",
     summary="the law of maxima: P(x <= t) = exp(-exp(-(t - loc) / scale))",
     moments=math.inf,
-    mode=lambda loc, scale: loc,
     sampler=_gumbel_draws,
     log_density_inside=_gumbel_log_density,
     standard=Standard(
@@ -297,7 +284,7 @@ GUMBEL = _located(
 # edition, 1994 and 1995).
 
 
-_positive = partial(Law, values=Values.NUMBERS, ends=(0.0, math.inf), rare=None, nanoseconds=40.0)
+_positive = partial(Law, values=Values.NUMBERS, ends=(0.0, math.inf), nanoseconds=40.0)
 
 
 def _lognormal_draws(generator: Generator, size: Size, mean: Array, sd: Array) -> Array:
@@ -312,8 +299,6 @@ LOGNORMAL = _positive(
     parameters=(LAW_MEAN, SD),
     degenerate=lambda mean, sd: (sd == 0, np.exp(mean)),
     moments=math.inf,
-    mode=lambda mean, sd: np.exp(mean - sd**2),
-    near_ends=lambda mean, sd: (math.inf, math.inf),
     sampler=_lognormal_draws,
     log_density_inside=lambda x, mean, sd: normal_log_density(np.log(x), mean, sd) - np.log(x),
     aliases=("lognorm", "lognormvariate"),
@@ -339,10 +324,7 @@ EXPONENTIAL = _positive(
     name="exponential",
     summary="waiting time whose mean is scale, the inverse of its rate",
     parameters=(SCALE,),
-    degenerate=lambda scale: (scale == 0, 0.0),
     moments=math.inf,
-    mode=lambda scale: 0.0 * scale,
-    near_ends=lambda scale: (1.0, math.inf),
     sampler=lambda generator, size, scale: positive(exponentials(generator, size), scale),
     log_density_inside=lambda x, scale: -x / scale - np.log(scale),
     nanoseconds=5.0,
@@ -351,7 +333,6 @@ EXPONENTIAL = _positive(
     noted="scale",
     standard=STANDARD_GAMMA,
     line=lambda scale: (0.0, scale, 1.0),
-    standard_arguments=(1.0,),
 )
 
 
@@ -373,16 +354,12 @@ GAMMA = _positive(
     note="scale is the inverse of a rate",
     noted="scale",
     parameters=(SHAPE, SCALE),
-    degenerate=lambda shape, scale: (scale == 0, 0.0),
     moments=math.inf,
-    mode=lambda shape, scale: np.maximum(shape - 1.0, 0.0) * scale,
-    near_ends=lambda shape, scale: (shape, math.inf),
     sampler=_gamma_draws,
     log_density_inside=_gamma_log_density,
     norm_of_random=gamma_of_random,
     standard=STANDARD_GAMMA,
     line=lambda shape, scale: (0.0, scale, shape),
-    standard_arguments=(None, 1.0),
     aliases=("gammavariate",),
 )
 
@@ -391,10 +368,7 @@ CHI_SQUARE = _positive(
     name="chi_square",
     summary="sum of the squares of df standard normal variables; df > 0, whole or not",
     parameters=(DF,),
-    degenerate=None,
     moments=math.inf,
-    mode=lambda df: np.maximum(df - 2.0, 0.0),
-    near_ends=lambda df: (df / 2, math.inf),
     sampler=lambda generator, size, df: _gamma_draws(generator, size, df / 2.0, TWO),
     log_density_inside=lambda x, df: _gamma_log_density(x, df / 2.0, 2.0),
     norm_of_random=lambda p, norm, hull: norm(0, p) + 2.0 * p,  # twice a gamma variable of df / 2
@@ -441,10 +415,7 @@ F = _positive(
     name="f",
     summary="Fisher's F, a ratio of mean squares; only moments of order below d2 / 2 exist",
     parameters=(LawParameter("d1", POSITIVE), LawParameter("d2", POSITIVE)),
-    degenerate=None,
     moments=lambda d1, d2: d2 / 2,  # they do not depend on d1
-    mode=lambda d1, d2: np.maximum(d1 - 2.0, 0.0) / d1 * d2 / (d2 + 2.0),
-    near_ends=lambda d1, d2: (d1 / 2, math.inf),
     sampler=_f_draws,
     log_density_inside=_f_log_density,
     standard=Standard(
@@ -474,10 +445,7 @@ WEIBULL = _positive(
     name="weibull",
     summary="P(x > t) = exp(-(t / scale)**shape); shape > 0",
     parameters=(SHAPE, SCALE),
-    degenerate=lambda shape, scale: (scale == 0, 0.0),
     moments=math.inf,
-    mode=lambda shape, scale: scale * np.maximum(1.0 - 1.0 / shape, 0.0) ** (1.0 / shape),
-    near_ends=lambda shape, scale: (shape, math.inf),
     sampler=_weibull_draws,
     log_density_inside=_weibull_log_density,
     standard=Standard(
@@ -487,7 +455,6 @@ WEIBULL = _positive(
         upper_quantile=lambda v, shape: (-np.log(v)) ** (1.0 / shape),
     ),
     line=lambda shape, scale: (0.0, scale, shape),
-    standard_arguments=(None, 1.0),
     aliases=("weibull_min", "weibullvariate"),
 )
 
@@ -507,15 +474,11 @@ RAYLEIGH = _positive(
     name="rayleigh",
     summary="length of a vector of two normal variables of sd scale",
     parameters=(SCALE,),
-    degenerate=lambda scale: (scale == 0, 0.0),
     moments=math.inf,
-    mode=lambda scale: scale,
-    near_ends=lambda scale: (2.0, math.inf),
     sampler=_rayleigh_draws,
     log_density_inside=_rayleigh_log_density,
     standard=WEIBULL.standard,
     line=lambda scale: (0.0, math.sqrt(2.0) * scale, 2.0),
-    standard_arguments=(1.0,),
 )
 
 
@@ -532,10 +495,7 @@ PARETO = _positive(
     summary="P(x > t) = (scale / t)**alpha from scale on; only moments of order below alpha exist",
     parameters=(LawParameter("alpha", POSITIVE), SCALE),
     ends=lambda alpha, scale: (scale, math.inf),
-    degenerate=lambda alpha, scale: (scale == 0, 0.0),
     moments=lambda alpha, scale: alpha,
-    mode=lambda alpha, scale: scale,
-    near_ends=lambda alpha, scale: (1.0, math.inf),
     sampler=_pareto_draws,
     log_density_inside=lambda x, alpha, scale: (
         np.log(alpha / scale) - (alpha + 1.0) * np.log(x / scale)
@@ -547,7 +507,6 @@ PARETO = _positive(
         upper_quantile=lambda v, alpha: v ** (-1.0 / alpha),
     ),
     line=lambda alpha, scale: (0.0, scale, alpha),
-    standard_arguments=(None, 1.0),
     aliases=("paretovariate",),
 )
 
@@ -565,9 +524,7 @@ PARETO = _positive(
 bounded = partial(
     Law,
     values=Values.NUMBERS,
-    degenerate=None,
     moments=math.inf,
-    rare=None,
     nanoseconds=40.0,
 )
 
@@ -621,8 +578,6 @@ UNIFORM = bounded(
     parameters=(LOW, HIGH),
     conditions=(("low <= high is required", lambda low, high: low <= high), (NO_ROOM, room)),
     ends=lambda low, high: (low, high),
-    mode=lambda low, high: low,
-    near_ends=lambda low, high: (1.0, 1.0),
     sampler=_uniform_draws,
     # from half of each end, as the width may overflow
     log_density_inside=lambda x, low, high: -np.log(high / 2.0 - low / 2.0) - math.log(2.0),
@@ -635,7 +590,6 @@ UNIFORM = bounded(
         upper_quantile=lambda v: 1.0 - v,
     ),
     line=lambda low, high: (low, high - low),
-    standard_arguments=(0.0, 1.0),
 )
 
 
@@ -661,8 +615,6 @@ BETA = bounded(
     parameters=(LawParameter("a", POSITIVE), LawParameter("b", POSITIVE)),
     ends=(0.0, 1.0),
     degenerate=lambda a, b: (b == 0, 1.0),  # a share of all
-    mode=_beta_mode,
-    near_ends=lambda a, b: (a, b),
     sampler=lambda generator, size, a, b: inside(
         generator.beta(scalar_or_array(a), scalar_or_array(b), size), 0.0, 1.0
     ),
@@ -715,8 +667,6 @@ TRIANGULAR = bounded(
         (NO_ROOM, lambda low, mode, high: room(low, high)),
     ),
     ends=lambda low, mode, high: (low, high),
-    mode=lambda low, mode, high: mode,
-    near_ends=lambda low, mode, high: (2.0 - (mode == low), 2.0 - (mode == high)),
     sampler=_triangular_draws,
     log_density_inside=_triangular_log_density,
     standard=Standard(
@@ -728,7 +678,6 @@ TRIANGULAR = bounded(
     ),
     line=lambda low, mode, high: (low, high - low, (mode - low) / (high - low)),
     norm_of_random=lambda p, norm, hull: norm(0, p) + norm(2, p),
-    greatest_at_corners=False,
     aliases=("triang",),
 )
 
@@ -842,9 +791,6 @@ VON_MISES = bounded(
     summary="angle in (-pi, pi) about mu, the more concentrated the larger kappa; 0 is uniform",
     parameters=(LawParameter("mu", ANGLE), LawParameter("kappa", NOT_NEGATIVE)),
     ends=(-math.pi, math.pi),
-    # about another angle the density rises again beyond the opposite angle
-    mode=lambda mu, _kappa: np.where(mu == 0, 0.0, np.nan),
-    near_ends=None,
     sampler=lambda generator, size, mu, kappa: inside(
         generator.vonmises(scalar_or_array(mu), scalar_or_array(kappa), size), -math.pi, math.pi
     ),
@@ -858,7 +804,6 @@ VON_MISES = bounded(
         upper_quantile=lambda v, mu, kappa: -_von_mises_quantile(v, -mu, kappa),
         quantile_cost=1e5,
     ),
-    greatest_at_corners=False,
 )
 
 
@@ -1029,12 +974,6 @@ TRUNCATED_NORMAL = bounded(
         (NO_ROOM, lambda mean, sd, low, high: room(low, high)),
     ),
     ends=lambda mean, sd, low, high: (low, high),
-    degenerate=lambda mean, sd, low, high: (
-        (sd == 0) | (low == high),
-        np.where(sd == 0, mean, low),
-    ),
-    mode=lambda mean, sd, low, high: np.clip(mean, low, high),
-    near_ends=lambda mean, sd, low, high: (1.0, 1.0),
     sampler=_truncated_normal_draws,
     log_density_inside=_log_density,
     standard=Standard(
@@ -1045,7 +984,6 @@ TRUNCATED_NORMAL = bounded(
     ),
     line=lambda mean, sd, low, high: (mean, sd, (low - mean) / sd, (high - mean) / sd),
     norm_of_random=_norm_of_random,
-    greatest_at_corners=False,
     aliases=("truncnorm", "truncatednormal"),
     note="its second argument is the standard deviation before it is truncated",
 )

@@ -13,7 +13,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from operator import mul
 from typing import Any
 
 import numpy as np
@@ -94,6 +93,12 @@ class Ranked(Law):
         power = self.count - self.rank if side > 0 else self.rank + 1
         return power * self.whole.rate(side, arguments)
 
+    def near_end(self, side: float, arguments: Sequence[Any]) -> float | None:
+        """The same of the chances near the ends."""
+        power = self.rank + 1 if side > 0 else self.count - self.rank
+        of_one = self.whole.near_end(side, arguments)
+        return None if of_one is None else power * of_one
+
 
 @cache
 def ranked(law: Law, rank: int, count: int) -> Ranked:
@@ -126,11 +131,6 @@ def ranked(law: Law, rank: int, count: int) -> Ranked:
         of_rank = special.xlogy(rank, under) + special.xlogy(above - 1, over)
         return own + of_rank - special.betaln(below, above)
 
-    def multiplied(powers: Callable[..., tuple[float, float]] | None) -> Any:
-        if powers is None:
-            return None
-        return lambda *arguments: tuple(map(mul, powers(*arguments), (below, above)))
-
     return derived(
         Ranked,
         law,
@@ -140,11 +140,8 @@ def ranked(law: Law, rank: int, count: int) -> Ranked:
         sampler=drawn,
         log_density_inside=log_density,
         moments=lambda *arguments: _order(law, below, above, arguments),
-        near_ends=multiplied(law.near_ends),
         symmetric=middle,
-        mode=None,
         line=None,
-        standard_arguments=None,
         norm_of_random=None,
         nanoseconds=min(all_drawn, one_drawn),
         standard=Standard(

@@ -60,7 +60,7 @@ RATE = Domain(0.0, LARGEST_COUNT, low_open=False, high_open=False)
 ROUNDING = 4 * float(np.finfo(np.float64).eps)
 
 # the ends of a discrete law have a probability: near them nothing falls as a power
-discrete = partial(Law, values=Values.WHOLE, near_ends=None, nanoseconds=40.0)
+discrete = partial(Law, values=Values.WHOLE, nanoseconds=40.0)
 
 
 def smaller(p: Array) -> Array:
@@ -176,7 +176,6 @@ BERNOULLI = discrete(
     ends=(0.0, 1.0),
     degenerate=lambda p: ((p == 0) | (p == 1), p),
     moments=math.inf,
-    rare=smaller,
     sampler=_bernoulli_draws,
     log_density_inside=lambda x, p: special.xlogy(x, p) + special.xlog1py(1.0 - x, -p),
     nanoseconds=1.0,
@@ -193,9 +192,7 @@ RADEMACHER = discrete(
     parameters=(),
     values=Values.SIGNS,
     ends=(-1.0, 1.0),
-    degenerate=None,
     moments=math.inf,
-    rare=None,
     sampler=signs,
     log_density_inside=lambda x: np.where(np.abs(x) == 1.0, -math.log(2.0), -np.inf),
     nanoseconds=1.0,
@@ -215,7 +212,6 @@ BINOMIAL = discrete(
     ends=lambda n, p: (0.0, n),
     degenerate=lambda n, p: ((n == 0) | (p == 0) | (p == 1), n * p),
     moments=math.inf,
-    rare=not_the_mode(lambda n, p: np.minimum(np.floor((n + 1) * p), n), _binomial_log_mass),
     sampler=lambda generator, size, n, p: generator.binomial(whole(n), scalar_or_array(p), size),
     log_density_inside=_binomial_log_mass,
     aliases=("bin", "binom"),
@@ -254,7 +250,6 @@ GEOMETRIC = discrete(
     ends=(1.0, math.inf),
     degenerate=lambda p: (p == 1, 1.0),
     moments=math.inf,
-    rare=not_the_mode(np.ones_like, _geometric_log_mass),
     sampler=_geometric_draws,
     log_density_inside=_geometric_log_mass,
     aliases=("geom",),
@@ -288,9 +283,6 @@ NEGATIVE_BINOMIAL = discrete(
     ends=(0.0, math.inf),
     degenerate=lambda n, p: ((n == 0) | (p == 1), 0.0),
     moments=math.inf,
-    rare=not_the_mode(
-        lambda n, p: np.floor(np.maximum(n - 1, 0) * (1 - p) / p), _negative_binomial_log_mass
-    ),
     sampler=_negative_binomial_draws,
     log_density_inside=_negative_binomial_log_mass,
     aliases=("nbinom", "negativebinomial"),
@@ -309,7 +301,6 @@ POISSON = discrete(
     ends=(0.0, math.inf),
     degenerate=lambda rate: (rate == 0, 0.0),
     moments=math.inf,
-    rare=not_the_mode(np.floor, _poisson_log_mass),
     sampler=lambda generator, size, rate: generator.poisson(scalar_or_array(rate), size),
     log_density_inside=_poisson_log_mass,
     aliases=("poi", "pois"),
@@ -388,12 +379,7 @@ HYPERGEOMETRIC = discrete(
     parameters=(LawParameter("good", GROUP), LawParameter("bad", GROUP), DRAWN),
     conditions=(("drawn <= good + bad is required", lambda good, bad, drawn: drawn <= good + bad),),
     ends=_good_ones,
-    degenerate=None,
     moments=math.inf,
-    rare=not_the_mode(
-        lambda good, bad, drawn: np.floor((drawn + 1) * (good + 1) / (good + bad + 2)),
-        _hypergeometric_log_mass,
-    ),
     sampler=lambda generator, size, *counts: generator.hypergeometric(*map(whole, counts), size),
     log_density_inside=_hypergeometric_log_mass,
     standard=counts(
@@ -444,9 +430,7 @@ DISCRETE_UNIFORM = discrete(
     parameters=(LawParameter("low", WHOLE), LawParameter("high", WHOLE)),
     conditions=(("low <= high is required", lambda low, high: low <= high),),
     ends=lambda low, high: (low, high),
-    degenerate=None,
     moments=math.inf,
-    rare=None,
     sampler=_discrete_uniform_draws,
     log_density_inside=lambda x, low, high: -np.log(high - low + 1.0),
     nanoseconds=5.0,
@@ -471,7 +455,7 @@ PROBABILITY_SUM_TOLERANCE = 1e-9
 
 # `near_ends` is not defined for laws of lists; their values are bounded or normal, so
 # that all moments exist
-of_lists = partial(Law, moments=math.inf, near_ends=None, nanoseconds=40.0)
+of_lists = partial(Law, moments=math.inf, nanoseconds=40.0)
 
 
 def sum_problem(p: Array) -> str | None:
@@ -578,8 +562,6 @@ CATEGORICAL = of_lists(
     check=sum_problem,
     values=Values.WHOLE,
     ends=_possible,
-    degenerate=None,
-    rare=smaller,
     sampler=_categorical_draws,
     log_density_inside=_categorical_log_mass,
     aliases=("cat",),
@@ -609,8 +591,6 @@ CHOICE = of_lists(
     values=Values.LISTED,
     note="all are equally likely; of others draw i ~ categorical([p…]), and take([v…], i)",
     ends=lambda v: (v.min(axis=-2), v.max(axis=-2)),
-    degenerate=None,
-    rare=_choice_chances,
     sampler=_choice_draws,
     log_density_inside=lambda x, v: np.log((v == x[..., None, :]).mean(axis=-2)),
     standard=_sorted_list(lambda v: (np.sort(v, axis=-1), np.ones_like(v))),

@@ -32,7 +32,6 @@ from dropcheck.vocabulary.laws.discrete import (
     OUTCOMES,
     binomial_of_random,
     of_lists,
-    smaller,
     sum_problem,
 )
 from dropcheck.vocabulary.laws.sampling import inside, log_gammas, whole
@@ -75,7 +74,6 @@ MULTINOMIAL = of_lists(
     values=Values.WHOLE,
     ends=lambda n, p: (0.0, n),
     degenerate=lambda n, p: ((n == 0) | (p.shape[-2] == 1), n),
-    rare=lambda n, p: smaller(p),
     sampler=_multinomial_draws,
     log_density_inside=_multinomial_log_mass,
     elements=lambda n, p: (BINOMIAL, n[..., None], p / p.sum(axis=-1, keepdims=True)),
@@ -125,7 +123,6 @@ DIRICHLET = of_lists(
     values=Values.NUMBERS,
     ends=(0.0, 1.0),
     degenerate=lambda a: (a.shape[-2] == 1, 1.0),
-    rare=None,
     sampler=_dirichlet_draws,
     log_density_inside=_dirichlet_log_density,
     elements=lambda a: (BETA, a, _others(a)),
@@ -163,8 +160,6 @@ PERMUTATION = of_lists(
     in_any_order=True,
     values=Values.WHOLE,
     ends=lambda n: (0.0, n - 1.0),
-    degenerate=None,
-    rare=None,
     sampler=_permutation_draws,
     log_density_inside=_permutation_log_mass,
     aliases=("randperm",),
@@ -266,7 +261,6 @@ MULTIVARIATE_NORMAL = of_lists(
     values=Values.NUMBERS,
     ends=(-math.inf, math.inf),
     degenerate=_normal_constant,
-    rare=None,
     sampler=_normal_draws,
     log_density_inside=_normal_log_density,
     nanoseconds=_normal_nanoseconds,
@@ -276,7 +270,6 @@ MULTIVARIATE_NORMAL = of_lists(
         mean,
         np.sqrt(np.maximum(np.diagonal(cov, axis1=-2, axis2=-1), 0.0)),
     ),
-    covariances=lambda mean, cov: cov,
     # the norm of one element given mean and cov; where p / 2 is below 1, order 1 bounds it
     norm_of_random=lambda p, norm, hull: (
         norm(0, p) + float(normal_norm(p)) * math.sqrt(norm(1, max(p / 2.0, 1.0)))
