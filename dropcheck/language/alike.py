@@ -256,7 +256,7 @@ class _Tracked:
             own += axes[first:]
         rank = len(value.shape) if law.own_axes is None else len(value.shape) - 1
         made = self.beside(batches, value.shape[:rank])
-        if law.own_axes is not None and law.in_any_order:
+        if law.own_axes is not None:
             made.append(_tied(own))
         else:
             _split(own)

@@ -229,7 +229,8 @@ _OPERANDS = {"event": "x > 2", "p": "0.5", "u": "x", "v": "3 * x"}  # where x ha
 
 def _of_law(law: Law) -> dict[str, str]:
     """The domains of a law's arguments, and what is known of it with those of an example."""
-    needed = [said.replace(" is required", "") for said, _ in law.conditions if "is req" in said]
+    texts = [one[0] for one in law.conditions if not callable(one)]
+    needed = [text.replace(" is required", "") for text in texts if "is req" in text]
     arguments = _arguments(law)
     said = {
         "arguments": "; ".join([*map(_domain, law.parameters), *needed]),

@@ -31,9 +31,10 @@ Generator: TypeAlias = "np.random.Generator"  # numpy imports it when it is firs
 Size = tuple[int, ...]
 """The shape of an array of draws: the shape of one draw, then the number of draws."""
 
-Condition = tuple[str, Callable[..., Any]]
+Condition = tuple[str, Callable[..., Any]] | Callable[..., str | None]
 """What must hold between the parameters of a law: a sentence, and a function that takes all
-arguments in order, as arrays that broadcast, and returns where it holds."""
+arguments in order, as arrays that broadcast, and returns where it holds. Or a function that takes
+such arrays, each in its domain, and returns a sentence on what is wrong with them, or None."""
 
 MOST_POINTS = 4096  # the most values of a discrete law that are listed one by one
 EXACT_INTEGERS = 2.0**53  # above it float64 does not have every whole number
@@ -285,12 +286,10 @@ class Law:
     name: str
     summary: str  # a line for the page on the language
     parameters: tuple[LawParameter, ...]
-    # of laws of vectors: takes the shapes of the arguments, and the values of fixed ones (else
+    # Of laws of vectors, whose elements may be put in another order with those of the arguments.
+    # Takes the shapes of the arguments, and the values of fixed ones (else
     # None); returns the last axes of one value
     own_axes: Callable[[tuple[Shape, ...], tuple[Any, ...]], Shape] | None = None
-    # of laws of vectors: whether the same elements of the arguments' lists in another order give
-    # the same elements of the value in that order
-    in_any_order: bool = False
     # of laws of vectors: the law of each element, and its arguments
     elements: Callable[..., tuple[Any, ...]] | None = None
 
@@ -313,10 +312,8 @@ class Law:
     line: Callable[..., tuple[Any, ...]] | None = None
     # a bound of (E|x|^p)^(1/p) for random arguments, from bounds of the arguments
     norm_of_random: Callable[[float, ArgumentNorm, ArgumentHull], float] | None = None
-    conditions: tuple[Condition, ...] = ()  # between parameters, such as low <= high
-    # takes arrays of arguments, each in its domain; returns a sentence on what else is wrong with
-    # them, or None
-    check: Callable[..., str | None] | None = None
+    conditions: tuple[Condition, ...] = ()
+
     # takes a generator and a `Size` before the arguments, which are in their domains; returns an
     # array of numbers or truths of any type, which depends only on the generator's state
     sampler: Callable[..., Any]
@@ -417,7 +414,7 @@ class Law:
     @property
     def restricted(self) -> bool:
         """Whether its arguments must fit one another, besides being in their domains."""
-        return bool(self.conditions) or self.check is not None
+        return bool(self.conditions)
 
     def draw_cost(self, shape: Shape) -> float:
         """Rough nanoseconds to draw an array of this shape."""
@@ -508,28 +505,21 @@ class Law:
             return np.array([constant]), np.ones(1), 0.0
         if self.values is Values.LISTED:
             points = np.unique(np.asarray(values[0], dtype=np.float64))
-            return None if points.size > at_most else (points, *self._chances(points, values))
+            return None if points.size > at_most else self._listed(points, -math.inf, values)
         low, high = self.support(*values)
         if not high - low < at_most:
             low = float(self.quantile(LEFT_OUT, *values))
             high = float(self.upper_quantile(LEFT_OUT, *values))
         if not (high - low < at_most and max(-low, high) < EXACT_INTEGERS):
             return None
-        points = np.arange(low, high + 1.0)
-        chances, rest = self._chances(points, values)
-        return points[chances > 0], chances[chances > 0], rest
+        return self._listed(np.arange(low, high + 1.0), low - 1.0, values)
 
-    def _chances(self, points: Array, values: tuple[Any, ...]) -> tuple[Array, float]:
-        """The probabilities of neighbouring points, and the probability of all other values.
-
-        They are differences of the distribution function, taken from the nearer tail. These keep
-        their digits: in a tail, a value is about as likely as all values beyond it together.
-        """
-        before = -np.inf if self.values is Values.LISTED else points[0] - 1.0
+    def _listed(
+        self, points: Array, before: float, values: Sequence[Any]
+    ) -> tuple[Array, Array, float]:
         edges = np.concatenate([[before], points])
-        below, above = self.cdf(edges, *values), self.survival(edges, *values)
-        chances = np.where(below[1:] < 0.5, np.diff(below), -np.diff(above))
-        return chances, float(below[0] + above[-1])
+        chances, rest = differences(self.cdf(edges, *values), self.survival(edges, *values))
+        return points[chances > 0], chances[chances > 0], sum(rest)
 
     def random_norm(self, p: float, norm: ArgumentNorm, hull: ArgumentHull) -> float:
         """A bound of (E|x|^p)^(1/p) for random arguments; infinite if none is known.
@@ -713,8 +703,8 @@ class Law:
         """
         if self.discrete or self.own_axes is not None or self.constant(*arguments) is not None:
             return None
-        powers = [self.near_end(side, arguments) for side in (1.0, -1.0)]
-        return None if None in powers else (powers[0], powers[1])
+        at_low, at_high = (self.near_end(side, arguments) for side in (1.0, -1.0))
+        return None if at_low is None or at_high is None else (at_low, at_high)
 
     def near_end(self, side: float, arguments: Sequence[Any]) -> float | None:
         """The power at the low end if the side is 1, at the high one if it is -1."""
@@ -1108,8 +1098,7 @@ def argument_problem(law: Law, arguments: Arguments) -> str | None:
                 kind = "list" if parameter.axes == 1 else "matrix"
                 return f"{parameter.name} must be a {kind} of numbers that is not empty"
         problems = (_condition_problem(law, condition, arguments) for condition in law.conditions)
-        problem = next(filter(None, problems), None)
-        return problem if problem or law.check is None else law.check(*arguments)
+        return next(filter(None, problems), None)
 
 
 def digits_problem(law: Law, arguments: Arguments) -> str | None:
@@ -1136,6 +1125,8 @@ def digits_problem(law: Law, arguments: Arguments) -> str | None:
 
 
 def _condition_problem(law: Law, condition: Condition, arguments: Arguments) -> str | None:
+    if callable(condition):
+        return condition(*arguments)
     text, where = condition
     holds = np.asarray(where(*arguments))
     if holds.all():
@@ -1214,8 +1205,9 @@ def arguments_fit(law: Law, arguments: Sequence[Known], apart: bool) -> int:
             answers += [
                 NEVER
                 for corner in _corners(law, far)
-                for _, where in law.conditions
-                if not np.all(where(*(np.array([end]) for end in corner)))
+                for condition in law.conditions
+                if not callable(condition)
+                and not np.all(condition[1](*(np.array([end]) for end in corner)))
             ]
     return min(answers)
 

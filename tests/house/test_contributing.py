@@ -70,6 +70,8 @@ def test_the_law_is_drawn_and_judged(added: Law) -> None:
     assert judged("x ~ lomax(1.5, 2)", "P(x > 2) == 0.5").verdict == REFUTED
     assert judged("x ~ lomax(3, 1)", "E(1 / (1 + x)) == 0.75").verdict == VERIFIED
     assert judged("x ~ lomax(0.8, 1)", "E(x) == 1").reason is Reason.NO_MOMENT
+    assert added.moment(1, 9.0, 2.0)[0] == 0.25
+    assert float(added.moment(2, 9.0, 2.0)[0]) == pytest.approx(4 * 9 / 64 / 7, rel=1e-13)
 
 
 @pytest.mark.usefixtures("added")

@@ -46,7 +46,6 @@ from dropcheck.vocabulary.laws.sampling import (
     gauss_legendre,
     inside,
     log_gammas,
-    log_rising,
     mirrored,
     opposite,
     pieces,
@@ -83,11 +82,6 @@ def normal_log_density(x: Array, mean: Array, sd: Array) -> Any:
     """The log density of a normal law."""
     z = (x - mean) / sd
     return -0.5 * (z * z) - LOG_ROOT_TWO_PI - np.log(sd)
-
-
-def normal_norm(p: float) -> Any:
-    """(E|z|^p)^(1/p) of a standard normal z."""
-    return np.exp((0.5 * p * math.log(2.0) + log_rising(0.5, 0.5 * p)) / p)
 
 
 STANDARD_NORMAL = Standard(
@@ -593,14 +587,6 @@ UNIFORM = bounded(
 )
 
 
-def _beta_mode(a: Array, b: Array) -> Array:
-    """An end where the density only falls or only rises; NaN where it is least between the ends."""
-    within = (a - 1.0) / (a + b - 2.0)
-    at_an_end = np.where(a <= 1, 0.0, 1.0)
-    mode = np.where((a > 1) & (b > 1), within, at_an_end)
-    return np.where((a < 1) & (b < 1), np.nan, mode)
-
-
 STANDARD_BETA = Standard(
     cdf=lambda x, a, b: beta_cdf(a, b, x),
     survival=lambda x, a, b: beta_survival(a, b, x),
@@ -955,7 +941,7 @@ def _norm_of_random(p: float, norm: ArgumentNorm, hull: ArgumentHull) -> float:
     for i, infinity in ((2, -math.inf), (3, math.inf)):
         always_infinite = hull(i).low == hull(i).high == infinity
         ends += 0.0 if always_infinite else norm(i, p)
-    return norm(0, p) + ends + norm(1, p) * float(normal_norm(p))
+    return norm(0, p) + ends + norm(1, p) * float(NORMAL.norm(p, 0.0, 1.0))
 
 
 TRUNCATED_NORMAL = bounded(

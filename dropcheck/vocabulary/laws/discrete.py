@@ -63,16 +63,6 @@ ROUNDING = 4 * float(np.finfo(np.float64).eps)
 discrete = partial(Law, values=Values.WHOLE, nanoseconds=40.0)
 
 
-def smaller(p: Array) -> Array:
-    """The smaller of p and 1 - p."""
-    return np.asarray(np.minimum(p, 1 - p))
-
-
-def not_the_mode(mode: Callable[..., Any], log_mass: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of the arguments: the probability of all values but the most common one."""
-    return lambda *arguments: -np.expm1(log_mass(mode(*arguments), *arguments))
-
-
 def log_comb(n: Array, k: Array) -> Any:
     """Log of n over k by the beta function: less cancels than with three gamma functions."""
     return -np.log1p(n) - special.betaln(n - k + 1.0, k + 1.0)
@@ -559,7 +549,7 @@ CATEGORICAL = of_lists(
     name="categorical",
     summary="index, from 0, of an outcome picked by its probability",
     parameters=(OUTCOMES,),
-    check=sum_problem,
+    conditions=(sum_problem,),
     values=Values.WHOLE,
     ends=_possible,
     sampler=_categorical_draws,
@@ -577,11 +567,6 @@ def _choice_draws(generator: Generator, size: Size, v: Array) -> Array:
     # all elements of a draw that the list broadcasts to share its values
     table = np.broadcast_to(v, (*size[:-1], v.shape[-2], size[-1]))
     return np.take_along_axis(table, places, axis=-2)[..., 0, :]
-
-
-def _choice_chances(v: Array) -> Array:
-    _, times = np.unique(v, return_counts=True)
-    return np.asarray(times / times.sum())
 
 
 CHOICE = of_lists(

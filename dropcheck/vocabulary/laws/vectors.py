@@ -24,7 +24,6 @@ from dropcheck.vocabulary.laws.continuous import (
     BETA,
     LOG_ROOT_TWO_PI,
     NORMAL,
-    normal_norm,
 )
 from dropcheck.vocabulary.laws.discrete import (
     BINOMIAL,
@@ -68,9 +67,8 @@ MULTINOMIAL = of_lists(
     name="multinomial",
     summary="how often each outcome comes up among n trials of probabilities p",
     parameters=(LawParameter("n", COUNT), OUTCOMES),
-    check=lambda n, p: sum_problem(p),
+    conditions=(lambda n, p: sum_problem(p),),
     own_axes=lambda shapes, values: _list_axis("multinomial", "p", shapes[1]),
-    in_any_order=True,
     values=Values.WHOLE,
     ends=lambda n, p: (0.0, n),
     degenerate=lambda n, p: ((n == 0) | (p.shape[-2] == 1), n),
@@ -119,7 +117,6 @@ DIRICHLET = of_lists(
     summary="shares that sum to 1, in the mean in proportion to a; every a > 0",
     parameters=(LawParameter("a", POSITIVE, axes=1),),
     own_axes=lambda shapes, values: _list_axis("dirichlet", "a", shapes[0]),
-    in_any_order=True,
     values=Values.NUMBERS,
     ends=(0.0, 1.0),
     degenerate=lambda a: (a.shape[-2] == 1, 1.0),
@@ -157,7 +154,6 @@ PERMUTATION = of_lists(
     summary="the numbers 0 to n - 1 in an order picked at random; n >= 1",
     parameters=(LawParameter("n", Domain(1.0, 1e9, low_open=False, high_open=False, whole=True)),),
     own_axes=_permutation_axes,
-    in_any_order=True,
     values=Values.WHOLE,
     ends=lambda n: (0.0, n - 1.0),
     sampler=_permutation_draws,
@@ -255,9 +251,8 @@ MULTIVARIATE_NORMAL = of_lists(
     name="multivariate_normal",
     summary="jointly normal variables; cov may be singular",
     parameters=(LawParameter("mean", FINITE, axes=1), LawParameter("cov", FINITE, axes=2)),
-    check=_covariance_problem,
+    conditions=(_covariance_problem,),
     own_axes=_normal_axes,
-    in_any_order=True,
     values=Values.NUMBERS,
     ends=(-math.inf, math.inf),
     degenerate=_normal_constant,
@@ -272,6 +267,6 @@ MULTIVARIATE_NORMAL = of_lists(
     ),
     # the norm of one element given mean and cov; where p / 2 is below 1, order 1 bounds it
     norm_of_random=lambda p, norm, hull: (
-        norm(0, p) + float(normal_norm(p)) * math.sqrt(norm(1, max(p / 2.0, 1.0)))
+        norm(0, p) + float(NORMAL.norm(p, 0.0, 1.0)) * math.sqrt(norm(1, max(p / 2.0, 1.0)))
     ),
 )
