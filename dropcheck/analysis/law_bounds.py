@@ -42,6 +42,8 @@ from dropcheck.vocabulary.shapes import Shape
 
 # If 0 is nearer to an end of the support than this, rounding may decide on which side it lies.
 _ROUNDING = 1e-9
+# An error of a mean that is a smaller share of the spread counts as rounding.
+_MEAN_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +173,7 @@ def draw_mean(value: Value, below: Sequence[Argument]) -> Hull:
         means, errors = law.moment(1, *known)
         if not np.size(means) or np.isnan(means).any():
             return EVERYWHERE
-        errors = np.where(errors <= _ROUNDING * np.abs(means), 0.0, errors)
+        errors = np.where(errors <= _MEAN_ROUNDING * law.spread(1.0, *known), 0.0, errors)
         return Hull(float(np.min(means - errors)), float(np.max(means + errors)))
     line = _line_of(law, below)
     if line is None:

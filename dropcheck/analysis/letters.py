@@ -510,7 +510,8 @@ def with_loss(estimate: Estimate) -> tuple[float, float]:
 
 def _loss_of(moment: Any, error: Any) -> float:
     """The loss of a moment of a law, the largest of its elements; what is 0 is exactly 0."""
-    shares = np.where(np.equal(moment, 0), 0.0, error / np.abs(moment))
+    with np.errstate(all="ignore"):
+        shares = np.where(np.equal(moment, 0), 0.0, error / np.abs(moment))
     return max(1.0, float(np.max(shares)) / PRECISION)
 
 

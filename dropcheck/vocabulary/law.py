@@ -39,7 +39,8 @@ such arrays, each in its domain, and returns a sentence on what is wrong with th
 MOST_POINTS = 4096  # the most values of a discrete law that are listed one by one
 EXACT_INTEGERS = 2.0**53  # above it float64 does not have every whole number
 NEARLY_POWER = 1e-3  # the share by which a power of the distance from an end may be off
-MOST_SUMMED = 2**17  # the most values that are summed over
+FEW = 64  # up to so many sets of arguments, norms are worked out for each
+MOST_SUMMED = 2**18  # the most values that are summed over
 LEFT_OUT = np.float64(
     5e-31
 )  # the probability that may be left out in each tail: no run is that long
@@ -228,6 +229,7 @@ class _Row:
     low: float
     high: float
     rate: float
+    few: bool  # whether there are few such rows
     rule: moments.Rule | None
     known: moments.Moments | None
 
@@ -242,7 +244,8 @@ def _known(
         values, weights = standard.points(*arrays)
         rule = moments.by_values(values, weights, exact=discrete)
     elif discrete:
-        ends = standard.quantile(LEFT_OUT, *arrays), standard.upper_quantile(LEFT_OUT, *arrays)
+        least = np.float64(moments.LEAST)
+        ends = standard.quantile(least, *arrays), standard.upper_quantile(least, *arrays)
         closed = moments.by_cumulants(standard.cumulants(*arrays)) if standard.cumulants else None
         if not ends[1] - ends[0] < MOST_SUMMED:
             return None, closed
@@ -252,8 +255,9 @@ def _known(
         if not chances.max(initial=0.0) > 0:  # it does not take these arguments
             return None, None
         rule = moments.by_values(edges[1:][chances > 0], chances[chances > 0], outside)
-        if closed is not None:
-            return rule, closed
+        if closed is not None:  # cumulants that follow from moments have fewer digits
+            offs = {"cumulants": closed.cumulants, "cumulants_off": closed.cumulants_off}
+            return rule, replace(moments.moments_by(rule, order)[1], **offs)
     else:
         middle = 0.5 if standard.middle is None else float(standard.middle(*arrays))
         rule = moments.by_quantiles(
@@ -560,7 +564,7 @@ class Law:
                 return math.nan, math.inf
             if order == 1:
                 return row.loc + row.scale * row.known.mean, row.scale * row.known.mean_off
-            unit = row.scale**order
+            unit = np.float64(row.scale) ** order
             return unit * row.known.central[order], unit * row.known.central_off[order]
 
         value, error = self._each(arguments, of)
@@ -580,7 +584,7 @@ class Law:
                 return 0.0, 0.0
             if row.known is None or not order < row.order:
                 return math.nan, math.inf
-            unit = row.scale**order
+            unit = np.float64(row.scale) ** order
             return unit * row.known.cumulants[order], unit * row.known.cumulants_off[order]
 
         value, error = self._each(arguments, of)
@@ -621,8 +625,10 @@ class Law:
             if not p < row.order:
                 return [math.inf]
             bound = max(abs(row.low), abs(row.high))
-            if row.rule is not None:
+            if row.rule is not None and row.few:
                 own = row.scale * moments.norm_by(row.rule, p, row.loc / row.scale)
+            elif row.rule is not None:  # Minkowski's inequality, quick for many
+                own = abs(row.loc) + row.scale * moments.norm_by(row.rule, p, 0.0)
             elif row.known is not None:  # Minkowski's inequality, about the mean
                 own = abs(row.loc + row.scale * row.known.mean) + row.scale * row.known.spread(p)
             else:
@@ -847,6 +853,7 @@ class Law:
                 .tolist()
                 for one, first in zip(columns, leads, strict=True)
             ]
+            few = len(flat[0]) <= FEW
             found: dict[str, Sequence[float]] = {}
             keys = []
             for constant, *units, given in zip(
@@ -861,7 +868,7 @@ class Law:
                     if self.standard is not None and varies and not np.isnan(given).any():
                         lists = tuple(tuple(one) if isinstance(one, list) else one for one in given)
                         known = _known(self.standard, self.discrete, units[2], lists)
-                    found[keys[-1]] = of(_Row(constant, *units, *known))
+                    found[keys[-1]] = of(_Row(constant, *units, few, *known))
             table = np.array([found[key] for key in keys], dtype=np.float64)
             return [column.reshape(lead)[()] for column in table.T]
 
@@ -876,8 +883,8 @@ class Law:
                 return math.inf
             flat = self._flat(arguments)
             near, far = (-self.log_density_inside(side * x, *flat) / x for x in (1e100, 1e200))
-            falls = np.where((far > near * (1.0 + 1e-9)) | np.isinf(near), math.inf, 0.0)
-            falls = np.where(np.abs(far - near) <= 1e-9 * near, far, falls)
+            falls = np.where((far > near * (1.0 + 4e-15)) | np.isinf(near), math.inf, 0.0)
+            falls = np.where(np.abs(far - near) <= 4e-15 * near, far, falls)
             falls = np.where(np.less(self._order(arguments), math.inf), 0.0, falls)
             return np.where(np.isfinite(end), math.inf, falls)
 

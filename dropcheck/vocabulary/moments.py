@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 HIGHEST_ORDER = 8  # needed for the variance of a fourth power
-# Quantiles are known down to a level of about 1e-300, which is exp(-FARTHEST).
-FARTHEST = 690.0
+# Quantiles are known down to a level of about LEAST, which is exp(-FARTHEST).
+LEAST, FARTHEST = 1e-300, 690.0
 # Points per unit of t: more than the fewest where three sums differ by more than a share CLOSE.
 FEWEST, MOST = 20, 160
 FIRST, LAST = -3.6, 12.0
@@ -157,7 +157,7 @@ def by_values(
         tips=tips,
         ends=np.log(np.abs(tips) + 1.0),
         levels=np.log(np.array(outside)),
-        slopes=paces / np.maximum(np.abs(tips), 1e-300),
+        slopes=np.where(tips * [-1.0, 1.0] > 0, paces / np.abs(tips), 0.0),
         paces=paces,
         parts=1,
         exact=exact,
@@ -168,7 +168,7 @@ def by_values(
 class Moments:
     """The mean, central moments and cumulants of a law, by their orders, with bounds of errors.
 
-    Those that do not exist are NaN. What has at most 12 digits, to within its error, has no more.
+    Those that do not exist are NaN. What has at most 9 digits, to within its error, has no more.
     """
 
     mean: float
@@ -221,7 +221,7 @@ def by_cumulants(cumulants: Sequence[Any]) -> Moments:
 
 
 def _short(value: float, off: float) -> tuple[float, float]:
-    nearest = 0.0 if abs(value) <= off else float(f"{value:.12g}")
+    nearest = 0.0 if abs(value) <= off else float(f"{value:.9g}")
     return (nearest, off) if abs(value - nearest) <= off < 0.1 else (value, off)
 
 
@@ -240,6 +240,7 @@ def _cumulants(mean: float, mean_off: float, central: Floats, off: Floats) -> tu
     return found, errors
 
 
+@lru_cache(maxsize=4096)
 def norm_by(rule: Rule, p: float, move: float) -> float:
     """A bound of (E|x + move|^p)^(1/p), which is off by little."""
     if rule.parts == 1 and not rule.exact and p % 1.0:  # log E|x|^p is convex in p (Lyapunov 1901)
