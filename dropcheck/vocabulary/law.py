@@ -229,9 +229,9 @@ class _Row:
     low: float
     high: float
     rate: float
-    few: bool  # whether there are few such rows
-    rule: moments.Rule | None
-    known: moments.Moments | None
+    few: bool = True  # whether there are few such rows
+    rule: moments.Rule | None = None
+    known: moments.Moments | None = None
 
 
 @lru_cache(maxsize=4096)
@@ -256,8 +256,9 @@ def _known(
             return None, None
         rule = moments.by_values(edges[1:][chances > 0], chances[chances > 0], outside)
         if closed is not None:  # cumulants that follow from moments have fewer digits
-            offs = {"cumulants": closed.cumulants, "cumulants_off": closed.cumulants_off}
-            return rule, replace(moments.moments_by(rule, order)[1], **offs)
+            found = moments.moments_by(rule, order)[1]
+            cumulants, off = closed.cumulants, closed.cumulants_off
+            return rule, replace(found, cumulants=cumulants, cumulants_off=off)
     else:
         middle = 0.5 if standard.middle is None else float(standard.middle(*arrays))
         rule = moments.by_quantiles(
@@ -704,7 +705,7 @@ class Law:
         down, as negative moments exist below them. The arguments are numbers.
 
         >>> from dropcheck.vocabulary.laws import LAWS
-        >>> [round(power, 3) for power in LAWS["beta"].near_ends(0.5, 3.0)]
+        >>> [round(power, 2) for power in LAWS["beta"].near_ends(0.5, 3.0)]
         [0.5, 3.0]
         """
         if self.discrete or self.own_axes is not None or self.constant(*arguments) is not None:
@@ -840,11 +841,11 @@ class Law:
                 *self._end_arrays(arguments),
                 self.rate(math.copysign(1.0, side), arguments) if side else 0.0,
             ]
-            own = [0] * len(shapes)
+            lists = [0] * len(shapes)
             if self.line is None:
-                own = [parameter.axes for parameter in self.parameters]
+                lists = [parameter.axes for parameter in self.parameters]
             columns = [np.asarray(one, dtype=np.float64) for one in (*numbers, *shapes)]
-            axes = [0] * len(numbers) + own
+            axes = [0] * len(numbers) + lists
             leads = [one.shape[: one.ndim - many] for one, many in zip(columns, axes, strict=True)]
             lead = np.broadcast_shapes(*leads)
             flat = [
@@ -856,19 +857,17 @@ class Law:
             few = len(flat[0]) <= FEW
             found: dict[str, Sequence[float]] = {}
             keys = []
-            for constant, *units, given in zip(
-                *flat[: len(numbers)],
-                zip(*flat[len(numbers) :], strict=True) if shapes else itertools.repeat(()),
-                strict=False,
-            ):
-                keys.append(repr((constant, units, given)))
+            given = zip(*flat[len(numbers) :], strict=True) if shapes else itertools.repeat(())
+            for one, own in zip(zip(*flat[: len(numbers)], strict=True), given, strict=False):
+                keys.append(repr((one, own)))
                 if keys[-1] not in found:
-                    known: Any = None, None
-                    varies = math.isnan(constant) and units[1] < math.inf
-                    if self.standard is not None and varies and not np.isnan(given).any():
-                        lists = tuple(tuple(one) if isinstance(one, list) else one for one in given)
-                        known = _known(self.standard, self.discrete, units[2], lists)
-                    found[keys[-1]] = of(_Row(constant, *units, few, *known))
+                    row = replace(_Row(*one), few=few)
+                    varies = math.isnan(row.constant) and row.scale < math.inf
+                    if self.standard is not None and varies and not np.isnan(own).any():
+                        plain_own = tuple(tuple(x) if isinstance(x, list) else x for x in own)
+                        rule, known = _known(self.standard, self.discrete, row.order, plain_own)
+                        row = replace(row, rule=rule, known=known)
+                    found[keys[-1]] = of(row)
             table = np.array([found[key] for key in keys], dtype=np.float64)
             return [column.reshape(lead)[()] for column in table.T]
 
