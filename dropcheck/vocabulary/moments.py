@@ -148,14 +148,15 @@ def by_values(
     inner = [min(1, len(values) - 1), max(len(values) - 2, 0)]
     # chances fall from here on at least as fast as they do between the last two values
     falls = np.maximum(np.log(chances[inner] / chances[[0, -1]]), 0.0)
-    paces = np.abs(values[inner] - tips) / falls
+    steps = tips - values[inner]  # values beyond are at least one step further out
+    paces = np.abs(steps) / falls
     return Rule(
         x=values[np.newaxis],
         weights=(chances / chances.sum())[np.newaxis],
         far=np.empty((1, 0)),
         far_weights=np.empty((1, 0)),
-        tips=tips,
-        ends=np.log(np.abs(tips) + 1.0),
+        tips=tips + steps,
+        ends=np.log(np.maximum(np.abs(tips), np.abs(tips + steps))),
         levels=np.log(np.array(outside)),
         slopes=np.where(tips * [-1.0, 1.0] > 0, paces / np.abs(tips), 0.0),
         paces=paces,
@@ -243,10 +244,13 @@ def _cumulants(mean: float, mean_off: float, central: Floats, off: Floats) -> tu
 @lru_cache(maxsize=4096)
 def norm_by(rule: Rule, p: float, move: float) -> float:
     """A bound of (E|x + move|^p)^(1/p), which is off by little."""
-    if rule.parts == 1 and not rule.exact and p % 1.0:  # log E|x|^p is convex in p (Lyapunov 1901)
-        below, above = math.floor(p), math.ceil(p)
-        logs = [order * math.log(norm_by(rule, order, move)) for order in (below, above)]
-        return math.exp(((above - p) * logs[0] + (p - below) * logs[1]) / p)
+    step = 1 if move == 0 else 2  # a rule by points may be wrong where |x + move|^p has a kink
+    below = step * math.floor(p / step)
+    if rule.parts == 1 and not rule.exact and p > below:
+        # log E|x|^p is convex in p (Lyapunov 1901), and 0 for p = 0
+        above = below + step
+        lower, upper = (q * math.log(norm_by(rule, q, move)) if q else 0.0 for q in (below, above))
+        return math.exp((lower + (p - below) / step * (upper - lower)) / p)
     value, by_rule, rounding = rule.power(p, -move)
     rounding += ROUNDING * value
     if by_rule > CLOSE_NORM * p * value and rule.finer is not None:
@@ -266,5 +270,6 @@ def log_mgf_by(rule: Rule, t: float, rate: float) -> float:
     if off > CLOSE_NORM * value and rule.finer is not None:
         return log_mgf_by(rule.finer(), t, rate)
     noise = ROUNDING * float((terms * (1.0 + np.abs(exponents))).sum())
-    paces = np.where(t * rule.tips > 0, abs(t) * np.maximum(rule.paces, 1.0 / rate), 0.0)
+    outward = np.sign(rule.tips - np.mean(rule.tips))  # e^(t x) grows on one side
+    paces = np.where(t * outward > 0, abs(t) * np.maximum(rule.paces, 1.0 / rate), 0.0)
     return top + math.log(value + off + noise + rule.beyond(t * rule.tips - top, paces))

@@ -185,6 +185,24 @@ def test_exponential_moments_that_are_known(
     assert float(LAWS[name].log_mgf(t, *arguments)) == pytest.approx(exact, rel=1e-11, abs=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("name", "arguments", "t", "truth"),
+    [
+        # far out in a tail, where few levels or values count
+        *(("poisson", (rate,), 8.0, rate * math.expm1(8.0)) for rate in (0.005, 0.02, 0.03, 0.3)),
+        *(("poisson", (300.0,), t, 300 * math.expm1(t)) for t in (-3.0, -1.0, 1.0, 2.0)),
+        *(("normal", (0.0, 1.0), t, t * t / 2) for t in (-50.0, -36.0, 30.0, 36.9, 60.0)),
+        *(("gamma", (a, 1.0), t, -a * math.log1p(-t)) for a in (0.1, 3.0) for t in (0.9, 0.999)),
+        *(("gamma", (200.0, 1.0), t, -200 * math.log1p(-t)) for t in (-1e4, -30.0, 0.9)),
+        ("beta", (5573.544611305992, 6.833144401932969), -7667.019481210946, -7419.170267324288),
+    ],
+)
+def test_exponential_moments_of_tails_are_not_too_small(
+    name: str, arguments: tuple[float, ...], t: float, truth: float
+) -> None:
+    assert float(LAWS[name].log_mgf(t, *arguments)) >= truth - 1e-6 - 1e-12 * abs(truth)
+
+
 def _t(df: float, p: float) -> float:
     logarithm = math.lgamma((p + 1) / 2) + math.lgamma((df - p) / 2)
     logarithm -= math.lgamma(0.5) + math.lgamma(df / 2)
