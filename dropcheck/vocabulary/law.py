@@ -748,8 +748,14 @@ class Law:
         flat = self._flat(arguments)
         with np.errstate(all="ignore"):
             levels = np.concatenate([10.0 ** -np.arange(300, 2, -2.0), np.linspace(0.01, 0.5, 100)])
-            ends = self.quantile(levels, *arguments), self.upper_quantile(levels[::-1], *arguments)
-            x = np.unique(np.concatenate([*ends, self.support(*arguments)]))
+            ends: tuple[Any, ...] = (
+                self.quantile(levels, *arguments),
+                self.upper_quantile(levels[::-1], *arguments),
+            )
+            low, high = self.support(*arguments)
+            if math.isfinite(high - low):  # it may rise again where nearly nothing is drawn
+                ends = (*ends, np.linspace(low, high, 1000))
+            x = np.unique(np.concatenate([*ends, [low, high]]))
             x = x[np.isfinite(x)]
             logs = np.asarray(self.log_density_inside(x, *flat)) + np.zeros(len(x))
             top = int(np.nanargmax(logs))
