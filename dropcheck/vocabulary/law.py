@@ -763,11 +763,11 @@ class Law:
             if (rises < -1e-9 * np.maximum(1.0, np.abs(logs[1:]))).any():
                 return math.nan
             low, high = x[max(top - 1, 0)], x[min(top + 1, len(x) - 1)]
-            for _ in range(40):  # a finer grid about the greatest
-                x = np.linspace(low, high, 9)
+            for _ in range(16):  # a finer grid about the greatest
+                x = np.linspace(low, high, 17)
                 logs = np.asarray(self.log_density_inside(x, *flat)) + np.zeros(len(x))
                 top = int(np.nanargmax(logs))
-                low, high = x[max(top - 1, 0)], x[min(top + 1, 8)]
+                low, high = x[max(top - 1, 0)], x[min(top + 1, 16)]
         return float(x[top])
 
     # ---- probabilities ---------------------------------------------------------------------------
