@@ -22,6 +22,7 @@ from dropcheck.documents.notebook import cells_of
 from dropcheck.documents.tex import read_tex
 from dropcheck.errors import (
     DropcheckError,
+    Location,
     Problem,
     at_most,
     in_file_order,
@@ -47,6 +48,7 @@ _DEFINED = re.compile(
 )
 # An id as claims files give it to one of several statements, and a replacement for its dot.
 _DOTTED = re.compile(r"[a-z0-9][a-z0-9-]*\.[a-z0-9][a-z0-9-]*")
+LONGEST_DOCUMENT = 2_000_000  # a book; each mark and figure takes time and memory
 _DOT = "--"
 _PLACEHOLDER = "0 == 0"
 _VOCABULARY = {*OPERATORS, *FUNCTIONS, *LAWS, *CONSTANTS}
@@ -61,7 +63,11 @@ def document_of(data: bytes, path: Path, name: str) -> Registry:
         DropcheckError: it cannot be read, or its marks have errors: all of them.
     """
     source, ending = decode(data, name), path.suffix.lower()
-    page = Page(Problems(cells_of(source) if ending == _NOTEBOOK else source))
+    source = cells_of(source) if ending == _NOTEBOOK else source
+    if len(source.text) > LONGEST_DOCUMENT:
+        limit = f"the document has more than {LONGEST_DOCUMENT:,} characters, the most that is read"
+        raise DropcheckError(Problem(limit, Location(name), "divide it into several files"))
+    page = Page(Problems(source))
     marked = read_tex(page) if ending == _LATEX else read_markdown(page)
     builder = _Builder(page, _slug(path.stem) or "document")
     for part in marked.parts:

@@ -479,16 +479,22 @@ class Printed:
 
 
 def printed_in(
-    statement: Statement, parameters: Mapping[str, str], entry: tuple[int, ...] | None
+    statement: Statement,
+    parameters: Mapping[str, str],
+    entry: tuple[int, ...] | None,
+    *,
+    left_first: bool = False,
 ) -> Printed | None:
-    """The number that stands alone on a side, the right one first, as it is written.
+    """The number that stands alone on a side, as it is written.
 
     Args:
         statement: the statement.
         parameters: those that stand for a number alone, with their values as they are written.
         entry: the entry of a list of numbers that is asked for.
+        left_first: of two such numbers the left one is meant, as the figure of a document is.
     """
-    for place in reversed(range(len(statement.operands))):
+    places = range(len(statement.operands))
+    for place in places if left_first else reversed(places):
         node = statement.operands[place]
         for at in entry or ():
             listed = isinstance(node, ArrayLiteral) and at < len(node.items)

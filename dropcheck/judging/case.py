@@ -311,13 +311,13 @@ def _prepared(
         for name, value in case.parameters.items()
         if (text := decimal_text(value)) is not None and not parsed.uses(name)
     }
+    figure = case.claim.written is not None and case.claim.written.rounded
+    printed = partial(printed_in, parsed.statement, alone, left_first=figure)
     return Prepared(
         case=case,
         statement=parsed.statement,
         lowered=lowered,
-        reading=read_statement(
-            lowered, case.claim.tolerance, partial(printed_in, parsed.statement, alone)
-        ),
+        reading=read_statement(lowered, case.claim.tolerance, printed),
         strategy=strategy,
         compiled=compiled,
         knowledge=knowledge,

@@ -564,12 +564,13 @@ def csv_report(report: Report) -> str:
 def field_of(value: float | str | None) -> str:
     """A value as a field: a number with all its digits, a text never read as a formula.
 
-    >>> field_of(512.0), field_of(0.1), field_of(float("inf")), field_of("-E(x) == 1")
-    ('512', '0.1', '', "'-E(x) == 1")
+    >>> field_of(512.0), field_of(float("inf")), field_of("-0.1"), field_of("-E(x) == 1")
+    ('512', '', '-0.1', "'-E(x) == 1")
     """
     if isinstance(value, str):
         shown = one_line(value)
-        return f"'{shown}" if shown.startswith(_FORMULA) else shown
+        number = re.fullmatch(r"-[0-9.]+(?:e-?[0-9]+)?", shown)
+        return f"'{shown}" if shown.startswith(_FORMULA) and not number else shown
     return "" if value is None or not math.isfinite(value) else str(plain_data(value))
 
 

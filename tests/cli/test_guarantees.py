@@ -111,8 +111,8 @@ def test_draws_that_miss_the_exact_value_are_a_fault_of_dropcheck(
         "value is 4.2"
     )
     command = "dropcheck run square --s 2 --seed 0 --max-draws=1e6"
-    assert f"claims.yaml:3:3: {message}\n" in err
-    assert f"this command: {command}\n" in err
+    assert f"claims.yaml:3:3: {message} " in " ".join(err.split())
+    assert command in err
     if format_name == "json":
         [error] = json.loads(out)["errors"]
         assert error["message"] == message

@@ -268,7 +268,7 @@ def test_what_the_clock_ended_is_repeated_by_its_draws(cli: Cli) -> None:
 def test_check_notes_a_parameter_named_like_an_option(cli: Cli) -> None:
     result = cli("check")
     assert result.out == "claims.yaml: 4 claims, 5 cases, no errors, 1 warning\n"
-    assert "note: the parameter 'alpha' is named like an option of run" in result.err
+    assert "warning: the parameter 'alpha' is named like an option of run" in result.err
     assert "it is set by --set alpha=VALUE only" in result.err
 
 

@@ -107,13 +107,13 @@ def test_no_screen_loses_a_code_an_id_or_a_number(
     assert wide["run"][0] == 1
     for name, (code, text) in screens(tmp_path, SCREENS[screen]).items():
         expected_code, expected = wide[name]
-        if name == "run":
+        if name in ("run", "plan", "mutate"):
             # columns leave a narrow table, where long ids are folded; below it, what did not pass
             # stands in full
             assert "variance-of-a-" in text
             expected = expected.partition("\n\n")[2]
         assert code == expected_code, text
-        assert "variance-of-a-scaled-product-of-two" in text or name in ("run", "check")
+        assert "variance-of-a-scaled-product-of-two" in text or name not in ("list", "show")
         lost = tokens(expected) - tokens(text) - HEADINGS - EXACT
         assert lost == set(), (name, text)
         if screen.startswith("ASCII"):

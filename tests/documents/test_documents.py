@@ -24,6 +24,8 @@ from dropcheck.inference.region import Printed
 from dropcheck.language.check import check_registry
 from dropcheck.language.compile import lower_case, parse_claim
 from dropcheck.report.screen import place
+from dropcheck.running import verify_cases
+from dropcheck.settings import Settings
 
 PAPERS = {
     "paper.md": "\n".join(CELLS),
@@ -349,6 +351,20 @@ def test_a_figure_claims_the_digits_that_it_prints(
     assert claim.written.unit == 2 * Decimal(half)
     found = Printed.of(read_as.lstrip("-"))
     assert found.unit == claim.written.unit
+
+
+def test_a_document_has_at_most_two_million_characters(tmp_path: Path) -> None:
+    with pytest.raises(DropcheckError, match="2,000,000 characters"):
+        read(tmp_path, "Half is 0.5. " * 160_000)
+
+
+def test_of_two_numbers_the_figure_of_the_document_says_the_digits(tmp_path: Path) -> None:
+    text = "1.34<!-- dropcheck #no: ~= 1.3 --> 1.30e3<!-- dropcheck #yes: ~= 1304 -->\n"
+    text += "1.3<!-- dropcheck #given: ~= q; q: 1.34 -->\n"
+    registry = read(tmp_path, text)
+    judged = verify_cases(registry.expand(), Settings(), registry)
+    found = {case.claim: str(case.verdict) for case in judged}
+    assert found == {"no": "refuted", "yes": "verified", "given": "verified"}
 
 
 def test_passages_show_what_is_read() -> None:

@@ -68,7 +68,10 @@ def loaded_by(folder: Path, *arguments: str) -> tuple[int, set[str]]:
         ("list", {"pydantic", "rich"}),
         ("list --format json", {"pydantic"}),
         ("check", {"numpy", "pydantic"}),
-        ("show mean-square", {"numpy", "pydantic", "rich"}),
+        (
+            "show mean-square",
+            {"numpy", "pydantic", "rich", "scipy"},
+        ),  # scipy has the law's quantiles
     ],
 )
 def test_what_only_looks_loads_what_it_needs(tmp_path: Path, line: str, needed: set[str]) -> None:

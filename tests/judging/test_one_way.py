@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from trials import entry, registry_of
 
-from dropcheck import mutation, pytest_plugin
+from dropcheck import pytest_plugin
 from dropcheck.claims.registry import Claim
 from dropcheck.cli import main
 from dropcheck.language import compile as compiling
@@ -40,8 +40,7 @@ class Calls:
         self.file = file
         file.touch()
         parse = self._counted("parse_claim", compiling.parse_claim, what_is_parsed)
-        for module in (compiling, mutation):
-            monkeypatch.setattr(module, "parse_claim", parse)
+        monkeypatch.setattr(compiling, "parse_claim", parse)
         lower = self._counted("lower_case", compiling.lower_case, what_is_lowered)
         monkeypatch.setattr(compiling, "lower_case", lower)
 

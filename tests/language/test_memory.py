@@ -61,7 +61,7 @@ def test_the_limit_that_the_hint_names_is_enough(
 ) -> None:
     asked = [command, "--file", written(tmp_path, 100_000)]
     assert main([*asked, "--max-memory", "1MiB"]) == 2
-    told = capsys.readouterr().err
+    told = " ".join(capsys.readouterr().err.split())
     assert "takes 781 KiB, and 512 KiB is allowed (of 1 MiB, half is for draws" in told
     # one array fits then, and two do not: the next hint says what both take
     assert "dropcheck run --max-memory 2MiB allows more" in told
