@@ -187,7 +187,7 @@ class Row:
         return (
             f"{self.name:50} {self.truth:14} {runs:7,} {wrong:6,} {wrong / runs:8.2g} "
             f"{upper_bound(wrong, runs, UNSURE):8.2g} {self.promise:8.2g} "
-            f"{self.verdicts[Verdict.INCONCLUSIVE]:9,} {self.draws / runs:11,.0f} "
+            f"{self.verdicts[Verdict.UNDECIDED]:9,} {self.draws / runs:11,.0f} "
             f"{'ALARM' if self.broken(level) else 'kept'}"
         )
 

@@ -3,7 +3,7 @@
     python benchmarks/peers.py --repetitions 500 --alpha 0.05
 
 Each method is given a claim `E(x) == c`, an α and a resolution δ, and says verified, refuted or
-inconclusive. Where the claim is true, refuted is wrong; where it is off by 1.001 δ, verified is.
+undecided. Where the claim is true, refuted is wrong; where it is off by 1.001 δ, verified is.
 
 * t, stopped when narrow: what a notebook does. Student's interval for a fixed n is looked at after
   every 64 draws; it refutes where it misses c and verifies where it lies within c ± δ.
@@ -121,7 +121,7 @@ def judged(low: float, high: float, claimed: float, delta: float) -> Verdict:
     if high < claimed or low > claimed:
         return Verdict.REFUTED
     inside = claimed - delta <= low and high <= claimed + delta
-    return Verdict.VERIFIED if inside else Verdict.INCONCLUSIVE
+    return Verdict.VERIFIED if inside else Verdict.UNDECIDED
 
 
 def stopped_when_narrow(
@@ -138,9 +138,9 @@ def stopped_when_narrow(
         error = math.sqrt(max(squares / draws - mean**2, 0.0) / (draws - 1))
         half = -float(special.stdtrit(draws - 1, alpha / 2)) * error
         verdict = judged(mean - half, mean + half, claimed, delta)
-        if verdict is not Verdict.INCONCLUSIVE:
+        if verdict is not Verdict.UNDECIDED:
             return verdict, draws
-    return Verdict.INCONCLUSIVE, draws
+    return Verdict.UNDECIDED, draws
 
 
 def _draws_for(width: float, delta: float, alpha: float) -> int:
@@ -236,7 +236,7 @@ def compared(repetitions: int, alpha: float) -> Iterator[Line]:
                 found.setdefault("dropcheck", []).append(by_us(seed, alpha))
             for name, results in found.items():
                 errors = sum(verdict is wrong for verdict, _ in results)
-                undecided = sum(verdict is Verdict.INCONCLUSIVE for verdict, _ in results)
+                undecided = sum(verdict is Verdict.UNDECIDED for verdict, _ in results)
                 yield Line(
                     law.name,
                     truth,

@@ -348,7 +348,7 @@ class ClaimResult:
     @property
     def undecided(self) -> bool:
         """Whether the claim or one of its mutants is undecided."""
-        return bool(self.count(Fate.UNDECIDED)) or self.verdict is Verdict.INCONCLUSIVE
+        return bool(self.count(Fate.UNDECIDED)) or self.verdict is Verdict.UNDECIDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -436,7 +436,7 @@ def _tried(
         why = "it is expected to be refuted: an error in a falsehood proves nothing"
         return replace(result, skipped=why)
     own = trial.judged(trial.own, trial.cases[0], settings.max_draws)
-    verdict = Verdict.INCONCLUSIVE if isinstance(own, str) else own.verdict
+    verdict = Verdict.UNDECIDED if isinstance(own, str) else own.verdict
     if isinstance(own, str) or verdict is not Verdict.VERIFIED:
         result = replace(
             result, skipped=f"the claim itself is {verdict}, and no error was planted: run says why"
@@ -608,7 +608,7 @@ class Trial:
                 break
         self.draws += result.draws
         nothing = result.estimate is None or result.reason is Reason.CONDITION_NEVER_TRUE
-        if nothing and result.verdict is Verdict.INCONCLUSIVE:
+        if nothing and result.verdict is Verdict.UNDECIDED:
             return "it gives no number to judge"
         return result
 

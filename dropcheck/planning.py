@@ -131,7 +131,7 @@ def forecast(
     if known is None:
         return (yield from _by_draws(run))
     exact, finding = Guarantee.EXACT, known.finding
-    if finding.verdict is Verdict.INCONCLUSIVE:
+    if finding.verdict is Verdict.UNDECIDED:
         return _plan(run, guarantee=exact, draws=None, explanation=finding.explanation)
     own = confirming(run, known)
     result = yield from _by_draws(own)
@@ -153,7 +153,7 @@ def _by_draws(run: CaseRun) -> Generator[Request, SpanSums, CasePlan]:
         found = yield from judge_by_draws(run)
     except Planned as planned:
         return (yield from _foreseen(run, planned.outlook))
-    is_open, compiled = found.verdict is Verdict.INCONCLUSIVE, run.prepared.compiled
+    is_open, compiled = found.verdict is Verdict.UNDECIDED, run.prepared.compiled
     return _plan(  # a run ends there too
         run,
         guarantee=found.guarantee,

@@ -70,12 +70,12 @@ def decide(
     >>> decide(0.99, 1.004, Region(1.0, 1.0), widen=0.02)
     <Verdict.VERIFIED: 'verified'>
     >>> decide(0.97, 1.004, Region(1.0, 1.0), widen=0.02)
-    <Verdict.INCONCLUSIVE: 'inconclusive'>
+    <Verdict.UNDECIDED: 'undecided'>
     >>> decide(1.01, 1.02, Region(1.0, 1.0), widen=0.05)
     <Verdict.REFUTED: 'refuted'>
     """
     if math.isnan(low) or math.isnan(high):
-        return Verdict.INCONCLUSIVE
+        return Verdict.UNDECIDED
     if of_code:
         share = ROUNDED_SHARE * widen
         low_end = region.low if region.low_open else region.low - share
@@ -94,7 +94,7 @@ def decide(
         holds_high = high < region.high - rounding
     else:
         holds_high = high <= region.high + widen + rounding
-    return Verdict.VERIFIED if holds_low and holds_high else Verdict.INCONCLUSIVE
+    return Verdict.VERIFIED if holds_low and holds_high else Verdict.UNDECIDED
 
 
 def decide_exactly(value: float, error: float, region: Region, *, alike: bool = False) -> Verdict:
@@ -105,7 +105,7 @@ def decide_exactly(value: float, error: float, region: Region, *, alike: bool = 
 
     >>> below = Region(high=1.0, high_open=True)
     >>> [str(decide_exactly(at, 1e-9, below)) for at in (0.9, 1.0, 1.1)]
-    ['verified', 'inconclusive', 'refuted']
+    ['verified', 'undecided', 'refuted']
     >>> decide_exactly(1.0, 1e-9, below, alike=True), decide_exactly(1.0, 1e-9, Region(1.0, 1.0))
     (<Verdict.REFUTED: 'refuted'>, <Verdict.VERIFIED: 'verified'>)
     """
@@ -116,7 +116,7 @@ def decide_exactly(value: float, error: float, region: Region, *, alike: bool = 
         if beyond > error or (at_the_end and alike):
             return Verdict.REFUTED
         if at_the_end:
-            verdict = Verdict.INCONCLUSIVE
+            verdict = Verdict.UNDECIDED
     return verdict
 
 
@@ -252,7 +252,7 @@ def edge_of(
     interval: tuple[float, float] | None,
 ) -> Edge | None:
     """What keeps an undecided case open, where that is the edge of a figure's rounding."""
-    if written is None or region is None or verdict is not Verdict.INCONCLUSIVE:
+    if written is None or region is None or verdict is not Verdict.UNDECIDED:
         return None
     if not claims_rounding(written, region):
         return None

@@ -204,7 +204,7 @@ def _more(
 
     Where the model says where the quantity lies, they are those of the plan.
     """
-    if judged.verdict is not Verdict.INCONCLUSIVE or judged.interval.unmet is not None:
+    if judged.verdict is not Verdict.UNDECIDED or judged.interval.unmet is not None:
         return None
     if judged.unscaled:
         return None
@@ -232,7 +232,7 @@ def _hidden(
     of what bounds them. Truths are 0 or 1, and hide nothing.
     """
     interval, draws = judged.interval, tally.draws
-    if judged.verdict is not Verdict.INCONCLUSIVE or not math.isfinite(interval.half_width):
+    if judged.verdict is not Verdict.UNDECIDED or not math.isfinite(interval.half_width):
         return None
     if interval.unmet is not None or judged.unscaled:
         return None

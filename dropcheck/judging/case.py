@@ -387,7 +387,7 @@ def result_of_error(case: Case, error: DropcheckError, alpha: float, repeat: str
         **of_case(case, alpha, repeat),
         expression=case.claim.statement.text.strip(),
         resolution=case.claim.resolution,
-        verdict=Verdict.INCONCLUSIVE,
+        verdict=Verdict.UNDECIDED,
         result=Outcome.ERROR,
         explanation=Reason.CODE_FAILED.explain(error=message, hint=hint),
     )
@@ -663,12 +663,12 @@ class Finding:
 
     def left_open(self, why: Explanation) -> Finding:
         """The finding without a verdict, for a reason that more draws do not remove."""
-        return replace(self, verdict=Verdict.INCONCLUSIVE, explanation=why, more_draws=None)
+        return replace(self, verdict=Verdict.UNDECIDED, explanation=why, more_draws=None)
 
 
 def not_drawn(why: Explanation) -> Finding:
     """The finding that nothing was drawn, and why."""
-    return Finding(verdict=Verdict.INCONCLUSIVE, method=None, explanation=why)
+    return Finding(verdict=Verdict.UNDECIDED, method=None, explanation=why)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -898,7 +898,7 @@ class CaseRun:
         why = undefined_draws(tally)
         if why is None:
             return None
-        verdict = Verdict.INCONCLUSIVE
+        verdict = Verdict.UNDECIDED
         if tally.program.tests_code:  # what may be NaN or infinite has no mean
             verdict = Verdict.REFUTED
             why = not_numbers(tally, self.generator, purpose)
@@ -939,7 +939,7 @@ class CaseRun:
         within = promised(
             finding.verdict, region, finding.interval, finding.sharpness, finding.within
         )
-        if finding.verdict is Verdict.INCONCLUSIVE:
+        if finding.verdict is Verdict.UNDECIDED:
             outcome = Outcome.UNDECIDED
         else:
             outcome = Outcome.PASS if finding.verdict is Verdict(claim.expect) else Outcome.FAIL
@@ -996,7 +996,7 @@ class CaseRun:
             return finding.confirmed
         exact, interval, verdict = finding.exact, finding.interval, finding.verdict
         basis = finding.guarantee
-        trusted = verdict is not Verdict.INCONCLUSIVE or (basis not in (None, Guarantee.ASYMPTOTIC))
+        trusted = verdict is not Verdict.UNDECIDED or (basis not in (None, Guarantee.ASYMPTOTIC))
         if exact is None or interval is None or region is None or not (trusted and finding.draws):
             return None
         if not inside(exact, interval, finding.scale):

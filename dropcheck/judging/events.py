@@ -129,11 +129,11 @@ def _found(run: CaseRun, claim: Certainty, counted: Counted, tally: Tally, alpha
     elif upper_bound(0, seen, run.alpha) < bound:
         verdict = Verdict.VERIFIED
     else:
-        verdict, explanation = Verdict.INCONCLUSIVE, Reason.TOO_FEW_FOR_BOUND.explain()
+        verdict, explanation = Verdict.UNDECIDED, Reason.TOO_FEW_FOR_BOUND.explain()
         if counted.conditional and not seen:
             explanation = _never_true(tally)
     more_draws = None
-    if verdict is Verdict.INCONCLUSIVE and seen:
+    if verdict is Verdict.UNDECIDED and seen:
         # as many draws in which the condition holds as bound the violations
         more_draws = (
             draws_that_bound(run) * tally.drawn / seen_draws(counted, tally)
@@ -341,7 +341,7 @@ def _to_decide(
             )
             for hits in (seen * chance - error, seen * chance + error)
         )
-        return first is second is not Verdict.INCONCLUSIVE
+        return first is second is not Verdict.UNDECIDED
 
     return fewest_that(decides, FEWEST_DRAWS, ENDLESS, share=0.002)
 
@@ -393,7 +393,7 @@ def by_proportion(run: CaseRun, claim: Proportion, counted: Counted) -> Judging:
         raise Planned(_outlook(run, pilot))
     program, region, widen = pilot.program, pilot.region, pilot.widen
     tally = Tally(program)
-    verdict = Verdict.INCONCLUSIVE
+    verdict = Verdict.UNDECIDED
     final = Interval(math.nan, 0.0, 1.0, math.nan)
     least, most = sorted((claim.constant, claim.constant + claim.factor))
     looks = run.looks(
@@ -408,16 +408,16 @@ def by_proportion(run: CaseRun, claim: Proportion, counted: Counted) -> Judging:
         if program.declared:
             final = of_calls(final, tally, partial(_of_averages, claim, counted), look.alpha)
             final = replace(final, low=max(final.low, least), high=min(final.high, most))
-        verdict = Verdict.INCONCLUSIVE
+        verdict = Verdict.UNDECIDED
         if final.unmet is None:
             verdict = _decided(claim, final, region, widen)
         hopeless = math.isnan(final.estimate) and run.seems_never(tally.drawn)
-        if verdict is not Verdict.INCONCLUSIVE or hopeless or run.out_of_time():
+        if verdict is not Verdict.UNDECIDED or hopeless or run.out_of_time():
             break
     explanation = None
     if math.isnan(final.estimate):
         explanation = _never_true(tally)
-    elif verdict is Verdict.INCONCLUSIVE:
+    elif verdict is Verdict.UNDECIDED:
         explanation = final.unmet or Reason.TOO_WIDE.explain()
     return Finding(
         verdict=verdict,

@@ -218,7 +218,7 @@ def found_exactly(
     low, high = exact.value - exact.error, exact.value + exact.error
     beyond = max(region.low - low, high - region.high, 0.0)
     explanation = None
-    if verdict is Verdict.INCONCLUSIVE:
+    if verdict is Verdict.UNDECIDED:
         explanation = Reason.AT_THE_EDGE.explain()
     elif verdict is Verdict.REFUTED and 0 < beyond <= asked and region.point and region.low:
         explanation = Reason.NEARLY_TRUE.explain(share=f"{100 * beyond / abs(region.low):.2g}")

@@ -96,7 +96,7 @@ def unless_tied(run: CaseRun, finding: Finding, judge: Callable[[CaseRun], Judgi
     The numbers of code under test count as it gave them, except in a counterexample.
     """
     compiled = run.prepared.compiled
-    if finding.verdict is Verdict.INCONCLUSIVE or compiled is None:
+    if finding.verdict is Verdict.UNDECIDED or compiled is None:
         return finding
     program = compiled.program
     certain = isinstance(run.prepared.strategy, Certainty)
@@ -224,7 +224,7 @@ def judged_exactly(prepared: Prepared) -> Finding | None:
 
 def announced(prepared: Prepared, known: Finding | None) -> str:
     """What a verdict on a case would rest on, in words, with what `judged_exactly` found."""
-    if known is None or known.verdict is Verdict.INCONCLUSIVE:
+    if known is None or known.verdict is Verdict.UNDECIDED:
         return prepared.rests_on
     return "exact: the model gives the value, and draws confirm it"
 
@@ -252,7 +252,7 @@ def judge(run: CaseRun) -> Judging:
         return unknown_exactly()
     if known is None:
         return (yield from _as_drawn(run))
-    if run.settings.exact or known.finding.verdict is Verdict.INCONCLUSIVE or run.out_of_time():
+    if run.settings.exact or known.finding.verdict is Verdict.UNDECIDED or run.out_of_time():
         return unless_unclear(run, known.finding)
     return (yield from _confirmed(run, known))
 
@@ -298,9 +298,9 @@ def _confirmed(run: CaseRun, known: Known) -> Judging:
     drawn = yield from _as_drawn(own)
     if drawn.reason in _BROKEN:
         return drawn
-    if drawn.verdict is Verdict.INCONCLUSIVE:  # few draws: nothing was looked for in them
+    if drawn.verdict is Verdict.UNDECIDED:  # few draws: nothing was looked for in them
         unclear = unless_unclear(run, known.finding)
-        if unclear.verdict is Verdict.INCONCLUSIVE:
+        if unclear.verdict is Verdict.UNDECIDED:
             return replace(unclear, draws=drawn.draws, seconds=drawn.seconds)
     finding, shown = known.finding, known.of(drawn)
     interval, confirmed = drawn.interval, False
@@ -370,7 +370,7 @@ def _one_span(run: CaseRun, compiled: Compiled) -> Judging:
     if broken is not None:
         return broken
     return Finding(
-        verdict=Verdict.INCONCLUSIVE,
+        verdict=Verdict.UNDECIDED,
         method=Method.BLOCK_MEANS,
         guarantee=Guarantee.ASYMPTOTIC,
         draws=tally.draws,
@@ -423,7 +423,7 @@ def _accepted(
     if accepted(run, compiled):
         return finding
     why = None
-    if finding.verdict is not Verdict.INCONCLUSIVE:
+    if finding.verdict is not Verdict.UNDECIDED:
         why = Reason.LIMIT_THEOREM.explain(verdict=str(finding.verdict))
     seen = finding.reason is Reason.UNDEFINED_DRAWS
     if finding.reason in _IF_MOMENTS:
@@ -450,7 +450,7 @@ def by_arithmetic(run: CaseRun, compiled: Compiled) -> Finding:
         value = float(comparison.quantity(values)[0])
         if not math.isfinite(value):
             return Finding(
-                verdict=Verdict.INCONCLUSIVE,
+                verdict=Verdict.UNDECIDED,
                 method=Method.ARITHMETIC,
                 guarantee=Guarantee.ARITHMETIC,
                 scale=scales[0],
@@ -475,7 +475,7 @@ def by_arithmetic(run: CaseRun, compiled: Compiled) -> Finding:
         off.append(far_off(value, value, comparison.region, 0.0))
     place = settling(run.reading, verdicts, off)
     value, comparison, scale = points[place], run.reading.comparisons[place], scales[place]
-    is_open = verdicts[place] is Verdict.INCONCLUSIVE
+    is_open = verdicts[place] is Verdict.UNDECIDED
     return Finding(
         verdict=verdicts[place],
         method=Method.ARITHMETIC,

@@ -231,7 +231,7 @@ def until_decided(
     """
     region, resolution = run.reading.comparisons[0].region, run.sharpness(1.0)
     hopeless = too_wide if counting.target <= 0 else None
-    verdict = Verdict.INCONCLUSIVE
+    verdict = Verdict.UNDECIDED
     why: Explanation | None = None
     seen = Seen(0.0, (0.0, 1.0), EValue(0.0, holds))
     program = counting.program
@@ -249,12 +249,12 @@ def until_decided(
             verdict = decide(*seen.interval, region, resolution)
         given_up = hopeless is not None and tally.drawn >= counting.planned
         given_up |= dependent(tally)
-        if verdict is not Verdict.INCONCLUSIVE or given_up or run.out_of_time():
+        if verdict is not Verdict.UNDECIDED or given_up or run.out_of_time():
             break
     if verdict is not Verdict.REFUTED:
         why = holds if verdict is Verdict.VERIFIED else hopeless
     finding = _finding_of(run, counting, tally, verdict, why, seen)
-    if finding.verdict is Verdict.INCONCLUSIVE:
+    if finding.verdict is Verdict.UNDECIDED:
         return finding
     share = share_lost(run, program, resolution)
     low, high = seen.interval
@@ -299,7 +299,7 @@ def _finding_of(
         return broken
     resolution = run.sharpness(1.0)
     more = None
-    if verdict is Verdict.INCONCLUSIVE:
+    if verdict is Verdict.UNDECIDED:
         if dependent(tally):
             why = Reason.NOT_INDEPENDENT.explain()
         why = why or Reason.TOO_WIDE.explain()

@@ -345,16 +345,16 @@ def deciding(
             if seen is not None:
                 region = comparison.region
                 verdict = decide(seen.low, seen.high, region, widen, 0.0, of_code=of_code)
-                interval = interval if verdict is Verdict.INCONCLUSIVE else seen
+                interval = interval if verdict is Verdict.UNDECIDED else seen
         # last: a rare outcome needs its draws, whatever the shape of the sample
         interval = once_expected(interval, tally.draws, rarest)
         if widen > 0:
             rounding = min(rounding, widen / 1000)  # rounding may never decide a claim
         if interval.unmet is not None:
-            return interval, Verdict.INCONCLUSIVE
+            return interval, Verdict.UNDECIDED
         region = comparison.region
         verdict = decide(interval.low, interval.high, region, widen, rounding, of_code=of_code)
-        if verdict is Verdict.INCONCLUSIVE or interval.high - interval.low > rounding:
+        if verdict is Verdict.UNDECIDED or interval.high - interval.low > rounding:
             return interval, verdict
         # the quantity does not vary. The draws show nothing of averages that never varied: it must
         # not depend on them. What is too rare to be seen may make a small difference, by which
@@ -367,7 +367,7 @@ def deciding(
                 unseen = np.ones_like(unseen)
         if unseen.any() and moves(theta, tally.sums.sum(axis=0) / tally.values, unseen):
             unmet = Reason.ALL_ALIKE.explain(value=interval.estimate)
-            return replace(interval, unmet=unmet), Verdict.INCONCLUSIVE
+            return replace(interval, unmet=unmet), Verdict.UNDECIDED
         return interval, verdict
 
     return decided
@@ -389,7 +389,7 @@ def _with_unseen_calls(
         places = [one.looked_at for one in run.reading.comparisons]
         place = places.index(comparison.looked_at)
         room = unseen[place](min(1.0, -math.log(SHARE * alpha) / tally.units))
-        if interval.unmet is None and verdict is not Verdict.INCONCLUSIVE:
+        if interval.unmet is None and verdict is not Verdict.UNDECIDED:
             interval = replace(interval, low=interval.low - room, high=interval.high + room)
             of_code = tally.program.tests_code
             region = comparison.region

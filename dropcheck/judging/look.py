@@ -83,7 +83,7 @@ def settling(reading: Reading, verdicts: Sequence[Verdict], off: Sequence[float]
 
     Among several it is the first, or with entries of arrays the one that is farthest `off`.
     """
-    order = (Verdict.REFUTED, Verdict.INCONCLUSIVE, Verdict.VERIFIED)
+    order = (Verdict.REFUTED, Verdict.UNDECIDED, Verdict.VERIFIED)
     worst = min(verdicts, key=order.index)
     places = [place for place, verdict in enumerate(verdicts) if verdict is worst]
     if reading.shown in places:
@@ -126,7 +126,7 @@ def more(
     None where that is unknown, infinity where no number of draws would do. The number includes the
     way to the next look, and a span, because budgets often end before a look.
     """
-    if verdict is not Verdict.INCONCLUSIVE or not math.isfinite(interval.half_width):
+    if verdict is not Verdict.UNDECIDED or not math.isfinite(interval.half_width):
         return None
     needed = interval.settles if interval.settles > draws else 0.0
     if interval.low < interval.high:  # else all draws agree, and more may agree too
@@ -163,12 +163,12 @@ def by_calls(decided: Decide, compiled: Compiled, tally: Tally) -> Decide:
         comparison: Comparison, alpha: float, widen: float, rounding: float
     ) -> tuple[Interval, Verdict]:
         interval, verdict = decided(comparison, alpha, widen, rounding)
-        if verdict is Verdict.INCONCLUSIVE or interval.unmet is not None:
+        if verdict is Verdict.UNDECIDED or interval.unmet is not None:
             return interval, verdict
         theta = theta_of(compiled, comparison, tally.centres)
         interval = of_calls(interval, tally, theta, alpha)
         if interval.unmet is not None:
-            return interval, Verdict.INCONCLUSIVE
+            return interval, Verdict.UNDECIDED
         region = comparison.region
         verdict = decide(interval.low, interval.high, region, widen, rounding, of_code=True)
         return interval, verdict
@@ -207,7 +207,7 @@ class Judged:
     @property
     def over(self) -> bool:
         """Whether no more draws can change it."""
-        return self.digits_lost or self.verdict is not Verdict.INCONCLUSIVE
+        return self.digits_lost or self.verdict is not Verdict.UNDECIDED
 
     @property
     def region(self) -> Region:
@@ -288,7 +288,7 @@ def judge_look(
             give = rounding + ROUNDED_SHARE * widen if of_code else rounding
             if misses(ordinary, comparison.region, give):
                 why = against_evidence(interval, ordinary, unit)
-                interval, verdict = replace(interval, unmet=why), Verdict.INCONCLUSIVE
+                interval, verdict = replace(interval, unmet=why), Verdict.UNDECIDED
         ends = interval.low, interval.high
         if verdict is Verdict.REFUTED:
             ends = interval.estimate, interval.estimate
@@ -372,7 +372,7 @@ def shown(
     interval, unit = judged.interval, judged.unit
     region = run.reading.comparisons[judged.place].region
     explanation = None
-    if judged.verdict is Verdict.INCONCLUSIVE:
+    if judged.verdict is Verdict.UNDECIDED:
         endless = needed == math.inf
         wide = why_endless(interval, judged.region, judged.widen) if endless else Reason.TOO_WIDE
         explanation = interval.unmet or wide.explain()
@@ -405,7 +405,7 @@ def shown(
 def undefined_at_averages(compiled: Compiled, tally: Tally, guarantee: Guarantee) -> Finding:
     """The finding that the quantity is undefined at the averages themselves, and why."""
     return Finding(
-        verdict=Verdict.INCONCLUSIVE,
+        verdict=Verdict.UNDECIDED,
         method=Method.BLOCK_MEANS,
         guarantee=guarantee,
         draws=tally.draws,

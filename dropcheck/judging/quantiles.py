@@ -449,7 +449,7 @@ def by_order_statistics(run: CaseRun, claim: Quantiles, compiled: AtThresholds) 
         off = list(map(_off, findings, pilot.targets))
         place = settling(run.reading, [one.verdict for one in findings], off)
         if (
-            findings[place].verdict is not Verdict.INCONCLUSIVE
+            findings[place].verdict is not Verdict.UNDECIDED
             or findings[place].reason is Reason.LOST_DIGITS
             or run.out_of_time()
             or dependent(tally)
@@ -502,7 +502,7 @@ class _Rounding:
 
     def allowed_for(self, finding: Finding, target: QuantileTarget) -> Finding:
         """The finding, left open where rounding may change its verdict."""
-        if finding.verdict is Verdict.INCONCLUSIVE or not finding.interval:
+        if finding.verdict is Verdict.UNDECIDED or not finding.interval:
             return finding
         region, (low, high), room = target.comparison.region, finding.interval, self._room(target)
         rounding = 0.0 if region.low_open or region.high_open else target.rounding
@@ -510,7 +510,7 @@ class _Rounding:
             return finding
         middle = low / 2 + high / 2
         still = decide(middle - room, middle + room, region, target.widen, rounding)
-        if still is Verdict.INCONCLUSIVE:
+        if still is Verdict.UNDECIDED:
             return finding.left_open(lost(room, 0.0))
         return finding.left_open(Reason.TOO_WIDE.explain())
 
@@ -607,7 +607,7 @@ def _look(
         shown = value if math.isfinite(value) else _middle(low, high)
         needed = _more(run, pilot, target, estimates, tally, verdict)
         why = None
-        if verdict is Verdict.INCONCLUSIVE:
+        if verdict is Verdict.UNDECIDED:
             reason = Reason.AT_THE_EDGE if needed == math.inf else Reason.TOO_WIDE
             why = (Reason.NOT_INDEPENDENT if dependent(tally) else reason).explain()
         findings.append(
@@ -635,7 +635,7 @@ def _more(
     verdict: Verdict,
 ) -> float | None:
     """Draws that an undecided comparison is likely to need beyond those made."""
-    if verdict is not Verdict.INCONCLUSIVE:
+    if verdict is not Verdict.UNDECIDED:
         return None
     value = target.form.value(estimates)
     needed = draws_for(run, pilot, target, value if math.isfinite(value) else None)
@@ -670,7 +670,7 @@ def _middle(low: float, high: float) -> float | None:
 
 def _never(sample: Tally) -> Finding:
     return Finding(
-        verdict=Verdict.INCONCLUSIVE,
+        verdict=Verdict.UNDECIDED,
         method=Method.ORDER_STATISTICS,
         guarantee=Guarantee.EXACT,
         draws=sample.drawn,

@@ -255,14 +255,14 @@ def with_digits_left(
         return found
     wider = replace(interval, low=interval.low - room, high=interval.high + room)
     ends = wider.low, wider.high
-    if verdict is Verdict.INCONCLUSIVE:  # more draws help as long as the interval is wider
+    if verdict is Verdict.UNDECIDED:  # more draws help as long as the interval is wider
         if room <= interval.half_width:
             return wider, verdict
         ends = at - room, at + room
     kept = decide(*ends, region, widen, 0.0)
-    if kept is Verdict.INCONCLUSIVE:
+    if kept is Verdict.UNDECIDED:
         wider = replace(wider, unmet=lost(room, of_sides))
-    return wider, kept if verdict is not Verdict.INCONCLUSIVE else verdict
+    return wider, kept if verdict is not Verdict.UNDECIDED else verdict
 
 
 # ---- unclear events ------------------------------------------------------------------------------
@@ -286,7 +286,7 @@ def unless_unclear(run: CaseRun, finding: Finding) -> Finding:
     rounding decides ties alone, which are judged on paper.
     """
     counted, strategy = run.prepared.compiled, run.prepared.strategy
-    if finding.verdict is Verdict.INCONCLUSIVE or not isinstance(counted, Counted):
+    if finding.verdict is Verdict.UNDECIDED or not isinstance(counted, Counted):
         return finding
     program, signs = counted.program, run.generator(PILOT, 0)
     if program.tests_code:

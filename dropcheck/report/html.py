@@ -38,7 +38,7 @@ CODE = ("written", "statement", "model", "requires", "truth", "repeat")
 _MARKS = {
     Verdict.VERIFIED: '<circle class="mark" r="4.5"/>',
     Verdict.REFUTED: '<path class="mark" d="M-4.5-4.5 4.5 4.5M-4.5 4.5 4.5-4.5"/>',
-    Verdict.INCONCLUSIVE: '<path class="mark" d="M-4-4H4V4H-4Z"/>',
+    Verdict.UNDECIDED: '<path class="mark" d="M-4-4H4V4H-4Z"/>',
 }
 _EXACT = '<path class="exact" d="M-3.5 0 0-3.5 3.5 0 0 3.5Z"/>'
 

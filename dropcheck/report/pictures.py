@@ -47,7 +47,6 @@ COLOURS = {  # by their use, each for a light and for a dark ground
     # of marks: colour-blind people can tell them apart
     "verified": ("#0067a3", "#6cc0f0"),
     "refuted": ("#b84c00", "#ff9f66"),
-    "inconclusive": ("#5f6368", "#b5bdc6"),
     # of words
     "pass": ("#1a7232", "#56d364"),
     "fail": ("#b3261e", "#ff8a80"),
@@ -55,7 +54,7 @@ COLOURS = {  # by their use, each for a light and for a dark ground
     "undecided": ("#7d5700", "#e3b341"),
 }
 LIGHT = {name: light for name, (light, _) in COLOURS.items()}
-SHAPES = {Verdict.VERIFIED: "o", Verdict.REFUTED: "X", Verdict.INCONCLUSIVE: "s"}
+SHAPES = {Verdict.VERIFIED: "o", Verdict.REFUTED: "X", Verdict.UNDECIDED: "s"}
 FARTHEST = 7.0  # on the axis: a million units; an arrow at the edge stands for what is farther
 AXIS = "distance from the claim; ±1: edge of the band in which it is verified; logarithmic beyond"
 MOST_CURVES = 60  # a larger picture is of no use
@@ -215,7 +214,7 @@ def _draw(axes: Axes, cases: Sequence[CaseResult], rows: Sequence[Placed], *at: 
             axes.plot(*pair[:: -1 if upright else 1], shape, ms=size, **style)
 
     for verdict, shape in SHAPES.items():
-        hollow, size = verdict is Verdict.INCONCLUSIVE, 6.5 if shape == "X" else 5.5
+        hollow, size = verdict is Verdict.UNDECIDED, 6.5 if shape == "X" else 5.5
         fill, edge = ("paper", verdict) if hollow else (verdict, "paper")
         look = {"mfc": LIGHT[fill], "mec": LIGHT[edge], "mew": 1.3 if hollow else 0.6, "zorder": 4}
         known = {n: rows[n].estimate for n, case in enumerate(cases) if case.verdict is verdict}

@@ -463,7 +463,7 @@ def standing(case: CaseResult) -> str:
     unexpected = ", expected refuted" * (
         case.expect is Verdict.REFUTED and case.verdict is not Verdict.REFUTED
     )
-    if case.verdict is Verdict.INCONCLUSIVE:
+    if case.verdict is Verdict.UNDECIDED:
         return outcome(case) + unexpected
     if case.result is Outcome.FAIL:
         return f"FAIL: {case.verdict}{unexpected}"

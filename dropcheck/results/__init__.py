@@ -28,7 +28,7 @@ class Verdict(StrEnum):
 
     VERIFIED = "verified"
     REFUTED = "refuted"
-    INCONCLUSIVE = "inconclusive"
+    UNDECIDED = "undecided"
 
 
 class Outcome(StrEnum):
@@ -335,7 +335,7 @@ class RunResult:
         """How many verdicts rest on the limit theorem, and on nothing that confirms them."""
         return sum(
             case.guarantee is Guarantee.ASYMPTOTIC
-            and case.verdict is not Verdict.INCONCLUSIVE
+            and case.verdict is not Verdict.UNDECIDED
             and not case.confirmed
             for case in self.cases
         )

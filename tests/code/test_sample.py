@@ -59,7 +59,7 @@ def reusing(generator: Generator, count: int) -> Drawn:
 # ---- verdicts ------------------------------------------------------------------------------------
 
 
-YES, NO, OPEN = Verdict.VERIFIED, Verdict.REFUTED, Verdict.INCONCLUSIVE
+YES, NO, OPEN = Verdict.VERIFIED, Verdict.REFUTED, Verdict.UNDECIDED
 JUDGED: list[tuple[str, Any, dict[str, Any], Verdict]] = [
     (STATEMENT, dropout, DROPPED, YES),
     (STATEMENT, unscaled, DROPPED, NO),
@@ -158,7 +158,7 @@ def test_draws_that_share_numbers_refute_no_true_claim(repeat: int, names: str) 
 def test_draws_that_all_agree_decide_nothing_of_code_that_has_no_bounds() -> None:
     for claim in ("E(y, given=m) == 2 / 0.7", "E(y, given=m) == 3"):
         found = tried(claim, kept, max_draws=10**6)
-        assert found.verdict is Verdict.INCONCLUSIVE
+        assert found.verdict is Verdict.UNDECIDED
         assert "too rare to be seen" in str(found.explanation)
 
 

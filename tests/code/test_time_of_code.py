@@ -83,7 +83,7 @@ def test_code_that_has_to_wait_is_judged_as_if_it_had_not(judged: Judged) -> Non
 
 def test_code_that_computes_for_long_is_ended(judged: Judged) -> None:
     ended = judged(lambda: computes(SECONDS / 8))
-    assert ended.verdict is Verdict.INCONCLUSIVE
+    assert ended.verdict is Verdict.UNDECIDED
     assert ended.calls is not None
     assert ended.calls.count < 16
 
@@ -98,7 +98,7 @@ def test_the_resolution_that_is_named_is_one_that_its_time_allows(
 
     claim = "P(picked and random) == 0.15 * 0.1"
     found = tried(claim, masks, resolution=1e-4)
-    assert found.verdict is Verdict.INCONCLUSIVE
+    assert found.verdict is Verdict.UNDECIDED
     named = re.search("resolution: (.*) would do with these draws", words.reading(found))
     assert named is not None
     assert 1e-4 < float(named[1]) < 0.3
@@ -109,7 +109,7 @@ def test_the_resolution_that_is_named_is_one_that_its_time_allows(
 def test_code_that_waits_for_ever_is_ended(judged: Judged, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judge, "PATIENCE", 1)
     ended = judged(lambda: time.sleep(SECONDS / 8))
-    assert ended.verdict is Verdict.INCONCLUSIVE
+    assert ended.verdict is Verdict.UNDECIDED
     assert ended.calls is not None
     assert ended.calls.count < 16
 

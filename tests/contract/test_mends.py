@@ -17,7 +17,7 @@ import yaml
 from contract.conftest import FOLDER
 from dropcheck.cli import main
 
-OPEN = "inconclusive"
+OPEN = "undecided"
 VERDICTS = {"verified", "refuted", OPEN}
 OPTIONS = ("--format", "json", "--threads", "1")
 FEW = 30_000  # draws, where a row has no `draws`
@@ -47,7 +47,7 @@ def came_of(row: Row, capsys: Capsys) -> set[str]:
 def is_as_it_must(came: set[str], must: str) -> bool:
     """Whether what came of an input is what must: of a verdict, not its opposite either.
 
-    >>> is_as_it_must({"inconclusive"}, "not verified"), is_as_it_must({"refuted"}, "verified")
+    >>> is_as_it_must({"undecided"}, "not verified"), is_as_it_must({"refuted"}, "verified")
     (True, False)
     """
     if must.startswith("not ") and must.removeprefix("not ") in VERDICTS:

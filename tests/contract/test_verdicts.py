@@ -87,7 +87,7 @@ def outcomes(results: Iterable[CaseResult]) -> str:
 
 
 def outcome(case: CaseResult) -> str:
-    """The outcome of a case: `verified pass`, `inconclusive (too_wide) undecided`."""
+    """The outcome of a case: `verified pass`, `undecided (too_wide) undecided`."""
     reason = f" ({case.reason.name.lower()})" if case.reason is not None else ""
     return f"{case.verdict}{reason} {case.result}"
 
@@ -97,9 +97,7 @@ def wrong(results: Iterable[CaseResult]) -> set[str]:
     truths = (
         (case, Verdict.REFUTED if case.parameters.get(OFF) else case.expect) for case in results
     )
-    return {
-        case.claim for case, truth in truths if case.verdict not in (truth, Verdict.INCONCLUSIVE)
-    }
+    return {case.claim for case, truth in truths if case.verdict not in (truth, Verdict.UNDECIDED)}
 
 
 GOLDENS = [*DRAWS, *(f"{name}-exact" for name in BY_EXACT_VALUES)]
@@ -115,7 +113,7 @@ def changed_by_draws(few: str, many: str) -> list[str]:
 
     >>> changed_by_draws("a: verified pass", "a: refuted fail")
     ['a: verified pass']
-    >>> changed_by_draws("a: inconclusive (why) undecided", "a: refuted fail")
+    >>> changed_by_draws("a: undecided (why) undecided", "a: refuted fail")
     []
     """
     found = [line.rpartition(": ")[::2] for line in many.splitlines()]
@@ -127,7 +125,7 @@ def changed_by_draws(few: str, many: str) -> list[str]:
             for known, other in found
             if known == name or known.startswith(f"{name} ") or name.startswith(f"{known} ")
         ]
-        decided = not said.startswith(Verdict.INCONCLUSIVE)
+        decided = not said.startswith(Verdict.UNDECIDED)
         return decided and {one.split()[0] for one in same} != {said.split()[0]}
 
     return [*filter(ends_otherwise, few.splitlines())]

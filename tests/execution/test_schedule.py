@@ -259,7 +259,7 @@ def test_a_time_limit_ends_the_run_and_what_is_left_is_shared(in_time: InTime) -
     assert found["easy"].more_seconds is None
     open_ones = [found[name] for name in ("hard", "harder", "hardest")]
     for result in open_ones:
-        assert result.verdict is Verdict.INCONCLUSIVE
+        assert result.verdict is Verdict.UNDECIDED
         assert result.draws > found["easy"].draws
         assert result.more_draws is not None
         assert result.more_draws > result.draws

@@ -57,7 +57,7 @@ claims:
 VERDICTS = {
     "passes": (Verdict.VERIFIED, Outcome.PASS),
     "fails": (Verdict.REFUTED, Outcome.FAIL),
-    "hangs": (Verdict.INCONCLUSIVE, Outcome.UNDECIDED),
+    "hangs": (Verdict.UNDECIDED, Outcome.UNDECIDED),
 }
 
 

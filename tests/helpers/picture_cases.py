@@ -33,7 +33,7 @@ STRICT = claiming(
     estimate=1.99,
     interval=(1.97, 2.01),
     scale=2.0,
-    verdict=Verdict.INCONCLUSIVE,
+    verdict=Verdict.UNDECIDED,
     result=Outcome.UNDECIDED,
 )
 UNKNOWN = replace(

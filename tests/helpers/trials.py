@@ -20,7 +20,7 @@ from dropcheck.settings import Settings
 from dropcheck.simulation.compile import Compiled, compile_averages
 from dropcheck.simulation.program import Program
 
-VERIFIED, REFUTED, OPEN = Verdict.VERIFIED, Verdict.REFUTED, Verdict.INCONCLUSIVE
+VERIFIED, REFUTED, OPEN = Verdict.VERIFIED, Verdict.REFUTED, Verdict.UNDECIDED
 N = "x ~ normal(0, 1)"  # the model of most of them
 
 # With this chance a test raises the alarm where the rate is as promised.

@@ -80,7 +80,7 @@ def test_an_interval_that_spans_an_edge_is_near_it_only_if_it_is_narrow() -> Non
     assert near_edge(written, Decimal("0.945"), Decimal("0.946"), Decimal("0.25")) is None
 
 
-UNDECIDED = Verdict.INCONCLUSIVE
+UNDECIDED = Verdict.UNDECIDED
 REGION = Region(0.9455, 0.9465)
 
 

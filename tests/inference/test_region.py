@@ -10,7 +10,7 @@ from dropcheck.inference.region import decide, reach, widening
 from dropcheck.results import Region, Verdict
 
 INF = math.inf
-VERIFIED, REFUTED, OPEN = Verdict.VERIFIED, Verdict.REFUTED, Verdict.INCONCLUSIVE
+VERIFIED, REFUTED, OPEN = Verdict.VERIFIED, Verdict.REFUTED, Verdict.UNDECIDED
 
 POINT = Region(1.0, 1.0)
 AT_MOST = Region(-INF, 1.0)

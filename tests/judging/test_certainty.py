@@ -95,7 +95,7 @@ def test_under_a_condition_only_what_meets_it_is_counted() -> None:
 
 
 @pytest.mark.parametrize("claim", ["E(x, {}) == 9", "P(x > 2, {}) == 1", "P(x > 2, {}) < 0.5"])
-def test_a_condition_that_is_never_met_is_inconclusive(claim: str) -> None:
+def test_a_condition_that_is_never_met_is_undecided(claim: str) -> None:
     found = judged(N + "; w ~ normal(0, 1)", claim.format("given=max([x, w]) > 9"), most=100_000)
     assert found.verdict is OPEN
     assert str(found.explanation).startswith("the condition was never true in")

@@ -101,7 +101,7 @@ def test_help_on_a_full_disk_is_no_fault_of_the_program(arguments: list[str]) ->
 )
 def test_what_is_undefined_once_in_a_trillion_draws_is_not_verified(claim: str) -> None:
     result = judged("x ~ normal(7, 1)", claim)
-    assert (result.verdict, result.guarantee) == (Verdict.INCONCLUSIVE, Guarantee.ASYMPTOTIC)
+    assert (result.verdict, result.guarantee) == (Verdict.UNDECIDED, Guarantee.ASYMPTOTIC)
     assert result.reason is Reason.SELDOM_UNDEFINED
     assert judged("x ~ truncated_normal(7, 1, 0, inf)", claim).verdict is Verdict.VERIFIED
     assert judged("x ~ normal(7, 1)", claim.replace("> -1", "> 0")).guarantee is (
@@ -112,7 +112,7 @@ def test_what_is_undefined_once_in_a_trillion_draws_is_not_verified(claim: str) 
 def test_a_time_that_may_never_come_says_what_to_write() -> None:
     model = "z ~ bernoulli(0.5)[40]\nt = first(z == 1)"
     result = judged(model, "E(t) == 1")
-    assert (result.verdict, result.reason) == (Verdict.INCONCLUSIVE, Reason.MAY_BE_INFINITE)
+    assert (result.verdict, result.reason) == (Verdict.UNDECIDED, Reason.MAY_BE_INFINITE)
     assert result.explanation is not None
     assert "minimum(first(…), T)" in result.explanation.reading
     assert "given=t < T" in result.explanation.reading

@@ -33,7 +33,7 @@ def test_a_smooth_function_of_two_numbers_is_decided_where_plain_draws_leave_it_
     assert netted.verdict is Verdict.VERIFIED
     assert netted.sampling.startswith("nets of ")
     assert netted.guarantee is Guarantee.FINITE_SAMPLE
-    assert plain.verdict is Verdict.INCONCLUSIVE
+    assert plain.verdict is Verdict.UNDECIDED
     assert plain.sampling == "plain"
     assert netted.draws < plain.draws
 

@@ -19,7 +19,7 @@ def test_an_average_that_cancels_over_all_combinations_must_exist(seed: int, pla
     model = "u ~ uniform(0, 1); m ~ bernoulli(0.5); x = 1/u"
     claim, keys = "E(m * x) / E(x) == 0.5", "resolution: 0.1"
     found = judged(model, claim, keys, seed=seed, most=1_000_000, plain=plain)
-    assert found.verdict is Verdict.INCONCLUSIVE
+    assert found.verdict is Verdict.UNDECIDED
 
 
 def test_a_ratio_whose_averages_exist_is_still_verified() -> None:
@@ -40,7 +40,7 @@ def test_noise_that_draws_share_is_not_lost(seed: int) -> None:
 def test_a_verdict_that_is_undecided_says_how_draws_were_combined_too() -> None:
     model = "x ~ normal(1, 1); m ~ bernoulli(0.5); y = m * x"
     found = judged(model, "Var(y) == 0.75", most=2_000)
-    assert found.verdict is Verdict.INCONCLUSIVE
+    assert found.verdict is Verdict.UNDECIDED
     assert found.sampling.startswith("crossed")
 
 
@@ -113,7 +113,7 @@ def test_the_promise_is_kept(model: str, claim: str, keys: str, wrong: Verdict) 
     found = repeated(model, claim.format(factor), range(50), settings, keys)
     assert all(result.sampling.startswith("crossed") for result in found[:5])
     assert not alarm(sum(result.verdict is wrong for result in found), len(found), 0.01)
-    decided = sum(result.verdict is not Verdict.INCONCLUSIVE for result in found)
+    decided = sum(result.verdict is not Verdict.UNDECIDED for result in found)
     assert decided > 45
 
 

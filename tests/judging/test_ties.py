@@ -36,7 +36,7 @@ HALF = "m ~ bernoulli(0.5)[10]"
 )
 def test_what_rounding_decides_is_undecided(model: str, claim: str) -> None:
     found = judged(model, claim)
-    assert found.verdict is Verdict.INCONCLUSIVE
+    assert found.verdict is Verdict.UNDECIDED
     assert found.reason is Reason.TIED
     assert found.exact is None
 

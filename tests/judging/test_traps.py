@@ -20,7 +20,7 @@ from dropcheck.inference.region import decide
 from dropcheck.results import Region, Verdict
 
 Floats = npt.NDArray[np.float64]
-VERIFIED, REFUTED, OPEN = Verdict.VERIFIED, Verdict.REFUTED, Verdict.INCONCLUSIVE
+VERIFIED, REFUTED, OPEN = Verdict.VERIFIED, Verdict.REFUTED, Verdict.UNDECIDED
 
 ALPHA = 0.01
 REPEATS = 1000

@@ -25,7 +25,7 @@ from dropcheck.results import (
 )
 from dropcheck.settings import Settings
 
-VERIFIED, REFUTED, OPEN = Verdict.VERIFIED, Verdict.REFUTED, Verdict.INCONCLUSIVE
+VERIFIED, REFUTED, OPEN = Verdict.VERIFIED, Verdict.REFUTED, Verdict.UNDECIDED
 
 TEXT = """
 dropcheck: 1

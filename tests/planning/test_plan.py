@@ -87,7 +87,7 @@ def test_a_run_ends_early_where_the_model_says_that_no_draws_decide(claim: str) 
     (plan,), (result,) = planned(registry).cases, tried(registry)
     assert plan.draws is None
     assert "no interval can decide, at the edge of what is claimed" in str(plan.explanation)
-    assert result.verdict is Verdict.INCONCLUSIVE
+    assert result.verdict is Verdict.UNDECIDED
     assert result.draws == pytest.approx(plan.drawn, rel=0.1)
     assert result.draws < plan.budget / 50
     # and yet they show how near the quantity is: the resolution is a hundredth
@@ -179,7 +179,7 @@ def test_a_pilot_whose_average_a_few_draws_carry_is_a_doubt() -> None:
 def test_what_a_run_gives_up_is_planned_to_be_given_up(claim: str) -> None:
     registry = registry_of(open=claim)
     (result,) = tried(registry)
-    assert result.verdict is Verdict.INCONCLUSIVE
+    assert result.verdict is Verdict.UNDECIDED
     plan = planned(registry)
     assert plan.cases[0].draws is None
     assert plan.draws <= result.draws <= 2 * plan.draws

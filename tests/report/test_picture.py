@@ -202,7 +202,7 @@ def with_law(law: str) -> CaseResult:
             {"normal(0, 1)", "rademacher()", "uniform(-1, 1)", "cauchy()"},
         ),
         ([replace(ONE_SIDED, parameters={"p": p}) for p in (0.1, 0.2)], {"claimed: >=", "allowed"}),
-        ([replace(UNKNOWN, parameters={"p": p}) for p in (0.1, 0.2)], {"inconclusive"}),
+        ([replace(UNKNOWN, parameters={"p": p}) for p in (0.1, 0.2)], {"undecided"}),
         (
             [
                 replace(FAR, estimate=10.0**n, interval=(0.0, 1.7e308), parameters={"n": n})
