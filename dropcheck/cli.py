@@ -117,6 +117,7 @@ def _command(function: Callable[..., ExitCode]) -> Callable[..., ExitCode]:
 
     own = [parameter_of(one) for one in OPTIONS if name in one.of.split()]
     own = [_parameter("ctx", typer.Context), _parameter("claims", Words), *own]
+    # typer reads options from a signature, which mypy knows of no function
     command.__signature__ = inspect.Signature(own)  # type: ignore[attr-defined]
     command.__annotations__ = {one.name: one.annotation for one in own}
     left_over = name in ("run", "plan")  # of which parameters of claims are options too
@@ -986,7 +987,8 @@ def _problem_of(error: typer.TyperException, command: str) -> Problem:
     if ctx is not None and hasattr(error, "possibilities"):
         problem = _no_such_option(option, _spellings(ctx), command)
         hint = problem.hint or f"{asked} lists the options"
-        for one in typer.main.get_command(app).commands["run"].params:  # type: ignore[attr-defined]
+        program: Any = typer.main.get_command(app)  # a group, for typer's types any command
+        for one in program.commands["run"].params:
             if option in one.opts and command[:1] == "-":
                 hint = f"it goes after the command: dropcheck run {option} {one.metavar}".rstrip()
         return replace(problem, hint=hint)

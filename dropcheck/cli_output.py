@@ -96,7 +96,7 @@ def complain(
 
 def silence(stream: TextIO) -> None:
     """Drop what is left in the stream's buffer: else the interpreter's exit would fail."""
-    with contextlib.suppress(OSError, ValueError), open(os.devnull, "w") as nowhere:  # noqa: PTH123
+    with contextlib.suppress(OSError, ValueError), Path(os.devnull).open("w") as nowhere:
         os.dup2(nowhere.fileno(), stream.fileno())
 
 

@@ -855,7 +855,8 @@ def _of_cases(claim: Node, source: Source) -> Iterator[Error]:
         try:
             _parameter(name)
         except PydanticCustomError as error:
-            yield one.begin, *error.context.values()  # type: ignore[union-attr]
+            # `_parameter` always gives a context
+            yield one.begin, *(error.context or {}).values()
         if grid := claim.at("parameters").entries.get(name):
             line = source.line_of(grid.begin)
             message = f"{name!r} is given under 'cases' and under 'parameters' ({line})"

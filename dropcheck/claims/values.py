@@ -464,9 +464,11 @@ def _vector(items: Sequence[object], depth: int = 0) -> Vector:
         raise WrongValueError("is an empty list", None)
     entries: list[float | Vector] = []
     for place, one in enumerate(items[: MOST_ENTRIES + 1]):
-        nested = isinstance(one, list | tuple) and depth == 0
         try:
-            entries.append(_vector(one, 1) if nested else _entry(one))  # type: ignore[arg-type]
+            if depth == 0 and isinstance(one, list | tuple):
+                entries.append(_vector(one, 1))
+            else:
+                entries.append(_entry(one))
         except WrongValueError as error:
             raise WrongValueError(str(error), error.hint, (place, *error.path)) from None
     lengths = [len(one) if isinstance(one, tuple) else 0 for one in entries]

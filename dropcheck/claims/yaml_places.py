@@ -470,6 +470,12 @@ _BETWEEN_WORDS = re.compile(r"(?:\s|\\\n)*")  # a backslash at the end of a line
 _REST_OF_WORD = re.compile(r"\S*")
 
 
+def _end_of(pattern: re.Pattern[str], text: str, at: int) -> int:
+    """Where the match of a pattern at a place ends; the place itself if there is none."""
+    found = pattern.match(text, at)
+    return at if found is None else found.end()
+
+
 def source_text(node: Node, source: Source) -> SourceText:
     """The text of a scalar with its places, without line breaks at its end.
 
@@ -490,8 +496,9 @@ def source_text(node: Node, source: Source) -> SourceText:
     for line in text.split("\n"):
         pieces: list[tuple[int, LineColumn]] = []
         for match in _WORD.finditer(line) if visible else ():
-            begin, word, column = _BETWEEN_WORDS.match(raw, at).end(), match.group(), match.start()  # type: ignore[union-attr]
-            begin = raw.find(word, begin, _REST_OF_WORD.match(raw, begin).end())  # type: ignore[union-attr]
+            word, column = match.group(), match.start()
+            begin = _end_of(_BETWEEN_WORDS, raw, at)
+            begin = raw.find(word, begin, _end_of(_REST_OF_WORD, raw, begin))
             if begin < 0:  # an escape hides it
                 visible = False
                 break

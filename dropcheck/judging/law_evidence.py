@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dropcheck.analysis.cells import SHAPES, LawCells
 from dropcheck.array_types import Floats, Truths
 from dropcheck.inference import cell_evidence
 from dropcheck.inference.cell_evidence import Distance, distance
 from dropcheck.inference.intervals import CountsByCall
+from dropcheck.judging.law_cells import SHAPES, LawCells
 from dropcheck.reasons import Explanation, Reason
 
 

@@ -9,15 +9,6 @@ from functools import reduce
 
 import numpy as np
 
-from dropcheck.analysis.cells import (
-    ONE_VALUE_SHARE,
-    TIES,
-    LawCells,
-    SampleCells,
-    law_cells,
-    rounding_of,
-    sample_cells,
-)
 from dropcheck.array_types import Floats
 from dropcheck.claims.registry import Sample
 from dropcheck.inference import budget, cell_evidence
@@ -31,6 +22,15 @@ from dropcheck.inference.cell_evidence import (
 from dropcheck.inference.intervals import CountsByCall
 from dropcheck.inference.region import decide
 from dropcheck.judging.case import CaseRun, Finding, Judging, Outlook, Planned, calls_of, dependent
+from dropcheck.judging.law_cells import (
+    ONE_VALUE_SHARE,
+    TIES,
+    LawCells,
+    SampleCells,
+    law_cells,
+    rounding_of,
+    sample_cells,
+)
 from dropcheck.judging.law_evidence import EValue, apart, evidence
 from dropcheck.judging.rounding import lost, share_lost
 from dropcheck.language.graph import LawClaim, Relation, pairs

@@ -41,9 +41,8 @@ EXACT_INTEGERS = 2.0**53  # above it float64 does not have every whole number
 NEARLY_POWER = 1e-3  # the share by which a power of the distance from an end may be off
 FEW = 64  # up to so many sets of arguments, norms are worked out for each
 MOST_SUMMED = 2**18  # the most values that are summed over
-LEFT_OUT = np.float64(
-    5e-31
-)  # the probability that may be left out in each tail: no run is that long
+# The probability that may be left out in each tail: no run is that long.
+LEFT_OUT = np.float64(5e-31)
 # The largest distance of a draw from 0, in units of its scale: of the 53 binary digits of float64,
 # 12 are then left for the scale.
 FARTHEST_OUT = 2.0**40
@@ -292,8 +291,8 @@ class Law:
     summary: str  # a line for the page on the language
     parameters: tuple[LawParameter, ...]
     # Of laws of vectors, whose elements may be put in another order with those of the arguments.
-    # Takes the shapes of the arguments, and the values of fixed ones (else
-    # None); returns the last axes of one value
+    # Takes the shapes of the arguments, and the values of fixed ones (else None); returns the last
+    # axes of one value.
     own_axes: Callable[[tuple[Shape, ...], tuple[Any, ...]], Shape] | None = None
     # of laws of vectors: the law of each element, and its arguments
     elements: Callable[..., tuple[Any, ...]] | None = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -106,7 +107,7 @@ def test_errors_of_steps_multiply_where_terms_do_not_go_by_themselves(
     careful = by_steps(model, "w**2")
     assert careful is not None
 
-    def together(space, terms, sources, free):  # type: ignore[no-untyped-def]
+    def together(space: Any, terms: Any, sources: Any, free: Any) -> Any:
         last = max(atom.draw for term in terms for atom in term.atoms)
         return letters._without_last(space, terms, last, sources, free)
 

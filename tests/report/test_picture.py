@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -251,8 +249,7 @@ def test_a_claim_without_a_curve_is_named(cli: Cli) -> None:
 def test_without_matplotlib_the_message_says_what_to_install_and_the_page_works(
     cli: Cli, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found: Callable[[str], Any] = lambda name: None if name == "matplotlib" else name  # noqa: E731
-    monkeypatch.setattr(formats, "find_spec", found)
+    monkeypatch.setattr(formats, "find_spec", lambda name: None if name == "matplotlib" else name)
     called = cli("run", "all", "-o", "run.svg")
     assert (called.code, called.out) == (2, "")  # before anything was drawn
     assert "pictures need matplotlib, which is not installed" in called.err

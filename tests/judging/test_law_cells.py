@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dropcheck.analysis.cells import ONE_VALUE_SHARE, law_cells, sample_cells
+from dropcheck.judging.law_cells import ONE_VALUE_SHARE, law_cells, sample_cells
 from dropcheck.vocabulary.functions.number_formats import EPSILONS, below_numbers, rounded
 from dropcheck.vocabulary.laws import LAWS
 

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from dropcheck.analysis.cells import MOST_REPEATED, sample_cells
 from dropcheck.array_types import Floats
+from dropcheck.judging.law_cells import MOST_REPEATED, sample_cells
 
 
 @pytest.mark.parametrize("distinct", [MOST_REPEATED // 2, 2 * MOST_REPEATED, 8 * MOST_REPEATED])
