@@ -65,7 +65,6 @@ from dropcheck.simulation import (
     FEWEST_CALLS,
     MAIN,
     PILOT,
-    AtThresholds,
     Compiled,
     Counted,
     InCells,
@@ -116,7 +115,7 @@ class Prepared:
     reading: Reading  # the statement as quantities and regions
     strategy: Strategy
     # None where nothing is simulated
-    compiled: Compiled | Counted | InCells | AtThresholds | None
+    compiled: Compiled | Counted | InCells | None
     knowledge: Knowledge | None  # of averages, from the model itself
     analysed: Analysed  # what the exact value is made from
 

@@ -125,7 +125,7 @@ def unknown_exactly() -> Finding:
 def known_exactly(run: CaseRun) -> Known | None:
     """What the model says; None where it does not say a quantity to a hundredth of what is allowed.
 
-    Quantiles have `quantiles.known_quantiles`.
+    Quantiles have `cells.known_quantiles`.
     """
     analysed = run.prepared.analysed
     match analysed.strategy, analysed.compiled, analysed.knowledge:

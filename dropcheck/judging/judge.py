@@ -35,10 +35,10 @@ from dropcheck.judging.case import (
     inside,
     not_drawn,
 )
+from dropcheck.judging.cells import by_laws, by_quantiles, known_quantiles
 from dropcheck.judging.events import by_counterexample, by_proportion, draws_that_bound
 from dropcheck.judging.exact import Known, known_exactly, unknown_exactly
 from dropcheck.judging.knowledge import Knowledge
-from dropcheck.judging.laws import by_laws
 from dropcheck.judging.limit_theorem import accepted, by_limit_theorem
 from dropcheck.judging.look import (
     far_off,
@@ -47,7 +47,6 @@ from dropcheck.judging.look import (
     sharpness_of,
     unit_of,
 )
-from dropcheck.judging.quantiles import by_order_statistics, known_quantiles
 from dropcheck.judging.rounding import (
     LOOK_ROUNDING,
     lost,
@@ -61,7 +60,6 @@ from dropcheck.results import CaseResult, Exact, Guarantee, Method, Verdict
 from dropcheck.settings import Settings
 from dropcheck.simulation import (
     MAIN,
-    AtThresholds,
     Compiled,
     Counted,
     InCells,
@@ -392,14 +390,14 @@ def judge_by_draws(run: CaseRun) -> Judging:
             return not_drawn(Reason.OUT_OF_TIME.explain())
         case Unanswerable(why), _:
             return not_drawn(why)
-        case Laws(claim), InCells(program):
-            return (yield from by_laws(run, claim, program))
+        case Laws() as claim, InCells() as cells:
+            return (yield from by_laws(run, claim, cells))
         case Certainty() as certainty, Counted() as counted:
             return (yield from by_counterexample(run, certainty, counted))
         case Proportion() as proportion, Counted() as counted:
             return (yield from by_proportion(run, proportion, counted))
-        case Quantiles() as quantiles, AtThresholds() as quantities:
-            return (yield from by_order_statistics(run, quantiles, quantities))
+        case Quantiles() as quantiles, InCells() as cells:
+            return (yield from by_quantiles(run, quantiles, cells))
         case _, Compiled() as compiled:
             knowledge = run.prepared.knowledge
             if knowledge is not None and knowledge.guarantee is not Guarantee.ASYMPTOTIC:

@@ -12,8 +12,8 @@ use only
 - a pilot: `origin`, `centres` and `finite`;
 - the effect of rounding: `tied_in`, `rounding_in` averages, `rounding_of_values`, `magnitude_of`,
   `rounding_of_fixed`, `unclear_in`;
-- cells: `values` of some draws, and `counting`, which counts draws in cells by a counter (`AtCuts`,
-  `TwoAtCuts` or `Tables`) in place of sums, with `columns` counts in each block;
+- cells: `values` of some draws, and `counting`, which counts draws in cells by a counter (`AtCuts`
+  or `Tables`) in place of sums, with `columns` counts in each block;
 - nets of points: `in_nets` makes a program that draws them, if it `can_be_in_nets`; each net has
   `unit_draws`, as each call has in a `whole` program; `clips` say what is stored of each net, and
   `units` of a tally counts the nets;
@@ -24,20 +24,16 @@ The parts of a program, and its shortcuts, are internal.
 
 from dropcheck.simulation.blocks import MOST_ROWS, CountTally, Request, Tally
 from dropcheck.simulation.compile import (
-    AtThresholds,
     Compiled,
     Counted,
     InCells,
     Registers,
-    Threshold,
-    below,
     compile_averages,
-    compile_counts,
     compile_strategy,
 )
 from dropcheck.simulation.examples import example
 from dropcheck.simulation.integrands import means_of
-from dropcheck.simulation.program import AtCuts, Counter, Program, SpanSums, Tables, TwoAtCuts
+from dropcheck.simulation.program import AtCuts, Counter, Program, SpanSums, Tables
 from dropcheck.simulation.rounding import (
     magnitude_of,
     rounding_in,
@@ -61,7 +57,6 @@ __all__ = [
     "MOST_ROWS",
     "PILOT",
     "AtCuts",
-    "AtThresholds",
     "Clip",
     "Compiled",
     "CountTally",
@@ -74,12 +69,8 @@ __all__ = [
     "SpanSums",
     "Tables",
     "Tally",
-    "Threshold",
-    "TwoAtCuts",
-    "below",
     "can_be_in_nets",
     "compile_averages",
-    "compile_counts",
     "compile_strategy",
     "counting_in_cells",
     "example",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
@@ -338,16 +338,15 @@ class Tally:
 
 
 class CountTally(Tally):
-    """The counts of all blocks so far, added up; `each` is called with those of each block.
+    """The counts of all blocks so far, added up.
 
     If each span is a call of code whose draws count one by one, spans are kept in a few rows.
     """
 
     most_rows = 2 * FEWEST_CALLS
 
-    def __init__(self, program: Program, each: Callable[[Floats], None] | None = None) -> None:
+    def __init__(self, program: Program) -> None:
         super().__init__(program)
-        self._each = each
         self._total: Floats = np.zeros(program.columns)
 
     def add(self, spans: SpanSums) -> None:
@@ -356,9 +355,6 @@ class CountTally(Tally):
             super().add(spans)
         else:  # the single spans are not needed
             self._count(spans)
-        if self._each is not None:
-            for row in spans.sums:
-                self._each(row)
         self._total += spans.sums.sum(axis=0)
 
     @property

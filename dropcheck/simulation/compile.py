@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter as Multiset
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +27,6 @@ from dropcheck.language.graph import (
     Value,
     calls_below,
     computed,
-    constant_beside,
     draw_cost,
     joined_sources,
     kernel_of,
@@ -35,7 +34,13 @@ from dropcheck.language.graph import (
 )
 from dropcheck.simulation.crossing import separations
 from dropcheck.simulation.integrands import Functional, Leaf, Term
-from dropcheck.simulation.program import BLOCKS_OF_SPAN, SHORTEST_SPAN, SMALLEST_BATCH, Program
+from dropcheck.simulation.program import (
+    BLOCKS_OF_SPAN,
+    SHORTEST_SPAN,
+    SMALLEST_BATCH,
+    Program,
+    Uses,
+)
 from dropcheck.simulation.steps import (
     MOST_SPAN_DRAWS,
     Step,
@@ -45,7 +50,7 @@ from dropcheck.simulation.steps import (
     most_of_span,
 )
 from dropcheck.vocabulary.function import Function, Kernel
-from dropcheck.vocabulary.functions.truths import AT_MOST, BELOW, IS_TRUE, NOT
+from dropcheck.vocabulary.functions.truths import IS_TRUE, NOT
 
 # ---- assemble ------------------------------------------------------------------------------------
 #
@@ -399,9 +404,13 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class InCells:
-    """The program of a statement about laws: draws of its quantities, to be counted in cells."""
+    """The program of a statement about laws or quantiles: draws, to be counted in cells.
+
+    `uses` are its quantities, in order: places among the program's targets, and of conditions.
+    """
 
     program: Program
+    uses: Uses
 
 
 def compile_strategy(
@@ -410,7 +419,7 @@ def compile_strategy(
     *,
     crossing: bool = True,
     registers: Registers | None = None,
-) -> Compiled | Counted | InCells | AtThresholds | None:
+) -> Compiled | Counted | InCells | None:
     """The program for the operands of a statement; None if the strategy needs no simulation.
 
     `crossing` allows to combine draws with each other. `registers` are given if other statements
@@ -420,13 +429,10 @@ def compile_strategy(
         case Unanswerable():
             return None
         case Laws():
-            builder = ProgramBuilder(registers)
-            for operand in operands:
-                value = _settled(operand) if operand.truth else operand
-                builder.term(((builder.register(value), 1),), None)
-            return InCells(builder.build())
-        case Quantiles(quantities):
-            return compile_values(quantities)
+            quantities = [_settled(one) if one.truth else one for one in operands]
+            return _in_cells([[one] for one in quantities], registers)
+        case Quantiles(estimated):
+            return _in_cells([operator.inputs for operator in estimated], registers)
         case Certainty(event, condition, claimed):
             event = _settled(event)
             certain = _denied(event) if claimed == 0 else event
@@ -436,6 +442,20 @@ def compile_strategy(
             return Counted(_counting(_truth(event), condition, registers), condition is not None)
         case _:
             return compile_averages(strategy, operands, crossing=crossing, registers=registers)
+
+
+def _in_cells(quantities: Sequence[Sequence[Value]], registers: Registers | None) -> InCells:
+    """The program that draws quantities, each of which may have a condition after it."""
+    builder = ProgramBuilder(registers)
+    places: dict[int, int] = {}
+
+    def place(value: Value) -> int:
+        register = builder.register(value)
+        builder.term(((register, 1),), None)
+        return places.setdefault(register, len(places))
+
+    uses = tuple((place(one), place(*given) if given else None) for one, *given in quantities)
+    return InCells(builder.build(), uses)
 
 
 def compile_averages(
@@ -534,68 +554,3 @@ def _leaf(value: Value, builder: ProgramBuilder, *, sizes: bool) -> Leaf:
         powers = Multiset(registers[letter] for letter in name)
         columns[name] = builder.term(tuple(powers.items()), given)
     return Leaf(operator, columns, tuple(registers.values()))
-
-
-# ---- quantiles: values, and counts at thresholds -------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Threshold:
-    """The event u < at, or u <= at if it is closed. Events that sort later contain earlier ones."""
-
-    at: float
-    closed: bool
-
-
-@dataclass(frozen=True, slots=True)
-class AtThresholds:
-    """The program for some quantiles, and its columns, by their positions.
-
-    `columns` are those of the quantity itself, or of the counts at each threshold if there are any;
-    `given` is the column of the condition, or None.
-    """
-
-    program: Program
-    columns: tuple[tuple[int, ...], ...]
-    given: tuple[int | None, ...]
-
-
-def compile_values(quantities: Sequence[Value]) -> AtThresholds:
-    """A program that sums quantities; in blocks of one draw, the sums are the values.
-
-    The value is 0 where a condition fails.
-    """
-    return _compiled(quantities, lambda builder, quantity, _: [builder.register(quantity)])
-
-
-def compile_counts(
-    quantities: Sequence[Value], thresholds: Sequence[Sequence[Threshold]]
-) -> AtThresholds:
-    """A program that counts the draws below thresholds of each quantity, if its condition holds."""
-    return _compiled(
-        quantities,
-        lambda builder, quantity, place: [
-            builder.register(below(quantity, one)) for one in thresholds[place]
-        ],
-    )
-
-
-def _compiled(
-    operators: Sequence[Value], registers: Callable[[ProgramBuilder, Value, int], list[int]]
-) -> AtThresholds:
-    builder = ProgramBuilder()
-    columns: list[tuple[int, ...]] = []
-    conditions: list[int | None] = []
-    for place, operator in enumerate(operators):
-        quantity, *condition = operator.inputs
-        given = builder.register(condition[0]) if condition else None
-        own = registers(builder, quantity, place)
-        columns.append(tuple(builder.term(((register, 1),), given) for register in own))
-        conditions.append(None if given is None else builder.term((), given))
-    return AtThresholds(builder.build(), tuple(columns), tuple(conditions))
-
-
-def below(quantity: Value, threshold: Threshold) -> Value:
-    """The event that a quantity is below a threshold, or at it if that is closed."""
-    end = constant_beside(quantity, threshold.at)
-    return computed(AT_MOST if threshold.closed else BELOW, quantity, end, like=quantity, shape=())

@@ -50,8 +50,16 @@ SORTING = 25.0
 FINDING = 12.0
 
 
+Uses = tuple[tuple[int, int | None], ...]
+"""The quantities that are counted, as places of values, each with the place of its condition."""
+
+
 class Counter(Protocol):
     """Counts the draws of a block."""
+
+    @property
+    def uses(self) -> Uses:
+        """The quantities that are counted."""
 
     @property
     def columns(self) -> int:
@@ -81,101 +89,76 @@ def entries_of(array: Array, draws: int, blocks: int) -> Floats:
 def counted(
     counter: Counter, values: Sequence[Array], draws: int, blocks: int
 ) -> tuple[Floats, Truths | None]:
-    """The counts of each block, and which draws are undefined; None if no draw is."""
+    """The counts of each block, and which draws are undefined; None if no draw is.
+
+    Where its condition fails, a quantity may have any value.
+    """
     counts = counter.counts(values, draws, blocks)
     if all(np.isfinite(array).all() for array in values):
         return counts, None
     bad = np.zeros(draws, dtype=bool)
-    for array in values:
+    for place, condition in counter.uses:
+        array = values[place]
         there = ~np.isnan(array) if counter.infinite else np.isfinite(array)
-        bad |= ~there.reshape(-1, array.shape[-1]).all(axis=0)
+        failed = False if condition is None else (values[condition] == 0).reshape(-1)
+        bad |= ~(there.reshape(-1, array.shape[-1]).all(axis=0) | failed)
     return counts, bad if bad.any() else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AtCuts:
-    """For each entry, how many draws are at or below each cut, and which its law does not allow.
+    """How many draws of each entry are at or below each of its cuts, and how many count.
 
-    The columns of an entry: one for each cut, and the number of draws that are not whole.
+    Draws in which the condition of a quantity fails do not count. With `halves`, even and odd draws
+    are counted apart. The columns: by entry, by half, one for each cut, and one for all draws.
     """
 
-    entries: int
-    cuts: Floats
-    whole: bool = False
-    rounding: float = 0.0
+    cuts: tuple[Floats, ...]  # by entry of all quantities, in row-major order
+    uses: Uses
+    halves: bool = False
     infinite: bool = False
 
     @property
-    def own(self) -> int:
-        """How many columns one entry has."""
-        return len(self.cuts) + 1
-
-    @property
     def columns(self) -> int:
         """How many counts a block has."""
-        return self.entries * self.own
+        return (1 + self.halves) * sum(len(cuts) + 1 for cuts in self.cuts)
 
     @property
     def cost(self) -> float:
         """Rough nanoseconds for one draw."""
-        return self.entries * SORTING
+        return len(self.cuts) * SORTING
+
+    def of_entries(self, totals: Floats) -> list[Floats]:
+        """The counts of each entry: [..., columns] to [..., halves, cuts + 1]."""
+        shapes = [(1 + self.halves, len(cuts) + 1) for cuts in self.cuts]
+        parts = np.split(totals, np.cumsum([math.prod(one) for one in shapes])[:-1], axis=-1)
+        each = zip(parts, shapes, strict=True)
+        return [part.reshape(*part.shape[:-1], *shape) for part, shape in each]
 
     def counts(self, values: Sequence[Array], draws: int, blocks: int) -> Floats:
         """The counts of each block: [blocks, columns]."""
-        result = np.zeros((blocks, self.entries, self.own))
-        for entry, rows in enumerate(entries_of(values[0], draws, blocks)):
-            for block, row in enumerate(rows):
-                self._count(row, result[block, entry])
-        return result.reshape(blocks, self.columns)
-
-    def _count(self, row: Floats, found: Floats) -> None:
-        end = len(self.cuts)
-        if len(row) * FEW < end:  # look up each draw among the cuts, not each cut among the draws
-            places = np.bincount(np.searchsorted(self.cuts, row, side="left"), minlength=end + 1)
-            found[:end] = np.cumsum(places[:end])
-        else:
-            found[:end] = np.searchsorted(np.sort(row), self.cuts, side="right")
-        if self.whole:
-            found[end] = np.count_nonzero(np.abs(row - np.rint(row)) > self.rounding)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TwoAtCuts:
-    """For each entry of two quantities, how many draws are at or below each of its cuts.
-
-    The columns of an entry: even draws of the first quantity, its odd draws, and the same for the
-    second quantity.
-    """
-
-    cuts: tuple[Floats, ...]  # by entry
-    infinite: ClassVar[bool] = False
-
-    @property
-    def columns(self) -> int:
-        """How many counts a block has."""
-        return 4 * sum(map(len, self.cuts))
-
-    @property
-    def cost(self) -> float:
-        """Rough nanoseconds for one draw."""
-        return 2 * len(self.cuts) * SORTING
-
-    def counts(self, values: Sequence[Array], draws: int, blocks: int) -> Floats:
-        """The counts of each block: [blocks, columns]."""
-        first, second = (entries_of(array, draws, blocks) for array in values)
-        return np.stack(
-            [
-                np.concatenate(
-                    [
-                        np.searchsorted(np.sort(rows[block, start::2]), cuts, side="right")
-                        for entry, cuts in enumerate(self.cuts)
-                        for rows in (first[entry], second[entry])
-                        for start in (0, 1)
+        parts: list[Floats] = []
+        cuts = iter(self.cuts)
+        step = 1 + self.halves
+        for place, condition in self.uses:
+            held = None if condition is None else entries_of(values[condition], draws, blocks)[0]
+            for rows in entries_of(values[place], draws, blocks):
+                own = next(cuts)
+                for half in range(step):
+                    kept = [
+                        row[half::step] if held is None else row[held[block] != 0]
+                        for block, row in enumerate(rows)
                     ]
-                ).astype(np.float64)
-                for block in range(blocks)
-            ]
-        )
+                    parts.append(np.array([at_most(row, own) for row in kept], dtype=np.float64))
+        return np.concatenate(parts, axis=1)
+
+
+def at_most(row: Floats, cuts: Floats) -> Floats:
+    """How many numbers are at or below each cut, and how many there are: [cuts + 1]."""
+    if len(row) * FEW < len(cuts):  # each number among the cuts, not each cut among the numbers
+        places = np.searchsorted(cuts, row, side="left")
+        return np.cumsum(np.bincount(places, minlength=len(cuts) + 1))
+    return np.append(np.searchsorted(np.sort(row), cuts, side="right"), len(row))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,6 +171,7 @@ class Tables:
 
     cuts: tuple[Floats, ...]
     tables: tuple[tuple[int, ...], ...]
+    uses: Uses
     infinite: ClassVar[bool] = False
 
     def shape(self, table: tuple[int, ...]) -> tuple[int, ...]:
@@ -206,7 +190,7 @@ class Tables:
 
     def counts(self, values: Sequence[Array], draws: int, blocks: int) -> Floats:
         """The counts of each block: [blocks, columns]."""
-        entries = np.concatenate([entries_of(array, draws, blocks) for array in values])
+        entries = np.concatenate([entries_of(values[at], draws, blocks) for at, _ in self.uses])
         cells = [
             np.searchsorted(cuts, rows, side="left")
             for cuts, rows in zip(self.cuts, entries, strict=True)

@@ -207,8 +207,7 @@ def test_counts_of_draws_that_share_numbers_are_worth_fewer(
     found = judged(each_often, f"counted.{claim}", seed, 600_000)
     assert (found.verdict.value, found.reason) == ("undecided", Reason.NOT_INDEPENDENT)
     monkeypatch.setattr("dropcheck.judging.case.calls_of", none)
-    monkeypatch.setattr("dropcheck.judging.laws.calls_of", none)
-    monkeypatch.setattr("dropcheck.judging.quantiles.calls_of", none)
+    monkeypatch.setattr("dropcheck.judging.cells.calls_of", none)
     found = judged(each_often, f"counted.{claim}", seed, 600_000)
     assert found.verdict.value == "refuted"
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dropcheck.judging import laws
-from dropcheck.simulation import Tables
+from dropcheck.judging.cells import dependence
 
 REPETITIONS = 400
 DRAWS = 1000
@@ -25,7 +24,7 @@ def tables_of(chances: np.ndarray[Any, Any], rng: np.random.Generator) -> np.nda
 def largest(chances: np.ndarray[Any, Any]) -> float:
     """The largest difference of a joint chance and the product of chances, by its definition."""
     found = 0.0
-    for corner in itertools.product(*(range(length - 1) for length in chances.shape)):
+    for corner in itertools.product(*map(range, chances.shape)):
         joint = chances[tuple(slice(0, at + 1) for at in corner)].sum()
         product = 1.0
         for axis, at in enumerate(corner):
@@ -34,7 +33,7 @@ def largest(chances: np.ndarray[Any, Any]) -> float:
     return found
 
 
-def dependent(shape: tuple[int, ...], by: float) -> np.ndarray[Any, Any]:
+def partly_dependent(shape: tuple[int, ...], by: float) -> np.ndarray[Any, Any]:
     """Chances that are those of independent quantities with a share of a common one."""
     margins = [np.arange(1, length + 1) / sum(range(1, length + 1)) for length in shape]
     free = np.ones(())
@@ -50,45 +49,19 @@ def dependent(shape: tuple[int, ...], by: float) -> np.ndarray[Any, Any]:
 @pytest.mark.parametrize("shape", [(2, 2), (4, 4), (2, 3, 2)])
 def test_the_interval_holds_the_largest_dependence(shape: tuple[int, ...], by: float) -> None:
     rng = np.random.default_rng(0)
-    chances = dependent(shape, by)
+    chances = partly_dependent(shape, by)
     truth = largest(chances)
     levels = []
     for axis, length in enumerate(shape):
         others = tuple(other for other in range(len(shape)) if other != axis)
         exact = np.cumsum(chances.sum(axis=others))[: length - 1]
         levels.append(rng.binomial(4 * DRAWS, exact) / (4 * DRAWS))  # as of first draws
-    table = tuple(range(len(shape)))
-    plan: Any = type("Plan", (), {})()
-    plan.tables = Tables(cuts=tuple(np.zeros(length - 1) for length in shape), tables=(table,))
-    plan.levels = tuple(levels)
     below = above = 0
     for _ in range(REPETITIONS):
         counts = tables_of(chances, rng)
-        _, (low, high) = laws.dependence(plan, [counts], DRAWS, ALPHA)
+        _, (low, high) = dependence([counts], [levels], DRAWS, ALPHA)
         below += high < truth
         above += low > truth
     for missed in (below, above):
         assert stats.binom.sf(missed - 1, REPETITIONS, ALPHA / 2) > 1e-6
     assert high < 0.25 + truth  # it says something
-
-
-@pytest.mark.parametrize("shape", [(2, 2), (3, 4), (2, 3, 2)])
-def test_the_variance_is_that_of_the_draws(shape: tuple[int, ...]) -> None:
-    rng = np.random.default_rng(1)
-    cells = [rng.integers(0, length, 50) for length in shape]
-    counts = np.zeros(shape)
-    np.add.at(counts, tuple(cells), 1)
-    at_most = counts / 50
-    for axis in range(len(shape)):
-        at_most = np.cumsum(at_most, axis=axis)
-    factors = [
-        rng.random([length - 1 if own == axis else 1 for own in range(len(shape))])
-        for axis, length in enumerate(shape)
-    ]
-    found = laws._variance(at_most, factors, 50)
-    for corner in itertools.product(*(range(length - 1) for length in shape)):
-        truths = [cells[axis] <= at for axis, at in enumerate(corner)]
-        draws = np.all(truths, axis=0).astype(float)
-        for axis, (at, one) in enumerate(zip(corner, truths, strict=True)):
-            draws -= factors[axis].reshape(-1)[at] * one
-        assert found[corner] == pytest.approx(draws.var(ddof=1))

@@ -12,18 +12,11 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
-from dropcheck.judging.quantiles import bounds, estimate
-from dropcheck.simulation import Threshold
+from dropcheck.judging.cells import bounds, estimate
 
 Array = npt.NDArray[Any]
 
-ENDS = [
-    Threshold(0.0, closed=False),
-    Threshold(0.0, closed=True),
-    Threshold(1.0, closed=True),
-    Threshold(2.0, closed=False),
-    Threshold(2.0, closed=True),
-]
+ENDS = np.array([np.nextafter(0.0, -1.0), 0.0, 1.0, np.nextafter(2.0, 0.0), 2.0])
 
 
 def compositions(total: int, parts: int) -> list[tuple[int, ...]]:
@@ -35,9 +28,9 @@ def compositions(total: int, parts: int) -> list[tuple[int, ...]]:
 
 
 def quantiles(chances: tuple[float, ...], level: float) -> tuple[float, float]:
-    """The least and the greatest quantile of a law: its chances between and at the thresholds.
+    """The least and the greatest quantile of a law: its chances between and at the cuts.
 
-    What lies between two thresholds may lie anywhere there: it is put next to the upper one.
+    What lies between two cuts may lie anywhere there: it is put next to the upper one.
     """
     values = [-0.5, 0.0, 0.5, 1.5, 2.0, 2.5]  # below 0, at 0, up to 1, below 2, at 2, above
     reached = np.cumsum(chances)
@@ -96,10 +89,10 @@ def test_the_promise_is_not_kept_by_far() -> None:
 @pytest.mark.parametrize("level", [0.01, 0.5, 0.999])
 @pytest.mark.parametrize("seen", [5, 100, 10_000])
 def test_ends_are_order_statistics(seen: int, level: float) -> None:
-    """With a threshold at each value the ranks are the binomial's own quantiles."""
+    """With a cut at each value the ranks are the binomial's own quantiles."""
     alpha = 0.01
-    ends = [Threshold(float(rank), closed=True) for rank in range(1, seen + 1)]
-    low, high = bounds(ends, np.arange(1.0, seen + 1), seen, level, alpha)
+    ends = np.arange(1.0, seen + 1)
+    low, high = bounds(ends, ends, seen, level, alpha)
     ranks = np.arange(0, seen + 1)
     few = ranks[stats.binom.cdf(ranks, seen, level) <= alpha / 2]
     many = ranks[stats.binom.sf(ranks - 1, seen, level) <= alpha / 2]
@@ -110,7 +103,7 @@ def test_ends_are_order_statistics(seen: int, level: float) -> None:
 
 def test_where_nothing_was_seen_nothing_is_known() -> None:
     assert bounds(ENDS, np.zeros(5), 0, 0.5, 0.05) == (-math.inf, math.inf)
-    assert bounds([], np.zeros(0), 10, 0.5, 0.05) == (-math.inf, math.inf)
+    assert bounds(np.zeros(0), np.zeros(0), 10, 0.5, 0.05) == (-math.inf, math.inf)
     assert math.isnan(estimate(ENDS, np.zeros(5), 0, 0.5))
 
 
@@ -126,5 +119,5 @@ def test_estimates_lie_where_the_level_is_passed() -> None:
     assert estimate(ENDS, counts, 100, 0.3) == 0.0  # an atom
     assert estimate(ENDS, counts, 100, 0.5) == 0.5  # halfway up to 1
     assert estimate(ENDS, counts, 100, 0.8) == 2.0
-    assert math.isnan(estimate(ENDS, counts, 100, 0.05))  # below all thresholds
+    assert math.isnan(estimate(ENDS, counts, 100, 0.05))  # below all cuts
     assert math.isnan(estimate(ENDS, counts, 100, 0.99))

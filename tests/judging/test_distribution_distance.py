@@ -4,12 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dropcheck.inference.cell_evidence import (
-    DistancePrecision,
-    distance,
-    empirical_bernstein,
-    massart,
-)
+from dropcheck.judging.cells import distance, empirical_bernstein, massart
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -49,19 +44,6 @@ def test_massart_bounds_the_distance_as_often_as_it_says() -> None:
     beyond = int((apart > massart(draws, alpha)).sum())
     assert stats.binom.sf(beyond - 1, repetitions, alpha) > 1e-6
     assert beyond > repetitions * alpha / 4  # and is nearly the best that there is
-
-
-def test_the_draws_planned_verify_a_true_claim_nine_times_in_ten() -> None:
-    rng = np.random.default_rng(0)
-    draws = int(DistancePrecision(alpha=0.05).draws(0.1))
-    uniform = np.sort(rng.random((2000, draws)), axis=1)
-    places = np.arange(1, draws + 1) / draws
-    apart = np.maximum(places - uniform, uniform - places + 1 / draws).max(axis=1)
-    assert (apart + massart(draws, 0.05) < 0.1).mean() > 0.9
-
-
-def test_no_number_of_draws_shows_the_smallest_numbers() -> None:
-    assert DistancePrecision(alpha=0.05).draws(1e-300) == np.inf
 
 
 @pytest.mark.parametrize("chance", [0.01, 0.1, 0.5])

@@ -1,0 +1,1524 @@
+"""Statements about laws and quantiles: draws are counted in cells that are fixed beforehand.
+
+The cells follow from the law that is claimed, or from draws that are used for nothing else. A band
+about distribution functions, which holds for any law, says how far they may be from each other: it
+verifies within the resolution, and refutes outside. Counts in cells of equal chance refute much
+that is nearer than that. Quantiles are read from the same counts: at a cut below its quantile a
+quantity is too seldom, and at one above it too often.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from dropcheck.analysis.bounds import of_operators
+from dropcheck.analysis.strategy import Laws, Quantiles
+from dropcheck.array_types import Floats, Indices, Truths
+from dropcheck.inference import budget
+from dropcheck.inference.intervals import CountsByCall
+from dropcheck.inference.region import Comparison, decide, reach, region_floor, widening
+from dropcheck.judging.case import (
+    FEWEST_DRAWS,
+    CaseRun,
+    Finding,
+    Judging,
+    Outlook,
+    Planned,
+    calls_of,
+    dependent,
+)
+from dropcheck.judging.exact import Known, found_exactly
+from dropcheck.judging.look import ENDLESS, far_off, settling, sharpness_of
+from dropcheck.judging.plan_draws import fewest_that
+from dropcheck.judging.rounding import LOOK_ROUNDING, draws_to_look_at, lost, share_lost
+from dropcheck.language.graph import Kind, LawClaim, Relation, Value, pairs
+from dropcheck.language.printing import unparse
+from dropcheck.language.syntax import Call, Name
+from dropcheck.reasons import Explanation, Reason
+from dropcheck.results import Exact, Guarantee, Method, Verdict
+from dropcheck.simulation import (
+    FEWEST_CALLS,
+    MAIN,
+    PILOT,
+    AtCuts,
+    Counter,
+    CountTally,
+    InCells,
+    Program,
+    Tables,
+    counting_in_cells,
+    magnitude_of,
+    rounding_of_values,
+    values_of,
+)
+from dropcheck.vocabulary import special
+from dropcheck.vocabulary.functions.number_formats import (
+    DOUBLE,
+    EPSILONS,
+    SINGLE,
+    below_numbers,
+    rounded,
+)
+from dropcheck.vocabulary.law import Law
+from dropcheck.vocabulary.laws.sampling import log_rising
+from dropcheck.vocabulary.majorants.rule import summed
+
+# ---- pilot and looks -----------------------------------------------------------------------------
+
+
+# Draws of a pilot: they show a value that comes again, even if it does so once in 10,000 draws.
+FIRST_DRAWS = 2**15
+FIRST_NUMBERS = 2**20
+FIRST_SPANS = 4  # of code under test
+# Draws that show how large numbers become in the model.
+MAGNITUDE_DRAWS = 64
+# Draws of the shortest span; a span is at most one of so many parts of the planned draws. Code
+# whose draws are declared independent has more and shorter spans: its calls show whether they are.
+SHORTEST_SPAN = 1024
+PARTS = 16
+SHORTEST_CALL = 64
+
+
+def piloted(run: CaseRun, program: Program, wanted: int = 0) -> list[Floats]:
+    """Draw a pilot of at least so many draws, or of what the budget has for it.
+
+    Returns:
+        The values of each target of the program: [entries, draws].
+
+    Raises:
+        DropcheckError: for what only a draw can show.
+    """
+    numbers = sum(math.prod(one.shape) for one in run.prepared.lowered.operands)
+    usual = min(FIRST_DRAWS, FIRST_NUMBERS // max(numbers, 1))
+    if program.tests_code:  # where each draw is a call, a span is short
+        usual = min(usual, FIRST_SPANS * program.span_draws)
+    draws = max(2, min(max(wanted, usual), run.most_draws(program) // 4))
+    generator = run.generator(PILOT, 0)
+    parts: list[list[Floats]] = []
+    for start in range(0, draws, program.span_draws):
+        count = min(program.span_draws, draws - start)
+        own = values_of(program, generator, count)
+        parts.append(
+            [np.broadcast_to(one, (*one.shape[:-1], count)).reshape(-1, count) for one in own]
+        )
+    return [np.concatenate(one, axis=1) for one in zip(*parts, strict=True)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counting:
+    """What is counted, when a verdict is expected, and what the counts say.
+
+    `judged` gives the finding at a look from the counts so far and the look's error rate.
+    `smallest` is that of `Outlook`. A case that is `hopeless` has no verdict after `planned` draws.
+    """
+
+    program: Program
+    most: int
+    planned: int
+    guarantee: Guarantee
+    method: Method
+    scale: float
+    judged: Callable[[CountTally, float], Finding]
+    smallest: Callable[[int, float], float | None]
+    fewest: int = FEWEST_DRAWS
+    hopeless: bool = False
+
+
+def counted_in(run: CaseRun, program: Program, counter: Counter, planned: float) -> Program:
+    """The program that counts, in spans of a length that suits so many draws.
+
+    They are few draws where few are planned, an even number where there can be two.
+    """
+    most = run.most_draws(replace(program, cost=program.cost + counter.cost))
+    draws, parts = (SHORTEST_CALL, FEWEST_CALLS) if program.declared else (SHORTEST_SPAN, PARTS)
+    while 2 * draws <= min(min(planned, most) / parts, program.span_draws):
+        draws *= 2
+    draws = min(draws, max(program.span_draws, 2), max(most, 1))
+    return counting_in_cells(program, counter, max(draws // 2 * 2, 1))
+
+
+def until_decided(run: CaseRun, counting: Counting) -> Judging:
+    """Count and look until there is a verdict, or no more to be had.
+
+    Raises:
+        DropcheckError: where not one draw is defined.
+    """
+    program = counting.program
+    tally = CountTally(program)
+    if run.planning:
+        raise Planned(
+            Outlook(
+                program=program,
+                tally=tally,
+                guarantee=counting.guarantee,
+                most=counting.most,
+                fewest=counting.fewest,
+                expected=counting.planned,
+                scale=counting.scale,
+                smallest=counting.smallest,
+            )
+        )
+    looks = run.looks(
+        program, expected=counting.planned, fewest=counting.fewest, most=counting.most
+    )
+    for look in looks:
+        yield from run.draw_until(tally, MAIN, look.draws)
+        run.refuse_if_nowhere_defined(tally)
+        broken = run.undefined(tally, counting.method, counting.guarantee)
+        if broken is not None:
+            return broken
+        finding = counting.judged(tally, look.alpha)
+        over = finding.verdict is not Verdict.UNDECIDED or finding.reason is Reason.LOST_DIGITS
+        over |= counting.hopeless and tally.drawn >= counting.planned
+        if over or dependent(tally) or run.out_of_time():
+            break
+    return finding
+
+
+# ---- the band, and the distance ------------------------------------------------------------------
+#
+# Arrays of distribution functions have an entry for each cut, in rising order: the chance, or the
+# share of draws, at or below the cut. A cell is what lies above one cut and at or below the next;
+# there is one more below all cuts and one above.
+
+
+@dataclass(frozen=True, slots=True)
+class Distance:
+    """What counts at cuts say of the largest difference of two distribution functions.
+
+    It is at least `seen`, its value at the cuts, and at most `most` anywhere between them.
+    """
+
+    seen: float
+    most: float
+
+    def interval(self, error: float) -> tuple[float, float]:
+        """An interval for the distance of the laws, where both are known to within this error."""
+        return max(0.0, self.seen - error), min(1.0, self.most + error)
+
+
+def distance(first: Floats, second: Floats, points: Truths) -> Distance:
+    """The distance (Kolmogorov's) of two distribution functions that are known at cuts.
+
+    Within a cell both functions rise, so that neither is farther from the other than its value at
+    one end is from the other's value at the other end. Where a cell holds one point alone, and
+    nothing else, the ends say it all.
+
+    Args:
+        first: one function at the cuts, [cuts].
+        second: the other, [cuts].
+        points: whether a cell holds a single point, [cuts + 1].
+
+    >>> half = np.array([0.5])
+    >>> distance(half, half, np.array([False, False]))
+    Distance(seen=0.0, most=0.5)
+    >>> distance(half, half, np.array([True, True]))
+    Distance(seen=0.0, most=0.0)
+    """
+    one, other = (np.concatenate([[0.0], array, [1.0]]) for array in (first, second))
+    seen = float(np.abs(one - other).max())
+    across = np.maximum(one[1:] - other[:-1], other[1:] - one[:-1])[~points]
+    return Distance(seen, max(seen, float(across.max(initial=0.0))))
+
+
+def massart(draws: float, alpha: float) -> float:
+    """A bound of |share of draws − probability| at or below any point; wrong with chance alpha.
+
+    The Dvoretzky-Kiefer-Wolfowitz inequality with the constant of Massart (1990), "The tight
+    constant in the Dvoretzky-Kiefer-Wolfowitz inequality", Annals of Probability 18, corollary 1:
+    P(sup |F_n - F| > e) <= 2 exp(-2 n e²), for any law. For a single event it is Hoeffding's
+    inequality (1963).
+
+    >>> round(massart(1000, 0.05), 6)
+    0.042947
+    """
+    return math.sqrt(math.log(2.0 / alpha) / (2.0 * draws)) if draws else math.inf
+
+
+def empirical_bernstein(draws: float, variance: Any, width: Any, alpha: float) -> Any:
+    """A bound of |mean − expectation| of bounded draws; wrong with chance alpha.
+
+    Maurer and Pontil (2009), "Empirical Bernstein bounds and sample-variance penalization",
+    theorem 4: for each mean alone, and on one side of it.
+
+    Args:
+        draws: how many.
+        variance: of the sample, with draws - 1 below.
+        width: of an interval that holds every draw.
+        alpha: the chance.
+
+    >>> round(empirical_bernstein(1001, 0.09, 1.0, 0.05), 6)
+    0.034363
+    """
+    if draws < 2:
+        return np.full(np.shape(width), math.inf)
+    log = math.log(2.0 / alpha)
+    return np.sqrt(2.0 * log * variance / draws) + 7.0 * log * width / (3 * (draws - 1))
+
+
+# ---- evidence in cells ---------------------------------------------------------------------------
+#
+# An e-process is at most 1 on average, at any time, where what it is about is true; so the chance
+# that it ever reaches 1/α is at most α (Ville 1939), however often it is looked at. An average of
+# e-processes is one too.
+
+
+# Numbers of cells of about equal chance: few for a large difference, many for a fine one.
+SHAPES = (8, 128)
+# Cells of each quantity in tables of several.
+COARSER = (2, 4, 16)
+# How many Dirichlet laws about the guess are averaged. Their concentrations are powers of 4, from
+# one draw in the rarest cell on: for an error of any size one of them is within a factor of 2 of
+# the best.
+SHARPEST = 12
+
+
+@dataclass(frozen=True, slots=True)
+class EValue:
+    """The logarithm of an e-process, with the explanation for a refutation by it."""
+
+    log: float
+    why: Explanation
+
+
+def evidence(counts: Floats, guess: Floats, best: float) -> float:
+    """The logarithm of the evidence of counts in cells against what is claimed of their chances.
+
+    It is the chance of the counts under chances that are drawn from a mixture of Dirichlet laws
+    about a guess, over the largest chance of them that the claim allows, which is no less than
+    their chance under a true claim (Wasserman, Ramdas and Balakrishnan 2020, "Universal inference",
+    PNAS 117, section 8). Where the claim names the chances, and they are the guess, it is equation
+    (6) of Lindon and Malek, "Anytime-valid inference for multinomial count data" (NeurIPS 2022).
+
+    Args:
+        counts: of draws in each cell, [cells].
+        guess: the chances of the cells, fixed without these draws; none of them is 0.
+        best: the logarithm of the largest chance that the claim allows.
+
+    >>> fair, half = np.array([50.0, 50.0]), np.array([0.5, 0.5])
+    >>> evidence(fair, half, 100 * math.log(0.5)) < 0
+    True
+    >>> evidence(np.array([80.0, 20.0]), half, 100 * math.log(0.5)) > math.log(1000.0)
+    True
+    """
+    if len(counts) < 2:
+        return 0.0
+    sharp = 4.0 ** np.arange(SHARPEST)[:, np.newaxis] / guess.min()
+    mixed = log_rising(sharp * guess, counts).sum(axis=1) - log_rising(sharp[:, 0], counts.sum())
+    return average(mixed.tolist()) - best
+
+
+def average(logs: Iterable[float]) -> float:
+    """The average of e-processes, given as logarithms.
+
+    >>> round(average([0.0, math.log(3.0)]), 6) == round(math.log(2.0), 6)
+    True
+    """
+    listed = [*logs]
+    largest = max(listed, default=0.0)
+    if math.isinf(largest) or not listed:
+        return largest
+    return largest + math.log(sum(math.exp(log - largest) for log in listed) / len(listed))
+
+
+def against_product(table: Floats, guess: Floats) -> float:
+    """The evidence of a table of counts that its axes depend on each other.
+
+    The largest chance of the counts under independence is that of the shares in its margins.
+
+    Args:
+        table: counts, with an axis for each quantity.
+        guess: the chances of its cells, as for `evidence`.
+    """
+    draws = float(table.sum())
+    best = 0.0
+    for axis in range(table.ndim):
+        margin = table.sum(axis=tuple(other for other in range(table.ndim) if other != axis))
+        margin = margin[margin > 0]
+        best += float((margin * np.log(margin / draws)).sum())
+    return evidence(table.reshape(-1), guess.reshape(-1), best)
+
+
+def power_of(log: float) -> float:
+    """The power of ten in an explanation."""
+    return math.floor(log / math.log(10.0)) if math.isfinite(log) else 0.0
+
+
+def in_cells(at_most: Floats, places: Indices) -> Floats:
+    """Counts in the cells between some cuts: [..., cuts + 1], with all draws last, to [..., cells].
+
+    >>> in_cells(np.array([1.0, 4.0, 6.0]), np.array([1])).tolist()
+    [4.0, 2.0]
+    """
+    return np.diff(at_most[..., [*places, -1]], prepend=0.0, axis=-1)
+
+
+# ---- cells ---------------------------------------------------------------------------------------
+
+
+# Values closer than this share of their size, or of the numbers of which they are the difference,
+# may be one value: no model keeps more digits. For a law of single values this share is TIES.
+ONE_VALUE_SHARE = 1e-14
+TIES = 1e-12
+SMALLEST = 1e-306  # numbers below have fewer digits
+# The same share for the numbers of code, in epsilons of their format.
+UNITS = 2.0
+# Values down to this tail probability are checked for an overflow of the number format.
+RAREST = 1e-12
+# Cuts per resolution: the distance is then known up to a sixteenth of the resolution.
+CUTS_PER_RESOLUTION = 16
+FEWEST_CUTS, MOST_CUTS = 512, 2**14
+# A cut is not used if rounding may move more than this probability to its other side.
+MOVED = 1e-7
+# Code that computes in float32 may lose some of its 24 binary digits, as exp of a logarithm up to
+# 16 loses three. Values that agree in this many digits count as one value.
+DIGITS = 18
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cells:
+    """Cells between neighbouring cuts, below the first cut, and above the last.
+
+    `below` and `above`, [cuts], are the probabilities at or below each cut, and above it. `points`,
+    [cuts + 1], says which cells have at most one value. `single` says that all values of the law
+    are in such cells, or between two others of them. `infinite` says that the largest draws
+    overflow the number format.
+    """
+
+    cuts: Floats
+    below: Floats
+    above: Floats
+    points: Truths
+    single: bool = False
+    infinite: bool = False
+
+    @property
+    def left_open(self) -> float:
+        """What the cells leave open of a distance."""
+        return distance(self.below, self.below, self.points).most
+
+    def chances(self, places: Indices) -> Floats:
+        """The probabilities of the cells between some cuts, [places + 1], from the nearer tail."""
+        below = np.concatenate([[0.0], self.below[places], [1.0]])
+        above = np.concatenate([[1.0], self.above[places], [0.0]])
+        return np.maximum(np.where(below[1:] < 0.5, np.diff(below), -np.diff(above)), 0.0)
+
+    def shape(self, cells: int) -> Indices:
+        """The indices of cuts that make about this many cells of about equal probability."""
+        levels = np.arange(1, cells) / cells
+        places = np.searchsorted(self.below, levels * (1 - 1e-9))
+        places = np.unique(places[places < len(self.cuts)])
+        rare = 0.25 / cells
+        kept: Indices = places[(self.below[places] >= rare) & (self.above[places] >= rare)]
+        return kept
+
+    def impossible(self, counts: Floats) -> float:
+        """How many draws have a value that the law does not have: [cells].
+
+        Within a law of no single values, a chance of 0 may be one that is too small for a float.
+        """
+        never = self.chances(np.arange(len(self.cuts))) <= 0
+        if not self.single:
+            never[1:-1] = False
+            if len(self.cuts):  # else floats do not separate the values of the law
+                never[[0, -1]] &= [self.below[0] == 0, self.above[-1] == 0]
+        return float(counts[never].sum())
+
+
+def levels_for(resolution: float) -> Floats:
+    """The levels, below one half, at which a law is cut from both of its ends."""
+    count = int(min(max(CUTS_PER_RESOLUTION / resolution, FEWEST_CUTS), MOST_CUTS)) // 2
+    levels: Floats = np.arange(1, count + 1) / (2 * count)
+    return levels
+
+
+def rounding_of(values: Floats, magnitude: float, share: float = ONE_VALUE_SHARE) -> Floats:
+    """The largest distance of two values that may be the same value but for rounding."""
+    distance: Floats = np.maximum(share * np.maximum(np.abs(values), magnitude), SMALLEST)
+    return distance
+
+
+def law_cells(
+    law: Law,
+    arguments: Sequence[Any],
+    *,
+    resolution: float,
+    magnitude: float,
+    number_format: str = DOUBLE,
+) -> Cells:
+    """The cells for a law, for draws that are rounded to a number format.
+
+    Args:
+        law: the law.
+        arguments: its fixed arguments.
+        resolution: the distance from the law that is to be detected.
+        magnitude: the size of the numbers of which a draw is the sum or the difference.
+        number_format: the format of code that computes the quantity, else float64.
+    """
+    constant, levels = law.constant(*arguments), levels_for(resolution)
+    ends = np.array(law.support(*arguments))
+    by_ends = law.quantile(levels, *arguments), law.upper_quantile(levels, *arguments)
+    values = np.concatenate([*by_ends, ends] if constant is None else [np.array([constant])])
+    values = np.unique(values[np.isfinite(values)])
+    if constant is not None or law.discrete:
+        return _of_single(law, arguments, values, magnitude, number_format)
+    fine = ONE_VALUE_SHARE if number_format == DOUBLE else UNITS * EPSILONS[number_format]
+    cuts = values
+    if number_format != DOUBLE:  # so that rounding moves no value over a cut
+        cuts = np.unique(below_numbers(values, number_format))
+        cuts = cuts[np.isfinite(cuts)]
+    away = rounding_of(cuts, magnitude)
+    low, high = (_functions(law, arguments, at) for at in (cuts - away, cuts + away))
+    moved = np.where(low[0] < 0.5, high[0] - low[0], low[1] - high[1])
+    below, above = _functions(law, arguments, cuts)
+    clear = moved <= np.minimum(MOVED, 1e-3 * np.minimum(below, above))
+    # no draw is beyond the ends of the law, but for rounding
+    outside = ends + [-1.0, 1.0] * rounding_of(ends, magnitude, fine)
+    cuts = np.unique(np.concatenate([cuts[clear], outside[np.isfinite(outside)]]))
+    below, above = _functions(law, arguments, cuts)
+    rarest = [law.quantile(RAREST, *arguments), law.upper_quantile(RAREST, *arguments)]
+    return Cells(
+        cuts=cuts,
+        below=below,
+        above=above,
+        points=np.zeros(len(cuts) + 1, dtype=bool),
+        infinite=bool(np.isinf(rounded(np.array(rarest), number_format)).any()),
+    )
+
+
+def _of_single(
+    law: Law, arguments: Sequence[Any], values: Floats, magnitude: float, number_format: str
+) -> Cells:
+    """A cell about each of some values of a law of single values, and one between any two.
+
+    A value is counted where the format rounds it to.
+    """
+    near = np.unique(rounded(values, number_format))
+    near = near[np.isfinite(near)]
+    away = rounding_of(near, magnitude, TIES)
+    if len(near) > 1:
+        away = np.minimum(away, np.diff(near).min() / 4)
+    cuts = np.stack([near - away, near + away], axis=1).ravel()
+    reached = cuts  # the values up to here are counted at or below a cut
+    if number_format != DOUBLE:
+        halfway = below_numbers(near, number_format), -below_numbers(-near, number_format)
+        up = rounded(halfway[0], number_format) >= near, rounded(halfway[1], number_format) > near
+        at = np.array(halfway)
+        reached = np.where(np.array(up), np.nextafter(at, -np.inf), at).T.ravel()
+    below, above = _functions(law, arguments, reached)
+    if law.constant(*arguments) is not None:
+        below, above = np.array([0.0, 1.0]), np.array([1.0, 0.0])
+    points = np.arange(len(cuts) + 1) % 2 == 1
+    return Cells(cuts=cuts, below=below, above=above, points=points, single=True)
+
+
+def _functions(law: Law, arguments: Sequence[Any], x: Floats) -> tuple[Floats, Floats]:
+    """The probabilities at or below each x, and above it."""
+    return (
+        np.asarray(law.cdf(x, *arguments), dtype=np.float64),
+        np.asarray(law.survival(x, *arguments), dtype=np.float64),
+    )
+
+
+def sample_cells(
+    values: Floats, resolution: float, magnitude: float, number_format: str = DOUBLE
+) -> Cells:
+    """Cells where no law is named, from some draws: a narrow one about each of their quantiles.
+
+    So a value that is drawn again and again has a cell of its own.
+
+    Args:
+        values: finite values that were drawn.
+        resolution: the distance of laws that is to be detected.
+        magnitude: the size of the numbers of which a draw is the sum or the difference.
+        number_format: the format of code that computes a quantity.
+
+    >>> cells = sample_cells(np.array([0.0, 1.0] * 8), 0.1, 1.0)
+    >>> len(cells.cuts), float(cells.left_open)
+    (4, 0.0)
+    """
+    ordered, levels = np.sort(values), levels_for(resolution)
+    near = np.unique(ordered[(np.concatenate([levels, 1 - levels]) * len(ordered)).astype(int)])
+    away = 2 * rounding_of(near, magnitude, TIES)
+    step = np.exp2(np.frexp(near)[1] - float(DIGITS))
+    if number_format == SINGLE and (step > 2 * away)[near != 0].all():
+        near, away = np.rint(near / step) * step, np.where(near == 0, away, step / 2)
+    else:
+        apart = np.diff(near, prepend=-np.inf) > 4 * away
+        near, away = near[apart], away[apart]
+    cuts = np.unique([near - away, near + away])
+    below = np.searchsorted(ordered, cuts, side="right") / len(ordered)
+    points = np.zeros(len(cuts) + 1, dtype=bool)
+    points[np.searchsorted(cuts, near)] = True
+    return Cells(cuts=cuts, below=below, above=1 - below, points=points)
+
+
+# ---- statements about laws -----------------------------------------------------------------------
+
+
+# The share of a case's error that the distance has, at all looks; the evidence has the rest.
+DISTANCE_SHARE = 0.5
+# Draws of one distribution function are farther from it than so many 1/√n in one run of 20
+# (Kolmogorov's law).
+NOISE = 1.3
+# Pilot draws, times the resolution: the chance of a cell is then a small share of the resolution.
+PILOT_PER_RESOLUTION = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the counts of a look say: the claim's error, an interval for it, and evidence."""
+
+    off: float
+    interval: tuple[float, float]
+    against: Sequence[EValue]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LawPlan:
+    """What is counted, and what the counts say.
+
+    `says` gives that from the counts, the number of draws, the counts of calls and the error rate
+    of the distance. `error` is the half-width of an interval to be expected after so many draws,
+    and `noise` over their root what a true claim seems to be off. The cells leave `left_open` of
+    the distance open.
+    """
+
+    counter: Counter
+    says: Callable[[Floats, int, CountsByCall, float], Seen]
+    error: Callable[[float, float], float]
+    noise: float
+    holds: Explanation
+    left_open: float = 0.0
+    never_varies: Explanation | None = None
+
+
+def by_laws(run: CaseRun, claim: Laws, cells: InCells) -> Judging:
+    """Judge a statement about laws; asks for spans of draws as it goes."""
+    resolution = run.sharpness(1.0)
+    relation = claim.claim.relation
+    wanted = math.ceil(PILOT_PER_RESOLUTION / resolution) if relation is Relation.ALIKE else 0
+    drawn = piloted(run, cells.program, wanted)
+    values = np.concatenate([drawn[place] for place, _ in cells.uses])
+    values = values[:, np.isfinite(values).all(axis=0)]
+    if not values.shape[1]:  # nothing is finite, which the counts will report
+        values = np.zeros((len(values), 2))
+    few = min(values.shape[1], MAGNITUDE_DRAWS, cells.program.span_draws)
+    size = magnitude_of(cells.program, run.generator(PILOT, 0), few)
+    plan_of = {
+        Relation.FOLLOWS: one_law,
+        Relation.ALIKE: two_laws,
+        Relation.INDEPENDENT: independence,
+    }[relation]
+    plan = plan_of(run, claim.claim, cells, values, size)
+    target = resolution - plan.left_open
+    alpha = run.alpha * DISTANCE_SHARE * budget.PLANNED
+    most = run.most_draws(replace(cells.program, cost=cells.program.cost + plan.counter.cost))
+
+    def draws_for(target: float) -> int:
+        def decides(draws: int) -> bool:
+            return plan.error(draws, alpha) + plan.noise / math.sqrt(draws) <= target
+
+        return fewest_that(decides, SHORTEST_CALL, ENDLESS, share=0.01)
+
+    planned = min(draws_for(max(target, resolution / 2)), most)
+    program = counted_in(run, cells.program, plan.counter, planned)
+
+    def judged(tally: CountTally, own: float) -> Finding:
+        calls = calls_of(tally)
+        seen = plan.says(tally.totals, tally.drawn, calls, own * DISTANCE_SHARE)
+        against = average(one.log for one in seen.against)
+        verdict, more = Verdict.REFUTED, None
+        why: Explanation | None = max(seen.against, key=lambda one: one.log).why
+        if against < math.log(1 / (run.alpha * (1 - DISTANCE_SHARE))):
+            region = run.reading.comparisons[0].region
+            verdict = decide(*seen.interval, region, resolution)
+            why = None if verdict is Verdict.REFUTED else plan.holds
+        if verdict is Verdict.VERIFIED and plan.never_varies:
+            verdict, why = Verdict.UNDECIDED, plan.never_varies
+        elif verdict is Verdict.UNDECIDED:
+            why = Reason.TOO_WIDE.explain()
+            if dependent(tally):
+                why = Reason.NOT_INDEPENDENT.explain()
+            elif target <= 0:
+                why = Reason.CELLS_TOO_WIDE.explain(chance=plan.left_open)
+            if target > 0:
+                # so much of the error is beyond what chance does to a true claim
+                beyond = max(seen.off - plan.noise / math.sqrt(tally.drawn), 0.0)
+                needed = draws_for(max(target - beyond, beyond))
+                more = max(needed - tally.drawn, 1.0)
+        finding = Finding(
+            verdict=verdict,
+            method=Method.CELLS,
+            guarantee=Guarantee.FINITE_SAMPLE,
+            quantity=run.reading.comparisons[0].measures,
+            region=run.reading.comparisons[0].region,
+            estimate=seen.off,
+            interval=seen.interval,
+            scale=1.0,
+            sharpness=run.looked(1.0, resolution),
+            draws=tally.drawn,
+            blocks=tally.spans,
+            seconds=tally.seconds,
+            explanation=why,
+            more_draws=more,
+        )
+        return _with_digits_left(run, cells.program, finding)
+
+    return (
+        yield from until_decided(
+            run,
+            Counting(
+                program=program,
+                most=most,
+                planned=planned,
+                guarantee=Guarantee.FINITE_SAMPLE,
+                method=Method.CELLS,
+                scale=1.0,
+                judged=judged,
+                # nearer laws are verified
+                smallest=lambda draws, _: max(2 * plan.error(draws, alpha), resolution),
+                fewest=min(program.span_draws, most),
+                hopeless=target <= 0,
+            ),
+        )
+    )
+
+
+def _with_digits_left(run: CaseRun, program: Program, finding: Finding) -> Finding:
+    """The finding on a law; left open where rounding may change it."""
+    if finding.verdict is Verdict.UNDECIDED or not (finding.interval and finding.region):
+        return finding
+    resolution = run.sharpness(1.0)
+    share = share_lost(run, program, resolution)
+    low, high = finding.interval
+    if share and decide(low - share, high + share, finding.region, resolution) is not (
+        finding.verdict
+    ):
+        return finding.left_open(lost(share, 0.0))
+    return finding
+
+
+def one_law(run: CaseRun, claim: LawClaim, cells: InCells, values: Floats, size: float) -> LawPlan:
+    """The plan for `y ~ law`, for each entry of y."""
+    assert claim.law is not None
+    sample, number_format = run.case.claim.sample, run.case.dtype or DOUBLE
+    if sample is not None and sample.dtype is not None:
+        number_format = sample.dtype
+    elif cells.program.tests_code and run.case.dtype is None:
+        number_format = SINGLE if (rounded(values, SINGLE) == values).all() else DOUBLE
+    of_law = law_cells(
+        claim.law,
+        claim.arguments,
+        resolution=run.sharpness(1.0),
+        magnitude=size,
+        number_format=number_format,
+    )
+    every = np.arange(len(of_law.cuts))
+    counter = AtCuts(cuts=(of_law.cuts,) * claim.entries, uses=cells.uses, infinite=of_law.infinite)
+
+    def of_entry(row: Floats, by_call: Floats, draws: int, calls: CountsByCall) -> Iterator[EValue]:
+        wrong = of_law.impossible(in_cells(row, every))
+        if wrong:
+            yield EValue(math.inf, Reason.LAW_IMPOSSIBLE.explain(count=int(wrong), draws=draws))
+        for shape in map(of_law.shape, SHAPES):
+            effect = calls.of(in_cells(by_call, shape)).together(calls.effect)
+            counts, chances = in_cells(row, shape) / effect, of_law.chances(shape)
+            log = evidence(counts, chances, float(counts @ np.log(chances)))
+            yield EValue(log, Reason.LAW_SHAPE.explain(cells=len(counts), power=power_of(log)))
+
+    def says(totals: Floats, draws: int, calls: CountsByCall, alpha: float) -> Seen:
+        rows = [row[0] for row in counter.of_entries(totals)]
+        by_call = [one[:, 0] for one in counter.of_entries(calls.counts)]
+        each = [distance(row[:-1] / draws, of_law.below, of_law.points) for row in rows]
+        error = massart(draws / calls.effect, alpha / claim.entries)
+        against = [
+            one
+            for row, own in zip(rows, by_call, strict=True)
+            for one in of_entry(row, own, draws, calls)
+        ]
+        return _farthest(each, error, against)
+
+    return LawPlan(
+        counter=counter,
+        says=says,
+        error=lambda draws, alpha: massart(draws, alpha / claim.entries),
+        noise=NOISE,
+        holds=Reason.LAW_HOLDS.explain(within=run.sharpness(1.0)),
+        left_open=of_law.left_open,
+    )
+
+
+def _farthest(each: Sequence[Distance], error: float, against: Sequence[EValue]) -> Seen:
+    """What is seen of the entry that is farthest off."""
+    whole = Distance(max(one.seen for one in each), max(one.most for one in each))
+    return Seen(whole.seen, whole.interval(error), against)
+
+
+def two_laws(run: CaseRun, claim: LawClaim, cells: InCells, values: Floats, size: float) -> LawPlan:
+    """The plan for `x ~ y`, for each entry of x and the same entry of y.
+
+    Evidence is that against the independence of a value from the quantity that it is of. In every
+    draw one quantity is looked at alone: even draws show the first and odd ones the second, so that
+    both are independent though the quantities of one draw may not be. The same is done with even
+    and odd exchanged.
+    """
+    resolution, entries = run.sharpness(1.0), claim.entries
+    pooled = [np.concatenate([values[at], values[entries + at]]) for at in range(entries)]
+    known = [sample_cells(one, resolution, size, run.case.dtype or DOUBLE) for one in pooled]
+    counter = AtCuts(cuts=tuple(one.cuts for one in known) * 2, uses=cells.uses, halves=True)
+    shapes = [[one.shape(shape) for shape in SHAPES] for one in known]
+    guesses = [
+        [
+            (one.chances(shape) * len(pooled[0]) + 1) / (len(pooled[0]) + len(shape) + 1)
+            for shape in own
+        ]
+        for one, own in zip(known, shapes, strict=True)
+    ]
+
+    def says(totals: Floats, draws: int, calls: CountsByCall, alpha: float) -> Seen:
+        rows = counter.of_entries(totals)
+        by_call = [one.sum(axis=1) for one in counter.of_entries(calls.counts)]
+        least = calls.of(np.concatenate(by_call, axis=1)).effect
+        each: list[Distance] = []
+        against: list[EValue] = []
+        for entry, own in enumerate(known):
+            first, second = rows[entry], rows[entries + entry]
+            one, other = (row.sum(axis=0)[:-1] / draws for row in (first, second))
+            each.append(distance(one, other, own.points))
+            for shape, guess in zip(shapes[entry], guesses[entry], strict=True):
+                parts = [in_cells(by_call[at], shape) for at in (entry, entries + entry)]
+                effect = calls.of(np.concatenate(parts, axis=1)).together(least)
+                tables = (
+                    np.array([in_cells(first[half], shape), in_cells(second[1 - half], shape)])
+                    for half in (0, 1)
+                )
+                both = [
+                    against_product(one / effect, np.array([guess, guess]) / 2) for one in tables
+                ]
+                cause = Reason.LAWS_DIFFER.explain(cells=len(guess), power=power_of(max(both)))
+                against.append(EValue(average(both), cause))
+        error = 2 * massart(draws / least, alpha / (2 * entries))
+        return _farthest(each, error, against)
+
+    return LawPlan(
+        counter=counter,
+        says=says,
+        error=lambda draws, alpha: 2 * massart(draws, alpha / (2 * entries)),
+        noise=NOISE * math.sqrt(2.0),
+        holds=Reason.ONE_LAW.explain(within=resolution),
+        left_open=max(one.left_open for one in known),
+    )
+
+
+# ---- independence --------------------------------------------------------------------------------
+
+
+# How many cells each quantity has: where few quantities share one table, by their number; in tables
+# of pairs, by the most pairs for which it holds.
+TOGETHER = {2: 16, 3: 8, 4: 6}
+IN_PAIRS = ((16, 16), (128, 8), (2**31, 4))
+# Shares of a look's error: for the probabilities of single events, which enter in second order
+# alone, and for the two ends of the interval.
+MARGINS, ABOVE, BELOW = 0.1, 0.45, 0.45
+
+
+def independence(
+    run: CaseRun, claim: LawClaim, cells: InCells, values: Floats, size: float
+) -> LawPlan:
+    """The plan for `independent(x, y)`: tables of pairs, or of a few quantities together."""
+    together, entries = pairs(claim), len(values)
+    # where any two may depend on each other, a few quantities share one table
+    tables: tuple[tuple[int, ...], ...] = together
+    number = next(cells for most, cells in IN_PAIRS if len(together) <= most)
+    if entries in TOGETHER and len(together) == entries * (entries - 1) // 2:
+        number, tables = TOGETHER[entries], (tuple(range(entries)),)
+    cuts = tuple(_cuts(row, number, size) for row in values)
+    pilot = values.shape[1]
+    levels = [
+        np.searchsorted(np.sort(row), own, side="right") / pilot
+        for row, own in zip(values, cuts, strict=True)
+    ]
+    counter = Tables(cuts=cuts, tables=tables, uses=cells.uses)
+    guesses = [_guess([levels[entry] for entry in table], pilot) for table in tables]
+    names = [*_names(run, claim)]
+    corners = sum(math.prod(len(cuts[entry]) for entry in table) for table in tables)
+    steps = max(map(len, tables), default=2) - 1
+
+    def says(totals: Floats, draws: int, calls: CountsByCall, alpha: float) -> Seen:
+        def of(effect: float) -> list[Floats]:
+            ends = np.cumsum([one.size for one in guesses])[:-1]
+            parts = zip(np.split(totals / effect, ends), guesses, strict=True)
+            return [part.reshape(guess.shape) for part, guess in parts]
+
+        worth = draws / calls.effect
+        known = [[levels[entry] for entry in table] for table in tables]
+        off, interval = dependence(of(calls.effect), known, worth, alpha)
+        against: list[EValue] = []
+        for table, counts, guess in zip(tables, of(calls.together()), guesses, strict=True):
+            for shape in sorted({tuple(min(n, m) for m in counts.shape) for n in COARSER}):
+                log = against_product(_merged(counts, shape), _merged(guess, shape))
+                what = _listed([names[entry] for entry in table])
+                cause = Reason.DEPENDENT.explain(
+                    cells=math.prod(shape), power=power_of(log), what=what
+                )
+                against.append(EValue(log, cause))
+        return Seen(off, interval, against)
+
+    def error(draws: float, alpha: float) -> float:
+        return steps * float(empirical_bernstein(draws, 1 / 16, 1.0, ABOVE * alpha / steps))
+
+    fixed = [
+        name for name, own in zip(names, levels, strict=True) if not ((own > 0) & (own < 1)).any()
+    ]
+    within = run.sharpness(1.0)
+    what = f"{len(tables):,} pairs of entries, each in {number}×{number} cells"
+    if len(tables) == 1:
+        sizes = "×".join(map(str, guesses[0].shape))
+        what = f"{_listed([names[entry] for entry in tables[0]])} in {sizes} cells"
+    return LawPlan(
+        counter=counter,
+        says=says,
+        error=error,
+        noise=math.sqrt(2.0 * math.log(20.0 * max(corners, 1))) / 4,
+        holds=Reason.INDEPENDENT_ON_CELLS.explain(within=within, what=what),
+        never_varies=Reason.NEVER_VARIES.explain(what=fixed[0], draws=pilot) if fixed else None,
+    )
+
+
+def _cuts(values: Floats, cells: int, size: float) -> Floats:
+    """Cuts that divide values into cells of about equal probability; no cut is a value itself.
+
+    Where most draws have the largest value, as most truths may be true, it has a cell of its own.
+    """
+    ordered = np.sort(values)
+    places = np.arange(1, cells) * len(ordered) // cells
+    cuts = np.unique(ordered[places])
+    cuts = cuts[cuts < ordered[-1]]
+    if not len(cuts):
+        cuts = np.unique(ordered[ordered < ordered[-1]])[-1:]
+    moved: Floats = cuts + rounding_of(cuts, size, TIES)
+    return moved
+
+
+def _guess(levels: Sequence[Floats], pilot: int) -> Floats:
+    """The chances of the cells of a table by those of its margins in a pilot; none is 0."""
+    guess: Floats = np.ones(())
+    for own in levels:
+        shares = np.diff(own, prepend=0.0, append=1.0)
+        guess = np.multiply.outer(guess, (shares * pilot + 1) / (pilot + len(shares)))
+    return guess
+
+
+def _names(run: CaseRun, claim: LawClaim) -> Iterator[str]:
+    """Entries as they would be written: `u[0, 1]`."""
+    (statement,) = run.prepared.statement.operands
+    written = getattr(statement, "arguments", ())
+    for node, value in zip(written, claim.quantities, strict=True):
+        whole = unparse(node)
+        whole = whole if isinstance(node, Name | Call) or not value.shape else f"({whole})"
+        for index in np.ndindex(*value.shape):
+            yield whole + (f"[{', '.join(map(str, index))}]" if index else "")
+
+
+def _listed(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _merged(table: Floats, shape: Sequence[int]) -> Floats:
+    """A table with neighbouring cells joined."""
+    for axis, cells in enumerate(shape):
+        starts = np.arange(cells) * table.shape[axis] // cells
+        table = np.add.reduceat(table, starts, axis=axis)
+    return table
+
+
+def dependence(
+    tables: Sequence[Floats], levels: Sequence[Sequence[Floats]], draws: float, alpha: float
+) -> tuple[float, tuple[float, float]]:
+    """The largest difference D of a joint distribution function and the product of the single ones.
+
+    With B that the first k quantities lie at or below their cuts, and A that the next one does,
+
+        D(k + 1) = Cov(B, A) + D(k) P(A),  so that  |D| ≤ Σ |Cov|  and  |Cov| ≤ 2 max |D|,
+
+    where the first covariance is D itself. With p and q near the chances of B and A, known from
+    other draws, Cov(B, A) is the mean of (B - p)(A - q), which is bounded, less
+    (P(B) - p)(P(A) - q), which is of second order.
+
+    The upper end is wrong only if the choice of cuts with the largest covariance lies above its own
+    upper end: so it takes the error of one choice. The lower end takes the errors of all.
+
+    Args:
+        tables: counts, with an axis for each quantity.
+        levels: of each table and axis, the shares of other draws at or below each cut.
+        draws: independent draws that the counts are worth.
+        alpha: the error of both ends together.
+    """
+    corners = sum(math.prod(table.shape) for table in tables)
+    band = massart(draws, MARGINS * alpha / (2 * corners))
+    seen = low = high = 0.0
+    for table, known in zip(tables, levels, strict=True):
+        at_most, axes = table / draws, range(table.ndim)
+        for axis in axes:
+            at_most = np.cumsum(at_most, axis=axis)
+        margins = [_reached(at_most, [axis]) for axis in axes]
+        guesses = [
+            np.append(own, 1.0).reshape([-1 if other == axis else 1 for other in axes])
+            for axis, own in enumerate(known)
+        ]
+        product, p, upper = margins[0], guesses[0], 0.0
+        for axis in axes[1:]:
+            b, a, q = _reached(at_most, range(axis)), margins[axis], guesses[axis]
+            both = _reached(at_most, range(axis + 1))
+            apart = np.abs(both - b * a)
+            rest = (np.abs(b - p) + np.abs(a - q) + band) * band
+            values = (1 - p) * (1 - q), (p - 1) * q, p * (q - 1), p * q
+            chances = both, b - both, a - both, 1 - a - b + both
+            mean, square = (
+                sum(chance * value**power for chance, value in zip(chances, values, strict=True))
+                for power in (1, 2)
+            )
+            variance = np.maximum(square - mean**2, 0.0) * (draws / max(draws - 1, 1))
+            width = np.maximum(values[0], values[3]) - np.minimum(values[1], values[2])
+            # the lower end may be missed by a covariance of either sign, the upper end by one
+            error = empirical_bernstein(draws, variance, width, BELOW * alpha / (2 * corners))
+            low = max(low, float((apart - error - rest).max()) / (1 if axis == 1 else 2))
+            each = ABOVE * alpha / (table.ndim - 1)
+            error = empirical_bernstein(draws, variance, width, each)
+            upper += float((apart + error + rest).max())
+            product, p = product * a, p * q
+        seen = max(seen, float(np.abs(at_most - product).max()))
+        high = max(high, upper)
+    return seen, (min(low, seen), min(high, 1.0))
+
+
+def _reached(at_most: Floats, kept: Iterable[int]) -> Floats:
+    """The chances that some quantities lie at or below their cuts; other axes have the length 1."""
+    own = {*kept}
+    return at_most[
+        tuple(slice(None) if axis in own else slice(-1, None) for axis in range(at_most.ndim))
+    ]
+
+
+# ---- quantiles -----------------------------------------------------------------------------------
+
+
+# The share of draws within the size of a quantity about 0: for a normal law, its deviation.
+WITHIN_SIZE = 0.6827
+# About two thirds of a quantity lie between these levels: its size where nothing is drawn.
+SIZE_LEVELS = (0.16, 0.84)
+# Cuts about the pilot's quantile, in its standard errors.
+NEAR = np.arange(-32, 33) / 8
+FARTHER = (6.0, 8.0, 12.0, 16.0, 24.0, 32.0)
+# How many draws nearest to a quantile show what rounding does to it.
+NEAREST = 16
+
+
+@dataclass(frozen=True, slots=True)
+class QuantileSum:
+    """A comparison's quantity: a constant plus factors times the quantiles at their places."""
+
+    terms: tuple[tuple[float, int], ...]
+    constant: float
+
+    @classmethod
+    def of(cls, operands: Sequence[Value], places: Mapping[int, int]) -> QuantileSum:
+        """The first operand, less the second if there is one; `places` are by operator."""
+        factors: dict[int, float] = {}
+        constant = 0.0
+        for sign, operand in zip((1.0, -1.0), operands, strict=False):
+            linear = of_operators(operand)
+            if linear is None:
+                raise AssertionError("quantiles stand in no sum")
+            constant += sign * linear.constant
+            for factor, operator in linear.terms:
+                place = places[id(operator)]
+                factors[place] = factors.get(place, 0.0) + sign * factor
+        return cls(tuple((factor, at) for at, factor in factors.items() if factor), constant)
+
+    def value(self, quantiles: Sequence[float]) -> float:
+        """The value of the sum, from the quantiles by their places."""
+        return summed([factor * quantiles[at] for factor, at in self.terms]) + self.constant
+
+    def size(self, sizes: Sequence[float]) -> float:
+        """The size of the sum, from those of the quantities."""
+        return sum(abs(factor) * sizes[at] for factor, at in self.terms) + abs(self.constant)
+
+    def interval(self, ends: Sequence[tuple[float, float]]) -> tuple[float, float]:
+        """An interval for the sum, from intervals for the quantiles."""
+        both = [sorted((factor * ends[at][0], factor * ends[at][1])) for factor, at in self.terms]
+        return sum(low for low, _ in both) + self.constant, sum(high for _, high in both) + (
+            self.constant
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuantileTarget:
+    """One comparison of a claim about quantiles, and how sharply it is looked at."""
+
+    claimed: Comparison
+    comparison: Comparison  # the same, with all that the claim allows in its region
+    form: QuantileSum
+    sides: tuple[QuantileSum, ...]  # of the statement, where a difference of two is judged
+    scale: float
+    asked: float
+    widen: float
+    rounding: float
+
+
+def quantile_targets(
+    run: CaseRun,
+    claim: Quantiles,
+    sizes: Sequence[float],
+    estimates: Sequence[float],
+    operands: Sequence[Value],
+) -> list[QuantileTarget]:
+    """Every comparison with its scale, which is known or follows from the sizes of the quantities.
+
+    Args:
+        run: the run of the case.
+        claim: its operators.
+        sizes: the size of each operator's quantity.
+        estimates: an estimate of each quantile.
+        operands: those of the statement.
+    """
+    places = {id(operator): place for place, operator in enumerate(claim.quantities)}
+    forms = [QuantileSum.of([operand], places) for operand in operands]
+    shown = [form.value(estimates) for form in forms]
+    targets: list[QuantileTarget] = []
+    for comparison, part in zip(run.reading.comparisons, run.reading.of_each, strict=True):
+        scale = part.known_scale or max(forms[end].size(sizes) for end in part.ends)
+        scale = scale or forms[part.side].size(sizes)
+        asked = sharpness_of(run, part, scale, shown)
+        widen = widening(comparison.region, asked)
+        looked_at = comparison.looked_at
+        largest = max([scale, *map(abs, shown), *(forms[at].size(sizes) for at in looked_at)])
+        rounding = LOOK_ROUNDING * largest
+        sides = tuple(forms[at] for at in sorted((part.side, *part.ends)))
+        targets.append(
+            QuantileTarget(
+                claimed=comparison,
+                comparison=replace(comparison, region=comparison.allowed(asked)),
+                form=QuantileSum.of([operands[at] for at in looked_at], places),
+                sides=() if comparison.against is None else sides,
+                scale=scale,
+                asked=asked,
+                widen=widen,
+                rounding=min(rounding, widen / 1000) if widen > 0 else rounding,
+            )
+        )
+    return targets
+
+
+def at_level(values: Floats, level: float) -> float:
+    """The quantile of a sorted sample."""
+    place = min(max(math.ceil(level * len(values)) - 1, 0), len(values) - 1)
+    return float(values[place])
+
+
+@dataclass(frozen=True, slots=True)
+class QuantilePilot:
+    """What a pilot says: the level of each operator, and the sorted values of its quantity."""
+
+    levels: tuple[float, ...]
+    values: tuple[Floats, ...]
+    drawn: int
+
+    def draws_for(self, run: CaseRun, target: QuantileTarget, seen: float | None = None) -> int:
+        """Draws after which one comparison is likely to be decided.
+
+        `seen` is the estimate of its quantity, where more draws than the pilot's give one.
+        """
+        form, region = target.form, target.comparison.region
+        each = list(zip(self.values, self.levels, strict=True))
+        quantiles = [at_level(*one) for one in each]
+        near = 0.0
+        if seen is None:
+            near = 2 * sum(abs(factor) * _error(*each[at]) for factor, at in form.terms)
+        estimate = form.value(quantiles) if seen is None else seen
+        if region.strict_end_within(estimate, near) and near > 0:
+            return ENDLESS
+        half = reach(estimate, near, region, target.widen)
+        alpha = run.alpha * budget.PLANNED / len(run.reading.comparisons) / max(len(form.terms), 1)
+        errors = NormalDist().inv_cdf(1 - max(alpha / 2, 1e-15)) + budget.CHANCE
+        needed = 1.0
+        for factor, at in form.terms:
+            values, level = each[at]
+            give = half / len(form.terms) / abs(factor)
+            above = np.searchsorted(values, quantiles[at] + give, side="right") / len(values)
+            under = np.searchsorted(values, quantiles[at] - give, side="left") / len(values)
+            margin = min(above - level, level - under)
+            if not margin > 0:
+                return ENDLESS
+            tails = math.log(2 / alpha) / -math.log1p(-min(level, 1 - level))
+            spread = errors**2 * (level / margin) * ((1 - level) / margin)
+            needed = max(needed, max(spread, 1.2 * tails) * self.drawn / len(values))
+        return int(min(needed, ENDLESS))
+
+    def smallest_seen(
+        self, run: CaseRun, target: QuantileTarget, draws: int, alpha: float
+    ) -> float:
+        """The smallest error of a comparison that so many draws are almost sure to show."""
+        share = alpha / len(run.reading.comparisons) / max(len(target.form.terms), 1)
+        normal = NormalDist()
+        errors = normal.inv_cdf(1 - max(share / 2, 1e-15)) + normal.inv_cdf(1 - max(alpha, 1e-15))
+        seen = 0.0
+        for factor, at in target.form.terms:
+            values, level = self.values[at], self.levels[at]
+            give = errors * math.sqrt(level * (1 - level) * self.drawn / len(values) / draws)
+            low, middle, high = (at_level(values, level + by) for by in (-give, 0.0, give))
+            seen += abs(factor) * max(middle - low, high - middle)
+        return max(seen, region_floor(target.comparison.region, target.widen))
+
+    def cuts(self, targets: Sequence[QuantileTarget]) -> tuple[Floats, ...]:
+        """The cuts of each quantity: where a claim about it is decided, and near its quantile.
+
+        A value that comes again has a cut just below it too.
+        """
+        own: list[set[float]] = []
+        for values, level in zip(self.values, self.levels, strict=True):
+            error = math.sqrt(level * (1 - level) / len(values))
+            steps = (*NEAR.tolist(), *FARTHER, *(-far for far in FARTHER))
+            near = {at_level(values, level + step * error) for step in steps}
+            own.append(near | {math.nextafter(one, -math.inf) for one in near})
+        for target in targets:
+            if len(target.form.terms) == 1:
+                ((factor, at),) = target.form.terms
+                own[at] |= _deciding(target, factor)
+        return tuple(np.array(sorted(one)) for one in own)
+
+
+def _error(values: Floats, level: float) -> float:
+    """The standard error of the quantile of a sorted sample, in the unit of its values."""
+    error = math.sqrt(level * (1 - level) / len(values))
+    return (at_level(values, level + error) - at_level(values, level - error)) / 2
+
+
+def _deciding(target: QuantileTarget, factor: float) -> set[float]:
+    """The cuts at which a claim about one quantity is decided.
+
+    Counts up to just below t show that the quantile lies at or above t, counts up to t that it lies
+    above.
+    """
+    region, widen, rounding = target.comparison.region, target.widen, target.rounding
+    rising = factor > 0
+    ends: set[tuple[float, bool]] = set()  # of the quantity itself, and whether they are closed
+    if math.isfinite(region.low):
+        if region.low_open:
+            ends |= {(region.low + 2 * rounding, True), (region.low + rounding / 2, True)}
+        else:
+            ends |= {(region.low - widen, False), (region.low - 2 * rounding, False)}
+    if math.isfinite(region.high):
+        if region.high_open:
+            ends |= {(region.high - 2 * rounding, False), (region.high - rounding / 2, False)}
+        else:
+            ends |= {(region.high + widen, True), (region.high + 2 * rounding, True)}
+    at = ((end - target.form.constant) / factor for end, _ in ends)
+    return {
+        one if closed is rising else math.nextafter(one, -math.inf)
+        for one, (_, closed) in zip(at, ends, strict=True)
+    }
+
+
+def by_quantiles(run: CaseRun, claim: Quantiles, cells: InCells) -> Judging:
+    """Judge a claim about quantiles; asks for spans of draws as it goes."""
+    program, drawn = cells.program, piloted(run, cells.program)
+    values: list[Floats] = []
+    for place, condition in cells.uses:
+        held = drawn[place][0] if condition is None else drawn[place][0][drawn[condition][0] != 0]
+        if not held.size:
+            return replace(
+                _not_judged(drawn[place].shape[1]),
+                explanation=Reason.CONDITION_NEVER_TRUE.explain(draws=drawn[place].shape[1]),
+            )
+        finite = held[np.isfinite(held)]  # where nothing is, the counts will report it
+        values.append(np.sort(finite) if finite.size else np.zeros(1))
+    levels = tuple(operator.level for operator in claim.quantities)
+    pilot = QuantilePilot(levels, tuple(values), drawn[0].shape[1])
+    sizes = [
+        at_level(np.sort(np.abs(one)), WITHIN_SIZE) or float(np.abs(one).max()) for one in values
+    ]
+    estimates = [at_level(*one) for one in zip(values, levels, strict=True)]
+    targets = quantile_targets(run, claim, sizes, estimates, run.prepared.lowered.operands)
+    expected = max(pilot.draws_for(run, target) for target in targets)
+    counter = AtCuts(cuts=pilot.cuts(targets), uses=cells.uses)
+    moved: dict[int, float] = {}
+
+    def room(target: QuantileTarget) -> float:
+        """How far rounding may move the quantity of a comparison; 0 for code, which is as it is."""
+        if not moved and not program.tests_code:
+            seen = rounding_of_values(program, run.generator(PILOT, 0), draws_to_look_at(program))
+            for at, (place, _) in enumerate(cells.uses):
+                own, off = seen[program.targets[place]]
+                nearest = np.argsort(np.abs(own - estimates[at]))[..., :NEAREST]
+                moved[at] = float(np.take_along_axis(off, nearest, axis=-1).max())
+        return sum(abs(factor) * moved.get(at, 0.0) for factor, at in target.form.terms)
+
+    def judged(tally: CountTally, alpha: float) -> Finding:
+        findings = _of_counts(run, claim, pilot, targets, counter, tally, alpha)
+        findings = [
+            _with_room(one, target, partial(room, target))
+            for one, target in zip(findings, targets, strict=True)
+        ]
+        off = [_off(*each) for each in zip(findings, targets, strict=True)]
+        return findings[settling(run.reading, [one.verdict for one in findings], off)]
+
+    most = run.most_draws(replace(program, cost=program.cost + counter.cost))
+    return (
+        yield from until_decided(
+            run,
+            Counting(
+                program=counted_in(run, program, counter, expected),
+                most=most,
+                planned=expected,
+                guarantee=Guarantee.EXACT,
+                method=Method.ORDER_STATISTICS,
+                scale=max(one.scale for one in targets),
+                judged=judged,
+                smallest=lambda draws, alpha: max(
+                    pilot.smallest_seen(run, target, draws, alpha) for target in targets
+                ),
+            ),
+        )
+    )
+
+
+def _not_judged(draws: int) -> Finding:
+    return Finding(
+        verdict=Verdict.UNDECIDED,
+        method=Method.ORDER_STATISTICS,
+        guarantee=Guarantee.EXACT,
+        draws=draws,
+    )
+
+
+def _with_room(finding: Finding, target: QuantileTarget, room: Callable[[], float]) -> Finding:
+    """The finding, left open where rounding may change its verdict."""
+    if finding.verdict is Verdict.UNDECIDED or not finding.interval:
+        return finding
+    region, (low, high), by = target.comparison.region, finding.interval, room()
+    rounding = 0.0 if region.low_open or region.high_open else target.rounding
+    if decide(low - by, high + by, region, target.widen, rounding) is finding.verdict:
+        return finding
+    middle = low / 2 + high / 2
+    still = decide(middle - by, middle + by, region, target.widen, rounding)
+    if still is Verdict.UNDECIDED:
+        return finding.left_open(lost(by, 0.0))
+    return finding.left_open(Reason.TOO_WIDE.explain())
+
+
+def _of_counts(
+    run: CaseRun,
+    claim: Quantiles,
+    pilot: QuantilePilot,
+    targets: Sequence[QuantileTarget],
+    counter: AtCuts,
+    tally: CountTally,
+    alpha: float,
+) -> list[Finding]:
+    """Every comparison judged by the counts so far."""
+    calls, levels = calls_of(tally), pilot.levels
+    counts = [row[0] for row in counter.of_entries(tally.totals)]
+    by_call = [row[:, 0] for row in counter.of_entries(calls.counts)]
+    effects = [calls.of(one[:, :-1], one[:, -1]).effects for one in by_call]
+    each = [*zip(counter.cuts, counts, effects, levels, strict=True)]
+    estimates = [estimate(cuts, row[:-1], row[-1], level) for cuts, row, _, level in each]
+    findings: list[Finding] = []
+    for target in targets:
+        form, region = target.form, target.comparison.region
+        share = alpha / len(targets) / max(len(form.terms), 1)
+        ends = [
+            bounds(cuts, row[:-1] / effect, row[-1] / effect, level, share)
+            for cuts, row, effect, level in each
+        ]
+        low, high = form.interval(ends)
+        verdict = decide(low, high, region, target.widen, target.rounding)
+        value = form.value(estimates)
+        error = (high - low) / 2 / NormalDist().inv_cdf(1 - max(share / 2, 1e-15))
+        shown = value if math.isfinite(value) else None
+        if shown is None and math.isfinite(low) and math.isfinite(high):
+            shown = (low + high) / 2  # no cut gives one
+        why, more = None, None
+        if verdict is Verdict.UNDECIDED:
+            needed = pilot.draws_for(run, target, value if math.isfinite(value) else None)
+            more = math.inf
+            if needed < ENDLESS:
+                more = max(budget.GROWTH * needed, 1.5 * tally.drawn)
+                more += tally.program.span_draws - tally.drawn
+            reason = Reason.AT_THE_EDGE if more == math.inf else Reason.TOO_WIDE
+            why = (Reason.NOT_INDEPENDENT if dependent(tally) else reason).explain()
+        findings.append(
+            replace(
+                _not_judged(tally.drawn),
+                verdict=verdict,
+                quantity=target.comparison.measures,
+                region=target.claimed.region,
+                entry=target.comparison.entry,
+                estimate=shown,
+                interval=(low, high),
+                standard_error=error if math.isfinite(error) else None,
+                sides=tuple(side.value(estimates) for side in target.sides) or None,
+                exact=exact_sum(target, claim),
+                scale=target.scale,
+                sharpness=run.looked(target.scale, target.widen),
+                blocks=tally.spans,
+                seconds=tally.seconds,
+                explanation=why,
+                more_draws=more,
+            )
+        )
+    return findings
+
+
+def _off(finding: Finding, target: QuantileTarget) -> float:
+    value = finding.estimate
+    low, high = finding.interval or (value, value)
+    if finding.verdict is Verdict.REFUTED:
+        low, high = value, value
+    if low is None or high is None:
+        return 0.0
+    return far_off(low, high, target.comparison.region, target.widen)
+
+
+def bounds(
+    cuts: Floats, counts: Floats, seen: float | Floats, level: float, alpha: float
+) -> tuple[float, float]:
+    """An interval that holds all quantiles of a level with probability at least 1 - alpha.
+
+    A quantile of level p is any q with P(u < q) <= p <= P(u <= q). It is at most t only if
+    P(u <= t) is at least p, and larger than t only if it is not. So inverting the sign test gives
+    an interval between order statistics (David and Nagaraja 2003, "Order Statistics", 3rd edition,
+    section 7.1; Conover 1999, "Practical Nonparametric Statistics", section 3.2), for any law, with
+    atoms or without a density.
+
+    The events at or below rising cuts contain one another, and so do their counts: an end is wrong
+    only if the count at the one cut next to the quantile is. So each end costs one tail, for any
+    number of cuts.
+
+    Args:
+        cuts: rising.
+        counts: how many draws lie at or below each of them, [cuts].
+        seen: the number of draws, one for all cuts or one for each.
+        level: of the quantile, between 0 and 1.
+        alpha: the error, half of it at each end.
+
+    >>> bounds(np.arange(1.0, 101.0), np.arange(1.0, 101.0), 100, 0.5, 0.05)
+    (39.00000000000001, 61.0)
+    """
+    low, high = -math.inf, math.inf
+    if not np.all(seen) or not len(cuts):
+        return low, high
+    few, many = (np.flatnonzero(tail <= alpha / 2) for tail in _tails(counts, seen, level))
+    if len(few):  # P(at or below) < level
+        low = math.nextafter(float(cuts[few[-1]]), math.inf)
+    if len(many):  # P(at or below) >= level
+        high = float(cuts[many[0]])
+    return low, max(low, high)
+
+
+def _tails(counts: Floats, seen: float | Floats, level: float) -> tuple[Floats, Floats]:
+    """The chances of at most, and of at least, so many hits if their probability is the level."""
+    hits = np.asarray(counts, dtype=np.float64)
+    inside = (hits > 0) & (hits < seen)
+    some = np.where(inside, hits, 1.0)
+    rest = np.where(inside, seen - hits, np.maximum(seen - 1.0, 0.5))
+    most = np.where(inside, special.betainc(rest, some + 1.0, 1.0 - level), 1.0)
+    most = np.where(hits <= 0, np.exp(seen * math.log1p(-level)), most)
+    least = np.where(inside, special.betainc(some, rest + 1.0, level), 1.0)
+    least = np.where(hits >= seen, np.exp(seen * math.log(level)), least)
+    return most, least
+
+
+def estimate(cuts: Floats, counts: Floats, seen: float, level: float) -> float:
+    """A quantile between the cuts where its level is passed; NaN where none passes it.
+
+    >>> cuts = np.array([1.0, math.nextafter(2.0, 0.0), 2.0])
+    >>> estimate(cuts, np.array([10.0, 30.0, 70.0]), 100, 0.5)
+    2.0
+    >>> estimate(cuts, np.array([10.0, 30.0, 70.0]), 100, 0.2)
+    1.5
+    """
+    if not seen or not len(cuts):
+        return math.nan
+    shares = counts / seen
+    place = int(np.searchsorted(shares, level))
+    if place == len(shares) or (place == 0 and shares[0] > level):
+        return math.nan
+    at, before = float(cuts[place]), float(cuts[max(place - 1, 0)])
+    rise = shares[place] - shares[max(place - 1, 0)]
+    if math.nextafter(before, math.inf) >= at or rise <= 0:
+        return at
+    return before + (at - before) * float((level - shares[max(place - 1, 0)]) / rise)
+
+
+# ---- quantiles that the model gives --------------------------------------------------------------
+
+
+def quantile_of_law(operator: Value, level: float | None = None) -> Exact | None:
+    """The quantile of one draw of a law with fixed arguments; None for anything else.
+
+    None too where the law of a whole number passes the level between two values: every number
+    between them is a quantile.
+    """
+    quantity, *condition = operator.inputs
+    law = quantity.law
+    if condition or quantity.kind != Kind.DRAW or law is None or law.own_axes is not None:
+        return None
+    known = [one.known for one in quantity.inputs]
+    if not all(isinstance(one, float) for one in known) and any(one is None for one in known):
+        return None
+    level = operator.level if level is None else level
+    value = float(law.quantile(level, *known))
+    # a level that equals a probability, but for rounding, has more than one quantile
+    reached = [float(law.cdf(at, *known)) for at in (value, math.nextafter(value, -math.inf))]
+    nearest = min(abs(one - level) for one in reached)
+    if not math.isfinite(value) or (nearest < 1e-9 and law.discrete):
+        return None
+    return Exact(value, 0.0 if law.discrete else 1e-9 * abs(value))
+
+
+def exact_sum(target: QuantileTarget, claim: Quantiles) -> Exact | None:
+    """The comparison's quantity by the model; None where one of its quantiles is not known."""
+    value, error = target.form.constant, 0.0
+    for factor, at in target.form.terms:
+        own = quantile_of_law(claim.quantities[at])
+        if own is None:
+            return None
+        value, error = value + factor * own.value, error + abs(factor) * own.error
+    return Exact(value, error)
+
+
+def known_quantiles(run: CaseRun) -> Known | None:
+    """What the model says of a claim about quantiles; None where it does not say enough."""
+    claim, operands = run.prepared.analysed.strategy, run.prepared.analysed.lowered.operands
+    assert isinstance(claim, Quantiles)
+    sizes: list[float] = []
+    estimates: list[float] = []
+    for operator in claim.quantities:
+        own, *ends = (quantile_of_law(operator, level) for level in (None, *SIZE_LEVELS))
+        if own is None:
+            return None
+        estimates.append(own.value)
+        sizes.append(max(abs(one.value) for one in (own, *ends) if one is not None))
+    findings: list[Finding] = []
+    values: list[Exact] = []
+    off: list[float] = []
+    for target in quantile_targets(run, claim, sizes, estimates, operands):
+        exact = exact_sum(target, claim)
+        assert exact is not None  # as all quantiles are known
+        found = found_exactly(run, target.claimed, exact, target.scale, target.asked)
+        if found is None:
+            return None
+        findings.append(found)
+        values.append(exact)
+        off.append(far_off(exact.value, exact.value, target.claimed.region, target.widen))
+    place = settling(run.reading, [one.verdict for one in findings], off)
+    return Known(tuple(findings), tuple(values), place)
