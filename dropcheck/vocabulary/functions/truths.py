@@ -177,7 +177,6 @@ COMPARISONS = {
     for sign, (how, latex) in _UFUNCS.items()
 }  # fmt: skip
 NOT_EQUAL = COMPARISONS["!="]
-BELOW, AT_MOST = COMPARISONS["<"], COMPARISONS["<="]
 
 
 AND = _truth(
