@@ -429,9 +429,10 @@ def often_misread(lowered: LoweredCase) -> tuple[str, ...]:
 
 
 def _read_alike(law: Law, arguments: Sequence[object]) -> bool:
-    """Whether an argument is 1, which is its own square, root and inverse."""
+    """Whether the argument that the note begins with is 1, its own square, root and inverse."""
     names = [one.name for one in law.parameters]
-    return law.noted in names and arguments[names.index(law.noted)] == 1
+    noted = law.note.partition(" ")[0]
+    return noted in names and arguments[names.index(noted)] == 1
 
 
 def of_calls(interval: Interval, tally: Tally, theta: Theta, alpha: float) -> Interval:

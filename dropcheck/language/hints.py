@@ -497,7 +497,7 @@ def words_elsewhere() -> dict[str, str]:
 
 def _laws_elsewhere() -> dict[str, str]:
     """What stands right of `~`, or the lines to write, for each law's name here and elsewhere."""
-    names = {word: law for law in LAWS.values() for word in (law.name, *law.aliases)}
+    names = {word: law for law in LAWS.values() for word in law.names}
     names |= {f"r{word}": LAWS[name] for word, name in _OF_R.items()}
     return _LAWS_ELSEWHERE | {word: written_law(law) for word, law in names.items()}
 

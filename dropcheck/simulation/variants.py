@@ -65,6 +65,6 @@ def in_nets(program: Program, size: int) -> Program:
     """The program with every `size` draws, a power of two, from the points of one net."""
     cost = program.cost
     for step in program.steps:
-        if step.kernel is None and step.value.law is not None and step.value.law.standard:
-            cost += step.value.elements * step.value.law.standard.quantile_cost
+        if step.kernel is None and step.value.law is not None:
+            cost += step.value.elements * step.value.law.quantile_cost
     return replace(step_by_step(program), net=size, cost=cost)

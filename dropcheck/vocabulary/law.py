@@ -1,4 +1,4 @@
-"""One entry for each law of the language, with everything that the program knows about it.
+"""One entry for each law of the language: a few facts, from which all else follows.
 
 In `Law.sample` and `Law.log_density`, the last axis of an array is the axis of draws; its length is
 1 where nothing is random. A parameter that is a list has one axis of its own just before the axis
@@ -13,14 +13,14 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache, lru_cache, wraps
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from dropcheck.vocabulary import moments
+from dropcheck.vocabulary import moments, special
 from dropcheck.vocabulary.defined_where import GENERIC, NEVER, SURE, Known
 from dropcheck.vocabulary.function import Array
 from dropcheck.vocabulary.hulls import EVERYWHERE, Hull, proper, union
@@ -36,6 +36,9 @@ Condition = tuple[str, Callable[..., Any]] | Callable[..., str | None]
 arguments in order, as arrays that broadcast, and returns where it holds. Or a function that takes
 such arrays, each in its domain, and returns a sentence on what is wrong with them, or None."""
 
+Pair = Callable[..., Any] | tuple[Callable[..., Any], Callable[..., Any]]
+"""Functions of the lower and of the upper tail; one alone if both tails of z are alike about 0."""
+
 MOST_POINTS = 4096  # the most values of a discrete law that are listed one by one
 EXACT_INTEGERS = 2.0**53  # above it float64 does not have every whole number
 NEARLY_POWER = 1e-3  # the share by which a power of the distance from an end may be off
@@ -46,6 +49,16 @@ LEFT_OUT = np.float64(5e-31)
 # The largest distance of a draw from 0, in units of its scale: of the 53 binary digits of float64,
 # 12 are then left for the scale.
 FARTHEST_OUT = 2.0**40
+# numpy's uniform numbers are multiples of 2**-53, 0 included; 0 is replaced by half a step
+HALF_CELL = 2.0**-54
+# The relative rounding error of a probability. A level within it counts as reached, so that
+# quantiles at the probabilities of a discrete law are found.
+ROUNDING = 4 * float(np.finfo(np.float64).eps)
+# Rough nanoseconds to draw one number (measured): of the quicker laws, and of others; and of a
+# quantile, by a formula and by a search.
+QUICK = {"normal": 9.0, "laplace": 6.0, "exponential": 5.0, "discrete_uniform": 5.0}
+QUICK |= {"uniform": 2.5, "bernoulli": 1.0, "rademacher": 1.0}
+DRAWN_IN, FORMULA, SEARCH = 40.0, 1000.0, 1e4
 
 
 # ---- domains -------------------------------------------------------------------------------------
@@ -106,17 +119,37 @@ WHOLE = Domain(-LARGEST_COUNT, LARGEST_COUNT, low_open=False, high_open=False, w
 COUNT = Domain(0.0, LARGEST_COUNT, low_open=False, high_open=False, whole=True)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Role:
+    """What a parameter is where a draw is loc + scale · z, and its value for z itself."""
+
+    unit: float
+    of_loc: float = 0.0  # loc is the sum of the arguments, each times its factor
+    of_scale: float = 0.0  # the same of the scale, which is 1 if no argument has a part in it
+
+
+LOC, SCALE = Role(unit=0.0, of_loc=1.0), Role(unit=1.0, of_scale=1.0)
+
+
 @dataclass(frozen=True, slots=True)
 class LawParameter:
-    """One parameter of a law; `axes` is 0 for a number, 1 for a list, 2 for a matrix."""
+    """One parameter of a law; `axes` is 0 for a number, 1 for a list, 2 for a matrix.
+
+    A draw is loc + scale · z, where z depends on those parameters that have no role. `conditions`
+    are what must hold between this parameter and those before it.
+    """
 
     name: str
     domain: Domain
     axes: int = 0
+    role: Role | None = None
+    conditions: tuple[Condition, ...] = ()
+    adds: bool = False  # whether draws with several of its values sum to one with their sum
+    knot: bool = False  # whether the density has a kink there
 
 
-LOW = LawParameter("low", FINITE)
-HIGH = LawParameter("high", FINITE)
+LOW = LawParameter("low", FINITE, role=Role(unit=0.0, of_loc=1.0, of_scale=-1.0))
+HIGH = LawParameter("high", FINITE, role=SCALE)
 
 
 def domain_problem(parameter: LawParameter, value: float) -> str | None:
@@ -180,41 +213,28 @@ class Values(Enum):
     SIGNS = "1 or -1"
 
 
-# ---- standard ------------------------------------------------------------------------------------
-#
-# The law of z, where a draw is loc + scale · z.
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """What stands for the probabilities of a law of vectors.
 
-
-ArgumentNorm = Callable[[int, float], float]
-"""Takes the number of an argument and an order q, and returns a bound of (E|argument|^q)^(1/q),
-which is infinite if none is known."""
-
-ArgumentHull = Callable[[int], Hull]
-"""Takes the number of an argument, and returns an interval that holds all its values."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Standard:
-    """The probabilities and the quantiles of z, where a draw is loc + scale · z.
-
-    The functions take the shapes of z: the arguments of its law besides loc and scale. These are
-    numbers, or arrays that broadcast, and so are the results. `Law.line` computes loc, scale and
-    the shapes from the arguments of a law; several laws may share one standard law.
+    Its elements may be put in another order with those of the arguments.
     """
 
-    # P(z <= x), P(z > x), the least x with P(z <= x) >= u, and the least x with P(z > x) <= v: each
-    # to its last digits, however small. They take x, u or v before the shapes.
-    cdf: Callable[..., Any]
-    survival: Callable[..., Any]
-    quantile: Callable[..., Any]
-    upper_quantile: Callable[..., Any]
-    quantile_cost: float = 60.0  # rough nanoseconds of a quantile
-    # the level u at which the quantile is not smooth, if there is one
-    middle: Callable[..., Any] | None = None
-    # the cumulants of orders 0 to 8 of a law that may have too many values to sum over
-    cumulants: Callable[..., Sequence[Any]] | None = None
-    # points and weights for its expectations on a last axis, in place of those by quantiles
-    points: Callable[..., tuple[Array, Array]] | None = None
+    # takes the shapes of the arguments, and the values of fixed ones (else None); returns the last
+    # axes of one value
+    axes: Callable[[tuple[Shape, ...], tuple[Any, ...]], Shape]
+    # the law of each element, and its arguments
+    elements: Callable[..., tuple[Any, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Cumulants:
+    """The cumulants of orders 0 to 8 of a law with all moments, and maybe too many values to sum.
+
+    They take the arguments of the law, and are used where it has too many.
+    """
+
+    of: Callable[..., Sequence[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,50 +253,12 @@ class _Row:
     known: moments.Moments | None = None
 
 
-@lru_cache(maxsize=4096)
-def _known(
-    standard: Standard, discrete: bool, order: float, shapes: tuple[Any, ...]
-) -> tuple[moments.Rule | None, moments.Moments | None]:
-    """The rule and the moments of a standard law; None if it has too many values."""
-    arrays = [np.asarray(one, dtype=np.float64)[()] for one in shapes]
-    if standard.points is not None:
-        values, weights = standard.points(*arrays)
-        rule = moments.by_values(values, weights, exact=discrete)
-    elif discrete:
-        least = np.float64(moments.LEAST)
-        ends = standard.quantile(least, *arrays), standard.upper_quantile(least, *arrays)
-        closed = moments.by_cumulants(standard.cumulants(*arrays)) if standard.cumulants else None
-        if not ends[1] - ends[0] < MOST_SUMMED:
-            return None, closed
-        edges = np.arange(ends[0] - 1.0, ends[1] + 1.0)
-        below, above = standard.cdf(edges, *arrays), standard.survival(edges, *arrays)
-        chances, outside = differences(below, above)
-        if not chances.max(initial=0.0) > 0:  # it does not take these arguments
-            return None, None
-        rule = moments.by_values(edges[1:][chances > 0], chances[chances > 0], outside)
-        if closed is not None:  # cumulants that follow from moments have fewer digits
-            found = moments.moments_by(rule, order)[1]
-            cumulants, off = closed.cumulants, closed.cumulants_off
-            return rule, replace(found, cumulants=cumulants, cumulants_off=off)
-    else:
-        middle = 0.5 if standard.middle is None else float(standard.middle(*arrays))
-        rule = moments.by_quantiles(
-            lambda u: standard.quantile(u, *arrays),
-            lambda v: standard.upper_quantile(v, *arrays),
-            middle,
-            order,
-        )
-    return moments.moments_by(rule, order)
+ArgumentNorm = Callable[[int, float], float]
+"""Takes the number of an argument and an order q, and returns a bound of (E|argument|^q)^(1/q),
+which is infinite if none is known."""
 
-
-def differences(below: Array, above: Array) -> tuple[Array, tuple[float, float]]:
-    """The probabilities between neighbouring edges, and those outside, below and above.
-
-    They are differences of the distribution function, taken from the nearer tail. These keep their
-    digits: in a tail, a value is about as likely as all values beyond it together.
-    """
-    chances = np.where(below[1:] < 0.5, np.diff(below), -np.diff(above))
-    return chances, (float(below[0]), float(above[-1]))
+ArgumentHull = Callable[[int], Hull]
+"""Takes the number of an argument, and returns an interval that holds all its values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -284,59 +266,87 @@ class Law:
     """One distribution of the language: what is known of it, and how it is drawn.
 
     Its functions take all arguments in the order of the parameters: as plain numbers, or as arrays
-    that broadcast; lists and matrices always as arrays.
+    that broadcast; lists and matrices always as arrays. Those of z take those of parameters without
+    a role, and a draw is loc + scale · z.
     """
 
-    name: str
-    summary: str  # a line for the page on the language
+    names: tuple[str, ...]  # its name, and its names in papers and in other libraries
+    # a line for the page on the language; after a semicolon, what may surprise
+    summary: str
     parameters: tuple[LawParameter, ...]
-    # Of laws of vectors, whose elements may be put in another order with those of the arguments.
-    # Takes the shapes of the arguments, and the values of fixed ones (else None); returns the last
-    # axes of one value.
-    own_axes: Callable[[tuple[Shape, ...], tuple[Any, ...]], Shape] | None = None
-    # of laws of vectors: the law of each element, and its arguments
-    elements: Callable[..., tuple[Any, ...]] | None = None
 
-    values: Values
-    # The least interval that holds its values, ends included, where the law is no constant. One
-    # pair if it is the same for all arguments; it then holds the constants too.
+    values: Values = Values.NUMBERS
+    # The least interval that holds its values, ends included. One pair if it is the same for all
+    # arguments. A continuous law whose ends meet is a constant.
     ends: tuple[float, float] | Callable[..., tuple[Any, Any]]
-    # where the law is a constant, and this constant, besides where its two ends meet, and where its
-    # scale is 0
-    degenerate: Callable[..., tuple[Any, Any]] | None = None
     # E|x|^r is finite for r below this number, and infinite from it on, unless the law is a
     # constant; a single number if it is the same for all arguments
-    moments: float | Callable[..., Any]
+    moments: float | Callable[..., Any] | Cumulants = math.inf
 
-    # Its probabilities and quantiles; None: not known, so that no quantity made of a draw has a
-    # bound. A draw is loc + scale · z, with z of the standard law. `line` returns loc and scale
-    # (made by + and - of arguments, and * with numbers only), then the shapes of z; None stands for
-    # 0, 1 and all arguments.
-    standard: Standard | None = None
-    line: Callable[..., tuple[Any, ...]] | None = None
-    # a bound of (E|x|^p)^(1/p) for random arguments, from bounds of the arguments
-    norm_of_random: Callable[[float, ArgumentNorm, ArgumentHull], float] | None = None
-    conditions: tuple[Condition, ...] = ()
-
-    # takes a generator and a `Size` before the arguments, which are in their domains; returns an
-    # array of numbers or truths of any type, which depends only on the generator's state
-    sampler: Callable[..., Any]
+    # P(z <= x) and P(z > x), each to its last digits, however small. They are asked for x between
+    # the ends, and for whole x where the values are whole. Without them they are integrals of the
+    # density, which is then smooth and bounded between two finite ends.
+    chances: Pair | Vector | None = None
+    # The least x with P(z <= x) >= u, and the least x with P(z > x) <= v; without them they are
+    # found by a search.
+    quantiles: Pair | None = None
     # the logarithm of the density, or of the probability of a discrete law: takes x before the
     # arguments; x lies between the ends (for laws of vectors: anywhere)
     log_density_inside: Callable[..., Any]
-    # whether the law is symmetric about its mean (or its median, if it has no mean) for all
-    # arguments
-    symmetric: bool = False
-    nanoseconds: float | Callable[[Shape], float]  # for one number, or for a draw of a shape
+    # takes a generator and a `Size` before the arguments, which are in their domains; returns an
+    # array of numbers or truths of any type, which depends only on the generator's state. Without
+    # it, draws are quantiles of uniform numbers.
+    sampler: Callable[..., Any] | None = None
 
-    aliases: tuple[str, ...] = ()  # its names in papers and in other libraries
-    note: str = ""  # what may surprise those who know it from another library
-    noted: str = ""  # the parameter that the note is about, if it is read alike where it is 1
+    @property
+    def name(self) -> str:
+        """Its name in the language."""
+        return self.names[0]
+
+    @property
+    def aliases(self) -> tuple[str, ...]:
+        """Its names in papers and in other libraries."""
+        return self.names[1:]
+
+    @property
+    def note(self) -> str:
+        """What may surprise those who know it from another library."""
+        return self.summary.partition("; ")[2]
+
+    @property
+    def conditions(self) -> tuple[Condition, ...]:
+        """What must hold between its arguments, besides their domains."""
+        return tuple(one for parameter in self.parameters for one in parameter.conditions)
+
+    @property
+    def own_axes(self) -> Callable[[tuple[Shape, ...], tuple[Any, ...]], Shape] | None:
+        """Of laws of vectors: the last axes of one value, from the shapes and the fixed values."""
+        return self.chances.axes if isinstance(self.chances, Vector) else None
 
     @property
     def discrete(self) -> bool:
         """Whether single values have a probability above 0."""
         return self.values is not Values.NUMBERS
+
+    @property
+    def of_lists(self) -> bool:
+        """Whether an argument is a list or a matrix."""
+        return any(parameter.axes for parameter in self.parameters)
+
+    @property
+    def has_quantiles(self) -> bool:
+        """Whether the quantiles are known for all arguments; False for laws of lists or vectors."""
+        return not (self.own_axes or self.of_lists)
+
+    @property
+    def quantile_cost(self) -> float:
+        """Rough nanoseconds of a quantile."""
+        return SEARCH if self.quantiles is None else FORMULA
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether it is symmetric about its mean (or its median) for all arguments."""
+        return _symmetric(self)
 
     @remembered
     def constant(self, *values: Any) -> float | None:
@@ -371,23 +381,24 @@ class Law:
 
     @property
     def units(self) -> tuple[float | None, ...] | None:
-        """The arguments for which loc is 0, and the scale that of the standard law.
+        """The arguments for which loc is 0 and the scale 1.
 
-        None stands for an argument that is a shape; None for all if a draw with random arguments
-        is no line.
+        None stands for an argument without a role; None for all if a draw with random arguments is
+        no line.
 
         >>> from dropcheck.vocabulary.laws import LAWS
         >>> LAWS["normal"].units, LAWS["gamma"].units, LAWS["poisson"].units
         ((0.0, 1.0), (None, 1.0), None)
         """
-        return _units_of(self)
+        units = tuple(None if one.role is None else one.role.unit for one in self.parameters)
+        return units if any(unit is not None for unit in units) else None
 
     def as_line(self, *arguments: Any) -> tuple[Any, Any, tuple[Any, ...]] | None:
         """Loc, scale and the arguments of z, where a draw is loc + scale · z; None if it is not.
 
         z is a draw of the same law. Its arguments are fixed numbers, and those arguments of this
-        draw that are shapes. So this also holds for random arguments, with z independent of them,
-        if the shapes are fixed. Arguments may be of any type that has + and - with its own kind and
+        draw that have no role. So this also holds for random arguments, with z independent of them,
+        if the others are fixed. Arguments may be of any type that has + and - with its own kind and
         with numbers, and * with numbers.
 
         >>> from dropcheck.vocabulary.laws import LAWS
@@ -396,18 +407,11 @@ class Law:
         >>> LAWS["gamma"].as_line(0.5, 2.0), LAWS["poisson"].as_line(3.0)
         ((0.0, 2.0, (0.5, 1.0)), None)
         """
-        units = self.units
-        if units is None or self.line is None:
+        if self.units is None:
             return None
-        pairs = zip(arguments, units, strict=True)
-        own = tuple(given if unit is None else unit for given, unit in pairs)
-        loc, scale, *_ = self.line(*arguments)
-        own_loc, own_scale, *_ = self.line(*own)
-        if own_scale != 1.0:
-            scale = scale * (1.0 / own_scale)
-        if own_loc != 0.0:
-            loc = loc - scale * own_loc
-        return loc, scale, own
+        loc, scale, _ = self._line(arguments)
+        pairs = zip(arguments, self.units, strict=True)
+        return loc, scale, tuple(given if unit is None else unit for given, unit in pairs)
 
     @property
     def signature(self) -> str:
@@ -415,16 +419,14 @@ class Law:
         names = (f"[{one.name}…]" if one.axes == 1 else one.name for one in self.parameters)
         return f"{self.name}({', '.join(names)})"
 
-    @property
-    def restricted(self) -> bool:
-        """Whether its arguments must fit one another, besides being in their domains."""
-        return bool(self.conditions)
-
     def draw_cost(self, shape: Shape) -> float:
         """Rough nanoseconds to draw an array of this shape."""
-        if callable(self.nanoseconds):
-            return self.nanoseconds(shape)
-        return math.prod(shape) * self.nanoseconds
+        count = math.prod(shape)
+        if not any(parameter.axes == 2 for parameter in self.parameters):
+            return count * QUICK.get(self.name, DRAWN_IN)
+        # a decomposition and a product; from side 64 on LAPACK works in faster blocks
+        side = float(shape[-1])
+        return count * (DRAWN_IN + side) + side**3 * (0.4 if side >= 64 else 1.0)
 
     def sample(
         self,
@@ -442,8 +444,7 @@ class Law:
         With `draws_first`, elements that are drawn one by one lie in memory with the axis of draws
         first; the numbers drawn are then different ones.
         """
-        one_by_one = self.own_axes is None and not any(one.axes for one in self.parameters)
-        if draws_first and shape and one_by_one:
+        if draws_first and shape and not (self.own_axes or self.of_lists):
             turned = [_draws_first(one, 1 + len(shape)) for one in arguments]
             drawn = self.sample(generator, turned, (draws, *shape[:-1]), shape[-1])
             return drawn.transpose(*range(1, drawn.ndim), 0)
@@ -451,7 +452,18 @@ class Law:
         if 0 in size:
             return np.zeros(size, dtype=dtype)
         with np.errstate(all="ignore"):
-            return np.asarray(self.sampler(generator, size, *arguments), dtype=dtype)
+            sampler = self._by_quantiles if self.sampler is None else self.sampler
+            return np.asarray(sampler(generator, size, *arguments), dtype=dtype)
+
+    def _by_quantiles(self, generator: Generator, size: Size, *arguments: Array) -> Array:
+        """Quantiles of uniform numbers, moved inside the ends."""
+        loc, scale, own = self._line(arguments)
+        out = np.asarray(loc + scale * self.of_z(self.quantiles, 0, uniforms(generator, size), own))
+        out = inside(out, *self._ends(arguments))
+        still, value = self.constants(arguments)
+        if np.any(still):  # there 0 times an overflow would be NaN
+            np.copyto(out, value, where=still)
+        return out
 
     def log_density(self, arguments: Arguments, x: Array) -> Array:
         """Logarithm of the density, or of the probability where the law is discrete.
@@ -502,36 +514,46 @@ class Law:
         >>> LAWS["binomial"].points(2.0, 0.5)
         (array([0., 1., 2.]), array([0.25, 0.5 , 0.25]), 0.0)
         """
-        if not self.discrete or self.own_axes is not None or self.standard is None:
+        found = self._points(values, at_most, LEFT_OUT)
+        return found and (*found[:2], sum(found[2]))
+
+    def _points(
+        self, values: Sequence[Any], at_most: int, left_out: float
+    ) -> tuple[Array, Array, tuple[float, float]] | None:
+        """The same, with the probabilities that are left out below and above."""
+        if not self.discrete or self.own_axes is not None:
             return None
         constant = self.constant(*values)
         if constant is not None:
-            return np.array([constant]), np.ones(1), 0.0
+            return np.array([constant]), np.ones(1), (0.0, 0.0)
         if self.values is Values.LISTED:
             points = np.unique(np.asarray(values[0], dtype=np.float64))
-            return None if points.size > at_most else self._listed(points, -math.inf, values)
-        low, high = self.support(*values)
-        if not high - low < at_most:
-            low = float(self.quantile(LEFT_OUT, *values))
-            high = float(self.upper_quantile(LEFT_OUT, *values))
-        if not (high - low < at_most and max(-low, high) < EXACT_INTEGERS):
+            edges = np.concatenate([[-math.inf], points])
+        else:
+            low, high = self.support(*values)
+            if not high - low < min(at_most, MOST_POINTS):
+                low = float(self.quantile(left_out, *values))
+                high = float(self.upper_quantile(left_out, *values))
+            if not (high - low < at_most and max(-low, high) < EXACT_INTEGERS):
+                return None
+            edges = np.arange(low - 1.0, high + 1.0)
+        if len(edges) > at_most + 1:
             return None
-        return self._listed(np.arange(low, high + 1.0), low - 1.0, values)
-
-    def _listed(
-        self, points: Array, before: float, values: Sequence[Any]
-    ) -> tuple[Array, Array, float]:
-        edges = np.concatenate([[before], points])
-        chances, rest = differences(self.cdf(edges, *values), self.survival(edges, *values))
-        return points[chances > 0], chances[chances > 0], sum(rest)
+        below, above = self.cdf(edges, *values), self.survival(edges, *values)
+        # differences from the nearer tail keep their digits: there a value is about as likely as
+        # all values beyond it together
+        chances = np.where(below[1:] < 0.5, np.diff(below), -np.diff(above))
+        some = chances > 0
+        return edges[1:][some], chances[some], (float(below[0]), float(above[-1]))
 
     def random_norm(self, p: float, norm: ArgumentNorm, hull: ArgumentHull) -> float:
         """A bound of (E|x|^p)^(1/p) for random arguments; infinite if none is known.
 
         E|x|^p is the mean, over the arguments, of its value for fixed arguments. Where these are
-        bounded, it is at most the greatest of those values. And where x = loc + scale · z, with z
-        independent of loc and scale, its norm is at most the norm of loc plus the product of the
-        norms of scale and z.
+        bounded, it is at most the greatest of those values. Where x = loc + scale · z, with z
+        independent of loc and scale, its norm is at most the sum of the norms of loc and of scale
+        times that of z (Minkowski). Where x is like a sum of so many draws as an argument says, its
+        moments are polynomials in this argument.
 
         Args:
             p: At least 1.
@@ -539,8 +561,58 @@ class Law:
                 (E|argument|^q)^(1/q); for a list, the greatest bound of its elements.
             hull: Takes the number of an argument, and returns an interval that holds its values.
         """
+        bound = math.inf if callable(self.ends) else max(map(abs, self.ends))
+        if self.of_lists:
+            return bound
+        places = range(len(self.parameters))
+        hulls, roles = [hull(i) for i in places], [one.role for one in self.parameters]
         with np.errstate(all="ignore"):
-            return norm_of_random_draw(self, p, norm, hull)
+            found = [self._norm_of_line(p, roles, hulls, norm)]
+            found += [
+                self._norm_of_sum(p, i, hulls, norm) for i in places if self.parameters[i].adds
+            ]
+        return min(bound, *(one for one in found if not math.isnan(one)))
+
+    def _norm_of_line(
+        self, p: float, roles: list[Role | None], hulls: list[Hull], norm: ArgumentNorm
+    ) -> float:
+        ends = [
+            Hull(one.unit, one.unit) if one else box for one, box in zip(roles, hulls, strict=True)
+        ]
+        # E|x|^p is monotone or convex in each argument, but for some laws between two ends
+        between = len(roles) > 2 if callable(self.ends) else Hull(*self.ends).bounded
+        if (between and not self.discrete) or not all(one.bounded for one in ends):
+            return math.inf
+        # hulls are a little wider than the domains in which the formulas hold
+        pairs = zip(self.parameters, ends, strict=True)
+        corners = [{*parameter.domain.within(box.low, box.high)} for parameter, box in pairs]
+        of_z = max(float(self.norm(p, *corner)) for corner in itertools.product(*corners))
+        if not any(one is not None and one.of_scale for one in roles):
+            return of_z
+        parts = [(i, one) for i, one in enumerate(roles) if one is not None]
+        return sum((abs(one.of_loc) + abs(one.of_scale) * of_z) * norm(i, p) for i, one in parts)
+
+    def _norm_of_sum(self, p: float, place: int, hulls: list[Hull], norm: ArgumentNorm) -> float:
+        """Where the cumulants are proportional to an argument, and the others are fixed.
+
+        E x^k given this argument a is then a polynomial in a, by the recursion of Smith (1995),
+        equation 3, and an order between whole ones has at most the norm of the next one.
+        """
+        order = math.ceil(p)
+        others = [one for i, one in enumerate(hulls) if i != place]
+        if order > moments.HIGHEST_ORDER or any(one.low != one.high for one in others):
+            return math.inf
+        unit = [1.0 if i == place else one.low for i, one in enumerate(hulls)]
+        known = [self.moment(1, *unit), *(self.cumulant(k, *unit) for k in range(2, order + 1))]
+        sizes = [abs(float(value)) + float(error) for value, error in known]
+        powers = [np.array([1.0])]
+        for k in range(1, order + 1):
+            parts = np.zeros(k + 1)
+            for j in range(1, k + 1):
+                parts[1 : k - j + 2] += math.comb(k - 1, j - 1) * sizes[j - 1] * powers[k - j]
+            powers.append(parts)
+        total = sum(part * norm(place, m) ** m for m, part in enumerate(powers[order]) if m)
+        return float(total * (1.0 + 1e-9)) ** (1.0 / order)
 
     @remembered
     def moment(self, order: int, *arguments: Any) -> tuple[Any, Any]:
@@ -624,16 +696,14 @@ class Law:
                 return [abs(row.constant)]
             if not p < row.order:
                 return [math.inf]
-            bound = max(abs(row.low), abs(row.high))
+            own = math.inf
             if row.rule is not None and row.few:
                 own = row.scale * moments.norm_by(row.rule, p, row.loc / row.scale)
             elif row.rule is not None:  # Minkowski's inequality, quick for many
                 own = abs(row.loc) + row.scale * moments.norm_by(row.rule, p, 0.0)
             elif row.known is not None:  # Minkowski's inequality, about the mean
                 own = abs(row.loc + row.scale * row.known.mean) + row.scale * row.known.spread(p)
-            else:
-                own = math.inf
-            return [min(bound, own)]
+            return [min(max(abs(row.low), abs(row.high)), own)]
 
         return self._each(arguments, of)[0]
 
@@ -686,7 +756,7 @@ class Law:
         >>> float(LAWS["bernoulli"].rarest(0.25)), float(LAWS["normal"].rarest(0.0, 1.0))
         (0.25, nan)
         """
-        listed = any(parameter.axes for parameter in self.parameters) and self.elements is None
+        listed = self.of_lists and self.own_axes is None
 
         def of(row: _Row) -> list[float]:
             if row.rule is None or not self.discrete:
@@ -778,7 +848,7 @@ class Law:
         >>> float(LAWS["normal"].cdf(3.0, 3.0, 2.0)), float(LAWS["bernoulli"].cdf(0.5, 0.25))
         (0.5, 0.75)
         """
-        return self._tail(x, arguments, "cdf")
+        return self._chance(0, x, arguments)
 
     def survival(self, x: Any, *arguments: Any) -> Any:
         """P(X > x) with all its digits, however small it is; None as for `cdf`.
@@ -787,7 +857,7 @@ class Law:
         >>> round(-math.log(LAWS["exponential"].survival(600.0, 1.0)), 9)
         600.0
         """
-        return self._tail(x, arguments, "survival")
+        return self._chance(1, x, arguments)
 
     def quantile(self, u: Any, *arguments: Any) -> Any:
         """The least x with P(X <= x) >= u; for u = 0 the low end of the law. None as for `cdf`.
@@ -796,7 +866,7 @@ class Law:
         >>> float(LAWS["uniform"].quantile(0.25, 0, 4)), float(LAWS["poisson"].quantile(0.5, 3))
         (1.0, 3.0)
         """
-        return self._inverse(u, arguments, "quantile")
+        return self._level(0, u, arguments)
 
     def upper_quantile(self, v: Any, *arguments: Any) -> Any:
         """The least x with P(X > x) <= v, for v down to 1e-300; None as for `cdf`.
@@ -805,72 +875,80 @@ class Law:
         >>> round(float(LAWS["normal"].upper_quantile(1e-300, 0.0, 1.0)), 6)
         37.047096
         """
-        return self._inverse(v, arguments, "upper_quantile")
-
-    @property
-    def has_quantiles(self) -> bool:
-        """Whether the quantiles are known for all arguments; False for laws of lists or vectors."""
-        standard, axes = self.standard, any(parameter.axes for parameter in self.parameters)
-        return (
-            standard is not None
-            and None not in (standard.quantile, standard.upper_quantile)
-            and self.own_axes is None
-            and not axes
-        )
+        return self._level(1, v, arguments)
 
     # ---- within ----------------------------------------------------------------------------------
 
-    def _units(self, arguments: Sequence[Any]) -> tuple[Any, Any, Sequence[Any]]:
-        """Loc, scale and the shapes of the standard law."""
-        flat = self._flat(arguments)
-        if self.line is None:
-            return 0.0, 1.0, flat
-        loc, scale, *shapes = self.line(*flat)
-        return loc, scale, shapes
+    def _line(self, arguments: Sequence[Any]) -> tuple[Any, Any, list[Any]]:
+        """Loc, scale and the arguments of z without a role."""
+        pairs = [*zip(self.parameters, arguments, strict=True)]
+        roles = [(one.role, given) for one, given in pairs if one.role is not None]
+        parts = [
+            [given if factor == 1 else given * factor for factor, given in factors if factor]
+            for factors in (
+                [(role.of_loc, given) for role, given in roles],
+                [(role.of_scale, given) for role, given in reversed(roles)],
+            )
+        ]
+        loc, scale = (sum(some[1:], some[0]) if some else None for some in parts)
+        own = [given for one, given in pairs if one.role is None]
+        return 0.0 if loc is None else loc, 1.0 if scale is None else scale, own
+
+    def of_z(self, pair: Pair | Vector | None, side: int, x: Any, own: Sequence[Any]) -> Any:
+        """The function of the lower or the upper tail of z, if the side is 0 or 1."""
+        if pair is None:
+            return special.by_rows(lambda x, row: _by_density(self, row).chance(side, x), x, own)
+        if isinstance(pair, tuple):
+            return pair[side](x, *own)
+        assert callable(pair)
+        if not side:
+            return pair(x, *own)
+        if pair is self.quantiles:
+            return -pair(x, *own)
+        return pair(-x - 1.0 if self.discrete else -x, *own)
 
     def _each(
         self, arguments: Sequence[Any], of: Callable[[_Row], Sequence[float]], side: float = 0.0
     ) -> list[Any]:
         """The results of a function for each set of arguments; `side` is the sign for `rate`."""
         with np.errstate(all="ignore"):
-            if self.elements is not None:
-                law, *each = self.elements(*self._flat(arguments))
+            flat = self._flat(arguments)
+            if isinstance(self.chances, Vector):
+                law, *each = self.chances.elements(*flat)
                 found_of_each: list[Any] = law._each(each, of, side)
                 return found_of_each
-            loc, scale, shapes = self._units(arguments)
+            loc, scale, _ = self._line(flat)
+            line = self.as_line(*flat)
+            own = flat if line is None else line[2]
             still, value = self.constants(self._arrays(arguments))
-            if any(parameter.axes for parameter in self.parameters):
+            if self.of_lists:
                 still, value = np.asarray(still)[..., 0], np.asarray(value)[..., 0]
             numbers = [np.where(still, value, np.nan), loc, scale, self._order(arguments)]
             numbers += [
                 *self._end_arrays(arguments),
                 self.rate(math.copysign(1.0, side), arguments) if side else 0.0,
             ]
-            lists = [0] * len(shapes)
-            if self.line is None:
-                lists = [parameter.axes for parameter in self.parameters]
-            columns = [np.asarray(one, dtype=np.float64) for one in (*numbers, *shapes)]
-            axes = [0] * len(numbers) + lists
+            columns = [np.asarray(one, dtype=np.float64) for one in (*numbers, *own)]
+            axes = [0] * len(numbers) + [parameter.axes for parameter in self.parameters]
             leads = [one.shape[: one.ndim - many] for one, many in zip(columns, axes, strict=True)]
             lead = np.broadcast_shapes(*leads)
-            flat = [
+            lists = [
                 np.broadcast_to(one, lead + one.shape[len(first) :])
                 .reshape(-1, *one.shape[len(first) :])
                 .tolist()
                 for one, first in zip(columns, leads, strict=True)
             ]
-            few = len(flat[0]) <= FEW
+            few = len(lists[0]) <= FEW
             found: dict[str, Sequence[float]] = {}
             keys = []
-            given = zip(*flat[len(numbers) :], strict=True) if shapes else itertools.repeat(())
-            for one, own in zip(zip(*flat[: len(numbers)], strict=True), given, strict=False):
-                keys.append(repr((one, own)))
+            for one in zip(*lists, strict=True):
+                keys.append(repr(one))
                 if keys[-1] not in found:
-                    row = replace(_Row(*one), few=few)
+                    row, given = replace(_Row(*one[: len(numbers)]), few=few), one[len(numbers) :]
                     varies = math.isnan(row.constant) and row.scale < math.inf
-                    if self.standard is not None and varies and not np.isnan(own).any():
-                        plain_own = tuple(tuple(x) if isinstance(x, list) else x for x in own)
-                        rule, known = _known(self.standard, self.discrete, row.order, plain_own)
+                    if varies and not np.isnan(given).any():
+                        fixed = tuple(tuple(x) if isinstance(x, list) else x for x in given)
+                        rule, known = _known(self, row.order, fixed)
                         row = replace(row, rule=rule, known=known)
                     found[keys[-1]] = of(row)
             table = np.array([found[key] for key in keys], dtype=np.float64)
@@ -893,35 +971,68 @@ class Law:
             return np.where(np.isfinite(end), math.inf, falls)
 
     def _order(self, arguments: Sequence[Any]) -> Any:
+        if isinstance(self.moments, Cumulants):
+            return math.inf
         return self.moments(*self._flat(arguments)) if callable(self.moments) else self.moments
 
-    def _tail(self, x: Any, arguments: Sequence[Any], name: str) -> Any:
-        function = None if self.standard is None else getattr(self.standard, name)
-        if self.own_axes is not None or function is None:
+    def _chance(self, side: int, x: Any, arguments: Sequence[Any]) -> Any:
+        if self.own_axes is not None:
             return None
-        below, above = (0.0, 1.0) if name == "cdf" else (1.0, 0.0)
+        least, most = float(side), 1.0 - side
         with np.errstate(all="ignore"):
-            loc, scale, shapes = self._units(arguments)
+            loc, scale, own = self._line(self._flat(arguments))
             low, high = self._end_arrays(arguments)
             x = np.asarray(x, dtype=np.float64)
-            values = function((x - loc) / np.where(scale > 0, scale, 1.0), *shapes)
-            values = np.where(scale == 0, np.where(x >= loc, above, below), values)
-            values = np.where(x < low, below, np.where(x >= high, above, values))
+            whole = self.discrete and self.values is not Values.LISTED
+            z = ((np.floor(x) if whole else x) - loc) / np.where(scale > 0, scale, 1.0)
+            values = self.of_z(self.chances, side, z, own)
+            values = np.where(scale == 0, np.where(x >= loc, most, least), values)
+            outside = x < low if self.discrete else x <= low
+            values = np.where(x >= high, most, np.where(outside, least, values))
             return _plain(np.where(np.isnan(x), np.nan, values))
 
-    def _inverse(self, level: Any, arguments: Sequence[Any], name: str) -> Any:
-        function = None if self.standard is None else getattr(self.standard, name)
-        if self.own_axes is not None or function is None:
+    def _level(self, side: int, level: Any, arguments: Sequence[Any]) -> Any:
+        if self.own_axes is not None:
             return None
         with np.errstate(all="ignore"):
-            loc, scale, shapes = self._units(arguments)
             low, high = self._end_arrays(arguments)
-            first, last = (low, high) if name == "quantile" else (high, low)
+            first, last = (high, low) if side else (low, high)
             level = np.asarray(level, dtype=np.float64)
-            values = np.minimum(np.maximum(loc + scale * function(level, *shapes), low), high)
-            values = np.where(scale == 0, loc, values)
+            if self.quantiles is None:
+                values = self._searched(side, level, self._flat(arguments), low, high)
+            else:
+                loc, scale, own = self._line(self._flat(arguments))
+                values = loc + scale * self.of_z(self.quantiles, side, level, own)
+                values = np.where(scale == 0, loc, values)
+            values = np.minimum(np.maximum(values, low), high)
             values = np.where(level == 0, first, np.where(level == 1, last, values))
             return _plain(np.where((level >= 0) & (level <= 1), values, np.nan))
+
+    def _searched(
+        self, side: int, level: Array, arguments: Sequence[Any], low: Any, high: Any
+    ) -> Array:
+        """A quantile where there is no formula, from the probabilities."""
+        loc, scale, own = self._line(arguments)
+
+        def chance(x: Array) -> Any:
+            return self.of_z(self.chances, side, (x - loc) / scale, own)
+
+        def density(x: Array) -> Any:
+            return np.exp(self.log_density_inside(x, *arguments))
+
+        shape = np.broadcast_shapes(level.shape, *map(np.shape, (low, high, *arguments)))
+        level, low, high = (np.broadcast_to(one, shape) for one in (level, low, high))
+        if self.discrete:
+            near = level * (1.0 + ROUNDING if side else 1.0 - ROUNDING)
+            reached = np.less_equal if side else np.greater_equal
+            return np.asarray(special.least_whole(lambda x: reached(chance(x), near), low, high))
+        if self.chances is None:
+            low, high = loc + scale * special.by_rows(
+                lambda level, row: _by_density(self, row).piece_of(side, level), level, own, 2
+            )
+        return np.asarray(
+            special.where_reached(chance, density, level, low, high, falls=bool(side))
+        )
 
     def _ends(self, arguments: Sequence[Any]) -> tuple[Any, Any]:
         return self.ends(*arguments) if callable(self.ends) else self.ends
@@ -930,12 +1041,14 @@ class Law:
         """Where the law is a constant, and this constant; arguments have an axis of draws."""
         low, high = self._ends(arguments)
         still, value = np.equal(low, high), low
-        if self.line is not None:
-            loc, scale, *_ = self.line(*arguments)
+        if self.discrete and self.has_quantiles:  # where nothing lies above the low end
+            none_above = np.equal(self.of_z(self.chances, 1, low, arguments), 0)
+            all_above = np.equal(self.of_z(self.chances, 0, high - 1.0, arguments), 0)
+            value = np.where(all_above & ~none_above & (high < math.inf), high, value)
+            still = still | none_above | (all_above & (high < math.inf))
+        if self.units is not None:
+            loc, scale, _ = self._line(arguments)
             still, value = still | np.equal(scale, 0), np.where(np.equal(scale, 0), loc, value)
-        if self.degenerate is not None:
-            more, constant = self.degenerate(*arguments)
-            still, value = still | more, np.where(more, constant, value)
         return still, value
 
     def _end_arrays(self, arguments: Sequence[Any]) -> tuple[Any, Any]:
@@ -944,7 +1057,7 @@ class Law:
         low, high = self._ends(arrays)
         still, value = self.constants(arrays)
         low, high = np.where(still, value, low), np.where(still, value, high)
-        if any(parameter.axes for parameter in self.parameters):
+        if self.of_lists:
             return low[..., 0], high[..., 0]
         return low, high
 
@@ -960,17 +1073,60 @@ class Law:
         ]
 
 
+# a law without quantiles of its own, and one whose tails differ, are told by these levels
+_TELLING = np.array([1e-9, 0.01307, 0.1003, 0.2119, 0.3701, 0.4903])
+
+
 @cache
-def _units_of(law: Law) -> tuple[float | None, ...] | None:
-    if law.line is None or any(parameter.axes for parameter in law.parameters):
-        return None
-    at = [2.0 + place for place in range(len(law.parameters))]
-    loc, _, *shapes = law.line(*at)
-    units: list[float | None] = []
-    for place, value in enumerate(at):
-        moved = law.line(*at[:place], value + 0.5, *at[place + 1 :])
-        units.append(None if moved[2:] != tuple(shapes) else float(moved[0] == loc))
-    return tuple(units) if any(unit is not None for unit in units) else None
+def _symmetric(law: Law) -> bool:
+    if callable(law.chances):
+        return True
+    # z is one law if every parameter has a role: its quantiles tell
+    if law.own_axes or not all(one.role for one in law.parameters):
+        return False
+    own = law.units or ()
+    below, above = law.quantile(_TELLING, *own), law.upper_quantile(_TELLING, *own)
+    middle = (below + above) / 2
+    return bool((np.abs(middle - middle[0]) <= 1e-14 * np.abs(above - below).max()).all())
+
+
+@lru_cache(maxsize=4096)
+def _known(
+    law: Law, order: float, own: tuple[Any, ...]
+) -> tuple[moments.Rule | None, moments.Moments | None]:
+    """The rule and the moments of z; None if it has too many values."""
+    if law.discrete:
+        found = law._points(own, MOST_SUMMED, moments.LEAST)
+        if found is None and isinstance(law.moments, Cumulants):
+            return None, moments.by_cumulants(law.moments.of(*own))
+        if found is None or not len(found[0]):  # it does not take these arguments
+            return None, None
+        return moments.moments_by(moments.by_values(*found), order)
+    if law.chances is None:
+        others = zip(own, law.parameters, strict=True)
+        table = _by_density(law, tuple(one for one, of in others if of.role is None))
+        rule = moments.by_values(table.x.ravel(), table.weights.ravel(), exact=False)
+        return moments.moments_by(rule, order)
+    knots = [float(one) for one, of in zip(own, law.parameters, strict=True) if of.knot]
+    return moments.moments_by(
+        moments.by_quantiles(
+            lambda u: law.quantile(u, *own),
+            lambda v: law.upper_quantile(v, *own),
+            float(law.cdf(knots[0], *own)) if knots else 0.5,
+            order,
+        ),
+        order,
+    )
+
+
+@lru_cache(maxsize=64)
+def _by_density(law: Law, own: tuple[float, ...]) -> moments.Pieces:
+    """The density of z on pieces; its arguments are those without a role."""
+    others = iter(own)
+    numbers = [np.float64(one.role.unit if one.role else next(others)) for one in law.parameters]
+    return moments.by_density(
+        lambda x: law.log_density_inside(x, *numbers) + 0.0 * x, *law.support(*numbers)
+    )
 
 
 def _number(value: Any) -> float:
@@ -982,99 +1138,6 @@ def _plain(value: Any) -> Any:
     return np.asarray(value)[()]
 
 
-def _times(t: Any, end: Any) -> Any:
-    """The product t · end of a number and an end that may be infinite; 0 where t is 0."""
-    return np.where(np.equal(t, 0), 0.0, np.multiply(t, end))
-
-
-# ---- random arguments ----------------------------------------------------------------------------
-#
-# Bounds of the norms of a draw whose arguments are random.
-
-
-def norm_of_random_draw(law: Law, p: float, norm: ArgumentNorm, hull: ArgumentHull) -> float:
-    """The least of the bounds that `Law.random_norm` describes."""
-    bounds = [math.inf if callable(law.ends) else max(map(abs, law.ends))]
-    if law.norm_of_random is not None:
-        bounds.append(float(law.norm_of_random(p, norm, hull)))
-    if not any(parameter.axes for parameter in law.parameters):
-        bounds.append(_of_line(law, p, norm, hull))
-        # E|x|^p is monotone or convex in each argument, but for some laws between two ends
-        between = len(law.parameters) > 2 if callable(law.ends) else bounds[0] < math.inf
-        if law.discrete or not between:
-            bounds.append(_at_corners(law, p, [hull(i) for i in range(len(law.parameters))]))
-    return min(bound for bound in bounds if not math.isnan(bound))
-
-
-def _at_corners(law: Law, p: float, hulls: Sequence[Hull]) -> float:
-    if not all(one.bounded for one in hulls):
-        return math.inf
-    # hulls are a little wider than the domains in which the formulas hold
-    pairs = zip(law.parameters, hulls, strict=True)
-    ends = [parameter.domain.within(one.low, one.high) for parameter, one in pairs]
-    return max(float(law.norm(p, *corner)) for corner in itertools.product(*map(set, ends)))
-
-
-def _of_line(law: Law, p: float, norm: ArgumentNorm, hull: ArgumentHull) -> float:
-    """Of x = loc + scale · z, by Minkowski's inequality, as z is independent of loc and scale."""
-    if law.units is None:
-        return math.inf
-    units = law.units
-    of_z = _at_corners(
-        law, p, [hull(i) if unit is None else Hull(unit, unit) for i, unit in enumerate(units)]
-    )
-    total = 0.0
-    for i, unit in enumerate(units):
-        # loc and scale are linear in the arguments: their factors are the values at unit vectors
-        line = law.as_line(*(float(i == place) for place in range(len(units))))
-        if unit is not None and line is not None:
-            loc, scale, _ = line
-            total += (abs(loc) + abs(scale) * of_z) * norm(i, p)
-    return total
-
-
-def counted_at_most(
-    p: float, largest: float, norm_of_rate: Callable[[float], float], trials: float = math.inf
-) -> float:
-    """A bound of (E x^p)^(1/p) for a Poisson or binomial count x with a random rate.
-
-    Given the arguments, E x (x - 1) … (x - j + 1) is rate^j for a Poisson law, at most that for a
-    binomial law with the rate n p, and 0 for j above n.
-
-    Args:
-        p: At least 1.
-        largest: A bound of x.
-        norm_of_rate: Takes a whole j from 1 on, and returns (E rate^j)^(1/j) or a bound of it.
-        trials: The largest number of trials.
-    """
-
-    def log_moment(order: int) -> float:
-        """Log E x^order, as x^k is the sum over j of S(k, j) x (x - 1) … (x - j + 1)."""
-        total = -math.inf
-        for j, ways in enumerate(stirling(order), start=1):
-            rate = norm_of_rate(j)
-            if rate > 0 and j <= trials:
-                total = float(np.logaddexp(total, math.log(ways) + j * math.log(rate)))
-        return total
-
-    below, above = math.floor(p), math.ceil(p)
-    share = p - below  # log E|x|^p is convex in p (Lyapunov 1901)
-    logarithm = (
-        log_moment(above)
-        if share == 0 or log_moment(above) == -math.inf
-        else ((1.0 - share) * log_moment(below) + share * log_moment(above))
-    )
-    return min(largest, math.exp(logarithm / p) if logarithm < 700.0 * p else math.inf)
-
-
-def stirling(order: int) -> list[int]:
-    """The Stirling numbers of the second kind S(order, j), for j from 1 on (JKK 2005, 1.1.3)."""
-    row = [1]
-    for size in range(2, order + 1):
-        row = [j * a + b for j, a, b in zip(range(1, size + 1), [*row, 0], [0, *row], strict=True)]
-    return row
-
-
 def _draws_first(argument: Array, axes: int) -> Array:
     """An array [… , draws] as [draws, …] with this number of axes; a single number unchanged."""
     if argument.size == 1:
@@ -1083,12 +1146,22 @@ def _draws_first(argument: Array, axes: int) -> Array:
     return np.moveaxis(argument.reshape(*lacking, *argument.shape), -1, 0)
 
 
-DerivedLaw = TypeVar("DerivedLaw", bound=Law)
+def uniforms(generator: Generator, size: Size) -> Array:
+    """Uniform numbers strictly between 0 and 1."""
+    out = generator.random(size)
+    return np.maximum(out, HALF_CELL, out=out)
 
 
-def derived(kind: type[DerivedLaw], law: Law, **changes: Any) -> DerivedLaw:
-    """A copy of a law, of another class and with some fields changed."""
-    return kind(**{**{one.name: getattr(law, one.name) for one in fields(Law)}, **changes})
+def inside(out: Array, low: Array | float, high: Array | float | None) -> Array:
+    """Move draws that rounding or underflow put on an end, or beyond it, to the next number inside.
+
+    This is done in place. Where `low == high` the law is a constant: this number.
+    """
+    if high is None:
+        return np.maximum(out, np.nextafter(low, np.inf), out=out)
+    roomy = np.less(low, high)
+    least = np.where(roomy, np.nextafter(low, np.inf), low)
+    return np.clip(out, least, np.where(roomy, np.nextafter(high, -np.inf), high), out=out)
 
 
 def argument_problem(law: Law, arguments: Arguments) -> str | None:
@@ -1121,10 +1194,12 @@ def digits_problem(law: Law, arguments: Arguments) -> str | None:
     >>> digits_problem(LAWS["normal"], [np.array([1e16]), np.array([1.0])])
     'draws around 1e+16 are multiples of 2 in float64, which is too coarse for a scale of 1'
     """
-    if law.discrete or law.line is None:
+    if law.discrete or law.own_axes is not None:
         return None
     with np.errstate(all="ignore"):
-        loc, scale = np.broadcast_arrays(*law.line(*arguments)[:2])
+        low, high = law.ends(*arguments) if callable(law.ends) else law.ends
+        line = law.as_line(*arguments) or (low, high - low)
+        loc, scale = np.broadcast_arrays(*line[:2])
         far = (np.abs(loc) > FARTHEST_OUT * scale) & (scale > 0)
     if not far.any():
         return None

@@ -11,6 +11,7 @@ from typing import Any
 import mpmath as mp
 import numpy as np
 import pytest
+from law_judges import distance_allowed, gap
 from law_table import CASES, as_arrays, twin
 from numpy.typing import NDArray
 from scipy import integrate
@@ -220,13 +221,47 @@ def test_a_quantile_is_the_least_value_that_reaches_its_level(
 @pytest.mark.parametrize(("name", "arguments"), [("gamma", (30.0, 0.1)), ("poisson", (4.0,))])
 def test_a_quantile_that_is_wrong_is_found(name: str, arguments: tuple[float, ...]) -> None:
     law = LAWS[name]
-    standard = law.standard
-    assert standard is not None
-    quantile = standard.quantile
-    assert quantile is not None
     step = 1.0 if law.discrete else 0.0
-    wrong = replace(standard, quantile=lambda u, *shapes: quantile(u, *shapes) * (1 + 1e-7) + step)
-    assert wrong_quantiles(replace(law, standard=wrong), arguments)
+
+    def wrong(level: Any, *_: Any) -> Any:
+        return law.quantile(level, *arguments) * (1 + 1e-7) + step
+
+    assert wrong_quantiles(replace(law, quantiles=(wrong, wrong)), arguments)
+
+
+FORMULAS = [
+    *(("normal", (3.0, 2.0)), ("student_t", (0.5,)), ("gamma", (0.05, 2.0)), ("beta", (0.5, 0.5))),
+    *(("lognormal", (5.0, 0.1)), ("pareto", (0.5, 2.0)), ("uniform", (2.0, 2.5))),
+    *(("triangular", (0.0, 5.0, 5.0)), ("gumbel", (1.0, 0.2)), ("f", (0.5, 8.0))),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments"), FORMULAS)
+def test_a_law_needs_no_quantiles_and_no_sampler(name: str, arguments: tuple[Any, ...]) -> None:
+    law, levels = LAWS[name], LEVELS[3:]
+    plain = replace(law, quantiles=None, sampler=None)
+    for at in ("quantile", "upper_quantile"):
+        found, known = (getattr(one, at)(levels, *arguments) for one in (plain, law))
+        np.testing.assert_allclose(found, known, rtol=1e-9, atol=1e-14)
+    draws = replace(law, sampler=None).sample(
+        np.random.default_rng(0), as_arrays(arguments), (), 20_000
+    )
+    assert gap(draws, lambda x: law.cdf(x, *arguments)) <= distance_allowed(20_000)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"),
+    [("beta", (2.0, 5.0)), ("truncated_normal", (0.0, 1.0, -2.0, 3.0)), ("uniform", (-1.0, 3.0))],
+)
+def test_a_density_between_two_ends_tells_all(name: str, arguments: tuple[float, ...]) -> None:
+    law = LAWS[name]
+    by_density = replace(law, chances=None, quantiles=None)
+    x = law.quantile(LEVELS, *arguments)
+    np.testing.assert_allclose(by_density.cdf(x, *arguments), law.cdf(x, *arguments), rtol=1e-10)
+    np.testing.assert_allclose(by_density.quantile(LEVELS, *arguments), x, rtol=1e-9)
+    for order in (1, 2, 3, 8):
+        known = by_density.moment(order, *arguments)[0]
+        assert known == pytest.approx(law.moment(order, *arguments)[0], rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize(("name", "arguments"), CASES)
@@ -319,70 +354,3 @@ def test_which_laws_are_lines() -> None:
         *("normal", "cauchy", "laplace", "logistic", "gumbel", "uniform"),
         *("exponential", "gamma", "weibull", "rayleigh", "pareto"),
     }
-
-
-class Symbol:
-    """A number with a name: sums and multiples of names alone can be made of it."""
-
-    def __init__(self, **parts: float) -> None:
-        self.parts = parts
-
-    def __add__(self, other: Any) -> Symbol:
-        parts = other.parts if isinstance(other, Symbol) else {"one": other}
-        names = {**self.parts, **parts}
-        return Symbol(**{n: self.parts.get(n, 0.0) + parts.get(n, 0.0) for n in names})
-
-    __radd__ = __add__
-
-    def __mul__(self, factor: float) -> Symbol:
-        return Symbol(**{name: factor * part for name, part in self.parts.items()})
-
-    __rmul__ = __mul__
-
-    def __sub__(self, other: Any) -> Symbol:
-        return self.__add__(other * -1.0)
-
-    def __rsub__(self, other: Any) -> Symbol:
-        return (self * -1.0).__add__(other)
-
-
-@pytest.mark.parametrize("name", sorted({name for name, _ in LINES}))
-def test_lines_are_made_of_symbols_too(name: str) -> None:
-    """Of random arguments: sums and multiples of them, with the factors that numbers show."""
-    law = LAWS[name]
-    units = law.units
-    assert units is not None
-    names = [one.name for one in law.parameters]
-    symbols = [
-        3.0 if unit is None else Symbol(**{n: 1.0}) for n, unit in zip(names, units, strict=True)
-    ]
-    numbers = [3.0 if unit is None else 2.0 + i for i, unit in enumerate(units)]
-    symbolic, numeric = law.as_line(*symbols), law.as_line(*numbers)
-    assert symbolic is not None
-    assert numeric is not None
-    assert symbolic[2] == numeric[2]
-    values = dict(zip(names, numbers, strict=True)) | {"one": 1.0}
-    for part, number in zip(symbolic[:2], numeric[:2], strict=True):
-        parts = part.parts if isinstance(part, Symbol) else {"one": part}
-        assert sum(values[n] * factor for n, factor in parts.items()) == pytest.approx(number)
-
-
-# ---- what every law says -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", LAWS)
-def test_every_law_of_the_package_says_what_is_known_of_it(name: str) -> None:
-    assert LAWS[name].standard or LAWS[name].elements
-
-
-def test_a_law_of_which_nothing_is_known_has_no_bounds() -> None:
-    law = replace(LAWS["gamma"], standard=None)
-    assert math.isnan(law.mean(1.0, 1.0))
-    assert math.isnan(law.central(2, 1.0, 1.0))
-    assert math.isnan(law.cumulant(3, 1.0, 1.0)[0])
-    assert law.norm(2.0, 1.0, 1.0) == math.inf
-    assert law.log_mgf(0.1, 1.0, 1.0) == math.inf
-    assert law.cdf(1.0, 1.0, 1.0) is law.quantile(0.5, 1.0, 1.0) is None
-    bounded = replace(LAWS["uniform"], standard=None)
-    assert bounded.norm(2.0, -1.0, 3.0) == 3.0
-    assert bounded.log_mgf(2.0, -1.0, 3.0) == 6.0

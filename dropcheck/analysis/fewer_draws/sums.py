@@ -390,7 +390,7 @@ def _holds(sample: _Sample) -> bool:
         return argument_problem(summed.law, [np.asarray(one) * by for one, by in of_sum]) is None
     # a draw with an argument that its law does not take must stay, so that the error is reported
     pairs = zip(draw.law.parameters, draw.inputs, strict=True)
-    return not draw.law.restricted and all(_is_taken(one.domain, value) for one, value in pairs)
+    return not draw.law.conditions and all(_is_taken(one.domain, value) for one, value in pairs)
 
 
 def _is_far(mean: Any, spread: Any) -> bool:

@@ -245,7 +245,7 @@ def check_values(law: Law, arguments: Sequence[Value], drawn: Draw) -> None:
     if any(value.random or value.constant is None or value.suspect for value in arguments):
         return
     fixed = [number(argument.constant) for argument in arguments]
-    if law.restricted or not all(isinstance(value.known, float) for value in arguments):
+    if law.conditions or not all(isinstance(value.known, float) for value in arguments):
         problem = argument_problem(law, fixed)  # of scalars, `own_axes` checks each domain
         if problem is not None:
             raise drawn.at.error(f"{law.name}: {problem}", _about(law), About.VALUES)

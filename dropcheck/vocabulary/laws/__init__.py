@@ -19,20 +19,9 @@ import copyreg
 from dropcheck.vocabulary.law import Law
 from dropcheck.vocabulary.laws import continuous, discrete, vectors
 
-_FAMILIES = (
-    continuous,
-    continuous,
-    continuous,
-    continuous,
-    discrete,
-    discrete,
-    discrete,
-    vectors,
-)
-
 LAWS: dict[str, Law] = {
     entry.name: entry
-    for family in _FAMILIES
+    for family in (continuous, discrete, vectors)
     for entry in vars(family).values()
     if isinstance(entry, Law)
 }

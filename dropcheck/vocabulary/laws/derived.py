@@ -11,15 +11,15 @@ from __future__ import annotations
 import copyreg
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, fields
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 from dropcheck.vocabulary import special
 from dropcheck.vocabulary.function import Array
-from dropcheck.vocabulary.law import Generator, Law, Size, Standard, derived
+from dropcheck.vocabulary.law import Generator, Law, Size
 from dropcheck.vocabulary.laws.continuous import CAUCHY, CHI_SQUARE, EXPONENTIAL, GAMMA, NORMAL
 from dropcheck.vocabulary.laws.discrete import (
     BERNOULLI,
@@ -29,12 +29,7 @@ from dropcheck.vocabulary.laws.discrete import (
     POISSON,
     RADEMACHER,
 )
-from dropcheck.vocabulary.laws.sampling import (
-    beta_cdf,
-    beta_quantile,
-    beta_survival,
-    beta_upper_quantile,
-)
+from dropcheck.vocabulary.shapes import Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +88,15 @@ class Ranked(Law):
         power = self.count - self.rank if side > 0 else self.rank + 1
         return power * self.whole.rate(side, arguments)
 
+    @property
+    def symmetric(self) -> bool:
+        """The middle one of draws from a symmetric law has a symmetric law."""
+        return self.whole.symmetric and 2 * self.rank + 1 == self.count
+
+    def draw_cost(self, shape: Shape) -> float:
+        """All draws and a search for the one of the rank, or a quantile."""
+        return math.prod(shape) * min(_costs(self.whole, self.count))
+
     def near_end(self, side: float, arguments: Sequence[Any]) -> float | None:
         """The same of the chances near the ends."""
         power = self.rank + 1 if side > 0 else self.count - self.rank
@@ -104,14 +108,11 @@ class Ranked(Law):
 def ranked(law: Law, rank: int, count: int) -> Ranked:
     """The law of the element with `rank` elements below it, among `count` draws of a law."""
     below, above = rank + 1, count - rank
-    middle = law.symmetric and below == above
-
-    all_drawn = count * (law.draw_cost((1,)) + _SORTING)
-    one_drawn = 100.0 + (law.standard.quantile_cost if law.standard else 0.0)
+    all_drawn, one_drawn = _costs(law, count)
 
     def drawn(generator: Generator, size: Size, *arguments: Array) -> Array:
         if all_drawn <= one_drawn:
-            elements = np.asarray(law.sampler(generator, (count, *size), *arguments))
+            elements = law.sample(generator, arguments, (count, *size[:-1]), size[-1])
             return np.asarray(np.partition(elements, rank, axis=0)[rank])
         low, high = generator.standard_gamma(below, size), generator.standard_gamma(above, size)
         lower, numbers = low < high, [one[..., 0] for one in arguments]
@@ -131,35 +132,37 @@ def ranked(law: Law, rank: int, count: int) -> Ranked:
         of_rank = special.xlogy(rank, under) + special.xlogy(above - 1, over)
         return own + of_rank - special.betaln(below, above)
 
-    return derived(
-        Ranked,
-        law,
-        whole=law,
-        rank=rank,
-        count=count,
-        sampler=drawn,
-        log_density_inside=log_density,
-        moments=lambda *arguments: _order(law, below, above, arguments),
-        symmetric=middle,
-        line=None,
-        norm_of_random=None,
-        nanoseconds=min(all_drawn, one_drawn),
-        standard=Standard(
-            cdf=lambda x, *arguments: _tail(
-                below, above, law.cdf(x, *arguments), law.survival(x, *arguments)
-            ),
-            survival=lambda x, *arguments: _tail(
-                above, below, law.survival(x, *arguments), law.cdf(x, *arguments)
-            ),
-            quantile=lambda u, *arguments: _at(
-                law, beta_quantile(below, above, u), beta_upper_quantile(above, below, u), arguments
-            ),
-            upper_quantile=lambda v, *arguments: _at(
-                law, beta_upper_quantile(below, above, v), beta_quantile(above, below, v), arguments
-            ),
-            quantile_cost=2000.0,
-        ),
-    )
+    def chance(side: int, x: Any, *own: Any) -> Any:
+        """I_F(below, above) with F = P(z <= x), computed from the smaller tail."""
+        under, over = law.of_z(law.chances, side, x, own), law.of_z(law.chances, 1 - side, x, own)
+        a, b = (above, below) if side else (below, above)
+        return np.where(
+            under < 0.5, special.beta_cdf(a, b, under), special.beta_survival(b, a, over)
+        )
+
+    def quantile(side: int, level: Any, *own: Any) -> Any:
+        a, b = (above, below) if side else (below, above)
+        near, far = special.beta_quantile(a, b, level), special.beta_upper_quantile(b, a, level)
+        of_near, of_far = (
+            law.of_z(law.quantiles, side, near, own),
+            law.of_z(law.quantiles, 1 - side, far, own),
+        )
+        return np.where(near < 0.5, of_near, of_far)
+
+    facts: dict[str, Any] = {one.name: getattr(law, one.name) for one in fields(Law)}
+    facts |= {
+        "sampler": drawn,
+        "log_density_inside": log_density,
+        "moments": lambda *arguments: _order(law, below, above, arguments),
+        "chances": (partial(chance, 0), partial(chance, 1)),
+        "quantiles": law.quantiles and (partial(quantile, 0), partial(quantile, 1)),
+    }
+    return Ranked(**facts, whole=law, rank=rank, count=count)
+
+
+def _costs(law: Law, count: int) -> tuple[float, float]:
+    """Rough nanoseconds of the element of a rank: of all draws, and of a quantile."""
+    return count * (law.draw_cost((1,)) + _SORTING), 100.0 + law.quantile_cost
 
 
 def can_be_ranked(law: Law, arguments: tuple[float, ...]) -> bool:
@@ -177,17 +180,6 @@ def _order(law: Law, below: int, above: int, arguments: tuple[Any, ...]) -> floa
     low, high = law.support(*arguments)
     tails = [side for side, end in ((below, low), (above, high)) if math.isinf(end)]
     return order * min(tails, default=1)
-
-
-def _tail(below: int, above: int, under: Any, over: Any) -> Any:
-    """I_F(below, above) with F = `under` = 1 - `over`, computed from the smaller of the two."""
-    return np.where(under < 0.5, beta_cdf(below, above, under), beta_survival(above, below, over))
-
-
-def _at(law: Law, under: Any, over: Any, arguments: tuple[Any, ...]) -> Any:
-    """The value of a law with the probabilities `under` below it and `over` above it."""
-    low, high = law.quantile(under, *arguments), law.upper_quantile(over, *arguments)
-    return np.where(under < 0.5, low, high)
 
 
 copyreg.pickle(Ranked, lambda one: (ranked, (one.whole, one.rank, one.count)))

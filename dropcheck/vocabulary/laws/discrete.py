@@ -7,7 +7,7 @@ Probabilities are as in Johnson, Kemp and Kotz, Univariate Discrete Distribution
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import Any, Literal
 
@@ -20,47 +20,30 @@ from dropcheck.vocabulary.law import (
     FINITE,
     LARGEST_COUNT,
     NOT_NEGATIVE,
-    POSITIVE_PROBABILITY,
     PROBABILITIES,
     WHOLE,
-    ArgumentHull,
-    ArgumentNorm,
+    Cumulants,
     Domain,
     Generator,
     Law,
     LawParameter,
     Size,
-    Standard,
     Values,
-    counted_at_most,
     plain,
-    stirling,
+    uniforms,
 )
 from dropcheck.vocabulary.laws.sampling import (
-    beta_cdf,
-    beta_survival,
     fixed,
-    least_whole,
     random_words,
     scalar_or_array,
     signs,
-    uniforms,
     whole,
 )
 from dropcheck.vocabulary.moments import HIGHEST_ORDER
 
 P = LawParameter("p", PROBABILITIES)
-SUCCESS = LawParameter("p", POSITIVE_PROBABILITY)
-N = LawParameter("n", COUNT)
-# numpy's Poisson generator counts in 64-bit integers
-RATE = Domain(0.0, LARGEST_COUNT, low_open=False, high_open=False)
-
-# The relative rounding error of a probability. A level within it counts as reached, so that
-# quantiles at the probabilities of the law itself are found.
-ROUNDING = 4 * float(np.finfo(np.float64).eps)
-
-# the ends of a discrete law have a probability: near them nothing falls as a power
-discrete = partial(Law, values=Values.WHOLE, nanoseconds=40.0)
+N = LawParameter("n", COUNT, adds=True)
+_counts = partial(Law, values=Values.WHOLE, ends=(0.0, math.inf))
 
 
 def log_comb(n: Array, k: Array) -> Any:
@@ -95,118 +78,64 @@ def _bernoulli_draws(generator: Generator, size: Size, p: Array) -> Array:
     return generator.random(size) < p if number is None else _coins(generator, size, number)
 
 
-def counts(
-    *,
-    cdf: Callable[..., Any],
-    survival: Callable[..., Any],
-    high: Callable[..., Any],
-    cumulants: Callable[..., Sequence[Any]] | None = None,
-) -> Standard:
-    """What is known of a law on the whole numbers from 0; quantiles are found by a search."""
-
-    def size(level: Array, shapes: tuple[Array, ...]) -> Array:
-        return np.zeros(np.broadcast_shapes(level.shape, *map(np.shape, shapes)))
-
-    def quantile(u: Array, *shapes: Array) -> Any:
-        least = np.where(u < 1, u * (1.0 - ROUNDING), u)
-        return least_whole(lambda x: cdf(x, *shapes) >= least, size(u, shapes), high(*shapes))
-
-    def upper_quantile(v: Array, *shapes: Array) -> Any:
-        most = v * (1.0 + ROUNDING)
-        return least_whole(lambda x: survival(x, *shapes) <= most, size(v, shapes), high(*shapes))
-
-    return Standard(
-        cdf=lambda x, *shapes: cdf(np.floor(x), *shapes),
-        survival=lambda x, *shapes: survival(np.floor(x), *shapes),
-        quantile=quantile,
-        upper_quantile=upper_quantile,
-        quantile_cost=5000.0,
-        cumulants=cumulants,
-    )
-
-
-def of_factorial(cumulant: Callable[[int], Any]) -> list[Any]:
+def _of_factorial(cumulant: Callable[[int], Any]) -> list[Any]:
     """The cumulants of a law from its factorial cumulants (JKK 2005, section 1.2.8)."""
-    orders = range(1, HIGHEST_ORDER + 1)
-    sums = [
-        sum((ways * cumulant(j) for j, ways in enumerate(stirling(order), start=1)), 0.0)
-        for order in orders
-    ]
-    return [0.0, *sums]
+    found, ways = [0.0], [1]  # the Stirling numbers of the second kind (JKK 2005, 1.1.3)
+    for _ in range(HIGHEST_ORDER):
+        found.append(sum(way * cumulant(j) for j, way in enumerate(ways, start=1)))
+        pairs = zip([*ways, 0], [0, *ways], strict=True)
+        ways = [j * own + before for j, (own, before) in enumerate(pairs, start=1)]
+    return found
 
 
 def _binomial_cumulants(n: Any, p: Any) -> list[Any]:
     """Those of the rarer of success and failure, in which little cancels."""
     rare, side = (p, 1.0) if p <= 0.5 else (1.0 - p, -1.0)
-    found = of_factorial(lambda j: -n * math.factorial(j - 1) * (-rare) ** j)
+    found = _of_factorial(lambda j: -n * math.factorial(j - 1) * (-rare) ** j)
     return [0.0, n * p, *(side**k * found[k] for k in range(2, HIGHEST_ORDER + 1))]
 
 
-STANDARD_BINOMIAL = counts(
-    cumulants=_binomial_cumulants,
-    cdf=lambda x, n, p: beta_survival(x + 1.0, np.maximum(n - x, 0.0), p),
-    survival=lambda x, n, p: beta_cdf(x + 1.0, np.maximum(n - x, 0.0), p),
-    high=lambda n, p: n,
-)
+def _negative_binomial_cumulants(n: Any, p: Any) -> list[Any]:
+    return _of_factorial(lambda j: n * math.factorial(j - 1) * ((1.0 - p) / p) ** j)
 
 
-def binomial_of_random(p: float, norm: ArgumentNorm, hull: ArgumentHull) -> float:
-    """A bound of (E x^p)^(1/p) for n trials, where n or the probability is random, or both."""
-    trials, chance = hull(0).high, hull(1).high
-    return counted_at_most(
-        p, norm(0, p), lambda j: min(trials * norm(1, j), norm(0, j) * chance), trials
-    )
-
-
-BERNOULLI = discrete(
-    name="bernoulli",
+BERNOULLI = Law(
+    names=("bernoulli", "ber", "bern"),
     summary="1 with probability p, otherwise 0",
     parameters=(P,),
     values=Values.TRUTHS,
     ends=(0.0, 1.0),
-    degenerate=lambda p: ((p == 0) | (p == 1), p),
-    moments=math.inf,
     sampler=_bernoulli_draws,
     log_density_inside=lambda x, p: special.xlogy(x, p) + special.xlog1py(1.0 - x, -p),
-    nanoseconds=1.0,
-    aliases=("ber", "bern"),
-    standard=STANDARD_BINOMIAL,
-    line=lambda p: (0.0, 1.0, 1.0, p),
-    norm_of_random=lambda p, norm, hull: norm(0, 1.0) ** (1.0 / p),
+    # for 0 <= x < 1; 1 - p of the rarer failure has its digits where p has them
+    chances=(lambda x, p: 1.0 - p + 0.0 * x, lambda x, p: p + 0.0 * x),
 )
 
-RADEMACHER = discrete(
-    name="rademacher",
-    symmetric=True,
+RADEMACHER = Law(
+    names=("rademacher",),
     summary="1 or -1, equally likely",
     parameters=(),
     values=Values.SIGNS,
     ends=(-1.0, 1.0),
-    moments=math.inf,
     sampler=signs,
     log_density_inside=lambda x: np.where(np.abs(x) == 1.0, -math.log(2.0), -np.inf),
-    nanoseconds=1.0,
-    standard=STANDARD_BINOMIAL,
-    line=lambda: (-1.0, 2.0, 1.0, 0.5),
+    chances=lambda x: 0.5 + 0.0 * x,
 )
 
-
-def _binomial_log_mass(x: Array, n: Array, p: Array) -> Any:
-    return log_comb(n, x) + special.xlogy(x, p) + special.xlog1py(n - x, -p)
-
-
-BINOMIAL = discrete(
-    name="binomial",
+BINOMIAL = _counts(
+    names=("binomial", "bin", "binom"),
     summary="successes among n trials of probability p",
     parameters=(N, P),
     ends=lambda n, p: (0.0, n),
-    degenerate=lambda n, p: ((n == 0) | (p == 0) | (p == 1), n * p),
-    moments=math.inf,
+    moments=Cumulants(_binomial_cumulants),
     sampler=lambda generator, size, n, p: generator.binomial(whole(n), scalar_or_array(p), size),
-    log_density_inside=_binomial_log_mass,
-    aliases=("bin", "binom"),
-    standard=STANDARD_BINOMIAL,
-    norm_of_random=binomial_of_random,
+    log_density_inside=lambda x, n, p: (
+        log_comb(n, x) + special.xlogy(x, p) + special.xlog1py(n - x, -p)
+    ),
+    chances=(
+        lambda x, n, p: special.beta_survival(x + 1.0, np.maximum(n - x, 0.0), p),
+        lambda x, n, p: special.beta_cdf(x + 1.0, np.maximum(n - x, 0.0), p),
+    ),
 )
 
 
@@ -218,33 +147,20 @@ def _geometric_draws(generator: Generator, size: Size, p: Array) -> Array:
     return np.maximum(out, 1.0, out=out)
 
 
-def _geometric_log_mass(x: Array, p: Array) -> Any:
-    return special.xlog1py(x - 1.0, -p) + np.log(p)
-
-
-STANDARD_NEGATIVE_BINOMIAL = counts(
-    cumulants=lambda n, p: of_factorial(lambda j: n * math.factorial(j - 1) * ((1.0 - p) / p) ** j),
-    # E x (x - 1) … (x - j + 1) = n (n + 1) … (n + j - 1) ((1 - p) / p)^j
-    cdf=lambda x, n, p: beta_cdf(n, x + 1.0, p),
-    survival=lambda x, n, p: beta_survival(n, x + 1.0, p),
-    high=lambda n, p: np.inf,
-)
-
-GEOMETRIC = discrete(
-    name="geometric",
-    summary="trials up to and including the first success, from 1; 0 < p <= 1",
-    parameters=(SUCCESS,),
+GEOMETRIC = _counts(
+    names=("geometric", "geom"),
+    summary="trials up to and including the first success, from 1",
     # a draw is then below 2**53, up to which float64 has every whole number, but for a probability
     # below 1e-1000
-    conditions=(("p >= 1e-12 is required", lambda p: p >= 1e-12),),
+    parameters=(LawParameter("p", Domain(1e-12, 1.0, low_open=False, high_open=False)),),
     ends=(1.0, math.inf),
-    degenerate=lambda p: (p == 1, 1.0),
-    moments=math.inf,
+    moments=Cumulants(lambda p: [0.0, 1.0 / p, *_negative_binomial_cumulants(1.0, p)[2:]]),
     sampler=_geometric_draws,
-    log_density_inside=_geometric_log_mass,
-    aliases=("geom",),
-    standard=STANDARD_NEGATIVE_BINOMIAL,
-    line=lambda p: (1.0, 1.0, 1.0, p),
+    log_density_inside=lambda x, p: special.xlog1py(x - 1.0, -p) + np.log(p),
+    chances=(
+        lambda x, p: -np.expm1(special.xlog1py(x, -p)),
+        lambda x, p: np.exp(special.xlog1py(x, -p)),
+    ),
 )
 
 
@@ -262,45 +178,47 @@ def _negative_binomial_log_mass(x: Array, n: Array, p: Array) -> Any:
     return np.where(n == 0, np.where(x == 0, 0.0, -np.inf), mass)
 
 
-NEGATIVE_BINOMIAL = discrete(
-    name="negative_binomial",
-    summary="failures before the n-th success; n may be any number from 0, 0 < p <= 1",
-    parameters=(LawParameter("n", NOT_NEGATIVE), SUCCESS),
-    # a draw is then below 2**53, but for a probability below 1e-1000
-    conditions=(
-        ("(n + 1) * (1 - p) / p <= 1e12 is required", lambda n, p: (n + 1) * (1 - p) <= 1e12 * p),
+NEGATIVE_BINOMIAL = _counts(
+    names=("negative_binomial", "nbinom", "negativebinomial"),
+    summary="failures before the n-th success, where n may be any number from 0",
+    parameters=(
+        LawParameter("n", NOT_NEGATIVE, adds=True),
+        LawParameter(
+            "p",
+            Domain(0.0, 1.0, high_open=False),
+            conditions=(  # a draw is then below 2**53, but for a probability below 1e-1000
+                (
+                    "(n + 1) * (1 - p) / p <= 1e12 is required",
+                    lambda n, p: (n + 1) * (1 - p) <= 1e12 * p,
+                ),
+            ),
+        ),
     ),
-    ends=(0.0, math.inf),
-    degenerate=lambda n, p: ((n == 0) | (p == 1), 0.0),
-    moments=math.inf,
+    moments=Cumulants(_negative_binomial_cumulants),
     sampler=_negative_binomial_draws,
     log_density_inside=_negative_binomial_log_mass,
-    aliases=("nbinom", "negativebinomial"),
-    standard=STANDARD_NEGATIVE_BINOMIAL,
+    chances=(
+        lambda x, n, p: special.beta_cdf(n, x + 1.0, p),
+        lambda x, n, p: special.beta_survival(n, x + 1.0, p),
+    ),
 )
 
-
-def _poisson_log_mass(x: Array, rate: Array) -> Any:
-    return special.xlogy(x, rate) - rate - special.gammaln(x + 1.0)
-
-
-POISSON = discrete(
-    name="poisson",
+POISSON = _counts(
+    names=("poisson", "poi", "pois"),
     summary="events of a steady stream, rate on average",
-    parameters=(LawParameter("rate", RATE),),
-    ends=(0.0, math.inf),
-    degenerate=lambda rate: (rate == 0, 0.0),
-    moments=math.inf,
-    sampler=lambda generator, size, rate: generator.poisson(scalar_or_array(rate), size),
-    log_density_inside=_poisson_log_mass,
-    aliases=("poi", "pois"),
-    standard=counts(
-        cumulants=lambda rate: [rate] * (HIGHEST_ORDER + 1),
-        cdf=lambda x, rate: special.gammaincc(x + 1.0, rate),
-        survival=lambda x, rate: special.gammainc(x + 1.0, rate),
-        high=lambda rate: np.inf,
+    # numpy's generator counts in 64-bit integers
+    parameters=(
+        LawParameter(
+            "rate", Domain(0.0, LARGEST_COUNT, low_open=False, high_open=False), adds=True
+        ),
     ),
-    norm_of_random=lambda p, norm, hull: counted_at_most(p, math.inf, lambda j: norm(0, j)),
+    moments=Cumulants(lambda rate: [rate] * (HIGHEST_ORDER + 1)),
+    sampler=lambda generator, size, rate: generator.poisson(scalar_or_array(rate), size),
+    log_density_inside=lambda x, rate: special.xlogy(x, rate) - rate - special.gammaln(x + 1.0),
+    chances=(
+        lambda x, rate: special.gammaincc(x + 1.0, rate),
+        lambda x, rate: special.gammainc(x + 1.0, rate),
+    ),
 )
 
 
@@ -309,7 +227,6 @@ POISSON = discrete(
 # The laws of whole numbers between two ends: hypergeometric and discrete uniform.
 
 
-DRAWN = LawParameter("drawn", COUNT)
 # numpy's generator of hypergeometric numbers takes groups below 1e9
 GROUP = Domain(0.0, 1e9, low_open=False, whole=True)
 
@@ -321,9 +238,6 @@ def _good_ones(good: Any, bad: Any, drawn: Any) -> tuple[Any, Any]:
 
 def _hypergeometric_log_mass(x: Array, good: Array, bad: Array, drawn: Array) -> Any:
     return log_comb(good, x) + log_comb(bad, drawn - x) - log_comb(good + bad, drawn)
-
-
-_FEW = 64  # for at most this many in all, moments are sums over all values
 
 
 @lru_cache(maxsize=8)
@@ -351,35 +265,36 @@ def _hypergeometric_sums(good: float, bad: float, drawn: float) -> tuple[float, 
 
 def _hypergeometric_sum(which: int, x: Any, *groups: Any) -> Any:
     """P(X <= x) if `which` is 0, P(X > x) if it is 1."""
-    arrays = np.broadcast_arrays(x, *groups)
-    result = np.empty(arrays[0].shape)
-    rows = np.stack([one.ravel() for one in arrays[1:]], axis=-1)
-    kinds, kind_of = np.unique(rows, axis=0, return_inverse=True)
-    for kind, row in enumerate(kinds.tolist()):
-        here = (kind_of.reshape(-1) == kind).reshape(result.shape)
+
+    def of_row(x: Array, row: tuple[float, ...]) -> Array:
         first, *sums = _hypergeometric_sums(*row)
-        places = np.clip(arrays[0][here] - first + 1.0, 0, sums[which].size - 1)
-        result[here] = sums[which][np.nan_to_num(places).astype(np.intp)]
-    return result
+        places = np.clip(x - first + 1.0, 0, sums[which].size - 1)
+        return sums[which][np.nan_to_num(places).astype(np.intp)]
+
+    return special.by_rows(of_row, x, groups)
 
 
-HYPERGEOMETRIC = discrete(
-    name="hypergeometric",
-    summary="good ones among `drawn` taken without replacement; good and bad below 1e9",
-    parameters=(LawParameter("good", GROUP), LawParameter("bad", GROUP), DRAWN),
-    conditions=(("drawn <= good + bad is required", lambda good, bad, drawn: drawn <= good + bad),),
+HYPERGEOMETRIC = _counts(
+    names=("hypergeometric", "hypergeom"),
+    summary="good ones among `drawn` taken without replacement, with good and bad below 1e9",
+    parameters=(
+        LawParameter("good", GROUP),
+        LawParameter("bad", GROUP),
+        LawParameter(
+            "drawn",
+            COUNT,
+            conditions=(
+                (
+                    "drawn <= good + bad is required",
+                    lambda good, bad, drawn: drawn <= good + bad,
+                ),
+            ),
+        ),
+    ),
     ends=_good_ones,
-    moments=math.inf,
     sampler=lambda generator, size, *counts: generator.hypergeometric(*map(whole, counts), size),
     log_density_inside=_hypergeometric_log_mass,
-    standard=counts(
-        # at most that of draws with replacement (Hoeffding 1963, theorem 4)
-        cdf=partial(_hypergeometric_sum, 0),
-        survival=partial(_hypergeometric_sum, 1),
-        high=lambda good, bad, drawn: np.minimum(good, drawn),
-    ),
-    norm_of_random=lambda p, norm, hull: min(norm(0, p), norm(2, p)),
-    aliases=("hypergeom",),
+    chances=(partial(_hypergeometric_sum, 0), partial(_hypergeometric_sum, 1)),
 )
 
 
@@ -398,40 +313,36 @@ def _discrete_uniform_draws(generator: Generator, size: Size, low: Array, high: 
     return generator.integers(whole(low), whole(high), size=size, endpoint=True)
 
 
-# Bernoulli's numbers B_2, B_4, B_6 and B_8
-_BERNOULLI = {2: 1 / 6, 4: -1 / 30, 6: 1 / 42, 8: -1 / 30}
+def _equal_chances(low: Any, high: Any) -> list[Any]:
+    """The cumulants, by Bernoulli's numbers: B_k (count^k - 1) / k (JKK 2005, section 6.10.1)."""
+    numbers = {2: 1 / 6, 4: -1 / 30, 6: 1 / 42, 8: -1 / 30}
+    count = high - low + 1.0
+    of_orders = range(2, HIGHEST_ORDER + 1)
+    return [0.0, (low + high) / 2, *(numbers.get(k, 0.0) * (count**k - 1) / k for k in of_orders)]
 
-# Of 0, 1, …, last. With count = last + 1 the cumulants are B_k (count^k - 1) / k (JKK 2005, section
-# 6.10.1).
-STANDARD_EQUAL_CHANCES = counts(
-    cumulants=lambda last: [
-        last / 2.0 if k == 1 else _BERNOULLI.get(k, 0.0) * ((last + 1.0) ** k - 1.0) / max(k, 1)
-        for k in range(HIGHEST_ORDER + 1)
-    ],
-    cdf=lambda x, last: (x + 1.0) / (last + 1.0),
-    survival=lambda x, last: (last - x) / (last + 1.0),
-    high=lambda last: last,
-)
 
-DISCRETE_UNIFORM = discrete(
-    name="discrete_uniform",
-    symmetric=True,
-    summary="equally likely whole numbers from low to high, both included",
-    parameters=(LawParameter("low", WHOLE), LawParameter("high", WHOLE)),
-    conditions=(("low <= high is required", lambda low, high: low <= high),),
+DISCRETE_UNIFORM = _counts(
+    names=(
+        *("discrete_uniform", "integer", "integers", "randi", "randint", "random_integers"),
+        *("randrange", "discreteuniform", "unif_int", "uniform_int"),
+    ),
+    summary="equally likely whole numbers from low to high; both ends are values of it",
+    parameters=(
+        LawParameter("low", WHOLE),
+        LawParameter(
+            "high",
+            WHOLE,
+            conditions=(("low <= high is required", lambda low, high: low <= high),),
+        ),
+    ),
     ends=lambda low, high: (low, high),
-    moments=math.inf,
+    moments=Cumulants(_equal_chances),
     sampler=_discrete_uniform_draws,
     log_density_inside=lambda x, low, high: -np.log(high - low + 1.0),
-    nanoseconds=5.0,
-    aliases=(
-        *("integer", "integers", "randi", "randint", "random_integers", "randrange"),
-        *("discreteuniform", "unif_int", "uniform_int"),
+    chances=(
+        lambda x, low, high: (x - low + 1.0) / (high - low + 1.0),
+        lambda x, low, high: (high - x) / (high - low + 1.0),
     ),
-    note="both ends are values of it",
-    standard=STANDARD_EQUAL_CHANCES,
-    line=lambda low, high: (low, 1.0, high - low),
-    norm_of_random=lambda p, norm, hull: norm(0, p) + norm(1, p),
 )
 
 
@@ -440,12 +351,7 @@ DISCRETE_UNIFORM = discrete(
 # The laws whose argument is a list, on the axis just before the axis of draws.
 
 
-OUTCOMES = LawParameter("p", PROBABILITIES, axes=1)
 PROBABILITY_SUM_TOLERANCE = 1e-9
-
-# `near_ends` is not defined for laws of lists; their values are bounded or normal, so
-# that all moments exist
-of_lists = partial(Law, moments=math.inf, nanoseconds=40.0)
 
 
 def sum_problem(p: Array) -> str | None:
@@ -457,6 +363,10 @@ def sum_problem(p: Array) -> str | None:
         return None
     return f"the probabilities p must sum to 1, and sum to {plain(math.fsum(wrong[0]))}"
 
+
+OUTCOMES = LawParameter(
+    "p", PROBABILITIES, axes=1, conditions=(lambda *given: sum_problem(given[-1]),)
+)
 
 # up to this many outcomes, comparing with each is quicker than a binary search (measured: 2 ns per
 # draw and outcome against 16 to 50 ns per draw)
@@ -491,7 +401,7 @@ def _possible(p: Array) -> tuple[Any, Any]:
     return possible.argmax(axis=-2) + 0.0, last - possible[..., ::-1, :].argmax(axis=-2)
 
 
-def _sorted_list(which: Callable[[Array], tuple[Array, Array]]) -> Standard:
+def _of_list(which: Callable[[Array], tuple[Array, Array]]) -> dict[str, Any]:
     """What is known of a law on a list of values with given probabilities.
 
     `which` makes both from the law's argument: the values, rising on the last axis, and weights,
@@ -536,26 +446,18 @@ def _sorted_list(which: Callable[[Array], tuple[Array, Array]]) -> Standard:
         # the least value with at most v above it; `above` falls, and -above rises
         return taken(points, counted(-above[..., 1:], -v, "left"))
 
-    return Standard(
-        points=which,
-        cdf=cdf,
-        survival=survival,
-        quantile=quantile,
-        upper_quantile=upper_quantile,
-    )
+    return {"chances": (cdf, survival), "quantiles": (quantile, upper_quantile)}
 
 
-CATEGORICAL = of_lists(
-    name="categorical",
+CATEGORICAL = Law(
+    names=("categorical", "cat"),
     summary="index, from 0, of an outcome picked by its probability",
     parameters=(OUTCOMES,),
-    conditions=(sum_problem,),
     values=Values.WHOLE,
     ends=_possible,
     sampler=_categorical_draws,
     log_density_inside=_categorical_log_mass,
-    aliases=("cat",),
-    standard=_sorted_list(lambda p: (np.arange(p.shape[-1] + 0.0), p)),
+    **_of_list(lambda p: (np.arange(p.shape[-1] + 0.0), p)),
 )
 
 
@@ -569,16 +471,13 @@ def _choice_draws(generator: Generator, size: Size, v: Array) -> Array:
     return np.take_along_axis(table, places, axis=-2)[..., 0, :]
 
 
-CHOICE = of_lists(
-    name="choice",
-    summary="one of the values v, equally likely",
+CHOICE = Law(
+    names=("choice",),
+    summary="one of the values v; all are equally likely, others are take([v…], categorical([p…]))",
     parameters=(LawParameter("v", FINITE, axes=1),),
     values=Values.LISTED,
-    note="all are equally likely; of others draw i ~ categorical([p…]), and take([v…], i)",
     ends=lambda v: (v.min(axis=-2), v.max(axis=-2)),
     sampler=_choice_draws,
     log_density_inside=lambda x, v: np.log((v == x[..., None, :]).mean(axis=-2)),
-    standard=_sorted_list(lambda v: (np.sort(v, axis=-1), np.ones_like(v))),
-    # E|x|^p is the mean over the list of E|v|^p
-    norm_of_random=lambda p, norm, hull: norm(0, p),
+    **_of_list(lambda v: (np.sort(v, axis=-1), np.ones_like(v))),
 )

@@ -15,25 +15,17 @@ from dropcheck.vocabulary.law import (
     POSITIVE,
     Domain,
     Generator,
+    Law,
     LawParameter,
     Size,
     Values,
+    Vector,
+    inside,
     plain,
 )
-from dropcheck.vocabulary.laws.continuous import (
-    BETA,
-    LOG_ROOT_TWO_PI,
-    NORMAL,
-)
-from dropcheck.vocabulary.laws.discrete import (
-    BINOMIAL,
-    DISCRETE_UNIFORM,
-    OUTCOMES,
-    binomial_of_random,
-    of_lists,
-    sum_problem,
-)
-from dropcheck.vocabulary.laws.sampling import inside, log_gammas, whole
+from dropcheck.vocabulary.laws.continuous import BETA, LOG_ROOT_TWO_PI, NORMAL
+from dropcheck.vocabulary.laws.discrete import BERNOULLI, BINOMIAL, DISCRETE_UNIFORM, OUTCOMES
+from dropcheck.vocabulary.laws.sampling import log_gammas, whole
 from dropcheck.vocabulary.shapes import Shape, ShapeError
 
 # how far the sum of a Dirichlet vector may be from 1
@@ -63,19 +55,18 @@ def _multinomial_log_mass(x: Array, n: Array, p: Array) -> Any:
     return np.where(possible, special.gammaln(n + 1.0) + terms.sum(axis=-2), -np.inf)
 
 
-MULTINOMIAL = of_lists(
-    name="multinomial",
+MULTINOMIAL = Law(
+    names=("multinomial",),
     summary="how often each outcome comes up among n trials of probabilities p",
     parameters=(LawParameter("n", COUNT), OUTCOMES),
-    conditions=(lambda n, p: sum_problem(p),),
-    own_axes=lambda shapes, values: _list_axis("multinomial", "p", shapes[1]),
     values=Values.WHOLE,
     ends=lambda n, p: (0.0, n),
-    degenerate=lambda n, p: ((n == 0) | (p.shape[-2] == 1), n),
     sampler=_multinomial_draws,
     log_density_inside=_multinomial_log_mass,
-    elements=lambda n, p: (BINOMIAL, n[..., None], p / p.sum(axis=-1, keepdims=True)),
-    norm_of_random=binomial_of_random,
+    chances=Vector(
+        axes=lambda shapes, values: _list_axis("multinomial", "p", shapes[1]),
+        elements=lambda n, p: (BINOMIAL, n[..., None], p / p.sum(axis=-1, keepdims=True)),
+    ),
 )
 
 
@@ -112,18 +103,20 @@ def _others(a: Array) -> Any:
     return before + after
 
 
-DIRICHLET = of_lists(
-    name="dirichlet",
+DIRICHLET = Law(
+    names=("dirichlet",),
     summary="shares that sum to 1, in the mean in proportion to a; every a > 0",
     parameters=(LawParameter("a", POSITIVE, axes=1),),
-    own_axes=lambda shapes, values: _list_axis("dirichlet", "a", shapes[0]),
-    values=Values.NUMBERS,
     ends=(0.0, 1.0),
-    degenerate=lambda a: (a.shape[-2] == 1, 1.0),
     sampler=_dirichlet_draws,
     log_density_inside=_dirichlet_log_density,
-    elements=lambda a: (BETA, a, _others(a)),
-    norm_of_random=lambda p, norm, hull: 1.0,
+    chances=Vector(
+        axes=lambda shapes, values: _list_axis("dirichlet", "a", shapes[0]),
+        # a share of all is 1
+        elements=lambda a: (
+            (BETA, a, _others(a)) if a.shape[-1] > 1 else (BERNOULLI, np.ones_like(a))
+        ),
+    ),
 )
 
 
@@ -149,17 +142,18 @@ def _permutation_log_mass(x: Array, n: Array) -> Any:
     return np.where(complete, -math.lgamma(size + 1.0), -np.inf)
 
 
-PERMUTATION = of_lists(
-    name="permutation",
+PERMUTATION = Law(
+    names=("permutation", "randperm"),
     summary="the numbers 0 to n - 1 in an order picked at random; n >= 1",
     parameters=(LawParameter("n", Domain(1.0, 1e9, low_open=False, high_open=False, whole=True)),),
-    own_axes=_permutation_axes,
     values=Values.WHOLE,
     ends=lambda n: (0.0, n - 1.0),
     sampler=_permutation_draws,
     log_density_inside=_permutation_log_mass,
-    aliases=("randperm",),
-    elements=lambda n: (DISCRETE_UNIFORM, 0.0, n[..., None] - 1.0),
+    chances=Vector(
+        axes=_permutation_axes,
+        elements=lambda n: (DISCRETE_UNIFORM, 0.0, n[..., None] - 1.0),
+    ),
 )
 
 
@@ -235,38 +229,22 @@ def _normal_log_density(x: Array, mean: Array, cov: Array) -> Any:
     return -0.5 * squares - log_volume - size * LOG_ROOT_TWO_PI
 
 
-def _normal_constant(mean: Array, cov: Array) -> tuple[Any, Any]:
-    still = (cov == 0).all(axis=(-3, -2)) & (mean.min(axis=-2) == mean.max(axis=-2))
-    return still, mean[..., 0, :]
-
-
-def _normal_nanoseconds(shape: Shape) -> float:
-    """The cost of a decomposition and a product; from side 64 on LAPACK works in faster blocks."""
-    side = shape[-1]
-    decomposition = float(side) ** 3 * (0.4 if side >= 64 else 1.0)
-    return math.prod(shape) * (40.0 + side) + decomposition
-
-
-MULTIVARIATE_NORMAL = of_lists(
-    name="multivariate_normal",
-    summary="jointly normal variables; cov may be singular",
-    parameters=(LawParameter("mean", FINITE, axes=1), LawParameter("cov", FINITE, axes=2)),
-    conditions=(_covariance_problem,),
-    own_axes=_normal_axes,
-    values=Values.NUMBERS,
+MULTIVARIATE_NORMAL = Law(
+    names=("multivariate_normal", "multinormal", "mvn", "mvnormal"),
+    summary="jointly normal variables, where cov may be singular",
+    parameters=(
+        LawParameter("mean", FINITE, axes=1),
+        LawParameter("cov", FINITE, axes=2, conditions=(_covariance_problem,)),
+    ),
     ends=(-math.inf, math.inf),
-    degenerate=_normal_constant,
     sampler=_normal_draws,
     log_density_inside=_normal_log_density,
-    nanoseconds=_normal_nanoseconds,
-    aliases=("multinormal", "mvn", "mvnormal"),
-    elements=lambda mean, cov: (
-        NORMAL,
-        mean,
-        np.sqrt(np.maximum(np.diagonal(cov, axis1=-2, axis2=-1), 0.0)),
-    ),
-    # the norm of one element given mean and cov; where p / 2 is below 1, order 1 bounds it
-    norm_of_random=lambda p, norm, hull: (
-        norm(0, p) + float(NORMAL.norm(p, 0.0, 1.0)) * math.sqrt(norm(1, max(p / 2.0, 1.0)))
+    chances=Vector(
+        axes=_normal_axes,
+        elements=lambda mean, cov: (
+            NORMAL,
+            mean,
+            np.sqrt(np.maximum(np.diagonal(cov, axis1=-2, axis2=-1), 0.0)),
+        ),
     ),
 )
