@@ -67,8 +67,8 @@ from dropcheck.vocabulary.functions.number_formats import (
     rounded,
 )
 from dropcheck.vocabulary.law import Law
-from dropcheck.vocabulary.laws.sampling import log_rising
 from dropcheck.vocabulary.majorants.rule import summed
+from dropcheck.vocabulary.special import log_rising
 
 # ---- pilot and looks -----------------------------------------------------------------------------
 

@@ -647,7 +647,7 @@ def attribute_hint(name: str, owner: str = "", drawn: bool = True) -> str:
     >>> attribute_hint("rayleigh")
     'laws are called by name: rayleigh(scale)'
     >>> attribute_hint("norm", "stats"), attribute_hint("norm", "linalg")
-    ('write normal(mean, sd): its second argument is the standard deviation, not the variance', \
+    ('write normal(mean, sd): sd is the standard deviation, not the variance', \
 'functions are called by name: norm(x)')
     """
     if owner in _OF_LAWS:
@@ -673,8 +673,8 @@ def function_hint(name: str) -> str:
     >>> function_hint("swish"), function_hint("ReLU")
     ('write silu(x)', "did you mean 'relu'?")
     >>> function_hint("N")
-    'draw on a line of the model, x ~ normal(mean, sd): its second argument is the standard \
-deviation, not the variance'
+    'draw on a line of the model, x ~ normal(mean, sd): sd is the standard deviation, \
+not the variance'
     """
     words = words_elsewhere()
     known = words.get(name) or words.get(name.lower())

@@ -247,7 +247,7 @@ class CaseResult:
     result: Outcome
     explanation: Explanation | None = None
     # of a refuted case: the laws of its model whose parameters are often taken for others, as in
-    # `normal(mean, sd): its second argument is the standard deviation, not the variance`
+    # `normal(mean, sd): sd is the standard deviation, not the variance`
     laws: tuple[str, ...] = ()
     more_draws: int | None = None  # that an undecided case is likely to need beyond those made
     timed_out: bool = False  # whether the time limit ended the case, not the budget of draws

@@ -144,7 +144,7 @@ class LawParameter:
     axes: int = 0
     role: Role | None = None
     conditions: tuple[Condition, ...] = ()
-    adds: bool = False  # whether draws with several of its values sum to one with their sum
+    adds: bool = False  # whether a draw is the sum of draws for numbers that sum to it
     knot: bool = False  # whether the density has a kink there
 
 
@@ -576,9 +576,8 @@ class Law:
     def _norm_of_line(
         self, p: float, roles: list[Role | None], hulls: list[Hull], norm: ArgumentNorm
     ) -> float:
-        ends = [
-            Hull(one.unit, one.unit) if one else box for one, box in zip(roles, hulls, strict=True)
-        ]
+        given = zip(roles, hulls, strict=True)
+        ends = [box if role is None else Hull(role.unit, role.unit) for role, box in given]
         # E|x|^p is monotone or convex in each argument, but for some laws between two ends
         between = len(roles) > 2 if callable(self.ends) else Hull(*self.ends).bounded
         if (between and not self.discrete) or not all(one.bounded for one in ends):
@@ -612,7 +611,7 @@ class Law:
                 parts[1 : k - j + 2] += math.comb(k - 1, j - 1) * sizes[j - 1] * powers[k - j]
             powers.append(parts)
         total = sum(part * norm(place, m) ** m for m, part in enumerate(powers[order]) if m)
-        return float(total * (1.0 + 1e-9)) ** (1.0 / order)
+        return math.pow(total * (1.0 + 1e-9), 1.0 / order)
 
     @remembered
     def moment(self, order: int, *arguments: Any) -> tuple[Any, Any]:

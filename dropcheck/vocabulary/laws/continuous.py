@@ -204,7 +204,7 @@ def _lognormal_draws(generator: Generator, size: Size, mean: Array, sd: Array) -
 
 LOGNORMAL = _positive(
     names=("lognormal", "lognorm", "lognormvariate"),
-    summary="exp of a normal variable; mean and sd, no variance, are those of the logarithm",
+    summary="exp of a normal variable; its logarithm has this mean and sd, which is no variance",
     parameters=(MEAN, SD),
     ends=lambda mean, sd: (
         np.where(sd == 0, np.exp(mean), 0.0),
@@ -568,7 +568,7 @@ def _truncated_at(log_u: Any, log_v: Any, mean: Any, sd: Any, low: Any, high: An
 
 TRUNCATED_NORMAL = Law(
     names=("truncated_normal", "truncnorm", "truncatednormal"),
-    summary="a normal variable given that it lies in (low, high); mean and sd before truncation",
+    summary="a normal variable given that it lies in (low, high); untruncated it has this mean and sd",
     parameters=(
         MEAN,
         SD,

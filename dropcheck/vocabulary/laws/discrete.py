@@ -203,15 +203,13 @@ NEGATIVE_BINOMIAL = _counts(
     ),
 )
 
+# numpy's generator counts in 64-bit integers
+RATE = Domain(0.0, LARGEST_COUNT, low_open=False, high_open=False)
+
 POISSON = _counts(
     names=("poisson", "poi", "pois"),
     summary="events of a steady stream, rate on average",
-    # numpy's generator counts in 64-bit integers
-    parameters=(
-        LawParameter(
-            "rate", Domain(0.0, LARGEST_COUNT, low_open=False, high_open=False), adds=True
-        ),
-    ),
+    parameters=(LawParameter("rate", RATE, adds=True),),
     moments=Cumulants(lambda rate: [rate] * (HIGHEST_ORDER + 1)),
     sampler=lambda generator, size, rate: generator.poisson(scalar_or_array(rate), size),
     log_density_inside=lambda x, rate: special.xlogy(x, rate) - rate - special.gammaln(x + 1.0),
@@ -276,7 +274,7 @@ def _hypergeometric_sum(which: int, x: Any, *groups: Any) -> Any:
 
 HYPERGEOMETRIC = _counts(
     names=("hypergeometric", "hypergeom"),
-    summary="good ones among `drawn` taken without replacement, with good and bad below 1e9",
+    summary="good ones among `drawn` taken without replacement; good and bad below 1e9",
     parameters=(
         LawParameter("good", GROUP),
         LawParameter("bad", GROUP),
@@ -473,7 +471,10 @@ def _choice_draws(generator: Generator, size: Size, v: Array) -> Array:
 
 CHOICE = Law(
     names=("choice",),
-    summary="one of the values v; all are equally likely, others are take([v…], categorical([p…]))",
+    summary=(
+        "one of the values v; all are equally likely, of others draw i ~ categorical([p…]), and "
+        "take([v…], i)"
+    ),
     parameters=(LawParameter("v", FINITE, axes=1),),
     values=Values.LISTED,
     ends=lambda v: (v.min(axis=-2), v.max(axis=-2)),

@@ -231,7 +231,7 @@ def _normal_log_density(x: Array, mean: Array, cov: Array) -> Any:
 
 MULTIVARIATE_NORMAL = Law(
     names=("multivariate_normal", "multinormal", "mvn", "mvnormal"),
-    summary="jointly normal variables, where cov may be singular",
+    summary="jointly normal variables; cov may be singular",
     parameters=(
         LawParameter("mean", FINITE, axes=1),
         LawParameter("cov", FINITE, axes=2, conditions=(_covariance_problem,)),
