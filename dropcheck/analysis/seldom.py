@@ -12,8 +12,7 @@ import dataclasses
 
 import numpy as np
 
-from dropcheck.analysis.averaged_products import Integrand
-from dropcheck.analysis.exact import exact_means
+from dropcheck.analysis.exact import Integrand, exact_means
 from dropcheck.analysis.fewer_draws.sums import exchanged, made_of, varying
 from dropcheck.analysis.undefined import NEGLIGIBLE, Walk
 from dropcheck.language.compile import LoweredCase

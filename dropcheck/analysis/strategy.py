@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from dropcheck.analysis.bounds import of_one_operator
 from dropcheck.analysis.law_bounds import AffineDraw, line_of
-from dropcheck.analysis.products import crossing
 from dropcheck.claims.registry import Tolerance
 from dropcheck.language.compile import LoweredCase
-from dropcheck.language.graph import Kind, LawClaim, Value, calls_below, operators, ordered
+from dropcheck.language.graph import (
+    Kind,
+    LawClaim,
+    Value,
+    calls_below,
+    in_order,
+    operators,
+    ordered,
+    random_inputs,
+)
 from dropcheck.reasons import Explanation, Reason
+from dropcheck.vocabulary.functions.linear_algebra import MATMUL
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +202,34 @@ def _proportion(lowered: LoweredCase) -> Proportion | None:
     if any(call.dependent for call in calls_below(operator.inputs)):
         return None  # nor are draws of one call of code
     return Proportion(event, conditions[0] if conditions else None, factor, form.constant)
+
+
+# ---- products of independent sides --------------------------------------------------------------
+
+
+def crossing(targets: Iterable[Value]) -> Value | None:
+    """The matrix product through which alone the targets depend on draws, the last of several.
+
+    Its sides share no draw: every pair of a left side and a right side of a batch is a draw of the
+    product. The averages over all pairs are U-statistics of two samples (Lehmann 1951), unbiased
+    for the same means. Pairs depend on each other, batches do not.
+
+    None if there is none. The targets are all values in integrands, conditions included.
+    """
+    roots = [value for value in targets if value.random]
+    return next((one for one in reversed(ordered(roots)) if _is_crossing(one, roots)), None)
+
+
+def _is_crossing(value: Value, roots: Sequence[Value]) -> bool:
+    """Whether it is a matrix product of independent sides on every path from a root to a draw."""
+    if not value.computed_by(MATMUL):
+        return False
+    left, right = value.inputs
+    flat = max(len(side.shape) for side in value.inputs) <= 2  # stacks of matrices pair differently
+    if not (flat and left.random and right.random and left.sources.isdisjoint(right.sources)):
+        return False
+    above = in_order(roots, lambda one: () if one is value else random_inputs(one))
+    return all(one.kind != Kind.DRAW for one in above)
 
 
 # ---- moments that do not exist -------------------------------------------------------------------

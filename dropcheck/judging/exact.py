@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from dropcheck.analysis.averaged_products import Integrand
-from dropcheck.analysis.exact import exact_means
+from dropcheck.analysis.exact import Integrand, exact_means
 from dropcheck.analysis.strategy import Certainty, Proportion, Strategy
 from dropcheck.inference.region import (
     NEARLY,

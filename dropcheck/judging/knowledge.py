@@ -9,8 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from dropcheck.analysis.averaged_products import ExactMoments, Integrand
-from dropcheck.analysis.exact import exact_means, exact_moments
+from dropcheck.analysis.exact import ExactMoments, Integrand, exact_means, exact_moments
 from dropcheck.analysis.norms import Norms
 from dropcheck.analysis.single_draw import Found
 from dropcheck.analysis.undefined import may_be_undefined
@@ -54,7 +53,7 @@ class ExactAverages(ExactMeans):
         """The spread of a combination of the averages, with a factor for each, [terms]."""
         own = weights[list(self.used)]
         block = program.block_draws
-        if program.combined:
+        if program.paired:
             of_block = self._variance(own, self.moments.covariance(block))
             return Spread(exact=lambda draws: of_block * block / draws)
         of_draw = self._variance(own, self.moments.covariance(1))

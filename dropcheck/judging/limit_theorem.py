@@ -14,8 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from dropcheck.analysis.averaged_products import Integrand
-from dropcheck.analysis.exact import exact_means
+from dropcheck.analysis.exact import Integrand, exact_means
 from dropcheck.array_types import Floats, Truths
 from dropcheck.inference import budget
 from dropcheck.inference.intervals import (

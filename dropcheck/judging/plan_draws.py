@@ -555,7 +555,7 @@ def _exactly(
         return replace(whole, endless=Reason.UNDEFINED_AT_AVERAGES)
     draws, _ = targets.ends(partial(first_order, run, whole), known=True)
     choices = [(draws * plain.cost, known(_in_blocks(plain, draws)))]
-    if compiled.crossed is not None and compiled.crossed.program.sums_about(exact.centres):
+    if compiled.crossed is not None:
         crossed = compiled.crossed.program.fitted(most, FEWEST_BLOCKS)
         for one in map(known, _blockings(crossed)):
             needed, _ = targets.ends(partial(first_order, run, one), known=True)

@@ -3,7 +3,7 @@
 This module names everything that judging and planning may use of the simulation. Of a program they
 use only
 
-- how it draws: `tests_code`, `cost`, `sampling`, `combined`, `rarest`, `shared`;
+- how it draws: `tests_code`, `cost`, `sampling`, `paired`, `rarest`, `shared`;
   `whole`, if each span is one block; `declared`, if each span is a call of code whose draws count
   one by one; then `fewest_planned` draws, and the number of `calls`;
 - what it averages: `terms`, and `sums_about`, whether they can be summed about given centres;

@@ -43,7 +43,7 @@ class Together:
         fixed: dict[int, Array] = {}
         keep: set[int] = set()
         for program in programs:
-            own = {step.target: step for step in program.quickest}
+            own = {step.target: step for step in program.steps}
             for target, step in own.items():
                 if steps.setdefault(target, step).value is not step.value:
                     raise ValueError("programs of other registers make other draws")
@@ -60,8 +60,6 @@ class Together:
             terms=(),
             targets=tuple({register for program in programs for register in _looked_at(program)}),
             cost=max(program.cost for program in programs),
-            separations=None,
-            apart=(),
             span_blocks=1,
             counter=None,
         )
@@ -93,18 +91,13 @@ class Together:
 
     def span(self, generator: np.random.Generator, _: Floats, number_of_span: int) -> SpanSums:
         """The sums of one span for each program."""
-        state = generator.bit_generator.state
         with np.errstate(all="ignore"):
             arrays = self.drawn.registers(generator, self.span_draws)
             each = zip(self.programs, self.centres, strict=True)
-            summed = [program.summed(arrays, centres) for program, centres in each]
+            summed = [program.sums_of(arrays, centres) for program, centres in each]
         members: list[SpanSums] = []
-        each = zip(self.programs, self.centres, strict=True)
-        for (program, centres), (sums, bad) in zip(each, summed, strict=True):
-            if sums is None:  # as it would alone: sum the same draws one by one
-                generator.bit_generator.state = state
-                members.append(program.span(generator, centres, number_of_span))
-            elif bad is None:
+        for program, (sums, bad) in zip(self.programs, summed, strict=True):
+            if bad is None:
                 members.append(SpanSums(sums=sums))
             else:
                 before = number_of_span * program.span_values
@@ -118,10 +111,9 @@ def may_join(program: Program) -> bool:
 
 
 def _looked_at(program: Program) -> set[int]:
-    """The registers that a program reads when its quickest steps are done."""
+    """The registers that a program reads when its steps are done."""
     given = {term.given for term in program.terms if term.given is not None}
-    apart = set() if program.separations is None else set(program.separations.registers)
-    return {*program.targets, *given, *apart}
+    return {*program.targets, *given}
 
 
 # ---- blocks --------------------------------------------------------------------------------------

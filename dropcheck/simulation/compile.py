@@ -32,7 +32,6 @@ from dropcheck.language.graph import (
     kernel_of,
     ordered,
 )
-from dropcheck.simulation.crossing import separations
 from dropcheck.simulation.integrands import Functional, Leaf, Term
 from dropcheck.simulation.program import (
     BLOCKS_OF_SPAN,
@@ -168,27 +167,22 @@ class ProgramBuilder:
         given = (term.given for term in self._terms if term.given is not None)
         return {register: self._values[register] for register in (*self._targets, *given)}
 
-    def crossed(self, pairs: Value | None, judged: frozenset[int]) -> Crossed | None:
+    def crossed(self, pairs: Value | None) -> Crossed | None:
         """The program with draws combined with each other; None if that is not possible.
 
         Args:
             pairs: a matrix product whose two sides may be drawn separately and paired.
-            judged: the columns of the statement's quantity; in these, the factors of products may
-                be combined, each with each.
         """
-        if any(value.call is not None and value.call.dependent for value in self._values):
+        if pairs is None or any(one.call and one.call.dependent for one in self._values):
             return None
-        if pairs is not None:
-            program = self.build(pairs=pairs)
-            if program.paired:
-                sides = enumerate(side.sources for side in pairs.inputs)
-                return Crossed(program, {name: side for side, names in sides for name in names})
-        program = self.build(judged=judged)
-        products = program.separations
-        return None if products is None else Crossed(program, products.members)
+        program = self.build(pairs=pairs)
+        if not program.paired:
+            return None
+        sides = enumerate(side.sources for side in pairs.inputs)
+        return Crossed(program, {name: side for side, names in sides for name in names})
 
-    def build(self, *, pairs: Value | None = None, judged: frozenset[int] | None = None) -> Program:
-        """The finished program; the arguments are those of `crossed`."""
+    def build(self, *, pairs: Value | None = None) -> Program:
+        """The finished program; `pairs` as in `crossed`."""
         keep = set(self._targets) | {t.given for t in self._terms if t.given is not None}
         own = self._all.needed(keep)
         values = [self._values[register] for register in sorted(own)]
@@ -207,13 +201,6 @@ class ProgramBuilder:
             steps.append(self._all.step(register, crossed_product if crossed else None))
             cost += _cost(value)
         picked = picked_sources(values)
-        apart: tuple[Step, ...] = ()
-        products = None
-        if judged is not None and plan is None:
-            products = separations(tuple(self._terms), self._values, self._registers, judged)
-        if products is not None:
-            apart = freeing(_needed(steps, products.registers), products.registers)
-            keep |= products.registers
         all_steps = freeing(before_rounding(steps, keep), keep)
         held = _held(all_steps) + _powers(self._terms, self._values)
         calls = [value.call for value in values if value.call is not None]
@@ -238,8 +225,6 @@ class ProgramBuilder:
             rarest=rarest(values, picked),
             paired=plan is not None,
             shared=self._all.span is not None and plan is None,
-            separations=products,
-            apart=apart,
             whole=whole,
         )
 
@@ -276,17 +261,6 @@ def _bytes(value: Value) -> int:
     """Bytes of a value for each draw. A truth takes 1 byte, and the random bits behind it 2."""
     size = 3 if value.binary else 8
     return size * math.prod(value.shape)
-
-
-def _needed(steps: list[Step], wanted: set[int]) -> list[Step]:
-    """The steps that some registers depend on, in order, and all draws, which keeps the stream."""
-    needed = set(wanted)
-    kept: list[Step] = []
-    for step in reversed(steps):
-        if step.target in needed or step.kernel is None:
-            kept.append(step)
-            needed |= set(step.inputs)
-    return kept[::-1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -477,8 +451,7 @@ def compile_averages(
     program = builder.build()
     crossed = None
     if crossing and isinstance(strategy, BlockMeans):
-        judged = frozenset(functional.columns(range(len(operands))))
-        crossed = builder.crossed(strategy.pairs, judged)
+        crossed = builder.crossed(strategy.pairs)
     return Compiled(
         program=program,
         functional=functional,

@@ -13,7 +13,6 @@ import numpy as np
 from dropcheck.analysis.on_paper import EXACT, Rounded, comes_near, largest_in, worked_out
 from dropcheck.array_types import Floats, Truths
 from dropcheck.language.graph import Value, number
-from dropcheck.simulation.crossing import GroupMeans, Separations
 from dropcheck.simulation.integrands import Moments, SpanRegisters, Term, filled, middle
 from dropcheck.simulation.steps import (
     FEWEST_CALLS,
@@ -324,9 +323,6 @@ class Program:
     rarest: float
     # each block is a batch of left sides and one of right sides; every pair of them is evaluated
     paired: bool = False
-    # integrands as products over groups of draws, and the steps that these need
-    separations: Separations | None = None
-    apart: tuple[Step, ...] = ()
     # how many draws are the points of one net: these depend on each other, and on no other draws
     net: int = 1
     clips: tuple[Clip, ...] = ()  # what is stored of each net, or of each call
@@ -374,18 +370,7 @@ class Program:
         """How values are drawn, in words: "plain", "nets of 64" or "crossed 96×96"."""
         if self.net > 1:
             return f"nets of {self.net}"
-        groups = self.separations.groups if self.separations is not None else 2 * self.paired
-        return "crossed " + "×".join([str(self.block_draws)] * groups) if groups else "plain"
-
-    @property
-    def combined(self) -> bool:
-        """Whether draws are combined with each other."""
-        return self.paired or self.separations is not None
-
-    def sums_about(self, centres: Floats) -> bool:
-        """Whether the program can sum integrands about these centres, [registers]."""
-        mixed = () if self.separations is None else self.separations.mixed
-        return not any(centres[register] for register in mixed)
+        return f"crossed {self.block_draws}×{self.block_draws}" if self.paired else "plain"
 
     @property
     def origin(self) -> Floats:
@@ -475,13 +460,12 @@ class Program:
         generator: np.random.Generator,
         draws: int,
         compute: Compute | None = None,
-        steps: tuple[Step, ...] | None = None,
         keep: bool = False,
         drawn: DrawsMade = as_drawn,
     ) -> list[Array | None]:
         """Run steps for `draws` draws; in a crossed program, for those of a span.
 
-        By default, all steps. Targets stay filled; with `keep`, all registers do. `compute`
+        Targets stay filled; with `keep`, all registers do. `compute`
         replaces the computation of each step that is not a draw, and `drawn` that of each draw
         from a law.
         """
@@ -495,7 +479,7 @@ class Program:
             arrays[register] = constant
         if self.roundings is not None:
             compute = OnPaper(dict(self.roundings))
-        for step in self.steps if steps is None else steps:
+        for step in self.steps:
             inputs = [filled(arrays[register]) for register in step.inputs]
             if step.kernel is None:
                 count = self.span_draws if self.paired else draws
@@ -543,38 +527,13 @@ class Program:
     ) -> SpanSums:
         """The sums of every integrand in each block of one span: [span_blocks, terms]."""
         with np.errstate(all="ignore"):
-            if self.quickest is not self.steps:
-                state = generator.bit_generator.state
-                arrays = self.registers(generator, self.span_draws, steps=self.quickest)
-                by_groups = self._by_groups(arrays, centres)
-                if np.isfinite(by_groups).all():
-                    return SpanSums(sums=by_groups)
-                generator.bit_generator.state = state  # make the same draws, and sum one by one
             arrays = self.registers(generator, self.span_draws)
-            sums, bad = self._one_by_one(arrays, centres)
+            sums, bad = self.sums_of(arrays, centres)
         before = number_of_span * self.span_values
         return SpanSums(sums=sums) if bad is None else broken_span(sums, bad, before)
 
-    @property
-    def quickest(self) -> tuple[Step, ...]:
-        """The steps to sum from, if all integrands are defined."""
-        return self.steps if self.separations is None else self.apart
-
-    def summed(
-        self, arrays: list[Array | None], centres: Floats
-    ) -> tuple[Floats | None, Truths | None]:
-        """The sums in each block after the quickest steps, and which draws are undefined.
-
-        The sums are None if they need all steps.
-        """
-        if self.quickest is self.steps:
-            return self._one_by_one(arrays, centres)
-        sums = self._by_groups(arrays, centres)
-        return (sums if np.isfinite(sums).all() else None), None
-
-    def _one_by_one(
-        self, arrays: list[Array | None], centres: Floats
-    ) -> tuple[Floats, Truths | None]:
+    def sums_of(self, arrays: list[Array | None], centres: Floats) -> tuple[Floats, Truths | None]:
+        """The sums in each block, and which draws are undefined (None: none is)."""
         if self.counter is not None:
             values = [number(filled(arrays[register])) for register in self.targets]
             return counted(self.counter, values, self.span_draws, self.span_blocks)
@@ -587,12 +546,6 @@ class Program:
         if self.clips:
             sums = with_clips(sums, self.clips, self.unit_draws, self.span_blocks)
         return sums, bad
-
-    def _by_groups(self, arrays: list[Array | None], centres: Floats) -> Floats:
-        """The sums of products over groups of draws, averaged over all combinations."""
-        assert self.separations is not None
-        means = GroupMeans(SpanRegisters(arrays, centres, self.span_draws, self.span_blocks))
-        return np.stack([means.sums(one) for one in self.separations.terms], axis=1)
 
 
 def broken_span(sums: Floats, bad: Truths, before: int) -> SpanSums:

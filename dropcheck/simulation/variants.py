@@ -15,7 +15,7 @@ from dropcheck.vocabulary.function import Array
 
 def step_by_step(program: Program) -> Program:
     """The program without shortcuts, and without others that make the same draws."""
-    return replace(program, paired=False, separations=None, apart=(), shared=False)
+    return replace(program, paired=False, shared=False)
 
 
 # ---- in cells ------------------------------------------------------------------------------------
@@ -31,7 +31,6 @@ def counting_in_cells(program: Program, counter: Counter, draws: int) -> Program
     return replace(
         program,
         counter=counter,
-        separations=None,
         paired=False,
         span_draws=program.span_draws if program.shared else draws,
         span_blocks=1,

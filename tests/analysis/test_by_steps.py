@@ -10,7 +10,7 @@ import pytest
 from fewer_draws_made import text_of
 
 from dropcheck.analysis import exact, letters
-from dropcheck.analysis.averaged_products import ExactMoments, Integrand
+from dropcheck.analysis.exact import ExactMoments, Integrand
 from dropcheck.claims.reader import read_text
 from dropcheck.language.compile import lower_case, parse_claim
 from dropcheck.language.graph import Value

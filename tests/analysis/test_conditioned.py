@@ -10,8 +10,7 @@ from lowered import expressed, lowering
 from scipy import stats
 
 from dropcheck.analysis import exact
-from dropcheck.analysis.averaged_products import ExactMoments, Integrand
-from dropcheck.analysis.exact import exact_moments
+from dropcheck.analysis.exact import ExactMoments, Integrand, exact_moments
 
 # A sum of N terms has the mean E N · mu, and the variance E N · sd² + Var N · mu² (Wald 1944;
 # Blackwell and Girshick 1946).

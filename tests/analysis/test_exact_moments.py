@@ -11,8 +11,7 @@ import pytest
 from lowered import expressed, lowered, lowering
 
 from dropcheck.analysis import single_draw
-from dropcheck.analysis.averaged_products import ExactMoments, Integrand
-from dropcheck.analysis.exact import exact_means, exact_moments
+from dropcheck.analysis.exact import ExactMoments, Integrand, exact_means, exact_moments
 from dropcheck.analysis.ring import Space
 from dropcheck.analysis.single_draw import SingleDraw
 from dropcheck.known.cells import Estimate

@@ -15,8 +15,7 @@ import numpy.typing as npt
 import pytest
 from lowered import expressed, lowering
 
-from dropcheck.analysis.averaged_products import ExactMoments, Integrand
-from dropcheck.analysis.exact import exact_moments
+from dropcheck.analysis.exact import ExactMoments, Integrand, exact_moments
 from dropcheck.errors import DropcheckError
 from dropcheck.language.graph import Value, kernel_of, number, ordered
 from dropcheck.vocabulary.function import Array
