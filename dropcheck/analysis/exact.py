@@ -24,6 +24,7 @@ from dropcheck.analysis.ring import (
     Monomial,
     NormalForms,
     Polynomial,
+    PolynomialError,
     mean_of_elements,
     value_of,
 )
@@ -31,7 +32,6 @@ from dropcheck.analysis.single_draw import Found, Norm, norm_of_product
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import Kind, Value, computed_from, constant_beside, ordered
 from dropcheck.vocabulary.function import KernelError
-from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.functions.elementwise import DIVIDE
 
 # ---- integrands and their moments ---------------------------------------------------------------

@@ -18,6 +18,7 @@ from dropcheck.analysis.law_bounds import fixed_arguments
 from dropcheck.analysis.on_paper import alike
 from dropcheck.analysis.ring import (
     EPSILON,
+    ITSELF,
     MOST_WORK,
     TINY,
     Atom,
@@ -25,8 +26,9 @@ from dropcheck.analysis.ring import (
     Monomial,
     NormalForms,
     Polynomial,
+    PolynomialError,
     Space,
-    fixed_index,
+    lettered,
     multiplied,
     product_of,
     substituted,
@@ -43,7 +45,6 @@ from dropcheck.analysis.single_draw import (
 from dropcheck.array_types import Floats
 from dropcheck.known.cells import Estimate
 from dropcheck.language.graph import Kind, Sources, Value
-from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.law import Law, Values
 from dropcheck.vocabulary.laws.derived import Ranked
 from dropcheck.vocabulary.moments import HIGHEST_ORDER
@@ -369,9 +370,6 @@ def _identified(block: Sequence[Atom], same: dict[int, int], free: frozenset[int
 # The moments of the letters of polynomials: draws minus their means, products of many elements.
 
 
-ITSELF = 0  # the number of the draw among its functions
-
-
 class DrawnElements(MomentSource):
     """A draw of independent elements from a law with fixed arguments.
 
@@ -596,18 +594,12 @@ MOST_WORK_BY_STEPS = 25_000
 _TWO_VALUES = {Values.TRUTHS: (0.0, 1.0), Values.SIGNS: (-1.0, 1.0)}
 
 
-def lettered(space: Space, shape: Shape, draw: int, function: int = ITSELF) -> Polynomial:
-    """A polynomial with a single atom: each element is a function of the draw's element there."""
-    axes = tuple(space.label(length) if length != 1 else None for length in shape)
-    indices = tuple(fixed_index(0) if label is None else label for label in axes)
-    term = Monomial(1.0, 1.0, (), (Atom(draw, 0, ((function, 1),), indices),))
-    return Polynomial(space, shape, axes, [term])
-
-
 def _number_or_array(array: Any) -> Any:
+    """A fixed argument without the axis of draws."""
     if array is None:
         raise PolynomialError
-    return float(array) if np.shape(array) == () else array
+    array = np.asarray(array)
+    return float(array.item()) if array.ndim < 2 else array[..., 0]
 
 
 class Centred:
@@ -667,7 +659,7 @@ class Centred:
             _number_or_array(one.fixed if isinstance(one, Polynomial) else one) for one in own
         ]
         found = self._elements(value, law, arguments) * scale + loc
-        if not isinstance(found, Polynomial) or found.shape != value.shape:
+        if not isinstance(found, Polynomial) or found.shape != (*value.shape, 1):
             raise PolynomialError
         return found
 
@@ -697,7 +689,7 @@ class Centred:
         if isinstance(mean, float) and source.loss > 1.0:  # the mean is known as an integral
             found = found.with_number(mean, source.loss)
         else:
-            found = found + mean
+            found = found + (mean if isinstance(mean, float) else mean[..., np.newaxis])
         found.binary = law.values is Values.TRUTHS
         return found
 
@@ -713,8 +705,8 @@ class Centred:
             return found
         below = frozenset(one for term in found.terms for one in drawn_in(term, self.sources))
         draw = len(self.sources)
-        self.sources[draw] = Carried(found.terms, found.axes, below)
-        return lettered(self.space, found.shape, draw)
+        self.sources[draw] = Carried(found.terms, found.axes[:-1], below)
+        return lettered(self.space, found.shape[:-1], draw)
 
     def other(self, value: Value) -> Polynomial:
         """A function of one draw as its mean plus its deviation."""
@@ -748,9 +740,9 @@ class Centred:
 
     def _product(self, quantity: Polynomial, axes: tuple[int, ...], keepdims: bool) -> Polynomial:
         """The product of independent elements along some axes, as a draw of its own."""
-        if len(axes) > 1 or len(quantity.shape) != 1 or keepdims:
+        if len(axes) > 1 or quantity.ndim != 2 or keepdims:
             raise PolynomialError
-        (label,) = quantity.axes
+        label, _ = quantity.axes
         draws = {atom.draw for term in quantity.terms for atom in term.atoms}
         if label is None or not draws or any(self.sources[one].below for one in draws):
             raise PolynomialError

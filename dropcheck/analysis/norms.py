@@ -38,8 +38,14 @@ from dropcheck.analysis.law_bounds import (
     signed_axes,
     weights_of_squares,
 )
-from dropcheck.analysis.letters import ITSELF, lettered
-from dropcheck.analysis.ring import NormalForms, Polynomial, Space
+from dropcheck.analysis.ring import (
+    ITSELF,
+    NormalForms,
+    Polynomial,
+    PolynomialError,
+    Space,
+    lettered,
+)
 from dropcheck.analysis.single_draw import Found, Integrals, is_function_of_one_draw
 from dropcheck.language.graph import (
     Kind,
@@ -48,7 +54,6 @@ from dropcheck.language.graph import (
     number,
     thawed,
 )
-from dropcheck.vocabulary.functions.algebra import PolynomialError
 from dropcheck.vocabulary.functions.elementwise import ADD, SUBTRACT
 from dropcheck.vocabulary.majorants.powers import (
     log_size_by_powers,
@@ -106,7 +111,7 @@ class Exponents:
 
         x may be another element of a quantity in each.
         """
-        if value.kind != Kind.COMPUTED or value.function.polynomial is None:
+        if value.kind != Kind.COMPUTED:
             return None
         try:
             found = self._reading.polynomial(value)

@@ -10,10 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from itertools import pairwise
+from contextlib import suppress
+from functools import partial, reduce
+from itertools import pairwise, permutations
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from dropcheck.array_types import Floats
 from dropcheck.language.graph import (
@@ -22,14 +25,21 @@ from dropcheck.language.graph import (
     computed,
     constant_beside,
     in_order,
+    kernel_of,
     number,
     random_inputs,
-    thawed,
 )
 from dropcheck.vocabulary.function import Function
-from dropcheck.vocabulary.functions.algebra import PolynomialError, regrouped
-from dropcheck.vocabulary.functions.elementwise import DIVIDE, MULTIPLY, POWER
-from dropcheck.vocabulary.shapes import Shape, ShapeError, broadcast
+from dropcheck.vocabulary.functions.arrays import TAKE
+from dropcheck.vocabulary.functions.elementwise import DIVIDE
+from dropcheck.vocabulary.functions.truths import ATOL, IS_CLOSE, RTOL
+from dropcheck.vocabulary.places import Origin, origin
+from dropcheck.vocabulary.shapes import Shape, ShapeError, broadcast, normalise_axes
+
+
+class PolynomialError(ValueError):
+    """A quantity is no polynomial in its arguments, or a polynomial that is too large."""
+
 
 # ---- terms ---------------------------------------------------------------------------------------
 #
@@ -41,6 +51,8 @@ from dropcheck.vocabulary.shapes import Shape, ShapeError, broadcast
 
 FunctionPowers = tuple[tuple[int, int], ...]
 """Functions of one draw, by number, each with its exponent."""
+ITSELF = 0
+"""The number of the draw among its functions."""
 
 EPSILON = float(np.finfo(np.float64).eps)
 # a sum that is smaller than this, relative to its parts, is only rounding
@@ -568,19 +580,28 @@ MOST_TERMS = 400
 LARGEST_EXPONENT = 8
 # a product of at most this many elements is multiplied out; a longer one is an atom of its own
 WRITTEN_OUT = 3
+LARGEST_WRITTEN_OUT = 4  # the most rows of a determinant that is written out
+LARGEST_SIDE = 1000  # the largest side of a fixed matrix that is made for a running sum
+LARGEST_CONDITION = 1e4  # the largest condition number of a matrix whose inverse is used
+LEAST_TOLERANCE = 1e-10  # rounding errors stay far below it
 
 
-class Polynomial:
+class Polynomial(NDArrayOperatorsMixin):
     """A quantity as a polynomial; `axes` has the free index of each axis, None for a length of 1.
 
-    It is an `Algebraic` of the vocabulary, so that the rules there work on it.
+    It stands for an array of one draw: the last axis is that of draws, and has length 1. The
+    kernels of the vocabulary work on it, if they use no more than numpy's functions listed below;
+    for all others it raises `PolynomialError`.
     """
+
+    dtype = np.dtype(np.float64)
+    size = 0  # it holds no numbers that a kernel could look at
 
     def __init__(
         self,
         space: Space,
+        axes: Sequence[int | None],
         shape: Shape,
-        axes: tuple[int | None, ...],
         terms: Iterable[Monomial],
         *,
         fixed: Floats | None = None,
@@ -588,31 +609,35 @@ class Polynomial:
     ) -> None:
         self.space = space
         self.shape = shape
-        self.axes = axes
+        self.axes = tuple(axes)
         self.terms = space.collected(terms, self.free)
         self.fixed = fixed
         self.binary = binary
+        self.denied: Polynomial | None = None  # the truth whose denial this is
         if len(self.terms) > MOST_TERMS:
             raise PolynomialError
+
+    @property
+    def ndim(self) -> int:
+        """The number of axes."""
+        return len(self.shape)
 
     @property
     def free(self) -> frozenset[int]:
         """The free indices."""
         return frozenset(label for label in self.axes if label is not None)
 
-    @property
-    def vanishes(self) -> bool:
-        """Whether it is 0, up to rounding."""
-        return not self.terms
-
     @classmethod
     def constant(cls, space: Space, array: Any) -> Polynomial:
-        """A fixed array, without an axis of draws.
+        """A fixed array.
 
         Raises:
             PolynomialError: it is not finite, or too large.
         """
-        values = np.asarray(array, dtype=np.float64)
+        values = np.asarray(array)
+        if values.dtype == np.object_:
+            raise PolynomialError
+        values = values.astype(np.float64, copy=False)
         axes = tuple(space.label(length) if length != 1 else None for length in values.shape)
         low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
         if not (math.isfinite(low) and math.isfinite(high)):
@@ -625,15 +650,34 @@ class Polynomial:
             labels = tuple(label for label in axes if label is not None)
             squeezed = values.reshape(tuple(length for length in values.shape if length != 1))
             terms = [Monomial(1.0, 1.0, ((space.array(squeezed), labels),), ())]
-        return cls(space, values.shape, axes, terms, fixed=values)
+        return cls(space, axes, values.shape, terms, fixed=values)
 
     def _operand(self, other: Any) -> Polynomial:
         return other if isinstance(other, Polynomial) else Polynomial.constant(self.space, other)
 
+    # ---- numpy's functions ---------------------------------------------------------------------
+
+    def __array_ufunc__(
+        self, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **options: Any
+    ) -> Any:
+        rule = _UFUNCS.get((ufunc.__name__, method))
+        if rule is None:
+            raise PolynomialError
+        result = rule(*inputs, **options)
+        if out is not None and isinstance(result, Polynomial):  # as `out=` changes an array
+            vars(out[0]).update(vars(result))
+        return result
+
+    def __array_function__(self, function: Any, _types: Any, given: Any, options: Any) -> Any:
+        rule = _FUNCTIONS.get(function)
+        if rule is None:
+            raise PolynomialError
+        return rule(*given, **options)
+
     # ---- arithmetic ----------------------------------------------------------------------------
 
-    def _aligned(self, other: Polynomial) -> tuple[Shape, tuple[int | None, ...], list[Monomial]]:
-        """The common shape and axes, and the terms of the other with free indices as here."""
+    def _aligned(self, other: Polynomial) -> tuple[tuple[int | None, ...], Shape, list[Monomial]]:
+        """The common axes and shape, and the terms of the other with free indices as here."""
         try:
             shape = broadcast([self.shape, other.shape])
         except ShapeError as error:
@@ -652,67 +696,29 @@ class Polynomial:
             else:
                 axes.append(mine)
         if all(old == new for old, new in mapping.items()):
-            return shape, tuple(axes), list(other.terms)
-        return shape, tuple(axes), [substituted(self.space, t, mapping) for t in other.terms]
+            return tuple(axes), shape, list(other.terms)
+        return tuple(axes), shape, [substituted(self.space, t, mapping) for t in other.terms]
 
-    def __add__(self, other: Any) -> Polynomial:
+    def plus(self, other: Any) -> Polynomial:
         """The sum."""
-        right = self._operand(other)
-        shape, axes, terms = self._aligned(right)
-        return Polynomial(self.space, shape, axes, [*self.terms, *terms])
+        axes, shape, terms = self._aligned(self._operand(other))
+        return Polynomial(self.space, axes, shape, [*self.terms, *terms])
 
-    def __sub__(self, other: Any) -> Polynomial:
-        """The difference."""
-        return self + self._operand(other) * -1.0
-
-    __radd__ = __add__
-
-    def __rsub__(self, other: Any) -> Polynomial:
-        """The difference of a fixed array and this polynomial."""
-        difference: Polynomial = self * -1.0 + other
-        return difference
-
-    def __neg__(self) -> Polynomial:
-        """Minus this polynomial."""
-        return self * -1.0
-
-    def __mul__(self, other: Any) -> Polynomial:
+    def times(self, other: Any) -> Polynomial:
         """The product."""
         if isinstance(other, float):
-            terms = [term.times(other) for term in self.terms] if other else []
             if not math.isfinite(other):
                 raise PolynomialError
-            return Polynomial(self.space, self.shape, self.axes, terms)
+            terms = [term.times(other) for term in self.terms] if other else []
+            return Polynomial(self.space, self.axes, self.shape, terms)
         right = self._operand(other)
         if right is self and self.binary:
             return self
-        shape, axes, theirs = self._aligned(right)
+        axes, shape, theirs = self._aligned(right)
         free = frozenset(label for label in axes if label is not None)
         self.space.spend(len(self.terms) * len(theirs))
         terms = [self.space.product(own, term, free) for own in self.terms for term in theirs]
-        binary = self.binary and right.binary
-        return Polynomial(self.space, shape, axes, terms, binary=binary)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Any) -> Polynomial:
-        """The quotient; the divisor must be fixed."""
-        divisor = self._operand(other).fixed
-        if divisor is None or not divisor.all():
-            raise PolynomialError
-        if divisor.shape == ():
-            return self * (1.0 / float(divisor))
-        return self * Polynomial.constant(self.space, 1.0 / divisor)
-
-    def __pow__(self, other: Any) -> Polynomial:
-        """A whole power."""
-        exponent = self._operand(other).fixed
-        if exponent is None or exponent.shape != ():
-            raise PolynomialError
-        power = float(exponent)
-        if not (power.is_integer() and 0 <= power <= LARGEST_EXPONENT):
-            raise PolynomialError
-        return self.raised(int(power))
+        return Polynomial(self.space, axes, shape, terms, binary=self.binary and right.binary)
 
     def raised(self, power: int) -> Polynomial:
         """A whole power."""
@@ -722,15 +728,16 @@ class Polynomial:
         square = self
         while True:
             if power & 1:
-                result = square if result is None else result * square
+                result = square if result is None else result.times(square)
             power >>= 1
             if not power:
                 return result if result is not None else self
-            square = square * square
+            square = square.times(square)
 
     def with_number(self, number: float, loss: float) -> Polynomial:
         """The sum with a number; `loss` is the growth of its rounding error."""
-        return self._with(self.axes, self.shape, [*self.terms, Monomial(number, loss, (), ())])
+        terms = [*self.terms, Monomial(number, loss, (), ())]
+        return Polynomial(self.space, self.axes, self.shape, terms, binary=self.binary)
 
     def truth(self) -> Polynomial:
         """The polynomial itself, which must be 1 or 0; for a fixed one, whether it is not 0."""
@@ -738,138 +745,327 @@ class Polynomial:
             return self
         if self.fixed is None:
             raise PolynomialError
-        return Polynomial.constant(self.space, (self.fixed != 0).astype(np.float64))
+        return Polynomial.constant(self.space, self.fixed != 0)
 
     # ---- axes ----------------------------------------------------------------------------------
 
-    def _with(
-        self, axes: Sequence[int | None], shape: Shape, terms: Iterable[Monomial]
-    ) -> Polynomial:
-        return Polynomial(self.space, shape, tuple(axes), terms, binary=self.binary)
+    def moved(self, kernel: Callable[..., Any]) -> Polynomial:
+        """The elements as a function moves them."""
+        return moved(kernel, [self])
 
-    def _other_axes(self, gone: Sequence[int], keepdims: bool) -> tuple[list[int | None], Shape]:
-        """The axes and the shape without some axes, or with a length of 1 in their place."""
-        kept = [
-            (None, 1) if at in gone else pair
-            for at, pair in enumerate(zip(self.axes, self.shape, strict=True))
-            if keepdims or at not in gone
-        ]
-        return [label for label, _ in kept], tuple(length for _, length in kept)
+    def __getitem__(self, key: Any) -> Polynomial:
+        """Elements by fixed indices."""
+        return self.moved(lambda x: x[key])
 
-    def total(self, axes: tuple[int, ...], keepdims: bool = False) -> Polynomial:
+    def reshape(self, *shape: int) -> Polynomial:
+        """The elements in their order, in another shape."""
+        return self.moved(lambda x: x.reshape(*shape))
+
+    def sum(self, axis: Any = None, keepdims: bool = False) -> Polynomial:
         """The sum of the elements along some axes."""
-        left, shape = self._other_axes(axes, keepdims)
+        axes = self._named(axis)
+        sides = zip(self.axes, self.shape, strict=True)
+        kept = [
+            (None, 1) if at in axes else side
+            for at, side in enumerate(sides)
+            if keepdims or at not in axes
+        ]
         gone = {label for at in axes if (label := self.axes[at]) is not None}
-        empty = any(self.shape[at] == 0 for at in axes)
         terms = []
-        for term in () if empty else self.terms:
+        for term in self.terms if all(self.shape[at] for at in axes) else ():
             # a term that does not vary along an axis is multiplied by the length of the axis
             missing = gone - term.labels
             terms.append(term.times(float(math.prod(self.space.sizes[one] for one in missing))))
-        return Polynomial(self.space, shape, tuple(left), terms)
+        return Polynomial(
+            self.space, [label for label, _ in kept], tuple(n for _, n in kept), terms
+        )
 
-    def widened(self, place: int) -> Polynomial:
-        """The polynomial with a new axis of length 1."""
-        axes = (*self.axes[:place], None, *self.axes[place:])
-        return self._with(axes, (*self.shape[:place], 1, *self.shape[place:]), self.terms)
+    def _named(self, axis: Any) -> tuple[int, ...]:
+        return tuple(range(self.ndim)) if axis is None else normalise_axes(axis, self.shape)
 
-    def permuted(self, order: Sequence[int]) -> Polynomial:
-        """The polynomial with its axes in another order."""
-        shape = tuple(self.shape[axis] for axis in order)
-        return self._with([self.axes[axis] for axis in order], shape, self.terms)
-
-    def reshaped(self, shape: Shape) -> Polynomial:
-        """The elements in their order, in another shape.
-
-        Axes that are joined or split are summed with an array that is 1 where old and new indices
-        mean the same element.
-        """
-        axes: list[int | None] = []
-        terms: list[Monomial] = list(self.terms)
-        for own, made in regrouped(self.shape, shape):
-            old = [self.axes[at] for at in own if self.axes[at] is not None]
-            if len(own) == len(made) == 1 or not old:
-                axes += [*old] or [None] * len(made)
-                continue
-            count = math.prod(self.shape[at] for at in own)
-            if count * count > LARGEST_ARRAY or not count:
-                raise PolynomialError
-            new = [self.space.label(shape[at]) if shape[at] > 1 else None for at in made]
-            axes += new
-            labels = [label for label in [*new, *old] if label is not None]
-            joined = np.eye(count).reshape([self.space.sizes[label] for label in labels])
-            terms = [self._through(term, joined, labels, old) for term in terms]
-        return self._with(axes, shape, terms)
-
-    def _through(
-        self, term: Monomial, joined: Floats, labels: Sequence[int], old: Sequence[int | None]
-    ) -> Monomial:
-        """A term times an array of new and old indices, summed over the old ones in the term."""
-        here = [label for label in old if label in term.labels]
-        if not here:
-            return term  # it varies along none of these axes
-        gone = tuple(at for at, label in enumerate(labels) if label in old and label not in here)
-        kept = tuple(label for at, label in enumerate(labels) if at not in gone)
-        tensor = (self.space.array(np.ascontiguousarray(joined.sum(axis=gone))), kept)
-        return term.with_tensors((*term.tensors, tensor))
-
-    def picked(self, axis: int, place: int) -> Polynomial:
-        """The slice at one place of an axis, without that axis."""
-        label = self.axes[axis]
-        axes, shape = self._other_axes((axis,), keepdims=False)
-        terms: Iterable[Monomial] = self.terms
-        if label is not None:
-            mapping = {label: fixed_index(place)}
-            terms = [substituted(self.space, term, mapping) for term in self.terms]
-        return self._with(axes, shape, terms)
-
-    def mapped(self, axis: int, length: int, matrix: Callable[[], Any]) -> Polynomial:
-        """The matrix [length, length of the axis] times each line along an axis."""
-        own = self.shape[axis]
-        if length * own > LARGEST_ARRAY or not length or not own:
-            raise PolynomialError
-        shape = (*self.shape[:axis], length, *self.shape[axis + 1 :])
-        new = self.space.label(length) if length > 1 else None
-        axes = (*self.axes[:axis], new, *self.axes[axis + 1 :])
-        rows = np.asarray(matrix(), dtype=np.float64)
-        old = self.axes[axis]
-        labels = tuple(label for label in (new, old) if label is not None)
-        array = rows.reshape(tuple(self.space.sizes[label] for label in labels))
-        # for terms that do not vary along the axis
-        alike = (array, labels) if old is None else (array.sum(axis=-1), labels[:-1])
-        terms = []
-        for term in self.terms:
-            factor, of = (array, labels) if old in term.labels else alike
-            if of:
-                tensor = (self.space.array(factor), of)
-                terms.append(term.with_tensors((*term.tensors, tensor)))
-            else:
-                terms.append(term.times(float(factor)))
-        return Polynomial(self.space, shape, axes, terms)
-
-    def product(self, axes: tuple[int, ...], keepdims: bool = False) -> Polynomial:
+    def product(self, axis: Any = None, keepdims: bool = False) -> Polynomial:
         """The product of the elements along some axes."""
+        axes = self._named(axis)
         if math.prod(self.shape[at] for at in axes) > WRITTEN_OUT:
-            whole_product: Polynomial = self.space.product_over(self, axes, keepdims)
-            return whole_product
+            whole: Polynomial = self.space.product_over(self, axes, keepdims)
+            return whole
         result = self
         for at in axes:
             if self.shape[at] == 0:
                 raise PolynomialError
-            picks = [result.picked(at, place) for place in range(self.shape[at])]
-            whole = picks[0]
-            for one in picks[1:]:
-                whole = whole * one
-            result = whole.widened(at)
-        left, shape = result._other_axes(axes, keepdims)
-        return result._with(left, shape, result.terms)
+            before = (slice(None),) * at
+            slices = [result[(*before, slice(k, k + 1))] for k in range(self.shape[at])]
+            result = reduce(Polynomial.times, slices)
+        return result if keepdims else result.moved(lambda x: np.squeeze(x, axes))
+
+
+class Root:
+    """A number whose square is a polynomial to a power: its even powers are polynomials."""
+
+    def __init__(self, base: Polynomial, power: int) -> None:
+        self.base, self.power = base, power
+        self.shape = base.shape
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **_options: Any) -> Any:
+        squared = ufunc is np.square or (ufunc is np.multiply and inputs[0] is inputs[1])
+        if method != "__call__" or not (squared or (ufunc is np.power and inputs[0] is self)):
+            raise PolynomialError
+        half = 1 if squared else _exponent(inputs[1] / 2.0)
+        return self.base.raised(self.power * half)
+
+
+def moved(kernel: Callable[..., Any], arguments: Sequence[Any]) -> Polynomial:
+    """The result of a function that moves the elements of polynomials, or puts 0 between them.
+
+    Args:
+        kernel: the function.
+        arguments: polynomials, or fixed arrays, such as indices; at least one polynomial.
+    """
+    stands = [
+        np.broadcast_to(0.0, one.shape) if isinstance(one, Polynomial) else one for one in arguments
+    ]
+    parts = [
+        _taken(one, origin(kernel, stands, at))
+        for at, one in enumerate(arguments)
+        if isinstance(one, Polynomial)
+    ]
+    fixed = kernel(*stands)
+    whole = reduce(Polynomial.plus, parts)
+    return whole.plus(fixed) if fixed.any() else whole
+
+
+def _taken(argument: Polynomial, found: Origin) -> Polynomial:
+    """The elements that come from one argument, and 0 elsewhere."""
+    space = argument.space
+    axes: list[int | None] = [None] * len(found.shape)
+    places: dict[int, int] = {}
+    chosen: list[tuple[int, tuple[int, ...], Any]] = []
+    for label, (to, which) in zip(argument.axes, found.axes, strict=True):
+        if label is None:
+            continue
+        size = space.sizes[label]
+        if not to:
+            places[label] = fixed_index(int(which))
+        elif len(to) == 1 and np.array_equal(which, np.arange(size)):
+            if axes[to[0]] is None:
+                axes[to[0]] = label
+            places[label] = axes[to[0]]  # type: ignore[assignment]  # it was just set
+        else:
+            chosen.append((label, to, which))
+    for at, length in enumerate(found.shape):
+        if axes[at] is None and length > 1:
+            axes[at] = space.label(length)
+    terms: list[Monomial] = list(argument.terms)
+    if any(old != new for old, new in places.items()):
+        terms = [substituted(space, term, places) for term in terms]
+    for label, to, which in chosen:
+        if which.size * space.sizes[label] > LARGEST_ARRAY:
+            raise PolynomialError
+        array = np.equal.outer(which, np.arange(space.sizes[label])) * 1.0
+        labels = tuple(axes[at] for at in to)
+        tensor: Any = (space.array(array), (*labels, label))
+        terms = [
+            term.with_tensors((*term.tensors, tensor)) if label in term.labels else term
+            for term in terms
+        ]
+    result = Polynomial(space, axes, found.shape, terms, binary=argument.binary)
+    return result if found.kept.all() else result.times(found.kept)
+
+
+def lettered(space: Space, shape: Shape, draw: int, function: int = ITSELF) -> Polynomial:
+    """A polynomial with a single atom: each element is a function of the draw's element there.
+
+    `shape` is that of one draw.
+    """
+    axes = [space.label(length) if length != 1 else None for length in shape]
+    indices = tuple(fixed_index(0) if label is None else label for label in axes)
+    term = Monomial(1.0, 1.0, (), (Atom(draw, 0, ((function, 1),), indices),))
+    return Polynomial(space, [*axes, None], (*shape, 1), [term])
+
+
+# ---- numpy's functions of polynomials ------------------------------------------------------------
+
+
+def _polynomials(*given: Any) -> list[Polynomial]:
+    space = next(one.space for one in given if isinstance(one, Polynomial))
+    return [
+        one if isinstance(one, Polynomial) else Polynomial.constant(space, one) for one in given
+    ]
+
+
+def _difference(a: Any, b: Any) -> Polynomial:
+    first, second = _polynomials(a, b)
+    return first.plus(second.times(-1.0))
+
+
+def _product(a: Any, b: Any) -> Polynomial:
+    first, second = _polynomials(a, b)
+    return first.times(second)
+
+
+def _quotient(a: Any, b: Any) -> Polynomial:
+    if isinstance(b, Polynomial) or not np.all(b):
+        raise PolynomialError
+    return _product(a, 1.0 / np.asarray(b, dtype=np.float64))
+
+
+def _exponent(power: Any) -> int:
+    """A whole exponent.
+
+    Raises:
+        PolynomialError: it is none, or a large one.
+    """
+    number = np.asarray(power)
+    if number.dtype == np.object_ or number.size != 1:
+        raise PolynomialError
+    found = float(number.reshape(()))
+    if not (found.is_integer() and 0 <= found <= LARGEST_EXPONENT):
+        raise PolynomialError
+    return int(found)
+
+
+def _power(base: Any, power: Any) -> Polynomial:
+    if not isinstance(base, Polynomial):
+        raise PolynomialError
+    return base.raised(_exponent(power))
+
+
+def _chosen(c: Any, a: Any, b: Any) -> Polynomial:
+    """The value a where c holds, else b."""
+    condition, first, second = _polynomials(c, a, b)
+    return second.plus(condition.truth().times(first.plus(second.times(-1.0))))
+
+
+def _denial(x: Any) -> Polynomial:
+    if x.denied is not None:
+        return x.denied
+    result = x.truth().times(-1.0).plus(1.0)
+    result.binary, result.denied = True, x.truth()
+    return result
+
+
+def _both(a: Any, b: Any) -> Polynomial:
+    first, second = _polynomials(a, b)
+    return first.truth().times(second.truth())
+
+
+def _either(a: Any, b: Any) -> Polynomial:
+    first, second = _polynomials(a, b)
+    return _denial(_both(_denial(first), _denial(second)))
+
+
+def _any(x: Polynomial, axis: Any = None, keepdims: bool = False) -> Polynomial:
+    none = _denial(x).product(axis, keepdims)
+    none.binary = True
+    return _denial(none)
+
+
+def _compared(ufunc: np.ufunc, a: Any, b: Any) -> Polynomial:
+    """The comparison of a quantity with itself, or whether a truth is not 0.
+
+    Two different polynomials are not compared, even if they are equal: rounding may decide.
+    """
+    if a is b:
+        return Polynomial.constant(a.space, ufunc(np.zeros(a.shape), 0.0))
+    if ufunc is not np.not_equal or not isinstance(a, Polynomial) or np.any(b):
+        raise PolynomialError
+    return a.truth()
+
+
+def _contracted(subscripts: str, *operands: Any) -> Polynomial:
+    """The einsum of numpy."""
+    before, after = subscripts.replace("...", "").split("->")
+    named = before.split(",")
+    letters = "".join(dict.fromkeys(one for one in before if one.isalpha() and one not in after))
+    letters += after
+
+    def spread(operand: Polynomial, own: str) -> Polynomial:
+        kept = "".join(one for one in letters if one in own)
+        shown = tuple(slice(None) if one in own else None for one in letters)
+        return operand.moved(lambda x: np.einsum(f"...{own}->...{kept}", x)[(..., *shown)])
+
+    spreads = [spread(*pair) for pair in zip(_polynomials(*operands), named, strict=True)]
+    summed = tuple(range(-len(letters), -len(after)))
+    return reduce(Polynomial.times, spreads).sum(summed)
+
+
+def _running_sum(x: Polynomial, axis: int) -> Polynomial:
+    side = x.shape[axis]
+    if side > LARGEST_SIDE:
+        raise PolynomialError
+    last = x.moved(lambda y: np.moveaxis(y, axis, -1))
+    return _contracted("...ij,...j->...i", np.tri(side), last).moved(
+        lambda y: np.moveaxis(y, -1, axis)
+    )
+
+
+def _differences(x: Polynomial, axis: int) -> Polynomial:
+    before = (slice(None),) * axis
+    return _difference(x[(*before, slice(1, None))], x[(*before, slice(-1))])
+
+
+def _determinant(x: Polynomial) -> Polynomial:
+    """The sum over all permutations of products of elements, each with its sign (Leibniz)."""
+    side = x.shape[-1]
+    if not 0 < side <= LARGEST_WRITTEN_OUT:
+        raise PolynomialError
+    terms = []
+    for order in permutations(range(side)):
+        turned = sum(order[i] > order[j] for i in range(side) for j in range(i + 1, side)) % 2
+        elements = [x[..., row, column] for row, column in enumerate(order)]
+        terms.append(reduce(Polynomial.times, elements).times(-1.0 if turned else 1.0))
+    return reduce(Polynomial.plus, terms)
+
+
+def _solved(a: Any, b: Polynomial) -> Polynomial:
+    """The x with a @ x == b, for fixed matrices that are far from singular."""
+    if isinstance(a, Polynomial) or np.linalg.cond(a).max() > LARGEST_CONDITION:
+        raise PolynomialError
+    return _contracted("...ij,...jk->...ik", np.linalg.inv(a), b)
+
+
+def _root_of(power: int) -> Callable[[Polynomial], Root]:
+    return lambda x: Root(x, power)
+
+
+COMPARING = (np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal)
+_UFUNCS: dict[tuple[str, str], Callable[..., Any]] = {
+    ("add", "__call__"): lambda a, b: Polynomial.plus(*_polynomials(a, b)),
+    ("subtract", "__call__"): _difference,
+    ("multiply", "__call__"): _product,
+    ("divide", "__call__"): _quotient,
+    ("negative", "__call__"): lambda x: x.times(-1.0),
+    ("square", "__call__"): lambda x: x.times(x),
+    ("power", "__call__"): _power,
+    ("sqrt", "__call__"): _root_of(1),
+    ("absolute", "__call__"): _root_of(2),
+    ("matmul", "__call__"): lambda a, b: _contracted("...ij,...jk->...ik", a, b),
+    ("add", "accumulate"): _running_sum,
+    ("logical_and", "__call__"): _both,
+    ("logical_or", "__call__"): _either,
+    ("invert", "__call__"): _denial,
+    **{(one.__name__, "__call__"): partial(_compared, one) for one in COMPARING},
+    ("isfinite", "__call__"): lambda _: True,
+}
+_FUNCTIONS: dict[Any, Callable[..., Any]] = {
+    np.sum: Polynomial.sum,
+    np.prod: Polynomial.product,
+    np.any: _any,
+    np.where: _chosen,
+    np.einsum: _contracted,
+    np.diff: _differences,
+    np.moveaxis: lambda x, *axes: x.moved(lambda y: np.moveaxis(y, *axes)),
+    np.squeeze: lambda x, axis: x.moved(lambda y: np.squeeze(y, axis)),
+    np.linalg.det: _determinant,
+    np.linalg.solve: _solved,
+}
 
 
 def mean_of_elements(quantity: Polynomial) -> Polynomial:
     """The mean over all elements of a draw: one number."""
     count = math.prod(quantity.shape)
-    whole = quantity.total(tuple(range(len(quantity.shape))))
-    return whole if count == 1 else whole * (1.0 / count)
+    whole = quantity.sum()
+    return whole if count == 1 else whole.times(1.0 / count)
 
 
 def contracted(space: Space, term: Monomial) -> float:
@@ -898,7 +1094,7 @@ def value_of(space: Space, terms: Iterable[Monomial]) -> tuple[float, float]:
 
 # ---- normal form ---------------------------------------------------------------------------------
 #
-# A quantity of the graph as a polynomial, by the rules of the functions in the vocabulary.
+# A quantity of the graph as a polynomial: the kernels of its functions, applied to polynomials.
 
 
 # the most values in a graph
@@ -936,8 +1132,9 @@ class NormalForms:
 
     def __init__(self, letters: Letters) -> None:
         self.letters = letters
-        self._known: dict[int, Polynomial | None] = {}
-        self._plain: dict[int, bool] = {}
+        # by id: polynomials in draws, and those with other letters; None where there is none
+        self._plain: dict[int, Polynomial | Root | None] = {}
+        self._known: dict[int, Polynomial | Root | None] = {}
         self._kept: list[Value] = []  # keeps the values alive, so that no id is used again
 
     def polynomial(self, value: Value) -> Polynomial:
@@ -946,132 +1143,135 @@ class NormalForms:
         Raises:
             PolynomialError: it is no polynomial, or too large.
         """
-        if id(value) not in self._known:
-            self._look_through(value)
-            for below in in_order([value], self._needed):
-                if id(below) not in self._known:
-                    self._kept.append(below)
-                    try:
-                        self._known[id(below)] = self._read(below)
-                    except (PolynomialError, ShapeError):
-                        self._known[id(below)] = None
+        if id(value) not in self._plain:
+            below = in_order([value], self._unseen)
+            if len(self._plain) + len(below) > MOST_VALUES:
+                raise PolynomialError
+            for one in below:
+                self._kept.append(one)
+                self._plain[id(one)] = self._read_plainly(one)
+        for one in in_order([value], self._needed):
+            if id(one) not in self._known:
+                self._known[id(one)] = self._read(one)
         found = self._known[id(value)]
-        if found is None:
+        if not isinstance(found, Polynomial):
             raise PolynomialError
         return found
-
-    def _look_through(self, value: Value) -> None:
-        """Find out which of the values below are polynomials in draws."""
-        for below in in_order([value], self._unseen):
-            self._plain[id(below)] = not below.random or self._is_plain(below)
-            self._kept.append(below)
-        if len(self._plain) > MOST_VALUES:
-            raise PolynomialError
 
     def _unseen(self, value: Value) -> Sequence[Value]:
-        return [one for one in value.inputs if one.random and id(one) not in self._plain]
+        return [one for one in random_inputs(value) if id(one) not in self._plain]
 
-    def _is_plain(self, value: Value) -> bool:
-        if value.kind == Kind.DRAW:
-            return True
-        squared = _square_root(value)
-        if squared is not None:
-            return all(self._plain.get(id(one), True) for one in squared[0].inputs)
-        function = value.function
-        if function.polynomial is None or _compares(function):
-            return False
-        if function.divides and value.inputs[1].random:
-            return False
-        if function is POWER and not _is_whole(value.inputs[1].known):
-            return False
-        return all(self._plain.get(id(one), True) for one in value.inputs)
-
-    def _of_one_draw(self, value: Value) -> Value | None:
-        """The draw of which a value is a function, if it is no polynomial in draws."""
-        return None if self._plain[id(value)] else self.letters.below(value)
+    def _read_plainly(self, value: Value) -> Polynomial | Root | None:
+        """A value as a polynomial in draws."""
+        with suppress(*NO_POLYNOMIAL):
+            if not value.random:
+                if value.constant is None:
+                    return None
+                return Polynomial.constant(self.letters.space, number(value.constant))
+            if value.kind == Kind.DRAW:
+                return self.letters.draw(value)
+            if all(self._plain[id(one)] is not None for one in random_inputs(value)):
+                return self.made(value, self._plain)
+        return None
 
     def _needed(self, value: Value) -> Sequence[Value]:
-        if not value.random or id(value) in self._known:
+        """The values whose polynomials with other letters are needed for that of a value."""
+        done = id(value) in self._known or isinstance(self._plain[id(value)], Polynomial)
+        if done or value.kind != Kind.COMPUTED:
             return ()
-        if value.kind == Kind.DRAW:
-            if value.law is None:  # code draws it, and nothing is known of it
-                return ()
-        else:
-            draw = self._of_one_draw(value)
-            if draw is not None and not _compares(value.function):
-                return (draw,)
-            squared = _square_root(value)
-            if squared is not None:
-                value = squared[0]
-            elif value.function.polynomial is None:
-                return ()
+        if self.letters.below(value) is not None and not _compares(value.function):
+            return ()
         return random_inputs(value)
 
-    def _read(self, value: Value) -> Polynomial:
-        if not value.random:
-            if value.constant is None:
-                raise PolynomialError
-            return Polynomial.constant(self.letters.space, number(value.constant)[..., 0])
-        if value.kind == Kind.DRAW:
-            return self.letters.draw(value)
-        if self._of_one_draw(value) is None or _compares(value.function):
-            try:
-                return self.letters.carried(value, self._by_rule(value))
-            except (PolynomialError, ShapeError):
-                pass
-        return self.letters.other(value)
+    def _read(self, value: Value) -> Polynomial | Root | None:
+        plain = self._plain[id(value)]
+        if isinstance(plain, Polynomial) or value.kind != Kind.COMPUTED:
+            return plain
+        if self.letters.below(value) is None or _compares(value.function):
+            with suppress(*NO_POLYNOMIAL):
+                return self.made(value, self._known)
+        with suppress(*NO_POLYNOMIAL):
+            return self.letters.other(value)
+        return plain
 
-    def _by_rule(self, value: Value) -> Polynomial:
-        squared = _square_root(value)
-        rule = value.function.polynomial
-        made_of = value
-        power = 1
-        if squared is not None:
-            made_of, power = squared
-            rule = made_of.function.square
-        if rule is None:
+    def made(
+        self, value: Value, known: Mapping[int, Polynomial | Root | None]
+    ) -> Polynomial | Root:
+        """A value by its kernel, from the polynomials of its inputs."""
+        function, kernel = value.function, kernel_of(value)
+        inputs: list[Any] = []
+        for below in value.inputs:
+            one = known[id(below)] if below.random else below.constant
+            if one is None:
+                raise PolynomialError
+            inputs.append(one)
+        if not function.takes_truth:
+            inputs = [one if isinstance(one, Polynomial | Root) else number(one) for one in inputs]
+        if function is DIVIDE and value.inputs[1].random:
+            found = self._quotient(value, inputs[0])
+        elif function is IS_CLOSE:
+            found = _near(*inputs, **dict(value.options))
+        elif (function is TAKE and not value.inputs[1].random) or (
+            function.moves and not function.additive
+        ):
+            found = moved(kernel, inputs)
+        else:
+            found = kernel(*inputs)
+        if not isinstance(found, Polynomial | Root) or found.shape != (*value.shape, 1):
             raise PolynomialError
-        if made_of.function is DIVIDE and made_of.inputs[1].random:
-            return self._quotient(value)
-        operands = [self.polynomial(below) for below in made_of.inputs]
-        options = {name: thawed(option) for name, option in made_of.options}
-        found = rule(*operands, **options)
-        if not isinstance(found, Polynomial) or found.shape != value.shape:
-            raise PolynomialError
-        if power > 1:
-            found = found.raised(power)
+        if isinstance(found, Root):
+            return found
         if value.truth:
             found.binary = True
-        return found
+        return self.letters.carried(value, found)
 
-    def _quotient(self, value: Value) -> Polynomial:
+    def _quotient(self, value: Value, numerator: Any) -> Polynomial:
         """A quotient as its numerator times a letter: the reciprocal of a function of one draw."""
-        numerator, below = value.inputs
+        below = value.inputs[1]
         inverse = computed(DIVIDE, constant_beside(below, 1.0), below, like=below)
         self._kept.append(inverse)
-        found = self.polynomial(numerator) * self.letters.other(inverse)
-        if not isinstance(found, Polynomial) or found.shape != value.shape:
-            raise PolynomialError
+        return self.letters.other(inverse).times(numerator)
+
+
+NO_POLYNOMIAL = (ValueError, TypeError, AttributeError, IndexError)
+"""What a kernel raises that does not work on polynomials."""
+
+
+def _near(a: Any, b: Any, rtol: float = RTOL, atol: float = ATOL) -> Polynomial:
+    """1 for two quantities that are the same polynomial, up to rounding."""
+    difference = _difference(a, b)
+    if difference.terms or max(rtol, atol) < LEAST_TOLERANCE:
+        raise PolynomialError
+    return difference.plus(1.0)
+
+
+def is_polynomial(value: Value) -> bool:
+    """Whether a computed value is a polynomial in its inputs."""
+    space = Space()
+    below = {id(one): lettered(space, one.shape, at) for at, one in enumerate(value.inputs)}
+    with suppress(*NO_POLYNOMIAL):
+        return isinstance(NormalForms(_NoLetters(space)).made(value, below), Polynomial)
+    return False
+
+
+class _NoLetters:
+    """Letters for inputs alone."""
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+
+    def draw(self, _value: Value) -> Polynomial:
+        raise PolynomialError
+
+    other = draw
+
+    def below(self, _value: Value) -> Value | None:
+        return None
+
+    def carried(self, _value: Value, found: Polynomial) -> Polynomial:
         return found
 
 
 def _compares(function: Function) -> bool:
     """Whether it is a truth about numbers: a polynomial only if it always or never holds."""
     return function.truth and not function.takes_truth
-
-
-def _is_whole(exponent: object) -> bool:
-    return isinstance(exponent, float) and exponent.is_integer() and 0 <= exponent <= 8
-
-
-def _square_root(value: Value) -> tuple[Value, int] | None:
-    """The base of an even power whose square has a polynomial rule, and half the exponent."""
-    base, *others = value.inputs
-    if base.kind != Kind.COMPUTED or not base.random or base.function.square is None:
-        return None
-    if value.function is MULTIPLY and others[0] is base:
-        return base, 1
-    if value.function is POWER and _is_whole(others[0].known):
-        power = float(others[0].known)  # type: ignore[arg-type]  # a whole number, as asked above
-        return (base, int(power) // 2) if power and power % 2 == 0 else None
-    return None

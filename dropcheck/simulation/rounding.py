@@ -31,7 +31,15 @@ from dropcheck.simulation.steps import computed_registers as computed
 from dropcheck.simulation.variants import step_by_step
 from dropcheck.vocabulary import defined_where, jumps
 from dropcheck.vocabulary.function import LINEAR, Array, Function, KernelError, scales_together
-from dropcheck.vocabulary.functions.elementwise import ADD, MODULO, POWER, SUBTRACT
+from dropcheck.vocabulary.functions.elementwise import (
+    ABS,
+    ADD,
+    ARITHMETIC_SIGNS,
+    MODULO,
+    POWER,
+    SQRT,
+    SUBTRACT,
+)
 from dropcheck.vocabulary.jumps import LARGEST_BOUND, AtZero
 from dropcheck.vocabulary.law import Values
 
@@ -618,9 +626,9 @@ def _error(*changes: Array) -> Array:
 
 def _transcends(function: Function) -> bool:
     """Whether a function is neither rational nor a root."""
-    rational = (function.polynomial, function.square, function.jumps)
-    whole = function.rearranges or function.divides or function.truth or function.piecewise
-    return function.by_element and not whole and rational == (None,) * 3
+    rational = function in (*ARITHMETIC_SIGNS, ABS, SQRT) or function.jumps is not None
+    whole = function.rearranges or function.truth or function.piecewise
+    return function.by_element and not (rational or whole)
 
 
 def _transcends_in(value: Value) -> bool:

@@ -25,9 +25,6 @@ from dropcheck.vocabulary.shapes import Shape, ShapeRule, elementwise, normalise
 
 Array = NDArray[Any]
 Kernel = Callable[..., Array]
-PolynomialRule = Callable[..., Any]
-"""Computes a function by arithmetic on `Algebraic` operands; takes these in order, then options by
-name."""
 DegreeRule = Callable[[Mapping[str, Any]], float | None]
 """Takes the options; returns the d with f(s · x) = s^d · f(x) for every s >= 0 where f(x) is
 finite, or None."""
@@ -146,9 +143,6 @@ class Function:
     # where the values of a function of arrays lie; None: as its kernel says (`known.enclosure`)
     bounds: BoundsRule | None = None
     defined: DefinedWhere = UNDEFINED_NOWHERE
-    # the function, or else its square, as a polynomial in its arguments; None: it is none
-    polynomial: PolynomialRule | None = None
-    square: PolynomialRule | None = None
     piecewise: bool = False  # linear in pieces, as maximum(x, y) is
     # the command that is read as it, or the parts before, between and after its arguments
     latex: str | tuple[str, ...] = ""

@@ -26,6 +26,7 @@ from dropcheck.analysis.fewer_draws.sums import (
     made_of,
     takers_of,
 )
+from dropcheck.analysis.ring import is_polynomial
 from dropcheck.language.graph import (
     Kind,
     Sources,
@@ -211,7 +212,7 @@ def _factors(value: Value) -> tuple[Value, Value] | None:
 def _not_polynomial(values: Sequence[Value]) -> list[Value]:
     """The values that are computed by a function that is no polynomial."""
     made = [one for one in values if one.kind == Kind.COMPUTED and one.random]
-    return [one for one in made if one.function.polynomial is None]
+    return [one for one in made if not (one.truth or is_polynomial(one))]
 
 
 def _is_normal(value: Value) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,6 @@ from dropcheck.vocabulary.function import (
     MORE,
     PAIR,
     Array,
-    Function,
-    Kernel,
     KernelError,
     Parameter,
     X,
@@ -27,10 +24,8 @@ from dropcheck.vocabulary.function import (
     option,
     values,
 )
-from dropcheck.vocabulary.functions import algebra
 from dropcheck.vocabulary.growth import BY_HULL, REARRANGED
 from dropcheck.vocabulary.majorants import elements, powers
-from dropcheck.vocabulary.majorants.rule import Majorant
 from dropcheck.vocabulary.shapes import (
     Options,
     Shape,
@@ -228,7 +223,7 @@ def _full_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
 ARRAY = entry(
     "array", _array, "an array with a new first axis", REARRANGED, parameters=(MORE,),
     shape=lambda shapes, _options: array_of(shapes), carries_size=True, moves=True, joins=True,
-    written="[a, b, c]", polynomial=partial(algebra.stack, axis=0),
+    written="[a, b, c]",
     defined=defined_where.REARRANGED,
 )  # fmt: skip
 SUBSCRIPT = entry(
@@ -236,14 +231,13 @@ SUBSCRIPT = entry(
     elements.Rearranged(), parameters=(*X, option("index")),
     cost=cheap, view=True, picks=True, moves=True, rearranges=True,
     shape=lambda shapes, options: subscript(shapes[0], options["index"]), written="x[i]",
-    polynomial=algebra.subscript,
     defined=defined_where.REARRANGED,
 )  # fmt: skip
 
 ELEMENTS = entry(
     "elements", _elements, "elements by several fixed indices", elements.Rearranged(),
     parameters=(*X, option("axis"), option("places")), cost=cheap, picks=True, moves=True,
-    rearranges=True, shape=_shape_of_elements, written="x[[i, j]]", polynomial=algebra.chosen,
+    rearranges=True, shape=_shape_of_elements, written="x[[i, j]]",
     defined=defined_where.REARRANGED,
 )  # fmt: skip
 
@@ -251,7 +245,7 @@ SIGNS = (ARRAY, SUBSCRIPT, ELEMENTS)
 TAKE = entry(
     "take", _take, "elements of a vector, or rows of a matrix, by index, from 0; −1 is the last",
     elements.TakenAt(), bounds=hulls.picking_first, parameters=values("x i"), shape=_take_shape,
-    picks=True, polynomial=algebra.take, defined=defined_where.TAKEN,
+    picks=True, defined=defined_where.TAKEN,
 )  # fmt: skip
 
 _INDEX = (*values("i"), option("n"))
@@ -279,11 +273,11 @@ ARRAYS = (
     TAKE,
     entry("concat", _concat, "one after the other, along the last axis unless axis says otherwise",
           REARRANGED, parameters=_SEVERAL, shape=_concat_shape, moves=True, joins=True,
-          aliases=("cat", "concatenate"), polynomial=algebra.concat,
+          aliases=("cat", "concatenate"),
           defined=defined_where.REARRANGED),
     entry("stack", _stack, "side by side along a new axis, the last unless axis says otherwise",
           REARRANGED, parameters=_SEVERAL, shape=_stack_shape, moves=True, joins=True,
-          polynomial=algebra.stack, defined=defined_where.REARRANGED),
+          defined=defined_where.REARRANGED),
 )  # fmt: skip
 
 FIXED = (
@@ -303,7 +297,6 @@ FIXED = (
           "all v, of the shape given: full([2, 3], v)",
           elements.Rearranged(), parameters=(option("shape"), *values("v")),
           shape=_full_shape,
-          polynomial=lambda v, *, shape: v * np.broadcast_to(1.0, as_sizes(shape)),
           defined=defined_where.REARRANGED),
     entry("eye", lambda *, n: np.eye(count(n, "n"))[:, :, None], "identity matrix of n rows",
           BY_HULL, parameters=(option("n"),),
@@ -413,19 +406,11 @@ _GAPS: dict[str, Any] = {
 }  # fmt: skip
 _K = option("k", 0.0)
 
-
-def _picked(name: str, kernel: Kernel, summary: str, majorant: Majorant, **more: Any) -> Function:
-    """An entry of a function that picks elements along axes."""
-    facts = {**_MOVED, "polynomial": algebra.picking(kernel), **more}
-    return entry(name, kernel, summary, majorant, **facts)
-
-
 RESHAPE = entry(
     "reshape", lambda x, *, shape: x.reshape(*reshaped(x.shape[:-1], shape), x.shape[-1]),
     "the elements in their order, in another shape; −1 stands for what is left over",
     elements.Rearranged(),
     parameters=(*X, option("shape")), **_MOVED,
-    polynomial=lambda x, *, shape: x.reshaped(reshaped(x.shape, shape)),
     shape=lambda shapes, options: reshaped(shapes[0], options["shape"]),
 )  # fmt: skip
 
@@ -435,36 +420,35 @@ REARRANGING = (
           lambda x, *, axes=None: x.transpose(*permutation(axes, x.shape[:-1]), x.ndim - 1),
           "the axes in the order given, or in reverse order", elements.Rearranged(),
           parameters=(*X, Parameter("axes", option=True, required=False)), shape=_transpose_shape,
-          polynomial=lambda x, *, axes=None: x.permuted(permutation(axes, x.shape)),
           view=True, aliases=("permute",), **_MOVED),
-    _picked("flip", lambda x, *, axis=None: np.flip(x, axes_of(x, axis)), "in reverse order",
+    entry("flip", lambda x, *, axis=None: np.flip(x, axes_of(x, axis)), "in reverse order",
             elements.Rearranged(), parameters=(*X, AXIS), shape=along(several=True),
-            view=True, aliases=("reverse", "rev")),
-    _picked("roll",
+            view=True, aliases=("reverse", "rev"), **_MOVED),
+    entry("roll",
             lambda x, *, shift, axis=None: np.roll(x, whole(shift, "shift"), axes_of(x, axis)[0]),
             "shift places further on, and from the end back to the start",
             elements.Rearranged(), parameters=(*X, option("shift"), AXIS),
-            shape=_roll_shape),
-    _picked("repeat", lambda x, *, n, axis=None: np.repeat(x, count(n, "n"), axes_of(x, axis)[0]),
+            shape=_roll_shape, **_MOVED),
+    entry("repeat", lambda x, *, n, axis=None: np.repeat(x, count(n, "n"), axes_of(x, axis)[0]),
             "each element n times, one after another", elements.Rearranged(),
             parameters=(*X, option("n"), AXIS), shape=_repeat_shape,
-            aliases=("repeat_interleave",)),
+            aliases=("repeat_interleave",), **_MOVED),
     entry("tile", lambda x, *, n: np.tile(x, (*sizes(n, "n"), 1)),
           "the whole n times along the last axis, or along each of a list",
           elements.Rearranged(), parameters=(*X, option("n")),
-          shape=_tile_shape, polynomial=algebra.tile, **_MOVED),
+          shape=_tile_shape, **_MOVED),
     entry("tril", _triangle(np.tril), "0 above the k-th diagonal", elements.WithGaps(),
           bounds=hulls.picking_or_zero, parameters=(*X, _K), shape=_triangle_shape,
-          polynomial=algebra.masked(_triangle(np.tril)), places="(N,M)->(N,M)", **_GAPS),
+          places="(N,M)->(N,M)", **_GAPS),
     entry("triu", _triangle(np.triu), "0 below the k-th diagonal", elements.WithGaps(),
           bounds=hulls.picking_or_zero, parameters=(*X, _K), shape=_triangle_shape,
-          polynomial=algebra.masked(_triangle(np.triu)), places="(N,M)->(N,M)", **_GAPS),
+          places="(N,M)->(N,M)", **_GAPS),
     entry("diag", _diag,
           "the matrix with this k-th diagonal, or a matrix's; above the main one " "k is positive",
           elements.Rearranged(gaps=True), bounds=hulls.picking_or_zero, parameters=(*X, _K),
-          shape=_diag_shape, polynomial=algebra.diagonal, aliases=("diagonal", "diagflat"),
+          shape=_diag_shape, aliases=("diagonal", "diagflat"),
           **_GAPS),
     entry("kron", _kron, "Kronecker product: every element of a times the whole of b",
           growth.ALL_PRODUCTS, bounds=hulls.products, parameters=PAIR, shape=_kron_shape,
-          bilinear=True, polynomial=algebra.kron, defined=defined_where.PRODUCT),
+          bilinear=True, defined=defined_where.PRODUCT),
 )  # fmt: skip

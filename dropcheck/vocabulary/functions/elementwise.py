@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import operator
 from functools import reduce
 from typing import Any
 
@@ -75,15 +74,15 @@ def _sign(written: str, name: str, *facts: Any, **more: Any) -> Function:
 
 
 ADD = _sign("a + b", "+", np.add, "sum", sums.Sum(1.0), additive=True, commutes=True,
-            carries_size=True, polynomial=operator.add,
+            carries_size=True,
             defined=defined_where.SUM_OF_TWO)  # fmt: skip
 SUBTRACT = _sign("a - b", "-", np.subtract, "difference", sums.Sum(-1.0), additive=True,
-                 polynomial=operator.sub, defined=defined_where.DIFFERENCE)  # fmt: skip
+                 defined=defined_where.DIFFERENCE)  # fmt: skip
 MULTIPLY = _sign("a * b", "*", np.multiply, "product", growth.PRODUCT, commutes=True, bilinear=True,
-                 carries_size=True, polynomial=operator.mul,
+                 carries_size=True,
                  defined=defined_where.PRODUCT)  # fmt: skip
 DIVIDE = _sign("a / b", "/", np.divide, "quotient", growth.QUOTIENT, divides=True,
-               jumps=jumps.AtZero((1,)), polynomial=operator.truediv,
+               jumps=jumps.AtZero((1,)),
                defined=defined_where.QUOTIENT)  # fmt: skip
 FLOOR_DIVIDE = _sign(
     "a // b", "//", np.floor_divide, "quotient, rounded down",
@@ -98,11 +97,11 @@ MODULO = _sign(
 # as in float64: an overflow is infinite, a root of a negative number is NaN
 POWER = _sign(
     "x**y", "**", power, "power", growth.POWER, cost=usual, aliases=("pow", "power"),
-    polynomial=operator.pow, defined=defined_where.POWER,
+    defined=defined_where.POWER,
 )  # fmt: skip
 NEGATIVE = _sign(
     "-x", "negative", np.negative, "the number with the other sign", powers.Negated(1.0),
-    parameters=X, additive=True, polynomial=operator.neg, defined=defined_where.NEGATIVE,
+    parameters=X, additive=True, defined=defined_where.NEGATIVE,
 )  # fmt: skip
 
 ARITHMETIC_SIGNS = (ADD, SUBTRACT, MULTIPLY, DIVIDE, FLOOR_DIVIDE, MODULO, POWER, NEGATIVE)
@@ -122,12 +121,12 @@ ROUND = entry(
 )  # fmt: skip
 SQRT = entry(
     "sqrt", np.sqrt, "square root", growth.root(2), carries_size=True, latex=(r"\sqrt{", "}"),
-    square=lambda x: x, degree=scaling(1 / 2), defined=defined_where.ROOT,
+    degree=scaling(1 / 2), defined=defined_where.ROOT,
 )  # fmt: skip
 
 ABS = entry(
     "abs", np.absolute, "size without the sign", powers.AbsoluteValue(1.0), carries_size=True,
-    latex=(r"\lvert ", r" \rvert"), aliases=("absolute", "fabs"), square=lambda x: x * x,
+    latex=(r"\lvert ", r" \rvert"), aliases=("absolute", "fabs"),
     degree=LINEAR, defined=defined_where.SIZE,
 )  # fmt: skip
 

@@ -25,7 +25,6 @@ from dropcheck.vocabulary.function import (
     entry,
     values,
 )
-from dropcheck.vocabulary.functions import algebra
 from dropcheck.vocabulary.functions.reductions import SUM
 from dropcheck.vocabulary.growth import BY_HULL
 from dropcheck.vocabulary.majorants import elements, sums
@@ -143,7 +142,8 @@ def _solve(a: Array, b: Array) -> Array:
         # one matrix for all draws: all right-hand sides are columns of one system
         columns = b.reshape(b.shape[0], -1)
         fixed = _guarded(lambda m: np.linalg.solve(m, columns[None]), _front(a, 0), singular=True)
-        return np.asarray(fixed[0].reshape(b.shape))
+        result: Array = fixed[0].reshape(b.shape)
+        return result
     rank = max(a.ndim, b.ndim) - 1
     left, right = _front(a, rank), _front(b, rank)
     batch = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
@@ -197,7 +197,8 @@ def _dot(a: Array, b: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
     """The sum of products along axes."""
     keep = flag(keepdims, "keepdims")
     if axis in (None, -1) and not keep:
-        return np.asarray(np.einsum("...kn,...kn->...n", a, b))
+        result: Array = np.einsum("...kn,...kn->...n", a, b)
+        return result
     return SUM.kernel(a * b, axis=axis, keepdims=keep)
 
 
@@ -249,7 +250,7 @@ def _product_cost(shape: Shape, inputs: Sequence[Shape]) -> float:
 MATMUL = entry(
     "matmul", _matmul, "product of matrices", growth.MATRIX_PRODUCT, bounds=hulls.matrix_product,
     parameters=PAIR, shape=lambda shapes, _options: matmul(*shapes), cost=_product_cost,
-    written="a @ b", aliases=("bmm", "mm"), bilinear=True, polynomial=algebra.matmul,
+    written="a @ b", aliases=("bmm", "mm"), bilinear=True,
     places="(m?,k),(k,n?)->(m?,n?)",
     defined=defined_where.SUM_OF_PRODUCTS,
 )  # fmt: skip
@@ -258,7 +259,6 @@ TRANSPOSE = entry(
     elements.Rearranged(),
     shape=lambda shapes, _options: transpose(*shapes), view=True, moves=True, rearranges=True,
     written="A.T", aliases=("swapaxes", "matrix_transpose"),
-    polynomial=lambda x: x.permuted(transpose(tuple(range(len(x.shape))))),
     defined=defined_where.REARRANGED,
 )  # fmt: skip
 
@@ -268,26 +268,26 @@ _NUMBER = square(lambda _n: ())
 _MATRIX: dict[str, Any] = {"shape": square(lambda n: (n, n)), "cost": decomposition}
 
 DOT = entry("dot", _dot, "sum of products", growth.SUM_OF_PRODUCTS, bounds=hulls.sum_of_products,
-            parameters=(*PAIR, *OVER), shape=_dot_shape, bilinear=True, polynomial=algebra.dot,
+            parameters=(*PAIR, *OVER), shape=_dot_shape, bilinear=True,
             places="(k),(k)->()", defined=defined_where.SUM_OF_PRODUCTS)  # fmt: skip
 
 ARRAYS = (
     DOT,
     entry("outer", lambda a, b: a[..., :, None, :] * b[..., None, :, :],
           "all products of two vectors", growth.ALL_PRODUCTS, bounds=hulls.products,
-          parameters=PAIR, shape=_outer_shape, bilinear=True, polynomial=algebra.outer,
+          parameters=PAIR, shape=_outer_shape, bilinear=True,
           places="(m),(n)->(m,n)",
           defined=defined_where.PRODUCT),
     entry("trace", lambda x: np.einsum("...iin->...n", x), "sum of the diagonal", sums.Trace(),
-          shape=_NUMBER, latex=r"\operatorname{tr}", aliases=("tr",), polynomial=algebra.trace,
+          shape=_NUMBER, latex=r"\operatorname{tr}", aliases=("tr",),
           degree=LINEAR, places="(n,n)->()", defined=defined_where.ARITHMETIC),
     entry("det", _of_each(np.linalg.det), "determinant", growth.by_norm(elements.determinant),
-          shape=_NUMBER, cost=decomposition, latex=r"\det", polynomial=algebra.determinant,
+          shape=_NUMBER, cost=decomposition, latex=r"\det",
           places="(n,n)->()", defined=defined_where.ARITHMETIC),
     entry("inv", _of_each(np.linalg.inv, singular=True), "inverse matrix", BY_HULL, **_MATRIX,
           aliases=("inverse",), places="(n,n)->(n,n)", defined=defined_where.INVERSE),
     entry("solve", _solve, "the x with A @ x == b", elements.Solved(), parameters=values("A b"),
-          polynomial=algebra.solved, places="(m,n),(m,k?)->(n,k?)", shape=_solve_shape,
+          places="(m,n),(m,k?)->(n,k?)", shape=_solve_shape,
           cost=decomposition, defined=defined_where.INVERSE),
     entry("qr_q", _of_each(_qr_q), "Q of the QR decomposition whose R has a positive diagonal",
           growth.bounded(lambda _: 1.0), cost=decomposition,

@@ -30,7 +30,6 @@ from dropcheck.vocabulary.function import (
     sorting,
     spoil,
 )
-from dropcheck.vocabulary.functions import algebra
 from dropcheck.vocabulary.growth import LARGEST_ELEMENT
 from dropcheck.vocabulary.hulls import picking
 from dropcheck.vocabulary.majorants import elements, sums
@@ -53,7 +52,8 @@ def _sum(x: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
         narrow = "u2" if _length(x, axes) < 2**16 else "i8"
         counts = np.sum(x.view(np.uint8), axis=axes, keepdims=keep, dtype=np.dtype(narrow))
         return np.asarray(counts, dtype=np.float64)
-    return np.asarray(np.sum(x, axis=axes, keepdims=keep))
+    result: Array = np.sum(x, axis=axes, keepdims=keep)
+    return result
 
 
 def _mean(x: Array, *, axis: Any = None, keepdims: float = 0) -> Array:
@@ -71,7 +71,8 @@ def _var(x: Array, *, ddof: float = 0, axis: Any = None, keepdims: float = 0) ->
     np.square(squares, out=squares)
     degrees = _length(x, axes) - ddof
     summed = np.sum(squares, axis=axes, keepdims=flag(keepdims, "keepdims"))
-    return np.asarray(np.multiply(summed, 1.0 / degrees if degrees > 0 else np.nan))
+    result: Array = np.multiply(summed, 1.0 / degrees if degrees > 0 else np.nan)
+    return result
 
 
 def _norm(
@@ -130,7 +131,8 @@ def _running(function: np.ufunc, x: Array, *, axis: Any = None) -> Array:
     """
     at = axes_of(x, axis)[0]
     if x.shape[-1] < _FEW:
-        return np.asarray(function.accumulate(x, axis=at))
+        whole: Array = function.accumulate(x, axis=at)
+        return whole
     result = np.empty_like(x)
     source, target = np.moveaxis(x, at, 0), np.moveaxis(result, at, 0)
     target[:1] = source[:1]
@@ -244,10 +246,10 @@ def _along(*facts: Any, several: bool = False, **more: Any) -> Function:
 
 
 SUM = _over("sum", _sum, "sum", sums.Total(mean=False), bounds=hulls.total, takes_truth=True,
-            additive=True, carries_size=True, moves=True, polynomial=algebra.total,
+            additive=True, carries_size=True, moves=True,
             defined=defined_where.TOTAL)  # fmt: skip
 MEAN = _over("mean", _mean, "mean", sums.Total(mean=True), bounds=picking, takes_truth=True,
-             additive=True, carries_size=True, moves=True, polynomial=algebra.mean,
+             additive=True, carries_size=True, moves=True,
              defined=defined_where.MEAN)  # fmt: skip
 _PLACE = growth.bounded(lambda use: float(use.length()))
 _DDOF = (option("ddof", 0.0),)
@@ -255,18 +257,17 @@ _DDOF = (option("ddof", 0.0),)
 VAR = _over("var", _var,
             "variance: squared distances from the mean, over n − ddof, which is n by " "default",
             growth.SPREAD, bounds=hulls.spread_of_elements, more=_DDOF, mistaken_for="std",
-            polynomial=algebra.variance, degree=scaling(2.0),
+            degree=scaling(2.0),
             defined=defined_where.SPREAD)  # fmt: skip
 STD = _over("std", lambda x, **over: np.sqrt(_var(x, **over)),
       "square root of var, over n − ddof likewise",
       elements.MeanSquare(0.5), bounds=hulls.root_of_spread, more=_DDOF,
-      mistaken_for="var", square=algebra.variance, degree=LINEAR,
+      mistaken_for="var", degree=LINEAR,
       defined=defined_where.ROOT_OF_SPREAD)  # fmt: skip
 NORM = _over("norm", _norm,
       "norm of order ord of the elements; of a matrix with ord, name the axis",
       elements.VectorNorm(), more=(option("ord", 2.0),),
       carries_size=True, jumps=jumps.AtZero(), latex=(r"\lVert ", r" \rVert"),
-      square=algebra.squared_norm,
       degree=lambda options: None if options.get("ord") == 0 else 1.0,  # of order 0 it counts
       defined=defined_where.NORM)  # fmt: skip
 PAIRWISE = {"max": "maximum", "min": "minimum"}
@@ -282,7 +283,7 @@ _RUNNING_SUM = partial(_running, np.add)
 ARRAYS = (
     SUM,
     _over("prod", partial(_over_axes, np.prod), "product", elements.AllProduct(running=False),
-          bounds=hulls.total_product, polynomial=algebra.product, defined=defined_where.PRODUCT),
+          bounds=hulls.total_product, defined=defined_where.PRODUCT),
     MEAN,
     VAR,
     STD,
@@ -307,7 +308,7 @@ ARRAYS = (
     _along("argsort", _argsort, "the indices that sort, from 0, ties in order", _PLACE,
            cost=sorting, jumps=jumps.ranks, defined=defined_where.WHOLE),
     _along("cumsum", _RUNNING_SUM, "running sum", sums.RunningTotal(), bounds=hulls.running_total,
-           additive=True, moves=True, carries_size=True, polynomial=algebra.summing(_RUNNING_SUM),
+           additive=True, moves=True, carries_size=True,
            defined=defined_where.TOTAL),
     _along("cumprod", partial(_running, np.multiply), "running product",
            elements.AllProduct(running=True), bounds=hulls.running_product,
@@ -315,7 +316,7 @@ ARRAYS = (
     _along("cummax", partial(_running, np.maximum), "running maximum", LARGEST_ELEMENT,
            bounds=picking, degree=LINEAR, defined=defined_where.PICKED),
     entry("diff", _diff, "differences of neighbours", sums.Differences(), parameters=(*X, AXIS),
-          shape=_diff_shape, additive=True, places="(N)->(M)", polynomial=algebra.summing(_diff),
+          shape=_diff_shape, additive=True, places="(N)->(M)",
           defined=defined_where.ARITHMETIC),
     _along("softmax", _softmax, "exponentials, divided by their sum", growth.SOFTMAX,
            bounds=hulls.within(0.0, 1.0), several=True, places="(n)->(n)",

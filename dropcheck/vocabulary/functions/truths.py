@@ -30,11 +30,10 @@ from dropcheck.vocabulary.function import (
     option,
     values,
 )
-from dropcheck.vocabulary.functions import algebra
 from dropcheck.vocabulary.shapes import flag, reduction
 
 # defaults of isclose: the relative one is Python's; the absolute one allows for rounding about 0
-_RTOL, _ATOL = 1e-9, 1e-12
+RTOL, ATOL = 1e-9, 1e-12
 # For fewer truths than _MANY, or a share of true or of false ones below _RARE, np.where is faster.
 _MANY, _RARE = 4096, 1 / 8
 
@@ -119,7 +118,7 @@ def _choose(c: Array, a: Array, b: Array) -> Array:
     return chosen if unknown is None else np.where(unknown, np.nan, chosen)
 
 
-def _isclose(a: Array, b: Array, *, rtol: float = _RTOL, atol: float = _ATOL) -> Array:
+def _isclose(a: Array, b: Array, *, rtol: float = RTOL, atol: float = ATOL) -> Array:
     same = np.equal(a, b)
     if same.all():  # the usual case
         return same
@@ -172,8 +171,7 @@ _UFUNCS = {
 COMPARISONS = {
     sign: _truth(sign, partial(_compare, how=how), f"1 where a {sign} b, else 0", latex=latex,
                  parameters=PAIR, cost=cheap, written=f"a {sign} b", commutes=sign in ("==", "!="),
-                 jumps=jumps.equal,
-                 polynomial=partial(algebra.compared, alike=float("=" in sign and sign != "!=")))
+                 jumps=jumps.equal)
     for sign, (how, latex) in _UFUNCS.items()
 }  # fmt: skip
 NOT_EQUAL = COMPARISONS["!="]
@@ -182,16 +180,14 @@ NOT_EQUAL = COMPARISONS["!="]
 AND = _truth(
     "and", _and, "whether both are true", parameters=PAIR, cost=cheap, takes_truth=True,
     guards=True, commutes=True, latex=r"\land", written="a and b",
-    polynomial=algebra.conjunction,
 )  # fmt: skip
 OR = _truth(
     "or", _or, "whether either is true", parameters=PAIR, cost=cheap, takes_truth=True,
     guards=True, commutes=True, latex=r"\lor", written="a or b",
-    polynomial=algebra.disjunction,
 )  # fmt: skip
 NOT = _truth(
     "not", _not, "whether it is false", cost=cheap, takes_truth=True, latex=r"\lnot",
-    written="not x", polynomial=algebra.denial,
+    written="not x",
 )  # fmt: skip
 
 IS_TRUE = _truth(
@@ -202,19 +198,18 @@ IS_TRUE = _truth(
 _CHOICE = ("a where c holds, else b", growth.CHOSEN)
 CONDITIONAL = entry(
     "conditional", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True, guards=True,
-    jumps=jumps.AtZero((0,)), cost=cheap, written="a if c else b", polynomial=algebra.choice,
+    jumps=jumps.AtZero((0,)), cost=cheap, written="a if c else b",
     defined=defined_where.CHOSEN,
 )  # fmt: skip
 WHERE = entry("where", _choose, *_CHOICE, parameters=values("c a b"), takes_truth=True, guards=True,
-              jumps=jumps.AtZero((0,)), polynomial=algebra.choice,
+              jumps=jumps.AtZero((0,)),
               defined=defined_where.CHOSEN)  # fmt: skip
 
 SIGNS = (*COMPARISONS.values(), AND, OR, NOT, IS_TRUE, CONDITIONAL)
 
 IS_CLOSE = _truth(
     "isclose", _isclose, "whether |a − b| ≤ max(rtol · max(|a|, |b|), atol)",
-    parameters=(*PAIR, option("rtol", _RTOL), option("atol", _ATOL)), jumps=jumps.nearer,
-    polynomial=partial(algebra.near, rtol=_RTOL, atol=_ATOL),
+    parameters=(*PAIR, option("rtol", RTOL), option("atol", ATOL)), jumps=jumps.nearer,
 )  # fmt: skip
 
 _of_any_number = partial(_truth, defined=defined_where.IS_NUMBER, jumps=None)
@@ -234,8 +229,8 @@ _OVER: dict[str, Any] = {
     "places": "(n)->()",
 }  # fmt: skip
 
-ANY = _truth("any", _any, "whether any is true", polynomial=algebra.some, **_OVER)
-ALL = _truth("all", _all, "whether all are true", polynomial=algebra.every, **_OVER)
+ANY = _truth("any", _any, "whether any is true", **_OVER)
+ALL = _truth("all", _all, "whether all are true", **_OVER)
 
 ARRAYS = (
     ANY,
