@@ -936,7 +936,8 @@ def _chosen(c: Any, a: Any, b: Any) -> Polynomial:
     return second.plus(condition.truth().times(first.plus(second.times(-1.0))))
 
 
-def _denial(x: Any) -> Polynomial:
+def _denial(x: Polynomial) -> Polynomial:
+    """1 where a truth does not hold, else 0."""
     if x.denied is not None:
         return x.denied
     result = x.truth().times(-1.0).plus(1.0)
@@ -1207,13 +1208,12 @@ class NormalForms:
             inputs.append(one)
         if not function.takes_truth:
             inputs = [one if isinstance(one, Polynomial | Root) else number(one) for one in inputs]
+        found: Any
         if function is DIVIDE and value.inputs[1].random:
             found = self._quotient(value, inputs[0])
         elif function is IS_CLOSE:
             found = _near(*inputs, **dict(value.options))
-        elif (function is TAKE and not value.inputs[1].random) or (
-            function.moves and not function.additive
-        ):
+        elif function.places_elements or (function is TAKE and not value.inputs[1].random):
             found = moved(kernel, inputs)
         else:
             found = kernel(*inputs)

@@ -24,6 +24,7 @@ from dropcheck.language.graph import Kind, Value, in_order, kernel_of, thawed
 from dropcheck.vocabulary.function import GRAD
 from dropcheck.vocabulary.functions.arrays import TAKE
 from dropcheck.vocabulary.laws import LAWS
+from dropcheck.vocabulary.places import origin
 from dropcheck.vocabulary.shapes import Shape, normalise_axes, normalise_axis
 
 Integers = NDArray[np.intp]
@@ -285,18 +286,12 @@ class _Tracked:
     def _rearranged(self, value: Value) -> Axes:
         """Elements moved: an axis of the result has places of one axis, or all of them differ."""
         (source,) = value.inputs
-        kernel = kernel_of(value)
-        moves: list[tuple[Axis, list[int], Integers]] = []
-        for at, axis in enumerate(self.axes[id(source)]):
-            if axis is None:
-                continue
-            along = [1] * (len(source.shape) + 1)
-            along[at] = source.shape[at]
-            numbers = np.arange(float(source.shape[at])).reshape(along)
-            moved = kernel(np.broadcast_to(numbers, (*source.shape, 1)))[..., 0]
-            to = [one for one in range(moved.ndim) if (moved != moved.take([0], one)).any()]
-            line = moved[tuple(slice(None) if one in to else 0 for one in range(moved.ndim))]
-            moves.append((axis, to, np.asarray(line, dtype=np.intp).ravel()))
+        found = origin(kernel_of(value), [np.broadcast_to(0.0, (*source.shape, 1))], 0)
+        moves = [
+            (axis, to, chosen.ravel())
+            for axis, (to, chosen) in zip(self.axes[id(source)], found.axes[:-1], strict=True)
+            if axis is not None
+        ]
         made: Axes = [None] * len(value.shape)
         reached = [one for _, to, _ in moves for one in to]
         for axis, to, chosen in moves:

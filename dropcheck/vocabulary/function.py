@@ -11,8 +11,8 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any
+from functools import cache, lru_cache
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,6 +122,28 @@ def decomposition(_shape: Shape, inputs: Sequence[Shape]) -> float:
     return 500.0 + read * side * blocked_share(side, DECOMPOSITION_SHARE)
 
 
+# ---- what is done to elements -------------------------------------------------------------------
+
+Does = Literal[
+    "",
+    "moves",  # each element of the result is an element of the one argument
+    "views",  # the same, in the memory of the argument
+    "picks",  # the same, of single elements
+    "subscripts",  # the same, in the memory of the argument
+    "takes",  # the same, by indices that are its second argument and may be random
+    "gaps",  # moves elements, and puts 0 between them
+    "joins",  # each element of the result is an element of an argument, each once
+    "sums",  # adds elements up, none with a minus sign
+    "adds",  # adds elements up, with known factors
+    "multiplies",  # linear in each of its two arguments
+    "divides",  # by its second argument
+    "bends",  # linear in pieces, as maximum(x, y) is
+    "ranks",  # picks elements by their ranks, or averages such elements
+    "shape",  # its value depends only on the shape of its argument
+]
+"""What a function does to the elements of its arguments, in a word; "": anything else."""
+
+
 # ---- the entry ----------------------------------------------------------------------------------
 
 
@@ -143,36 +165,24 @@ class Function:
     # where the values of a function of arrays lie; None: as its kernel says (`known.enclosure`)
     bounds: BoundsRule | None = None
     defined: DefinedWhere = UNDEFINED_NOWHERE
-    piecewise: bool = False  # linear in pieces, as maximum(x, y) is
     # the command that is read as it, or the parts before, between and after its arguments
     latex: str | tuple[str, ...] = ""
     aliases: tuple[str, ...] = ()  # its names in papers and in other libraries
     written: str = ""  # how it is written, if it is not called by its name
+    does: Does = ""
     truth: bool = False  # returns 1 or 0 (or NaN, where that is unknown)
     indicator: bool = False  # returns 1 or 0, though it is no truth
     takes_truth: bool = False
-    of_shape: bool = False  # its value depends only on the shape of its argument
     guards: bool = False  # it may leave an argument unused, and then also errors in it
-    divides: bool = False  # divides by its second argument
-    commutes: bool = False  # f(a, b) is f(b, a)
-    additive: bool = False  # a sum of elements of its arguments with known factors
     degree: DegreeRule | None = None  # how it scales with its first argument alone
     homogeneous: bool = False  # it has degree 1 in all its arguments together
-    bilinear: bool = False  # linear in each of its two arguments
     carries_size: bool = False  # applied to the sizes of its arguments, it gives the result's size
-    rearranges: bool = False  # every element of the result is an element of its one argument
-    joins: bool = False  # every element of the result is an element of an argument, each once
-    view: bool = False  # the result uses the memory of the argument
-    picks: bool = False  # picks single elements
-    moves: bool = False  # moves elements or adds them up: linear, with no minus sign
-    by_rank: bool = False  # picks elements by their ranks, or averages such elements
     # how places of the result are tied to those of the arguments along the axes it works along, as
     # numpy writes the signatures of generalised ufuncs. If the places of a small letter are
     # exchanged wherever it stands, the function stays the same; those of a capital are in order.
     # "": all places are in order. (Element by element, and for elements that are only moved, all
     # follows from the shapes.)
     places: str = ""
-    of_vectors: bool = False  # its law may be a law of vectors
     # moves arguments to a jump of the function, if only rounding keeps them off it
     jumps: JumpRule | None = None
     mistaken_for: str = ""  # the function that authors write in its place by mistake
@@ -202,6 +212,81 @@ class Function:
     def by_element(self) -> bool:
         """Whether each element of the result depends on one element of every argument."""
         return self.shape is elementwise
+
+    @property
+    def rearranges(self) -> bool:
+        """Whether every element of the result is an element of its one argument."""
+        return self.does in ("moves", "views", "picks", "subscripts")
+
+    @property
+    def joins(self) -> bool:
+        """Whether every element of the result is an element of an argument, each once."""
+        return self.does == "joins"
+
+    @property
+    def places_elements(self) -> bool:
+        """Whether it moves elements, or puts 0 between them, by their places alone."""
+        return self.rearranges or self.does in ("joins", "gaps")
+
+    @property
+    def moves(self) -> bool:
+        """Whether it moves elements or adds them up: linear, with no minus sign."""
+        return self.places_elements or self.does == "sums"
+
+    @property
+    def picks(self) -> bool:
+        """Whether it picks single elements."""
+        return self.does in ("picks", "subscripts", "takes")
+
+    @property
+    def view(self) -> bool:
+        """Whether the result uses the memory of the argument."""
+        return self.does in ("views", "subscripts")
+
+    @property
+    def additive(self) -> bool:
+        """Whether it is a sum of elements of its arguments with known factors."""
+        return self.does in ("sums", "adds")
+
+    @property
+    def bilinear(self) -> bool:
+        """Whether it is linear in each of its two arguments."""
+        return self.does == "multiplies"
+
+    @property
+    def divides(self) -> bool:
+        """Whether it divides by its second argument."""
+        return self.does == "divides"
+
+    @property
+    def piecewise(self) -> bool:
+        """Whether it is linear in pieces."""
+        return self.does == "bends"
+
+    @property
+    def by_rank(self) -> bool:
+        """Whether it picks elements by their ranks, or averages such elements."""
+        return self.does == "ranks"
+
+    @property
+    def of_shape(self) -> bool:
+        """Whether its value depends only on the shape of its argument."""
+        return self.does == "shape"
+
+    @property
+    def commutes(self) -> bool:
+        """Whether f(a, b) is f(b, a), for a function of two numbers."""
+        return _commutes(self)
+
+
+@cache
+def _commutes(function: Function) -> bool:
+    needed = [one for one in function.parameters if one.required and not one.option]
+    if not function.by_element or not len(needed) == len(function.parameters) == 2:
+        return False
+    a, b = np.array([2.0, -0.5, 0.0, 0.3]), np.array([3.0, 0.7, 1.0, 0.3])
+    with np.errstate(all="ignore"):
+        return np.array_equal(function.kernel(a, b), function.kernel(b, a), equal_nan=True)
 
 
 def entry(name: str, kernel: Kernel, summary: str, growth: Majorant, **more: Any) -> Function:

@@ -243,7 +243,7 @@ def _of_law(context: Context, node: Call) -> Value:
         )
     arguments = [context.lower(argument) for argument in drawn.arguments]
     own = own_axes(drawn.law, arguments, drawn)
-    if own and not function.of_vectors:
+    if own and function not in (DENSITY, LOG_DENSITY):
         raise drawn.at.error(
             f"{node.name!r} is of laws of numbers, and {drawn.law.name} gives vectors",
             "draw from it on a line of the model, and claim P(…) of what is made of the draw",

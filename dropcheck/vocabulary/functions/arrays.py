@@ -222,22 +222,22 @@ def _full_shape(shapes: tuple[Shape, ...], options: Options) -> Shape:
 
 ARRAY = entry(
     "array", _array, "an array with a new first axis", REARRANGED, parameters=(MORE,),
-    shape=lambda shapes, _options: array_of(shapes), carries_size=True, moves=True, joins=True,
+    shape=lambda shapes, _options: array_of(shapes), carries_size=True, does="joins",
     written="[a, b, c]",
     defined=defined_where.REARRANGED,
 )  # fmt: skip
 SUBSCRIPT = entry(
     "subscript", lambda x, index: x[tuple(index)], "elements by fixed indices, from 0",
     elements.Rearranged(), parameters=(*X, option("index")),
-    cost=cheap, view=True, picks=True, moves=True, rearranges=True,
+    cost=cheap, does="subscripts",
     shape=lambda shapes, options: subscript(shapes[0], options["index"]), written="x[i]",
     defined=defined_where.REARRANGED,
 )  # fmt: skip
 
 ELEMENTS = entry(
     "elements", _elements, "elements by several fixed indices", elements.Rearranged(),
-    parameters=(*X, option("axis"), option("places")), cost=cheap, picks=True, moves=True,
-    rearranges=True, shape=_shape_of_elements, written="x[[i, j]]",
+    parameters=(*X, option("axis"), option("places")), cost=cheap,
+    does="picks", shape=_shape_of_elements, written="x[[i, j]]",
     defined=defined_where.REARRANGED,
 )  # fmt: skip
 
@@ -245,7 +245,7 @@ SIGNS = (ARRAY, SUBSCRIPT, ELEMENTS)
 TAKE = entry(
     "take", _take, "elements of a vector, or rows of a matrix, by index, from 0; −1 is the last",
     elements.TakenAt(), bounds=hulls.picking_first, parameters=values("x i"), shape=_take_shape,
-    picks=True, defined=defined_where.TAKEN,
+    does="takes", defined=defined_where.TAKEN,
 )  # fmt: skip
 
 _INDEX = (*values("i"), option("n"))
@@ -257,11 +257,11 @@ _FILLED: dict[str, Any] = {  # `ones(2, 3)` or `ones([2, 3])`
 
 ARRAYS = (
     entry("size", lambda x: np.array([float(math.prod(x.shape[:-1]))]), "number of elements",
-          BY_HULL, shape=lambda _shapes, _options: (), of_shape=True,
+          BY_HULL, shape=lambda _shapes, _options: (), does="shape",
           aliases=("len",)),
     entry("shape", lambda x: np.array(x.shape[:-1], dtype=np.float64)[:, None],
           "lengths of the axes", BY_HULL,
-          shape=lambda shapes, _options: (len(shapes[0]),), of_shape=True),
+          shape=lambda shapes, _options: (len(shapes[0]),), does="shape"),
     entry("one_hot", _one_hot, "1 at index i of n, else 0", growth.BY_HULL,
           bounds=hulls.within(0.0, 1.0),
           parameters=_INDEX, shape=lambda shapes, options: (*shapes[0], count(options["n"], "n")),
@@ -272,11 +272,11 @@ ARRAYS = (
           shape=_bincount_shape, places="(n)->(K)", defined=defined_where.PLACED),
     TAKE,
     entry("concat", _concat, "one after the other, along the last axis unless axis says otherwise",
-          REARRANGED, parameters=_SEVERAL, shape=_concat_shape, moves=True, joins=True,
+          REARRANGED, parameters=_SEVERAL, shape=_concat_shape, does="joins",
           aliases=("cat", "concatenate"),
           defined=defined_where.REARRANGED),
     entry("stack", _stack, "side by side along a new axis, the last unless axis says otherwise",
-          REARRANGED, parameters=_SEVERAL, shape=_stack_shape, moves=True, joins=True,
+          REARRANGED, parameters=_SEVERAL, shape=_stack_shape, does="joins",
           defined=defined_where.REARRANGED),
 )  # fmt: skip
 
@@ -295,7 +295,7 @@ FIXED = (
     entry("full",
           lambda v, *, shape: np.broadcast_to(v, (*as_sizes(shape), v.shape[-1])).copy(),
           "all v, of the shape given: full([2, 3], v)",
-          elements.Rearranged(), parameters=(option("shape"), *values("v")),
+          elements.Rearranged(), does="moves", parameters=(option("shape"), *values("v")),
           shape=_full_shape,
           defined=defined_where.REARRANGED),
     entry("eye", lambda *, n: np.eye(count(n, "n"))[:, :, None], "identity matrix of n rows",
@@ -399,10 +399,11 @@ def _kron_shape(shapes: tuple[Shape, ...], _options: Options) -> Shape:
 # ---- the entries --------------------------------------------------------------------------------
 
 _MOVED: dict[str, Any] = {
-    "cost": cheap, "moves": True, "rearranges": True, "defined": defined_where.REARRANGED,
+    "cost": cheap, "does": "moves", "defined": defined_where.REARRANGED,
 }  # fmt: skip
+_VIEWED: dict[str, Any] = {**_MOVED, "does": "views"}
 _GAPS: dict[str, Any] = {
-    "cost": cheap, "moves": True, "degree": LINEAR, "defined": defined_where.WITH_GAPS,
+    "cost": cheap, "does": "gaps", "degree": LINEAR, "defined": defined_where.WITH_GAPS,
 }  # fmt: skip
 _K = option("k", 0.0)
 
@@ -420,10 +421,10 @@ REARRANGING = (
           lambda x, *, axes=None: x.transpose(*permutation(axes, x.shape[:-1]), x.ndim - 1),
           "the axes in the order given, or in reverse order", elements.Rearranged(),
           parameters=(*X, Parameter("axes", option=True, required=False)), shape=_transpose_shape,
-          view=True, aliases=("permute",), **_MOVED),
+          aliases=("permute",), **_VIEWED),
     entry("flip", lambda x, *, axis=None: np.flip(x, axes_of(x, axis)), "in reverse order",
             elements.Rearranged(), parameters=(*X, AXIS), shape=along(several=True),
-            view=True, aliases=("reverse", "rev"), **_MOVED),
+            aliases=("reverse", "rev"), **_VIEWED),
     entry("roll",
             lambda x, *, shift, axis=None: np.roll(x, whole(shift, "shift"), axes_of(x, axis)[0]),
             "shift places further on, and from the end back to the start",
@@ -450,5 +451,5 @@ REARRANGING = (
           **_GAPS),
     entry("kron", _kron, "Kronecker product: every element of a times the whole of b",
           growth.ALL_PRODUCTS, bounds=hulls.products, parameters=PAIR, shape=_kron_shape,
-          bilinear=True, defined=defined_where.PRODUCT),
+          does="multiplies", defined=defined_where.PRODUCT),
 )  # fmt: skip

@@ -73,25 +73,25 @@ def _sign(written: str, name: str, *facts: Any, **more: Any) -> Function:
     return entry(name, *facts, **{"written": written, "parameters": PAIR, "cost": cheap, **more})
 
 
-ADD = _sign("a + b", "+", np.add, "sum", sums.Sum(1.0), additive=True, commutes=True,
+ADD = _sign("a + b", "+", np.add, "sum", sums.Sum(1.0), does="adds",
             carries_size=True,
             defined=defined_where.SUM_OF_TWO)  # fmt: skip
-SUBTRACT = _sign("a - b", "-", np.subtract, "difference", sums.Sum(-1.0), additive=True,
+SUBTRACT = _sign("a - b", "-", np.subtract, "difference", sums.Sum(-1.0), does="adds",
                  defined=defined_where.DIFFERENCE)  # fmt: skip
-MULTIPLY = _sign("a * b", "*", np.multiply, "product", growth.PRODUCT, commutes=True, bilinear=True,
+MULTIPLY = _sign("a * b", "*", np.multiply, "product", growth.PRODUCT, does="multiplies",
                  carries_size=True,
                  defined=defined_where.PRODUCT)  # fmt: skip
-DIVIDE = _sign("a / b", "/", np.divide, "quotient", growth.QUOTIENT, divides=True,
+DIVIDE = _sign("a / b", "/", np.divide, "quotient", growth.QUOTIENT, does="divides",
                jumps=jumps.AtZero((1,)),
                defined=defined_where.QUOTIENT)  # fmt: skip
 FLOOR_DIVIDE = _sign(
     "a // b", "//", np.floor_divide, "quotient, rounded down",
-    growth.by_norm(powers.whole_quotient), cost=usual, divides=True, jumps=jumps.whole_quotient,
+    growth.by_norm(powers.whole_quotient), cost=usual, does="divides", jumps=jumps.whole_quotient,
     defined=defined_where.WHOLE_QUOTIENT,
 )  # fmt: skip
 MODULO = _sign(
     "a % b", "%", np.remainder, "remainder, of the divisor's sign",
-    growth.by_norm(powers.remainder), cost=usual, divides=True, aliases=("mod", "remainder"),
+    growth.by_norm(powers.remainder), cost=usual, does="divides", aliases=("mod", "remainder"),
     jumps=jumps.whole_quotient, defined=defined_where.REMAINDER,
 )  # fmt: skip
 # as in float64: an overflow is infinite, a root of a negative number is NaN
@@ -101,7 +101,7 @@ POWER = _sign(
 )  # fmt: skip
 NEGATIVE = _sign(
     "-x", "negative", np.negative, "the number with the other sign", powers.Negated(1.0),
-    parameters=X, additive=True, defined=defined_where.NEGATIVE,
+    parameters=X, does="adds", defined=defined_where.NEGATIVE,
 )  # fmt: skip
 
 ARITHMETIC_SIGNS = (ADD, SUBTRACT, MULTIPLY, DIVIDE, FLOOR_DIVIDE, MODULO, POWER, NEGATIVE)
@@ -136,7 +136,7 @@ EXP = entry(
 
 MINIMUM = entry(
     "minimum", lambda *x: reduce(np.minimum, x), "the smaller, by element", growth.PICKED,
-    parameters=(*PAIR, MORE), carries_size=True, piecewise=True, homogeneous=True,
+    parameters=(*PAIR, MORE), carries_size=True, does="bends", homogeneous=True,
     defined=defined_where.PICKED,
 )  # fmt: skip
 
@@ -190,19 +190,19 @@ NUMBERS = (
     entry("clip", lambda x, low, high: np.minimum(np.maximum(x, low), high),
           "x held between low and high", growth.PICKED,
           parameters=values("x low high"), aliases=("clamp",),
-          piecewise=True,
+          does="bends",
           defined=defined_where.PICKED),
     MINIMUM,
     entry("maximum", lambda *x: reduce(np.maximum, x), "the larger, by element", growth.PICKED,
-          parameters=(*PAIR, MORE), carries_size=True, piecewise=True, homogeneous=True,
+          parameters=(*PAIR, MORE), carries_size=True, does="bends", homogeneous=True,
           defined=defined_where.PICKED),
     entry("relu", lambda x: np.maximum(x, 0.0), "max(x, 0)", _linear(above=True, slope=1.0),
-          piecewise=True, degree=LINEAR, latex=r"\operatorname{ReLU}",
+          does="bends", degree=LINEAR, latex=r"\operatorname{ReLU}",
           defined=defined_where.POSITIVE_PART),
     entry("leaky_relu", lambda x, slope: np.where(x > 0, x, slope * x),
           "x above 0, slope · x below", growth.LEAKY,
           parameters=values("x slope"),
-          piecewise=True, degree=LINEAR),
+          does="bends", degree=LINEAR),
     entry("elu", _elu, "x above 0, exp(x) − 1 below: alpha is 1", _linear(above=True, slope=1.0)),
     entry("selu", _selu, "1.0507 · x above 0, 1.7581 · (exp(x) − 1) below",
           _linear(_SELU_SCALE * _SELU_ALPHA, above=True, slope=_SELU_SCALE * _SELU_ALPHA)),

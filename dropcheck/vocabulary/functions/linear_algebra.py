@@ -250,14 +250,14 @@ def _product_cost(shape: Shape, inputs: Sequence[Shape]) -> float:
 MATMUL = entry(
     "matmul", _matmul, "product of matrices", growth.MATRIX_PRODUCT, bounds=hulls.matrix_product,
     parameters=PAIR, shape=lambda shapes, _options: matmul(*shapes), cost=_product_cost,
-    written="a @ b", aliases=("bmm", "mm"), bilinear=True,
+    written="a @ b", aliases=("bmm", "mm"), does="multiplies",
     places="(m?,k),(k,n?)->(m?,n?)",
     defined=defined_where.SUM_OF_PRODUCTS,
 )  # fmt: skip
 TRANSPOSE = entry(
     ".T", lambda x: np.swapaxes(x, -3, -2), "the last two axes change places",
     elements.Rearranged(),
-    shape=lambda shapes, _options: transpose(*shapes), view=True, moves=True, rearranges=True,
+    shape=lambda shapes, _options: transpose(*shapes), does="views",
     written="A.T", aliases=("swapaxes", "matrix_transpose"),
     defined=defined_where.REARRANGED,
 )  # fmt: skip
@@ -268,14 +268,14 @@ _NUMBER = square(lambda _n: ())
 _MATRIX: dict[str, Any] = {"shape": square(lambda n: (n, n)), "cost": decomposition}
 
 DOT = entry("dot", _dot, "sum of products", growth.SUM_OF_PRODUCTS, bounds=hulls.sum_of_products,
-            parameters=(*PAIR, *OVER), shape=_dot_shape, bilinear=True,
+            parameters=(*PAIR, *OVER), shape=_dot_shape, does="multiplies",
             places="(k),(k)->()", defined=defined_where.SUM_OF_PRODUCTS)  # fmt: skip
 
 ARRAYS = (
     DOT,
     entry("outer", lambda a, b: a[..., :, None, :] * b[..., None, :, :],
           "all products of two vectors", growth.ALL_PRODUCTS, bounds=hulls.products,
-          parameters=PAIR, shape=_outer_shape, bilinear=True,
+          parameters=PAIR, shape=_outer_shape, does="multiplies",
           places="(m),(n)->(m,n)",
           defined=defined_where.PRODUCT),
     entry("trace", lambda x: np.einsum("...iin->...n", x), "sum of the diagonal", sums.Trace(),

@@ -122,7 +122,6 @@ def _density(name: str, method: Callable[..., Array], summary: str, **more: Any)
         lambda *arrays, law: method(LAWS[law], arrays[:-1], arrays[-1]),
         summary,
         bounds=_density_bounds(logarithm=method is Law.log_density),
-        of_vectors=True,
         **more,
     )
 

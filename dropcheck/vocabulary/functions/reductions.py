@@ -246,10 +246,10 @@ def _along(*facts: Any, several: bool = False, **more: Any) -> Function:
 
 
 SUM = _over("sum", _sum, "sum", sums.Total(mean=False), bounds=hulls.total, takes_truth=True,
-            additive=True, carries_size=True, moves=True,
+            carries_size=True, does="sums",
             defined=defined_where.TOTAL)  # fmt: skip
 MEAN = _over("mean", _mean, "mean", sums.Total(mean=True), bounds=picking, takes_truth=True,
-             additive=True, carries_size=True, moves=True,
+             carries_size=True, does="sums",
              defined=defined_where.MEAN)  # fmt: skip
 _PLACE = growth.bounded(lambda use: float(use.length()))
 _DDOF = (option("ddof", 0.0),)
@@ -273,10 +273,10 @@ NORM = _over("norm", _norm,
 PAIRWISE = {"max": "maximum", "min": "minimum"}
 """Functions of the elements of an array, and the functions of several numbers that do the same."""
 MAX = _over("max", partial(_over_axes, np.max), "largest", LARGEST_ELEMENT, empty=False,
-            latex=r"\max", aliases=("amax",), degree=LINEAR, by_rank=True,
+            latex=r"\max", aliases=("amax",), degree=LINEAR, does="ranks",
             defined=defined_where.PICKED)  # fmt: skip
 MIN = _over("min", partial(_over_axes, np.min), "smallest", LARGEST_ELEMENT, empty=False,
-            latex=r"\min", aliases=("amin",), degree=LINEAR, by_rank=True,
+            latex=r"\min", aliases=("amin",), degree=LINEAR, does="ranks",
             defined=defined_where.PICKED)  # fmt: skip
 
 _RUNNING_SUM = partial(_running, np.add)
@@ -299,16 +299,16 @@ ARRAYS = (
     _over("logsumexp", _logsumexp, "log of the sum of exponentials", elements.LogSumExp(),
           defined=defined_where.ENTIRE),
     _over("median", partial(_quantile, u=0.5), "the middle element, or the mean of the middle two",
-          growth.MIDDLE, empty=False, cost=sorting, degree=LINEAR, by_rank=True),
+          growth.MIDDLE, empty=False, cost=sorting, degree=LINEAR, does="ranks"),
     _over("quantile", _quantile,
           "quantile at level u, or at each of a list, interpolated between neighbours",
-          growth.MIDDLE, more=(option("u"),), shape=_quantile_shape, cost=sorting, by_rank=True),
+          growth.MIDDLE, more=(option("u"),), shape=_quantile_shape, cost=sorting, does="ranks"),
     _along("sort", _sort, "in ascending order", LARGEST_ELEMENT, cost=sorting, places="(n)->(N)",
-           by_rank=True, degree=LINEAR, defined=defined_where.PICKED),
+           does="ranks", degree=LINEAR, defined=defined_where.PICKED),
     _along("argsort", _argsort, "the indices that sort, from 0, ties in order", _PLACE,
            cost=sorting, jumps=jumps.ranks, defined=defined_where.WHOLE),
     _along("cumsum", _RUNNING_SUM, "running sum", sums.RunningTotal(), bounds=hulls.running_total,
-           additive=True, moves=True, carries_size=True,
+           does="sums", carries_size=True,
            defined=defined_where.TOTAL),
     _along("cumprod", partial(_running, np.multiply), "running product",
            elements.AllProduct(running=True), bounds=hulls.running_product,
@@ -316,7 +316,7 @@ ARRAYS = (
     _along("cummax", partial(_running, np.maximum), "running maximum", LARGEST_ELEMENT,
            bounds=picking, degree=LINEAR, defined=defined_where.PICKED),
     entry("diff", _diff, "differences of neighbours", sums.Differences(), parameters=(*X, AXIS),
-          shape=_diff_shape, additive=True, places="(N)->(M)",
+          shape=_diff_shape, does="adds", places="(N)->(M)",
           defined=defined_where.ARITHMETIC),
     _along("softmax", _softmax, "exponentials, divided by their sum", growth.SOFTMAX,
            bounds=hulls.within(0.0, 1.0), several=True, places="(n)->(n)",

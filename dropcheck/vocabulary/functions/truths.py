@@ -170,7 +170,7 @@ _UFUNCS = {
 }  # fmt: skip
 COMPARISONS = {
     sign: _truth(sign, partial(_compare, how=how), f"1 where a {sign} b, else 0", latex=latex,
-                 parameters=PAIR, cost=cheap, written=f"a {sign} b", commutes=sign in ("==", "!="),
+                 parameters=PAIR, cost=cheap, written=f"a {sign} b",
                  jumps=jumps.equal)
     for sign, (how, latex) in _UFUNCS.items()
 }  # fmt: skip
@@ -179,11 +179,11 @@ NOT_EQUAL = COMPARISONS["!="]
 
 AND = _truth(
     "and", _and, "whether both are true", parameters=PAIR, cost=cheap, takes_truth=True,
-    guards=True, commutes=True, latex=r"\land", written="a and b",
+    guards=True, latex=r"\land", written="a and b",
 )  # fmt: skip
 OR = _truth(
     "or", _or, "whether either is true", parameters=PAIR, cost=cheap, takes_truth=True,
-    guards=True, commutes=True, latex=r"\lor", written="a or b",
+    guards=True, latex=r"\lor", written="a or b",
 )  # fmt: skip
 NOT = _truth(
     "not", _not, "whether it is false", cost=cheap, takes_truth=True, latex=r"\lnot",
