@@ -286,10 +286,10 @@ class _Tracked:
     def _rearranged(self, value: Value) -> Axes:
         """Elements moved: an axis of the result has places of one axis, or all of them differ."""
         (source,) = value.inputs
-        found = origin(kernel_of(value), [np.broadcast_to(0.0, (*source.shape, 1))], 0)
+        taken = origin(kernel_of(value), [np.broadcast_to(0.0, (*source.shape, 1))], 0)
         moves = [
             (axis, to, chosen.ravel())
-            for axis, (to, chosen) in zip(self.axes[id(source)], found.axes[:-1], strict=True)
+            for axis, (to, chosen) in zip(self.axes[id(source)], taken.axes[:-1], strict=True)
             if axis is not None
         ]
         made: Axes = [None] * len(value.shape)
