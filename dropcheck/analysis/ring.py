@@ -803,7 +803,7 @@ class Root:
     """A number whose square is a polynomial to a power: its even powers are polynomials."""
 
     def __init__(self, base: Polynomial, power: int) -> None:
-        self.base, self.power = base, power
+        self.base, self.power = base, power  # the square of the root is base**power
         self.shape = base.shape
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **_options: Any) -> Any:
@@ -1144,6 +1144,17 @@ class NormalForms:
         Raises:
             PolynomialError: it is no polynomial, or too large.
         """
+        found = self.read(value)
+        if not isinstance(found, Polynomial):
+            raise PolynomialError
+        return found
+
+    def read(self, value: Value) -> Polynomial | Root | None:
+        """A value as a polynomial or a root of one; None if it is neither.
+
+        Raises:
+            PolynomialError: it is too large.
+        """
         if id(value) not in self._plain:
             below = in_order([value], self._unseen)
             if len(self._plain) + len(below) > MOST_VALUES:
@@ -1154,10 +1165,7 @@ class NormalForms:
         for one in in_order([value], self._needed):
             if id(one) not in self._known:
                 self._known[id(one)] = self._read(one)
-        found = self._known[id(value)]
-        if not isinstance(found, Polynomial):
-            raise PolynomialError
-        return found
+        return self._known[id(value)]
 
     def _unseen(self, value: Value) -> Sequence[Value]:
         return [one for one in random_inputs(value) if id(one) not in self._plain]
