@@ -19,6 +19,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "roll": {"shift": 1},
     "tile": {"n": 2},
     "take": {},
+    "full": {"shape": [2, 6]},
 }
 ALL = (*FUNCTIONS.values(), *SIGNS.values())
 ALONE = [one.name for one in ALL if degree_of(one, {}) is not None]
